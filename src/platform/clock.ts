@@ -1,0 +1,12 @@
+/** The time as an argument, so that tests decide what "now" is. */
+export interface Clock {
+  /** Milliseconds since the Unix epoch. */
+  now(): number
+}
+
+export const systemClock: Clock = { now: () => Date.now() }
+
+/** ISO 8601 in UTC with milliseconds: the one form in which the service stores and sends times. */
+export function timestamp(clock: Clock): string {
+  return new Date(clock.now()).toISOString()
+}

@@ -1,0 +1,78 @@
+/**
+ * The closed catalogue of errors that callers can meet. An entry is a code, its HTTP status and whose fault it is:
+ * `user` (the request is wrong), `operational` (something outside failed), `unexpected` (a defect of ours).
+ */
+const catalogue = {
+  VALIDATION_ERROR: { status: 400, fault: 'user' },
+  MALFORMED_JSON: { status: 400, fault: 'user' },
+  MODEL_UNKNOWN: { status: 400, fault: 'user' },
+  MODEL_NOT_CONFIGURED: { status: 400, fault: 'user' },
+  UNAUTHORIZED: { status: 401, fault: 'user' },
+  FORBIDDEN: { status: 403, fault: 'user' },
+  NOT_FOUND: { status: 404, fault: 'user' },
+  METHOD_NOT_ALLOWED: { status: 404, fault: 'user' },
+  CONFLICT: { status: 409, fault: 'user' },
+  CONVERSATION_LOCKED: { status: 409, fault: 'user' },
+  PAYLOAD_TOO_LARGE: { status: 413, fault: 'user' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, fault: 'user' },
+  RATE_LIMITED: { status: 429, fault: 'user' },
+  MODEL_ERROR: { status: 500, fault: 'operational' },
+  OUTBOUND_REFUSED: { status: 400, fault: 'user' },
+  OUTBOUND_FAILED: { status: 500, fault: 'operational' },
+  SHUTTING_DOWN: { status: 500, fault: 'operational' },
+  INTERNAL_ERROR: { status: 500, fault: 'unexpected' },
+} as const
+
+export type ErrorCode = keyof typeof catalogue
+export type Fault = (typeof catalogue)[ErrorCode]['fault']
+
+interface AppErrorOptions {
+  /** What a machine can act on, such as `{ field, issue }`; sent to the caller. */
+  details?: Record<string, unknown>
+  /** The error underneath; logged, never sent. */
+  cause?: unknown
+}
+
+/** An error whose code and message are meant for the caller: the message says what was wrong and what to do. */
+export class AppError extends Error {
+  readonly code: ErrorCode
+  readonly details: Record<string, unknown> | undefined
+
+  constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'AppError'
+    this.code = code
+    this.details = options.details
+  }
+
+  get status(): number {
+    return catalogue[this.code].status
+  }
+
+  get fault(): Fault {
+    return catalogue[this.code].fault
+  }
+}
+
+/** A caller without the needed role: a 403 whose body is this plain text. */
+export class AccessDenied extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'AccessDenied'
+  }
+}
+
+export function invalid(field: string, issue: string): AppError {
+  return new AppError('VALIDATION_ERROR', field === '' ? issue : `${field}: ${issue}`, {
+    details: { field, issue },
+  })
+}
+
+/** `what` is the thing in words, as in "Source not found". */
+export function notFound(what: string): AppError {
+  return new AppError('NOT_FOUND', `${what} not found`)
+}
+
+export function conflict(message: string): AppError {
+  return new AppError('CONFLICT', message)
+}

@@ -1,0 +1,16 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+
+const alphanumerics = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+
+/** Where new identifiers come from; tests pass a counting one. */
+export interface Ids {
+  /** An opaque identifier of a record. */
+  record(): string
+  /** A tool call identifier: nine alphanumerics, as the wire format asks. */
+  toolCall(): string
+}
+
+export const randomIds: Ids = {
+  record: () => randomUUID(),
+  toolCall: () => Array.from(randomBytes(9), byte => alphanumerics[byte % alphanumerics.length]).join(''),
+}

@@ -1,0 +1,144 @@
+/**
+ * The tables of both databases, with equal names, columns and value forms on every engine:
+ * times are ISO 8601 text in UTC with milliseconds, JSON is text, truth is 0 or 1.
+ */
+import type { Generated } from 'kysely'
+
+/** The one platform database: what belongs to no agent, or must stay out of reach of an agent's SQL. */
+export interface PlatformTables {
+  agents: AgentsTable
+  agent_admins: AgentAdminsTable
+  agent_credentials: AgentCredentialsTable
+  wake_ups: WakeUpsTable
+  platform_facts: FactsTable
+}
+
+/** The database that each agent has for itself. */
+export interface AgentTables {
+  conversations: ConversationsTable
+  messages: MessagesTable
+  sources: SourcesTable
+  chunks: ChunksTable
+  outbox: OutboxTable
+  agent_facts: FactsTable
+}
+
+interface AgentsTable {
+  id: string
+  name: string
+  description: string | null
+  status: string
+  /** JSON object of the settings keys that are set; credentials are never among them. */
+  settings: string
+  created_at: string
+  updated_at: string
+}
+
+interface AgentAdminsTable {
+  id: string
+  agent_id: string
+  /** Lower case. */
+  email: string
+  role: string
+  created_at: string
+}
+
+interface AgentCredentialsTable {
+  agent_id: string
+  name: string
+  /** Ciphertext of the secret box. */
+  sealed: string
+}
+
+/** Which agent has work due when: at most one row an agent, none for an agent without work. */
+export interface WakeUpsTable {
+  agent_id: string
+  due_at: string
+}
+
+/** Single values by name, such as the check value of the encryption key. */
+interface FactsTable {
+  name: string
+  value: string
+}
+
+interface ConversationsTable {
+  id: string
+  title: string
+  message_count: number
+  last_message_at: string | null
+  created_at: string
+  /** The process that holds the lock; null while unlocked. */
+  lock_holder: string | null
+  /** Fencing token: grows with each lock, and every write of the holder names it. */
+  lock_token: number
+  lock_expires_at: string | null
+}
+
+interface MessagesTable {
+  /** Order of arrival, unique in the database. */
+  sequence: Generated<number>
+  id: string
+  conversation_id: string
+  role: string
+  content: string
+  /** JSON arrays and object, or null. */
+  tool_calls: string | null
+  tool_results: string | null
+  metadata: string | null
+  created_at: string
+}
+
+interface SourcesTable {
+  id: string
+  type: string
+  name: string
+  status: string
+  /** What went wrong, as a sentence for a person; null unless `status` is `error`. */
+  error: string | null
+  /** 0 to 1. */
+  progress: number
+  /** Number of chunks; null until processed. */
+  chunks: number | null
+  /** Name under which the upload is stored, made by us; null for what is no file. */
+  file_path: string | null
+  /** JSON object. */
+  config: string
+  created_at: string
+  updated_at: string
+}
+
+interface ChunksTable {
+  /** Row number that the full-text and vector indexes share. */
+  sequence: Generated<number>
+  id: string
+  source_id: string
+  content: string
+  /** Page counted from 1; null where the format has none. */
+  page: number | null
+  /** Heading under which the text stands; null without one. */
+  section: string | null
+  /** Offsets in UTF-16 units into the source's extracted text: its slice equals `content`. */
+  start_offset: number
+  end_offset: number
+}
+
+export interface OutboxTable {
+  id: string
+  /** What to do, such as `source.process`, or `event:source.ready` for news to be told. */
+  name: string
+  /** At most one waiting or running entry a key; null for no limit. */
+  key: string | null
+  /** JSON. */
+  payload: string
+  run_at: string
+  /** Runs begun so far. */
+  attempts: number
+  lease_holder: string | null
+  lease_expires_at: string | null
+  /** Error of the last failed run. */
+  last_error: string | null
+  /** Set when the last attempt has failed: kept for people to see, never run again. */
+  failed_at: string | null
+  created_at: string
+}

@@ -1,0 +1,27 @@
+import { defineConfig } from 'vitest/config'
+
+const shared = { testTimeout: 30_000, hookTimeout: 60_000, pool: 'forks' as const }
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          ...shared,
+          name: 'unit',
+          include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+          exclude: ['test/endurance/**'],
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: 'endurance',
+          include: ['test/endurance/**/*.test.ts'],
+          testTimeout: 1_800_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+})
