@@ -10,7 +10,6 @@ const catalogue = {
   UNAUTHORIZED: { status: 401, fault: 'user' },
   FORBIDDEN: { status: 403, fault: 'user' },
   NOT_FOUND: { status: 404, fault: 'user' },
-  METHOD_NOT_ALLOWED: { status: 404, fault: 'user' },
   CONFLICT: { status: 409, fault: 'user' },
   CONVERSATION_LOCKED: { status: 409, fault: 'user' },
   PAYLOAD_TOO_LARGE: { status: 413, fault: 'user' },
@@ -19,6 +18,7 @@ const catalogue = {
   MODEL_ERROR: { status: 500, fault: 'operational' },
   OUTBOUND_REFUSED: { status: 400, fault: 'user' },
   OUTBOUND_FAILED: { status: 500, fault: 'operational' },
+  IDENTITY_UNAVAILABLE: { status: 500, fault: 'operational' },
   SHUTTING_DOWN: { status: 500, fault: 'operational' },
   INTERNAL_ERROR: { status: 500, fault: 'unexpected' },
 } as const

@@ -1,0 +1,219 @@
+import { Ajv } from 'ajv'
+import ipaddr from 'ipaddr.js'
+import type { Static } from 'typebox'
+import { Type } from 'typebox'
+import { isLoopback } from '#platform/network.ts'
+
+const providers = ['openai', 'anthropic', 'google', 'openai-compatible', 'builtin'] as const
+const embeddingProviders = ['builtin', 'openai', 'openai-compatible', 'google'] as const
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+
+/** A setting without a default; `expects` ends the sentence "NAME must be …" of a problem report. */
+function optional(expects: string, options: { secret?: boolean } = {}) {
+  return Type.Optional(Type.String({ expects, ...options }))
+}
+
+function whole(defaultValue: number, minimum: number, maximum: number) {
+  const expects = `a whole number from ${minimum} to ${maximum}`
+  return Type.Integer({ default: defaultValue, minimum, maximum, expects })
+}
+
+function oneOf<const Value extends string>(values: readonly Value[], defaultValue: Value) {
+  return Type.Unsafe<Value>({ enum: values, default: defaultValue, expects: `one of ${values.join(', ')}` })
+}
+
+/** Every environment variable that the service reads. */
+const environmentSchema = Type.Object({
+  HOST: Type.String({ default: '127.0.0.1', expects: 'an address to listen on' }),
+  PORT: whole(8080, 0, 65_535),
+  BASE_URL: optional('an http or https address'),
+  DATA_DIR: Type.String({ default: './data', expects: 'a folder' }),
+  DATABASE_URL: optional('a postgres:// address', { secret: true }),
+  ENCRYPTION_KEY: optional('32 bytes in base64', { secret: true }),
+  ENCRYPTION_KEY_PREVIOUS: optional('32 bytes in base64', { secret: true }),
+  GATEWAY_JWKS_URL: optional('an http or https address'),
+  GATEWAY_AUDIENCE: optional('the audience that the gateway puts into its tokens'),
+  GATEWAY_ISSUER: optional('the issuer that the gateway puts into its tokens'),
+  GATEWAY_HEADER: Type.String({
+    default: 'Edge-Access-JWT-Assertion',
+    expects: 'a header name',
+    pattern: '^[A-Za-z0-9-]+$',
+  }),
+  PUBLIC_ACCESS: oneOf(['full', 'chat', 'read'], 'full'),
+  DEV_USER: optional('an e-mail address'),
+  RATE_LIMIT_GENERAL: whole(100, 0, 1_000_000),
+  RATE_LIMIT_CHAT: whole(20, 0, 1_000_000),
+  RATE_LIMIT_BROWSER: whole(50, 0, 1_000_000),
+  RATE_LIMIT_BULK: whole(10, 0, 1_000_000),
+  TRUST_PROXY: optional('IP addresses or CIDR ranges, separated by commas'),
+  OUTBOUND_ALLOW: optional('hosts, IP addresses or CIDR ranges, separated by commas'),
+  OPENAI_API_KEY: optional('a key', { secret: true }),
+  OPENAI_BASE_URL: optional('an http or https address'),
+  ANTHROPIC_API_KEY: optional('a key', { secret: true }),
+  ANTHROPIC_BASE_URL: optional('an http or https address'),
+  GOOGLE_GENERATIVE_AI_API_KEY: optional('a key', { secret: true }),
+  GOOGLE_BASE_URL: optional('an http or https address'),
+  OPENAI_COMPATIBLE_BASE_URL: optional('an http or https address'),
+  OPENAI_COMPATIBLE_API_KEY: optional('a key', { secret: true }),
+  DEFAULT_PROVIDER: Type.Optional(Type.Enum([...providers], { expects: `one of ${providers.join(', ')}` })),
+  DEFAULT_MODEL: optional('a model id'),
+  EMBEDDING_PROVIDER: oneOf(embeddingProviders, 'builtin'),
+  EMBEDDING_MODEL: optional('a model id'),
+  CHAT_MAX_ITERATIONS: whole(8, 1, 100),
+  MAX_UPLOAD_BYTES: whole(26_214_400, 1, 2_147_483_647),
+  SQLITE_SYNCHRONOUS: oneOf(['normal', 'full'], 'normal'),
+  LOG_LEVEL: oneOf(logLevels, 'info'),
+})
+
+type Environment = Static<typeof environmentSchema>
+type VariableName = keyof Environment
+
+/** What the process was told, checked and grouped by who needs it. Byte counts are bytes, limits are requests per minute. */
+export type Configuration = ReturnType<typeof configurationFrom>
+
+export type ConfigurationResult = { configuration: Configuration } | { problems: string[] }
+
+/** Reads and checks the environment; reports every problem at once, as sentences that name the variable. */
+export function readConfiguration(variables: NodeJS.ProcessEnv = process.env): ConfigurationResult {
+  const environment: Record<string, unknown> = {}
+  for (const name of Object.keys(environmentSchema.properties)) {
+    const value = variables[name]?.trim()
+    // An empty variable is what compose files and shells leave of an unset one.
+    if (value !== undefined && value !== '') environment[name] = value
+  }
+  const problems = schemaProblems(environment)
+  const checked = environment as unknown as Environment
+  problems.push(...valueProblems(checked), ...combinationProblems(checked))
+  return problems.length > 0 ? { problems } : { configuration: configurationFrom(checked) }
+}
+
+function schemaProblems(environment: Record<string, unknown>): string[] {
+  const ajv = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true, strict: false })
+  const given = { ...environment }
+  const validate = ajv.compile(environmentSchema)
+  if (validate(environment)) return []
+  const names = new Set((validate.errors ?? []).map(error => error.instancePath.slice(1)))
+  return [...names].map(name => mustBe(name as VariableName, given[name]))
+}
+
+function mustBe(name: VariableName, value: unknown): string {
+  const schema = environmentSchema.properties[name] as object as { expects: string; secret?: boolean }
+  const got = schema.secret ? '' : `, not ${JSON.stringify(value)}`
+  return `${name} must be ${schema.expects}${got}.`
+}
+
+const addressVariables = [
+  'BASE_URL',
+  'GATEWAY_JWKS_URL',
+  'OPENAI_BASE_URL',
+  'ANTHROPIC_BASE_URL',
+  'GOOGLE_BASE_URL',
+  'OPENAI_COMPATIBLE_BASE_URL',
+] as const
+
+function valueProblems(environment: Environment): string[] {
+  const wrong: VariableName[] = [
+    ...addressVariables.filter(name => environment[name] !== undefined && !isWebAddress(environment[name])),
+    ...(['ENCRYPTION_KEY', 'ENCRYPTION_KEY_PREVIOUS'] as const).filter(
+      name => environment[name] !== undefined && !isKey(environment[name]),
+    ),
+    ...(environment.DEV_USER !== undefined && !/^[^\s@]+@[^\s@]+$/.test(environment.DEV_USER)
+      ? (['DEV_USER'] as const)
+      : []),
+    ...(listOf(environment.TRUST_PROXY).every(isAddressRange) ? [] : (['TRUST_PROXY'] as const)),
+    ...(listOf(environment.OUTBOUND_ALLOW).every(isHostOrRange) ? [] : (['OUTBOUND_ALLOW'] as const)),
+  ]
+  return wrong.map(name => mustBe(name, environment[name]))
+}
+
+function combinationProblems(environment: Environment): string[] {
+  const problems: string[] = []
+  const gateway = environment.GATEWAY_JWKS_URL !== undefined || environment.GATEWAY_AUDIENCE !== undefined
+  if (gateway && (environment.GATEWAY_JWKS_URL === undefined || environment.GATEWAY_AUDIENCE === undefined))
+    problems.push('GATEWAY_JWKS_URL and GATEWAY_AUDIENCE must be set together.')
+  if (environment.DEV_USER !== undefined && gateway)
+    problems.push('DEV_USER must not be set while the identity gateway is on: it would let everybody in.')
+  if (environment.DEV_USER !== undefined && !isLoopback(environment.HOST))
+    problems.push(`DEV_USER must not be set while HOST (${environment.HOST}) is not a loopback address.`)
+  if (environment.DATABASE_URL !== undefined)
+    problems.push(
+      'DATABASE_URL must be unset: this version stores its data in SQLite databases in DATA_DIR only.',
+    )
+  if (environment.EMBEDDING_PROVIDER === 'openai-compatible' && environment.EMBEDDING_MODEL === undefined)
+    problems.push('EMBEDDING_MODEL must be set when EMBEDDING_PROVIDER is openai-compatible.')
+  return problems
+}
+
+function configurationFrom(environment: Environment) {
+  const { GATEWAY_JWKS_URL: jwksUrl, GATEWAY_AUDIENCE: audience } = environment
+  return {
+    host: environment.HOST,
+    port: environment.PORT,
+    baseUrl: environment.BASE_URL?.replace(/\/+$/, ''),
+    dataDirectory: environment.DATA_DIR,
+    encryptionKey: environment.ENCRYPTION_KEY,
+    encryptionKeyPrevious: environment.ENCRYPTION_KEY_PREVIOUS,
+    gateway:
+      jwksUrl === undefined || audience === undefined
+        ? undefined
+        : { jwksUrl, audience, issuer: environment.GATEWAY_ISSUER, header: environment.GATEWAY_HEADER },
+    publicAccess: environment.PUBLIC_ACCESS,
+    devUser: environment.DEV_USER?.toLowerCase(),
+    rateLimits: {
+      general: environment.RATE_LIMIT_GENERAL,
+      chat: environment.RATE_LIMIT_CHAT,
+      browser: environment.RATE_LIMIT_BROWSER,
+      bulk: environment.RATE_LIMIT_BULK,
+    },
+    trustProxy: listOf(environment.TRUST_PROXY),
+    outboundAllow: listOf(environment.OUTBOUND_ALLOW),
+    models: modelsFrom(environment),
+    chatMaxIterations: environment.CHAT_MAX_ITERATIONS,
+    maxUploadBytes: environment.MAX_UPLOAD_BYTES,
+    sqliteSynchronous: environment.SQLITE_SYNCHRONOUS,
+    logLevel: environment.LOG_LEVEL,
+  }
+}
+
+function modelsFrom(environment: Environment) {
+  return {
+    openai: credential(environment.OPENAI_API_KEY, environment.OPENAI_BASE_URL),
+    anthropic: credential(environment.ANTHROPIC_API_KEY, environment.ANTHROPIC_BASE_URL),
+    google: credential(environment.GOOGLE_GENERATIVE_AI_API_KEY, environment.GOOGLE_BASE_URL),
+    openaiCompatible: {
+      baseUrl: environment.OPENAI_COMPATIBLE_BASE_URL,
+      apiKey: environment.OPENAI_COMPATIBLE_API_KEY,
+    },
+    defaultProvider: environment.DEFAULT_PROVIDER,
+    defaultModel: environment.DEFAULT_MODEL,
+    embeddingProvider: environment.EMBEDDING_PROVIDER,
+    embeddingModel: environment.EMBEDDING_MODEL,
+  }
+}
+
+function credential(apiKey: string | undefined, baseUrl: string | undefined) {
+  return { apiKey, baseUrl }
+}
+
+function listOf(value: string | undefined): string[] {
+  return (value ?? '')
+    .split(',')
+    .map(entry => entry.trim())
+    .filter(entry => entry !== '')
+}
+
+function isWebAddress(value: string | undefined): boolean {
+  return value !== undefined && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
+}
+
+function isKey(value: string | undefined): boolean {
+  return value !== undefined && Buffer.from(value, 'base64').length === 32
+}
+
+function isAddressRange(value: string): boolean {
+  return value.includes('/') ? ipaddr.isValidCIDR(value) : ipaddr.isValid(value)
+}
+
+function isHostOrRange(value: string): boolean {
+  return isAddressRange(value) || /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(value)
+}

@@ -1,0 +1,124 @@
+import type { Kysely } from 'kysely'
+import type { ListDefinition, ListParameters } from '#platform/http/list-query.ts'
+import { listRows } from '#platform/http/list-query.ts'
+import type { PlatformTables } from '#storage/tables.ts'
+import type { AdminEntry } from './access.schema.ts'
+import type { Role } from './policy.ts'
+
+type Database = Kysely<PlatformTables>
+
+const adminList: ListDefinition<AdminEntry> = {
+  sortable: { email: { column: 'email' }, role: { column: 'role' }, created_at: { column: 'created_at' } },
+  defaultSort: 'created_at',
+  defaultOrder: 'asc',
+  searchable: ['email'],
+  dateColumn: 'created_at',
+  uniqueColumn: 'id',
+  valueOf: (row, column) => row[column as keyof AdminEntry],
+}
+
+interface OwnAgent {
+  id: string
+  name: string
+  role: string
+  created_at: string
+}
+
+const ownAgentList: ListDefinition<OwnAgent> = {
+  sortable: {
+    name: { column: 'name' },
+    role: { column: 'role' },
+    created_at: { column: 'agents.created_at' },
+  },
+  defaultSort: 'name',
+  defaultOrder: 'asc',
+  searchable: ['name'],
+  dateColumn: 'agents.created_at',
+  uniqueColumn: 'agents.id',
+  valueOf: (row, column) => row[column.replace('agents.', '') as keyof OwnAgent],
+}
+
+const publicAgentList = { ...ownAgentList, sortable: { name: { column: 'name' } } }
+
+/** Admin entries in the platform database. */
+export function createAccessRepository(database: Database) {
+  return {
+    /** The agent's existence and the e-mail's role on it; undefined if there is no such agent. */
+    findRole(agentId: string, email: string): Promise<{ role: Role | null } | undefined> {
+      return database
+        .selectFrom('agents')
+        .leftJoin('agent_admins', join =>
+          join.onRef('agent_admins.agent_id', '=', 'agents.id').on('agent_admins.email', '=', email),
+        )
+        .select(({ ref }) => ref('agent_admins.role').$castTo<Role | null>().as('role'))
+        .where('agents.id', '=', agentId)
+        .executeTakeFirst()
+    },
+
+    listAdmins(agentId: string, parameters: ListParameters) {
+      const query = database
+        .selectFrom('agent_admins')
+        .select(({ ref }) => ['id', 'email', ref('role').$castTo<Role>().as('role'), 'created_at'])
+        .where('agent_id', '=', agentId)
+      return listRows(query, adminList, parameters)
+    },
+
+    listOwnAgents(email: string, parameters: ListParameters) {
+      const query = database
+        .selectFrom('agent_admins')
+        .innerJoin('agents', 'agents.id', 'agent_admins.agent_id')
+        .select(['agents.id', 'agents.name', 'agent_admins.role', 'agents.created_at'])
+        .where('agent_admins.email', '=', email)
+      return listRows(query, ownAgentList, parameters)
+    },
+
+    /** The one agent that callers without a user reach, with the role that they have on it. */
+    listPublicAgents(agentId: string, role: Role, parameters: ListParameters) {
+      const query = database
+        .selectFrom('agents')
+        .select(({ val }) => ['agents.id', 'agents.name', val<string>(role).as('role'), 'agents.created_at'])
+        .where('agents.id', '=', agentId)
+      return listRows(query, publicAgentList, parameters)
+    },
+
+    async findAdmin(agentId: string, adminId: string): Promise<AdminEntry | undefined> {
+      return database
+        .selectFrom('agent_admins')
+        .select(({ ref }) => ['id', 'email', ref('role').$castTo<Role>().as('role'), 'created_at'])
+        .where('agent_id', '=', agentId)
+        .where('id', '=', adminId)
+        .executeTakeFirst()
+    },
+
+    async insertAdmin(agentId: string, admin: AdminEntry): Promise<void> {
+      await database
+        .insertInto('agent_admins')
+        .values({ ...admin, agent_id: agentId })
+        .execute()
+    },
+
+    /** Deletes the entry unless it is the agent's last owner: in one statement, so that two owners can't remove each other at once. */
+    async deleteAdmin(agentId: string, adminId: string): Promise<boolean> {
+      const result = await database
+        .deleteFrom('agent_admins')
+        .where('agent_id', '=', agentId)
+        .where('id', '=', adminId)
+        .where(({ or, eb, exists, selectFrom }) =>
+          or([
+            eb('role', '!=', 'owner'),
+            exists(
+              selectFrom('agent_admins as others')
+                .select('others.id')
+                .where('others.agent_id', '=', agentId)
+                .where('others.role', '=', 'owner')
+                .where('others.id', '!=', adminId),
+            ),
+          ]),
+        )
+        .executeTakeFirst()
+      return result.numDeletedRows > 0n
+    },
+  }
+}
+
+export type AccessRepository = ReturnType<typeof createAccessRepository>

@@ -1,0 +1,33 @@
+import type { Static } from 'typebox'
+import { Type } from 'typebox'
+import { listMetaSchema } from '#platform/http/list-query.ts'
+import { roles } from './policy.ts'
+
+/*
+ * User: somebody named by the identity gateway. Admin entry: what makes a user's e-mail owner, admin or viewer of one
+ * agent. Power: what somebody may do on an agent, by an admin entry or, on `default`, by the public access setting.
+ */
+
+export const adminSchema = Type.Object(
+  {
+    id: Type.String(),
+    email: Type.String({ format: 'email' }),
+    role: Type.Enum([...roles]),
+    created_at: Type.String({ format: 'date-time' }),
+  },
+  { title: 'AdminEntry' },
+)
+export type AdminEntry = Static<typeof adminSchema>
+
+export const newAdminSchema = Type.Object({
+  email: Type.String({ format: 'email', maxLength: 320 }),
+  role: Type.Enum([...roles]),
+})
+export type NewAdmin = Static<typeof newAdminSchema>
+
+export const adminListSchema = Type.Object({ admins: Type.Array(adminSchema), meta: listMetaSchema })
+
+export const ownAgentListSchema = Type.Object({
+  agents: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), role: Type.String() })),
+  meta: listMetaSchema,
+})

@@ -1,0 +1,53 @@
+import type { FastifyRequest } from 'fastify'
+import { AccessDenied } from '#platform/errors.ts'
+import type { Decide } from '#platform/http/access.ts'
+import type { App } from '#platform/http/app.ts'
+import type { AgentDatabases, AgentHandle } from '#storage/agent-databases.ts'
+import type { AccessService } from './access.service.ts'
+import type { User } from './gateway.ts'
+import type { Identify } from './identify.ts'
+import { allows, isAgentAccess, refusal } from './policy.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who asks; undefined for callers without a user. */
+    user: User | undefined
+    /** The agent that the path names, with its open database; there on every route with an access on an agent. */
+    agent: AgentHandle
+  }
+}
+
+interface Needs {
+  identify: Identify
+  access: AccessService
+  agentDatabases: AgentDatabases
+}
+
+/** The one place that decides whether a request may go on, and that opens the agent's database for it. */
+export function createDecision({ identify, access: service, agentDatabases }: Needs): Decide {
+  return async (request, access) => {
+    request.user = await identify(request)
+    if (access === 'user' && request.user === undefined)
+      throw new AccessDenied(
+        'Access denied: this needs a user. Sign in through the identity gateway, or set DEV_USER while developing.',
+      )
+    if (!isAgentAccess(access)) return
+    const agentId = agentIdOf(request)
+    const power = await service.powerOn(agentId, request.user)
+    if (!allows(power, access)) throw new AccessDenied(refusal(access))
+    request.agent = await agentDatabases.acquire(agentId)
+  }
+}
+
+/** Gives the database back when the answer has ended, however it ended. */
+export function registerAgentRelease(app: App): void {
+  app.decorateRequest('user', undefined)
+  app.decorateRequest('agent')
+  app.addHook('onResponse', async request => {
+    request.agent?.release()
+  })
+}
+
+function agentIdOf(request: FastifyRequest): string {
+  return (request.params as { id: string }).id
+}

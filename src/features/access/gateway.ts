@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import type { Clock } from '#platform/clock.ts'
+import { AppError } from '#platform/errors.ts'
+
+/** Somebody whom the identity gateway, or the development setting, has named. */
+export interface User {
+  /** Lower case. */
+  email: string
+  name: string | undefined
+}
+
+export interface GatewaySettings {
+  jwksUrl: string
+  audience: string
+  issuer: string | undefined
+  header: string
+}
+
+/** Verifies a token: the user it names, or undefined for a valid token without an e-mail. */
+export type VerifyToken = (token: string) => Promise<User | undefined>
+
+interface Verified {
+  user: User | undefined
+  /** Milliseconds since the Unix epoch. */
+  expiresAt: number
+}
+
+const rememberedTokens = 5000
+
+/**
+ * Verifies the JWT of an identity gateway against its published keys (RFC 7519, RFC 7517), which may rotate.
+ * A verified token is remembered by its hash until it expires. Throws UNAUTHORIZED for a token that is not to be trusted.
+ */
+export function createGateway(settings: GatewaySettings, clock: Clock): VerifyToken {
+  const remembered = new LRUCache<string, Verified>({ max: rememberedTokens })
+  const verify = createVerifier(settings, clock)
+  return async token => {
+    const hash = createHash('sha256').update(token).digest('base64')
+    const known = remembered.get(hash)
+    if (known !== undefined && known.expiresAt > clock.now()) return known.user
+    const verified = await verify(token)
+    remembered.set(hash, verified)
+    return verified.user
+  }
+}
+
+function createVerifier(settings: GatewaySettings, clock: Clock): (token: string) => Promise<Verified> {
+  const { audience, issuer } = settings
+  // Loaded with the first token: a service without a gateway never pays for it.
+  const ready = once(async () => {
+    const jose = await import('jose')
+    return {
+      jose,
+      keys: jose.createRemoteJWKSet(new URL(settings.jwksUrl), {
+        timeoutDuration: 5000,
+        cooldownDuration: 5000,
+      }),
+    }
+  })
+  return async token => {
+    const { jose, keys } = await ready()
+    const options = {
+      audience,
+      algorithms: ['RS256', 'ES256'],
+      requiredClaims: ['exp', 'aud'],
+      currentDate: new Date(clock.now()),
+      ...(issuer === undefined ? {} : { issuer }),
+    }
+    try {
+      const { payload } = await jose.jwtVerify(token, keys, options)
+      return { user: userOf(payload), expiresAt: (payload.exp ?? 0) * 1000 }
+    } catch (error) {
+      throw translate(error)
+    }
+  }
+}
+
+function userOf(claims: Record<string, unknown>): User | undefined {
+  const { email, name } = claims
+  if (typeof email !== 'string' || email === '') return undefined
+  return { email: email.toLowerCase(), name: typeof name === 'string' ? name : undefined }
+}
+
+function translate(error: unknown): AppError {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
+  // Everything that jose says of a token is the token's fault; the rest is a key set that can't be fetched or read.
+  const isTokenFault = code.startsWith('ERR_J') && code !== 'ERR_JWKS_TIMEOUT' && code !== 'ERR_JWKS_INVALID'
+  if (isTokenFault)
+    return new AppError('UNAUTHORIZED', 'The identity token is not valid or has expired. Sign in again.', {
+      cause: error,
+    })
+  return new AppError(
+    'IDENTITY_UNAVAILABLE',
+    'The keys of the identity gateway could not be fetched. Try again.',
+    {
+      cause: error,
+    },
+  )
+}
+
+function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
+  let made: Promise<Value> | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}

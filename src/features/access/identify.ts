@@ -1,0 +1,39 @@
+import type { FastifyRequest } from 'fastify'
+import { isLoopback } from '#platform/network.ts'
+import type { User, VerifyToken } from './gateway.ts'
+
+/** Finds out who sends a request: a user, or nobody. Throws UNAUTHORIZED for a token that is not to be trusted. */
+export type Identify = (request: FastifyRequest) => Promise<User | undefined>
+
+/** With a gateway its header alone decides; other headers that name a person are never looked at. */
+export function identifyByGateway(header: string, verify: VerifyToken): Identify {
+  const name = header.toLowerCase()
+  return async request => {
+    const token = request.headers[name]
+    // An empty header is what proxies send for "nobody".
+    if (token === undefined || token === '') return undefined
+    return verify(Array.isArray(token) ? token.join(',') : token)
+  }
+}
+
+/**
+ * In development every request is that of one user, save those that a foreign web page could have sent:
+ * with another origin, or under a name that only points at this machine (DNS rebinding).
+ */
+export function identifyAsDeveloper(email: string): Identify {
+  const user: User = { email, name: undefined }
+  return async request => (isOwnRequest(request) ? user : undefined)
+}
+
+function isOwnRequest(request: FastifyRequest): boolean {
+  const { host, origin } = request.headers
+  if (
+    host === undefined ||
+    !URL.canParse(`http://${host}`) ||
+    !isLoopback(new URL(`http://${host}`).hostname)
+  )
+    return false
+  return origin === undefined || origin === `http://${host}` || origin === `https://${host}`
+}
+
+export const identifyNobody: Identify = async () => undefined

@@ -1,0 +1,39 @@
+import type { Access } from '#platform/http/app.ts'
+
+/** What an admin entry of an agent makes its e-mail's owner. */
+export const roles = ['owner', 'admin', 'viewer'] as const
+export type Role = (typeof roles)[number]
+
+/** What callers without a user may do on the agent `default`. */
+export type PublicAccess = 'full' | 'chat' | 'read'
+
+/** What somebody may do on an agent; each power includes the ones before it. */
+const powers = ['viewer', 'chatter', 'admin', 'owner'] as const
+export type Power = (typeof powers)[number]
+
+export const publicPowers = { full: 'admin', chat: 'chatter', read: 'viewer' } as const satisfies Record<
+  PublicAccess,
+  Power
+>
+
+/** The role that comes nearest to the public power; chatting is more than a viewer may, and has no role of its own. */
+export const publicRoles = { full: 'admin', chat: 'viewer', read: 'viewer' } as const satisfies Record<
+  PublicAccess,
+  Role
+>
+
+/** Whether a power is enough for a route of an agent. */
+export function allows(power: Power, access: Extract<Access, Power>): boolean {
+  return powers.indexOf(power) >= powers.indexOf(access)
+}
+
+/** Whether a route's access is one on an agent, so that a power on that agent decides. */
+export function isAgentAccess(access: Access): access is Power {
+  return (powers as readonly Access[]).includes(access)
+}
+
+/** Why access was refused, in words that tell what to do. */
+export function refusal(access: Access): string {
+  if (access === 'owner') return 'Access denied: this needs the role "owner" on the agent.'
+  return `Access denied: this needs at least the role "${access === 'chatter' ? 'admin' : access}" on the agent.`
+}

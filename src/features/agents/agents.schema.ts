@@ -1,0 +1,86 @@
+import type { Static } from 'typebox'
+import { Type } from 'typebox'
+import { listMetaSchema, listParameters } from '#platform/http/list-query.ts'
+
+/*
+ * Agent: one assistant with its own database. Settings: how it behaves. Credentials: keys to services outside, kept
+ * sealed, never sent. `default`: the agent that exists from the first start, is open to callers without a user and
+ * can't be renamed, paused or deleted.
+ */
+
+export const agentStatuses = ['active', 'paused', 'disabled'] as const
+export type AgentStatus = (typeof agentStatuses)[number]
+
+const name = Type.String({
+  pattern: '^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$',
+  maxLength: 64,
+  description: 'Letters and digits, in groups joined by single hyphens.',
+})
+const description = Type.String({ maxLength: 500 })
+const status = Type.Enum([...agentStatuses])
+const time = Type.String({ format: 'date-time' })
+
+const identity = { id: Type.String(), name: Type.String(), description: Type.String(), status }
+
+export const agentSummarySchema = Type.Object(
+  { ...identity, owner_email: Type.Union([Type.String(), Type.Null()]), created_at: time, updated_at: time },
+  { title: 'AgentSummary' },
+)
+export type AgentSummary = Static<typeof agentSummarySchema>
+
+export const agentListSchema = Type.Object({ agents: Type.Array(agentSummarySchema), meta: listMetaSchema })
+
+export const agentListQuery = Type.Object({
+  ...listParameters,
+  status: Type.Optional(Type.Array(status, { description: 'Only agents with one of these statuses.' })),
+})
+export type AgentListQuery = Static<typeof agentListQuery>
+
+export const newAgentSchema = Type.Object({ name, description: Type.Optional(description) })
+export type NewAgent = Static<typeof newAgentSchema>
+
+export const createdAgentSchema = Type.Object({ ...identity, created_at: time })
+export const updatedAgentSchema = Type.Object({ ...identity, updated_at: time })
+export const deletedAgentSchema = Type.Object({ success: Type.Boolean(), message: Type.String() })
+
+export const agentChangesSchema = Type.Object({
+  name: Type.Optional(name),
+  description: Type.Optional(description),
+  status: Type.Optional(status),
+})
+export type AgentChanges = Static<typeof agentChangesSchema>
+
+/** Settings as they are sent: with the provider, model and temperature in force even when none was chosen. */
+export const settingsSchema = Type.Object(
+  {
+    llm_provider: Type.String(),
+    llm_model: Type.String(),
+    llm_temperature: Type.Number(),
+    system_prompt: Type.Optional(Type.String()),
+    llm_base_url: Type.Optional(Type.String()),
+    embedding_provider: Type.Optional(Type.String()),
+    embedding_model: Type.Optional(Type.String()),
+    sql_tool_writes: Type.Optional(Type.Boolean()),
+    browser_tools: Type.Optional(Type.Boolean()),
+    x402_daily_limit: Type.Optional(Type.String()),
+    issuing_approval: Type.Optional(
+      Type.Object({ mode: Type.String(), max_amount: Type.Optional(Type.Integer()) }),
+    ),
+    x402_pay_to: Type.Optional(Type.String()),
+  },
+  { title: 'AgentSettings' },
+)
+
+export const agentSchema = Type.Object(
+  {
+    ...agentSummarySchema.properties,
+    settings: settingsSchema,
+    stats: Type.Object({
+      workflows: Type.Integer(),
+      schedules: Type.Integer(),
+      contacts: Type.Integer(),
+      messages: Type.Integer(),
+    }),
+  },
+  { title: 'Agent' },
+)

@@ -1,0 +1,79 @@
+import type { Static, TSchema } from 'typebox'
+import { Type } from 'typebox'
+import { settingsSchema } from './agents.schema.ts'
+
+/** `null` takes a setting back, so that the default is in force again. */
+function nullable<Schema extends TSchema>(schema: Schema) {
+  return Type.Optional(Type.Union([schema, Type.Null()]))
+}
+
+const short = Type.String({ minLength: 1, maxLength: 200 })
+const secret = nullable(Type.String({ minLength: 1, maxLength: 4000, writeOnly: true }))
+
+/** Keys of services outside: sealed at rest, write-only. */
+export const credentialNames = [
+  'openai_api_key',
+  'anthropic_api_key',
+  'google_api_key',
+  'openai_compatible_api_key',
+  'telegram_bot_token',
+  'whatsapp_access_token',
+  'whatsapp_phone_number_id',
+  'provider_api_key',
+  'provider_webhook_secret',
+  'smtp_url',
+] as const
+export type CredentialName = (typeof credentialNames)[number]
+
+const credentialProperties = {
+  openai_api_key: secret,
+  anthropic_api_key: secret,
+  google_api_key: secret,
+  openai_compatible_api_key: secret,
+  telegram_bot_token: secret,
+  whatsapp_access_token: secret,
+  whatsapp_phone_number_id: secret,
+  provider_api_key: secret,
+  provider_webhook_secret: secret,
+  smtp_url: secret,
+} satisfies Record<CredentialName, TSchema>
+
+export const settingsChangesSchema = Type.Object(
+  {
+    llm_provider: nullable(Type.Enum(['openai', 'anthropic', 'google', 'openai-compatible', 'builtin'])),
+    llm_model: nullable(short),
+    llm_temperature: nullable(Type.Number({ minimum: 0, maximum: 2 })),
+    system_prompt: nullable(Type.String({ maxLength: 100_000 })),
+    llm_base_url: nullable(Type.String({ maxLength: 2000 })),
+    embedding_provider: nullable(Type.Enum(['builtin', 'openai', 'openai-compatible', 'google', 'local'])),
+    embedding_model: nullable(short),
+    sql_tool_writes: nullable(Type.Boolean()),
+    browser_tools: nullable(Type.Boolean()),
+    x402_daily_limit: nullable(Type.String({ pattern: '^\\d{1,12}(\\.\\d{1,6})?$' })),
+    issuing_approval: nullable(
+      Type.Object(
+        {
+          mode: Type.Enum(['approve', 'decline', 'limit']),
+          max_amount: Type.Optional(Type.Integer({ minimum: 0 })),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+    x402_pay_to: nullable(short),
+    ...credentialProperties,
+  },
+  { additionalProperties: false, minProperties: 1 },
+)
+export type SettingsChanges = Static<typeof settingsChangesSchema>
+
+/** What is stored of an agent's settings: the keys that were set. */
+export type StoredSettings = {
+  [Key in Exclude<keyof SettingsChanges, CredentialName>]?: NonNullable<SettingsChanges[Key]>
+}
+
+export const settingsAnswerSchema = Type.Object({
+  settings: settingsSchema,
+  credentials: Type.Record(Type.String(), Type.Boolean(), {
+    description: 'The names of the credentials that are set; their values are never sent.',
+  }),
+})

@@ -1,0 +1,34 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify'
+
+/** The HTTP application on which features register their routes: Fastify with types taken from the schemas. */
+export type App = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>
+
+/** Which of the four error shapes a route answers in. */
+export type Area = 'generic' | 'chat' | 'payments'
+
+/** Which rate limit a request counts against; `none` for health and documentation. */
+export type LimitClass = 'general' | 'chat' | 'browser' | 'bulk' | 'none'
+
+/**
+ * The least a caller must be, declared by every route:
+ * `open` anybody, no token is looked at; `anyone` anybody, but a bad token is refused; `user` a known user;
+ * and on an agent, each including the one before: `viewer` reads, `chatter` also chats, `admin` also changes, `owner` also
+ * deletes and manages admins.
+ */
+export type Access = 'open' | 'anyone' | 'user' | 'viewer' | 'chatter' | 'admin' | 'owner'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    area?: Area
+    access?: Access
+    limit?: LimitClass
+  }
+}

@@ -1,0 +1,97 @@
+import type { ErrorCode } from '../errors.ts'
+import { AccessDenied, AppError } from '../errors.ts'
+import type { Area } from './app.ts'
+
+/** An answer to a failed request, ready to send. */
+export interface ErrorAnswer {
+  status: number
+  contentType: 'application/json; charset=utf-8' | 'text/plain; charset=utf-8'
+  body: unknown
+}
+
+/** The parts of Fastify's own errors that are looked at. */
+interface ForeignError {
+  code?: string
+  statusCode?: number
+  message?: string
+  validation?: { keyword: string; instancePath: string; message?: string; params?: Record<string, unknown> }[]
+  validationContext?: string
+}
+
+const foreignCodes: Record<string, [code: ErrorCode, message: string]> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
+    'UNSUPPORTED_MEDIA_TYPE',
+    'This content type is not accepted here: send application/json, or multipart/form-data where a file is uploaded.',
+  ],
+  FST_ERR_CTP_BODY_TOO_LARGE: ['PAYLOAD_TOO_LARGE', 'The request body is too large.'],
+  FST_ERR_CTP_INVALID_JSON_BODY: ['MALFORMED_JSON', 'The request body is not valid JSON.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
+    'VALIDATION_ERROR',
+    'The request body does not match its Content-Length.',
+  ],
+  FST_REQ_FILE_TOO_LARGE: ['PAYLOAD_TOO_LARGE', 'The uploaded file is too large.'],
+  FST_INVALID_MULTIPART_CONTENT_TYPE: ['UNSUPPORTED_MEDIA_TYPE', 'Send this request as multipart/form-data.'],
+}
+
+/** Turns whatever was thrown into the catalogue's error or an access denial; what is unknown becomes INTERNAL_ERROR. */
+export function asKnownError(error: unknown): AppError | AccessDenied {
+  if (error instanceof AppError || error instanceof AccessDenied) return error
+  const foreign = (typeof error === 'object' && error !== null ? error : {}) as ForeignError
+  if (foreign.validation?.[0] !== undefined)
+    return validationError(foreign.validation[0], foreign.validationContext)
+  const known = foreign.code === undefined ? undefined : foreignCodes[foreign.code]
+  if (known !== undefined) return new AppError(known[0], known[1], { cause: error })
+  // A body that JSON.parse or its prototype-poisoning guard refused carries only a status.
+  if (error instanceof SyntaxError && foreign.statusCode === 400)
+    return new AppError('MALFORMED_JSON', 'The request body is not valid JSON.', { cause: error })
+  if (foreign.statusCode !== undefined && foreign.statusCode >= 400 && foreign.statusCode < 500)
+    return new AppError('VALIDATION_ERROR', 'The request is not valid.', { cause: error })
+  return new AppError('INTERNAL_ERROR', 'Something went wrong on the server.', { cause: error })
+}
+
+function validationError(
+  problem: NonNullable<ForeignError['validation']>[number],
+  context?: string,
+): AppError {
+  const path = problem.instancePath.replace(/^\//, '').replaceAll('/', '.')
+  const missing = problem.keyword === 'required' ? String(problem.params?.missingProperty ?? '') : ''
+  const extra =
+    problem.keyword === 'additionalProperties' ? String(problem.params?.additionalProperty ?? '') : ''
+  const field = [path, missing || extra].filter(part => part !== '').join('.') || (context ?? 'body')
+  const issue = missing ? 'is required' : extra ? 'is not a known field' : issueOf(problem)
+  return new AppError('VALIDATION_ERROR', `${field} ${issue}.`, { details: { field, issue } })
+}
+
+function issueOf(problem: NonNullable<ForeignError['validation']>[number]): string {
+  const allowed = problem.params?.allowedValues
+  if (Array.isArray(allowed)) return `must be one of ${allowed.join(', ')}`
+  return problem.message ?? 'is not valid'
+}
+
+/** The answer in the area's shape; an access denial is plain text everywhere. */
+export function formatError(error: AppError | AccessDenied, area: Area, requestId: string): ErrorAnswer {
+  if (error instanceof AccessDenied)
+    return { status: 403, contentType: 'text/plain; charset=utf-8', body: error.message }
+  const message =
+    error.fault === 'unexpected'
+      ? `${error.message} Quote request ${requestId} when you report it.`
+      : error.message
+  return {
+    status: error.status,
+    contentType: 'application/json; charset=utf-8',
+    body: bodyOf(error, message, area),
+  }
+}
+
+function bodyOf(error: AppError, message: string, area: Area): unknown {
+  // A refused token has one shape on every path, so that clients can recognise it without knowing the area.
+  if (area === 'generic' || error.code === 'UNAUTHORIZED')
+    return { error: { code: error.code, message, details: error.details ?? {} } }
+  if (area === 'payments')
+    return {
+      error: message,
+      code: error.status,
+      ...(error.details === undefined ? {} : { details: error.details }),
+    }
+  return { error: message, code: error.code }
+}

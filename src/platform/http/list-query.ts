@@ -1,0 +1,226 @@
+import type { ExpressionBuilder, SelectQueryBuilder, SqlBool } from 'kysely'
+import { sql } from 'kysely'
+import { Type } from 'typebox'
+import { invalid } from '../errors.ts'
+import { decodeCursor, encodeCursor } from './list-cursor.ts'
+
+/** Query parameters that every list takes; a route adds its own filters beside them. */
+export const listParameters = {
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 1000, description: 'Entries a page; 50 unless given.' }),
+  ),
+  offset: Type.Optional(Type.Integer({ minimum: 0, description: 'Entries to leave out; 0 unless given.' })),
+  search: Type.Optional(
+    Type.String({ maxLength: 500, description: 'Text to look for, in any letter case.' }),
+  ),
+  sort: Type.Optional(Type.Array(Type.String(), { description: 'Fields to sort by, separated by commas.' })),
+  order: Type.Optional(Type.Array(Type.String(), { description: '`asc` or `desc` for each sort field.' })),
+  from: Type.Optional(Type.String({ description: 'Earliest time, ISO 8601.' })),
+  to: Type.Optional(Type.String({ description: 'Latest time, ISO 8601; a date alone means its end.' })),
+  cursor: Type.Optional(
+    Type.String({ maxLength: 4000, description: 'Empty for the first page, then `meta.next_cursor`.' }),
+  ),
+}
+
+/** `meta` of a list; the cursor fields are there when the request carried a `cursor`. */
+export const listMetaSchema = Type.Object({
+  total: Type.Integer(),
+  limit: Type.Integer(),
+  offset: Type.Integer(),
+  next_cursor: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  has_more: Type.Optional(Type.Boolean()),
+})
+
+export interface ListParameters {
+  limit?: number
+  offset?: number
+  search?: string
+  sort?: string[]
+  order?: string[]
+  from?: string
+  to?: string
+  cursor?: string
+}
+
+export type SortValue = string | number
+
+/** How one list may be sorted and searched. Columns are ours, never the caller's text. */
+export interface ListDefinition<Row> {
+  /** Sortable wire fields: the column that orders them, and what stands in for null there. */
+  sortable: Record<string, { column: string; whenNull?: SortValue }>
+  defaultSort: string
+  defaultOrder: 'asc' | 'desc'
+  searchable: string[]
+  /** Column that `from` and `to` bound. */
+  dateColumn: string
+  /** Unique column that ends every order, so that pages never overlap. */
+  uniqueColumn: string
+  /** The value of a sort column in a row that was read. */
+  valueOf(row: Row, column: string): SortValue
+}
+
+export interface ListMeta {
+  total: number
+  limit: number
+  offset: number
+  next_cursor?: string | null
+  has_more?: boolean
+}
+
+export interface Page<Row> {
+  rows: Row[]
+  meta: ListMeta
+}
+
+interface SortField {
+  field: string
+  column: string
+  whenNull: SortValue
+  descending: boolean
+}
+
+const defaultLimit = 50
+
+/**
+ * Reads one page: filters, counts, sorts and cuts the query as the parameters say.
+ * Throws VALIDATION_ERROR for an unknown sort field, a bad order, date or cursor.
+ */
+export async function listRows<Database, Table extends keyof Database, Row>(
+  query: SelectQueryBuilder<Database, Table, Row>,
+  definition: ListDefinition<Row>,
+  parameters: ListParameters,
+): Promise<Page<Row>> {
+  const sort = sortFields(definition, parameters)
+  const limit = parameters.limit ?? defaultLimit
+  const offset = parameters.offset ?? 0
+  const filtered = withDates(withSearch(query, definition, parameters.search), definition, parameters)
+  const total = await count(filtered)
+  const paged = parameters.cursor ? afterCursor(filtered, sort, parameters.cursor) : filtered.offset(offset)
+  // One row more than asked tells whether another page follows.
+  const found = await orderBy(paged, sort)
+    .limit(limit + 1)
+    .execute()
+  const rows = found.slice(0, limit)
+  const meta: ListMeta = { total, limit, offset }
+  if (parameters.cursor === undefined) return { rows, meta }
+  const last = rows.at(-1)
+  const has_more = found.length > limit
+  const next_cursor =
+    has_more && last !== undefined ? encodeCursor(sort, cursorValues(definition, sort, last)) : null
+  return { rows, meta: { ...meta, next_cursor, has_more } }
+}
+
+function sortFields<Row>(definition: ListDefinition<Row>, parameters: ListParameters): SortField[] {
+  const orders = words(parameters.order)
+  const wrong = orders.find(order => order !== 'asc' && order !== 'desc')
+  if (wrong !== undefined) throw invalid('order', `must be asc or desc, not ${wrong}`)
+  const fields = words(parameters.sort)
+  const fallbackOrder = fields.length === 0 ? definition.defaultOrder : 'asc'
+  const chosen = fields.length === 0 ? [definition.defaultSort] : fields
+  const sorted = chosen.map((field, index) => {
+    const known = Object.hasOwn(definition.sortable, field) ? definition.sortable[field] : undefined
+    if (known === undefined)
+      throw invalid('sort', `must be one of ${Object.keys(definition.sortable).join(', ')}, not ${field}`)
+    return {
+      field,
+      column: known.column,
+      whenNull: known.whenNull ?? '',
+      descending: (orders[index] ?? fallbackOrder) === 'desc',
+    }
+  })
+  const descending = sorted.at(-1)?.descending ?? false
+  return [...sorted, { field: '', column: definition.uniqueColumn, whenNull: '', descending }]
+}
+
+function words(values: string[] | undefined): string[] {
+  return (values ?? [])
+    .flatMap(value => value.split(','))
+    .map(word => word.trim())
+    .filter(word => word !== '')
+}
+
+function withSearch<Database, Table extends keyof Database, Row>(
+  query: SelectQueryBuilder<Database, Table, Row>,
+  definition: ListDefinition<Row>,
+  search: string | undefined,
+) {
+  if (search === undefined || search === '') return query
+  const pattern = `%${search.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`
+  return query.where(builder =>
+    builder.or(
+      definition.searchable.map(
+        column => sql<SqlBool>`lower(${sql.ref(column)}) like ${pattern} escape '\\'`,
+      ),
+    ),
+  )
+}
+
+function withDates<Database, Table extends keyof Database, Row>(
+  query: SelectQueryBuilder<Database, Table, Row>,
+  definition: ListDefinition<Row>,
+  { from, to }: ListParameters,
+) {
+  const column = sql.ref(definition.dateColumn)
+  let bounded = query
+  if (from !== undefined)
+    bounded = bounded.where(sql<SqlBool>`${column} >= ${instant('from', from, '00:00:00.000')}`)
+  if (to !== undefined)
+    bounded = bounded.where(sql<SqlBool>`${column} <= ${instant('to', to, '23:59:59.999')}`)
+  return bounded
+}
+
+/** A point in time as it is stored; `timeOfDate` completes a date without a time. */
+function instant(field: string, text: string, timeOfDate: string): string {
+  const complete = /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T${timeOfDate}Z` : text
+  const milliseconds = /^\d{4}-\d{2}-\d{2}T/.test(complete) ? Date.parse(complete) : Number.NaN
+  if (Number.isNaN(milliseconds)) throw invalid(field, 'must be an ISO 8601 date or time')
+  return new Date(milliseconds).toISOString()
+}
+
+async function count<Database, Table extends keyof Database, Row>(
+  query: SelectQueryBuilder<Database, Table, Row>,
+) {
+  const row = await query.clearSelect().select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow()
+  return Number((row as { total: number | string }).total)
+}
+
+function orderBy<Database, Table extends keyof Database, Row>(
+  query: SelectQueryBuilder<Database, Table, Row>,
+  sort: SortField[],
+) {
+  return sort.reduce(
+    (ordered, field) => ordered.orderBy(expression(field), field.descending ? 'desc' : 'asc'),
+    query,
+  )
+}
+
+function expression(field: SortField) {
+  return field.field === ''
+    ? sql.ref(field.column)
+    : sql`coalesce(${sql.ref(field.column)}, ${sql.lit(field.whenNull)})`
+}
+
+/** Rows behind the cursor in the sort order: greater in the first field, or equal there and greater in the next, … */
+function afterCursor<Database, Table extends keyof Database, Row>(
+  query: SelectQueryBuilder<Database, Table, Row>,
+  sort: SortField[],
+  cursor: string,
+) {
+  const values = decodeCursor(sort, cursor)
+  return query.where((builder: ExpressionBuilder<Database, Table>) =>
+    builder.or(
+      sort.map((field, index) =>
+        builder.and([
+          ...sort.slice(0, index).map((before, at) => sql<SqlBool>`${expression(before)} = ${values[at]}`),
+          field.descending
+            ? sql<SqlBool>`${expression(field)} < ${values[index]}`
+            : sql<SqlBool>`${expression(field)} > ${values[index]}`,
+        ]),
+      ),
+    ),
+  )
+}
+
+function cursorValues<Row>(definition: ListDefinition<Row>, sort: SortField[], row: Row): SortValue[] {
+  return sort.map(field => definition.valueOf(row, field.column) ?? field.whenNull)
+}

@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto'
+import cors from '@fastify/cors'
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
+import { fastify } from 'fastify'
+import type { Clock } from '../clock.ts'
+import { AppError } from '../errors.ts'
+import type { Log } from '../log.ts'
+import type { Metrics } from '../metrics.ts'
+import type { App } from './app.ts'
+import { asKnownError, formatError } from './error-format.ts'
+import type { RateLimits } from './rate-limit.ts'
+import { registerRateLimits } from './rate-limit.ts'
+import { createValidatorCompiler } from './validation.ts'
+
+const jsonBodyLimit = 1024 * 1024
+
+interface ServerOptions {
+  log: Log
+  clock: Clock
+  metrics: Metrics
+  rateLimits: RateLimits
+  /** Addresses whose `X-Forwarded-For` is believed. */
+  trustProxy: string[]
+}
+
+/** The HTTP server without routes: request ids, CORS, security headers, rate limits, error shapes, logs and metrics. */
+export async function createServer(options: ServerOptions): Promise<App> {
+  const app: App = fastify({
+    loggerInstance: options.log as FastifyBaseLogger,
+    disableRequestLogging: true,
+    bodyLimit: jsonBodyLimit,
+    trustProxy: options.trustProxy.length > 0 ? options.trustProxy : false,
+    genReqId: requestId,
+    routerOptions: { maxParamLength: 500 },
+    // Ends idle keep-alive connections at once on close, while running answers finish.
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+  })
+  app.setValidatorCompiler(createValidatorCompiler())
+  acceptJsonOnly(app)
+  registerErrors(app)
+  registerObservation(app, options)
+  await app.register(cors, {
+    origin: '*',
+    methods: ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS'],
+    allowedHeaders: ['Content-Type', 'Authorization'],
+    strictPreflight: false,
+  })
+  app.addHook('onRequest', setSecurityHeaders)
+  registerRateLimits(app, options.rateLimits, options.clock)
+  return app
+}
+
+/** A caller's own request id is kept if it is harmless, so that traces of several services can be joined. */
+function requestId(request: { headers: Record<string, string | string[] | undefined> }): string {
+  const given = request.headers['x-request-id']
+  return typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : randomUUID()
+}
+
+/** JSON is the only body read by default; an empty one is no body, whatever its content type says. */
+function acceptJsonOnly(app: App): void {
+  const parseJson = app.getDefaultJsonParser('error', 'error')
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    const text = String(body).replace(/^\uFEFF/, '')
+    if (text === '') done(null, undefined)
+    else void parseJson(request, text, done)
+  })
+}
+
+function registerErrors(app: App): void {
+  app.setErrorHandler((error, request, reply) => sendError(error, request, reply))
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?')[0]
+    return sendError(
+      new AppError('NOT_FOUND', `There is no ${request.method} ${path}. See /docs.`),
+      request,
+      reply,
+    )
+  })
+}
+
+function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const error = asKnownError(thrown)
+  if (error instanceof AppError && error.fault !== 'user') {
+    const level = error.fault === 'unexpected' ? 'error' : 'warn'
+    request.log[level]({ err: error, requestId: request.id }, error.message)
+  }
+  const answer = formatError(error, request.routeOptions.config.area ?? 'generic', request.id)
+  return reply.code(answer.status).header('Content-Type', answer.contentType).send(answer.body)
+}
+
+async function setSecurityHeaders(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  reply.header('X-Request-Id', request.id)
+  reply.header('X-Content-Type-Options', 'nosniff')
+  reply.header('X-Frame-Options', 'DENY')
+  reply.header('Referrer-Policy', 'no-referrer')
+  reply.header('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'")
+}
+
+/** One log line and one observation a request, when its answer has ended. Queries are left out: they may hold tokens. */
+function registerObservation(app: App, { metrics }: ServerOptions): void {
+  app.addHook('onResponse', async (request, reply) => {
+    const route = request.routeOptions.url ?? 'unknown'
+    const milliseconds = reply.elapsedTime
+    metrics.observeRequest(request.method, route, reply.statusCode, milliseconds / 1000)
+    request.log.info(
+      {
+        requestId: request.id,
+        method: request.method,
+        path: request.url.split('?')[0],
+        status: reply.statusCode,
+        milliseconds,
+      },
+      'request',
+    )
+  })
+}

@@ -1,0 +1,24 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
+
+/** How often a comment line keeps an idle stream open through proxies, in milliseconds. */
+const keepAliveMs = 15_000
+
+/**
+ * Sends each value as one server-sent event `event: message` with the value as JSON. When the client goes away the
+ * iterator's `return` is called, so that a generator's `finally` sees it.
+ */
+export function sendEvents(reply: FastifyReply, events: AsyncIterable<unknown>): FastifyReply {
+  reply.header('Content-Type', 'text/event-stream; charset=utf-8')
+  reply.header('Cache-Control', 'no-cache, no-transform')
+  // Asks nginx and its like not to hold events back.
+  reply.header('X-Accel-Buffering', 'no')
+  const stream = Readable.from(encode(events), { objectMode: false, highWaterMark: 64 })
+  const keepAlive = setInterval(() => reply.raw.write(': keep-alive\n\n'), keepAliveMs)
+  stream.once('close', () => clearInterval(keepAlive))
+  return reply.send(stream)
+}
+
+async function* encode(events: AsyncIterable<unknown>): AsyncGenerator<string> {
+  for await (const event of events) yield `event: message\ndata: ${JSON.stringify(event)}\n\n`
+}

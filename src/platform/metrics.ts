@@ -1,0 +1,32 @@
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+
+/** The numbers of one process, in Prometheus' text form. */
+export function createMetrics() {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const requestSeconds = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from the arrival of a request to the end of its answer.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.005, 0.02, 0.1, 0.5, 2, 10, 60],
+    registers: [registry],
+  })
+  const modelTokens = new Counter({
+    name: 'model_tokens_total',
+    help: 'Tokens that model services reported.',
+    labelNames: ['provider', 'model', 'direction'],
+    registers: [registry],
+  })
+  return {
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+    observeRequest(method: string, route: string, status: number, seconds: number) {
+      requestSeconds.observe({ method, route, status }, seconds)
+    },
+    countTokens(provider: string, model: string, direction: 'input' | 'output', tokens: number) {
+      modelTokens.inc({ provider, model, direction }, tokens)
+    },
+  }
+}
+
+export type Metrics = ReturnType<typeof createMetrics>
