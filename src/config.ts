@@ -3,9 +3,10 @@ import ipaddr from 'ipaddr.js'
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import { isLoopback } from '#platform/network.ts'
+import { parseAllowEntry } from '#platform/outbound/address-policy.ts'
 
 const providers = ['openai', 'anthropic', 'google', 'openai-compatible', 'builtin'] as const
-const embeddingProviders = ['builtin', 'openai', 'openai-compatible', 'google'] as const
+const embeddingProviders = ['builtin', 'openai', 'openai-compatible', 'google', 'local'] as const
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
 /** A setting without a default; `expects` ends the sentence "NAME must be …" of a problem report. */
@@ -121,9 +122,15 @@ function valueProblems(environment: Environment): string[] {
       ? (['DEV_USER'] as const)
       : []),
     ...(listOf(environment.TRUST_PROXY).every(isAddressRange) ? [] : (['TRUST_PROXY'] as const)),
-    ...(listOf(environment.OUTBOUND_ALLOW).every(isHostOrRange) ? [] : (['OUTBOUND_ALLOW'] as const)),
   ]
-  return wrong.map(name => mustBe(name, environment[name]))
+  return [...wrong.map(name => mustBe(name, environment[name])), ...allowProblems(environment)]
+}
+
+function allowProblems(environment: Environment): string[] {
+  return listOf(environment.OUTBOUND_ALLOW).flatMap(text => {
+    const entry = parseAllowEntry(text)
+    return entry.kind === 'invalid' ? [`OUTBOUND_ALLOW: ${entry.problem}`] : []
+  })
 }
 
 function combinationProblems(environment: Environment): string[] {
@@ -180,10 +187,10 @@ function modelsFrom(environment: Environment) {
     openai: credential(environment.OPENAI_API_KEY, environment.OPENAI_BASE_URL),
     anthropic: credential(environment.ANTHROPIC_API_KEY, environment.ANTHROPIC_BASE_URL),
     google: credential(environment.GOOGLE_GENERATIVE_AI_API_KEY, environment.GOOGLE_BASE_URL),
-    openaiCompatible: {
-      baseUrl: environment.OPENAI_COMPATIBLE_BASE_URL,
-      apiKey: environment.OPENAI_COMPATIBLE_API_KEY,
-    },
+    openaiCompatible:
+      environment.OPENAI_COMPATIBLE_BASE_URL === undefined
+        ? undefined
+        : { baseUrl: environment.OPENAI_COMPATIBLE_BASE_URL, apiKey: environment.OPENAI_COMPATIBLE_API_KEY },
     defaultProvider: environment.DEFAULT_PROVIDER,
     defaultModel: environment.DEFAULT_MODEL,
     embeddingProvider: environment.EMBEDDING_PROVIDER,
@@ -212,8 +219,4 @@ function isKey(value: string | undefined): boolean {
 
 function isAddressRange(value: string): boolean {
   return value.includes('/') ? ipaddr.isValidCIDR(value) : ipaddr.isValid(value)
-}
-
-function isHostOrRange(value: string): boolean {
-  return isAddressRange(value) || /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(value)
 }

@@ -3,23 +3,22 @@
  * times are ISO 8601 text in UTC with milliseconds, JSON is text, truth is 0 or 1.
  */
 import type { Generated } from 'kysely'
+import type { OutboxTables, WakeUpTables } from '#platform/jobs/tables.ts'
 
 /** The one platform database: what belongs to no agent, or must stay out of reach of an agent's SQL. */
-export interface PlatformTables {
+export interface PlatformTables extends WakeUpTables {
   agents: AgentsTable
   agent_admins: AgentAdminsTable
   agent_credentials: AgentCredentialsTable
-  wake_ups: WakeUpsTable
   platform_facts: FactsTable
 }
 
 /** The database that each agent has for itself. */
-export interface AgentTables {
+export interface AgentTables extends OutboxTables {
   conversations: ConversationsTable
   messages: MessagesTable
   sources: SourcesTable
   chunks: ChunksTable
-  outbox: OutboxTable
   agent_facts: FactsTable
 }
 
@@ -48,12 +47,6 @@ interface AgentCredentialsTable {
   name: string
   /** Ciphertext of the secret box. */
   sealed: string
-}
-
-/** Which agent has work due when: at most one row an agent, none for an agent without work. */
-export interface WakeUpsTable {
-  agent_id: string
-  due_at: string
 }
 
 /** Single values by name, such as the check value of the encryption key. */
@@ -121,24 +114,4 @@ interface ChunksTable {
   /** Offsets in UTF-16 units into the source's extracted text: its slice equals `content`. */
   start_offset: number
   end_offset: number
-}
-
-export interface OutboxTable {
-  id: string
-  /** What to do, such as `source.process`, or `event:source.ready` for news to be told. */
-  name: string
-  /** At most one waiting or running entry a key; null for no limit. */
-  key: string | null
-  /** JSON. */
-  payload: string
-  run_at: string
-  /** Runs begun so far. */
-  attempts: number
-  lease_holder: string | null
-  lease_expires_at: string | null
-  /** Error of the last failed run. */
-  last_error: string | null
-  /** Set when the last attempt has failed: kept for people to see, never run again. */
-  failed_at: string | null
-  created_at: string
 }

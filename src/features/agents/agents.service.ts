@@ -48,17 +48,20 @@ export function createAgentsService(needs: Needs) {
   return {
     find,
 
+    /** Whether the agents can be read. */
+    isReady: async () => (await repository.find(defaultAgentId)) !== undefined,
+
     /** The agents within reach; `email` is the user's, undefined without a user. */
     list: (email: string | undefined, query: AgentListQuery) =>
       repository.listReachable(email, defaultAgentId, query),
 
     async get(id: string, database: Kysely<AgentTables>) {
       const agent = await find(id)
-      return {
-        ...agent,
-        settings: needs.settings.inForce(agent.settings),
-        stats: await countRecords(database),
-      }
+      const [settings, stats] = await Promise.all([
+        needs.settings.inForce(id, agent.settings),
+        countRecords(database),
+      ])
+      return { ...agent, settings, stats }
     },
 
     /** Creates an agent that belongs to the user. */

@@ -1,6 +1,8 @@
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { invalid, notFound } from '#platform/errors.ts'
+import type { SecretBox } from '#platform/secret-box.ts'
+import { credentialContext } from '#storage/credential-context.ts'
 import type { SettingsRepository } from './settings.repository.ts'
 import type { CredentialName, SettingsChanges, StoredSettings } from './settings.schema.ts'
 import { credentialNames } from './settings.schema.ts'
@@ -8,29 +10,35 @@ import { credentialNames } from './settings.schema.ts'
 /** Sent to models that take one, when the agent has chosen none. */
 const defaultTemperature = 0.7
 
-/** Seals text so that only this agent's credential of this name opens it. */
-export interface Sealer {
-  seal(text: string, owner: string): string
-  open(sealed: string, owner: string): string
-}
-
 interface Needs {
   repository: SettingsRepository
-  secretBox: Sealer
-  /** The provider and model in force when the settings choose none. */
-  modelInForce(settings: StoredSettings): { provider: string; model: string }
+  secretBox: SecretBox
+  /** The provider and model in force, given what the agent has chosen and which credentials it has. */
+  modelInForce(agent: { settings: StoredSettings; credentials: Credentials }): {
+    provider: string
+    model: string
+  }
   clock: Clock
 }
 
 export type Credentials = Partial<Record<CredentialName, string>>
 
 export function createSettingsService({ repository, secretBox, modelInForce, clock }: Needs) {
-  function inForce(stored: StoredSettings) {
-    const { provider, model } = modelInForce(stored)
+  async function inForce(agentId: string, stored: StoredSettings) {
+    const names = await credentialsOf(agentId)
+    // Whether there is a key decides, not which: nothing is opened for this.
+    const credentials = Object.fromEntries(Object.keys(names).map(name => [name, 'set']))
+    const { provider, model } = modelInForce({ settings: stored, credentials })
     return { llm_temperature: defaultTemperature, ...stored, llm_provider: provider, llm_model: model }
   }
 
+  async function credentialsOf(agentId: string): Promise<Record<string, true>> {
+    const rows = await repository.listCredentials(agentId)
+    return Object.fromEntries(rows.map(({ name }) => [name, true]))
+  }
+
   return {
+    /** The settings as they take effect: what was chosen, and the defaults for the rest. */
     inForce,
 
     /** Changes the given keys and leaves the others; null takes a key back. */
@@ -42,33 +50,24 @@ export function createSettingsService({ repository, secretBox, modelInForce, clo
       const sealed = new Map(
         Object.entries(credentialChanges(stored, changes)).map(([name, value]) => [
           name,
-          value === null ? null : secretBox.seal(value, sealOwner(agentId, name)),
+          value === null ? null : secretBox.seal(value, credentialContext(agentId, name)),
         ]),
       )
       await repository.save(agentId, settings, sealed, timestamp(clock))
-      const set = await repository.listCredentials(agentId)
-      return {
-        settings: inForce(settings),
-        credentials: Object.fromEntries(set.map(({ name }) => [name, true])),
-      }
+      return { settings: await inForce(agentId, settings), credentials: await credentialsOf(agentId) }
     },
 
     /** The agent's credentials in clear text: for use against the service they belong to, never for an answer. */
     async openCredentials(agentId: string): Promise<Credentials> {
       const rows = await repository.listCredentials(agentId)
       return Object.fromEntries(
-        rows.map(({ name, sealed }) => [name, secretBox.open(sealed, sealOwner(agentId, name))]),
+        rows.map(({ name, sealed }) => [name, secretBox.open(sealed, credentialContext(agentId, name))]),
       )
     },
   }
 }
 
 export type SettingsService = ReturnType<typeof createSettingsService>
-
-/** What a sealed value is bound to: moved to another agent or name, it does not open. */
-export function sealOwner(agentId: string, name: string): string {
-  return `${agentId}/${name}`
-}
 
 function isCredential(name: string): name is CredentialName {
   return (credentialNames as readonly string[]).includes(name)

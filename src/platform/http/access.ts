@@ -1,25 +1,36 @@
 import type { FastifyRequest } from 'fastify'
-import type { Access, App } from './app.ts'
+import type { Access, App, Area, LimitClass } from './app.ts'
 
 /** Decides whether the request may go on: throws UNAUTHORIZED, AccessDenied or NOT_FOUND if not. */
 export type Decide = (request: FastifyRequest, access: Access) => Promise<void>
+
+/** A route as it was declared. */
+export interface DeclaredRoute {
+  method: string
+  url: string
+  config: { area: Area; access: Access; limit: LimitClass }
+}
 
 /** Raised while the server is being built, never while it runs. */
 class UndeclaredRoute extends Error {}
 
 /**
- * Makes access a property of every route: one that does not declare its area, access and limit can't be registered,
- * and the decision falls before the body is read.
+ * Makes access a property of every route registered from here on: one that does not declare its area, access and limit
+ * can't be registered. The list grows with each route.
  */
-export function registerAccess(app: App, decide: Decide): void {
-  app.addHook('onRoute', route => {
-    const isPreflight = route.method === 'OPTIONS' && route.url === '*'
-    const config = route.config ?? {}
-    if (isPreflight || (config.area && config.access && config.limit)) return
-    throw new UndeclaredRoute(
-      `${String(route.method)} ${route.url} must declare config: { area, access, limit }.`,
-    )
+export function requireDeclarations(app: App): readonly DeclaredRoute[] {
+  const declared: DeclaredRoute[] = []
+  app.addHook('onRoute', ({ method, url, config = {} }) => {
+    const { area, access, limit } = config
+    if (!area || !access || !limit)
+      throw new UndeclaredRoute(`${String(method)} ${url} must declare config: { area, access, limit }.`)
+    for (const one of [method].flat()) declared.push({ method: one, url, config: { area, access, limit } })
   })
+  return declared
+}
+
+/** Lets every request be decided upon before its body is read. */
+export function registerAccess(app: App, decide: Decide): void {
   app.addHook('onRequest', async request => {
     if (request.method === 'OPTIONS') return
     // A path without a route still has its token checked, so that a bad one is refused on every /api path alike.

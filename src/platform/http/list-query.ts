@@ -79,7 +79,7 @@ interface SortField {
   descending: boolean
 }
 
-const defaultLimit = 50
+export const defaultLimit = 50
 
 /**
  * Reads one page: filters, counts, sorts and cuts the query as the parameters say.
@@ -111,10 +111,10 @@ export async function listRows<Database, Table extends keyof Database, Row>(
 }
 
 function sortFields<Row>(definition: ListDefinition<Row>, parameters: ListParameters): SortField[] {
-  const orders = words(parameters.order)
+  const orders = sortWords(parameters.order)
   const wrong = orders.find(order => order !== 'asc' && order !== 'desc')
   if (wrong !== undefined) throw invalid('order', `must be asc or desc, not ${wrong}`)
-  const fields = words(parameters.sort)
+  const fields = sortWords(parameters.sort)
   const fallbackOrder = fields.length === 0 ? definition.defaultOrder : 'asc'
   const chosen = fields.length === 0 ? [definition.defaultSort] : fields
   const sorted = chosen.map((field, index) => {
@@ -132,7 +132,7 @@ function sortFields<Row>(definition: ListDefinition<Row>, parameters: ListParame
   return [...sorted, { field: '', column: definition.uniqueColumn, whenNull: '', descending }]
 }
 
-function words(values: string[] | undefined): string[] {
+export function sortWords(values: string[] | undefined): string[] {
   return (values ?? [])
     .flatMap(value => value.split(','))
     .map(word => word.trim())

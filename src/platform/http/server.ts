@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import cors from '@fastify/cors'
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
-import { fastify } from 'fastify'
+import { fastify, LogController } from 'fastify'
 import type { Clock } from '../clock.ts'
 import { AppError } from '../errors.ts'
 import type { Log } from '../log.ts'
@@ -27,7 +27,7 @@ interface ServerOptions {
 export async function createServer(options: ServerOptions): Promise<App> {
   const app: App = fastify({
     loggerInstance: options.log as FastifyBaseLogger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: jsonBodyLimit,
     trustProxy: options.trustProxy.length > 0 ? options.trustProxy : false,
     genReqId: requestId,
@@ -47,6 +47,7 @@ export async function createServer(options: ServerOptions): Promise<App> {
     strictPreflight: false,
   })
   app.addHook('onRequest', setSecurityHeaders)
+  app.addHook('preValidation', treatNoBodyAsEmpty)
   registerRateLimits(app, options.rateLimits, options.clock)
   return app
 }
@@ -96,6 +97,11 @@ async function setSecurityHeaders(request: FastifyRequest, reply: FastifyReply):
   reply.header('X-Frame-Options', 'DENY')
   reply.header('Referrer-Policy', 'no-referrer')
   reply.header('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'")
+}
+
+/** A missing body is judged like an empty one, so that the answer names the field that is missing in it. */
+async function treatNoBodyAsEmpty(request: FastifyRequest): Promise<void> {
+  if (request.body === undefined && request.routeOptions.schema?.body !== undefined) request.body = {}
 }
 
 /** One log line and one observation a request, when its answer has ended. Queries are left out: they may hold tokens. */

@@ -1,0 +1,69 @@
+import { createModels } from '#models/models.ts'
+import type { DeclaredRoute } from '#platform/http/access.ts'
+import { requireDeclarations } from '#platform/http/access.ts'
+import type { App } from '#platform/http/app.ts'
+import { registerOpenApi } from '#platform/http/openapi.ts'
+import { registerOperationRoutes } from '#platform/http/operations.routes.ts'
+import { createServer } from '#platform/http/server.ts'
+import { createMetrics } from '#platform/metrics.ts'
+import manifest from '../package.json' with { type: 'json' }
+import { composeAgents } from './composition/agents.ts'
+import { composeChat } from './composition/chat.ts'
+import type { Foundation } from './composition/foundation.ts'
+import { openFoundation } from './composition/foundation.ts'
+import { composeSources } from './composition/sources.ts'
+import type { Surroundings } from './composition/surroundings.ts'
+import type { Configuration } from './config.ts'
+
+/** Time that running answers, and then running jobs, get when the service ends, in milliseconds; 10 s are promised. */
+const answersGraceMs = 5000
+const jobsGraceMs = 3000
+
+export interface Service {
+  app: App
+  routes: readonly DeclaredRoute[]
+  foundation: Foundation
+  /** Ends answers, requests, jobs and connections, in this order, within 10 s. */
+  close(): Promise<void>
+}
+
+/** Makes every part of the service once, by hand, and puts them together; nothing listens yet. */
+export async function buildService(
+  configuration: Configuration,
+  surroundings: Surroundings,
+): Promise<Service> {
+  const { clock, log } = surroundings
+  const foundation = await openFoundation(configuration, surroundings)
+  const metrics = createMetrics()
+  const { rateLimits, trustProxy, gateway } = configuration
+  const app = await createServer({ log, clock, metrics, rateLimits, trustProxy })
+  const routes = requireDeclarations(app)
+  await registerOpenApi(app, { version: manifest.version, gatewayHeader: gateway?.header })
+  const models = createModels({
+    configuration: configuration.models,
+    outboundFetch: foundation.outbound.fetchFunction(),
+    trustedFetch: fetch,
+    clock,
+    log,
+  })
+  const needs = { configuration, foundation, surroundings, models, metrics }
+  const { agents, settings } = await composeAgents(app, needs)
+  registerOperationRoutes(app, { metrics, isReady: () => agents.isReady() })
+  const knowledge = composeSources(app, { ...needs, agents, settings })
+  const answering = composeChat(app, { ...needs, agents, settings, knowledge })
+  await app.ready()
+  await foundation.runner.start()
+
+  return {
+    app,
+    routes,
+    foundation,
+    async close() {
+      const closed = app.close()
+      await answering.close(answersGraceMs)
+      await closed
+      await foundation.runner.stop(jobsGraceMs)
+      await foundation.close()
+    },
+  }
+}

@@ -1,0 +1,68 @@
+import { createAccessRepository } from '#features/access/access.repository.ts'
+import { registerAccessRoutes } from '#features/access/access.routes.ts'
+import { createAccessService, defaultAgentId } from '#features/access/access.service.ts'
+import { createDecision, registerAgentRelease } from '#features/access/authorize.ts'
+import { createGateway } from '#features/access/gateway.ts'
+import type { Identify } from '#features/access/identify.ts'
+import { identifyAsDeveloper, identifyByGateway, identifyNobody } from '#features/access/identify.ts'
+import { createAgentsRepository } from '#features/agents/agents.repository.ts'
+import { registerAgentRoutes } from '#features/agents/agents.routes.ts'
+import { createAgentsService } from '#features/agents/agents.service.ts'
+import { createSettingsRepository } from '#features/agents/settings.repository.ts'
+import { registerSettingsRoutes } from '#features/agents/settings.routes.ts'
+import { createSettingsService } from '#features/agents/settings.service.ts'
+import type { Models } from '#models/models.ts'
+import type { Clock } from '#platform/clock.ts'
+import { registerAccess } from '#platform/http/access.ts'
+import type { App } from '#platform/http/app.ts'
+import type { Configuration } from '../config.ts'
+import type { Foundation } from './foundation.ts'
+import type { Surroundings } from './surroundings.ts'
+
+interface Needs {
+  configuration: Configuration
+  foundation: Foundation
+  surroundings: Surroundings
+  models: Models
+}
+
+/** Decides access for every route registered from here on, and puts agents, their settings and admins together. */
+export async function composeAgents(app: App, { configuration, foundation, surroundings, models }: Needs) {
+  const { platform, agentDatabases, isUniqueViolation, secretBox } = foundation
+  const { clock, ids } = surroundings
+  const access = createAccessService({
+    repository: createAccessRepository(platform),
+    publicAccess: configuration.publicAccess,
+    isUniqueViolation,
+    clock,
+    ids,
+  })
+  registerAccess(app, createDecision({ identify: identifyFor(configuration, clock), access, agentDatabases }))
+  registerAgentRelease(app)
+
+  const settings = createSettingsService({
+    repository: createSettingsRepository(platform),
+    secretBox,
+    modelInForce: models.inForce,
+    clock,
+  })
+  const agents = createAgentsService({
+    repository: createAgentsRepository(platform),
+    settings,
+    defaultAgentId,
+    removeDatabase: agentId => agentDatabases.remove(agentId),
+    isUniqueViolation,
+    clock,
+    ids,
+  })
+  await agents.prepare()
+  registerAgentRoutes(app, agents)
+  registerSettingsRoutes(app, settings)
+  registerAccessRoutes(app, access)
+  return { agents, settings }
+}
+
+function identifyFor({ gateway, devUser }: Configuration, clock: Clock): Identify {
+  if (gateway !== undefined) return identifyByGateway(gateway.header, createGateway(gateway, clock))
+  return devUser === undefined ? identifyNobody : identifyAsDeveloper(devUser)
+}

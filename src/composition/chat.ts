@@ -1,0 +1,86 @@
+import type { AgentsService } from '#features/agents/agents.service.ts'
+import type { SettingsService } from '#features/agents/settings.service.ts'
+import { createAnswerStore } from '#features/chat/answer-store.ts'
+import { createAnswering } from '#features/chat/answering.ts'
+import { createAsking } from '#features/chat/asking.ts'
+import { browseUrl } from '#features/chat/builtin-tools/browse-url.ts'
+import { searchKnowledge } from '#features/chat/builtin-tools/search-knowledge.ts'
+import { createCatalogue } from '#features/chat/catalogue.ts'
+import { registerChatRoutes } from '#features/chat/chat.routes.ts'
+import { createConversationLock } from '#features/chat/conversation-lock.ts'
+import { registerConversationRoutes, registerMessageRoutes } from '#features/chat/conversations.routes.ts'
+import { createConversationsService } from '#features/chat/conversations.service.ts'
+import { createTurnPlanner } from '#features/chat/turn-planner.ts'
+import type { Knowledge } from '#features/sources/knowledge.service.ts'
+import { streamWithRetry } from '#models/call-with-retry.ts'
+import type { Models } from '#models/models.ts'
+import type { App } from '#platform/http/app.ts'
+import type { Metrics } from '#platform/metrics.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { Configuration } from '../config.ts'
+import type { Foundation } from './foundation.ts'
+import type { Surroundings } from './surroundings.ts'
+
+interface Needs {
+  foundation: Foundation
+  surroundings: Surroundings
+  agents: AgentsService
+  settings: SettingsService
+  models: Models
+  knowledge: Knowledge
+  metrics: Metrics
+  configuration: Configuration
+}
+
+/** Puts the chat feature together and registers its routes. */
+export function composeChat(app: App, needs: Needs) {
+  const { foundation, models, settings, knowledge } = needs
+  const { agentDatabases, transact, instanceId, outbound } = foundation
+  const { clock, ids, log } = needs.surroundings
+
+  async function choiceOf(agentId: string) {
+    const agent = await needs.agents.find(agentId)
+    return {
+      agent,
+      choice: { settings: agent.settings, credentials: await settings.openCredentials(agentId) },
+    }
+  }
+
+  const toolsFor = (agent: AgentHandle) => [
+    searchKnowledge((query, limit, signal) => knowledge.search(agent, { query, limit }, signal)),
+    browseUrl(outbound, (page, signal) => knowledge.pageToMarkdown(page, signal)),
+  ]
+  const lock = createConversationLock({ clock, holder: instanceId })
+  const conversations = createConversationsService({ lock, clock, ids })
+  const planner = createTurnPlanner({
+    async agentOf(agentId) {
+      const { agent, choice } = await choiceOf(agentId)
+      const { llm_temperature: temperature } = await settings.inForce(agentId, agent.settings)
+      return {
+        name: agent.name,
+        status: agent.status,
+        instructions: agent.settings.system_prompt,
+        temperature,
+        model: requested => models.resolve({ ...choice, requested }),
+      }
+    },
+    retrieve: (agent, question, signal) => knowledge.passages(agent, question, signal),
+    toolsFor,
+    stream: streamWithRetry,
+    maxIterations: needs.configuration.chatMaxIterations,
+    ids,
+    log,
+    metrics: needs.metrics,
+  })
+  const store = createAnswerStore({ lock, transact })
+  const answering = createAnswering({ store, clock, ids, log })
+  const asking = createAsking({ agentDatabases, planner, conversations, lock, transact, clock, ids })
+  const catalogue = createCatalogue({
+    modelsOf: async agentId => models.list((await choiceOf(agentId)).choice),
+    toolsFor,
+  })
+  registerChatRoutes(app, { asking, answering, catalogue })
+  registerConversationRoutes(app, conversations)
+  registerMessageRoutes(app, conversations)
+  return answering
+}

@@ -1,0 +1,5 @@
+import type { ChatEvents } from '#features/chat/chat.events.ts'
+import type { SourceEvents } from '#features/sources/sources.events.ts'
+
+/** All news on the event bus, each declared by the feature that tells it. */
+export type ServiceEvents = ChatEvents & SourceEvents

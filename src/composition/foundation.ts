@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto'
+import { loadKey } from '#platform/encryption-key.ts'
+import { createEventBus } from '#platform/event-bus.ts'
+import type { JobHandler } from '#platform/jobs/jobs.ts'
+import { createJobRunner } from '#platform/jobs/runner.ts'
+import { createWakeUps } from '#platform/jobs/sqlite/wake-ups.ts'
+import { createTransact } from '#platform/jobs/transact.ts'
+import { createOutbound } from '#platform/outbound/outbound.ts'
+import { createSecretBox } from '#platform/secret-box.ts'
+import { createWorkerPool } from '#platform/workers/worker-pool.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import { createAgentDatabases } from '#storage/agent-databases.ts'
+import { checkEncryptionKey } from '#storage/check-encryption-key.ts'
+import { openPlatformDatabase } from '#storage/platform-database.ts'
+import { openDataDirectory } from '#storage/sqlite/data-directory.ts'
+import { createEngine } from '#storage/sqlite/engine.ts'
+import { isUniqueViolation } from '#storage/sqlite/errors.ts'
+import { createLeaseVoiding } from '#storage/sqlite/void-leases.ts'
+import type { Configuration } from '../config.ts'
+import type { ServiceEvents } from './events.ts'
+import type { Surroundings } from './surroundings.ts'
+
+/** Threads for searches stay ready between questions, so that the first words of an answer need not wait for them. */
+const searchThreadIdleMs = 10 * 60_000
+const userAgent = 'agentstead (+https://github.com/agentstead/agentstead)'
+
+export type Foundation = Awaited<ReturnType<typeof openFoundation>>
+
+/** Storage, jobs, workers and the ways out: what every feature stands on. Throws AppError when the data can't be opened. */
+export async function openFoundation(configuration: Configuration, { clock, ids, log }: Surroundings) {
+  const directory = await openDataDirectory(configuration.dataDirectory)
+  const engine = createEngine({ directory, synchronous: configuration.sqliteSynchronous })
+  try {
+    const platform = await openPlatformDatabase(engine)
+    const path = directory.encryptionKey
+    const secretBox = createSecretBox(await loadKey({ configured: configuration.encryptionKey, path, log }))
+    await checkEncryptionKey(platform, secretBox)
+    const instanceId = randomUUID()
+    const wakeUps = createWakeUps({ db: platform.$pickTables<'wake_ups'>(), clock })
+    const onOpen = [createLeaseVoiding({ wakeUps, instanceId })]
+    const agentDatabases = createAgentDatabases({ engine, platform, log, onOpen })
+    const events = createEventBus<ServiceEvents>()
+    const handlers = new Map<string, JobHandler<AgentHandle>>()
+    const runner = createJobRunner({ wakeUps, agentDatabases, handlers, events, clock, log, instanceId })
+    const transact = createTransact<ServiceEvents>({
+      wakeUps,
+      clock,
+      ids,
+      log,
+      events,
+      abort: runner.abort.bind(runner),
+    })
+    const outbound = createOutbound({ allow: configuration.outboundAllow, userAgent })
+    const documentWorkers = createWorkerPool({ log })
+    const searchWorkers = createWorkerPool({ log, idleTimeoutMs: searchThreadIdleMs })
+    return {
+      platform,
+      secretBox,
+      instanceId,
+      agentDatabases,
+      events,
+      handlers,
+      runner,
+      transact,
+      outbound,
+      documentWorkers,
+      searchWorkers,
+      isUniqueViolation,
+      /** After requests and jobs have ended. */
+      async close(): Promise<void> {
+        await Promise.all([outbound.close(), documentWorkers.close(), searchWorkers.close()])
+        await agentDatabases.close()
+        await platform.destroy()
+        await engine.close()
+      },
+    }
+  } catch (error) {
+    await engine.close()
+    throw error
+  }
+}

@@ -1,0 +1,51 @@
+import type { AgentsService } from '#features/agents/agents.service.ts'
+import type { SettingsService } from '#features/agents/settings.service.ts'
+import type { Knowledge } from '#features/sources/knowledge.service.ts'
+import { createKnowledge } from '#features/sources/knowledge.service.ts'
+import { createIngest } from '#features/sources/parsing/ingest.ts'
+import { createProcessSourceJob, processJobName } from '#features/sources/process-source.job.ts'
+import { createSearchIndex } from '#features/sources/search/search-index.ts'
+import { registerSourceRoutes } from '#features/sources/sources.routes.ts'
+import { createSourcesService } from '#features/sources/sources.service.ts'
+import type { Models } from '#models/models.ts'
+import type { App } from '#platform/http/app.ts'
+import type { Configuration } from '../config.ts'
+import type { Foundation } from './foundation.ts'
+import type { Surroundings } from './surroundings.ts'
+
+interface Needs {
+  configuration: Configuration
+  foundation: Foundation
+  surroundings: Surroundings
+  agents: AgentsService
+  settings: SettingsService
+  models: Models
+}
+
+/** Puts the sources feature together, registers its routes and its job. */
+export function composeSources(app: App, needs: Needs): Knowledge {
+  const { foundation, agents, settings, models, configuration } = needs
+  const { transact, documentWorkers, searchWorkers, handlers } = foundation
+  const { clock, ids } = needs.surroundings
+
+  async function embeddingOf(agentId: string) {
+    const agent = await agents.find(agentId)
+    return models.embedding({
+      settings: agent.settings,
+      credentials: await settings.openCredentials(agentId),
+    })
+  }
+
+  const ingest = createIngest({ workers: documentWorkers })
+  const index = createSearchIndex({ writers: documentWorkers, readers: searchWorkers })
+  const knowledge = createKnowledge({ index, embeddingOf, ingest })
+  const sources = createSourcesService({
+    transact,
+    removeChunks: (agent, sourceId) => index.remove({ databasePath: agent.path, sourceId }),
+    clock,
+    ids,
+  })
+  handlers.set(processJobName, createProcessSourceJob({ ingest, embeddingOf, index, transact, clock }))
+  registerSourceRoutes(app, { sources, knowledge, maxUploadBytes: configuration.maxUploadBytes })
+  return knowledge
+}

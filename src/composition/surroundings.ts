@@ -1,0 +1,10 @@
+import type { Clock } from '#platform/clock.ts'
+import type { Ids } from '#platform/ids.ts'
+import type { Log } from '#platform/log.ts'
+
+/** What a service takes from the world around it; tests bring their own. */
+export interface Surroundings {
+  clock: Clock
+  ids: Ids
+  log: Log
+}

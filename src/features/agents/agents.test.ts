@@ -1,0 +1,305 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { errorRow, limitRow, row } from '#test/spec/row.ts'
+import type { TestApp } from '#test/support/build-app.ts'
+import { buildApp, testApp } from '#test/support/build-app.ts'
+import type { Gateway } from '#test/support/gateway.ts'
+import { startGateway } from '#test/support/gateway.ts'
+
+interface AgentBody {
+  id: string
+  name: string
+  settings: Record<string, unknown>
+}
+
+let gateway: Gateway
+let app: TestApp
+let olga: Record<string, string>
+let paul: Record<string, string>
+
+beforeAll(async () => {
+  gateway = await startGateway()
+  app = await buildApp({ environment: gateway.environment })
+  olga = await gateway.headers('Olga@example.com')
+  paul = await gateway.headers('paul@example.com')
+})
+
+afterAll(async () => {
+  await app.close()
+  await gateway.close()
+})
+
+let names = 0
+async function makeAgent(headers = olga): Promise<AgentBody> {
+  names += 1
+  const { status, body } = await app.call<AgentBody>('POST', '/api/agents', {
+    headers,
+    body: { name: `helper-${names}` },
+  })
+  expect(status).toBe(201)
+  return body
+}
+
+describe(`creating an agent ${row('POST /api/agents')}`, () => {
+  it('answers with the new agent, active and under an id of its own', async () => {
+    const { status, body } = await app.call<AgentBody>('POST', '/api/agents', {
+      headers: olga,
+      body: { name: 'Support-1', description: 'Helps' },
+    })
+    expect(status).toBe(201)
+    expect(body).toEqual({
+      id: expect.not.stringMatching('Support-1'),
+      name: 'Support-1',
+      description: 'Helps',
+      status: 'active',
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    })
+  })
+
+  it.each([
+    'with space',
+    '-leading',
+    'trailing-',
+    'double--hyphen',
+    'ümlaut',
+    '',
+    'a/b',
+    'x'.repeat(65),
+    "'; drop table agents; --",
+  ])(`refuses the name %j ${errorRow('agents', 400)}`, async name => {
+    const { status, body } = await app.call('POST', '/api/agents', { headers: olga, body: { name } })
+    expect(status).toBe(400)
+    expect(body).toMatchObject({ error: { code: 'VALIDATION_ERROR', details: { field: 'name' } } })
+  })
+
+  it(`refuses a description of more than 500 characters ${limitRow('agent-description')}`, async () => {
+    const create = (name: string, length: number) =>
+      app.call('POST', '/api/agents', { headers: olga, body: { name, description: 'x'.repeat(length) } })
+    expect((await create('long-enough', 500)).status).toBe(201)
+    expect((await create('too-long', 501)).status).toBe(400)
+  })
+
+  it(`refuses a name that is taken, and that of the default agent ${errorRow('agents', 409)}`, async () => {
+    const { name } = await makeAgent()
+    for (const taken of [name, 'default']) {
+      const { status, body } = await app.call('POST', '/api/agents', { headers: paul, body: { name: taken } })
+      expect(status).toBe(409)
+      expect(body).toMatchObject({ error: { code: 'CONFLICT' } })
+    }
+  })
+
+  it('needs a user, and says in plain text how to be one', async () => {
+    const { status, headers, body } = await app.call('POST', '/api/agents', { body: { name: 'nobodys' } })
+    expect(status).toBe(403)
+    expect(headers['content-type']).toBe('text/plain; charset=utf-8')
+    expect(body).toContain('identity gateway')
+  })
+})
+
+describe(`listing agents ${row('GET /api/agents')}`, () => {
+  it('shows a user the own agents and the default one, and nobody else’s', async () => {
+    const mine = await makeAgent(paul)
+    const others = await makeAgent(olga)
+    const { body } = await app.call<{ agents: AgentBody[] }>('GET', '/api/agents?limit=1000', {
+      headers: paul,
+    })
+    const ids = body.agents.map(({ id }) => id)
+    expect(ids).toContain(mine.id)
+    expect(ids).toContain('default')
+    expect(ids).not.toContain(others.id)
+    expect(body.agents.find(({ id }) => id === mine.id)).toMatchObject({ owner_email: 'paul@example.com' })
+  })
+
+  it('shows a caller without a user the default agent alone', async () => {
+    const { body } = await app.call<{ agents: AgentBody[] }>('GET', '/api/agents')
+    expect(body.agents.map(({ id }) => id)).toEqual(['default'])
+  })
+
+  it('filters by one or more statuses', async () => {
+    const { id } = await makeAgent()
+    await app.call('PUT', `/api/agents/${id}`, { headers: olga, body: { status: 'disabled' } })
+    const list = async (query: string) =>
+      (
+        await app.call<{ agents: AgentBody[] }>('GET', `/api/agents?limit=1000&${query}`, { headers: olga })
+      ).body.agents.map(agent => agent.id)
+    expect(await list('status=disabled')).toEqual([id])
+    expect(await list('status=active&status=disabled')).toContain(id)
+    expect((await app.call('GET', '/api/agents?status=asleep', { headers: olga })).status).toBe(400)
+  })
+})
+
+describe(`reading an agent ${row('GET /api/agents/{id}')}`, () => {
+  it('answers with settings in force and live counts', async () => {
+    const agent = await makeAgent()
+    const read = () => app.call<AgentBody>('GET', `/api/agents/${agent.id}`, { headers: olga })
+    expect((await read()).body).toMatchObject({
+      owner_email: 'olga@example.com',
+      settings: { llm_provider: 'builtin', llm_model: 'builtin', llm_temperature: 0.7 },
+      stats: { workflows: 0, schedules: 0, contacts: 0, messages: 0 },
+    })
+    await app.call('POST', `/api/agents/${agent.id}/chat`, { headers: olga, body: { content: 'Hello' } })
+    expect((await read()).body).toMatchObject({ stats: { messages: 2 } })
+  })
+
+  it(`is 404 for a user and 403 for a caller without one when there is no such agent ${errorRow('agents', 404)}`, async () => {
+    const missing = await app.call('GET', '/api/agents/nothing-here', { headers: olga })
+    expect(missing.status).toBe(404)
+    expect(missing.body).toMatchObject({ error: { code: 'NOT_FOUND' } })
+    expect((await app.call('GET', '/api/agents/nothing-here')).status).toBe(403)
+  })
+})
+
+describe(`changing an agent ${row('PUT /api/agents/{id}')}`, () => {
+  it('changes what is given and leaves the rest', async () => {
+    const { id, name } = await makeAgent()
+    const { status, body } = await app.call('PUT', `/api/agents/${id}`, {
+      headers: olga,
+      body: { description: 'New', status: 'paused' },
+    })
+    expect(status).toBe(200)
+    expect(body).toMatchObject({
+      id,
+      name,
+      description: 'New',
+      status: 'paused',
+      updated_at: expect.any(String),
+    })
+  })
+
+  it('keeps the name and the status of the default agent', async () => {
+    const change = (body: object) => app.call('PUT', '/api/agents/default', { body })
+    expect((await change({ name: 'other' })).status).toBe(409)
+    expect((await change({ status: 'paused' })).status).toBe(403)
+    expect((await change({ description: 'Public helper' })).status).toBe(200)
+  })
+
+  it('does not chat while it is not active', async () => {
+    const { id } = await makeAgent()
+    await app.call('PUT', `/api/agents/${id}`, { headers: olga, body: { status: 'paused' } })
+    const { status, body } = await app.call('POST', `/api/agents/${id}/chat`, {
+      headers: olga,
+      body: { content: 'Hello' },
+    })
+    expect(status).toBe(409)
+    expect(body).toEqual({ error: expect.stringContaining('paused'), code: 'CONFLICT' })
+  })
+})
+
+describe(`deleting an agent ${row('DELETE /api/agents/{id}')}`, () => {
+  it('removes its database, its files and its credentials from the disk', async () => {
+    const { id } = await makeAgent()
+    await app.call('PUT', `/api/agents/${id}/settings`, {
+      headers: olga,
+      body: { openai_api_key: 'sk-gone-soon' },
+    })
+    await app.call('POST', `/api/agents/${id}/chat`, { headers: olga, body: { content: 'Hello' } })
+    const folder = join(app.dataDirectory, 'agents', id)
+    expect(existsSync(folder)).toBe(true)
+    const { status, body } = await app.call('DELETE', `/api/agents/${id}`, { headers: olga })
+    expect(status).toBe(200)
+    expect(body).toEqual({ success: true, message: expect.any(String) })
+    expect(existsSync(folder)).toBe(false)
+    expect((await app.call('GET', `/api/agents/${id}`, { headers: olga })).status).toBe(404)
+  })
+
+  it(`is the owner's alone ${errorRow('agents', 403)}`, async () => {
+    const { id } = await makeAgent()
+    await app.call('POST', `/api/agents/${id}/admins`, {
+      headers: olga,
+      body: { email: 'paul@example.com', role: 'admin' },
+    })
+    const { status, headers } = await app.call('DELETE', `/api/agents/${id}`, { headers: paul })
+    expect(status).toBe(403)
+    expect(headers['content-type']).toBe('text/plain; charset=utf-8')
+  })
+
+  it('is refused for the default agent, to everybody', async () => {
+    expect((await app.call('DELETE', '/api/agents/default')).status).toBe(403)
+    expect((await app.call('DELETE', '/api/agents/default', { headers: olga })).status).toBe(403)
+  })
+
+  it('is finished by the next start if the process ended in the middle', async () => {
+    const first = await testApp({ environment: gateway.environment })
+    const { body } = await first.call<AgentBody>('POST', '/api/agents', {
+      headers: olga,
+      body: { name: 'half-gone' },
+    })
+    await first.call('GET', `/api/agents/${body.id}`, { headers: olga })
+    const { platform } = first.service.foundation
+    await platform.deleteFrom('agents').where('id', '=', body.id).execute()
+    await platform
+      .insertInto('platform_facts')
+      .values({ name: `removing:${body.id}`, value: '' })
+      .execute()
+    await first.service.close()
+    expect(readdirSync(join(first.dataDirectory, 'agents'))).toContain(body.id)
+    await testApp({ environment: gateway.environment, dataDirectory: first.dataDirectory })
+    expect(readdirSync(join(first.dataDirectory, 'agents'))).not.toContain(body.id)
+  })
+})
+
+describe(`settings ${row('PUT /api/agents/{id}/settings')}`, () => {
+  const put = (id: string, body: unknown) =>
+    app.call<{ settings: object; credentials: object }>('PUT', `/api/agents/${id}/settings`, {
+      headers: olga,
+      body,
+    })
+
+  it('are stored, merged and taken back with null', async () => {
+    const { id } = await makeAgent()
+    await put(id, { llm_provider: 'builtin', llm_temperature: 0.2, system_prompt: 'Be brief.' })
+    const { status, body } = await put(id, { llm_temperature: null, sql_tool_writes: true })
+    expect(status).toBe(200)
+    expect(body.settings).toEqual({
+      llm_provider: 'builtin',
+      llm_model: 'builtin',
+      llm_temperature: 0.7,
+      system_prompt: 'Be brief.',
+      sql_tool_writes: true,
+    })
+  })
+
+  it.each([
+    ['an unknown key', { llm_colour: 'blue' }, 'llm_colour'],
+    ['an unknown provider', { llm_provider: 'acme' }, 'llm_provider'],
+    ['a temperature out of bounds', { llm_temperature: 2.1 }, 'llm_temperature'],
+    ['a number as text', { llm_temperature: '1' }, 'llm_temperature'],
+    ['an address that is none', { llm_base_url: 'file:///etc/passwd' }, 'llm_base_url'],
+  ])('refuse %s', async (_what, change, field) => {
+    const { id } = await makeAgent()
+    const { status, body } = await put(id, change)
+    expect(status).toBe(400)
+    expect(body).toMatchObject({ error: { code: 'VALIDATION_ERROR', details: { field } } })
+  })
+
+  it('take credentials in and never give them out', async () => {
+    const { id } = await makeAgent()
+    const secret = 'sk-very-secret-0123456789'
+    const answer = await put(id, { openai_api_key: secret, telegram_bot_token: secret })
+    expect(answer.body.credentials).toEqual({ openai_api_key: true, telegram_bot_token: true })
+    const read = await app.call('GET', `/api/agents/${id}`, { headers: olga })
+    expect(JSON.stringify([answer.body, read.body, app.logged])).not.toContain(secret)
+    expect(filesThatHold(app.dataDirectory, secret)).toEqual([])
+    expect((await put(id, { openai_api_key: null })).body.credentials).toEqual({ telegram_bot_token: true })
+  })
+
+  it('drop a stored key when the address changes that it was given for', async () => {
+    const { id } = await makeAgent()
+    await put(id, { llm_base_url: 'https://one.example/v1', openai_compatible_api_key: 'first' })
+    expect((await put(id, { llm_base_url: 'https://one.example/v1' })).body.credentials).toEqual({
+      openai_compatible_api_key: true,
+    })
+    expect((await put(id, { llm_base_url: 'https://two.example/v1' })).body.credentials).toEqual({})
+    const both = { llm_base_url: 'https://three.example/v1', openai_compatible_api_key: 'third' }
+    expect((await put(id, both)).body.credentials).toEqual({ openai_compatible_api_key: true })
+  })
+})
+
+/** Files below the folder in which the text stands, read as bytes. */
+function filesThatHold(folder: string, text: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(entry => join(entry.parentPath, entry.name))
+    .filter(path => readFileSync(path).includes(text))
+}

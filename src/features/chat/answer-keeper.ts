@@ -1,0 +1,49 @@
+import type { Clock } from '#platform/clock.ts'
+import type { Log } from '#platform/log.ts'
+import type { AnswerRecorder } from './answer-recorder.ts'
+import type { AnswerStore } from './answer-store.ts'
+import { renewalMs } from './conversation-lock.ts'
+import type { Question } from './question.ts'
+
+/** How often an answer in the making is stored, in milliseconds: a crash loses no more than this. */
+const checkpointMs = 1000
+
+interface Needs {
+  question: Question
+  recorder: AnswerRecorder
+  store: AnswerStore
+  clock: Clock
+  log: Log
+  /** Another request has the conversation now. */
+  onLockLost(): void
+}
+
+/** Stores the answer in the making and renews the lock of its conversation, until stopped. */
+export function keepAnswer({ question, recorder, store, clock, log, onLockLost }: Needs) {
+  let stored = ''
+  let renewedAt = clock.now()
+  let writing: Promise<void> = Promise.resolve()
+
+  async function beat(): Promise<void> {
+    const isNew = recorder.state() !== stored
+    if (!isNew && clock.now() - renewedAt < renewalMs) return
+    stored = recorder.state()
+    renewedAt = clock.now()
+    const message = isNew ? recorder.message({ aborted: true }) : undefined
+    if (!(await store.checkpoint(question, message))) onLockLost()
+  }
+
+  const timer = setInterval(() => {
+    writing = writing
+      .then(beat)
+      .catch(error => log.error({ err: error }, 'storing an answer in the making failed'))
+  }, checkpointMs)
+
+  return {
+    /** Resolves when nothing is being written any more. */
+    stop(): Promise<void> {
+      clearInterval(timer)
+      return writing
+    },
+  }
+}

@@ -1,0 +1,50 @@
+import type { ChatMessage, MessageMetadata } from './chat.schema.ts'
+import type { ToolCall, ToolResult, TurnEvent } from './turn/turn.ts'
+
+interface Beginning {
+  id: string
+  conversationId: string
+  createdAt: string
+  model: string
+}
+
+/** What a turn has said so far, as the message that it will be; told by the turn's events alone. */
+export function createAnswerRecorder({ model, ...beginning }: Beginning) {
+  let content = ''
+  const toolCalls: ToolCall[] = []
+  const toolResults: ToolResult[] = []
+
+  return {
+    add(event: TurnEvent): void {
+      if (event.type === 'content_delta') content += event.delta
+      if (event.type === 'tool_call')
+        toolCalls.push({ id: event.id, name: event.name, arguments: event.arguments })
+      if (event.type === 'tool_result') toolResults.push(resultOf(event))
+    },
+
+    /** Changes with whatever is said; empty while nothing was. */
+    state: () =>
+      content === '' && toolCalls.length === 0
+        ? ''
+        : `${content.length} ${toolCalls.length} ${toolResults.length}`,
+
+    /** The message as it stands; `metadata` says how whole it is. */
+    message(metadata: Omit<MessageMetadata, 'model'>): ChatMessage {
+      return {
+        ...beginning,
+        role: 'assistant',
+        content,
+        toolCalls: toolCalls.length === 0 ? null : [...toolCalls],
+        toolResults: toolCalls.length === 0 ? null : [...toolResults],
+        metadata: { model, ...metadata },
+      }
+    },
+  }
+}
+
+export type AnswerRecorder = ReturnType<typeof createAnswerRecorder>
+
+function resultOf(event: Extract<TurnEvent, { type: 'tool_result' }>): ToolResult {
+  const { toolCallId, name } = event
+  return event.success ? { toolCallId, name, result: event.result } : { toolCallId, name, error: event.error }
+}

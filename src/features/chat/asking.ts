@@ -1,0 +1,115 @@
+import type { Clock } from '#platform/clock.ts'
+import { timestamp } from '#platform/clock.ts'
+import { conflict, notFound } from '#platform/errors.ts'
+import type { Ids } from '#platform/ids.ts'
+import type { Transact } from '#platform/jobs/jobs.ts'
+import type { AgentDatabases, AgentHandle } from '#storage/agent-databases.ts'
+import type { ChatEvents } from './chat.events.ts'
+import type { NewMessage, TurnOptions } from './chat.schema.ts'
+import type { ConversationLock } from './conversation-lock.ts'
+import { addActivity } from './conversations.repository.ts'
+import type { ConversationsService } from './conversations.service.ts'
+import type { StoredMessage } from './messages.repository.ts'
+import { findMessage, insertMessage, readWindow } from './messages.repository.ts'
+import type { Question } from './question.ts'
+import type { TurnPlan, TurnPlanner } from './turn-planner.ts'
+
+const titleCharacters = 80
+
+interface Needs {
+  agentDatabases: AgentDatabases
+  planner: TurnPlanner
+  conversations: ConversationsService
+  lock: ConversationLock
+  transact: Transact<ChatEvents>
+  clock: Clock
+  ids: Ids
+}
+
+/** Accepts questions: checks them, stores them and locks their conversation, so that they can be answered. */
+export function createAsking({ agentDatabases, planner, conversations, lock, transact, clock, ids }: Needs) {
+  /** The agent stays acquired for the question; if it is not accepted, it is released at once. */
+  async function withAgent(
+    agentId: string,
+    accept: (agent: AgentHandle) => Promise<Question>,
+  ): Promise<Question> {
+    const agent = await agentDatabases.acquire(agentId)
+    try {
+      return await accept(agent)
+    } catch (error) {
+      agent.release()
+      throw error
+    }
+  }
+
+  function question(
+    agent: AgentHandle,
+    plan: TurnPlan,
+    accepted: Pick<Question, 'lock' | 'userMessage'>,
+  ): Question {
+    return {
+      agent,
+      ...accepted,
+      model: plan.model,
+      turn: (emit, signal) => plan.run(agent, accepted.userMessage, emit, signal),
+    }
+  }
+
+  return {
+    /** A new message of a user, in its conversation or a new one. */
+    ask(agentId: string, input: NewMessage): Promise<Question> {
+      return withAgent(agentId, async agent => {
+        const plan = await planner.plan(agentId, input)
+        const accepted = await transact(agent, async (transaction, outbox) => {
+          const createdAt = timestamp(clock)
+          const conversationId =
+            input.conversationId ?? (await conversations.begin(transaction, titleOf(input.content)))
+          const held = await lock.acquire(transaction, conversationId)
+          const message = userMessage(ids.record(), conversationId, input.content, createdAt)
+          const sequence = await insertMessage(transaction, message)
+          await addActivity(transaction, conversationId, createdAt)
+          await outbox.tell('message.received', { agentId, messageId: message.id, conversationId, createdAt })
+          return { lock: held, userMessage: { ...message, sequence } }
+        })
+        return question(agent, plan, accepted)
+      })
+    },
+
+    /** The question that a message answers, or is, to be answered anew. The old answer goes once there is a new one. */
+    askAgain(agentId: string, messageId: string, options: TurnOptions): Promise<Question> {
+      return withAgent(agentId, async agent => {
+        const plan = await planner.plan(agentId, { ...options, autoRag: true })
+        const accepted = await transact(agent, async transaction => {
+          const message = await findMessage(transaction, messageId)
+          if (message === undefined) throw notFound('Message')
+          const held = await lock.acquire(transaction, message.conversationId)
+          return { lock: held, userMessage: await questionOf(agent, message) }
+        })
+        return question(agent, plan, accepted)
+      })
+    },
+  }
+}
+
+export type Asking = ReturnType<typeof createAsking>
+
+async function questionOf(agent: AgentHandle, message: StoredMessage): Promise<StoredMessage> {
+  if (message.role === 'user') return message
+  const { conversationId, sequence } = message
+  const before = await readWindow(agent.db, { conversationId, before: sequence, end: 'newest', limit: 50 })
+  const asked = before.findLast(({ role }) => role === 'user')
+  if (asked === undefined)
+    throw conflict('No user message stands before this answer, so that there is nothing to answer.')
+  return asked
+}
+
+function userMessage(id: string, conversationId: string, content: string, createdAt: string) {
+  return { id, role: 'user' as const, content, conversationId, toolCalls: null, toolResults: null, createdAt }
+}
+
+/** The first line of a conversation's first message, cut at a word. */
+function titleOf(content: string): string {
+  const line = content.trim().split('\n')[0] ?? ''
+  if (line.length <= titleCharacters) return line
+  return `${line.slice(0, titleCharacters).replace(/\s+\S*$/, '')}…`
+}

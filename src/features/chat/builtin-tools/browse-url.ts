@@ -1,0 +1,43 @@
+import { Type } from 'typebox'
+import { AppError } from '#platform/errors.ts'
+import type { Outbound } from '#platform/outbound/outbound.ts'
+import type { Tool } from '../turn/turn.ts'
+import { fromSchema } from './check-input.ts'
+
+const pageLimits = { timeoutMs: 20_000, maxBytes: 5 * 1024 * 1024 }
+
+export type ToMarkdown = (
+  page: { html: string; url: string },
+  signal: AbortSignal,
+) => Promise<{ title: string; markdown: string }>
+
+/** Lets a model read a public page, as text. */
+export function browseUrl(outbound: Outbound, toMarkdown: ToMarkdown): Tool {
+  return {
+    name: 'browse_url',
+    description: 'Fetches a web page and returns its main content as markdown.',
+    ...fromSchema(
+      Type.Object({
+        url: Type.String({ minLength: 1, description: 'The http or https address of the page.' }),
+      }),
+    ),
+    async execute({ url }, signal) {
+      const page = await outbound.fetch(String(url), {
+        ...pageLimits,
+        signal,
+        headers: { accept: 'text/html, text/*;q=0.8' },
+      })
+      if (page.status >= 400)
+        throw new AppError('OUTBOUND_FAILED', `The page answered with status ${page.status}.`)
+      const type = (page.headers.get('content-type') ?? 'text/html').toLowerCase()
+      if (type.includes('html'))
+        return { url: page.url, ...(await toMarkdown({ html: page.text(), url: page.url }, signal)) }
+      if (!/^(text\/|application\/(json|xml|[\w.+-]+\+(json|xml)))/.test(type))
+        throw new AppError(
+          'OUTBOUND_FAILED',
+          `This address holds ${type.split(';')[0]}, which cannot be read as a page.`,
+        )
+      return { url: page.url, title: '', markdown: page.text() }
+    },
+  }
+}

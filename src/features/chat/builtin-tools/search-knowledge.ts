@@ -1,0 +1,22 @@
+import { Type } from 'typebox'
+import type { Knowledge } from '#features/sources/knowledge.service.ts'
+import type { Tool } from '../turn/turn.ts'
+import { fromSchema } from './check-input.ts'
+
+const resultsGiven = 8
+
+/** Lets a model look something up in the agent's own sources. */
+export function searchKnowledge(
+  search: (query: string, limit: number, signal: AbortSignal) => ReturnType<Knowledge['search']>,
+): Tool {
+  return {
+    name: 'search_knowledge',
+    description: "Searches the agent's documents and crawled pages for passages on a question.",
+    ...fromSchema(
+      Type.Object({
+        query: Type.String({ minLength: 1, description: 'What to look for, in natural language.' }),
+      }),
+    ),
+    execute: async ({ query }, signal) => ({ results: await search(String(query), resultsGiven, signal) }),
+  }
+}

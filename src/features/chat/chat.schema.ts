@@ -1,0 +1,149 @@
+import type { Static } from 'typebox'
+import { Type } from 'typebox'
+import { listMetaSchema, listParameters } from '#platform/http/list-query.ts'
+
+/*
+ * Conversation: messages in order, answered one at a time. Lock: held by the one request that a conversation is being
+ * answered for. Turn: see turn/turn.ts.
+ */
+
+const time = Type.String({ format: 'date-time' })
+
+export const toolCallSchema = Type.Object(
+  { id: Type.String(), name: Type.String(), arguments: Type.Record(Type.String(), Type.Unknown()) },
+  { title: 'ToolCall' },
+)
+
+export const toolResultSchema = Type.Object(
+  {
+    toolCallId: Type.String(),
+    name: Type.String(),
+    result: Type.Optional(Type.Unknown()),
+    error: Type.Optional(Type.String()),
+  },
+  { title: 'ToolResult' },
+)
+
+const messageMetadataSchema = Type.Object({
+  model: Type.Optional(Type.String()),
+  aborted: Type.Optional(
+    Type.Boolean({ description: 'The answer is not whole: it is still being given, or was cut off.' }),
+  ),
+  error: Type.Optional(Type.String({ description: 'Why the answer ended early.' })),
+  usage: Type.Optional(Type.Object({ inputTokens: Type.Integer(), outputTokens: Type.Integer() })),
+})
+export type MessageMetadata = Static<typeof messageMetadataSchema>
+
+export const messageSchema = Type.Object(
+  {
+    id: Type.String(),
+    role: Type.Enum(['user', 'assistant', 'system', 'tool']),
+    content: Type.String(),
+    conversationId: Type.String(),
+    toolCalls: Type.Union([Type.Array(toolCallSchema), Type.Null()]),
+    toolResults: Type.Union([Type.Array(toolResultSchema), Type.Null()]),
+    metadata: Type.Optional(messageMetadataSchema),
+    createdAt: time,
+  },
+  { title: 'ChatMessage' },
+)
+export type ChatMessage = Static<typeof messageSchema>
+
+const turnOptions = {
+  model: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 300,
+      description: 'An id of chat/models; the agent’s unless given.',
+    }),
+  ),
+  enableTools: Type.Optional(Type.Boolean({ default: true })),
+  stream: Type.Optional(Type.Boolean({ default: false, description: 'Answer as server-sent events.' })),
+}
+
+export const newMessageSchema = Type.Object({
+  content: Type.String({ minLength: 1, maxLength: 500_000, pattern: '\\S' }),
+  conversationId: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+  autoRag: Type.Optional(
+    Type.Boolean({ default: true, description: 'Look the message up in the sources first.' }),
+  ),
+  ...turnOptions,
+})
+export type NewMessage = Static<typeof newMessageSchema>
+
+export const regenerateSchema = Type.Object(turnOptions)
+export type TurnOptions = Static<typeof regenerateSchema>
+
+export const answerSchema = Type.Object({ userMessage: messageSchema, assistantMessage: messageSchema })
+
+export const messageListQuery = Type.Object({
+  ...listParameters,
+  conversationId: Type.Optional(Type.String()),
+  before: Type.Optional(
+    Type.String({ description: 'Only messages before this one; the nearest `limit` of them.' }),
+  ),
+  after: Type.Optional(
+    Type.String({ description: 'Only messages after this one; the nearest `limit` of them.' }),
+  ),
+})
+export type MessageListQuery = Static<typeof messageListQuery>
+
+export const messageListSchema = Type.Object({
+  messages: Type.Array(messageSchema),
+  meta: Type.Object({
+    ...listMetaSchema.properties,
+    hasMore: Type.Boolean({ description: 'Whether more messages exist in the direction asked.' }),
+  }),
+})
+
+export const deletedSchema = Type.Object({ success: Type.Boolean(), deleted: Type.Integer() })
+
+export const conversationSchema = Type.Object(
+  {
+    id: Type.String(),
+    title: Type.String(),
+    messageCount: Type.Integer(),
+    lastMessageAt: Type.Optional(time),
+    createdAt: time,
+  },
+  { title: 'Conversation' },
+)
+export type Conversation = Static<typeof conversationSchema>
+
+export const conversationListSchema = Type.Object({
+  conversations: Type.Array(conversationSchema),
+  meta: listMetaSchema,
+})
+
+export const newConversationSchema = Type.Object({
+  title: Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' }),
+})
+
+export const modelSchema = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    provider: Type.String(),
+    contextWindow: Type.Integer(),
+    supportsTools: Type.Boolean(),
+    supportsStreaming: Type.Boolean(),
+  },
+  { title: 'Model' },
+)
+
+export const modelListSchema = Type.Object({ models: Type.Array(modelSchema), meta: listMetaSchema })
+
+export const toolDescriptorSchema = Type.Object(
+  {
+    name: Type.String(),
+    description: Type.String(),
+    parameters: Type.Object({
+      type: Type.String(),
+      properties: Type.Record(Type.String(), Type.Unknown()),
+      required: Type.Optional(Type.Array(Type.String())),
+    }),
+  },
+  { title: 'ChatTool' },
+)
+
+export const toolListSchema = Type.Object({ tools: Type.Array(toolDescriptorSchema), meta: listMetaSchema })

@@ -1,0 +1,112 @@
+import { Type } from 'typebox'
+import { successSchema } from '#platform/http/answers.ts'
+import type { App } from '#platform/http/app.ts'
+import { listParameters } from '#platform/http/list-query.ts'
+import {
+  conversationListSchema,
+  conversationSchema,
+  deletedSchema,
+  messageListQuery,
+  messageListSchema,
+  newConversationSchema,
+} from './chat.schema.ts'
+import type { ConversationsService } from './conversations.service.ts'
+
+const agentPath = Type.Object({ id: Type.String() })
+const conversationPath = Type.Object({ id: Type.String(), conversationId: Type.String() })
+
+export function registerConversationRoutes(app: App, conversations: ConversationsService): void {
+  app.route({
+    method: 'GET',
+    url: '/api/agents/:id/chat/conversations',
+    config: { area: 'chat', access: 'viewer', limit: 'general' },
+    schema: {
+      summary: 'Conversations, the latest first',
+      tags: ['Chat'],
+      params: agentPath,
+      querystring: Type.Object(listParameters),
+      response: { 200: conversationListSchema },
+    },
+    handler: request => conversations.list(request.agent.db, request.query),
+  })
+
+  app.route({
+    method: 'POST',
+    url: '/api/agents/:id/chat/conversations',
+    config: { area: 'chat', access: 'chatter', limit: 'general' },
+    schema: {
+      summary: 'Begin a conversation',
+      tags: ['Chat'],
+      params: agentPath,
+      body: newConversationSchema,
+      response: { 201: conversationSchema },
+    },
+    handler: async (request, reply) =>
+      reply.code(201).send(await conversations.create(request.agent.db, request.body.title)),
+  })
+
+  app.route({
+    method: 'DELETE',
+    url: '/api/agents/:id/chat/conversations/:conversationId',
+    config: { area: 'chat', access: 'admin', limit: 'general' },
+    schema: {
+      summary: 'Delete a conversation with its messages',
+      tags: ['Chat'],
+      params: conversationPath,
+      response: { 200: deletedSchema },
+    },
+    handler: async request => {
+      const deleted = await conversations.remove(request.agent.db, request.params.conversationId)
+      return { success: true, deleted }
+    },
+  })
+}
+
+export function registerMessageRoutes(app: App, conversations: ConversationsService): void {
+  app.route({
+    method: 'GET',
+    url: '/api/agents/:id/chat',
+    config: { area: 'chat', access: 'viewer', limit: 'general' },
+    schema: {
+      summary: 'Messages, oldest first',
+      tags: ['Chat'],
+      params: agentPath,
+      querystring: messageListQuery,
+      response: { 200: messageListSchema },
+    },
+    handler: request => conversations.messages(request.agent.db, request.query),
+  })
+
+  app.route({
+    method: 'DELETE',
+    url: '/api/agents/:id/chat',
+    config: { area: 'chat', access: 'admin', limit: 'bulk' },
+    schema: {
+      summary: 'Delete the messages of one conversation, or of all',
+      tags: ['Chat'],
+      params: agentPath,
+      querystring: Type.Object({ conversationId: Type.Optional(Type.String()) }),
+      response: { 200: deletedSchema },
+    },
+    handler: async request => {
+      const deleted = await conversations.clear(request.agent.db, request.query.conversationId)
+      return { success: true, deleted }
+    },
+  })
+
+  app.route({
+    method: 'DELETE',
+    url: '/api/agents/:id/chat/messages/:messageId',
+    config: { area: 'chat', access: 'admin', limit: 'general' },
+    schema: {
+      summary: 'Delete a message',
+      tags: ['Chat'],
+      params: Type.Object({ id: Type.String(), messageId: Type.String() }),
+      response: { 200: successSchema },
+    },
+    handler: async request => {
+      await conversations.removeMessage(request.agent.db, request.params.messageId)
+      return { success: true }
+    },
+  })
+}

@@ -1,0 +1,151 @@
+import type { Kysely } from 'kysely'
+import type { Clock } from '#platform/clock.ts'
+import { timestamp } from '#platform/clock.ts'
+import { AppError, conflict, notFound } from '#platform/errors.ts'
+import type { ListParameters } from '#platform/http/list-query.ts'
+import type { Ids } from '#platform/ids.ts'
+import type { AgentTables } from '#storage/tables.ts'
+import type { Conversation, MessageListQuery } from './chat.schema.ts'
+import type { ConversationLock } from './conversation-lock.ts'
+import {
+  deleteConversation,
+  insertConversation,
+  listConversations,
+  makeRoom,
+  refreshActivity,
+} from './conversations.repository.ts'
+import {
+  countMessages,
+  deleteMessage,
+  deleteMessages,
+  findMessage,
+  listMessages,
+  readWindow,
+  toPublic,
+} from './messages.repository.ts'
+
+type Database = Kysely<AgentTables>
+
+/** Conversations that an agent holds; one more evicts the one with the oldest activity. */
+export const conversationsHeld = 50
+const defaultWindow = 50
+
+interface Needs {
+  lock: ConversationLock
+  clock: Clock
+  ids: Ids
+}
+
+/** Conversations and their messages, apart from answering. */
+export function createConversationsService({ lock, clock, ids }: Needs) {
+  async function create(database: Database, title: string): Promise<Conversation> {
+    const createdAt = timestamp(clock)
+    if (!(await makeRoom(database, conversationsHeld, createdAt)))
+      throw conflict(
+        `All ${conversationsHeld} conversations are being processed. Try again when one has finished.`,
+      )
+    const conversation = { id: ids.record(), title, messageCount: 0, createdAt }
+    await insertConversation(database, conversation)
+    return conversation
+  }
+
+  return {
+    list: (database: Database, parameters: ListParameters) => listConversations(database, parameters),
+
+    create: (database: Database, title: string) =>
+      database.transaction().execute(transaction => create(transaction, title)),
+
+    /** Within a transaction of the caller: a new conversation's id. */
+    async begin(transaction: Database, title: string): Promise<string> {
+      return (await create(transaction, title)).id
+    },
+
+    /** Deletes the conversation with its messages; the number of messages deleted. */
+    remove(database: Database, conversationId: string): Promise<number> {
+      return database.transaction().execute(async transaction => {
+        await lock.requireUnlocked(transaction, conversationId)
+        const deleted = await deleteMessages(transaction, conversationId)
+        await deleteConversation(transaction, conversationId)
+        return deleted
+      })
+    },
+
+    /** Deletes the messages of one conversation, or of all; the conversations stay. */
+    clear(database: Database, conversationId: string | undefined): Promise<number> {
+      return database.transaction().execute(async transaction => {
+        await lock.requireUnlocked(transaction, conversationId)
+        const deleted = await deleteMessages(transaction, conversationId)
+        await refreshActivity(transaction, conversationId)
+        return deleted
+      })
+    },
+
+    removeMessage(database: Database, messageId: string): Promise<void> {
+      return database.transaction().execute(async transaction => {
+        const message = await findMessage(transaction, messageId)
+        if (message === undefined) throw notFound('Message')
+        await lock.requireUnlocked(transaction, message.conversationId)
+        await deleteMessage(transaction, messageId)
+        await refreshActivity(transaction, message.conversationId)
+      })
+    },
+
+    /** Messages oldest first: the newest ones, those around `before` or `after`, or a page of the generic list. */
+    async messages(database: Database, query: MessageListQuery) {
+      await requireConversation(database, query.conversationId)
+      if (isGenericList(query)) {
+        const { messages, meta } = await listMessages(database, query)
+        return {
+          messages: messages.map(toPublic),
+          meta: { ...meta, hasMore: hasMoreAfter(meta, messages.length) },
+        }
+      }
+      return readMessages(database, query)
+    },
+  }
+}
+
+export type ConversationsService = ReturnType<typeof createConversationsService>
+
+async function requireConversation(database: Database, id: string | undefined): Promise<void> {
+  if (id === undefined) return
+  const row = await database.selectFrom('conversations').select('id').where('id', '=', id).executeTakeFirst()
+  if (row === undefined) throw notFound('Conversation')
+}
+
+/** Whether the query uses what only the generic list offers; `before` and `after` then have no meaning. */
+function isGenericList(query: MessageListQuery): boolean {
+  const { offset, sort, order, search, from, to, cursor } = query
+  const isGeneric = [offset, sort, order, search, from, to, cursor].some(parameter => parameter !== undefined)
+  const isWindow = query.before !== undefined || query.after !== undefined
+  if (isGeneric && isWindow)
+    throw new AppError(
+      'VALIDATION_ERROR',
+      'before and after can be combined with conversationId and limit only.',
+    )
+  return isGeneric
+}
+
+function hasMoreAfter(meta: { total: number; offset: number; has_more?: boolean }, read: number): boolean {
+  return meta.has_more ?? meta.offset + read < meta.total
+}
+
+async function readMessages(database: Database, query: MessageListQuery) {
+  const { conversationId, limit = defaultWindow } = query
+  const [before, after] = await Promise.all([placeOf(database, query.before), placeOf(database, query.after)])
+  const end = after === undefined ? 'newest' : 'oldest'
+  const bounds = { ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) }
+  // One more than asked tells whether there are more in that direction.
+  const found = await readWindow(database, { conversationId, ...bounds, end, limit: limit + 1 })
+  const hasMore = found.length > limit
+  const kept = hasMore ? (end === 'newest' ? found.slice(1) : found.slice(0, limit)) : found
+  const total = await countMessages(database, conversationId)
+  return { messages: kept.map(toPublic), meta: { total, limit, offset: 0, hasMore } }
+}
+
+async function placeOf(database: Database, messageId: string | undefined): Promise<number | undefined> {
+  if (messageId === undefined) return undefined
+  const message = await findMessage(database, messageId)
+  if (message === undefined) throw notFound('Message')
+  return message.sequence
+}

@@ -1,0 +1,74 @@
+import type { Answering } from './answering.ts'
+import type { Question } from './question.ts'
+import type { ToolCall, ToolResult, TurnEvent } from './turn/turn.ts'
+
+/** Everything that a client of a streamed answer is told, in this order; `error` is the last event where it comes. */
+export type StreamEvent =
+  | { type: 'message_start'; userMessageId: string; conversationId: string; model: string }
+  | TurnEvent
+  | {
+      type: 'message_complete'
+      assistantMessageId: string
+      toolCalls: ToolCall[] | null
+      toolResults: ToolResult[] | null
+    }
+  | { type: 'error'; message: string; code: string }
+
+/** Runs the question's turn at once and yields its events; the turn ends with the signal, not with the reader. */
+export function streamAnswer(
+  answering: Answering,
+  question: Question,
+  signal: AbortSignal,
+): AsyncGenerator<StreamEvent> {
+  const queue = createQueue<StreamEvent>()
+  const { userMessage, model } = question
+  const { id: userMessageId, conversationId } = userMessage
+  queue.push({ type: 'message_start', userMessageId, conversationId, model })
+  answering.run(question, queue.push, signal).then(
+    ({ assistantMessage, error }) => {
+      if (error !== undefined) queue.push({ type: 'error', message: error.message, code: error.code })
+      else if (assistantMessage !== undefined) queue.push(completion(assistantMessage))
+      queue.end()
+    },
+    error => queue.fail(error),
+  )
+  return queue.values()
+}
+
+type AssistantMessage = NonNullable<Awaited<ReturnType<Answering['run']>>['assistantMessage']>
+
+function completion({ id, toolCalls, toolResults }: AssistantMessage): StreamEvent {
+  return { type: 'message_complete', assistantMessageId: id, toolCalls, toolResults }
+}
+
+/** Turns pushed values into pulled ones. It holds at most what one turn says, which the turn bounds. */
+function createQueue<Value>() {
+  const waiting: Value[] = []
+  let wake = Promise.withResolvers<void>()
+  let ended = false
+  let failure: unknown
+  return {
+    push(value: Value): void {
+      waiting.push(value)
+      wake.resolve()
+    },
+    end(): void {
+      ended = true
+      wake.resolve()
+    },
+    fail(error: unknown): void {
+      failure = error
+      this.end()
+    },
+    async *values(): AsyncGenerator<Value> {
+      for (;;) {
+        yield* waiting.splice(0)
+        if (waiting.length > 0) continue
+        if (failure !== undefined) throw failure
+        if (ended) return
+        await wake.promise
+        wake = Promise.withResolvers()
+      }
+    },
+  }
+}

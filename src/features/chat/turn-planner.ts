@@ -1,0 +1,122 @@
+import type { AnswerPart, CallOptions, LanguageModel } from '#models/language-model.ts'
+import type { Passage } from '#models/passages.ts'
+import { conflict } from '#platform/errors.ts'
+import type { Ids } from '#platform/ids.ts'
+import type { Log } from '#platform/log.ts'
+import type { Metrics } from '#platform/metrics.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { StoredMessage } from './messages.repository.ts'
+import { readWindow } from './messages.repository.ts'
+import { unknownContextWindow } from './turn/context-budget.ts'
+import { buildPrompt } from './turn/prompt.ts'
+import { runTurn } from './turn/run-turn.ts'
+import type { Tool, TurnEvent, TurnOutcome } from './turn/turn.ts'
+
+/** Messages of a conversation that are looked at for a prompt; the context budget cuts further. */
+const historyMessages = 400
+
+/** How a question will be answered: decided before it is stored, so that a wrong model costs nothing. */
+export interface TurnPlan {
+  model: string
+  run(
+    agent: AgentHandle,
+    question: StoredMessage,
+    emit: (event: TurnEvent) => void,
+    signal: AbortSignal,
+  ): Promise<TurnOutcome>
+}
+
+export interface PlanOptions {
+  model?: string
+  enableTools?: boolean
+  autoRag?: boolean
+}
+
+/** The agent as a turn needs to know it. */
+export interface TurnAgent {
+  name: string
+  status: string
+  instructions: string | undefined
+  temperature: number
+  /** The language model that the agent uses, or that is asked for. Throws MODEL_NOT_CONFIGURED and the like. */
+  model(requested: string | undefined): Promise<ChosenModel>
+}
+
+export interface ChosenModel {
+  id: string
+  provider: string
+  model: LanguageModel
+  /** Tokens; undefined where nobody knows. */
+  contextWindow: number | undefined
+}
+
+interface Needs {
+  agentOf(agentId: string): Promise<TurnAgent>
+  /** Passages that may answer a question, the best first; none where nothing fits. */
+  retrieve(agent: AgentHandle, question: string, signal: AbortSignal): Promise<Passage[]>
+  toolsFor(agent: AgentHandle): readonly Tool[]
+  stream(model: LanguageModel, options: CallOptions): AsyncIterable<AnswerPart>
+  maxIterations: number
+  ids: Ids
+  log: Log
+  metrics: Metrics
+}
+
+export function createTurnPlanner(needs: Needs) {
+  const { log, metrics } = needs
+
+  /** Without its passages a question can still be answered, so that a failing search is no failing turn. */
+  async function passagesFor(agent: AgentHandle, question: string, signal: AbortSignal): Promise<Passage[]> {
+    try {
+      return await needs.retrieve(agent, question, signal)
+    } catch (error) {
+      if (!signal.aborted) log.warn({ err: error, agentId: agent.agentId }, 'automatic retrieval failed')
+      return []
+    }
+  }
+
+  return {
+    /** Throws CONFLICT for an agent that is not active, and what the choice of a model may throw. */
+    async plan(agentId: string, options: PlanOptions): Promise<TurnPlan> {
+      const profile = await needs.agentOf(agentId)
+      if (profile.status !== 'active')
+        throw conflict(`This agent is ${profile.status} and does not answer. Set its status to active first.`)
+      const chosen = await profile.model(options.model)
+      return {
+        model: chosen.id,
+        async run(agent, question, emit, signal) {
+          const { conversationId, sequence } = question
+          const history = readWindow(agent.db, {
+            conversationId,
+            before: sequence,
+            end: 'newest',
+            limit: historyMessages,
+          })
+          const passages = options.autoRag === false ? [] : await passagesFor(agent, question.content, signal)
+          const outcome = await runTurn({
+            stream: call => needs.stream(chosen.model, call),
+            contextWindow: chosen.contextWindow ?? unknownContextWindow,
+            temperature: profile.temperature,
+            tools: options.enableTools === false ? [] : needs.toolsFor(agent),
+            messages: buildPrompt({
+              agentName: profile.name,
+              instructions: profile.instructions,
+              history: await history,
+              question: question.content,
+              passages,
+            }),
+            emit,
+            signal,
+            maxIterations: needs.maxIterations,
+            newToolCallId: needs.ids.toolCall,
+          })
+          metrics.countTokens(chosen.provider, chosen.id, 'input', outcome.usage.inputTokens)
+          metrics.countTokens(chosen.provider, chosen.id, 'output', outcome.usage.outputTokens)
+          return outcome
+        },
+      }
+    },
+  }
+}
+
+export type TurnPlanner = ReturnType<typeof createTurnPlanner>

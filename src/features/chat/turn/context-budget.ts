@@ -1,0 +1,122 @@
+import type { PromptMessage } from '#models/language-model.ts'
+import { cutMiddle } from './truncate-result.ts'
+
+const charactersPerToken = 4
+/** Counted for a message besides its text: its role and the marks around it. */
+const charactersPerMessage = 16
+/** Tokens kept free for the system prompt, tools, passages and the answer, or half of a smaller window. */
+const reservedTokens = 20_000
+/** Counted when nobody knows a model's window. */
+export const unknownContextWindow = 32_768
+
+/** Characters that the prompt of a model may have, system prompt and tools included. `window` and `answer` are tokens. */
+export function promptCharacters(window: number): number {
+  const reserve = Math.min(reservedTokens, Math.floor(window / 2))
+  return (window - reserve) * charactersPerToken
+}
+
+/**
+ * Makes a prompt fit: leaves out the oldest exchanges first, then shortens the longest texts of the last one from the
+ * middle. System messages and the last exchange always stay; a tool call is never parted from its result.
+ */
+export function fitPrompt(prompt: readonly PromptMessage[], characters: number): PromptMessage[] {
+  const system = prompt.filter(message => message.role === 'system')
+  const exchanges = splitExchanges(prompt.filter(message => message.role !== 'system'))
+  let room = characters - sizeOf(system)
+  const kept: PromptMessage[][] = []
+  for (const exchange of exchanges.reverse()) {
+    const size = sizeOf(exchange)
+    if (kept.length > 0 && size > room) break
+    kept.unshift(exchange)
+    room -= size
+  }
+  const fitted = [...system, ...kept.flat()]
+  return room >= 0 ? fitted : shortenLongest(fitted, characters)
+}
+
+/** Size of a prompt in characters, as it is counted against the budget. */
+export function sizeOf(messages: readonly PromptMessage[]): number {
+  return messages.reduce(
+    (sum, message) => sum + charactersPerMessage + textsOf(message).reduce((n, text) => n + text.length, 0),
+    0,
+  )
+}
+
+/** An exchange begins with a user's message and holds everything up to the next one. */
+function splitExchanges(messages: readonly PromptMessage[]): PromptMessage[][] {
+  const exchanges: PromptMessage[][] = []
+  for (const message of messages) {
+    const current = exchanges.at(-1)
+    if (message.role === 'user' || current === undefined) exchanges.push([message])
+    else current.push(message)
+  }
+  return exchanges
+}
+
+/** Lowers one ceiling for all texts until the whole fits: the longest give way first, short ones stay whole. */
+function shortenLongest(messages: PromptMessage[], characters: number): PromptMessage[] {
+  const texts = messages
+    .flatMap(textsOf)
+    .map(text => text.length)
+    .sort((a, b) => a - b)
+  let room = Math.max(0, characters - messages.length * charactersPerMessage)
+  let ceiling = 0
+  for (const [index, length] of texts.entries()) {
+    const share = Math.floor(room / (texts.length - index))
+    ceiling = share
+    if (length > share) break
+    room -= length
+    ceiling = length
+  }
+  return messages.map(message => mapTexts(message, text => cutMiddle(text, ceiling)))
+}
+
+/** Every text of a message that counts: its own, a call's arguments, a result's value. */
+function textsOf(message: PromptMessage): string[] {
+  const texts: string[] = []
+  mapTexts(message, text => {
+    texts.push(text)
+    return text
+  })
+  return texts
+}
+
+function mapTexts(message: PromptMessage, change: (text: string) => string): PromptMessage {
+  if (message.role === 'system') return { ...message, content: change(message.content) }
+  if (message.role === 'user')
+    return {
+      ...message,
+      content: message.content.map(part =>
+        part.type === 'text' ? { ...part, text: change(part.text) } : part,
+      ),
+    }
+  if (message.role === 'tool')
+    return {
+      ...message,
+      content: message.content.map(part =>
+        part.type === 'tool-result' ? { ...part, output: mapOutput(part.output, change) } : part,
+      ),
+    }
+  return { ...message, content: message.content.map(part => mapAssistantPart(part, change)) }
+}
+
+type AssistantPart = Extract<PromptMessage, { role: 'assistant' }>['content'][number]
+type ToolPart = Extract<Extract<PromptMessage, { role: 'tool' }>['content'][number], { type: 'tool-result' }>
+
+function mapAssistantPart(part: AssistantPart, change: (text: string) => string): AssistantPart {
+  if (part.type === 'text' || part.type === 'reasoning') return { ...part, text: change(part.text) }
+  if (part.type !== 'tool-call') return part
+  const text = JSON.stringify(part.input)
+  // Half of a JSON text is none: arguments stay whole or go.
+  return change(text) === text ? part : { ...part, input: {} }
+}
+
+function mapOutput(output: ToolPart['output'], change: (text: string) => string): ToolPart['output'] {
+  if (output.type === 'text' || output.type === 'error-text')
+    return { ...output, value: change(output.value) }
+  if (output.type !== 'json' && output.type !== 'error-json') return output
+  const text = JSON.stringify(output.value)
+  const changed = change(text)
+  if (changed === text) return output
+  return { type: output.type === 'json' ? 'text' : 'error-text', value: changed }
+}

@@ -1,0 +1,191 @@
+import { setImmediate as yieldToOthers } from 'node:timers/promises'
+import { createAnswerMessage, parseToolInput } from '#models/answer-message.ts'
+import type {
+  AnswerPart,
+  CallOptions,
+  ToolCall as ModelToolCall,
+  PromptMessage,
+  ToolDefinition,
+} from '#models/language-model.ts'
+import { AppError } from '#platform/errors.ts'
+import { fitPrompt, promptCharacters } from './context-budget.ts'
+import { resultPart } from './prompt.ts'
+import { createRepeatGuard } from './repeat-guard.ts'
+import { keptCharacters, previewOf, truncateResult } from './truncate-result.ts'
+import type { Tool, ToolCall, ToolResult, TurnEvent, TurnOutcome } from './turn.ts'
+
+export interface TurnInput {
+  /** Streams one answer of the model; throws AppError when the service fails. */
+  stream(options: CallOptions): AsyncIterable<AnswerPart>
+  /** Tokens that the model can take in. */
+  contextWindow: number
+  temperature: number
+  tools: readonly Tool[]
+  messages: readonly PromptMessage[]
+  emit(event: TurnEvent): void
+  signal: AbortSignal
+  /** Questions to the model that may call tools; one more without tools follows if none of them ended in an answer. */
+  maxIterations: number
+  newToolCallId(): string
+}
+
+/**
+ * Runs one turn: asks the model, calls the tools it asks for, and asks again until it answers. Knows no transport and no
+ * storage. Must not throw: whatever goes wrong is an outcome, with what was said until then.
+ */
+export async function runTurn(input: TurnInput): Promise<TurnOutcome> {
+  const turn = new Turn(input)
+  try {
+    await turn.run()
+    return turn.outcome({ kind: 'answered' })
+  } catch (error) {
+    if (input.signal.aborted) return turn.outcome({ kind: 'aborted' })
+    const known = error instanceof AppError
+    return turn.outcome({
+      kind: 'failed',
+      error: known
+        ? error
+        : new AppError('INTERNAL_ERROR', 'The answer could not be finished.', { cause: error }),
+    })
+  }
+}
+
+interface Answer {
+  text: string
+  calls: ModelToolCall[]
+}
+
+/** What one turn has gathered so far. */
+class Turn {
+  readonly #input: TurnInput
+  readonly #guard = createRepeatGuard()
+  readonly #toolCalls: ToolCall[] = []
+  readonly #toolResults: ToolResult[] = []
+  readonly #usage = { inputTokens: 0, outputTokens: 0 }
+  #prompt: PromptMessage[]
+  #content = ''
+  #deltas = 0
+  #toolsEnded = false
+
+  constructor(input: TurnInput) {
+    this.#input = input
+    this.#prompt = [...input.messages]
+  }
+
+  async run(): Promise<void> {
+    for (let iteration = 1; iteration <= this.#input.maxIterations; iteration += 1) {
+      this.#input.emit({ type: 'thinking', iteration })
+      const answer = await this.#ask(this.#toolsEnded ? [] : this.#input.tools)
+      if (answer.calls.length === 0) return
+      await this.#call(answer.calls)
+    }
+    await this.#ask([])
+  }
+
+  outcome(end: TurnOutcome['end']): TurnOutcome {
+    return {
+      content: this.#content,
+      toolCalls: this.#toolCalls,
+      toolResults: this.#toolResults,
+      usage: this.#usage,
+      end,
+    }
+  }
+
+  async #ask(tools: readonly Tool[]): Promise<Answer> {
+    const message = createAnswerMessage()
+    const answer: Answer = { text: '', calls: [] }
+    for await (const part of this.#input.stream(this.#options(tools))) {
+      message.add(part)
+      if (part.type === 'text-delta') this.#say(part.delta, answer)
+      // Without tools on offer a call is the model's mistake, and there is nothing to answer it with.
+      if (part.type === 'tool-call' && tools.length > 0) answer.calls.push(part)
+      if (part.type === 'finish') this.#count(part)
+    }
+    this.#input.signal.throwIfAborted()
+    this.#prompt.push(message.message())
+    return answer
+  }
+
+  #options(tools: readonly Tool[]): CallOptions {
+    const definitions: ToolDefinition[] = tools.map(({ name, description, parameters }) => ({
+      type: 'function',
+      name,
+      description,
+      inputSchema: parameters as ToolDefinition['inputSchema'],
+    }))
+    const room = promptCharacters(this.#input.contextWindow) - JSON.stringify(definitions).length
+    return {
+      prompt: fitPrompt(this.#prompt, room),
+      temperature: this.#input.temperature,
+      abortSignal: this.#input.signal,
+      ...(definitions.length === 0 ? {} : { tools: definitions, toolChoice: { type: 'auto' } }),
+    }
+  }
+
+  #say(delta: string, answer: Answer): void {
+    if (delta === '') return
+    // Text of different iterations are different paragraphs.
+    const text = answer.text === '' && this.#content !== '' ? `\n\n${delta}` : delta
+    answer.text += delta
+    this.#content += text
+    this.#input.emit({ type: 'content_delta', delta: text, index: this.#deltas })
+    this.#deltas += 1
+  }
+
+  #count(part: Extract<AnswerPart, { type: 'finish' }>): void {
+    this.#usage.inputTokens += part.usage.inputTokens.total ?? 0
+    this.#usage.outputTokens += part.usage.outputTokens.total ?? 0
+  }
+
+  async #call(calls: readonly ModelToolCall[]): Promise<void> {
+    const parts: ReturnType<typeof resultPart>[] = []
+    for (const call of calls) {
+      const id = this.#input.newToolCallId()
+      const given = parseToolInput(call.input)
+      this.#toolCalls.push({ id, name: call.toolName, arguments: given ?? {} })
+      this.#input.emit({ type: 'tool_call', id, name: call.toolName, arguments: given ?? {} })
+      const result = { toolCallId: id, name: call.toolName, ...(await this.#perform(call.toolName, given)) }
+      this.#input.signal.throwIfAborted()
+      this.#toolResults.push(result)
+      this.#input.emit(resultEvent(result))
+      parts.push(resultPart(call.toolCallId, result))
+    }
+    this.#prompt.push({ role: 'tool', content: parts })
+    // A model that calls tools without pause must not keep the event loop to itself.
+    await yieldToOthers()
+  }
+
+  async #perform(
+    name: string,
+    given: Record<string, unknown> | undefined,
+  ): Promise<{ result: unknown } | { error: string }> {
+    const tool = this.#input.tools.find(candidate => candidate.name === name)
+    if (tool === undefined) return { error: `There is no tool named ${name}.` }
+    if (given === undefined) return { error: 'The arguments are not a JSON object.' }
+    const verdict = this.#guard.judge(name, given, tool.observesChange)
+    if (verdict === 'ended') this.#toolsEnded = true
+    if (verdict !== 'new')
+      return { error: 'This call was made before with the same arguments. Use its result, or answer.' }
+    const problem = tool.check(given)
+    if (problem !== undefined) return { error: problem }
+    try {
+      return { result: truncateResult(await tool.execute(given, this.#input.signal), keptCharacters) }
+    } catch (error) {
+      return { error: error instanceof AppError ? error.message : `The tool ${name} failed.` }
+    }
+  }
+}
+
+function resultEvent(result: ToolResult): TurnEvent {
+  const { toolCallId, name, error } = result
+  if (error !== undefined) return { type: 'tool_result', toolCallId, name, success: false, error }
+  return {
+    type: 'tool_result',
+    toolCallId,
+    name,
+    success: true,
+    result: result.result,
+    resultPreview: previewOf(result.result),
+  }
+}

@@ -1,0 +1,65 @@
+import type { AppError } from '#platform/errors.ts'
+
+/*
+ * Turn: everything from a user's message to the answer. Iteration: one question to the model within a turn; it ends
+ * with text or with tool calls, whose results the next iteration sees. Repeat: a call that was made before in the turn.
+ */
+
+export interface ToolCall {
+  /** Nine alphanumerics. */
+  id: string
+  name: string
+  arguments: Record<string, unknown>
+}
+
+export interface ToolResult {
+  toolCallId: string
+  name: string
+  result?: unknown
+  /** What went wrong, for the model and for people; there only if the call failed. */
+  error?: string
+}
+
+/** What a turn tells while it runs: the one contract of all sinks (event stream, JSON answer, workflow node). */
+export type TurnEvent =
+  | { type: 'thinking'; iteration: number }
+  | { type: 'content_delta'; delta: string; index: number }
+  | { type: 'tool_call'; id: string; name: string; arguments: Record<string, unknown> }
+  | {
+      type: 'tool_result'
+      toolCallId: string
+      name: string
+      success: true
+      result: unknown
+      resultPreview: string
+    }
+  | { type: 'tool_result'; toolCallId: string; name: string; success: false; error: string }
+
+/** What came of a turn, always with what was said until then. */
+export interface TurnOutcome {
+  content: string
+  toolCalls: ToolCall[]
+  toolResults: ToolResult[]
+  usage: Usage
+  end: { kind: 'answered' } | { kind: 'aborted' } | { kind: 'failed'; error: AppError }
+}
+
+/** Tokens as the model services counted them; 0 where they did not. */
+export interface Usage {
+  inputTokens: number
+  outputTokens: number
+}
+
+/** Something that a model may call. */
+export interface Tool {
+  name: string
+  description: string
+  /** JSON Schema of an object. */
+  parameters: { type: 'object'; properties: Record<string, unknown>; required?: string[] }
+  /** Whether its answer may differ from call to call, so that a repeat is one only if no other call came between. */
+  observesChange?: boolean
+  /** What is wrong with the arguments, or undefined. */
+  check(input: Record<string, unknown>): string | undefined
+  /** May throw: the message becomes the call's error. */
+  execute(input: Record<string, unknown>, signal: AbortSignal): Promise<unknown>
+}

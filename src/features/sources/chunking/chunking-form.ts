@@ -1,0 +1,30 @@
+import { invalid } from '#platform/errors.ts'
+import type { ChunkingOptions } from './chunking-options.ts'
+import { chunkingBounds, chunkingMethods, defaultChunking } from './chunking-options.ts'
+
+/** The chunking that a form asks for, with defaults for what it leaves out. Throws VALIDATION_ERROR. */
+export function readChunking(fields: Record<string, string>): ChunkingOptions {
+  const { min, max } = chunkingBounds.chunk_size
+  const chunk_size = readWhole(fields, 'chunk_size', defaultChunking.chunk_size, min, max)
+  const mostOverlap = Math.ceil(chunk_size / 2) - 1
+  const unasked = Math.min(defaultChunking.overlap, mostOverlap)
+  const overlap = readWhole(fields, 'overlap', unasked, chunkingBounds.overlap.min, mostOverlap)
+  const method = chunkingMethods.find(known => known === (fields.method ?? defaultChunking.method))
+  if (method === undefined) throw invalid('method', `must be one of ${chunkingMethods.join(', ')}`)
+  return { chunk_size, overlap, method }
+}
+
+function readWhole(
+  fields: Record<string, string>,
+  name: string,
+  unasked: number,
+  min: number,
+  max: number,
+): number {
+  const text = fields[name]?.trim()
+  if (text === undefined || text === '') return unasked
+  const value = Number(text)
+  if (!/^\d{1,9}$/.test(text) || value < min || value > max)
+    throw invalid(name, `must be a whole number from ${min} to ${max}`)
+  return value
+}

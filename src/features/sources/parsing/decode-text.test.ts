@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'vitest'
+import { decodeText } from './decode-text.ts'
+import { UnreadableDocument } from './parsed-document.ts'
+
+const chinese = '这是第一所国立戏剧艺术学院，设有表演系和舞台导演系。'
+
+/** The same text in the GB 2312 part of GB 18030, which Node decodes but does not encode. */
+const chineseBytes = Buffer.from(
+  'd5e2cac7b5dad2bbcbf9b9fac1a2cfb7bee7d2d5caf5d1a7d4baa3acc9e8d3d0b1edd1ddcfb5bacdcee8cca8b5bcd1ddcfb5a1a3'.replaceAll(
+    ' ',
+    '',
+  ),
+  'hex',
+)
+
+function swapped(text: string): Buffer {
+  return Buffer.from(text, 'utf16le').swap16()
+}
+
+describe('decodeText', () => {
+  test.each<[string, Uint8Array, string]>([
+    ['UTF-8', Buffer.from('Grüße, 世界 😉'), 'Grüße, 世界 😉'],
+    ['UTF-8 with a byte order mark', Buffer.from('\ufeffGrüße'), 'Grüße'],
+    ['UTF-16LE with a byte order mark', Buffer.from('\ufeff世界', 'utf16le'), '世界'],
+    ['UTF-16BE with a byte order mark', swapped('\ufeff世界'), '世界'],
+    ['UTF-16LE without one', Buffer.from('plain words', 'utf16le'), 'plain words'],
+    ['UTF-16BE without one', swapped('plain words'), 'plain words'],
+    ['GB 18030', chineseBytes, chinese],
+    ['windows-1252', Buffer.from('Gr\xfc\xdfe aus K\xf6ln \x96 \x80 5', 'latin1'), 'Grüße aus Köln – € 5'],
+    ['windows-1252 with a single accent', Buffer.from('caf\xe9', 'latin1'), 'café'],
+    ['ASCII', Buffer.from('plain'), 'plain'],
+  ])('reads %s', (_name, bytes, text) => {
+    expect(decodeText(bytes)).toBe(text)
+  })
+
+  test('keeps UTF-8 where a few bytes are broken', () => {
+    const bytes = Buffer.concat([Buffer.from('Grüße '.repeat(50)), Buffer.from([0xff])])
+    expect(decodeText(bytes)).toBe(`${'Grüße '.repeat(50)}\ufffd`)
+  })
+
+  test('makes every line break the same', () => {
+    expect(decodeText(Buffer.from('a\r\nb\rc\nd'))).toBe('a\nb\nc\nd')
+  })
+
+  test('refuses binary data', () => {
+    const bytes = Uint8Array.from({ length: 1000 }, (_, index) => (index * 37) % 256)
+    expect(() => decodeText(bytes)).toThrow(UnreadableDocument)
+  })
+})

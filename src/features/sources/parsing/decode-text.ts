@@ -1,0 +1,70 @@
+import { UnreadableDocument } from './parsed-document.ts'
+
+/** How much of a file is looked at for signs that it is no text. */
+const sampleBytes = 64 * 1024
+/** Below this share of broken characters a file is UTF-8 with a few errors, not another encoding. */
+const fewErrors = 0.05
+
+/**
+ * The text of a file in an unknown encoding, with `\n` as the only line break: by its byte order mark, else UTF-8,
+ * else by evidence UTF-16, GB 18030 or windows-1252.
+ */
+export function decodeText(bytes: Uint8Array): string {
+  const encoding = markedEncoding(bytes) ?? guessEncoding(bytes)
+  return new TextDecoder(encoding).decode(bytes).replace(/\r\n?/g, '\n')
+}
+
+function markedEncoding(bytes: Uint8Array): string | undefined {
+  const [first, second, third] = bytes
+  if (first === 0xef && second === 0xbb && third === 0xbf) return 'utf-8'
+  if (first === 0xff && second === 0xfe) return 'utf-16le'
+  if (first === 0xfe && second === 0xff) return 'utf-16be'
+  return undefined
+}
+
+function guessEncoding(bytes: Uint8Array): string {
+  if (bytes.subarray(0, sampleBytes).includes(0)) return guessUtf16(bytes.subarray(0, sampleBytes))
+  if (isMostlyUtf8(bytes)) return 'utf-8'
+  return isGb18030(bytes) ? 'gb18030' : 'windows-1252'
+}
+
+/** In UTF-16, Latin letters, digits and spaces have a zero byte, always on the same side. */
+function guessUtf16(sample: Uint8Array): string {
+  const zeros = [0, 0]
+  sample.forEach((byte, index) => {
+    if (byte === 0) zeros[index % 2] = (zeros[index % 2] ?? 0) + 1
+  })
+  const [even = 0, odd = 0] = zeros
+  if (odd > sample.length / 10 && even <= odd / 20) return 'utf-16le'
+  if (even > sample.length / 10 && odd <= even / 20) return 'utf-16be'
+  throw new UnreadableDocument('This file is not text: it holds binary data.')
+}
+
+function isMostlyUtf8(bytes: Uint8Array): boolean {
+  const text = new TextDecoder().decode(bytes)
+  let beyondAscii = 0
+  let broken = 0
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index)
+    if (unit > 0x7f) beyondAscii++
+    if (unit === 0xfffd) broken++
+  }
+  return broken <= beyondAscii * fewErrors
+}
+
+/**
+ * Chinese in GB 18030 is pairs of bytes whose second one, too, is nearly always above 0xA0, as in the older GB 2312.
+ * In Western text a letter above 0x7F mostly stands before one below.
+ */
+function isGb18030(bytes: Uint8Array): boolean {
+  let pairs = 0
+  let common = 0
+  for (let index = 0; index < bytes.length; index++) {
+    const byte = bytes[index] ?? 0
+    if (byte < 0x80) continue
+    const next = bytes[++index] ?? 0
+    pairs++
+    if (byte > 0xa0 && next > 0xa0) common++
+  }
+  return common > pairs * 0.8 && !new TextDecoder('gb18030').decode(bytes).includes('\ufffd')
+}

@@ -1,0 +1,11 @@
+import { extname } from 'node:path'
+
+export const documentFormats = ['pdf', 'txt', 'md', 'docx', 'json', 'csv'] as const
+
+export type DocumentFormat = (typeof documentFormats)[number]
+
+/** The format by the name's extension, whatever its case; undefined for what can't be uploaded. */
+export function documentFormatOf(fileName: string): DocumentFormat | undefined {
+  const extension = extname(fileName).slice(1).toLowerCase()
+  return documentFormats.find(format => format === extension)
+}

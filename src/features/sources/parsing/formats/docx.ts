@@ -1,0 +1,43 @@
+import { markdownPieces } from '../markdown-pieces.ts'
+import type { ParsedDocument } from '../parsed-document.ts'
+import { documentOf, UnreadableDocument } from '../parsed-document.ts'
+import { assertInflatesWithinLimits } from '../zip-size.ts'
+
+/** The container of Word before 2007, and of encrypted documents since (MS-CFB, section 2.2). */
+const compoundFileSignature = [0xd0, 0xcf, 0x11, 0xe0]
+
+/** Marks that lead to a note and back; the notes themselves are kept, at the end. */
+const noteMarks = ['footnote', 'endnote', 'comment'].map(kind => `a[href^="#${kind}"]`).join(', ')
+
+/** Paragraphs, lists, tables and notes as plain markdown; headings are sections. */
+export async function parseDocx(bytes: Uint8Array): Promise<ParsedDocument> {
+  if (compoundFileSignature.every((byte, index) => bytes[index] === byte)) {
+    throw new UnreadableDocument(
+      'This document is protected by a password or of an older Word version. Save it as .docx without a password.',
+    )
+  }
+  await assertInflatesWithinLimits(bytes)
+  const { parseHtml } = await import('../html-dom.ts')
+  const { toMarkdown } = await import('../html-to-markdown.ts')
+  const document = parseHtml(await readWord(bytes))
+  for (const mark of document.querySelectorAll(noteMarks)) mark.remove()
+  return documentOf(markdownPieces(toMarkdown(document, document.body, { markup: false })))
+}
+
+/** HTML of what can be read of the document; pictures, external files and its own style map are left alone. */
+async function readWord(bytes: Uint8Array): Promise<string> {
+  const { default: mammoth } = await import('mammoth')
+  try {
+    const { value } = await mammoth.convertToHtml(
+      { buffer: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) },
+      {
+        externalFileAccess: false,
+        includeEmbeddedStyleMap: false,
+        convertImage: mammoth.images.imgElement(async () => ({ src: '' })),
+      },
+    )
+    return value
+  } catch (error) {
+    throw new UnreadableDocument('This file is damaged or not a Word document (.docx).', error)
+  }
+}

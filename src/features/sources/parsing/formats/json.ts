@@ -1,0 +1,101 @@
+import { decodeText } from '../decode-text.ts'
+import { limits } from '../limits.ts'
+import type { ParsedDocument } from '../parsed-document.ts'
+import { documentOf, linesOf, tooMuchText, UnreadableDocument } from '../parsed-document.ts'
+
+/** Above this mean length of a line, a document was written for machines and gets line breaks. */
+const longLine = 200
+/** A line of that many characters ends at the next bracket, brace or comma. */
+const lineWidth = 80
+
+/** JSON or JSON Lines, as the source itself, so that it can be quoted; every line break is a place to cut. */
+export async function parseJson(bytes: Uint8Array): Promise<ParsedDocument> {
+  const source = decodeText(bytes)
+  if (source.length > limits.characters) throw tooMuchText()
+  assertModest(source)
+  assertJson(source)
+  return documentOf(piecesOf(source))
+}
+
+function piecesOf(source: string) {
+  return Iterator.from(readableLines(source)).map(text => ({ text }))
+}
+
+function readableLines(source: string): Iterable<string> {
+  let lines = 1
+  for (let at = source.indexOf('\n'); at !== -1; at = source.indexOf('\n', at + 1)) lines++
+  return source.length / lines > longLine ? brokenLines(source) : linesOf(source)
+}
+
+/** Without indentation, which would grow with the square of the depth. */
+function brokenLines(source: string): string[] {
+  const lines: string[] = []
+  let start = 0
+  eachMark(source, (mark, at) => {
+    const end = mark === '}' || mark === ']' ? at : at + 1
+    if (end - start < lineWidth) return
+    lines.push(`${source.slice(start, end)}\n`)
+    start = end
+  })
+  return [...lines, source.slice(start)]
+}
+
+/**
+ * The parser of the language can't be stopped while it builds what it reads, and each value and level takes many times
+ * the memory of its source: so both are counted before.
+ */
+function assertModest(source: string): void {
+  let depth = 0
+  let marks = 0
+  eachMark(source, mark => {
+    marks++
+    if (mark === '{' || mark === '[') depth++
+    if (mark === '}' || mark === ']') depth--
+    if (depth > limits.jsonDepth) {
+      throw new UnreadableDocument(`This JSON file is nested more than ${limits.jsonDepth} levels deep.`)
+    }
+    if (marks > limits.jsonMarks) {
+      throw new UnreadableDocument(
+        'This JSON file holds too many values for a document to be read. Split it up.',
+      )
+    }
+  })
+}
+
+function assertJson(source: string): void {
+  try {
+    JSON.parse(source)
+  } catch (error) {
+    if (isJsonLines(source)) return
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new UnreadableDocument(`This file is not valid JSON: ${reason}.`, error)
+  }
+}
+
+function isJsonLines(source: string): boolean {
+  try {
+    for (const line of linesOf(source)) if (line.trim() !== '') JSON.parse(line)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Calls with each bracket, brace and comma outside of strings. */
+function eachMark(source: string, visit: (mark: string, at: number) => void): void {
+  for (let at = 0; at < source.length; at++) {
+    const mark = source.charAt(at)
+    if (mark === '"') at = stringEnd(source, at)
+    else if ('{}[],'.includes(mark)) visit(mark, at)
+  }
+}
+
+/** Offset of the quote that closes a string, or of the source's end. */
+function stringEnd(source: string, quote: number): number {
+  for (let at = quote + 1; at < source.length; at++) {
+    const unit = source.charAt(at)
+    if (unit === '"') return at
+    if (unit === '\\') at++
+  }
+  return source.length
+}

@@ -1,0 +1,105 @@
+import type { getDocumentProxy } from 'unpdf'
+import { limits } from '../limits.ts'
+import type { ParsedDocument, Piece } from '../parsed-document.ts'
+import { documentOf, tooMuchText, UnreadableDocument } from '../parsed-document.ts'
+import { pageText } from '../pdf-page-text.ts'
+import { cutAtHeadings } from '../pdf-sections.ts'
+
+type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>
+
+type OutlineNode = Awaited<ReturnType<Pdf['getOutline']>>[number]
+
+/** Heading of the outline, and the page that it leads to, counted from 1. */
+interface OutlineEntry {
+  page: number
+  title: string
+}
+
+/** Text by page; headings of the outline are sections. Pictures are not looked at. */
+export async function parsePdf(bytes: Uint8Array): Promise<ParsedDocument> {
+  const pdf = await openPdf(bytes)
+  try {
+    if (pdf.numPages > limits.pdfPages) {
+      throw new UnreadableDocument(`This PDF has more than ${limits.pdfPages} pages. Split it up.`)
+    }
+    return documentOf(await readPages(pdf))
+  } finally {
+    await pdf.loadingTask.destroy()
+  }
+}
+
+async function openPdf(bytes: Uint8Array): Promise<Pdf> {
+  const { getDocumentProxy } = await import('unpdf')
+  try {
+    // The reader takes the bytes over, so it gets its own.
+    return await getDocumentProxy(new Uint8Array(bytes), { verbosity: 0, useSystemFonts: false })
+  } catch (error) {
+    if (error instanceof Error && error.name === 'PasswordException') {
+      throw new UnreadableDocument('This PDF is protected by a password. Upload it without one.', error)
+    }
+    throw new UnreadableDocument('This file is damaged or not a PDF.', error)
+  }
+}
+
+async function readPages(pdf: Pdf): Promise<Piece[]> {
+  const outline = await readOutline(pdf)
+  const pieces: Piece[] = []
+  let characters = 0
+  let section: string | undefined
+  for (let page = 1; page <= pdf.numPages; page++) {
+    const text = await readPage(pdf, page)
+    characters += text.length
+    if (characters > limits.characters) throw tooMuchText()
+    const titles = outline.filter(entry => entry.page === page).map(entry => entry.title)
+    const parts = cutAtHeadings(text, section, titles)
+    section = parts.at(-1)?.section
+    pieces.push(...parts.map(part => ({ ...part, page })))
+  }
+  if (!pieces.some(piece => /\S/.test(piece.text))) {
+    throw new UnreadableDocument(
+      'This PDF holds no text: it seems to be a scan. Run text recognition (OCR) on it and upload the result.',
+    )
+  }
+  return pieces
+}
+
+/** The text of a page, ending in a blank line; empty for a page without text. */
+async function readPage(pdf: Pdf, number: number): Promise<string> {
+  try {
+    const page = await pdf.getPage(number)
+    const { items } = await page.getTextContent()
+    page.cleanup()
+    return pageText(items.filter(item => 'str' in item))
+  } catch (error) {
+    throw new UnreadableDocument(`Page ${number} of this PDF is damaged.`, error)
+  }
+}
+
+async function readOutline(pdf: Pdf): Promise<OutlineEntry[]> {
+  const nodes = (await orNothing(pdf.getOutline())) ?? []
+  const entries: OutlineEntry[] = []
+  for (const { title, dest } of inReadingOrder(nodes).take(limits.outlineEntries)) {
+    const target = typeof dest === 'string' ? await orNothing(pdf.getDestination(dest)) : dest
+    const page = await orNothing(pageOf(pdf, target?.[0]))
+    if (page !== undefined) entries.push({ page, title })
+  }
+  return entries
+}
+
+function* inReadingOrder(nodes: OutlineNode[]): Generator<OutlineNode, undefined> {
+  for (const node of nodes) {
+    yield node
+    yield* inReadingOrder(node.items)
+  }
+}
+
+async function pageOf(pdf: Pdf, target: unknown): Promise<number | undefined> {
+  if (typeof target === 'number') return target + 1
+  if (typeof target !== 'object' || target === null) return undefined
+  return (await pdf.getPageIndex(target as Parameters<Pdf['getPageIndex']>[0])) + 1
+}
+
+/** An outline is a help for readers: where it is broken, the text is still the text. */
+async function orNothing<Value>(promise: Promise<Value>): Promise<Value | undefined> {
+  return promise.catch(() => undefined)
+}

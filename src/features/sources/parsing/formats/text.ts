@@ -1,0 +1,7 @@
+import { decodeText } from '../decode-text.ts'
+import type { ParsedDocument } from '../parsed-document.ts'
+import { documentOf } from '../parsed-document.ts'
+
+export async function parseText(bytes: Uint8Array): Promise<ParsedDocument> {
+  return documentOf([{ text: decodeText(bytes) }])
+}

@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest'
+import { readHtmlPage } from './html-page.ts'
+import { limits } from './limits.ts'
+
+const url = 'https://shop.example/guide/index.html'
+
+function markdownOf(html: string): string {
+  return readHtmlPage({ html, url }).markdown
+}
+
+describe('readHtmlPage', () => {
+  test('the article is kept, the furniture of the site is not', () => {
+    const sentence =
+      'Water of eighty degrees suits green tea best, since hotter water draws out its bitter parts. '
+    const page = readHtmlPage({
+      url,
+      html: `<html><head><title>
+        Brewing  tea</title><style>p { color: red }</style></head><body>
+        <nav><a href="/">Home</a></nav>
+        <article><h1>Brewing tea</h1><h2>Heat</h2><p>${sentence.repeat(8)}</p><script>track()</script></article>
+        <footer>All rights reserved</footer></body></html>`,
+    })
+    expect(page.title).toBe('Brewing tea')
+    expect(page.markdown).toContain('## Heat')
+    expect(page.markdown).toContain(sentence.trim())
+    expect(page.markdown).not.toMatch(/Home|track|color|rights reserved/)
+  })
+
+  test('a list of links, which has no article, is kept whole', () => {
+    const items = Array.from(
+      { length: 30 },
+      (_, index) => `<li><a href="/n/${index}">Story ${index}</a></li>`,
+    )
+    const markdown = markdownOf(`<html><body><h1>News</h1><ul>${items.join('')}</ul></body></html>`)
+    expect(markdown).toContain('[Story 0](https://shop.example/n/0)')
+    expect(markdown).toContain('[Story 29](https://shop.example/n/29)')
+  })
+
+  test.each([
+    ['relative', '<a href="next.html?a=1#b">Next</a>', '[Next](https://shop.example/guide/next.html?a=1#b)'],
+    ['absolute', '<a href="http://other.example/">Other</a>', '[Other](http://other.example/)'],
+    ['to a mailbox', '<a href="mailto:a@b.example">Mail</a>', '[Mail](mailto:a@b.example)'],
+    ['within the page', '<a href="#top">Top</a>', 'Top'],
+    ['that run code', '<a href="javascript:alert(1)">Run</a>', 'Run'],
+    ['that make no URL', '<a href="http://[bad">Bad</a>', '[Bad](http://[bad)'],
+  ])('links %s', (_name, html, markdown) => {
+    expect(markdownOf(`<p>${html}</p>`)).toBe(markdown)
+  })
+
+  test('the base of the page counts for its links', () => {
+    const html = '<html><head><base href="/docs/"></head><body><a href="a.html">A</a></body></html>'
+    expect(markdownOf(html)).toBe('[A](https://shop.example/docs/a.html)')
+  })
+
+  test('tables are tables, and lists in their cells are lines', () => {
+    const html =
+      '<table><tr><th>Kind</th><th>Of</th></tr><tr><td>Tea</td><td><ul><li>green</li><li>black</li></ul></td></tr></table>'
+    expect(markdownOf(html)).toBe('| Kind | Of  |\n| --- | --- |\n| Tea | green<br><br>black |')
+  })
+
+  test('a table that lays out the page gives way to what is in it', () => {
+    const html = '<table><tr><td>Menu</td><td><table><tr><th>A</th><th>B</th></tr></table></td></tr></table>'
+    expect(markdownOf(html)).toBe('Menu\n\n| A   | B   |\n| --- | --- |')
+  })
+
+  test('pictures are their description', () => {
+    expect(markdownOf('<p>See <img src="a.png" alt="a cup"> <img src="data:image/png;base64,AA"></p>')).toBe(
+      'See a cup',
+    )
+  })
+
+  test.each([
+    ['nothing', '', ''],
+    ['a bare text', 'just text', 'just text'],
+    ['a frame set', '<html><frameset><frame src="a"></frameset></html>', ''],
+    ['no body', '<html><head></head></html>', ''],
+  ])('%s is no mistake', (_name, html, markdown) => {
+    expect(markdownOf(html)).toBe(markdown)
+  })
+
+  test('the title may be missing, or stand elsewhere', () => {
+    expect(readHtmlPage({ html: '<p>x</p>', url }).title).toBe('')
+    expect(readHtmlPage({ html: '<h1>Only a heading</h1><p>x</p>', url }).title).toBe('Only a heading')
+    const meta = '<html><head><meta property="og:title" content="Shared"></head><body>x</body></html>'
+    expect(readHtmlPage({ html: meta, url }).title).toBe('Shared')
+  })
+
+  test('a page nested beyond reason is its bare text', () => {
+    expect(markdownOf(`${'<div>'.repeat(limits.htmlDepth * 10)}deep <b>down</b>`)).toBe('deep down')
+  })
+})

@@ -1,0 +1,61 @@
+import type { Piece } from './parsed-document.ts'
+import { linesOf } from './parsed-document.ts'
+
+interface Heading {
+  /** Offset of its line. */
+  start: number
+  section: string
+}
+
+const fenceLine = /^ {0,3}(`{3,}|~{3,})(.*)$/
+const hashHeading = /^ {0,3}#{1,6}[ \t]+(.*)$/
+const underline = /^ {0,3}(?:=+|-+)$/
+/** A line that can be a heading if an underline follows: no list item, quote, table row or code. */
+const paragraphLine = /^ {0,3}[^\s>|#*+`~-]/
+
+/** Cuts markdown before each heading outside of fenced code and front matter; the pieces joined are the text again. */
+export function markdownPieces(markdown: string): Piece[] {
+  const headings = [...headingsOf(markdown)]
+  const preface = { text: markdown.slice(0, headings[0]?.start) }
+  const sections = headings.map(({ start, section }, index) => {
+    return { text: markdown.slice(start, headings[index + 1]?.start), section }
+  })
+  return [preface, ...sections]
+}
+
+function* headingsOf(markdown: string): Generator<Heading> {
+  let start = frontMatterLength(markdown)
+  let fence: string | undefined
+  let previous: Heading | undefined
+  for (const line of linesOf(markdown.slice(start))) {
+    const content = line.trimEnd()
+    const outside = fence === undefined
+    fence = fenceAfter(content, fence)
+    const title = outside ? hashHeading.exec(content)?.[1] : undefined
+    if (title !== undefined) yield { start, section: plainTitle(title) }
+    else if (outside && previous !== undefined && underline.test(content)) yield previous
+    const mayBeTitle = outside && fence === undefined && paragraphLine.test(content)
+    previous = mayBeTitle ? { start, section: plainTitle(content) } : undefined
+    start += line.length
+  }
+}
+
+function frontMatterLength(markdown: string): number {
+  return markdown.startsWith('---\n') ? Math.max(0, markdown.indexOf('\n---\n')) : 0
+}
+
+/** The fence that is open after a line; a closing one is at least as long as the opening one and stands alone. */
+function fenceAfter(line: string, open: string | undefined): string | undefined {
+  const [, marks, rest] = fenceLine.exec(line) ?? []
+  if (marks === undefined) return open
+  if (open === undefined) return marks
+  return marks.startsWith(open) && rest?.trim() === '' ? undefined : open
+}
+
+/** Without the commonest markup: closing hashes, links, emphasis and code marks. */
+function plainTitle(title: string): string {
+  return title
+    .replace(/[ \t]+#+[ \t]*$/, '')
+    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/[*`]/g, '')
+}

@@ -1,0 +1,289 @@
+import { describe, expect, test } from 'vitest'
+import {
+  makeDocx,
+  makeDocxFromXml,
+  makeEncryptedPdf,
+  makePdf,
+  makeZip,
+  makeZipBombDocx,
+} from '#test/support/documents.ts'
+import type { DocumentFormat } from './document-format.ts'
+import { documentFormatOf } from './document-format.ts'
+import { limits } from './limits.ts'
+import { parseDocument } from './parse-document.ts'
+import type { ParsedDocument } from './parsed-document.ts'
+import { UnreadableDocument } from './parsed-document.ts'
+
+interface Part {
+  text: string
+  page?: number
+  section?: string
+}
+
+function parts({ text, spans }: ParsedDocument): Part[] {
+  return spans.map(({ start, end, ...rest }) => ({ text: text.slice(start, end).trim(), ...rest }))
+}
+
+async function parse(format: DocumentFormat, source: string | Uint8Array): Promise<ParsedDocument> {
+  return parseDocument(format, typeof source === 'string' ? Buffer.from(source) : source)
+}
+
+async function reason(format: DocumentFormat, source: string | Uint8Array): Promise<string> {
+  const error = await parse(format, source).catch(error => error)
+  expect(error).toBeInstanceOf(UnreadableDocument)
+  return error.message
+}
+
+test.each<[string, DocumentFormat | undefined]>([
+  ['report.pdf', 'pdf'],
+  ['REPORT.PDF', 'pdf'],
+  ['notes.v2.Md', 'md'],
+  ['a.txt', 'txt'],
+  ['a.docx', 'docx'],
+  ['a.json', 'json'],
+  ['a.csv', 'csv'],
+  ['a.doc', undefined],
+  ['pdf', undefined],
+  ['.pdf', undefined],
+  ['a.pdf.exe', undefined],
+  ['a.constructor', undefined],
+])('the format of %s is %s', (name, format) => {
+  expect(documentFormatOf(name)).toBe(format)
+})
+
+describe('every format', () => {
+  test.each<DocumentFormat>(['pdf', 'txt', 'md', 'docx', 'json', 'csv'])(
+    '%s: no bytes are an empty file',
+    async format => {
+      expect(await reason(format, '')).toBe('This file is empty.')
+    },
+  )
+
+  test('white space is no text', async () => {
+    expect(await reason('txt', ' \n\t\r\n')).toBe('This file holds no text.')
+  })
+
+  test('too much text is refused', async () => {
+    expect(await reason('txt', 'a'.repeat(limits.characters + 1))).toMatch(/more than 20 million characters/)
+  })
+
+  test('what no database takes becomes a space or a replacement, and offsets stay', async () => {
+    const { text } = await parse('txt', Buffer.from('\ufeffa\u0003b\ud800c', 'utf16le'))
+    expect(text).toBe('a b\ufffdc')
+  })
+})
+
+describe('pdf', () => {
+  test('pages are counted from 1, and an empty one counts', async () => {
+    const document = await parse('pdf', makePdf(['First page (one)', '', 'Third\\page']))
+    expect(parts(document)).toEqual([
+      { text: 'First page (one)', page: 1 },
+      { text: 'Third\\page', page: 3 },
+    ])
+  })
+
+  test('lines stay lines, and a wider gap begins a paragraph', async () => {
+    const { text } = await parse(
+      'pdf',
+      makePdf(['The first line\nand the second.\nAnd a third.\n\nA new paragraph.']),
+    )
+    expect(text).toBe('The first line\nand the second.\nAnd a third.\n\nA new paragraph.\n\n')
+  })
+
+  test('headings of the outline are sections, which go on over the page break', async () => {
+    const outline = [
+      { title: 'Alpha', page: 1 },
+      { title: 'Beta', page: 1 },
+      { title: 'Not in the text', page: 3 },
+    ]
+    const pages = ['Preface\n1 Alpha\nabout a\n2 Beta\nabout b', 'more of b', 'the end']
+    expect(parts(await parse('pdf', makePdf(pages, { outline })))).toEqual([
+      { text: 'Preface', page: 1 },
+      { text: '1 Alpha\nabout a', page: 1, section: 'Alpha' },
+      { text: '2 Beta\nabout b', page: 1, section: 'Beta' },
+      { text: 'more of b', page: 2, section: 'Beta' },
+      { text: 'the end', page: 3, section: 'Not in the text' },
+    ])
+  })
+
+  test('a password is asked for', async () => {
+    expect(await reason('pdf', makeEncryptedPdf())).toMatch(/protected by a password/)
+  })
+
+  test('a scan is told from a text', async () => {
+    expect(await reason('pdf', makePdf(['', '']))).toMatch(/seems to be a scan/)
+  })
+
+  test('anything else is damaged', async () => {
+    expect(await reason('pdf', '<html>not a pdf</html>')).toBe('This file is damaged or not a PDF.')
+    expect(await reason('pdf', makePdf(['text']).subarray(0, 60))).toBe('This file is damaged or not a PDF.')
+  })
+
+  test('too many pages are refused', async () => {
+    expect(await reason('pdf', makePdf(Array(limits.pdfPages + 1).fill('x')))).toMatch(/more than 5000 pages/)
+  })
+})
+
+describe('docx', () => {
+  test('headings are sections, tables stay tables, and text stays as it is', async () => {
+    const document = await parse(
+      'docx',
+      await makeDocx([
+        { text: 'Before' },
+        { heading: 'Prices' },
+        { text: 'Use snake_case, *stars* and 1. numbers.' },
+        {
+          table: [
+            ['Item', 'Price'],
+            ['Tea', '3 | 4'],
+          ],
+        },
+      ]),
+    )
+    expect(parts(document)).toEqual([
+      { text: 'Before' },
+      {
+        text: [
+          '# Prices\n\nUse snake_case, *stars* and 1. numbers.\n',
+          '|     |     |\n| --- | --- |\n| Item | Price |\n| Tea | 3 \\| 4 |',
+        ].join('\n'),
+        section: 'Prices',
+      },
+    ])
+  })
+
+  test('marks of notes are left out of the sentence', async () => {
+    const body =
+      '<w:p><w:r><w:t>See</w:t></w:r><w:hyperlink w:anchor="footnote-1"><w:r><w:t>[1]</w:t></w:r></w:hyperlink><w:r><w:t>.</w:t></w:r></w:p>'
+    expect((await parse('docx', makeDocxFromXml(body))).text).toBe('See.')
+  })
+
+  test('entities are not expanded', async () => {
+    const body = '<w:p><w:r><w:t>a&secret;b</w:t></w:r></w:p>'
+    const file = `<!DOCTYPE d [<!ENTITY secret SYSTEM "${import.meta.url}">]>`
+    const laughs = '<!DOCTYPE d [<!ENTITY a "ha"><!ENTITY secret "&a;&a;&a;&a;">]>'
+    expect(await reason('docx', makeDocxFromXml(body, { doctype: file }))).toMatch(/damaged/)
+    expect(await reason('docx', makeDocxFromXml(body, { doctype: laughs }))).toMatch(/damaged/)
+  })
+
+  test('what inflates too far is refused, whatever size it declares', async () => {
+    expect(await reason('docx', makeZipBombDocx(limits.ratioFloorBytes + 1))).toMatch(
+      /unpacks to far more data/,
+    )
+  })
+
+  test('many entries count together', async () => {
+    const content = Buffer.alloc(limits.ratioFloorBytes, 'a')
+    const count = Math.ceil(limits.inflatedBytes / limits.ratioFloorBytes) + 1
+    const [entry] = [{ name: 'word/media/a.xml', content }]
+    const entries = Array.from({ length: count }, () => entry)
+    expect(await reason('docx', makeDocxFromXml('<w:p/>', { entries }))).toMatch(/unpacks to far more data/)
+  })
+
+  test('an older or encrypted document is told from a damaged one', async () => {
+    expect(await reason('docx', Uint8Array.of(0xd0, 0xcf, 0x11, 0xe0, 0xa1))).toMatch(
+      /protected by a password or of an older/,
+    )
+  })
+
+  test.each<[string, Uint8Array]>([
+    ['no archive', Buffer.from('hello, I am no document at all')],
+    ['an archive without a document', makeZip([{ name: 'hello.txt', content: 'hello' }])],
+    ['an empty archive', makeZip([])],
+    ['an archive cut short', makeDocxFromXml('<w:p/>').subarray(0, 400)],
+    ['an archive whose directory points nowhere', makeDocxFromXml('<w:p/>').subarray(50)],
+    ['XML nested too deeply', makeDocxFromXml('<w:p>'.repeat(9_000) + '</w:p>'.repeat(9_000))],
+  ])('%s is damaged', async (_name, bytes) => {
+    expect(await reason('docx', bytes)).toBe('This file is damaged or not a Word document (.docx).')
+  })
+})
+
+describe('json', () => {
+  test('the source stays as it is, with a cut at each line', async () => {
+    const source = '{\n  "name": "Tea\\n",\n  "price": 3.10\n}'
+    const document = await parse('json', source)
+    expect(document.text).toBe(source)
+    expect(document.spans).toHaveLength(4)
+  })
+
+  test('one long line is broken outside of strings, and nothing else changes', async () => {
+    const source = JSON.stringify(
+      Array.from({ length: 50 }, (_, id) => ({ id, note: 'a, b] and "c" {', tags: [] })),
+    )
+    const { text } = await parse('json', source)
+    const lines = text.split('\n')
+    expect(lines.join('')).toBe(source)
+    expect(lines.length).toBeGreaterThan(10)
+    expect(Math.max(...lines.map(line => line.length))).toBeLessThan(150)
+  })
+
+  test('JSON Lines are JSON', async () => {
+    expect((await parse('json', '{"a":1}\n\n{"a":2}\n')).text).toBe('{"a":1}\n\n{"a":2}\n')
+  })
+
+  test('what is no JSON is refused with the place', async () => {
+    expect(await reason('json', '{"a": 1,}')).toMatch(/^This file is not valid JSON: .*position 8/)
+  })
+
+  test('depth and number of values are bounded before anything is built', async () => {
+    expect(await reason('json', '['.repeat(2_000_000))).toMatch(/more than 1000 levels/)
+    expect(await reason('json', `[${'1,'.repeat(limits.jsonMarks)}1]`)).toMatch(/too many values/)
+    expect((await parse('json', JSON.stringify('['.repeat(5_000)))).text).toHaveLength(5_002)
+  })
+})
+
+describe('csv', () => {
+  test.each<[string, string, Part[]]>([
+    [
+      'commas and quoted line breaks',
+      'name,note\nTea,"hot\nand green"\nMilk,"5"" high"\n',
+      [
+        { text: 'name,note', section: 'name, note' },
+        { text: 'Tea,"hot\nand green"', section: 'name, note' },
+        { text: 'Milk,"5"" high"', section: 'name, note' },
+      ],
+    ],
+    [
+      'semicolons, a byte order mark and Windows line breaks',
+      '\ufeffName;Preis, netto\r\nTee;3,10\r\n\r\nMilch;1,05',
+      [
+        { text: 'Name;Preis, netto', section: 'Name, Preis, netto' },
+        { text: 'Tee;3,10', section: 'Name, Preis, netto' },
+        { text: 'Milch;1,05', section: 'Name, Preis, netto' },
+      ],
+    ],
+    [
+      'tabs',
+      'a\tb\n\t2\n',
+      [
+        { text: 'a\tb', section: 'a, b' },
+        { text: '2', section: 'a, b' },
+      ],
+    ],
+    [
+      'ragged rows',
+      'a,b,c\n1,2\n1,2,3,4\n',
+      [
+        { text: 'a,b,c', section: 'a, b, c' },
+        { text: '1,2', section: 'a, b, c' },
+        { text: '1,2,3,4', section: 'a, b, c' },
+      ],
+    ],
+    [
+      'data without names',
+      'Ann,ann@mail.example\nBob,bob@mail.example',
+      [{ text: 'Ann,ann@mail.example' }, { text: 'Bob,bob@mail.example' }],
+    ],
+    ['quotes that never close', 'a,b\n"c,d\ne,f', [{ text: 'a,b' }, { text: '"c,d' }, { text: 'e,f' }]],
+  ])('knows %s', async (_name, source, expected) => {
+    expect(parts(await parse('csv', source))).toEqual(expected)
+  })
+})
+
+test('markdown keeps its source, and its headings are sections', async () => {
+  expect(parts(await parse('md', '---\ntitle: x\n---\n\n# One\n\ntext\n\n## Two\n\n* more'))).toEqual([
+    { text: '---\ntitle: x\n---' },
+    { text: '# One\n\ntext', section: 'One' },
+    { text: '## Two\n\n* more', section: 'Two' },
+  ])
+})

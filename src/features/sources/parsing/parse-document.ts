@@ -1,0 +1,36 @@
+import type { DocumentFormat } from './document-format.ts'
+import { parseCsv } from './formats/csv.ts'
+import { parseDocx } from './formats/docx.ts'
+import { parseJson } from './formats/json.ts'
+import { parseMarkdown } from './formats/markdown.ts'
+import { parsePdf } from './formats/pdf.ts'
+import { parseText } from './formats/text.ts'
+import { limits } from './limits.ts'
+import type { ParsedDocument, Parser } from './parsed-document.ts'
+import { tooMuchText, UnreadableDocument } from './parsed-document.ts'
+
+const parsers = {
+  pdf: parsePdf,
+  txt: parseText,
+  md: parseMarkdown,
+  docx: parseDocx,
+  json: parseJson,
+  csv: parseCsv,
+} satisfies Record<DocumentFormat, Parser>
+
+/**
+ * Turns the bytes of a file into text; throws `UnreadableDocument` if they hold none. It may take as much time and memory
+ * as the file's author wished: run it only in a thread that can be killed.
+ */
+export async function parseDocument(format: DocumentFormat, bytes: Uint8Array): Promise<ParsedDocument> {
+  if (bytes.length === 0) throw new UnreadableDocument('This file is empty.')
+  const { text, spans } = await parsers[format](bytes)
+  if (text.length > limits.characters) throw tooMuchText()
+  if (!/\S/.test(text)) throw new UnreadableDocument('This file holds no text.')
+  return { text: storable(text), spans }
+}
+
+/** Databases take neither control characters nor half a character; each becomes one unit, so that offsets stay. */
+function storable(text: string): string {
+  return text.replace(/(?![\n\t])\p{Cc}/gu, ' ').toWellFormed()
+}

@@ -1,0 +1,77 @@
+import { limits } from './limits.ts'
+
+/** A file turned into plain text, with what is known of where each part stood. */
+export interface ParsedDocument {
+  /** The whole text in reading order, free of NUL and lone surrogates, with `\n` as the only line break. */
+  text: string
+  /** A partition of `text` in reading order. Where one ends is a good place to cut. */
+  spans: Span[]
+}
+
+/** A part of the text; offsets in UTF-16 units, `end` exclusive. */
+export interface Span {
+  start: number
+  end: number
+  /** Counted from 1; absent where the format has no pages. */
+  page?: number
+  /** Heading under which the text stands. */
+  section?: string
+}
+
+/** What a parser finds, piece by piece; white space that separates it from the next piece included. */
+export interface Piece {
+  text: string
+  page?: number
+  section?: string | undefined
+}
+
+/** Reads one format; throws `UnreadableDocument` for what it can't read. */
+export type Parser = (bytes: Uint8Array) => Promise<ParsedDocument>
+
+/** The file holds nothing that can be read; the message says why, as a sentence for the person who uploaded it. */
+export class UnreadableDocument extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.name = 'UnreadableDocument'
+  }
+}
+
+export function tooMuchText(): UnreadableDocument {
+  const millions = limits.characters / 1_000_000
+  return new UnreadableDocument(
+    `This file holds more than ${millions} million characters of text. Split it up.`,
+  )
+}
+
+const maxSectionLength = 200
+
+/** Joins pieces into a document; empty ones leave no span. */
+export function documentOf(pieces: Iterable<Piece>): ParsedDocument {
+  const texts: string[] = []
+  const spans: Span[] = []
+  let start = 0
+  for (const { text, page, section } of pieces) {
+    if (text === '') continue
+    const end = start + text.length
+    const heading = section?.replace(/\s+/g, ' ').trim().slice(0, maxSectionLength).toWellFormed()
+    spans.push({
+      start,
+      end,
+      ...(page === undefined ? {} : { page }),
+      ...(heading ? { section: heading } : {}),
+    })
+    texts.push(text)
+    start = end
+  }
+  return { text: texts.join(''), spans }
+}
+
+/** The lines of a text one by one, each with its line break. */
+export function* linesOf(text: string): Generator<string> {
+  for (let start = 0; start < text.length; ) {
+    const lineBreak = text.indexOf('\n', start)
+    const end = lineBreak === -1 ? text.length : lineBreak + 1
+    yield text.slice(start, end)
+    start = end
+  }
+}

@@ -1,0 +1,89 @@
+import { createInflateRaw } from 'node:zlib'
+import { limits } from './limits.ts'
+import { UnreadableDocument } from './parsed-document.ts'
+
+/** APPNOTE.TXT 6.3.10, sections 4.3.7, 4.3.12 and 4.3.16: signatures, and lengths of the parts before variable ones. */
+const endRecord = { signature: 0x06054b50, length: 22 }
+const directoryEntry = { signature: 0x02014b50, length: 46 }
+const localHeader = { signature: 0x04034b50, length: 30 }
+const longestComment = 0xffff
+const stored = 0
+const deflated = 8
+
+/**
+ * Inflates every entry of a zip archive without keeping it, since the sizes that an archive declares may lie; throws
+ * `UnreadableDocument` for one that unfolds to more than the limits allow, or that is no archive.
+ */
+export async function assertInflatesWithinLimits(archive: Uint8Array): Promise<void> {
+  let total = 0
+  for (const { method, data } of entriesOf(archive)) {
+    if (method !== stored && method !== deflated) throw damaged()
+    const allowed = Math.min(limits.inflatedBytes - total, ratioBound(data.length))
+    total += method === stored ? data.length : await inflatedSize(data, allowed)
+    if (total > limits.inflatedBytes) throw tooLarge()
+  }
+}
+
+function ratioBound(compressedBytes: number): number {
+  return Math.max(limits.ratioFloorBytes, compressedBytes * limits.inflationRatio)
+}
+
+async function inflatedSize(data: Uint8Array, allowed: number): Promise<number> {
+  const inflate = createInflateRaw()
+  inflate.end(data)
+  let size = 0
+  try {
+    for await (const part of inflate) {
+      size += part.length
+      if (size > allowed) throw tooLarge()
+    }
+  } catch (error) {
+    throw error instanceof UnreadableDocument ? error : damaged(error)
+  }
+  return size
+}
+
+function* entriesOf(archive: Uint8Array): Generator<{ method: number; data: Uint8Array }> {
+  const view = new DataView(archive.buffer, archive.byteOffset, archive.byteLength)
+  const end = findEndRecord(view)
+  const count = view.getUint16(end + 10, true)
+  let at = view.getUint32(end + 16, true)
+  for (let index = 0; index < count; index++) {
+    assertSignature(view, at, directoryEntry)
+    const method = view.getUint16(at + 10, true)
+    const compressedBytes = view.getUint32(at + 20, true)
+    const header = view.getUint32(at + 42, true)
+    assertSignature(view, header, localHeader)
+    const start =
+      header + localHeader.length + view.getUint16(header + 26, true) + view.getUint16(header + 28, true)
+    yield { method, data: archive.subarray(start, start + compressedBytes) }
+    at +=
+      directoryEntry.length +
+      view.getUint16(at + 28, true) +
+      view.getUint16(at + 30, true) +
+      view.getUint16(at + 32, true)
+  }
+}
+
+function findEndRecord(view: DataView): number {
+  const last = view.byteLength - endRecord.length
+  for (let at = last; at >= 0 && at >= last - longestComment; at--) {
+    if (view.getUint32(at, true) === endRecord.signature) return at
+  }
+  throw damaged()
+}
+
+function assertSignature(view: DataView, at: number, part: { signature: number; length: number }): void {
+  const fits = at + part.length <= view.byteLength
+  if (!fits || view.getUint32(at, true) !== part.signature) throw damaged()
+}
+
+function damaged(cause?: unknown): UnreadableDocument {
+  return new UnreadableDocument('This file is damaged or not a Word document (.docx).', cause)
+}
+
+function tooLarge(): UnreadableDocument {
+  return new UnreadableDocument(
+    'This document unpacks to far more data than a text needs, so it was not opened.',
+  )
+}

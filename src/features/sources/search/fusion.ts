@@ -1,0 +1,63 @@
+import type { Found } from '#storage/sqlite/full-text.ts'
+
+/** The chunks that fit a query by their words and by their vectors, each best first. */
+export interface Rankings {
+  text: readonly Found[]
+  vectors: readonly Found[]
+  /** How much the vectors count for beside the text, which counts for 1. */
+  vectorWeight: number
+}
+
+/** Taken from each ranking, or as many as there are results wanted: what stands further down has little weight. */
+export const leastCandidates = 100
+
+/** Of "reciprocal rank fusion" (Cormack, Clarke, Büttcher 2009): how little the first ranks are ahead of the next ones. */
+const rankConstant = 60
+
+/** How much a provider's vectors count for beside the full text, which counts for 1. */
+export const providerWeight = 1
+
+/**
+ * The same of the built-in vectors, which are made of letter sequences: where the full-text index knows each word of the
+ * query they refine its order, and they matter more the greater the share of the words it does not know. Both figures are
+ * measured by `bench/retrieval.ts`.
+ */
+export function builtinWeight(unknownShare: number): number {
+  return 0.125 + 0.875 * unknownShare
+}
+
+/** A chunk in the fused order; no score is above the one before it. */
+export interface Scored {
+  sequence: number
+  score: number
+}
+
+/**
+ * Two rankings, each best first, as one. A chunk's similarity is the greater of its two; its score is the greatest
+ * similarity from its place downwards, so that scores tell the same order as the ranks.
+ */
+export function fuse({ text, vectors, vectorWeight }: Rankings): Scored[] {
+  const fused = new Map<number, { rank: number; similarity: number }>()
+  const add = (ranking: readonly Found[], weight: number) => {
+    ranking.forEach(({ sequence, similarity }, index) => {
+      const { rank, similarity: other } = fused.get(sequence) ?? { rank: 0, similarity: 0 }
+      const sum = rank + weight / (rankConstant + index + 1)
+      fused.set(sequence, { rank: sum, similarity: Math.max(similarity, other) })
+    })
+  }
+  add(text, 1)
+  add(vectors, vectorWeight)
+  const ordered = [...fused].sort(([, one], [, other]) => other.rank - one.rank)
+  return withScores(ordered.map(([sequence, { similarity }]) => ({ sequence, similarity })))
+}
+
+function withScores(ordered: readonly Found[]): Scored[] {
+  let score = 0
+  return ordered
+    .toReversed()
+    .map(({ sequence, similarity }) => {
+      score = Math.max(score, similarity)
+      return { sequence, score }
+    })
+    .reverse()
+}

@@ -1,0 +1,42 @@
+/** What runs in a thread of the worker pool; the other side is `search-index.ts`. */
+import { randomIds } from '#platform/ids.ts'
+import type { Chunk } from '../chunking/chunk-document.ts'
+import { withAgentDatabase } from './agent-database.ts'
+import type { Embedded, IndexWriter } from './index-writer.ts'
+import { createIndexWriter } from './index-writer.ts'
+
+export interface SourceTask {
+  databasePath: string
+  sourceId: string
+}
+
+export interface AddTask extends SourceTask {
+  chunks: Chunk[]
+  embedded?: Embedded | undefined
+}
+
+export function start(task: SourceTask): Promise<void> {
+  return write(task, writer => writer.start(task.sourceId))
+}
+
+export function add(task: AddTask): Promise<void> {
+  return write(task, writer => writer.add(task.sourceId, task.chunks, task.embedded))
+}
+
+/** @returns the number of chunks that the source now has. */
+export function finish(task: SourceTask): Promise<number> {
+  return write(task, writer => writer.finish(task.sourceId))
+}
+
+export function remove(task: SourceTask): Promise<void> {
+  return write(task, writer => writer.remove(task.sourceId))
+}
+
+function write<Result>(
+  { databasePath }: SourceTask,
+  work: (writer: IndexWriter) => Promise<Result>,
+): Promise<Result> {
+  return withAgentDatabase(databasePath, { readOnly: false }, db =>
+    work(createIndexWriter({ db, ids: randomIds })),
+  )
+}

@@ -1,0 +1,81 @@
+import type { Transaction } from 'kysely'
+import { embedQuery, noiseLevel } from '#models/builtin-embedding.ts'
+import { isPiece, queryTerms } from '#models/text-analysis.ts'
+import type { TextQuery } from '#storage/sqlite/full-text.ts'
+import { countTerms, rankByText } from '#storage/sqlite/full-text.ts'
+import type { VectorSpace } from '#storage/sqlite/vectors.ts'
+import { nearestByVector } from '#storage/sqlite/vectors.ts'
+import { builtinSpace } from './builtin-space.ts'
+import type { Rankings } from './fusion.ts'
+import { builtinWeight, leastCandidates, providerWeight } from './fusion.ts'
+import type { SearchTables } from './generations.ts'
+import { shownChunks } from './generations.ts'
+
+export interface ChunkQuery {
+  text: string
+  limit: number
+  /** Search this source only. */
+  sourceId?: string | undefined
+  /** Leave out what scores less, 0 to 1. */
+  minScore?: number | undefined
+  /** The query as the provider in use embeds it; without it the built-in embedding is used. */
+  embedded?: { space: VectorSpace; vector: Float32Array } | undefined
+}
+
+/** Reads both rankings from the indexes. */
+export async function rankings(transaction: Transaction<SearchTables>, query: ChunkQuery): Promise<Rankings> {
+  const within = await shownChunks(transaction, query.sourceId)
+  const limit = Math.max(leastCandidates, query.limit)
+  const terms = firstAndLastTerms(query.text)
+  const counts = await countTerms(transaction, terms)
+  const knowledge = knowledgeOf(terms, counts)
+  const byText = await rankByText(transaction, { ...counts, within, limit })
+  const text = byText.map(found => ({ ...found, similarity: found.similarity * knowledge.known }))
+
+  if (query.embedded !== undefined) {
+    const { space, vector } = query.embedded
+    const vectors = await nearestByVector(transaction, space, { vector, within, limit })
+    return { text, vectors, vectorWeight: providerWeight }
+  }
+  const vector = embedQuery(terms, knowledge.rarity)
+  const near =
+    vector === undefined ? [] : await nearestByVector(transaction, builtinSpace, { vector, within, limit })
+  const vectorWeight = builtinWeight(knowledge.unknownWords)
+  return { text, vectors: near.filter(({ similarity }) => similarity > noiseLevel), vectorWeight }
+}
+
+/** Of a long text the beginning and the end are searched for: a question stands before or after what it is about. */
+function firstAndLastTerms(text: string): string[] {
+  const [characters, terms] = [4_000, 32]
+  const first = queryTerms(text.slice(0, characters)).slice(0, terms)
+  const last = queryTerms(text.slice(-characters)).slice(-terms)
+  return [...new Set([...first, ...last])]
+}
+
+/** How much of a query the full-text index knows; shares by the rarity of the terms. */
+interface Knowledge {
+  /** Inverse document frequency. */
+  rarity: (term: string) => number
+  known: number
+  /** Words that no chunk holds, such as misspelt ones. Unknown pieces are no sign of that: most pairs of characters are. */
+  unknownWords: number
+}
+
+function knowledgeOf(
+  terms: readonly string[],
+  { terms: counts, chunks }: Pick<TextQuery, 'terms' | 'chunks'>,
+): Knowledge {
+  const rarity = (term: string) => {
+    const count = counts.get(term) ?? 0
+    return Math.log(1 + (chunks - count + 0.5) / (count + 0.5))
+  }
+  const sum = (some: readonly string[]) => some.reduce((total, term) => total + rarity(term), 0)
+  const all = sum(terms)
+  const share = (some: readonly string[]) => (all === 0 ? 0 : sum(some) / all)
+  const unknown = terms.filter(term => !counts.has(term))
+  return {
+    rarity,
+    known: 1 - share(unknown),
+    unknownWords: share(unknown.filter(term => !isPiece(term))),
+  }
+}

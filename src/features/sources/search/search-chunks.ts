@@ -1,0 +1,52 @@
+import type { Transaction } from 'kysely'
+import { hasFullText } from '#storage/sqlite/full-text.ts'
+import type { SearchResult } from '../sources.schema.ts'
+import type { Scored } from './fusion.ts'
+import { fuse } from './fusion.ts'
+import type { SearchDatabase, SearchTables } from './generations.ts'
+import type { ChunkQuery } from './rankings.ts'
+import { rankings } from './rankings.ts'
+
+/**
+ * The chunks that fit a query, best first. Nothing in the query's text is an operator.
+ *
+ * The score tells how similar a chunk is to the query, by words or by vectors, whichever is more. By words: its BM25 value
+ * as a share of what a chunk that holds each known word once gets, times the share of the query's words (by rarity) that
+ * any chunk holds. By vectors: the cosine. A chunk scores at least as much as those below it.
+ */
+export async function searchChunks(db: SearchDatabase, query: ChunkQuery): Promise<SearchResult[]> {
+  return await db
+    .transaction()
+    .setAccessMode('read only')
+    .execute(async transaction => {
+      if (!(await hasFullText(transaction))) return []
+      const { limit, minScore = 0 } = query
+      const fused = fuse(await rankings(transaction, query))
+      const fitting = fused.filter(({ score }) => score >= minScore)
+      return await read(transaction, fitting.slice(0, limit))
+    })
+}
+
+async function read(
+  transaction: Transaction<SearchTables>,
+  ranked: readonly Scored[],
+): Promise<SearchResult[]> {
+  const rows = await transaction
+    .selectFrom('chunks')
+    .innerJoin('sources', 'sources.id', 'chunks.source_id')
+    .select(['chunks.sequence', 'chunks.id', 'source_id', 'content', 'page', 'section'])
+    .select(['start_offset', 'end_offset', 'sources.name as source_name'])
+    .where(
+      'chunks.sequence',
+      'in',
+      ranked.map(({ sequence }) => sequence),
+    )
+    .execute()
+  const bySequence = new Map(rows.map(row => [row.sequence, row]))
+  return ranked.flatMap(({ sequence, score }) => {
+    const row = bySequence.get(sequence)
+    if (row === undefined) return []
+    const { id, source_id, content, source_name, page, section, start_offset: start, end_offset: end } = row
+    return [{ id, source_id, content, score, metadata: { source_name, page, section, start, end } }]
+  })
+}

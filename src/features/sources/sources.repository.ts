@@ -1,0 +1,99 @@
+import type { Kysely } from 'kysely'
+import type { ListDefinition } from '#platform/http/list-query.ts'
+import { listRows } from '#platform/http/list-query.ts'
+import type { AgentTables } from '#storage/tables.ts'
+import type { FileConfig, Source, SourceListQuery, SourceStatus } from './sources.schema.ts'
+
+type Database = Kysely<AgentTables>
+type SourceRow = Awaited<ReturnType<ReturnType<typeof selectSources>['execute']>>[number]
+
+const sourceList: ListDefinition<SourceRow> = {
+  sortable: {
+    name: { column: 'name' },
+    type: { column: 'type' },
+    status: { column: 'status' },
+    chunks: { column: 'chunks', whenNull: 0 },
+    created_at: { column: 'created_at' },
+    updated_at: { column: 'updated_at' },
+  },
+  defaultSort: 'created_at',
+  defaultOrder: 'desc',
+  searchable: ['name'],
+  dateColumn: 'created_at',
+  uniqueColumn: 'id',
+  valueOf: (row, column) => row[column as keyof SourceRow] ?? '',
+}
+
+const columns = [
+  'id',
+  'type',
+  'name',
+  'status',
+  'error',
+  'progress',
+  'chunks',
+  'file_path',
+  'config',
+  'created_at',
+  'updated_at',
+] as const
+
+function selectSources(database: Database) {
+  return database.selectFrom('sources').select(columns)
+}
+
+export async function listSources(database: Database, query: SourceListQuery) {
+  let sources = selectSources(database)
+  if (query.status !== undefined) sources = sources.where('status', 'in', query.status)
+  if (query.type !== undefined) sources = sources.where('type', 'in', query.type)
+  const { rows, meta } = await listRows(sources, sourceList, query)
+  return { sources: rows.map(toSource), meta }
+}
+
+export async function findSource(database: Database, id: string): Promise<Source | undefined> {
+  const row = await selectSources(database).where('id', '=', id).executeTakeFirst()
+  return row === undefined ? undefined : toSource(row)
+}
+
+export async function insertSource(database: Database, source: Source): Promise<void> {
+  const { chunks = null, error = null, file_path = null, config, ...row } = source
+  await database
+    .insertInto('sources')
+    .values({ ...row, chunks, error, file_path, config: JSON.stringify(config) })
+    .execute()
+}
+
+export interface SourceChanges {
+  status?: SourceStatus
+  error?: string | null
+  progress?: number
+  chunks?: number
+  updated_at?: string
+}
+
+/** False if there is no such source any more. */
+export async function updateSource(database: Database, id: string, changes: SourceChanges): Promise<boolean> {
+  const result = await database.updateTable('sources').set(changes).where('id', '=', id).executeTakeFirst()
+  return result.numUpdatedRows > 0n
+}
+
+export async function deleteSource(database: Database, id: string): Promise<void> {
+  await database.deleteFrom('sources').where('id', '=', id).execute()
+}
+
+/** Whether anything could be found at all, without looking for it. */
+export async function hasChunks(database: Database): Promise<boolean> {
+  return (await database.selectFrom('chunks').select('sequence').limit(1).executeTakeFirst()) !== undefined
+}
+
+function toSource({ error, chunks, file_path, config, ...row }: SourceRow): Source {
+  return {
+    ...row,
+    type: row.type as Source['type'],
+    status: row.status as SourceStatus,
+    ...(error === null ? {} : { error }),
+    ...(chunks === null ? {} : { chunks }),
+    ...(file_path === null ? {} : { file_path }),
+    config: JSON.parse(config) as FileConfig,
+  }
+}

@@ -1,0 +1,142 @@
+import { Type } from 'typebox'
+import { successSchema } from '#platform/http/answers.ts'
+import type { App } from '#platform/http/app.ts'
+import { acceptForms, readForm } from '#platform/http/multipart.ts'
+import type { Knowledge } from './knowledge.service.ts'
+import {
+  createdSourceSchema,
+  reprocessedSourceSchema,
+  searchAnswerSchema,
+  searchQuery,
+  sourceListQuery,
+  sourceListSchema,
+  sourceSchema,
+} from './sources.schema.ts'
+import type { SourcesService } from './sources.service.ts'
+import { requireDocument } from './sources.service.ts'
+
+const agentPath = Type.Object({ id: Type.String() })
+const sourcePath = Type.Object({ id: Type.String(), sourceId: Type.String() })
+
+interface Needs {
+  sources: SourcesService
+  knowledge: Knowledge
+  maxUploadBytes: number
+}
+
+export function registerSourceRoutes(app: App, needs: Needs): void {
+  registerReading(app, needs)
+  registerChanging(app, needs.sources)
+  // A scope of its own, so that every other route keeps refusing forms.
+  void app.register((scope, _options, done) => {
+    acceptForms(scope)
+    registerUpload(scope, needs)
+    done()
+  })
+}
+
+function registerReading(app: App, { sources, knowledge }: Needs): void {
+  app.route({
+    method: 'GET',
+    url: '/api/agents/:id/sources',
+    config: { area: 'generic', access: 'viewer', limit: 'general' },
+    schema: {
+      summary: 'What the agent answers from',
+      tags: ['Sources'],
+      params: agentPath,
+      querystring: sourceListQuery,
+      response: { 200: sourceListSchema },
+    },
+    handler: request => sources.list(request.agent, request.query),
+  })
+
+  app.route({
+    method: 'GET',
+    url: '/api/agents/:id/sources/search',
+    config: { area: 'generic', access: 'viewer', limit: 'general' },
+    schema: {
+      summary: 'Search the sources; the best passages first',
+      tags: ['Sources'],
+      params: agentPath,
+      querystring: searchQuery,
+      response: { 200: searchAnswerSchema },
+    },
+    handler: async request => ({ results: await knowledge.search(request.agent, request.query) }),
+  })
+
+  app.route({
+    method: 'GET',
+    url: '/api/agents/:id/sources/:sourceId',
+    config: { area: 'generic', access: 'viewer', limit: 'general' },
+    schema: {
+      summary: 'A source and how far its processing has come',
+      tags: ['Sources'],
+      params: sourcePath,
+      response: { 200: sourceSchema },
+    },
+    handler: request => sources.find(request.agent, request.params.sourceId),
+  })
+}
+
+function registerUpload(scope: App, { sources, maxUploadBytes }: Needs): void {
+  scope.route({
+    method: 'POST',
+    url: '/api/agents/:id/sources',
+    config: { area: 'generic', access: 'admin', limit: 'general' },
+    schema: {
+      summary:
+        'Upload a document (multipart form: type, name, file, and chunk_size, overlap, method if wanted)',
+      tags: ['Sources'],
+      consumes: ['multipart/form-data'],
+      params: agentPath,
+      response: { 201: createdSourceSchema },
+    },
+    handler: async (request, reply) => {
+      const place = sources.placeUpload(request.agent)
+      const form = await readForm(request, {
+        path: place.path,
+        maxBytes: maxUploadBytes,
+        acceptName: requireDocument,
+      })
+      return reply.code(201).send(await sources.create(request.agent, place, form))
+    },
+  })
+}
+
+function registerChanging(app: App, sources: SourcesService): void {
+  app.route({
+    method: 'DELETE',
+    url: '/api/agents/:id/sources/:sourceId',
+    config: { area: 'generic', access: 'admin', limit: 'general' },
+    schema: {
+      summary: 'Delete a source with all that was found in it',
+      tags: ['Sources'],
+      params: sourcePath,
+      response: { 200: successSchema },
+    },
+    handler: async request => {
+      await sources.remove(request.agent, request.params.sourceId)
+      return { success: true }
+    },
+  })
+
+  for (const [verb, limit] of [
+    ['reindex', 'bulk'],
+    ['refresh', 'general'],
+  ] as const)
+    app.route({
+      method: 'POST',
+      url: `/api/agents/:id/sources/:sourceId/${verb}`,
+      config: { area: 'generic', access: 'admin', limit },
+      schema: {
+        summary: 'Process a source anew; it stays searchable meanwhile',
+        tags: ['Sources'],
+        params: sourcePath,
+        response: { 200: reprocessedSourceSchema },
+      },
+      handler: async request => {
+        const { id, type, status } = await sources.refresh(request.agent, request.params.sourceId)
+        return { id, type, status, message: 'The source is being processed anew.' }
+      },
+    })
+}

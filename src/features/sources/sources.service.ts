@@ -1,0 +1,130 @@
+import { rm } from 'node:fs/promises'
+import { extname, join } from 'node:path'
+import type { Clock } from '#platform/clock.ts'
+import { timestamp } from '#platform/clock.ts'
+import { AppError, conflict, invalid, notFound } from '#platform/errors.ts'
+import type { Form } from '#platform/http/multipart.ts'
+import type { Ids } from '#platform/ids.ts'
+import type { Transact } from '#platform/jobs/jobs.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import { readChunking } from './chunking/chunking-form.ts'
+import { documentFormatOf, documentFormats } from './parsing/document-format.ts'
+import { processJobKey, processJobName } from './process-source.job.ts'
+import { isInWork } from './source-status.ts'
+import type { SourceEvents } from './sources.events.ts'
+import { deleteSource, findSource, insertSource, listSources, updateSource } from './sources.repository.ts'
+import type { Source, SourceListQuery } from './sources.schema.ts'
+
+interface Needs {
+  transact: Transact<SourceEvents>
+  /** Takes all chunks of a source out of the agent's index, in a worker. */
+  removeChunks(agent: AgentHandle, sourceId: string): Promise<void>
+  clock: Clock
+  ids: Ids
+}
+
+/** Where an upload is put while its form is read, and what becomes of it. */
+export interface UploadPlace {
+  id: string
+  path: string
+}
+
+const longestName = 300
+
+export function createSourcesService({ transact, removeChunks, clock, ids }: Needs) {
+  async function find(agent: AgentHandle, id: string): Promise<Source> {
+    const source = await findSource(agent.db, id)
+    if (source === undefined) throw notFound('Source')
+    return source
+  }
+
+  return {
+    find,
+
+    list: (agent: AgentHandle, query: SourceListQuery) => listSources(agent.db, query),
+
+    placeUpload(agent: AgentHandle): UploadPlace {
+      const id = ids.record()
+      return { id, path: join(agent.filesDirectory, id) }
+    },
+
+    /** The source of an upload that lies in its place; processing follows. Throws what is wrong with the form. */
+    async create(agent: AgentHandle, place: UploadPlace, form: Form): Promise<Source> {
+      try {
+        const source = newSource(place.id, form, timestamp(clock))
+        await transact(agent, async (transaction, outbox) => {
+          await insertSource(transaction, source)
+          await outbox.add(processJob(source.id))
+        })
+        return source
+      } catch (error) {
+        await rm(place.path, { force: true })
+        throw error
+      }
+    },
+
+    /** Reads the stored file anew; what was found in it stays searchable until then. */
+    async refresh(agent: AgentHandle, id: string): Promise<Source> {
+      return transact(agent, async (transaction, outbox) => {
+        const source = await findSource(transaction, id)
+        if (source === undefined) throw notFound('Source')
+        if (isInWork(source.status)) throw conflict('This source is being processed. Wait until it is ready.')
+        const status = source.chunks === undefined ? ('processing' as const) : ('updating' as const)
+        const changes = { status, error: null, progress: 0, updated_at: timestamp(clock) }
+        await updateSource(transaction, id, changes)
+        await outbox.add(processJob(id))
+        return { ...source, status }
+      })
+    },
+
+    /** Deletes the source with its chunks and its file; processing under way is cancelled. */
+    async remove(agent: AgentHandle, id: string): Promise<void> {
+      const source = await find(agent, id)
+      await transact(agent, async (transaction, outbox) => {
+        await outbox.cancel(processJobKey(id))
+        await updateSource(transaction, id, { updated_at: timestamp(clock) })
+      })
+      await removeChunks(agent, id)
+      await deleteSource(agent.db, id)
+      if (source.file_path !== undefined)
+        await rm(join(agent.filesDirectory, source.file_path), { force: true })
+    },
+  }
+}
+
+export type SourcesService = ReturnType<typeof createSourcesService>
+
+/** Throws UNSUPPORTED_MEDIA_TYPE for a file that can't be read by its name. */
+export function requireDocument(fileName: string): void {
+  if (documentFormatOf(fileName) !== undefined) return
+  const known = documentFormats.map(format => `.${format}`).join(', ')
+  throw new AppError(
+    'UNSUPPORTED_MEDIA_TYPE',
+    `Files of the type "${extname(fileName) || fileName}" cannot be read. Upload one of ${known}.`,
+  )
+}
+
+function processJob(sourceId: string) {
+  return { name: processJobName, key: processJobKey(sourceId), payload: { sourceId } }
+}
+
+function newSource(id: string, { fields, file }: Form, now: string): Source {
+  const type = fields.type ?? 'file'
+  if (type !== 'file') throw invalid('type', 'must be "file" in a form; other sources are created otherwise')
+  if (file === undefined) throw invalid('file', 'is required: send the document as the form field "file"')
+  if (file.field !== 'file')
+    throw invalid(file.field, 'is not a known file field; the document belongs into "file"')
+  const name = (fields.name ?? '').trim() || file.name
+  if (name.length > longestName) throw invalid('name', `must not have more than ${longestName} characters`)
+  return {
+    id,
+    type,
+    name,
+    status: 'processing',
+    progress: 0,
+    file_path: id,
+    config: { ...readChunking(fields), file_name: file.name },
+    created_at: now,
+    updated_at: now,
+  }
+}

@@ -1,0 +1,67 @@
+import type { AnswerPart, AssistantMessage, ToolCall } from './language-model.ts'
+
+type Content = AssistantMessage['content'][number]
+type TextContent = Extract<Content, { type: 'text' | 'reasoning' }>
+
+/** Gathers a streamed answer into the message that stands for it in the next prompt. */
+export interface AnswerMessage {
+  add(part: AnswerPart): void
+  /** Text and reasoning in the order in which they came, then the tool calls, each with what its provider wants back. */
+  message(): AssistantMessage
+}
+
+/**
+ * Reasoning and provider metadata are kept: Gemini refuses a tool call that comes back without its signature, and
+ * models that think between tools lose their thread without their reasoning.
+ */
+export function createAnswerMessage(): AnswerMessage {
+  const texts: TextContent[] = []
+  const open = new Map<string, TextContent>()
+  const toolCalls: Content[] = []
+
+  function begin(type: TextContent['type'], id: string): TextContent {
+    const content: TextContent = { type, text: '' }
+    texts.push(content)
+    open.set(`${type} ${id}`, content)
+    return content
+  }
+
+  return {
+    add(part) {
+      if (part.type === 'finish') return
+      if (part.type === 'tool-call') {
+        toolCalls.push(toolCallContent(part))
+        return
+      }
+      const type = part.type.startsWith('text') ? 'text' : 'reasoning'
+      const content = open.get(`${type} ${part.id}`) ?? begin(type, part.id)
+      if ('delta' in part) content.text += part.delta
+      if (part.providerMetadata !== undefined) content.providerOptions = part.providerMetadata
+      if (part.type.endsWith('-end')) open.delete(`${type} ${part.id}`)
+    },
+    message: () => ({
+      role: 'assistant',
+      content: [...texts.filter(({ text, providerOptions }) => text !== '' || providerOptions), ...toolCalls],
+    }),
+  }
+}
+
+function toolCallContent({ toolCallId, toolName, input, providerMetadata }: ToolCall): Content {
+  const call = { type: 'tool-call' as const, toolCallId, toolName, input: parseToolInput(input) ?? {} }
+  return providerMetadata === undefined ? call : { ...call, providerOptions: providerMetadata }
+}
+
+/** A call's arguments as an object; empty text counts as none given, anything but a JSON object is undefined. */
+export function parseToolInput(input: string): Record<string, unknown> | undefined {
+  if (input.trim() === '') return {}
+  try {
+    const value: unknown = JSON.parse(input)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

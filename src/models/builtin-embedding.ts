@@ -1,0 +1,106 @@
+/**
+ * An embedding without weights or network: it finds what the full-text index misses, misspelt and inflected words and
+ * parts of compounds, by the letter sequences that words share.
+ *
+ * A text becomes the bag of the four-letter sequences of its words, hashed with random signs into as many counters as
+ * there are dimensions ("feature hashing", Weinberger et al. 2009). A Walsh-Hadamard transform rotates the counters, and
+ * the signs of the result are the vector: the share of bits in which two vectors differ is the angle between their texts
+ * divided by π (Charikar 2002; as in cross-polytope hashing, Andoni et al. 2015, the rotation takes no stored matrix).
+ * A bit a dimension keeps many dimensions small and quick to compare, and many dimensions keep the noise low.
+ *
+ * Documents are weighed by their own words alone (1 + ln of the count) and queries by the rarity of their words ("lnc.ltc"
+ * in SMART's notation), so that no stored vector grows stale when documents are added.
+ */
+import { isPiece, isStopWord, termsOf } from './text-analysis.ts'
+
+/** A power of two, as the transform needs it; the most that sqlite-vec takes. */
+const dimensions = 8192
+
+/** Another `id` whenever the same text would get another vector: vectors of different ids are never compared. */
+export const builtinEmbedding = { id: 'builtin-1', dimensions } as const
+
+/**
+ * Similarity to be met by chance: four standard deviations of the angle's estimate between unrelated texts.
+ * What is less similar than this says nothing.
+ */
+export const noiseLevel = (4 * (Math.PI / 2)) / Math.sqrt(dimensions)
+
+const sequenceLength = 4
+
+/** One bit a dimension; undefined for a text without words. */
+export function embedDocument(text: string): Uint8Array | undefined {
+  const counts = new Map<string, number>()
+  for (const term of termsOf(text)) {
+    if (isStopWord(term)) continue
+    for (const feature of featuresOf(term)) counts.set(feature, (counts.get(feature) ?? 0) + 1)
+  }
+  for (const [feature, count] of counts) counts.set(feature, 1 + Math.log(count))
+  return signsOf(counts)
+}
+
+/** `weightOf` tells how much a term counts for, as a rule its inverse document frequency. */
+export function embedQuery(
+  terms: readonly string[],
+  weightOf: (term: string) => number,
+): Uint8Array | undefined {
+  const weights = new Map<string, number>()
+  for (const term of terms) {
+    const weight = weightOf(term)
+    for (const feature of featuresOf(term)) weights.set(feature, (weights.get(feature) ?? 0) + weight)
+  }
+  return signsOf(weights)
+}
+
+/** The sequences of a word between marks for its start and end; what is too short, or written without spaces, is one. */
+function featuresOf(term: string): string[] {
+  const marked = `^${term}$`
+  if (isPiece(term) || marked.length <= sequenceLength) return [marked]
+  return Array.from({ length: marked.length - sequenceLength + 1 }, (_, start) =>
+    marked.slice(start, start + sequenceLength),
+  )
+}
+
+function signsOf(weights: ReadonlyMap<string, number>): Uint8Array | undefined {
+  if (weights.size === 0) return undefined
+  const counters = new Float32Array(dimensions)
+  for (const [feature, weight] of weights) {
+    const hash = hashOf(feature)
+    const index = hash % dimensions
+    counters[index] = (counters[index] ?? 0) + (hash < 0x8000_0000 ? weight : -weight)
+  }
+  rotate(counters)
+  return packed(counters)
+}
+
+/** The Walsh-Hadamard transform in place, without its scale: only the signs of the result are used. */
+function rotate(values: Float32Array): void {
+  for (let half = 1; half < values.length; half *= 2) {
+    for (let block = 0; block < values.length; block += 2 * half) {
+      for (let index = block; index < block + half; index++) {
+        const one = values[index] ?? 0
+        const other = values[index + half] ?? 0
+        values[index] = one + other
+        values[index + half] = one - other
+      }
+    }
+  }
+}
+
+function packed(values: Float32Array): Uint8Array {
+  const bits = new Uint8Array(values.length / 8)
+  values.forEach((value, index) => {
+    if (value > 0) bits[index >> 3] = (bits[index >> 3] ?? 0) | (1 << (index & 7))
+  })
+  return bits
+}
+
+/** 32 bits: FNV-1a over the UTF-16 units, mixed as at the end of MurmurHash3 so that every bit depends on every letter. */
+function hashOf(text: string): number {
+  let hash = 0x811c_9dc5
+  for (let index = 0; index < text.length; index++) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x0100_0193)
+  }
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85eb_ca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2_ae35)
+  return (hash ^ (hash >>> 16)) >>> 0
+}

@@ -1,0 +1,86 @@
+/** The sentences of the built-in retriever: it quotes and names its sources, and never says more than they do. */
+import type { Passage } from '../passages.ts'
+import type { FittingPassage } from './best-passages.ts'
+import { bestPassages, contentWordsOf } from './best-passages.ts'
+import type { Table, WebPage } from './tool-results.ts'
+
+const about = 'I am the built-in retriever, not a language model: I find passages and quote them, no more.'
+
+export const nothingFits = `Nothing in this agent's documents fits that question. ${about}`
+export const nothingAsked = `${about} Ask about something that stands in this agent's documents.`
+
+/** Share of the question's words that a quote must hold to count as an answer. */
+const answering = 0.45
+const shownRows = 20
+
+export function answerFromPassages(question: string, passages: readonly Passage[]): string {
+  if (contentWordsOf(question).length === 0) return nothingAsked
+  const [best, ...others] = bestPassages(question, passages)
+  if (best === undefined) return nothingFits
+  if (best.coverage < answering) {
+    return `Nothing in this agent's documents answers that clearly. The closest passage:\n\n${cited(best)}`
+  }
+  return [best, ...others.filter(({ coverage }) => coverage >= answering)].map(cited).join('\n\n')
+}
+
+/** What the page says about the question; how it begins, where nothing but its address was given. */
+export function answerFromPage(question: string, page: WebPage): string {
+  const name = page.title === page.url ? page.url : `“${page.title}” (${page.url})`
+  const text = plainText(page.markdown)
+  if (text === '') return `The page ${name} holds no text.`
+  if (contentWordsOf(question).length === 0) return `${name} begins: “${beginning(text)}”`
+  const passages = paragraphs(text).map(paragraph => ({ source: page.url, text: paragraph }))
+  const best = bestPassages(question, passages)
+  if (best.length === 0)
+    return `Nothing on the page ${name} fits that question. It begins: “${beginning(text)}”`
+  return best.map(({ quote }) => `From ${name}: “${quote}”`).join('\n\n')
+}
+
+/** A Markdown table of the rows, the first twenty of them. */
+export function answerFromTable({ columns, rows }: Table): string {
+  if (rows.length === 0) return 'The query found no rows.'
+  const line = (cells: readonly unknown[]) => `| ${cells.map(cell).join(' | ')} |`
+  const shown = rows.slice(0, shownRows)
+  const count = `The query found ${rows.length === 1 ? 'one row' : `${rows.length} rows`}`
+  const note = shown.length < rows.length ? `${count}; the first ${shownRows}:` : `${count}:`
+  return [note, '', line(columns), line(columns.map(() => '---')), ...shown.map(line)].join('\n')
+}
+
+export function failed(what: string, reason: string): string {
+  return `${what} failed: ${reason}`
+}
+
+function cited({ passage: { source, page, section }, quote }: FittingPassage): string {
+  const place = [`“${source}”`, page && `page ${page}`, section && `section “${section}”`].filter(Boolean)
+  return `From ${place.join(', ')}: “${quote}”`
+}
+
+/** Paragraphs, short ones joined to what follows: a heading belongs to its text. */
+function paragraphs(text: string): string[] {
+  const joined: string[] = []
+  for (const paragraph of text.split(/\n\s*\n/)) {
+    const last = joined.at(-1)
+    if (last !== undefined && last.length < 80) joined[joined.length - 1] = `${last}\n${paragraph}`
+    else joined.push(paragraph)
+  }
+  return joined
+}
+
+/** Markdown without the marks that would disturb a quote: link targets, images, heading and list signs. */
+function plainText(markdown: string): string {
+  return markdown
+    .replace(/!\[[^\]\n]{0,500}\]\([^)\n]{0,2000}\)/g, '')
+    .replace(/\[([^\]\n]{1,500})\]\([^)\n]{0,2000}\)/g, '$1')
+    .replace(/^[#>*\-+ \t]+/gm, '')
+    .trim()
+}
+
+function beginning(text: string): string {
+  const line = text.replace(/\s+/g, ' ')
+  return line.length <= 400 ? line : `${line.slice(0, 400).replace(/\s\S*$/, '')}…`
+}
+
+function cell(value: unknown): string {
+  const text = typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '')
+  return text.replace(/\s+/g, ' ').replaceAll('|', '\\|').slice(0, 200)
+}

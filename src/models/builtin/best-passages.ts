@@ -1,0 +1,164 @@
+import type { Passage } from '../passages.ts'
+import { isStopWord, termsOf } from '../text-analysis.ts'
+import { likenessTo } from './likeness.ts'
+
+/** A passage that fits a question, with the part of it that fits best. */
+export interface FittingPassage {
+  passage: Passage
+  quote: string
+  /** Share of the question's words that the quote holds, 0 to 1. */
+  coverage: number
+}
+
+/** Characters that a quote has at most. */
+const quoteLength = 500
+/** Characters of the pieces that a quote is made of: sentences, or parts of very long ones. */
+const pieceLength = 250
+/** Words of a question that count: a pasted page is a question too. */
+const questionWords = 40
+const quotedPassages = 3
+
+interface Piece {
+  text: string
+  /** For each word of the question, how alike the likest word of the piece is. */
+  likeness: number[]
+}
+
+/**
+ * The passages that share content words with the question, best first, three at most: rare words count for more than
+ * those that stand in every sentence, and of equals the one that was found first comes first.
+ */
+export function bestPassages(question: string, passages: readonly Passage[]): FittingPassage[] {
+  const words = contentWordsOf(question)
+  const compare = comparison(words)
+  const pieced = passages.map(passage => ({
+    passage,
+    pieces: piecesOf(passage.text).map(text => ({ text, likeness: compare(text) })),
+  }))
+  const weights = weightsOf(
+    words.length,
+    pieced.flatMap(({ pieces }) => pieces),
+  )
+
+  const fitting = pieced.flatMap(({ passage, pieces }, rank) => {
+    const best = bestQuote(pieces, weights)
+    if (best === undefined) return []
+    return [
+      { passage, quote: best.quote, coverage: best.coverage, score: best.score * (1 + 0.2 / (rank + 1)) },
+    ]
+  })
+  fitting.sort((one, other) => other.score - one.score)
+  const least = (fitting[0]?.score ?? 0) * 0.6
+  return withoutRepeats(fitting.filter(({ score }) => score >= least))
+    .slice(0, quotedPassages)
+    .map(({ passage, quote, coverage }) => ({ passage, quote, coverage }))
+}
+
+/** The different words that carry the meaning of a question. */
+export function contentWordsOf(question: string): string[] {
+  return [...new Set(termsOf(question))].filter(word => !isStopWord(word)).slice(0, questionWords)
+}
+
+/** Compares texts with the question's words; each pair of words is compared once. */
+function comparison(words: readonly string[]): (text: string) => number[] {
+  const likeness = likenessTo(words)
+  const known = new Map<string, number[]>()
+  return text => {
+    const best = words.map(() => 0)
+    for (const word of new Set(termsOf(text))) {
+      let row = known.get(word)
+      if (row === undefined) {
+        row = likeness(word)
+        known.set(word, row)
+      }
+      row.forEach((value, index) => {
+        if (value > (best[index] ?? 0)) best[index] = value
+      })
+    }
+    return best
+  }
+}
+
+/** Inverse frequency of each word of the question among the pieces. */
+function weightsOf(words: number, pieces: readonly Piece[]): number[] {
+  return Array.from({ length: words }, (_, index) => {
+    const holding = pieces.filter(piece => (piece.likeness[index] ?? 0) > 0).length
+    return Math.log(1 + pieces.length / (1 + holding))
+  })
+}
+
+/** The run of pieces that fits best, grown to what surrounds it; undefined where no piece fits at all. */
+function bestQuote(pieces: readonly Piece[], weights: readonly number[]) {
+  let best: { start: number; end: number; score: number; coverage: number } | undefined
+  for (let start = 0; start < pieces.length; start++) {
+    for (let end = start + 1; end <= Math.min(start + 3, pieces.length); end++) {
+      const run = pieces.slice(start, end)
+      if (end > start + 1 && lengthOf(run) > quoteLength) break
+      const fit = fitOf(run, weights)
+      if (fit.score > (best?.score ?? 0)) best = { start, end, ...fit }
+    }
+  }
+  if (best === undefined) return undefined
+  const { start, end } = grown(best, pieces)
+  const quote = pieces
+    .slice(start, end)
+    .map(piece => piece.text)
+    .join(' ')
+  return {
+    quote: `${start > 0 ? '…' : ''}${quote}${end < pieces.length ? '…' : ''}`,
+    score: best.score,
+    coverage: best.coverage,
+  }
+}
+
+function fitOf(run: readonly Piece[], weights: readonly number[]): { score: number; coverage: number } {
+  const likest = weights.map((_, index) => Math.max(...run.map(piece => piece.likeness[index] ?? 0)))
+  const score = likest.reduce((sum, value, index) => sum + value * (weights[index] ?? 0), 0)
+  // Of runs that say the same, the shortest: each further piece must bring something.
+  return {
+    score: score * 0.95 ** (run.length - 1),
+    coverage: likest.filter(value => value > 0).length / weights.length,
+  }
+}
+
+/** Takes in what follows and then what precedes, as long as there is room: an answer often goes on after the match. */
+function grown({ start, end }: { start: number; end: number }, pieces: readonly Piece[]) {
+  const fits = (from: number, to: number) => lengthOf(pieces.slice(from, to)) <= quoteLength
+  let [from, to] = [start, end]
+  while (to < pieces.length && fits(from, to + 1)) to++
+  while (from > 0 && fits(from - 1, to)) from--
+  return { start: from, end: to }
+}
+
+function lengthOf(pieces: readonly Piece[]): number {
+  return pieces.reduce((sum, piece) => sum + piece.text.length + 1, 0)
+}
+
+const sentences = new Intl.Segmenter('und', { granularity: 'sentence' })
+
+/** The sentences of a text on one line each, very long ones cut between words. */
+function piecesOf(text: string): string[] {
+  return Array.from(sentences.segment(text), ({ segment }) => segment.replace(/\s+/g, ' ').trim())
+    .filter(sentence => sentence !== '')
+    .flatMap(sentence => (sentence.length > pieceLength ? cut(sentence) : [sentence]))
+}
+
+function cut(sentence: string): string[] {
+  return sentence.match(new RegExp(`\\S.{0,${pieceLength - 1}}(?!\\S)|\\S{1,${pieceLength}}`, 'gsu')) ?? []
+}
+
+/** Chunks overlap: a quote that stands in a better one of the same source says nothing new. */
+function withoutRepeats<Fitting extends FittingPassage>(fitting: readonly Fitting[]): Fitting[] {
+  const bare = ({ quote }: Fitting) => quote.replaceAll('…', '')
+  return fitting.filter(
+    (one, index) =>
+      !fitting
+        .slice(0, index)
+        .some(better => better.passage.source === one.passage.source && overlap(bare(better), bare(one))),
+  )
+}
+
+function overlap(better: string, quote: string): boolean {
+  const middle = quote.slice(Math.floor(quote.length / 4), Math.ceil((quote.length * 3) / 4))
+  return better.includes(middle)
+}

@@ -1,0 +1,69 @@
+import type { CallOptions, PromptMessage, ToolOutput } from '../language-model.ts'
+import { readPassages, withoutPassages } from '../passages.ts'
+import { answerFromPage, answerFromPassages, answerFromTable, failed } from './answer.ts'
+import { failureOf, foundPassages, tableOf, webPage } from './tool-results.ts'
+
+/** What the retriever does next: calls one tool, or says its answer. */
+export type NextStep = { toolName: string; input: Record<string, string> } | { text: string }
+
+/** Characters of a message that are searched for. */
+const queryLength = 1000
+
+const link = /https?:\/\/[^\s<>"'`]+[^\s<>"'`.,;:!?)\]}]/i
+/** A statement rather than a sentence that begins with one of these words. */
+const select = /^\s*(?:select\s[\s\S]*\bfrom\s|select\s+(?:[\d('"*]|distinct\s)|with\s+\w+\s+as\s*\()/i
+
+/**
+ * Looks at the last user message and at what came after it. A call's result is answered from; else a URL is read, a
+ * SELECT is run, passages in the prompt are quoted, and with none of these the knowledge is searched.
+ */
+export function nextStep({
+  prompt,
+  tools = [],
+  toolChoice,
+}: Pick<CallOptions, 'prompt' | 'tools' | 'toolChoice'>): NextStep {
+  const asked = prompt.findLastIndex(message => message.role === 'user')
+  const message = textOf(prompt[asked])
+  const question = withoutPassages(message)
+  const result = lastResult(prompt.slice(asked + 1))
+  if (result !== undefined) return { text: answerFromResult(question, result) }
+
+  const names = toolChoice?.type === 'none' ? [] : tools.map(tool => tool.name)
+  const url = question.match(link)?.[0]
+  if (url !== undefined && names.includes('browse_url')) return { toolName: 'browse_url', input: { url } }
+  if (select.test(question) && names.includes('execute_sql')) {
+    return { toolName: 'execute_sql', input: { query: question } }
+  }
+  const instructions = prompt.filter(({ role }) => role === 'system').map(textOf)
+  const passages = [...instructions, message].flatMap(readPassages)
+  if (passages.length === 0 && names.includes('search_knowledge') && question !== '') {
+    return { toolName: 'search_knowledge', input: { query: question.slice(0, queryLength) } }
+  }
+  return { text: answerFromPassages(question, passages) }
+}
+
+interface Result {
+  toolName: string
+  output: ToolOutput
+}
+
+function answerFromResult(question: string, { toolName, output }: Result): string {
+  const failure = failureOf(output)
+  if (failure !== undefined) return failed(`The tool ${toolName}`, failure)
+  const table = toolName === 'execute_sql' ? tableOf(output) : undefined
+  if (table !== undefined) return answerFromTable(table)
+  const page = toolName === 'browse_url' ? webPage(output) : undefined
+  if (page !== undefined) return answerFromPage(question.replace(link, ' '), page)
+  return answerFromPassages(question, foundPassages(output))
+}
+
+function lastResult(messages: readonly PromptMessage[]): Result | undefined {
+  const results = messages.flatMap(message => (message.role === 'tool' ? message.content : []))
+  return results.findLast(part => part.type === 'tool-result')
+}
+
+function textOf(message: PromptMessage | undefined): string {
+  if (message === undefined) return ''
+  if (message.role === 'system') return message.content
+  return message.content.map(part => (part.type === 'text' ? part.text : '')).join('\n')
+}

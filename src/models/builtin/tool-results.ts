@@ -1,0 +1,107 @@
+/** What the built-in tools answered, read back from the prompt; results may have been shortened on the way. */
+import { Type } from 'typebox'
+import { Check } from 'typebox/value'
+import type { ToolOutput } from '../language-model.ts'
+import type { Passage } from '../passages.ts'
+
+const searchSchema = Type.Object({
+  results: Type.Array(
+    Type.Object({
+      content: Type.String(),
+      metadata: Type.Object({
+        source_name: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+        page: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
+        section: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+      }),
+    }),
+  ),
+})
+const pageSchema = Type.Object({
+  url: Type.String(),
+  title: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  markdown: Type.String(),
+})
+const rowsSchema = Type.Object({ columns: Type.Array(Type.String()), rows: Type.Array(Type.Unknown()) })
+
+export interface WebPage {
+  url: string
+  title: string
+  markdown: string
+}
+
+export interface Table {
+  columns: string[]
+  rows: unknown[][]
+}
+
+/** A failed call's message, or undefined for one that succeeded. */
+export function failureOf(output: ToolOutput): string | undefined {
+  switch (output.type) {
+    case 'error-text':
+      return output.value
+    case 'error-json':
+      return JSON.stringify(output.value)
+    case 'execution-denied':
+      return output.reason ?? 'The call was not allowed.'
+    default:
+      return undefined
+  }
+}
+
+export function foundPassages(output: ToolOutput): Passage[] {
+  const value = jsonOf(output)
+  if (!Check(searchSchema, value)) return []
+  return value.results.map(({ content, metadata: { source_name, page, section } }) => ({
+    source: source_name ?? 'unnamed source',
+    text: content,
+    ...(page && { page }),
+    ...(section && { section }),
+  }))
+}
+
+export function webPage(output: ToolOutput): WebPage | undefined {
+  const value = jsonOf(output)
+  if (!Check(pageSchema, value)) return undefined
+  return { url: value.url, title: value.title || value.url, markdown: value.markdown }
+}
+
+export function tableOf(output: ToolOutput): Table | undefined {
+  const value = jsonOf(output)
+  if (!Check(rowsSchema, value)) return undefined
+  const { columns } = value
+  return {
+    columns,
+    rows: value.rows.map(row => (Array.isArray(row) ? row : columns.map(column => field(row, column)))),
+  }
+}
+
+function jsonOf(output: ToolOutput): unknown {
+  if (output.type === 'json') return output.value
+  if (output.type === 'text') return parsed(output.value)
+  if (output.type !== 'content') return undefined
+  return parsed(output.value.map(part => (part.type === 'text' ? part.text : '')).join(''))
+}
+
+/**
+ * JSON, or what can be read of a shortened one. JSON on one line holds no line break: the first one is where the
+ * shortening begins, and nothing after it counts. A list then goes without its last entry, an object without the end
+ * of its last text.
+ */
+function parsed(text: string): unknown {
+  const head = text.split('\n', 1)[0] ?? ''
+  const list = `${head.slice(0, head.lastIndexOf('},{'))}}]}`
+  const object = `${head.replace(/\\(u[\da-f]{0,3})?$/i, '')}"}`
+  return [text, list, object, `${head}"}`].map(parse).find(value => value !== undefined)
+}
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
+  }
+}
+
+function field(row: unknown, column: string): unknown {
+  return typeof row === 'object' && row !== null ? Reflect.get(row, column) : undefined
+}

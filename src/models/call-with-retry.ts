@@ -1,0 +1,131 @@
+import { setTimeout as sleepFor } from 'node:timers/promises'
+import type { Clock } from '#platform/clock.ts'
+import { systemClock } from '#platform/clock.ts'
+import type { AnswerPart, CallOptions, LanguageModel, StreamPart } from './language-model.ts'
+import type { FailedModel } from './model-error.ts'
+import { brokenOff, modelError, readFailure } from './model-error.ts'
+
+const maxRetries = 2
+const firstDelay = 500
+/** Longest wait in milliseconds, whatever the provider asks for. */
+const maxDelay = 10_000
+
+/** How the waits between attempts pass; tests pass their own. */
+export interface Timing {
+  clock: Clock
+  /** Resolves after so many milliseconds; rejects as soon as the signal aborts. */
+  sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void>
+}
+
+const realTiming: Timing = {
+  clock: systemClock,
+  sleep: (milliseconds, signal) => sleepFor(milliseconds, undefined, signal && { signal }),
+}
+
+/**
+ * Streams one answer. What fails in passing (rate limits, overload, network) is tried again, twice at most and only
+ * before the first part: what was streamed stays streamed.
+ *
+ * Throws AppError MODEL_UNKNOWN or MODEL_ERROR, the latter also for an answer that ends before it is complete; once
+ * the signal is aborted, the signal's reason. The last part of an answer is always its `finish`.
+ */
+export async function* streamWithRetry(
+  model: LanguageModel,
+  options: CallOptions,
+  timing: Timing = realTiming,
+): AsyncGenerator<AnswerPart, void, undefined> {
+  let begun = false
+  for (let attempt = 0; ; attempt++) {
+    try {
+      for await (const part of answerOf(model, options)) {
+        begun = true
+        yield part
+      }
+      return
+    } catch (error) {
+      await delayOrThrow({
+        error,
+        model,
+        attempt: begun ? maxRetries : attempt,
+        timing,
+        signal: options.abortSignal,
+      })
+    }
+  }
+}
+
+/** The same rules for a call whose answer comes in one piece. */
+export async function callWithRetry<Result>(
+  model: FailedModel,
+  call: () => PromiseLike<Result>,
+  signal: AbortSignal | undefined,
+  timing: Timing = realTiming,
+): Promise<Result> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await call()
+    } catch (error) {
+      await delayOrThrow({ error, model, attempt, timing, signal })
+    }
+  }
+}
+
+async function* answerOf(model: LanguageModel, options: CallOptions): AsyncGenerator<AnswerPart> {
+  const { stream } = await model.doStream(options)
+  for await (const part of stream) {
+    // What was read ahead of an abort is not shown after it.
+    options.abortSignal?.throwIfAborted()
+    if (part.type === 'error') throw part.error
+    if (part.type === 'finish') {
+      if (!isComplete(part)) throw brokenOff(model)
+      yield part
+      return
+    }
+    if (isAnswerPart(part)) yield part
+  }
+  throw brokenOff(model)
+}
+
+/** Providers mark a stream that stopped without its end as `interrupted`, or as `error` after one. */
+function isComplete(finish: Extract<AnswerPart, { type: 'finish' }>): boolean {
+  return finish.finishReason.unified !== 'interrupted' && finish.finishReason.unified !== 'error'
+}
+
+const answerParts: ReadonlySet<string> = new Set<AnswerPart['type']>([
+  'text-start',
+  'text-delta',
+  'text-end',
+  'reasoning-start',
+  'reasoning-delta',
+  'reasoning-end',
+  'tool-call',
+  'finish',
+])
+
+function isAnswerPart(part: StreamPart): part is AnswerPart {
+  return answerParts.has(part.type)
+}
+
+interface FailedAttempt {
+  error: unknown
+  model: FailedModel
+  /** Counted from 0. */
+  attempt: number
+  timing: Timing
+  signal: AbortSignal | undefined
+}
+
+async function delayOrThrow({ error, model, attempt, timing, signal }: FailedAttempt): Promise<void> {
+  if (signal?.aborted) throw signal.reason
+  const { retryable, retryAfter } = readFailure(error)
+  if (!retryable || attempt >= maxRetries) throw modelError(error, model)
+  await timing.sleep(delayOf(attempt, retryAfter, timing.clock), signal)
+}
+
+/** Milliseconds: what the provider asks for (RFC 9110, 10.2.3: seconds or a date), else doubling from half a second. */
+function delayOf(attempt: number, retryAfter: string | undefined, clock: Clock): number {
+  const asked = retryAfter === undefined ? Number.NaN : Number(retryAfter) * 1000
+  const until = retryAfter === undefined ? Number.NaN : Date.parse(retryAfter) - clock.now()
+  const delay = [asked, until].find(Number.isFinite) ?? firstDelay * 2 ** attempt
+  return Math.min(Math.max(delay, 0), maxDelay)
+}

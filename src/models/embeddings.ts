@@ -1,0 +1,93 @@
+import { AppError } from '#platform/errors.ts'
+import type { Timing } from './call-with-retry.ts'
+import { callWithRetry } from './call-with-retry.ts'
+import type { EmbeddingProvider } from './model-configuration.ts'
+import type { Endpoint } from './provider.ts'
+import { adapterOf, withoutSecret } from './providers.ts'
+
+/** Providers that embed over the network. */
+export type RemoteEmbeddingProvider = Exclude<EmbeddingProvider, 'builtin' | 'local'>
+
+/** Whether a text is to be found or to find with: some models embed the two differently. */
+type EmbeddingPurpose = 'document' | 'query'
+
+export interface RemoteEmbeddingModel {
+  provider: RemoteEmbeddingProvider
+  id: string
+  /** Length of every vector where it is known beforehand. */
+  dimensions?: number | undefined
+  /**
+   * One vector a text, in order; not normalised. Throws AppError MODEL_UNKNOWN or MODEL_ERROR, or the signal's reason.
+   */
+  embed(
+    texts: readonly string[],
+    options: { signal?: AbortSignal | undefined; purpose: EmbeddingPurpose },
+  ): Promise<Float32Array[]>
+}
+
+/** `builtin` vectors are not made here but beside the documents, in a worker. */
+export type EmbeddingModel = RemoteEmbeddingModel | { provider: 'builtin'; id: string }
+
+interface KnownModel {
+  id: string
+  dimensions: number
+}
+
+/** Google's vectors are cut to the recommended length: the full 3072 cost four times the space for little. */
+const known: Record<RemoteEmbeddingProvider, KnownModel[]> = {
+  openai: [
+    { id: 'text-embedding-3-small', dimensions: 1536 },
+    { id: 'text-embedding-3-large', dimensions: 3072 },
+    { id: 'text-embedding-ada-002', dimensions: 1536 },
+  ],
+  google: [{ id: 'gemini-embedding-001', dimensions: 768 }],
+  'openai-compatible': [],
+}
+
+/** Texts in one request: below every provider's limit, and few enough that a failed request loses little. */
+const batchSize = 96
+
+export function defaultEmbeddingModelOf(provider: RemoteEmbeddingProvider): string | undefined {
+  return known[provider][0]?.id
+}
+
+export async function remoteEmbeddingModel(
+  provider: RemoteEmbeddingProvider,
+  id: string,
+  endpoint: Endpoint,
+  timing?: Timing,
+): Promise<RemoteEmbeddingModel> {
+  const model = await adapterOf(provider).embeddingModel?.(id, endpoint)
+  if (model === undefined)
+    throw new AppError('MODEL_UNKNOWN', `The provider "${provider}" has no embedding models.`)
+  const failed = { provider, modelId: id, withoutSecrets: withoutSecret(endpoint.apiKey) }
+
+  const embedBatch = async (values: string[], purpose: EmbeddingPurpose, signal: AbortSignal | undefined) => {
+    const options = { values, ...optionsFor(provider, id, purpose), ...(signal && { abortSignal: signal }) }
+    const { embeddings } = await callWithRetry(failed, () => model.doEmbed(options), signal, timing)
+    if (embeddings.length !== values.length) {
+      throw new AppError('MODEL_ERROR', `The model provider "${provider}" sent too few vectors.`)
+    }
+    return embeddings.map(vector => Float32Array.from(vector))
+  }
+
+  return {
+    provider,
+    id,
+    dimensions: known[provider].find(model => model.id === id)?.dimensions,
+    async embed(texts, { signal, purpose }) {
+      const vectors: Float32Array[] = []
+      for (let start = 0; start < texts.length; start += batchSize) {
+        vectors.push(...(await embedBatch(texts.slice(start, start + batchSize), purpose, signal)))
+      }
+      return vectors
+    },
+  }
+}
+
+/** Only `gemini-embedding-001` is told what a text is for; its successors take no such option. */
+function optionsFor(provider: RemoteEmbeddingProvider, id: string, purpose: EmbeddingPurpose) {
+  if (provider !== 'google' || id !== 'gemini-embedding-001') return {}
+  const taskType = purpose === 'query' ? 'RETRIEVAL_QUERY' : 'RETRIEVAL_DOCUMENT'
+  return { providerOptions: { google: { taskType, outputDimensionality: 768 } } }
+}

@@ -1,0 +1,48 @@
+/**
+ * The narrow port through which the rest of the service meets language models: the AI SDK's language model
+ * interface, version 4, cut down to what a turn uses.
+ *
+ * What a provider adds to a part of its answer (`providerMetadata`, such as Gemini's thought signatures) must go back
+ * to it as `providerOptions` of that part in the next prompt of the turn: `answer-message.ts` does so.
+ */
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4FunctionTool,
+  LanguageModelV4Message,
+  LanguageModelV4StreamPart,
+  LanguageModelV4ToolResultOutput,
+} from '@ai-sdk/provider'
+
+export interface LanguageModel extends Pick<LanguageModelV4, 'modelId' | 'doStream'> {
+  /** The provider's name in this service, as in `chat/models`. */
+  readonly provider: string
+  /** Cuts the model's credentials out of a text before it is logged; absent where there are none. */
+  withoutSecrets?(text: string): string
+}
+
+export type CallOptions = LanguageModelV4CallOptions
+export type PromptMessage = LanguageModelV4Message
+export type AssistantMessage = Extract<PromptMessage, { role: 'assistant' }>
+export type ToolDefinition = LanguageModelV4FunctionTool
+export type ToolOutput = LanguageModelV4ToolResultOutput
+export type StreamPart = LanguageModelV4StreamPart
+
+/** The parts of a stream that a turn acts upon; the others (warnings, pings, partial tool input) stay in this folder. */
+export type AnswerPart = Extract<
+  StreamPart,
+  {
+    type:
+      | 'text-start'
+      | 'text-delta'
+      | 'text-end'
+      | 'reasoning-start'
+      | 'reasoning-delta'
+      | 'reasoning-end'
+      | 'tool-call'
+      | 'finish'
+  }
+>
+
+export type FinishReason = Extract<AnswerPart, { type: 'finish' }>['finishReason']['unified']
+export type ToolCall = Extract<AnswerPart, { type: 'tool-call' }>

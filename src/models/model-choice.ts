@@ -1,0 +1,102 @@
+import { invalid } from '#platform/errors.ts'
+import { builtinModel, contextWindowOf, defaultModelOf } from './model-catalogue.ts'
+import type { AgentChoice, ModelConfiguration } from './model-configuration.ts'
+import type { Provider } from './provider.ts'
+import { isProvider, providers } from './provider.ts'
+import { usableProviders } from './provider-access.ts'
+
+export interface ModelChoice {
+  provider: Provider
+  /** Undefined for the one that the provider's users get unasked. */
+  modelId: string | undefined
+}
+
+interface Question {
+  agent: AgentChoice
+  configuration: ModelConfiguration
+  /** The model that this one message asks for. */
+  requested: string | undefined
+  /** Whether `chat/models` has this id for this provider; asked only where the id alone leaves it open. */
+  lists(provider: Provider, modelId: string): Promise<boolean>
+}
+
+/** Which model of which provider is meant: by the message, else by the agent, else by the operator. */
+export async function chooseModel({
+  agent,
+  configuration,
+  requested,
+  lists,
+}: Question): Promise<ModelChoice> {
+  const home = agentProvider(agent, configuration)
+  const wish =
+    requested === undefined ? standingWish(agent, configuration, home) : { id: requested, of: undefined }
+  if (wish.id === undefined) return { provider: home, modelId: undefined }
+  if (wish.of !== undefined) return { provider: wish.of, modelId: wish.id }
+  return await chooseById(wish.id, { home, usable: usableProviders(agent, configuration), lists })
+}
+
+/** The provider and model of an agent's messages that ask for none, as far as it can be said without asking anybody. */
+export function modelInForce(agent: AgentChoice, configuration: ModelConfiguration): ModelChoice {
+  const home = agentProvider(agent, configuration)
+  const { id, of } = standingWish(agent, configuration, home)
+  if (id === undefined) return { provider: home, modelId: defaultModelOf(home) }
+  const named = of === undefined ? splitId(id) : undefined
+  return named ?? { provider: of ?? home, modelId: id }
+}
+
+/** The provider that an agent's messages go to unless they ask for another. */
+function agentProvider(agent: AgentChoice, configuration: ModelConfiguration): Provider {
+  const { llm_provider } = agent.settings
+  if (llm_provider === undefined) {
+    return configuration.defaultProvider ?? usableProviders(agent, configuration)[0] ?? 'builtin'
+  }
+  if (!isProvider(llm_provider)) throw invalid('llm_provider', `must be one of ${providers.join(', ')}`)
+  return llm_provider
+}
+
+/** The model that is set for good; `of` is its provider where that is set beside it. */
+function standingWish(
+  { settings: { llm_provider, llm_model } }: AgentChoice,
+  { defaultModel, defaultProvider }: ModelConfiguration,
+  home: Provider,
+): { id: string | undefined; of: Provider | undefined } {
+  if (llm_model !== undefined) return { id: llm_model, of: llm_provider === undefined ? undefined : home }
+  if (home === defaultProvider) return { id: defaultModel, of: home }
+  // The operator's model is no choice for an agent that has chosen another provider.
+  return { id: llm_provider === undefined ? defaultModel : undefined, of: undefined }
+}
+
+interface Surroundings {
+  home: Provider
+  usable: Provider[]
+  lists: Question['lists']
+}
+
+/**
+ * An id of `chat/models`, or `provider/id`; any other goes to the agent's provider. Servers such as OpenRouter have
+ * ids that look like `provider/id` themselves: theirs they are where they are listed, or where the provider so named
+ * is not configured.
+ */
+async function chooseById(id: string, { home, usable, lists }: Surroundings): Promise<ModelChoice> {
+  const named = splitId(id)
+  if (named !== undefined) {
+    const foreign = home === 'openai-compatible' && named.provider !== home
+    const homesOwn = foreign && (!usable.includes(named.provider) || (await lists(home, id)))
+    return homesOwn ? { provider: home, modelId: id } : named
+  }
+  if (id === builtinModel.id) return { provider: 'builtin', modelId: id }
+
+  const others = usable.filter(provider => provider !== home && provider !== 'builtin')
+  if (others.length === 0 || contextWindowOf(home, id) !== undefined || (await lists(home, id))) {
+    return { provider: home, modelId: id }
+  }
+  for (const provider of others) if (await lists(provider, id)) return { provider, modelId: id }
+  return { provider: home, modelId: id }
+}
+
+/** `provider/id` taken apart; undefined for any other id, also one with a slash of its own. */
+function splitId(id: string): ModelChoice | undefined {
+  const slash = id.indexOf('/')
+  const provider = id.slice(0, Math.max(slash, 0))
+  return isProvider(provider) ? { provider, modelId: id.slice(slash + 1) } : undefined
+}

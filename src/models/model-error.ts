@@ -1,0 +1,163 @@
+import { AppError } from '#platform/errors.ts'
+
+/** The model that failed, for the sentence; and how its credentials are cut out of what is logged. */
+export interface FailedModel {
+  provider: string
+  modelId: string
+  withoutSecrets?(text: string): string
+}
+
+/** What a foreign error tells, whatever its class: providers throw, wrap and stream errors of several shapes. */
+export interface Failure {
+  name: string
+  message: string
+  /** HTTP status, or the one that the provider's error code stands for; undefined when no answer came. */
+  status: number | undefined
+  /** Code, type and message of the provider's error body: evidence, never sent on. */
+  evidence: string
+  /** Whether the same call may succeed in a moment. */
+  retryable: boolean
+  /** How long the provider asks to wait: seconds or an HTTP date. */
+  retryAfter: string | undefined
+}
+
+type Kind =
+  | 'unknown-model'
+  | 'refused-key'
+  | 'used-up'
+  | 'rate-limit'
+  | 'too-long'
+  | 'refused-request'
+  | 'wrong-address'
+  | 'unavailable'
+  | 'unreachable'
+  | 'unreadable'
+  | 'broken-off'
+
+const sentences: Record<Kind, (model: FailedModel) => string> = {
+  'unknown-model': ({ provider, modelId }) =>
+    `The provider "${provider}" has no model "${shortened(modelId, 200)}": choose one that chat/models lists.`,
+  'refused-key': ({ provider }) =>
+    `The model provider "${provider}" refused the configured key: check it in the agent's settings or on the server.`,
+  'used-up': ({ provider }) =>
+    `The model provider "${provider}" refuses because the account's credit or quota is used up.`,
+  'rate-limit': ({ provider }) => `The model provider "${provider}" is rate limiting: try again in a moment.`,
+  'too-long': ({ modelId }) =>
+    `The conversation is too long for the model "${shortened(modelId, 200)}": begin a new one, or choose a model with a larger context window.`,
+  'refused-request': ({ provider }) => `The model provider "${provider}" refused the request.`,
+  'wrong-address': ({ provider }) =>
+    `The configured address of the model provider "${provider}" does not answer as one: check its base URL.`,
+  unavailable: ({ provider }) => `The model provider "${provider}" is failing: try again in a moment.`,
+  unreachable: ({ provider }) => `The model provider "${provider}" can't be reached.`,
+  unreadable: ({ provider }) => `The model provider "${provider}" sent an answer that can't be read.`,
+  'broken-off': ({ provider }) => `The answer of the model provider "${provider}" broke off.`,
+}
+
+/**
+ * The error for our callers: MODEL_UNKNOWN (400) where the provider has no such model, else MODEL_ERROR (500).
+ * What the provider sent stands in no message; the cause holds a shortened trace of it for the log, without keys.
+ * An error that is ours already, such as the outbound guard's refusal, is passed on as it is.
+ */
+export function modelError(error: unknown, model: FailedModel): AppError {
+  const ours = findAppError(error)
+  if (ours !== undefined) return ours
+  const failure = readFailure(error)
+  const kind = kindOf(failure)
+  return new AppError(kind === 'unknown-model' ? 'MODEL_UNKNOWN' : 'MODEL_ERROR', sentences[kind](model), {
+    cause: safeCause(failure, kind, model),
+  })
+}
+
+/** A stream that ended without saying that it is complete. */
+export function brokenOff(model: FailedModel): AppError {
+  return new AppError('MODEL_ERROR', sentences['broken-off'](model))
+}
+
+export function readFailure(error: unknown): Failure {
+  const data = field(error, 'data')
+  const sent = field(data, 'error') ?? data ?? error
+  const [code, type] = [field(sent, 'code'), field(sent, 'type')]
+  const status =
+    httpStatus(field(error, 'statusCode')) ?? httpStatus(code) ?? statusOfWords(`${code} ${type}`)
+  const message = text(field(error, 'message'))
+  const body = text(field(error, 'responseBody')).slice(0, 2000)
+  const evidence = [code, type, field(sent, 'status'), message, body].map(text).join(' ')
+  const passing = (field(error, 'isRetryable') ?? isPassing(status)) === true
+  return {
+    name: text(field(error, 'name')) || 'Error',
+    message,
+    status,
+    evidence,
+    retryable: passing && !evidence.includes('insufficient_quota') && findAppError(error) === undefined,
+    retryAfter: text(field(field(error, 'responseHeaders'), 'retry-after')) || undefined,
+  }
+}
+
+const noSuchModel =
+  /model[^\n]{0,220}(not found|not exist|not a valid)|(unknown|invalid|no such|not a valid) model/i
+const noSuchPath = /invalid url|<html|<!doctype|page not found|"detail": ?"not found"|cannot (post|get)/i
+const tooLong = /context[ _](length|window)|too long|too many (input )?tokens|token (count|limit)/i
+
+function kindOf({ name, message, status, evidence }: Failure): Kind {
+  if (/JSONParse|TypeValidation|InvalidResponseData|EmptyResponseBody/.test(name)) return 'unreadable'
+  if (status === undefined) return /API/.test(name) ? 'unreachable' : 'unavailable'
+  if (status < 400) return /JSON/.test(message) ? 'unreadable' : 'broken-off'
+  if (status >= 500) return 'unavailable'
+  return kindOfRefusal(status, evidence)
+}
+
+function kindOfRefusal(status: number, evidence: string): Kind {
+  if (/model_not_found/.test(evidence)) return 'unknown-model'
+  if (status === 401 || status === 403 || /api key not valid/i.test(evidence)) return 'refused-key'
+  if (status === 402 || /insufficient_quota/.test(evidence)) return 'used-up'
+  if (status === 429) return 'rate-limit'
+  if (status === 404) return noSuchPath.test(evidence) ? 'wrong-address' : 'unknown-model'
+  if (noSuchModel.test(evidence)) return 'unknown-model'
+  return status === 413 || tooLong.test(evidence) ? 'too-long' : 'refused-request'
+}
+
+/** Statuses that providers name by words where no HTTP status comes: within a stream. */
+function statusOfWords(words: string): number | undefined {
+  if (/rate_limit|insufficient_quota|RESOURCE_EXHAUSTED/.test(words)) return 429
+  if (/overloaded|UNAVAILABLE/.test(words)) return 503
+  if (/server_error|api_error|internal/i.test(words)) return 500
+  if (/authentication/.test(words)) return 401
+  if (/permission/.test(words)) return 403
+  if (/not_found/i.test(words)) return 404
+  return /invalid|bad_request|context_length/.test(words) ? 400 : undefined
+}
+
+function isPassing(status: number | undefined): boolean {
+  return status !== undefined && (status === 408 || status === 429 || status >= 500)
+}
+
+/** For the log alone. Of a refused key nothing is quoted: some providers repeat parts of it. */
+function safeCause(failure: Failure, kind: Kind, { withoutSecrets }: FailedModel): Record<string, unknown> {
+  const { name, status } = failure
+  const message =
+    kind === 'refused-key' ? '' : shortened(withoutSecrets?.(failure.message) ?? failure.message, 300)
+  return { name, statusCode: status, message }
+}
+
+/** An error of ours, at whatever depth a provider package has wrapped it. */
+function findAppError(error: unknown, depth = 0): AppError | undefined {
+  if (error instanceof AppError) return error
+  return error instanceof Error && depth < 6 ? findAppError(error.cause, depth + 1) : undefined
+}
+
+function httpStatus(code: unknown): number | undefined {
+  const status = typeof code === 'string' && /^\d{3}$/.test(code) ? Number(code) : code
+  return typeof status === 'number' && status >= 200 && status <= 599 ? status : undefined
+}
+
+function field(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
+}
+
+function shortened(value: string, length: number): string {
+  return value.length > length ? `${value.slice(0, length)}…` : value
+}

@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import type { Clock } from '#platform/clock.ts'
+import type { Log } from '#platform/log.ts'
+import { catalogueOf, describeModel } from './model-catalogue.ts'
+import { readFailure } from './model-error.ts'
+import type { Endpoint, ModelDescriptor, RemoteProvider } from './provider.ts'
+import { adapterOf, withoutSecret } from './providers.ts'
+
+/** Milliseconds for which a list counts as fresh; one that could not be had is asked for again sooner. */
+const freshFor = 10 * 60_000
+const failedFor = 60_000
+const maxListBytes = 4 * 1024 * 1024
+
+export interface ModelLists {
+  /** The provider's own list, or what the catalogue knows where it can't be had in time. Never rejects. */
+  modelsOf(provider: RemoteProvider, endpoint: Endpoint): Promise<ModelDescriptor[]>
+}
+
+interface Dependencies {
+  clock: Clock
+  log: Log
+  /** Milliseconds that a provider has for its list. */
+  timeLimit?: number
+}
+
+export function createModelLists({ clock, log, timeLimit = 3000 }: Dependencies): ModelLists {
+  const lists = new LRUCache<string, Promise<ModelDescriptor[]>>({
+    max: 500,
+    ttl: freshFor,
+    perf: clock,
+    ttlResolution: 0,
+  })
+
+  async function ask(provider: RemoteProvider, endpoint: Endpoint, key: string): Promise<ModelDescriptor[]> {
+    try {
+      const listed = await fetchList(provider, endpoint, timeLimit)
+      return listed.map(model => describeModel(provider, model))
+    } catch (error) {
+      const { name, message, status } = readFailure(error)
+      const reason = withoutSecret(endpoint.apiKey)(message)
+      log.warn(
+        { provider, name, status, reason },
+        'no list of models from the provider: the catalogue is used',
+      )
+      const known = catalogueOf(provider)
+      lists.set(key, Promise.resolve(known), { ttl: failedFor })
+      return known
+    }
+  }
+
+  return {
+    async modelsOf(provider, endpoint) {
+      const key = keyOf(provider, endpoint)
+      const known = lists.get(key)
+      if (known !== undefined) return await known
+      const asked = ask(provider, endpoint, key)
+      lists.set(key, asked)
+      return await asked
+    },
+  }
+}
+
+async function fetchList(provider: RemoteProvider, endpoint: Endpoint, timeLimit: number) {
+  const adapter = adapterOf(provider)
+  const { path, headers } = adapter.listRequest(endpoint.apiKey)
+  const response = await endpoint.fetch(`${endpoint.baseUrl}${path}`, {
+    headers: { accept: 'application/json', ...headers },
+    signal: AbortSignal.timeout(timeLimit),
+  })
+  if (!response.ok) {
+    await response.body?.cancel()
+    throw new Error(`answered with status ${response.status}`)
+  }
+  const models = adapter.readList(await jsonWithin(response, maxListBytes))
+  if (models.length === 0) throw new Error('answered without a model that can chat')
+  return models
+}
+
+async function jsonWithin(response: Response, maxBytes: number): Promise<unknown> {
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for await (const piece of response.body ?? []) {
+    size += piece.byteLength
+    if (size > maxBytes) throw new Error(`answered with more than ${maxBytes} bytes`)
+    pieces.push(piece)
+  }
+  return JSON.parse(Buffer.concat(pieces).toString('utf8'))
+}
+
+/** Lists differ by account; the key itself is not kept. */
+function keyOf(provider: RemoteProvider, { baseUrl, apiKey = '' }: Endpoint): string {
+  return createHash('sha256')
+    .update(JSON.stringify([provider, baseUrl, apiKey]))
+    .digest('base64')
+}

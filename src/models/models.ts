@@ -1,0 +1,172 @@
+import type { Clock } from '#platform/clock.ts'
+import { AppError, invalid } from '#platform/errors.ts'
+import type { Log } from '#platform/log.ts'
+import { builtinLanguageModel } from './builtin/builtin-model.ts'
+import type { Timing } from './call-with-retry.ts'
+import type { EmbeddingModel, RemoteEmbeddingProvider } from './embeddings.ts'
+import { defaultEmbeddingModelOf, remoteEmbeddingModel } from './embeddings.ts'
+import type { LanguageModel } from './language-model.ts'
+import { builtinModel, contextWindowOf, defaultModelOf, unknownContextWindow } from './model-catalogue.ts'
+import { chooseModel, modelInForce } from './model-choice.ts'
+import type { AgentChoice, ModelConfiguration } from './model-configuration.ts'
+import { embeddingProviders } from './model-configuration.ts'
+import { createModelLists } from './model-list.ts'
+import type { Endpoint, ModelDescriptor, Provider, RemoteProvider } from './provider.ts'
+import { accessTo, endpointOf, notConfigured, usableProviders } from './provider-access.ts'
+import { remoteLanguageModel } from './providers.ts'
+
+interface ResolvedModel {
+  model: LanguageModel
+  /** The model's id at its provider: what `metadata.model` and `message_start` say. */
+  id: string
+  provider: Provider
+  /** Tokens; 32,768 where nobody states the model's. */
+  contextWindow: number
+}
+
+export interface Models {
+  /**
+   * The model that answers this message. Throws VALIDATION_ERROR for an unknown provider, MODEL_NOT_CONFIGURED for one
+   * without credentials, MODEL_UNKNOWN where it is certain that there is no such model; else the provider says so.
+   */
+  resolve(question: AgentChoice & { requested?: string | undefined }): Promise<ResolvedModel>
+  /**
+   * Provider and model that the agent's settings amount to; asks nobody, so that the model is empty where only its
+   * server knows what it has. Credentials count by being there.
+   */
+  inForce(agent: AgentChoice): { provider: Provider; model: string }
+  /** What this agent can chat with; `builtin` is always there. */
+  list(agent: AgentChoice): Promise<ModelDescriptor[]>
+  /** The model that embeds this agent's documents; same errors as `resolve`. */
+  embedding(agent: AgentChoice): Promise<EmbeddingModel>
+}
+
+interface Dependencies {
+  configuration: ModelConfiguration
+  /** For addresses that an agent has set: through the outbound guard. */
+  outboundFetch: typeof fetch
+  /** For addresses that the operator has set, and the public ones. */
+  trustedFetch: typeof fetch
+  clock: Clock
+  log: Log
+  /** Waits between attempts of an embedding call. */
+  timing?: Timing
+}
+
+/** Ids that can stand in a body, a path and a log line; whether there is such a model only the provider knows. */
+const modelIdForm = /^(?!.*\.\.)[^\p{Cc}?#%\\]{1,200}$/u
+
+export function createModels({
+  configuration,
+  outboundFetch,
+  trustedFetch,
+  clock,
+  log,
+  timing,
+}: Dependencies): Models {
+  const lists = createModelLists({ clock, log })
+
+  function endpointFor(provider: RemoteProvider, agent: AgentChoice): Endpoint {
+    const access = accessTo(provider, agent, configuration)
+    if (access === undefined) throw notConfigured(provider)
+    return endpointOf(access, { trusted: trustedFetch, outbound: outboundFetch })
+  }
+
+  async function modelsOf(provider: Provider, agent: AgentChoice): Promise<ModelDescriptor[]> {
+    if (provider === 'builtin') return [builtinModel]
+    return await lists.modelsOf(provider, endpointFor(provider, agent))
+  }
+
+  async function windowOf(provider: RemoteProvider, id: string, endpoint: Endpoint): Promise<number> {
+    const known = contextWindowOf(provider, id)
+    if (known !== undefined) return known
+    const listed = await lists.modelsOf(provider, endpoint)
+    return listed.find(model => model.id === id)?.contextWindow ?? unknownContextWindow
+  }
+
+  async function unaskedModel(provider: RemoteProvider, endpoint: Endpoint): Promise<string> {
+    const id = defaultModelOf(provider) ?? (await lists.modelsOf(provider, endpoint))[0]?.id
+    if (id === undefined) throw chooseOne(provider, 'llm_model', 'DEFAULT_MODEL')
+    return id
+  }
+
+  return {
+    async resolve({ requested, ...agent }) {
+      const choice = await chooseModel({
+        agent,
+        configuration,
+        requested,
+        lists: async (provider, id) => (await modelsOf(provider, agent)).some(model => model.id === id),
+      })
+      if (choice.modelId !== undefined && !modelIdForm.test(choice.modelId))
+        throw unknownModel(choice.provider)
+      if (choice.provider === 'builtin') return resolveBuiltin(choice.modelId)
+      const { provider } = choice
+      const endpoint = endpointFor(provider, agent)
+      const id = choice.modelId ?? (await unaskedModel(provider, endpoint))
+      const [model, contextWindow] = await Promise.all([
+        remoteLanguageModel(provider, id, endpoint),
+        windowOf(provider, id, endpoint),
+      ])
+      return { model, id, provider, contextWindow }
+    },
+
+    inForce(agent) {
+      const { provider, modelId = '' } = modelInForce(agent, configuration)
+      return { provider, model: modelId }
+    },
+
+    async list(agent) {
+      const usable = usableProviders(agent, configuration)
+      return (await Promise.all(usable.map(provider => modelsOf(provider, agent)))).flat()
+    },
+
+    async embedding(agent) {
+      const provider = embeddingProviderOf(agent, configuration)
+      if (provider === 'builtin') return { provider, id: 'builtin' }
+      const { embedding_provider, embedding_model } = agent.settings
+      const platform = embedding_provider === undefined || provider === configuration.embeddingProvider
+      const id = embedding_model ?? (platform ? configuration.embeddingModel : undefined)
+      const chosen = id ?? defaultEmbeddingModelOf(provider)
+      const endpoint = endpointFor(provider, agent)
+      if (chosen === undefined) throw chooseOne(provider, 'embedding_model', 'EMBEDDING_MODEL')
+      if (!modelIdForm.test(chosen)) throw unknownModel(provider)
+      return await remoteEmbeddingModel(provider, chosen, endpoint, timing)
+    },
+  }
+}
+
+function resolveBuiltin(modelId = builtinModel.id): ResolvedModel {
+  if (modelId !== builtinModel.id) throw unknownModel('builtin', modelId)
+  const { id, provider, contextWindow } = builtinModel
+  return { model: builtinLanguageModel, id, provider, contextWindow }
+}
+
+function embeddingProviderOf(
+  { settings }: AgentChoice,
+  configuration: ModelConfiguration,
+): RemoteEmbeddingProvider | 'builtin' {
+  const name = settings.embedding_provider ?? configuration.embeddingProvider
+  const provider = embeddingProviders.find(known => known === name)
+  const available = embeddingProviders.filter(known => known !== 'local').join(', ')
+  if (provider === undefined) throw invalid('embedding_provider', `must be one of ${available}`)
+  if (provider === 'local') {
+    throw invalid('embedding_provider', `"local" is not available yet: choose one of ${available}`)
+  }
+  return provider
+}
+
+function unknownModel(provider: Provider, modelId?: string): AppError {
+  const model = modelId === undefined ? 'a model of that name' : `the model "${modelId.slice(0, 200)}"`
+  return new AppError(
+    'MODEL_UNKNOWN',
+    `The provider "${provider}" does not have ${model}: choose one that chat/models lists.`,
+  )
+}
+
+function chooseOne(provider: Provider, setting: string, variable: string): AppError {
+  return new AppError(
+    'MODEL_NOT_CONFIGURED',
+    `The provider "${provider}" names no model of its own: set ${setting} in the agent's settings, or ${variable} on the server.`,
+  )
+}

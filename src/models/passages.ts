@@ -1,0 +1,71 @@
+/**
+ * How passages of the agent's documents stand in a prompt: a line `<passages>`, one JSON object a line, a line
+ * `</passages>`. JSON holds no raw line break and the tags are escaped within it, so that no document can end the
+ * block early and pass its own words off as instructions.
+ */
+import { Type } from 'typebox'
+import { Check } from 'typebox/value'
+
+const passageSchema = Type.Object({
+  /** Name of the source that the text comes from. */
+  source: Type.String(),
+  /** Counted from 1; absent where the format has none. */
+  page: Type.Optional(Type.Integer()),
+  /** Heading under which the text stands. */
+  section: Type.Optional(Type.String()),
+  text: Type.String(),
+})
+
+export type Passage = Type.Static<typeof passageSchema>
+
+const opening = '<passages>'
+const closing = '</passages>'
+
+/** The block that holds these passages, in the order given; empty for none. */
+export function writePassages(passages: readonly Passage[]): string {
+  if (passages.length === 0) return ''
+  const lines = passages.map(({ source, page, section, text }) =>
+    JSON.stringify({ source, page, section, text }).replace(/<(?=\/?passages>)/gi, '\\u003c'),
+  )
+  return [opening, ...lines, closing].join('\n')
+}
+
+/** The passages of every block in the text, in order. Lines that are no passage are skipped. */
+export function readPassages(text: string): Passage[] {
+  return splitBlocks(text).inside.flatMap(readLine)
+}
+
+/** The text without its blocks of passages, and without the line before a block that announces it with a colon. */
+export function withoutPassages(text: string): string {
+  return splitBlocks(text).outside.join('\n').trim()
+}
+
+/** One pass over the lines, however many tags a text holds; a block that is never closed is plain text. */
+function splitBlocks(text: string): { inside: string[]; outside: string[] } {
+  const blocks: string[][] = []
+  const outside: string[] = []
+  let block: string[] | undefined
+  for (const line of text.split('\n')) {
+    if (block === undefined && line === opening) block = []
+    else if (block !== undefined && line === closing) {
+      if (outside.length > 1 && outside.at(-1)?.endsWith(':')) outside.pop()
+      blocks.push(block)
+      block = undefined
+    } else (block ?? outside).push(line)
+  }
+  const unclosed = block === undefined ? [] : [opening, ...block]
+  return { inside: blocks.flat(), outside: outside.concat(unclosed) }
+}
+
+function readLine(line: string): Passage[] {
+  const value = parse(line)
+  return Check(passageSchema, value) ? [value] : []
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
+}

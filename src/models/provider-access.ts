@@ -1,0 +1,86 @@
+import { AppError } from '#platform/errors.ts'
+import type { AgentChoice, ModelConfiguration } from './model-configuration.ts'
+import type { Endpoint, Provider, RemoteProvider } from './provider.ts'
+import { providers } from './provider.ts'
+import { adapterOf } from './providers.ts'
+
+/** Which setting and which variable make a provider usable. */
+const names = {
+  openai: { setting: 'openai_api_key', variable: 'OPENAI_API_KEY' },
+  anthropic: { setting: 'anthropic_api_key', variable: 'ANTHROPIC_API_KEY' },
+  google: { setting: 'google_api_key', variable: 'GOOGLE_GENERATIVE_AI_API_KEY' },
+  'openai-compatible': { setting: 'llm_base_url', variable: 'OPENAI_COMPATIBLE_BASE_URL' },
+} satisfies Record<RemoteProvider, { setting: string; variable: string }>
+
+/** How an agent reaches a provider. */
+export interface Access {
+  baseUrl: string
+  apiKey: string | undefined
+  /** Whose word the address is: an operator's is trusted, an agent's goes through the outbound guard. */
+  addressFrom: 'operator' | 'agent'
+}
+
+/**
+ * How this agent reaches the provider, or undefined without credentials for it. An agent's own key precedes the
+ * platform's; a key of the platform goes to no address but the platform's own.
+ */
+export function accessTo(
+  provider: RemoteProvider,
+  { settings, credentials }: AgentChoice,
+  configuration: ModelConfiguration,
+): Access | undefined {
+  if (provider === 'openai-compatible') {
+    const own = credentials.openai_compatible_api_key
+    if (settings.llm_base_url)
+      return { baseUrl: baseAddress(settings.llm_base_url), apiKey: own, addressFrom: 'agent' }
+    const platform = configuration.openaiCompatible
+    return (
+      platform && {
+        baseUrl: baseAddress(platform.baseUrl),
+        apiKey: own ?? platform.apiKey,
+        addressFrom: 'operator',
+      }
+    )
+  }
+  const platform = configuration[provider]
+  const apiKey = credentials[names[provider].setting] ?? platform?.apiKey
+  const publicAddress = adapterOf(provider).publicAddress
+  const baseUrl =
+    platform?.baseUrl === undefined ? publicAddress : baseAddress(platform.baseUrl, publicAddress)
+  return apiKey && baseUrl ? { baseUrl, apiKey, addressFrom: 'operator' } : undefined
+}
+
+/** The providers that this agent can use, in order of preference; `builtin` always is one. */
+export function usableProviders(agent: AgentChoice, configuration: ModelConfiguration): Provider[] {
+  return providers.filter(
+    provider => provider === 'builtin' || accessTo(provider, agent, configuration) !== undefined,
+  )
+}
+
+export function notConfigured(provider: RemoteProvider): AppError {
+  const { setting, variable } = names[provider]
+  return new AppError(
+    'MODEL_NOT_CONFIGURED',
+    `The provider "${provider}" has no credentials: set ${setting} in the agent's settings, or ${variable} on the server.`,
+  )
+}
+
+/**
+ * An address with its version: one without any path, as the providers' own tools take it, gets the path that the
+ * public address has (`/v1` for most).
+ */
+export function baseAddress(address: string, publicAddress = 'https://localhost/v1'): string {
+  const url = URL.parse(address)
+  const complete = url?.pathname === '/' ? `${url.origin}${new URL(publicAddress).pathname}` : address
+  return complete.replace(/\/+$/, '')
+}
+
+/** No model interface redirects: one that does would carry keys to where they don't belong, so it is an error. */
+export function endpointOf(
+  access: Access,
+  fetches: { trusted: typeof fetch; outbound: typeof fetch },
+): Endpoint {
+  const { baseUrl, apiKey, addressFrom } = access
+  const fetch = addressFrom === 'agent' ? fetches.outbound : fetches.trusted
+  return { baseUrl, apiKey, fetch: (input, init) => fetch(input, { ...init, redirect: 'error' }) }
+}

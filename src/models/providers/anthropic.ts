@@ -1,0 +1,34 @@
+import { Type } from 'typebox'
+import { Check } from 'typebox/value'
+import type { RemoteProviderAdapter } from '../provider.ts'
+import { isTokenCount } from '../provider.ts'
+
+const listSchema = Type.Object({
+  data: Type.Array(
+    Type.Object({
+      id: Type.String({ minLength: 1 }),
+      display_name: Type.Optional(Type.String()),
+      max_input_tokens: Type.Optional(Type.Unknown()),
+    }),
+  ),
+})
+
+export const anthropic: RemoteProviderAdapter = {
+  publicAddress: 'https://api.anthropic.com/v1',
+  async languageModel(modelId, { baseUrl, apiKey, fetch }) {
+    const { createAnthropic } = await import('@ai-sdk/anthropic')
+    return createAnthropic({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch })(modelId)
+  },
+  listRequest: apiKey => ({
+    path: '/models?limit=1000',
+    headers: { 'x-api-key': apiKey ?? '', 'anthropic-version': '2023-06-01' },
+  }),
+  readList: body =>
+    Check(listSchema, body)
+      ? body.data.map(({ id, display_name, max_input_tokens }) => ({
+          id,
+          name: display_name,
+          contextWindow: isTokenCount(max_input_tokens) ? max_input_tokens : undefined,
+        }))
+      : [],
+}

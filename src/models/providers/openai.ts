@@ -1,0 +1,52 @@
+import type { LanguageModelV4 } from '@ai-sdk/provider'
+import type { Endpoint, RemoteProviderAdapter } from '../provider.ts'
+import { canChat, listEntries, readEntry } from './openai-list.ts'
+
+const publicAddress = 'https://api.openai.com/v1'
+
+/** OpenAI's models that are reached through other interfaces than this adapter's, or take no tools or text. */
+const otherInterfaces =
+  /^(gpt|chatgpt|o\d).*(audio|realtime|image|search|instruct|codex|deep-research|-live|-pro(-|$))|^(babbage|davinci|codex|computer-use)/
+
+/**
+ * From GPT-5.6 on, OpenAI refuses function tools on `/chat/completions` unless reasoning is off, and several of these
+ * models can't turn it off ("To use function tools, use /v1/responses"). At OpenAI's own address they are spoken to
+ * through `/responses`, with nothing stored there; every gateway speaks chat completions.
+ */
+const needsResponses = /^gpt-(5\.([6-9]|\d\d)|[6-9]|\d\d)/
+
+export const openai: RemoteProviderAdapter = {
+  publicAddress,
+  async languageModel(modelId, endpoint) {
+    const provider = await open(endpoint)
+    return endpoint.baseUrl === publicAddress && needsResponses.test(modelId)
+      ? storingNothing(provider.responses(modelId))
+      : provider.chat(modelId)
+  },
+  async embeddingModel(modelId, endpoint) {
+    return (await open(endpoint)).embeddingModel(modelId)
+  },
+  listRequest: apiKey => ({ path: '/models', headers: { authorization: `Bearer ${apiKey ?? ''}` } }),
+  readList: body =>
+    listEntries(body)
+      .filter(entry => canChat(entry) && !otherInterfaces.test(entry.id))
+      .map(readEntry),
+}
+
+async function open({ baseUrl, apiKey, fetch }: Endpoint) {
+  const { createOpenAI } = await import('@ai-sdk/openai')
+  return createOpenAI({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch })
+}
+
+function storingNothing(model: LanguageModelV4): Pick<LanguageModelV4, 'doStream'> {
+  return {
+    doStream: options =>
+      model.doStream({
+        ...options,
+        providerOptions: {
+          ...options.providerOptions,
+          openai: { ...options.providerOptions?.openai, store: false },
+        },
+      }),
+  }
+}

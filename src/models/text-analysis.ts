@@ -1,0 +1,115 @@
+/**
+ * How a text is taken apart for searching, the same way for documents and queries. Words of scripts that are written
+ * with spaces stay whole (the full-text index stems them); Chinese, Japanese and Korean become pairs of characters, as
+ * in Lucene's CJK analyser, since no dictionary knows every name; Thai and its neighbours are cut by their dictionaries.
+ */
+
+/** Marks that people leave out when they type: accents, Hebrew points, Arabic vowels and hamzas, tatweel. */
+const optionalMarks = /[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670]/g
+
+/** Letters that are written for one another. */
+const variants = new Map([
+  ['ß', 'ss'],
+  ['ٱ', 'ا'],
+  ['ى', 'ي'],
+  ['ی', 'ي'],
+  ['ة', 'ه'],
+  ['ک', 'ك'],
+])
+const variantLetters = new RegExp(`[${[...variants.keys()].join('')}]`, 'g')
+
+/** As in "don’t" and "what’s": nothing that a text could be about. */
+const englishEndings = /(?<=\p{L})['’](?:s|t|d|m|ll|re|ve)(?!\p{L})/gu
+
+/** What Arabic writes together with a word: article and particles before it, endings after it (the "light10" stemmer). */
+const arabicPrefix = /^(?:[وبكف]?ال|لل)(?=\p{L}{2})/u
+const arabicSuffix = /(?<=\p{Script=Arabic}{3})(?:ها|ان|ات|ون|ين|يه|ه|ي)$/u
+
+const paired = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}ー'
+const pairedScript = new RegExp(`[${paired}]`, 'u')
+const unspacedScript = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
+const runs = new RegExp(`[${paired}]+|(?:(?![${paired}])[\\p{L}\\p{N}\\p{M}])+`, 'gu')
+const dictionaries = new Intl.Segmenter('th', { granularity: 'word' })
+
+/**
+ * Frequent words that carry no subject. A word that means something in another of these languages is missing ("war" and
+ * "die" are German function words, too), since nobody says in which language a query is.
+ */
+const stopWords = new Set(
+  termsOf(`
+  a about after again all also am an and any are as at be because been before being between both but by can could did do
+  does doing don down during each for from further had has have having he her here hers him his how i if in into is isn it
+  its itself just me might more most must my no nor not now of off on once only or other our out over own same shall she
+  should so some such than that the their them then there these they this those through to too under until up upon us very
+  was we were what when where which while who whom whose why will with within without would you your
+  aber alle als auf aus bei beim bis bist da damit dann das dass dem deren der des dessen diese diesem diesen dieser dieses
+  doch durch ein eine einem einen einer eines er es etwas für gibt hatte hatten ich ihm ihn ihr ihre im ist jede jeder
+  jedes kann kein keine können mehr mein mit nach nicht nur oder ohne sehr sein seine sich sie sind über um und uns unter
+  vom von vor waren warum welche welchem welchen welcher welches wenn wer werden wie wieder wir wird wurde wurden zu zum zur
+  au aux avec ce ces cette dans du elle elles en est et etait il ils je la le les leur leurs lui mais nous ou par pas plus
+  qu que quel quelle quelles quels qui quoi sa se ses si sont sur un une vous
+  al como con cual cuales cuando de del donde el ella ellas ellos entre esta este esto fue hay las lo los mas muy para pero
+  por porque quien su sus y
+  في من على عن مع هو هي هم هذا هذه ذلك تلك التي الذي الذين ما ماذا متى أين كيف كم هل لماذا لم لن لا أن إن كان كانت قد كل
+  بعد قبل بين أو ثم حيث عند غير أي إلى`),
+)
+
+export function isStopWord(term: string): boolean {
+  return stopWords.has(term)
+}
+
+/** Whether a term is a piece of text that is written without spaces instead of a word. */
+export function isPiece(term: string): boolean {
+  return pairedScript.test(term)
+}
+
+/** The terms of a text in order, with repeats, in lower case and without the marks that people leave out. */
+export function termsOf(text: string): string[] {
+  return runsOf(text).flatMap(cut)
+}
+
+/** The terms that the full-text index takes for a text, with spaces between them. */
+export function searchableText(text: string): string {
+  return runsOf(text)
+    .flatMap(run => (isPiece(run) ? cutWithCharacters(run) : cut(run)))
+    .join(' ')
+}
+
+/** The different terms that a query is about, in order; stop words are among them only if there is nothing else. */
+export function queryTerms(query: string): string[] {
+  const terms = [...new Set(termsOf(query))]
+  const content = terms.filter(term => !isStopWord(term))
+  return content.length > 0 ? content : terms
+}
+
+function runsOf(text: string): string[] {
+  const plain = text
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(optionalMarks, '')
+    .normalize('NFC')
+    .replace(variantLetters, letter => variants.get(letter) ?? letter)
+    .replace(englishEndings, '')
+  return plain.match(runs) ?? []
+}
+
+function cut(run: string): string[] {
+  if (isPiece(run)) return pairsOf(run)
+  if (unspacedScript.test(run)) {
+    return Array.from(dictionaries.segment(run), ({ segment }) => segment)
+  }
+  return [run.replace(arabicPrefix, '').replace(arabicSuffix, '')]
+}
+
+/** A run of one character is its own only term. */
+function pairsOf(run: string): string[] {
+  const characters = [...run]
+  if (characters.length === 1) return characters
+  return characters.slice(1).map((character, index) => `${characters[index]}${character}`)
+}
+
+/** Single characters stand in the index as well, so that a query of one character finds them. */
+function cutWithCharacters(run: string): string[] {
+  const pairs = pairsOf(run)
+  return pairs[0] === run ? pairs : [...pairs, ...run]
+}

@@ -1,0 +1,75 @@
+import { randomBytes } from 'node:crypto'
+import { open, readFile, rename, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { invalid } from './errors.ts'
+import type { Log } from './log.ts'
+import { keyLength } from './secret-box.ts'
+
+interface KeySource {
+  /** The key as the operator configured it, in base64; undefined to use the file. */
+  configured: string | undefined
+  /** File of the generated key; made when there is neither this file nor a configured key. */
+  path: string
+  log: Log
+}
+
+const ownerOnly = 0o600
+const readableByOthers = 0o077
+
+/** @throws AppError when the configured key, or the file's content, is not 32 bytes in base64. */
+export async function loadKey({ configured, path, log }: KeySource): Promise<Uint8Array> {
+  if (configured !== undefined) return decodeKey(configured, 'ENCRYPTION_KEY')
+  const stored = await readKeyFile(path, log)
+  if (stored !== undefined) return decodeKey(stored.trim(), path)
+  const key = randomBytes(keyLength)
+  await writeKeyFile(path, `${key.toString('base64')}\n`)
+  log.info({ path }, 'generated an encryption key; keep a copy, without it stored credentials are lost')
+  return key
+}
+
+/** `where` names the setting or file in the error's message. */
+export function decodeKey(text: string, where: string): Uint8Array {
+  const key = Buffer.from(text, 'base64')
+  // Decoding skips what is no base64, so only the way back shows whether the text was all key.
+  if (key.length !== keyLength || key.toString('base64') !== text)
+    throw invalid(
+      where,
+      `must be ${keyLength} bytes in base64, as made by: openssl rand -base64 ${keyLength}`,
+    )
+  return key
+}
+
+async function readKeyFile(path: string, log: Log): Promise<string | undefined> {
+  try {
+    const { mode } = await stat(path)
+    if ((mode & readableByOthers) !== 0)
+      log.warn(
+        { path },
+        'other users of this machine can read the encryption key; run: chmod 600 on this file',
+      )
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** Written beside its place and renamed into it: the file is there in full or not at all, also after a power cut. */
+async function writeKeyFile(path: string, content: string): Promise<void> {
+  const draft = `${path}.new`
+  const file = await open(draft, 'w', ownerOnly)
+  try {
+    await file.chmod(ownerOnly)
+    await file.writeFile(content)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(draft, path)
+  const folder = await open(dirname(path), 'r')
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}

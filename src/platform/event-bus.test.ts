@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest'
+import { createEventBus } from './event-bus.ts'
+
+interface Events {
+  'note.created': { id: string }
+  'note.deleted': { id: string }
+}
+
+test('emit waits for each handler, in the order of registration, and for handlers of that name only', async () => {
+  const bus = createEventBus<Events>()
+  const told: string[] = []
+  bus.on('note.created', async ({ id }) => {
+    await Promise.resolve()
+    told.push(`first ${id}`)
+  })
+  bus.on('note.created', ({ id }) => {
+    told.push(`second ${id}`)
+  })
+  bus.on('note.deleted', () => {
+    told.push('deleted')
+  })
+  await bus.emit('note.created', { id: 'a' })
+  expect(told).toEqual(['first a', 'second a'])
+})
+
+test('a failing handler does not stop the others, and all failures are reported together', async () => {
+  const bus = createEventBus<Events>()
+  const told: string[] = []
+  bus.on('note.created', () => {
+    throw new Error('thrown at once')
+  })
+  bus.on('note.created', async () => {
+    throw new Error('rejected')
+  })
+  bus.on('note.created', ({ id }) => {
+    told.push(id)
+  })
+  const error = await bus.emit('note.created', { id: 'a' }).catch(reason => reason)
+  expect(told).toEqual(['a'])
+  expect(error).toBeInstanceOf(AggregateError)
+  expect(error.errors).toEqual([new Error('thrown at once'), new Error('rejected')])
+  expect(error.message).toBe('2 handler(s) of note.created failed: thrown at once; rejected')
+})
+
+test('a handler that is taken off hears no more, its twin still does', async () => {
+  const bus = createEventBus<Events>()
+  let calls = 0
+  const count = () => {
+    calls += 1
+  }
+  const off = bus.on('note.created', count)
+  bus.on('note.created', count)
+  await bus.emit('note.created', { id: 'a' })
+  off()
+  expect(bus.hears('note.created')).toBe(true)
+  await bus.emit('note.created', { id: 'b' })
+  expect(calls).toBe(3)
+})
+
+test('news that nobody waits for is fine, also when it comes out of storage by name', async () => {
+  const bus = createEventBus<Events>()
+  const told: unknown[] = []
+  bus.on('note.deleted', payload => {
+    told.push(payload)
+  })
+  expect([bus.hears('unknown'), bus.hears('note.deleted')]).toEqual([false, true])
+  await bus.deliver('unknown', {})
+  await bus.deliver('note.deleted', { id: 'a' })
+  expect(told).toEqual([{ id: 'a' }])
+})

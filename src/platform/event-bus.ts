@@ -1,0 +1,50 @@
+type EventHandler<Payload> = (payload: Payload) => void | Promise<void>
+
+/** News from a lower part of the service to those above it; `Events` maps each name to its payload. */
+export interface EventBus<Events> {
+  /** Returns a function that takes the handler off again. */
+  on<Name extends keyof Events & string>(name: Name, handler: EventHandler<Events[Name]>): () => void
+  /**
+   * Runs the handlers one after the other, in the order of their registration, all of them even when some fail.
+   * @throws AggregateError of what the handlers threw.
+   */
+  emit<Name extends keyof Events & string>(name: Name, payload: Events[Name]): Promise<void>
+  /** `emit` for news out of storage, whose name and payload no compiler can check. */
+  deliver(name: string, payload: unknown): Promise<void>
+  /** Whether there is a handler for this name. */
+  hears(name: string): boolean
+}
+
+export function createEventBus<Events>(): EventBus<Events> {
+  const handlers = new Map<string, Set<EventHandler<unknown>>>()
+
+  async function deliver(name: string, payload: unknown): Promise<void> {
+    const errors: unknown[] = []
+    for (const handler of [...(handlers.get(name) ?? [])]) {
+      try {
+        await handler(payload)
+      } catch (error) {
+        errors.push(error)
+      }
+    }
+    if (errors.length > 0) throw new AggregateError(errors, failureOf(name, errors))
+  }
+
+  return {
+    on(name, handler) {
+      // A wrapper of its own, so that a handler registered twice runs twice, and each can be taken off.
+      const registered: EventHandler<unknown> = payload => handler(payload as Events[typeof name])
+      const registrations = handlers.get(name) ?? new Set()
+      handlers.set(name, registrations.add(registered))
+      return () => registrations.delete(registered)
+    },
+    emit: deliver,
+    deliver,
+    hears: name => (handlers.get(name)?.size ?? 0) > 0,
+  }
+}
+
+function failureOf(name: string, errors: unknown[]): string {
+  const messages = errors.map(error => (error instanceof Error ? error.message : String(error)))
+  return `${errors.length} handler(s) of ${name} failed: ${messages.join('; ')}`
+}

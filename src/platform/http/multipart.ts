@@ -1,0 +1,70 @@
+import { createWriteStream } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { pipeline } from 'node:stream/promises'
+import type { MultipartFile } from '@fastify/multipart'
+import multipart from '@fastify/multipart'
+import type { FastifyRequest } from 'fastify'
+import { AppError, invalid } from '../errors.ts'
+import type { App } from './app.ts'
+
+/** A form with at most one file, which lies where it was to be put. */
+export interface Form {
+  fields: Record<string, string>
+  file: ReceivedFile | undefined
+}
+
+export interface ReceivedFile {
+  field: string
+  /** As the client calls it: text to show, never a path. */
+  name: string
+  bytes: number
+}
+
+export interface FormOptions {
+  /** Where the file is written, named by us; removed again if the form is not accepted. */
+  path: string
+  maxBytes: number
+  /** Throws if a file of this name is not wanted: before it is read. */
+  acceptName(name: string): void
+}
+
+/** Lets the routes of a scope take multipart forms instead of JSON. */
+export function acceptForms(scope: App): void {
+  void scope.register(multipart, { limits: { files: 1, fields: 50, fieldSize: 100_000, parts: 60 } })
+}
+
+/** Reads a form whose parts come in any order; the file streams to the disk. Throws what is wrong with it, and then leaves no file. */
+export async function readForm(request: FastifyRequest, options: FormOptions): Promise<Form> {
+  try {
+    return await readParts(request, options)
+  } catch (error) {
+    await rm(options.path, { force: true })
+    throw error
+  }
+}
+
+async function readParts(request: FastifyRequest, options: FormOptions): Promise<Form> {
+  const form: Form = { fields: {}, file: undefined }
+  for await (const part of request.parts({ limits: { fileSize: options.maxBytes } })) {
+    if (part.type === 'file') form.file = await receive(part, options)
+    else if (typeof part.value === 'string') form.fields[part.fieldname] = part.value
+  }
+  return form
+}
+
+async function receive(
+  part: MultipartFile,
+  { path, maxBytes, acceptName }: FormOptions,
+): Promise<ReceivedFile> {
+  const name = part.filename ?? ''
+  if (name === '') throw invalid(part.fieldname, 'has no file name')
+  acceptName(name)
+  await pipeline(part.file, createWriteStream(path, { mode: 0o600 }))
+  if (part.file.truncated)
+    throw new AppError(
+      'PAYLOAD_TOO_LARGE',
+      `The file is larger than the ${maxBytes} bytes that are accepted.`,
+    )
+  if (part.file.bytesRead === 0) throw invalid(part.fieldname, 'is empty: choose a file with content')
+  return { field: part.fieldname, name, bytes: part.file.bytesRead }
+}

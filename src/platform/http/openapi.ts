@@ -1,0 +1,56 @@
+import swagger from '@fastify/swagger'
+import type { App } from './app.ts'
+
+const description = [
+  'Hosts AI agents that chat, answer from their own documents and act through tools.',
+  'Agent-scoped paths begin with `/api/agents/{id}`; the agent `default` is open to callers without a user.',
+].join(' ')
+
+type Json = Record<string, unknown>
+
+/** Collects the schemas of all routes registered after it; the document is made when it is first asked for. */
+export async function registerOpenApi(
+  app: App,
+  options: { version: string; gatewayHeader: string | undefined },
+): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'agentstead',
+        version: options.version,
+        description,
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
+      ...security(options.gatewayHeader),
+    },
+    hideUntagged: true,
+    stripBasePath: false,
+  })
+}
+
+/** Requests may carry the identity gateway's token; without a gateway there is nothing to carry. */
+function security(header: string | undefined) {
+  if (header === undefined) return {}
+  const gateway = { type: 'apiKey' as const, in: 'header', name: header }
+  return { components: { securitySchemes: { gateway } }, security: [{ gateway: [] }, {}] }
+}
+
+/** The OpenAPI 3.1 document of all routes, with each titled schema once among the components. */
+export function openApiDocument(app: App): Json {
+  const schemas: Record<string, unknown> = {}
+  const document = hoist(app.swagger() as unknown as Json, schemas) as Json
+  const components = { ...(document.components as Json | undefined), schemas }
+  return { ...document, components }
+}
+
+/** Moves every schema that has a title to the components and leaves a reference in its place. */
+function hoist(value: unknown, schemas: Record<string, unknown>): unknown {
+  if (Array.isArray(value)) return value.map(item => hoist(item, schemas))
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([name, inner]) => [name, hoist(inner, schemas)] as const)
+  const copy: Json = Object.fromEntries(entries)
+  if (typeof copy.title !== 'string' || copy.type !== 'object') return copy
+  schemas[copy.title] = copy
+  return { $ref: `#/components/schemas/${copy.title}` }
+}

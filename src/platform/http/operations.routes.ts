@@ -1,0 +1,84 @@
+import { Type } from 'typebox'
+import type { Metrics } from '../metrics.ts'
+import type { App } from './app.ts'
+import { openApiDocument } from './openapi.ts'
+import { createReader } from './reader.ts'
+
+const open = { area: 'generic', access: 'open', limit: 'none' } as const
+const statusSchema = Type.Object({ status: Type.String() })
+const documentPath = '/openapi.json'
+const readerPath = '/docs'
+
+interface Needs {
+  metrics: Metrics
+  /** Whether the service can do its work; throws or is false while it can't. */
+  isReady(): Promise<boolean>
+}
+
+/** What runs the service asks: alive, ready, numbers, and its own description. */
+export function registerOperationRoutes(app: App, { metrics, isReady }: Needs): void {
+  app.route({
+    method: 'GET',
+    url: '/healthz',
+    config: open,
+    schema: {
+      summary: 'Whether the process is alive',
+      tags: ['Operations'],
+      response: { 200: statusSchema },
+    },
+    handler: async () => ({ status: 'ok' }),
+  })
+
+  app.route({
+    method: 'GET',
+    url: '/readyz',
+    config: open,
+    schema: {
+      summary: 'Whether requests can be served',
+      tags: ['Operations'],
+      response: { 200: statusSchema, 503: statusSchema },
+    },
+    handler: async (_request, reply) => {
+      if (await isReady()) return { status: 'ready' }
+      return reply.code(503).send({ status: 'not ready' })
+    },
+  })
+
+  app.route({
+    method: 'GET',
+    url: '/metrics',
+    config: open,
+    schema: { summary: 'Numbers in the text form of Prometheus', tags: ['Operations'] },
+    handler: async (_request, reply) =>
+      reply.header('Content-Type', metrics.contentType).send(await metrics.text()),
+  })
+
+  app.route({
+    method: 'GET',
+    url: documentPath,
+    config: open,
+    handler: async () => openApiDocument(app),
+  })
+
+  registerReader(app)
+}
+
+function registerReader(app: App): void {
+  const reader = createReader(readerPath, documentPath)
+  app.route({
+    method: 'GET',
+    url: readerPath,
+    config: open,
+    handler: async (_request, reply) => reply.redirect(`${readerPath}/`),
+  })
+  app.route({
+    method: 'GET',
+    url: `${readerPath}/*`,
+    config: open,
+    handler: async (request, reply) => {
+      const file = await reader.read(request.url.split('?')[0] ?? readerPath)
+      reply.header('Content-Security-Policy', file.contentSecurityPolicy)
+      return reply.code(file.status).header('Content-Type', file.contentType).send(file.body)
+    },
+  })
+}

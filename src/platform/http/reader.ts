@@ -1,0 +1,48 @@
+import { randomBytes } from 'node:crypto'
+import { fastify } from 'fastify'
+
+/** One file of the documentation reader. */
+export interface ReaderFile {
+  status: number
+  contentType: string
+  body: Buffer
+  /** What the page may load: itself and this server only. */
+  contentSecurityPolicy: string
+}
+
+/**
+ * The page that shows the OpenAPI document, served from this machine alone: no fonts, scripts or telemetry from
+ * elsewhere. Its library, some megabytes, is loaded when somebody opens it.
+ */
+export function createReader(prefix: `/${string}`, documentUrl: string) {
+  const nonce = randomBytes(16).toString('base64')
+  const contentSecurityPolicy = [
+    "default-src 'none'",
+    `script-src 'self' 'nonce-${nonce}'`,
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data: blob:",
+    "font-src 'self' data:",
+    "connect-src 'self'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+  let opened: ReturnType<typeof open> | undefined
+
+  async function open() {
+    const { default: reference } = await import('@scalar/fastify-api-reference')
+    // A server of its own, never listening: its routes stay out of ours, where every route declares its access.
+    const server = fastify()
+    const configuration = { url: documentUrl, withDefaultFonts: false, telemetry: false, nonce }
+    await server.register(reference, { routePrefix: prefix, configuration })
+    return server
+  }
+
+  return {
+    /** `path` begins with the prefix. */
+    async read(path: string): Promise<ReaderFile> {
+      opened ??= open()
+      const answer = await (await opened).inject(path)
+      const contentType = String(answer.headers['content-type'] ?? 'text/plain')
+      return { status: answer.statusCode, contentType, body: answer.rawPayload, contentSecurityPolicy }
+    },
+  }
+}

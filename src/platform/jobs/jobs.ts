@@ -1,0 +1,103 @@
+import type { Kysely, Selectable, Transaction } from 'kysely'
+import type { Log } from '../log.ts'
+import type { OutboxTable, OutboxTables } from './tables.ts'
+
+export type OutboxDatabase = Kysely<OutboxTables>
+export type OutboxEntry = Selectable<OutboxTable>
+
+/** What jobs need of an agent's handle; handlers get the handle itself. */
+export interface JobAgent {
+  agentId: string
+  db: OutboxDatabase
+  /** Aborted when the database is about to be closed, as when the agent is being deleted. */
+  signal: AbortSignal
+}
+
+export interface JobContext<Agent extends JobAgent> {
+  agent: Agent
+  /** As it was added, after a round trip through JSON: check it as you would check input. */
+  payload: unknown
+  /** Stays the same when the job runs again: use it to recognise work that is done already. */
+  jobId: string
+  key: string | null
+  /**
+   * Aborted, with a `JobAborted` as its reason, when the process stops, the job is cancelled, another process has taken
+   * it over or the agent is being deleted. The handler is to end soon by throwing, which does not count as a failure.
+   */
+  signal: AbortSignal
+  log: Log
+}
+
+/** Does the jobs of one name. A job may run more than once, also after it had succeeded: handlers are idempotent. */
+export interface JobHandler<Agent extends JobAgent> {
+  run(context: JobContext<Agent>): Promise<void>
+  /**
+   * After the last attempt has failed; runs until it succeeds once. `error` is the message of the last failure.
+   * The place to tell people, such as by the state of the thing that could not be processed.
+   */
+  onFailed?(context: JobContext<Agent>, error: string): Promise<void>
+  /** Failed runs until the job is given up, at least 1; 5 by default. */
+  maxAttempts?: number
+}
+
+/**
+ * Runs `work` in a transaction of the agent's database, together with the jobs and news that it causes: they are there
+ * if and only if it commits, and are run soon after. Inside, use `transaction` only: `agent.db` waits for its end, so
+ * that waiting for it would never end; and make no model or HTTP call.
+ */
+export type Transact<Events = Record<string, unknown>> = <Tables extends OutboxTables, Result>(
+  agent: { agentId: string; db: Kysely<Tables> },
+  work: (transaction: Transaction<Tables>, outbox: Outbox<Events>) => Promise<Result>,
+) => Promise<Result>
+
+/** Where a transaction leaves the work that follows from it. */
+export interface Outbox<Events = Record<string, unknown>> {
+  /** False, and nothing is added, while a job with the same key waits or runs. */
+  add(job: NewJob): Promise<boolean>
+  /** Tells the handlers of the event bus after the commit, again until none of them fails. */
+  tell<Name extends keyof Events & string>(eventName: Name, payload: Events[Name]): Promise<void>
+  /** Takes back the job that waits under this key, or aborts it while it runs. False when there is none. */
+  cancel(key: string): Promise<boolean>
+}
+
+interface NewJob {
+  /** Name of the handler. */
+  name: string
+  /** Anything that JSON can hold. */
+  payload: unknown
+  key?: string
+  /** Milliseconds since the epoch; at once by default. */
+  runAt?: number
+}
+
+const abortMessages = {
+  stopping: 'the process is stopping; the job will be run again',
+  cancelled: 'the job was cancelled',
+  'lease lost': 'the job was cancelled, or taken over, by another process',
+  'agent closed': 'the database of the agent is being closed',
+} as const
+
+export type AbortReason = keyof typeof abortMessages
+
+/** Why a job's signal is aborted. */
+export class JobAborted extends Error {
+  readonly reason: AbortReason
+
+  constructor(reason: AbortReason) {
+    super(abortMessages[reason])
+    this.name = 'JobAborted'
+    this.reason = reason
+  }
+}
+
+/** News that the runner hands to the event bus stand in the outbox under this prefix. */
+const eventPrefix = 'event:'
+
+export function eventEntryName(eventName: string): string {
+  return eventPrefix + eventName
+}
+
+/** The event's name; undefined for an entry that is a job. */
+export function eventNameOf(entryName: string): string | undefined {
+  return entryName.startsWith(eventPrefix) ? entryName.slice(eventPrefix.length) : undefined
+}

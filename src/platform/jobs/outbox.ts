@@ -1,0 +1,184 @@
+/** The statements on the outbox of one agent. Times are milliseconds since the epoch. */
+import type { ExpressionBuilder, UpdateResult } from 'kysely'
+import type { OutboxDatabase, OutboxEntry } from './jobs.ts'
+import type { OutboxTables } from './tables.ts'
+
+export interface NewEntry {
+  id: string
+  name: string
+  key: string | null
+  payload: unknown
+  runAt: number
+  now: number
+}
+
+/** False, and nothing is added, while an entry with the same key waits or runs. */
+export async function addEntry(db: OutboxDatabase, entry: NewEntry): Promise<boolean> {
+  const { id, name, key, payload, runAt, now } = entry
+  const added = await db
+    .insertInto('outbox')
+    .values({
+      id,
+      name,
+      key,
+      payload: JSON.stringify(payload ?? null),
+      run_at: toText(runAt),
+      attempts: 0,
+      failures: 0,
+      created_at: toText(now),
+    })
+    .onConflict(conflict => conflict.doNothing())
+    .returning('id')
+    .executeTakeFirst()
+  return added !== undefined
+}
+
+/** Takes the entry with this key back, also while it runs. Gives its id; undefined when there is none. */
+export async function cancelEntry(db: OutboxDatabase, key: string): Promise<string | undefined> {
+  const removed = await db
+    .deleteFrom('outbox')
+    .where('key', '=', key)
+    .where('failed_at', 'is', null)
+    .returning('id')
+    .executeTakeFirst()
+  return removed?.id
+}
+
+/** What runs in this process right now, of one agent: it knows that better than any lease tells. */
+export interface Running {
+  ids: readonly string[]
+  /** No other entry with one of these begins before the running one has ended, even if that has been cancelled. */
+  keys: readonly string[]
+}
+
+export interface Lease {
+  holder: string
+  now: number
+  expiresAt: number
+  limit: number
+  running: Running
+}
+
+/** Leases up to `limit` entries that are due, or whose holder is dead; the longest due first. */
+export async function leaseDue(db: OutboxDatabase, lease: Lease): Promise<OutboxEntry[]> {
+  const { holder, expiresAt, limit, running } = lease
+  const now = toText(lease.now)
+  const due = db
+    .selectFrom('outbox')
+    .select('id')
+    .where(isWaiting(running))
+    .where('run_at', '<=', now)
+    .where(isFree(now))
+    .orderBy('run_at')
+    .orderBy('id')
+    .limit(limit)
+  const leased = await db
+    .updateTable('outbox')
+    .set(old => ({
+      lease_holder: holder,
+      lease_expires_at: toText(expiresAt),
+      attempts: old('attempts', '+', 1),
+    }))
+    .where('id', 'in', due)
+    // Once more, since two that lease at the same time may have found the same entries.
+    .where(isFree(now))
+    .returningAll()
+    .execute()
+  return leased.toSorted((one, other) => compare(one.run_at, other.run_at) || compare(one.id, other.id))
+}
+
+/**
+ * When the outbox has to be looked into again: the first time at which an entry that does not run here is due, or the
+ * lease of another holder ends. Undefined when there is none.
+ */
+export async function nextDue(db: OutboxDatabase, running: Running): Promise<number | undefined> {
+  const row = await db
+    .selectFrom('outbox')
+    .select(({ fn }) => fn.min(fn.coalesce('lease_expires_at', 'run_at')).as('due_at'))
+    .where(isWaiting(running))
+    .executeTakeFirst()
+  return row?.due_at == null ? undefined : Date.parse(row.due_at)
+}
+
+function isWaiting({ ids, keys }: Running) {
+  return ({ and, or, eb }: ExpressionBuilder<OutboxTables, 'outbox'>) =>
+    and([
+      eb('failed_at', 'is', null),
+      ...(ids.length > 0 ? [eb('id', 'not in', ids)] : []),
+      ...(keys.length > 0 ? [or([eb('key', 'is', null), eb('key', 'not in', keys)])] : []),
+    ])
+}
+
+function isFree(now: string) {
+  return ({ or, eb }: ExpressionBuilder<OutboxTables, 'outbox'>) =>
+    or([eb('lease_holder', 'is', null), eb('lease_expires_at', '<=', now)])
+}
+
+/** Frees at once what a predecessor leased: only where its death is certain. */
+export async function voidLeases(db: OutboxDatabase, holder: string): Promise<void> {
+  await db
+    .updateTable('outbox')
+    .set({ lease_holder: null, lease_expires_at: null })
+    .where('lease_holder', '!=', holder)
+    .execute()
+}
+
+/** An entry that `holder` has leased. Each change below tells whether it still had: if not, nothing was changed. */
+export interface Held {
+  id: string
+  holder: string
+}
+
+export async function extendLease(db: OutboxDatabase, held: Held, expiresAt: number): Promise<boolean> {
+  return await isChanged(heldEntry(db, held).set({ lease_expires_at: toText(expiresAt) }))
+}
+
+/** The work is done: nothing of it stays. */
+export async function completeEntry(db: OutboxDatabase, { id, holder }: Held): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('outbox')
+    .where('id', '=', id)
+    .where('lease_holder', '=', holder)
+    .executeTakeFirstOrThrow()
+  return numDeletedRows > 0n
+}
+
+/** Counts a run that ended in an error; the lease goes on. */
+export async function recordFailure(db: OutboxDatabase, held: Held, error: string): Promise<boolean> {
+  return await isChanged(
+    heldEntry(db, held).set(old => ({ failures: old('failures', '+', 1), last_error: error })),
+  )
+}
+
+export async function postponeEntry(db: OutboxDatabase, held: Held, runAt: number): Promise<boolean> {
+  return await isChanged(heldEntry(db, held).set({ run_at: toText(runAt), ...unleased }))
+}
+
+/** Gives an entry back whose run was stopped for no fault of its own, as if it had not begun. */
+export async function returnEntry(db: OutboxDatabase, held: Held): Promise<boolean> {
+  return await isChanged(heldEntry(db, held).set(old => ({ attempts: old('attempts', '-', 1), ...unleased })))
+}
+
+/** Keeps the entry for people to see, never to be run again. */
+export async function giveUpEntry(db: OutboxDatabase, held: Held, now: number): Promise<boolean> {
+  return await isChanged(heldEntry(db, held).set({ failed_at: toText(now), ...unleased }))
+}
+
+const unleased = { lease_holder: null, lease_expires_at: null }
+
+function heldEntry(db: OutboxDatabase, { id, holder }: Held) {
+  return db.updateTable('outbox').where('id', '=', id).where('lease_holder', '=', holder)
+}
+
+async function isChanged(update: { executeTakeFirstOrThrow(): Promise<UpdateResult> }): Promise<boolean> {
+  const { numUpdatedRows } = await update.executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other)
+}
+
+function toText(time: number): string {
+  return new Date(time).toISOString()
+}

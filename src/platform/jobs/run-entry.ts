@@ -1,0 +1,122 @@
+import type { Clock } from '../clock.ts'
+import type { Log } from '../log.ts'
+import { backoff } from './backoff.ts'
+import type { JobAgent, JobContext, JobHandler, OutboxEntry } from './jobs.ts'
+import { JobAborted } from './jobs.ts'
+import { completeEntry, giveUpEntry, postponeEntry, recordFailure, returnEntry } from './outbox.ts'
+
+export interface EntryRun<Agent extends JobAgent> {
+  agent: Agent
+  /** As leased, with this run counted in `attempts`. */
+  entry: OutboxEntry
+  handler: JobHandler<Agent>
+  holder: string
+  signal: AbortSignal
+  clock: Clock
+  log: Log
+  /** 0 to 1. */
+  random(): number
+}
+
+const defaultMaxAttempts = 5
+/** Runs that ended with their process: a job that kills it each time must not do so for ever. */
+const maxInterruptions = 10
+const storedErrorLength = 1_000
+
+/** Runs a leased entry once and records what became of it. */
+export async function runEntry<Agent extends JobAgent>(run: EntryRun<Agent>): Promise<void> {
+  const { agent, entry, handler, signal } = run
+  const held = { id: entry.id, holder: run.holder }
+  const context = contextOf(run)
+  if (isExhausted(entry, handler)) return await giveUp(run, context, entry.last_error ?? interrupted)
+
+  const error = await failureOf(async () => {
+    signal.throwIfAborted()
+    await handler.run(context)
+  })
+  if (error === undefined) await completeEntry(agent.db, held)
+  else if (signal.aborted) await afterAbort(run)
+  else await afterFailure(run, context, error)
+}
+
+const interrupted = 'The work was interrupted too often: each time, the process ended before the work did.'
+
+function isExhausted<Agent extends JobAgent>(entry: OutboxEntry, handler: JobHandler<Agent>): boolean {
+  const interruptions = entry.attempts - 1 - entry.failures
+  return entry.failures >= (handler.maxAttempts ?? defaultMaxAttempts) || interruptions >= maxInterruptions
+}
+
+function contextOf<Agent extends JobAgent>({
+  agent,
+  entry,
+  signal,
+  log,
+}: EntryRun<Agent>): JobContext<Agent> {
+  return {
+    agent,
+    payload: JSON.parse(entry.payload),
+    jobId: entry.id,
+    key: entry.key,
+    signal,
+    log: log.child({ agentId: agent.agentId, job: entry.name, jobId: entry.id }),
+  }
+}
+
+/** Turns what `work` throws into data; undefined when it succeeds. */
+async function failureOf(work: () => Promise<void>): Promise<Error | undefined> {
+  try {
+    await work()
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error))
+  }
+}
+
+async function afterAbort<Agent extends JobAgent>({
+  agent,
+  entry,
+  holder,
+  signal,
+}: EntryRun<Agent>): Promise<void> {
+  const reason = signal.reason instanceof JobAborted ? signal.reason.reason : undefined
+  // Of an entry that was cancelled or taken over nothing is ours any more.
+  if (reason === 'stopping' || reason === 'agent closed')
+    await returnEntry(agent.db, { id: entry.id, holder })
+}
+
+async function afterFailure<Agent extends JobAgent>(
+  run: EntryRun<Agent>,
+  context: JobContext<Agent>,
+  error: Error,
+): Promise<void> {
+  const { agent, entry, handler, holder, clock, random } = run
+  const held = { id: entry.id, holder }
+  const failures = entry.failures + 1
+  const message = error.message.slice(0, storedErrorLength)
+  context.log.warn({ err: error, failures }, 'a job failed')
+  await recordFailure(agent.db, held, message)
+  if (isExhausted({ ...entry, failures }, handler)) return await giveUp(run, context, message)
+  await postponeEntry(agent.db, held, clock.now() + backoff(failures, random))
+}
+
+/** The entry is marked as failed only after the handler has been told, so that a crash in between tells it again. */
+async function giveUp<Agent extends JobAgent>(
+  run: EntryRun<Agent>,
+  context: JobContext<Agent>,
+  message: string,
+): Promise<void> {
+  const { agent, entry, handler, holder, signal, clock, random } = run
+  const held = { id: entry.id, holder }
+  const error = await failureOf(async () => {
+    signal.throwIfAborted()
+    await handler.onFailed?.(context, message)
+  })
+  if (error === undefined) {
+    context.log.error({ lastError: message }, 'a job was given up')
+    await giveUpEntry(agent.db, held, clock.now())
+  } else if (signal.aborted) await afterAbort(run)
+  else {
+    context.log.error({ err: error }, 'a job failed for good, and so did telling of it')
+    await postponeEntry(agent.db, held, clock.now() + backoff(entry.failures + 1, random))
+  }
+}

@@ -1,0 +1,368 @@
+import { expect, test, vi } from 'vitest'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import { createGate, eventually, setJobStage } from '#test/support/job-stage.ts'
+import { manualClock } from '#test/support/manual-clock.ts'
+import { systemClock } from '../clock.ts'
+import type { JobContext } from './jobs.ts'
+import { leaseDue } from './outbox.ts'
+
+type Context = JobContext<AgentHandle>
+
+const second = 1_000
+
+test('a job runs after the commit, with its payload and agent, and leaves nothing behind', async () => {
+  const runs: unknown[] = []
+  const stage = await setJobStage(
+    { greet: async ({ agent, payload, key }) => void runs.push([agent.agentId, payload, key]) },
+    { clock: manualClock() },
+  )
+  await stage.runner.start()
+  await stage.add('greet', { agent: 'b', payload: { name: 'Ann' }, key: 'greet:ann' })
+  await stage.runner.idle()
+  expect(runs).toEqual([['b', { name: 'Ann' }, 'greet:ann']])
+  expect(await stage.entries('b')).toEqual([])
+  expect(await stage.wakeUpRows()).toEqual([])
+})
+
+test('what was added before the start runs, and what waits for its time only then', async () => {
+  const runs: unknown[] = []
+  const clock = manualClock()
+  const stage = await setJobStage({ note: async ({ payload }) => void runs.push(payload) }, { clock })
+  await stage.add('note', { payload: 'now' })
+  await stage.add('note', { payload: 'later', runAt: clock.now() + 3_600 * second })
+  await stage.runner.start()
+  await stage.runner.idle()
+  clock.advance(3_599 * second)
+  await stage.runner.idle()
+  expect(runs).toEqual(['now'])
+  expect(await stage.wakeUpRows()).toEqual([{ agent_id: 'a', due_at: '2026-01-01T01:00:00.000Z' }])
+  clock.advance(second)
+  await stage.runner.idle()
+  expect(runs).toEqual(['now', 'later'])
+  expect(await stage.wakeUpRows()).toEqual([])
+})
+
+test('by the real clock, a job runs by itself when its time has come', async () => {
+  const gate = createGate()
+  const stage = await setJobStage({ ring: () => gate.pass() }, { clock: systemClock })
+  await stage.runner.start()
+  const runAt = systemClock.now() + 50
+  await stage.add('ring', { runAt })
+  await gate.reached
+  expect(systemClock.now()).toBeGreaterThanOrEqual(runAt)
+  gate.open()
+})
+
+test('a failing job is tried again after growing pauses, then given up and told of', async () => {
+  const clock = manualClock()
+  const runs: number[] = []
+  const told: string[] = []
+  const stage = await setJobStage(
+    {
+      fail: {
+        run: async () => {
+          runs.push(clock.now())
+          throw new Error(`failure ${runs.length}`)
+        },
+        onFailed: async (_context, error) => void told.push(error),
+      },
+    },
+    { clock },
+  )
+  const start = clock.now()
+  await stage.runner.start()
+  await stage.add('fail')
+  for (let seconds = 0; seconds <= 200; seconds++) {
+    await stage.runner.idle()
+    clock.advance(second)
+  }
+  expect(runs.map(time => (time - start) / second)).toEqual([0, 1, 5, 21, 85])
+  expect(told).toEqual(['failure 5'])
+  const [entry] = await stage.entries()
+  expect(entry).toMatchObject({
+    failures: 5,
+    last_error: 'failure 5',
+    failed_at: '2026-01-01T00:01:25.000Z',
+    lease_holder: null,
+  })
+  expect(await stage.wakeUpRows()).toEqual([])
+})
+
+test('a handler decides how often it is tried, and success ends the trying', async () => {
+  const clock = manualClock()
+  const runs: string[] = []
+  const stage = await setJobStage(
+    {
+      once: {
+        maxAttempts: 1,
+        run: async () => {
+          runs.push('once')
+          throw new Error('no')
+        },
+      },
+      second: async () => {
+        runs.push('second')
+        if (runs.length < 3) throw new Error('not yet')
+      },
+    },
+    { clock, concurrencyPerAgent: 1 },
+  )
+  await stage.runner.start()
+  await stage.add('once', { runAt: clock.now() - 1 })
+  await stage.add('second')
+  await stage.runner.idle()
+  clock.advance(100 * second)
+  await stage.runner.idle()
+  expect(runs).toEqual(['once', 'second', 'second'])
+  expect(await stage.entries()).toMatchObject([{ name: 'once', failures: 1 }])
+})
+
+test('telling of a failure is repeated until it succeeds, without running the job again', async () => {
+  const clock = manualClock()
+  const calls: string[] = []
+  const stage = await setJobStage(
+    {
+      fail: {
+        maxAttempts: 1,
+        run: async () => {
+          calls.push('run')
+          throw new Error('broken')
+        },
+        onFailed: async (_context, error) => {
+          calls.push(`told of ${error}`)
+          if (calls.length < 3) throw new Error('nobody listens')
+        },
+      },
+    },
+    { clock },
+  )
+  await stage.runner.start()
+  await stage.add('fail')
+  await stage.runner.idle()
+  expect((await stage.entries())[0]?.failed_at).toBeNull()
+  clock.advance(100 * second)
+  await stage.runner.idle()
+  expect(calls).toEqual(['run', 'told of broken', 'told of broken'])
+  expect((await stage.entries())[0]?.failed_at).not.toBeNull()
+})
+
+test('a job without a handler fails like any other', async () => {
+  const stage = await setJobStage({}, { clock: manualClock() })
+  await stage.runner.start()
+  await stage.add('unknown')
+  await stage.runner.idle()
+  expect(await stage.entries()).toMatchObject([{ last_error: 'there is no handler for jobs named unknown' }])
+})
+
+test('no more jobs run at a time than allowed, of one agent and in all, and no agent starves another', async () => {
+  const gates = new Map<string, ReturnType<typeof createGate>>()
+  const begun: string[] = []
+  const stage = await setJobStage(
+    {
+      wait: async ({ payload }) => {
+        begun.push(String(payload))
+        const gate = createGate()
+        gates.set(String(payload), gate)
+        await gate.pass()
+      },
+    },
+    { clock: systemClock, concurrency: 3, concurrencyPerAgent: 2 },
+  )
+  for (const number of [1, 2, 3, 4]) await stage.add('wait', { payload: `a${number}`, runAt: number })
+  for (const number of [1, 2]) await stage.add('wait', { agent: 'b', payload: `b${number}`, runAt: number })
+  await stage.runner.start()
+  await eventually(() => expect(begun).toHaveLength(3))
+  expect(begun.toSorted()).toEqual(['a1', 'a2', 'b1'])
+
+  gates.get('a1')?.open()
+  await eventually(() => expect(begun).toHaveLength(4))
+  expect(begun.at(-1)).toBe('b2')
+
+  for (const name of ['a2', 'b1', 'b2']) gates.get(name)?.open()
+  await eventually(() => expect(begun).toHaveLength(6))
+  for (const gate of gates.values()) gate.open()
+  await stage.runner.idle()
+  expect(begun.slice(4)).toEqual(['a3', 'a4'])
+})
+
+test('while a job runs its lease is extended, and its wake-up stays for the case of a crash', async () => {
+  const gate = createGate()
+  const stage = await setJobStage({ wait: () => gate.pass() }, { clock: systemClock, leaseMs: 300 })
+  await stage.runner.start()
+  await stage.add('wait')
+  await gate.reached
+  const expiry = async () => (await stage.entries())[0]?.lease_expires_at ?? ''
+  const first = await expiry()
+  await eventually(async () => expect((await expiry()) > first).toBe(true))
+  const [wakeUp] = await stage.wakeUpRows()
+  expect(wakeUp?.agent_id).toBe('a')
+  gate.open()
+  await stage.runner.idle()
+  expect(await stage.wakeUpRows()).toEqual([])
+})
+
+test('a lease that looks expired does not make its own holder run the job twice', async () => {
+  const clock = manualClock()
+  const gate = createGate()
+  const runs: string[] = []
+  const stage = await setJobStage(
+    {
+      wait: async () => {
+        runs.push('wait')
+        await gate.pass()
+      },
+      note: async () => void runs.push('note'),
+    },
+    { clock, concurrencyPerAgent: 3 },
+  )
+  await stage.runner.start()
+  await stage.add('wait')
+  await gate.reached
+  // As after the machine has slept: no lease was extended.
+  clock.advance(31 * second)
+  await stage.add('note')
+  await eventually(async () => expect(await stage.entries()).toHaveLength(1))
+  gate.open()
+  await stage.runner.idle()
+  expect(runs).toEqual(['wait', 'note'])
+})
+
+test('a job that another process has taken over is aborted, and its entry left to the other', async () => {
+  const gate = createGate()
+  const reasons: unknown[] = []
+  const wait = async ({ signal }: Context) => {
+    await gate.pass(signal).catch(reason => reasons.push(reason.reason))
+  }
+  const stage = await setJobStage({ wait }, { clock: systemClock, leaseMs: 60 })
+  await stage.runner.start()
+  await stage.add('wait')
+  await gate.reached
+  const stolen = { lease_holder: 'another', lease_expires_at: '2999-01-01T00:00:00.000Z' }
+  await stage.agentDatabases.use('a', ({ db }) => db.updateTable('outbox').set(stolen).execute())
+  await eventually(() => expect(reasons).toEqual(['lease lost']))
+  await stage.runner.idle()
+  expect(await stage.entries()).toMatchObject([stolen])
+})
+
+test('the job of a process that died is run once its lease is over', async () => {
+  const clock = manualClock()
+  const runs: string[] = []
+  const stage = await setJobStage({ note: async ({ jobId }) => void runs.push(jobId) }, { clock })
+  await stage.add('note')
+  const dead = { holder: 'dead', now: clock.now(), expiresAt: clock.now() + 30 * second, limit: 1 }
+  await stage.agentDatabases.use('a', ({ db }) => leaseDue(db, { ...dead, running: { ids: [], keys: [] } }))
+  await stage.runner.start()
+  await stage.runner.idle()
+  clock.advance(29 * second)
+  await stage.runner.idle()
+  expect(runs).toEqual([])
+  clock.advance(second)
+  await stage.runner.idle()
+  expect(runs).toHaveLength(1)
+  expect(await stage.entries()).toEqual([])
+})
+
+test('a job that has ended its process too often is given up without another run', async () => {
+  const told: string[] = []
+  const run = vi.fn(async () => {})
+  const stage = await setJobStage(
+    { crash: { run, onFailed: async (_context, error) => void told.push(error) } },
+    { clock: manualClock() },
+  )
+  await stage.add('crash')
+  await stage.agentDatabases.use('a', ({ db }) => db.updateTable('outbox').set({ attempts: 10 }).execute())
+  await stage.runner.start()
+  await stage.runner.idle()
+  expect(run).not.toHaveBeenCalled()
+  expect(told).toEqual([expect.stringContaining('interrupted too often')])
+  expect((await stage.entries())[0]?.failed_at).not.toBeNull()
+})
+
+test('stopping aborts what runs and gives it back uncounted, for the next process to run at once', async () => {
+  const clock = manualClock()
+  const gate = createGate()
+  const reasons: unknown[] = []
+  const runs: string[] = []
+  const stage = await setJobStage(
+    {
+      wait: async ({ signal, jobId }) => {
+        runs.push(jobId)
+        if (runs.length > 1) return
+        signal.addEventListener('abort', () => reasons.push(signal.reason.reason))
+        await gate.pass(signal)
+      },
+    },
+    { clock },
+  )
+  await stage.runner.start()
+  await stage.add('wait')
+  await gate.reached
+  await stage.runner.stop(5 * second)
+  expect(reasons).toEqual(['stopping'])
+  expect(await stage.entries()).toMatchObject([{ attempts: 0, failures: 0, lease_holder: null }])
+
+  const next = stage.newRunner('second')
+  await next.start()
+  await next.idle()
+  expect(new Set(runs).size).toBe(1)
+  expect(runs).toHaveLength(2)
+  expect(await stage.entries()).toEqual([])
+})
+
+test('stopping waits no longer than its deadline for a job that does not listen', async () => {
+  const gate = createGate()
+  const stage = await setJobStage({ deaf: () => gate.pass() }, { clock: manualClock() })
+  await stage.runner.start()
+  await stage.add('deaf')
+  await gate.reached
+  await stage.runner.stop(1)
+  expect(await stage.entries()).toMatchObject([{ lease_holder: 'first' }])
+  gate.open()
+})
+
+test('when its agent is deleted a job is aborted, and the wake-up goes', async () => {
+  const gate = createGate()
+  const reasons: unknown[] = []
+  const stage = await setJobStage(
+    {
+      wait: async ({ signal }) => {
+        await gate.pass(signal).catch(reason => reasons.push(reason.reason))
+        signal.throwIfAborted()
+      },
+    },
+    { clock: manualClock() },
+  )
+  await stage.runner.start()
+  await stage.add('wait')
+  await gate.reached
+  await stage.removeAgentRow('a')
+  await stage.agentDatabases.remove('a')
+  expect(reasons).toEqual(['agent closed'])
+  await stage.runner.idle()
+  expect(await stage.wakeUpRows()).toEqual([])
+})
+
+test('an agent whose database does not open holds up nobody, and is tried again', async () => {
+  const clock = manualClock()
+  const runs: string[] = []
+  const stage = await setJobStage({ note: async ({ agent }) => void runs.push(agent.agentId) }, { clock })
+  const { agentDatabases } = stage
+  let broken = true
+  const runner = stage.newRunner('picky', {
+    agentDatabases: {
+      async use(agentId, work) {
+        if (broken && agentId === 'a') throw new Error('the file is damaged')
+        return await agentDatabases.use(agentId, work)
+      },
+    },
+  })
+  await stage.add('note')
+  await stage.add('note', { agent: 'b' })
+  await runner.start()
+  await runner.idle()
+  expect(runs).toEqual(['b'])
+  broken = false
+  clock.advance(60 * second)
+  await runner.idle()
+  expect(runs).toEqual(['b', 'a'])
+})

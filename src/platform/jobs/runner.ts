@@ -1,0 +1,247 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Clock } from '../clock.ts'
+import { AppError } from '../errors.ts'
+import type { Log } from '../log.ts'
+import type { AbortReason, JobAgent, JobHandler, OutboxEntry } from './jobs.ts'
+import { eventNameOf, JobAborted } from './jobs.ts'
+import type { Running } from './outbox.ts'
+import { extendLease, leaseDue, nextDue } from './outbox.ts'
+import { runEntry } from './run-entry.ts'
+import type { WakeUps } from './wake-ups.ts'
+
+export interface JobRunner {
+  start(): Promise<void>
+  /** Begins no more jobs, aborts those that run, and waits for their end for at most `deadline` milliseconds. */
+  stop(deadline: number): Promise<void>
+  /** Resolves once nothing runs and nothing is due: what waits for a later time does not count. */
+  idle(): Promise<void>
+  /** Aborts those of the jobs that run here, as cancelled. */
+  abort(agentId: string, jobIds: readonly string[]): void
+}
+
+export interface RunnerNeeds<Agent extends JobAgent> {
+  wakeUps: WakeUps
+  /** `use` fails with an AppError `NOT_FOUND` for an agent that is no more. */
+  agentDatabases: { use<Result>(agentId: string, work: (agent: Agent) => Promise<Result>): Promise<Result> }
+  /** By the name of the job. May be filled until `start`. */
+  handlers: ReadonlyMap<string, JobHandler<Agent>>
+  events: { deliver(eventName: string, payload: unknown): Promise<void> }
+  clock: Clock
+  log: Log
+  /** Of this process, never used before: leases under another one belong to others. */
+  instanceId: string
+  /** Jobs that run at a time. */
+  concurrency?: number
+  /** Jobs of one agent among them, so that no agent holds up the others. */
+  concurrencyPerAgent?: number
+  /** A job whose process gives no sign for so long is run by another one. */
+  leaseMs?: number
+  /** 0 to 1, for the jitter of pauses. */
+  random?: () => number
+}
+
+/** Runs what stands in the outboxes of all agents. */
+export function createJobRunner<Agent extends JobAgent>(needs: RunnerNeeds<Agent>): JobRunner {
+  return new OutboxRunner(needs)
+}
+
+interface RunningJob {
+  agentId: string
+  entry: OutboxEntry
+  controller: AbortController
+}
+
+const pauseAfterTrouble = 60_000
+const pauseOfPump = 1_000
+
+class OutboxRunner<Agent extends JobAgent> implements JobRunner {
+  readonly #needs: RunnerNeeds<Agent>
+  readonly #concurrency: number
+  readonly #concurrencyPerAgent: number
+  readonly #leaseMs: number
+  readonly #jobs = new Set<RunningJob>()
+  /** The runs, up to and including the news of their end. */
+  readonly #runs = new Set<Promise<void>>()
+  #started = false
+  #pump: Promise<void> | undefined
+  #pumpAgain = false
+  #pumpTimer: NodeJS.Timeout | undefined
+
+  constructor(needs: RunnerNeeds<Agent>) {
+    this.#needs = needs
+    this.#concurrency = needs.concurrency ?? 4
+    this.#concurrencyPerAgent = needs.concurrencyPerAgent ?? 2
+    this.#leaseMs = needs.leaseMs ?? 30_000
+  }
+
+  async start(): Promise<void> {
+    this.#started = true
+    await this.#needs.wakeUps.start(() => this.#wake(), this.#leaseMs)
+  }
+
+  async stop(deadline: number): Promise<void> {
+    this.#started = false
+    this.#needs.wakeUps.stop()
+    clearTimeout(this.#pumpTimer)
+    for (const job of this.#jobs) abortJob(job, 'stopping')
+    const waiting = new AbortController()
+    const ended = this.#quiet().then(() => true)
+    const late = delay(deadline, false, { signal: waiting.signal }).catch(() => false)
+    if (!(await Promise.race([ended, late])))
+      this.#needs.log.warn({ jobs: this.#jobs.size }, 'jobs still run at the end; they will be run again')
+    waiting.abort()
+  }
+
+  async idle(): Promise<void> {
+    this.#wake()
+    await this.#quiet()
+  }
+
+  abort(agentId: string, jobIds: readonly string[]): void {
+    for (const job of this.#jobsOf(agentId)) if (jobIds.includes(job.entry.id)) abortJob(job, 'cancelled')
+  }
+
+  async #quiet(): Promise<void> {
+    while (this.#pump !== undefined || this.#runs.size > 0) await Promise.all([this.#pump, ...this.#runs])
+  }
+
+  /** Lets the pump look for work, once more if it does so already. */
+  #wake(): void {
+    if (!this.#started) return
+    this.#pumpAgain = true
+    this.#pump ??= this.#runPump()
+  }
+
+  async #runPump(): Promise<void> {
+    while (this.#pumpAgain) {
+      this.#pumpAgain = false
+      try {
+        await this.#beginDueWork()
+      } catch (error) {
+        this.#needs.log.error({ err: error }, 'looking for due work failed')
+        clearTimeout(this.#pumpTimer)
+        this.#pumpTimer = setTimeout(() => this.#wake(), pauseOfPump)
+      }
+    }
+    // Here and not on the promise, so that no wake-up falls between the last check and the end.
+    this.#pump = undefined
+  }
+
+  async #beginDueWork(): Promise<void> {
+    while (this.#started && this.#jobs.size < this.#concurrency) {
+      const agentId = await this.#needs.wakeUps.take()
+      if (agentId === undefined) return
+      await this.#needs.wakeUps.settle(agentId, await this.#look(agentId))
+    }
+  }
+
+  /** Begins what is due in an agent's outbox; says when to look again. */
+  async #look(agentId: string): Promise<number | undefined> {
+    try {
+      return await this.#needs.agentDatabases.use(agentId, agent => this.#beginWorkOf(agent))
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'NOT_FOUND') return undefined
+      this.#needs.log.error({ err: error, agentId }, "looking into an agent's outbox failed")
+      return this.#needs.clock.now() + pauseAfterTrouble
+    }
+  }
+
+  async #beginWorkOf({ agentId, db }: Agent): Promise<number | undefined> {
+    const now = this.#needs.clock.now()
+    const revisit = now + this.#leaseMs
+    const jobs = this.#jobsOf(agentId)
+    const limit = Math.min(this.#concurrency - this.#jobs.size, this.#concurrencyPerAgent - jobs.length)
+    const running = runningOf(jobs)
+    const due = await nextDue(db, running)
+    if (due !== undefined && due <= now && limit > 0 && this.#started) {
+      const lease = { holder: this.#needs.instanceId, now, expiresAt: revisit, limit, running }
+      for (const entry of await leaseDue(db, lease)) this.#begin(agentId, entry)
+    }
+
+    const jobsNow = this.#jobsOf(agentId)
+    // The end of any of its jobs makes the agent due; this is for the case that this process dies before.
+    if (jobsNow.length >= this.#concurrencyPerAgent) return revisit
+    const next = await nextDue(db, runningOf(jobsNow))
+    if (jobsNow.length === 0) return next
+    // What is due by now waits at the end of the queue of agents.
+    return Math.min(revisit, Math.max(next ?? revisit, now))
+  }
+
+  #begin(agentId: string, entry: OutboxEntry): void {
+    const job = { agentId, entry, controller: new AbortController() }
+    if (!this.#started) abortJob(job, 'stopping')
+    this.#jobs.add(job)
+    const run = this.#run(job).finally(() => this.#runs.delete(run))
+    this.#runs.add(run)
+  }
+
+  /** Never fails. */
+  async #run(job: RunningJob): Promise<void> {
+    const { agentDatabases, clock, log, wakeUps } = this.#needs
+    const { agentId, entry } = job
+    try {
+      await agentDatabases.use(agentId, agent => this.#runLeased(agent, job))
+    } catch (error) {
+      // The lease runs out, and the entry is found again.
+      log.error(
+        { err: error, agentId, job: entry.name, jobId: entry.id },
+        'recording the end of a job failed',
+      )
+    }
+    this.#jobs.delete(job)
+    try {
+      await wakeUps.pull(agentId, clock.now())
+    } catch (error) {
+      log.error({ err: error, agentId }, 'waking up an agent failed')
+    }
+    this.#wake()
+  }
+
+  async #runLeased(agent: Agent, job: RunningJob): Promise<void> {
+    const { clock, log, instanceId: holder, random = Math.random } = this.#needs
+    const { entry, controller } = job
+    const { signal } = controller
+    const close = () => abortJob(job, 'agent closed')
+    if (agent.signal.aborted) close()
+    agent.signal.addEventListener('abort', close, { once: true })
+    const heartbeat = setInterval(() => this.#prolong(agent, job), this.#leaseMs / 3)
+    try {
+      await runEntry({ agent, entry, handler: this.#handlerOf(entry), holder, signal, clock, log, random })
+    } finally {
+      clearInterval(heartbeat)
+      agent.signal.removeEventListener('abort', close)
+    }
+  }
+
+  #prolong({ agentId, db }: Agent, job: RunningJob): void {
+    const { clock, log, instanceId } = this.#needs
+    extendLease(db, { id: job.entry.id, holder: instanceId }, clock.now() + this.#leaseMs)
+      .then(isHeld => {
+        if (!isHeld) abortJob(job, 'lease lost')
+      })
+      .catch(error => log.warn({ err: error, agentId, jobId: job.entry.id }, 'extending a lease failed'))
+  }
+
+  #handlerOf({ name }: OutboxEntry): JobHandler<Agent> {
+    const eventName = eventNameOf(name)
+    if (eventName !== undefined)
+      return { run: ({ payload }) => this.#needs.events.deliver(eventName, payload) }
+    const handler = this.#needs.handlers.get(name)
+    return handler ?? { run: () => Promise.reject(new Error(`there is no handler for jobs named ${name}`)) }
+  }
+
+  #jobsOf(agentId: string): RunningJob[] {
+    return [...this.#jobs].filter(job => job.agentId === agentId)
+  }
+}
+
+function runningOf(jobs: RunningJob[]): Running {
+  return {
+    ids: jobs.map(job => job.entry.id),
+    keys: jobs.flatMap(job => job.entry.key ?? []),
+  }
+}
+
+function abortJob({ controller }: RunningJob, reason: AbortReason): void {
+  controller.abort(new JobAborted(reason))
+}

@@ -1,0 +1,165 @@
+import type { Kysely } from 'kysely'
+import type { Clock } from '../../clock.ts'
+import type { WakeUpTables } from '../tables.ts'
+import type { WakeUps } from '../wake-ups.ts'
+
+interface Needs {
+  /** The platform database, which only this process uses. */
+  db: Kysely<WakeUpTables>
+  clock: Clock
+}
+
+/** How far ahead an announced wake-up is due: longer than nearly all transactions take. */
+const announcedAhead = 5_000
+/** The wall clock may be set, and the machine may sleep: no timer waits longer than this. */
+const longestWait = 60_000
+
+export function createWakeUps(needs: Needs): WakeUps {
+  return new EmbeddedWakeUps(needs)
+}
+
+/**
+ * Wake-ups as rows of the platform database and one timer to the earliest of them. What a row can't tell, since it
+ * holds no more than the earliest of all wishes, this process remembers: a look must not delete the row of an agent
+ * whose transaction is still under way, nor overwrite news that came while it looked.
+ */
+class EmbeddedWakeUps implements WakeUps {
+  readonly #needs: Needs
+  /** Number of announced transactions under way, by agent. */
+  readonly #underWay = new Map<string, number>()
+  /** Agents pulled since they were last taken. */
+  readonly #pulled = new Set<string>()
+  #lastWrite: Promise<unknown> = Promise.resolve()
+  #onDue: (() => void) | undefined
+  #timer: NodeJS.Timeout | undefined
+  #timerDueAt = Number.POSITIVE_INFINITY
+
+  constructor(needs: Needs) {
+    this.#needs = needs
+  }
+
+  async announce(agentId: string) {
+    this.#count(agentId, 1)
+    const end = () => this.#count(agentId, -1)
+    try {
+      await this.#inOrder(() => this.#writeEarlier(agentId, this.#now() + announcedAhead))
+    } catch (error) {
+      end()
+      throw error
+    }
+    return {
+      settle: async (dueAt: number | undefined) => {
+        end()
+        if (dueAt !== undefined) await this.pull(agentId, dueAt)
+      },
+    }
+  }
+
+  async pull(agentId: string, dueAt: number): Promise<void> {
+    this.#pulled.add(agentId)
+    await this.#inOrder(() => this.#writeEarlier(agentId, dueAt))
+    this.#expect(dueAt)
+  }
+
+  async take(): Promise<string | undefined> {
+    const earliest = await this.#inOrder(() =>
+      this.#needs.db.selectFrom('wake_ups').selectAll().orderBy('due_at').limit(1).executeTakeFirst(),
+    )
+    if (earliest === undefined) return undefined
+    const dueAt = Date.parse(earliest.due_at)
+    if (dueAt > this.#now()) {
+      this.#expect(dueAt)
+      return undefined
+    }
+    this.#pulled.delete(earliest.agent_id)
+    return earliest.agent_id
+  }
+
+  async settle(agentId: string, dueAt: number | undefined): Promise<void> {
+    await this.#inOrder(async () => {
+      if (this.#pulled.has(agentId)) return
+      const again = this.#underWay.has(agentId)
+        ? Math.min(dueAt ?? Number.POSITIVE_INFINITY, this.#now() + announcedAhead)
+        : dueAt
+      if (again === undefined)
+        await this.#needs.db.deleteFrom('wake_ups').where('agent_id', '=', agentId).execute()
+      else await this.#write(agentId, again)
+    })
+  }
+
+  async start(onDue: () => void, lease: number): Promise<void> {
+    const now = this.#now()
+    await this.#needs.db
+      .updateTable('wake_ups')
+      .set({ due_at: toText(now) })
+      .where('due_at', '<=', toText(now + lease))
+      .execute()
+    this.#onDue = onDue
+    onDue()
+  }
+
+  stop(): void {
+    this.#onDue = undefined
+    clearTimeout(this.#timer)
+  }
+
+  #now(): number {
+    return this.#needs.clock.now()
+  }
+
+  #count(agentId: string, change: 1 | -1): void {
+    const count = (this.#underWay.get(agentId) ?? 0) + change
+    if (count === 0) this.#underWay.delete(agentId)
+    else this.#underWay.set(agentId, count)
+  }
+
+  /** Runs one statement after the other as they were asked for, which concurrent queries need not be. */
+  #inOrder<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = this.#lastWrite.then(work)
+    this.#lastWrite = result.catch(() => {})
+    return result
+  }
+
+  async #write(agentId: string, dueAt: number): Promise<void> {
+    const due_at = toText(dueAt)
+    await this.#needs.db
+      .insertInto('wake_ups')
+      .values({ agent_id: agentId, due_at })
+      .onConflict(conflict => conflict.column('agent_id').doUpdateSet({ due_at }))
+      .execute()
+  }
+
+  async #writeEarlier(agentId: string, dueAt: number): Promise<void> {
+    const due_at = toText(dueAt)
+    await this.#needs.db
+      .insertInto('wake_ups')
+      .values({ agent_id: agentId, due_at })
+      .onConflict(conflict =>
+        conflict.column('agent_id').doUpdateSet({ due_at }).where('wake_ups.due_at', '>', due_at),
+      )
+      .execute()
+  }
+
+  /** Makes sure that `onDue` is called at `dueAt`, if not earlier. */
+  #expect(dueAt: number): void {
+    if (this.#onDue === undefined) return
+    const wait = dueAt - this.#now()
+    if (wait <= 0) {
+      this.#onDue()
+      return
+    }
+    if (dueAt >= this.#timerDueAt) return
+    clearTimeout(this.#timer)
+    this.#timerDueAt = dueAt
+    this.#timer = setTimeout(() => this.#ring(), Math.min(wait, longestWait))
+  }
+
+  #ring(): void {
+    this.#timerDueAt = Number.POSITIVE_INFINITY
+    this.#onDue?.()
+  }
+}
+
+function toText(time: number): string {
+  return new Date(time).toISOString()
+}

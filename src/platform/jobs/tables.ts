@@ -1,0 +1,43 @@
+/** The two tables of durable jobs. Times are ISO 8601 text in UTC with milliseconds, so that text order is time order. */
+
+/** Part of each agent's database. */
+export interface OutboxTables {
+  outbox: OutboxTable
+}
+
+/** Part of the platform database. */
+export interface WakeUpTables {
+  wake_ups: WakeUpsTable
+}
+
+/** Jobs that wait or run; a finished one leaves no row. */
+export interface OutboxTable {
+  id: string
+  /** What to do, such as `source.process`, or `event:source.ready` for news to be told. */
+  name: string
+  /** At most one waiting or running entry a key; null for no limit. */
+  key: string | null
+  /** JSON. */
+  payload: string
+  /** Not to be run earlier. */
+  run_at: string
+  /** Runs begun so far. */
+  attempts: number
+  /** Runs that ended in an error; the others were interrupted by the end of their process. */
+  failures: number
+  /** The process that runs it; null while it waits. */
+  lease_holder: string | null
+  /** After this time the holder counts as dead. */
+  lease_expires_at: string | null
+  /** Error of the last failed run. */
+  last_error: string | null
+  /** Set when the last attempt has failed: kept for people to see, never run again. */
+  failed_at: string | null
+  created_at: string
+}
+
+/** Which agent has work due when: at most one row an agent, none for an agent without work. */
+interface WakeUpsTable {
+  agent_id: string
+  due_at: string
+}

@@ -1,0 +1,193 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { createGate, eventually, setJobStage } from '#test/support/job-stage.ts'
+import { manualClock } from '#test/support/manual-clock.ts'
+
+const second = 1_000
+const fact = { name: 'colour', value: 'blue' }
+
+test('a job and the change that causes it are there together, or neither is', async () => {
+  const runs: unknown[] = []
+  const stage = await setJobStage(
+    { note: async ({ payload }) => void runs.push(payload) },
+    { clock: manualClock() },
+  )
+  await stage.runner.start()
+  await stage.agentDatabases.use('a', async agent => {
+    const failing = stage.transact(agent, async (transaction, outbox) => {
+      await transaction.insertInto('agent_facts').values(fact).execute()
+      await outbox.add({ name: 'note', payload: 'undone' })
+      throw new Error('changed my mind')
+    })
+    await expect(failing).rejects.toThrow('changed my mind')
+    const result = await stage.transact(agent, async (transaction, outbox) => {
+      await transaction.insertInto('agent_facts').values(fact).execute()
+      await outbox.add({ name: 'note', payload: 'done' })
+      return 'result'
+    })
+    expect(result).toBe('result')
+  })
+  await stage.runner.idle()
+  expect(runs).toEqual(['done'])
+})
+
+test('before the transaction a wake-up is written, so that a crash at any later moment loses nothing', async () => {
+  const stage = await setJobStage({}, { clock: manualClock() })
+  await stage.agentDatabases.use('a', agent =>
+    stage.transact(agent, async () => {
+      expect(await stage.wakeUpRows()).toEqual([{ agent_id: 'a', due_at: '2026-01-01T00:00:05.000Z' }])
+    }),
+  )
+})
+
+test('a look in the middle of a slow transaction does not take its wake-up away', async () => {
+  const clock = manualClock()
+  const gate = createGate()
+  const stage = await setJobStage({ note: async () => {} }, { clock })
+  const { agentDatabases, transact } = stage
+  const agent = await agentDatabases.acquire('a')
+  // A connection of its own, so that the transaction does not hold the runner up.
+  const { db } = await stage.engine.openAgent('a')
+  onTestFinished(() => db.destroy())
+  const runner = stage.newRunner('reader', { agentDatabases: { use: (_id, work) => work({ ...agent, db }) } })
+  await runner.start()
+  const slow = transact(agent, async (_transaction, outbox) => {
+    await outbox.add({ name: 'note', payload: null })
+    await gate.pass()
+  })
+  await gate.reached
+  clock.advance(6 * second)
+  await runner.idle()
+  expect(await stage.wakeUpRows()).toEqual([{ agent_id: 'a', due_at: '2026-01-01T00:00:11.000Z' }])
+  gate.open()
+  await slow
+  await runner.idle()
+  expect(await stage.wakeUpRows()).toEqual([])
+  agent.release()
+})
+
+test('at most one job with a key waits or runs', async () => {
+  const gate = createGate()
+  const stage = await setJobStage({ wait: () => gate.pass() }, { clock: manualClock() })
+  expect(await stage.add('wait', { key: 'k' })).toBe(true)
+  expect(await stage.add('wait', { key: 'k' })).toBe(false)
+  expect(await stage.add('wait', { key: 'k', agent: 'b' })).toBe(true)
+  await stage.runner.start()
+  await gate.reached
+  expect(await stage.add('wait', { key: 'k' })).toBe(false)
+  gate.open()
+  await stage.runner.idle()
+  expect(await stage.add('wait', { key: 'k' })).toBe(true)
+})
+
+test('a key is free again once its job has failed for good', async () => {
+  const fail = { maxAttempts: 1, run: () => Promise.reject(new Error('no')) }
+  const stage = await setJobStage({ fail }, { clock: manualClock() })
+  await stage.runner.start()
+  await stage.add('fail', { key: 'k' })
+  await stage.runner.idle()
+  expect(await stage.add('fail', { key: 'k' })).toBe(true)
+})
+
+test('a job that is cancelled while it waits does not run', async () => {
+  const runs: unknown[] = []
+  const stage = await setJobStage({ note: async ({ key }) => void runs.push(key) }, { clock: manualClock() })
+  await stage.add('note', { key: 'one' })
+  await stage.add('note', { key: 'two' })
+  expect(await stage.cancel('one')).toBe(true)
+  expect(await stage.cancel('one')).toBe(false)
+  await stage.runner.start()
+  await stage.runner.idle()
+  expect(runs).toEqual(['two'])
+})
+
+test('a job that is cancelled while it runs is aborted; its successor begins after its end', async () => {
+  const steps: string[] = []
+  const [first, ending] = [createGate(), createGate()]
+  const stage = await setJobStage(
+    {
+      work: async ({ payload, signal }) => {
+        steps.push(`begin ${payload}`)
+        if (payload === 'new') return
+        await first.pass(signal).catch(reason => steps.push(reason.reason))
+        await ending.pass()
+        steps.push(`end ${payload}`)
+      },
+    },
+    { clock: manualClock() },
+  )
+  await stage.runner.start()
+  await stage.add('work', { key: 'k', payload: 'old' })
+  await first.reached
+  await stage.agentDatabases.use('a', agent =>
+    stage.transact(agent, async (_transaction, outbox) => {
+      expect(await outbox.cancel('k')).toBe(true)
+      expect(await outbox.add({ name: 'work', key: 'k', payload: 'new' })).toBe(true)
+    }),
+  )
+  await ending.reached
+  // The runner has looked for more work, and left the successor for later.
+  const lookAgainAt = '2026-01-01T00:00:30.000Z'
+  await eventually(async () => expect(await stage.wakeUpRows()).toMatchObject([{ due_at: lookAgainAt }]))
+  ending.open()
+  await stage.runner.idle()
+  expect(steps).toEqual(['begin old', 'cancelled', 'end old', 'begin new'])
+  expect(await stage.entries()).toEqual([])
+})
+
+test('a cancellation that is rolled back aborts nothing', async () => {
+  const gate = createGate()
+  const aborted: boolean[] = []
+  const stage = await setJobStage(
+    {
+      wait: async ({ signal }) => {
+        await gate.pass(signal)
+        aborted.push(signal.aborted)
+      },
+    },
+    { clock: manualClock() },
+  )
+  await stage.runner.start()
+  await stage.add('wait', { key: 'k' })
+  await gate.reached
+  const failing = stage.agentDatabases.use('a', agent =>
+    stage.transact(agent, async (_transaction, outbox) => {
+      await outbox.cancel('k')
+      throw new Error('changed my mind')
+    }),
+  )
+  await expect(failing).rejects.toThrow('changed my mind')
+  gate.open()
+  await stage.runner.idle()
+  expect(aborted).toEqual([false])
+})
+
+test('news reach the handlers of the bus after the commit, again until none of them fails', async () => {
+  const clock = manualClock()
+  const stage = await setJobStage({}, { clock })
+  const heard: string[] = []
+  stage.events.on('note.created', ({ note }) => {
+    heard.push(note)
+    if (heard.length === 1) throw new Error('not now')
+  })
+  await stage.runner.start()
+  await stage.agentDatabases.use('a', agent =>
+    stage.transact(agent, async (_transaction, outbox) => {
+      await outbox.tell('note.created', { note: 'first' })
+      expect(heard).toEqual([])
+    }),
+  )
+  await stage.runner.idle()
+  expect(await stage.entries()).toMatchObject([{ name: 'event:note.created', failures: 1 }])
+  clock.advance(2 * second)
+  await stage.runner.idle()
+  expect(heard).toEqual(['first', 'first'])
+  expect(await stage.entries()).toEqual([])
+})
+
+test('news that nobody hears are not stored', async () => {
+  const stage = await setJobStage({}, { clock: manualClock() })
+  await stage.agentDatabases.use('a', agent =>
+    stage.transact(agent, (_transaction, outbox) => outbox.tell('note.created', { note: 'first' })),
+  )
+  expect(await stage.entries()).toEqual([])
+})

@@ -1,0 +1,80 @@
+import type { Kysely } from 'kysely'
+import type { Clock } from '../clock.ts'
+import type { Ids } from '../ids.ts'
+import type { Log } from '../log.ts'
+import type { Outbox, OutboxDatabase, Transact } from './jobs.ts'
+import { eventEntryName } from './jobs.ts'
+import { addEntry, cancelEntry } from './outbox.ts'
+import type { OutboxTables } from './tables.ts'
+import type { WakeUps } from './wake-ups.ts'
+
+interface Needs {
+  wakeUps: WakeUps
+  clock: Clock
+  ids: Ids
+  log: Log
+  /** Aborts jobs that were cancelled while they ran. */
+  abort(agentId: string, jobIds: readonly string[]): void
+  /** News that nobody hears are not stored. */
+  events: { hears(name: string): boolean }
+}
+
+/** What a transaction has left in the outbox. */
+interface Traces {
+  /** The earliest time at which something that was added is due. */
+  dueAt: number | undefined
+  cancelled: string[]
+}
+
+export function createTransact<Events>(needs: Needs): Transact<Events> {
+  const { wakeUps, log, abort } = needs
+  return async (agent, work) => {
+    const { agentId } = agent
+    const traces: Traces = { dueAt: undefined, cancelled: [] }
+    const announcement = await wakeUps.announce(agentId)
+    let committed = false
+    try {
+      const result = await agent.db.transaction().execute(async transaction => {
+        // The compiler can't see that a schema with more tables than the outbox has the outbox.
+        const db = transaction as unknown as Kysely<OutboxTables>
+        return await work(transaction, createOutbox<Events>(db, traces, needs))
+      })
+      committed = true
+      return result
+    } finally {
+      if (committed) abort(agentId, traces.cancelled)
+      // A failure costs no more than a delay: the wake-up that was announced is still there.
+      await announcement
+        .settle(committed ? traces.dueAt : undefined)
+        .catch(error => log.warn({ error, agentId }, 'pulling a wake-up forward failed'))
+    }
+  }
+}
+
+function createOutbox<Events>(
+  db: OutboxDatabase,
+  traces: Traces,
+  { clock, ids, events }: Needs,
+): Outbox<Events> {
+  const now = clock.now()
+
+  async function add(name: string, key: string | null, payload: unknown, runAt: number): Promise<boolean> {
+    const added = await addEntry(db, { id: ids.record(), name, key, payload, runAt, now })
+    if (added) traces.dueAt = Math.min(traces.dueAt ?? runAt, runAt)
+    return added
+  }
+
+  return {
+    add: ({ name, key = null, payload, runAt = now }) => add(name, key, payload, runAt),
+
+    async tell(eventName, payload) {
+      if (events.hears(eventName)) await add(eventEntryName(eventName), null, payload, now)
+    },
+
+    async cancel(key) {
+      const id = await cancelEntry(db, key)
+      if (id !== undefined) traces.cancelled.push(id)
+      return id !== undefined
+    },
+  }
+}

@@ -1,0 +1,44 @@
+import type { LookupFunction } from 'node:net'
+import { isIP } from 'node:net'
+import { Agent, buildConnector, fetch } from 'undici'
+import type { Resolve } from './guarded-resolver.ts'
+
+/** Longest silence of the other side, before its answer and within it: models may think for minutes. In milliseconds. */
+const silenceMs = 600_000
+
+const connectMs = 10_000
+
+/** Sends single requests over connections whose address the resolver has permitted; follows no redirect. */
+export interface GuardedAgent {
+  send(url: URL, request: RequestInit): Promise<Response>
+  /** Ends every connection, also those in use. */
+  close(): Promise<void>
+}
+
+/**
+ * Every connection asks `permitted` once and goes to an address of that answer, so no second look-up can change it;
+ * the certificate is still checked against the name. Kept-alive connections were checked when they were made.
+ */
+export function createGuardedAgent(permitted: Resolve): GuardedAgent {
+  const lookup: LookupFunction = (hostname, _options, callback) => {
+    permitted(hostname).then(
+      addresses => callback(null, addresses),
+      error => callback(error, []),
+    )
+  }
+  const connectSocket = buildConnector({ lookup, autoSelectFamily: true, timeout: connectMs, allowH2: false })
+  const connect: buildConnector.connector = (options, callback) => {
+    // Node looks up names only: an IP address would never meet the check above.
+    if (isIP(options.hostname) === 0) return connectSocket(options, callback)
+    permitted(options.hostname).then(
+      () => connectSocket(options, callback),
+      error => callback(error, null),
+    )
+  }
+  const dispatcher = new Agent({ connect, headersTimeout: silenceMs, bodyTimeout: silenceMs, allowH2: false })
+  const guardedFetch = fetch as unknown as (url: URL, init: object) => Promise<Response>
+  return {
+    send: (url, request) => guardedFetch(url, { ...request, redirect: 'manual', dispatcher }),
+    close: () => dispatcher.destroy(),
+  }
+}

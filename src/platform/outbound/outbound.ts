@@ -1,0 +1,149 @@
+import { lookup } from 'node:dns/promises'
+import { createAddressPolicy } from './address-policy.ts'
+import type { GuardedAgent } from './guarded-agent.ts'
+import type { Resolve } from './guarded-resolver.ts'
+import { createGuardedResolver } from './guarded-resolver.ts'
+import { outboundFailed, toOutboundError } from './outbound-failure.ts'
+import { accepted, readRequest } from './outgoing-request.ts'
+import type { Hop } from './redirect.ts'
+import { redirectHop, redirectLocation } from './redirect.ts'
+import { decodeText, readBody } from './response-body.ts'
+import { parseTarget } from './target-url.ts'
+
+export interface OutboundOptions {
+  /** Entries of OUTBOUND_ALLOW, see `parseAllowEntry`. */
+  allow: readonly string[]
+  /** Sent as User-Agent unless a request brings its own. */
+  userAgent: string
+  /** The operating system's resolver, unless a test brings its own. */
+  resolve?: Resolve
+}
+
+export interface OutboundRequest extends Pick<RequestInit, 'headers' | 'body'> {
+  /** Default: GET. */
+  method?: string
+  signal?: AbortSignal
+  /** For the whole exchange, redirects and body included. Default: 30 s. */
+  timeoutMs?: number
+  /** Of the body after decompression. Default: 10 MiB. */
+  maxBytes?: number
+  /** Default: 5. */
+  maxRedirects?: number
+  /** Headers that a redirect to another origin must not see, besides Authorization, Cookie and the usual key headers. */
+  secretHeaders?: readonly string[]
+}
+
+export interface OutboundResponse {
+  status: number
+  headers: Headers
+  /** Where the answer came from, after all redirects. */
+  url: string
+  body: Uint8Array<ArrayBuffer>
+  /** The body in the character set that its Content-Type names, else UTF-8. */
+  text(): string
+}
+
+/**
+ * The one way to addresses that come from users, agents or pages. Both ways of asking check each address after DNS and at
+ * every redirect, and reject with OUTBOUND_REFUSED (the address, or the request, is not acceptable), OUTBOUND_FAILED
+ * (no whole answer came) or the reason of the caller's own signal. An answer of any status is an answer.
+ */
+export interface Outbound {
+  /** Reads a whole answer within limits of time and size. */
+  fetch(url: string | URL, request?: OutboundRequest): Promise<OutboundResponse>
+  /**
+   * A `fetch` for libraries. Answers stream, with no limit of size and none of time but ten minutes of silence: whoever
+   * passes it on bounds the exchange by its signal. Once streaming, a broken body errors as the Fetch standard says.
+   */
+  fetchFunction(options?: Pick<OutboundRequest, 'maxRedirects' | 'secretHeaders'>): typeof fetch
+  /** Ends every connection; exchanges that are under way fail. */
+  close(): Promise<void>
+}
+
+interface Rules {
+  redirect: Request['redirect']
+  maxRedirects: number
+  secretHeaders: readonly string[]
+  signal: AbortSignal | undefined
+}
+
+const redirectLimit = 5
+
+const resolveAll: Resolve = hostname => lookup(hostname, { all: true })
+
+export function createOutbound(options: OutboundOptions): Outbound {
+  const { allow, userAgent, resolve = resolveAll } = options
+  const permitted = createGuardedResolver({ policy: createAddressPolicy(allow), resolve })
+  let agent: Promise<GuardedAgent> | undefined
+
+  /** Loading undici takes longer than the rest of this folder, and a start needs no connection. */
+  function loadAgent(): Promise<GuardedAgent> {
+    agent ??= import('./guarded-agent.ts').then(module => module.createGuardedAgent(permitted))
+    return agent
+  }
+
+  async function exchange(first: Hop, rules: Rules): Promise<{ response: Response; url: URL }> {
+    const { send } = await loadAgent()
+    let hop = first
+    for (let redirects = 0; ; redirects += 1) {
+      const { url, method, body } = hop
+      const init = { method, headers: [...hop.headers], body, signal: rules.signal ?? null }
+      const response = await orFail(send(url, init), url, rules.signal)
+      const location = redirectLocation(response)
+      if (location === undefined || rules.redirect === 'manual') return { response, url }
+      await response.body?.cancel().catch(() => undefined)
+      if (rules.redirect === 'error') throw outboundFailed(url.host, 'it redirects, which is not followed')
+      if (redirects === rules.maxRedirects) {
+        throw outboundFailed(first.url.host, `it sends more redirects than the limit of ${redirects}`)
+      }
+      const target = accepted(parseTarget(location, url), `${url.host} redirects to an unusable address. `)
+      hop = redirectHop(hop, response.status, target, rules.secretHeaders)
+    }
+  }
+
+  return {
+    async fetch(address, request = {}) {
+      const { method = 'GET', headers = {}, body = null } = request
+      const { maxRedirects = redirectLimit, secretHeaders = [] } = request
+      const { timeoutMs = 30_000, maxBytes = 10 * 1024 * 1024 } = request
+      const { hop } = await readRequest(address, { method, headers, body }, userAgent)
+      const { host } = hop.url
+      const deadline = new AbortController()
+      const timer = setTimeout(() => {
+        deadline.abort(outboundFailed(host, `no whole answer came within ${timeoutMs / 1000} s`))
+      }, timeoutMs)
+      const signal = AbortSignal.any([deadline.signal, ...(request.signal ? [request.signal] : [])])
+      const rules: Rules = { redirect: 'follow', maxRedirects, secretHeaders, signal }
+      try {
+        const { response, url } = await exchange(hop, rules)
+        const { status, headers } = response
+        const body = await orFail(readBody(response.body, maxBytes), url, signal)
+        if (body === undefined) throw outboundFailed(url.host, `its answer is larger than ${maxBytes} bytes`)
+        const text = () => decodeText(body, headers.get('content-type'))
+        return { status, headers, url: url.href, body, text }
+      } finally {
+        clearTimeout(timer)
+      }
+    },
+
+    fetchFunction({ maxRedirects = redirectLimit, secretHeaders = [] } = {}) {
+      return async (input, init = {}) => {
+        const signal = init.signal ?? (input instanceof Request ? input.signal : undefined)
+        const { hop, redirect } = await readRequest(input, init, userAgent)
+        const { response } = await exchange(hop, { redirect, maxRedirects, secretHeaders, signal })
+        return response
+      }
+    },
+
+    async close() {
+      await (await agent)?.close()
+    },
+  }
+}
+
+/** Awaits a step of an exchange; its errors become the caller's own abort reason or what `toOutboundError` makes of them. */
+function orFail<Result>(step: Promise<Result>, url: URL, signal: AbortSignal | undefined): Promise<Result> {
+  return step.catch(error => {
+    throw signal?.aborted ? signal.reason : toOutboundError(error, url.host)
+  })
+}

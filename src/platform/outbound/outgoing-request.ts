@@ -1,0 +1,49 @@
+import { AppError } from '../errors.ts'
+import type { Hop } from './redirect.ts'
+import type { Target } from './target-url.ts'
+import { parseTarget } from './target-url.ts'
+
+/** Headers that describe the connection, which is ours: taken from a caller, they would only break or confuse it. */
+const connectionHeaders = [
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'transfer-encoding',
+  'upgrade',
+]
+
+/** Checks the address as it was written, then lets the platform's Request make sense of all the forms a body can have. */
+export async function readRequest(
+  input: string | URL | Request,
+  init: RequestInit,
+  userAgent: string,
+): Promise<{ hop: Hop; redirect: Request['redirect'] }> {
+  const url = accepted(parseTarget(input instanceof Request ? input.url : input))
+  const request = newRequest(input instanceof Request ? input : url, init)
+  const headers = new Headers(request.headers)
+  for (const name of connectionHeaders) headers.delete(name)
+  if (!headers.has('user-agent')) headers.set('user-agent', userAgent)
+  const body = request.body === null ? null : new Uint8Array(await request.arrayBuffer())
+  return { hop: { url, method: request.method, headers, body }, redirect: request.redirect }
+}
+
+function newRequest(input: URL | Request, init: RequestInit): Request {
+  try {
+    // Without the signal, which is for the exchange: each Request would hang one more listener on a long-lived one.
+    return new Request(input, { ...init, signal: null })
+  } catch {
+    // The platform's message quotes header values, which may be secrets.
+    throw new AppError(
+      'OUTBOUND_REFUSED',
+      'The request cannot be sent: its method, headers or body are not valid HTTP.',
+    )
+  }
+}
+
+/** Throws OUTBOUND_REFUSED for an address that is not to be reached as it is written; `context` goes before the reason. */
+export function accepted(target: Target, context = ''): URL {
+  if (!target.ok) throw new AppError('OUTBOUND_REFUSED', context + target.reason)
+  return target.url
+}

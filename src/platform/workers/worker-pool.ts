@@ -1,0 +1,152 @@
+import { setTimeout } from 'node:timers/promises'
+import type { Worker } from 'node:worker_threads'
+import type { Piscina } from 'piscina'
+import { AppError } from '../errors.ts'
+import type { Log } from '../log.ts'
+import { createSlots } from './slots.ts'
+
+/** A call of an exported function in a thread of the pool. */
+export interface WorkerTask {
+  /** The module that exports the function; it is loaded once per thread. */
+  file: URL
+  /** Name of the exported function: takes `argument`, returns the result or a promise of it. */
+  name: string
+  /** Anything that can be cloned between threads. */
+  argument: unknown
+  /** Aborting kills the task, wherever it stands. */
+  signal?: AbortSignal
+  /** Milliseconds from the task's start (not from its queueing) until it is killed. */
+  timeoutMs?: number
+  /** Buffers inside `argument` that move to the thread instead of being copied. */
+  transfer?: ArrayBuffer[]
+}
+
+export interface WorkerPool {
+  /**
+   * Resolves to what the function returned and rejects with what it threw (a copy, without own properties), or with `WorkerTimeout`, `WorkerCrashed`,
+   * the reason of the caller's signal, or `SHUTTING_DOWN` once the pool is closed. Tasks beyond `maxThreads` wait in order.
+   */
+  run<Result>(task: WorkerTask): Promise<Result>
+  /** Kills what runs, refuses what waits and ends all threads. */
+  close(): Promise<void>
+}
+
+interface WorkerPoolOptions {
+  maxThreads?: number
+  /** What one thread may hold in objects and buffers together, in MiB, before it is killed. */
+  memoryLimitMb?: number
+  /** How long a thread without work is kept for the next task, in milliseconds. */
+  idleTimeoutMs?: number
+  log: Log
+}
+
+/** The task ran past its `timeoutMs` and was killed. */
+export class WorkerTimeout extends Error {
+  constructor(timeoutMs: number) {
+    super(`The task was killed after ${timeoutMs} ms.`)
+    this.name = 'WorkerTimeout'
+  }
+}
+
+/** The task's thread died under it, as a rule because it held too much memory. */
+export class WorkerCrashed extends Error {
+  constructor(cause: unknown) {
+    super('The thread of the task died, most likely of too much memory.', { cause })
+    this.name = 'WorkerCrashed'
+  }
+}
+
+/**
+ * Two threads on any machine: with one, a file that hangs until its time-out would hold up everything behind it; with
+ * more, hostile files could hold more memory at once, while the event loop would get no processor time of its own.
+ */
+const defaultMaxThreads = 2
+const defaultTimeoutMs = 60_000
+const defaultMemoryLimitMb = 512
+const memoryCheckMs = 100
+const bytesPerMb = 1024 * 1024
+
+/**
+ * V8's own limit does not count buffers, and a built-in that runs into it (such as `JSON.parse`) ends the whole process, not
+ * only its thread. So the pool measures each thread from outside and kills it first; V8's limit stands far above that.
+ */
+const hardLimitFactor = 4
+
+/** Threads for work that would block the event loop or must be killable. An idle pool holds no thread. */
+export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
+  const { maxThreads = defaultMaxThreads, memoryLimitMb = defaultMemoryLimitMb, log } = options
+  const closing = new AbortController()
+  const slots = createSlots(maxThreads)
+  let opened: Promise<Piscina> | undefined
+
+  async function open(): Promise<Piscina> {
+    const { Piscina } = await import('piscina')
+    const pool = new Piscina({
+      minThreads: 0,
+      maxThreads,
+      idleTimeout: options.idleTimeoutMs ?? 10_000,
+      resourceLimits: { maxOldGenerationSizeMb: memoryLimitMb * hardLimitFactor },
+    })
+    pool.on('error', error => log.warn({ err: error }, 'a worker thread without a task failed'))
+    pool.on('workerCreate', ({ id }: { id: number }) => {
+      const thread = pool.threads.find(one => one.threadId === id)
+      if (thread !== undefined) void killWhenTooLarge(thread, memoryLimitMb * bytesPerMb, log)
+    })
+    return pool
+  }
+
+  async function runInThread<Result>(task: WorkerTask): Promise<Result> {
+    const timeoutMs = task.timeoutMs ?? defaultTimeoutMs
+    opened ??= open()
+    const pool = await opened
+    const timeout = AbortSignal.timeout(timeoutMs)
+    const signal = AbortSignal.any([
+      timeout,
+      closing.signal,
+      ...(task.signal === undefined ? [] : [task.signal]),
+    ])
+    try {
+      return await pool.run(task.argument, {
+        filename: task.file.href,
+        name: task.name,
+        signal,
+        ...(task.transfer === undefined ? {} : { transferList: task.transfer }),
+      })
+    } catch (error) {
+      if (signal.aborted)
+        throw signal.reason === timeout.reason ? new WorkerTimeout(timeoutMs) : signal.reason
+      throw isDeath(error) ? new WorkerCrashed(error) : error
+    }
+  }
+
+  return {
+    async run<Result>(task: WorkerTask): Promise<Result> {
+      const signal = AbortSignal.any([closing.signal, ...(task.signal === undefined ? [] : [task.signal])])
+      const release = await slots.take(signal)
+      return runInThread<Result>(task).finally(release)
+    },
+    async close() {
+      closing.abort(new AppError('SHUTTING_DOWN', 'The server is shutting down; try again in a moment.'))
+      await (await opened)?.destroy()
+    },
+  }
+}
+
+async function killWhenTooLarge(thread: Worker, limit: number, log: Log): Promise<void> {
+  for (;;) {
+    await setTimeout(memoryCheckMs, undefined, { ref: false })
+    const heap = await thread.getHeapStatistics().catch(() => undefined)
+    if (heap === undefined) return
+    const held = heap.used_heap_size + heap.external_memory
+    if (held <= limit) continue
+    log.warn({ held, limit }, 'a worker thread held too much memory and was killed')
+    await thread.terminate()
+  }
+}
+
+/** Piscina tells of a thread's end with plain errors; only V8's own limit has a code. */
+function isDeath(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const code = 'code' in error ? error.code : undefined
+  return code === 'ERR_WORKER_OUT_OF_MEMORY' || /^worker exited with code/.test(error.message)
+}

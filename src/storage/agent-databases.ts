@@ -1,0 +1,197 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Kysely } from 'kysely'
+import { AppError, notFound } from '#platform/errors.ts'
+import type { Log } from '#platform/log.ts'
+import type { OpenAgent, StorageEngine } from './engine.ts'
+import { agentMigrations } from './migrations/agent/migrations.ts'
+import { migrate } from './migrations/migrate.ts'
+import type { AgentTables, PlatformTables } from './tables.ts'
+
+/** One use of an agent's database, which stays open until the handle is released. */
+export interface AgentHandle extends OpenAgent, Disposable {
+  agentId: string
+  /** Aborted when the agent is being deleted or the process ends: the holder is to finish and release. */
+  signal: AbortSignal
+  /** May be called more than once. */
+  release(): void
+}
+
+export interface AgentDatabases {
+  /** @throws AppError `NOT_FOUND` for what is no agent or is being deleted, `SHUTTING_DOWN` after `close`. */
+  acquire(agentId: string): Promise<AgentHandle>
+  /** Acquires, runs `work`, releases. */
+  use<Result>(agentId: string, work: (agent: AgentHandle) => Promise<Result>): Promise<Result>
+  /**
+   * Deletes the agent's database and files, also what is left of them by a process that died here. Call it after
+   * deleting the agent's row, which is what makes an agent.
+   */
+  remove(agentId: string): Promise<void>
+  close(): Promise<void>
+}
+
+/** Runs before anyone else sees the database, the first time that this process opens it. */
+export type OnOpen = (agent: { agentId: string; db: Kysely<AgentTables> }) => Promise<void>
+
+interface Needs {
+  engine: StorageEngine
+  /** Says which agents there are. */
+  platform: Kysely<PlatformTables>
+  log: Log
+  onOpen?: readonly OnOpen[]
+  /** Databases kept open; there are more only while more are in use. */
+  limit?: number
+  /** Milliseconds that users get to let go of a database that has to be closed. */
+  grace?: number
+}
+
+/** The open databases of agents. Beyond the limit, unused ones are closed, the least recently acquired first. */
+export function createAgentDatabases(needs: Needs): AgentDatabases {
+  return new OpenDatabases(needs)
+}
+
+interface Entry {
+  opening: Promise<OpenAgent>
+  users: number
+  ending: AbortController
+  /** Called by the last user to leave, if someone waits for that. */
+  onUnused?: () => void
+}
+
+class OpenDatabases implements AgentDatabases {
+  readonly #needs: Needs
+  readonly #limit: number
+  /** In the order of their last acquisition, oldest first. */
+  readonly #entries = new Map<string, Entry>()
+  readonly #openedBefore = new Set<string>()
+  readonly #removals = new Map<string, Promise<void>>()
+  #closed = false
+
+  constructor(needs: Needs) {
+    this.#needs = needs
+    this.#limit = needs.limit ?? 64
+  }
+
+  async acquire(agentId: string): Promise<AgentHandle> {
+    if (this.#closed)
+      throw new AppError('SHUTTING_DOWN', 'The server is shutting down. Try again in a moment.')
+    if (this.#removals.has(agentId)) throw notFound('Agent')
+    const entry = this.#entryOf(agentId)
+    entry.users += 1
+    this.#closeSurplus()
+    let held = true
+    const release = () => {
+      if (held) this.#letGo(entry)
+      held = false
+    }
+    try {
+      return {
+        ...(await entry.opening),
+        agentId,
+        signal: entry.ending.signal,
+        release,
+        [Symbol.dispose]: release,
+      }
+    } catch (error) {
+      if (this.#entries.get(agentId) === entry) this.#entries.delete(agentId)
+      release()
+      throw error
+    }
+  }
+
+  async use<Result>(agentId: string, work: (agent: AgentHandle) => Promise<Result>): Promise<Result> {
+    using agent = await this.acquire(agentId)
+    return await work(agent)
+  }
+
+  remove(agentId: string): Promise<void> {
+    const running = this.#removals.get(agentId)
+    if (running !== undefined) return running
+    const removal = this.#remove(agentId).finally(() => this.#removals.delete(agentId))
+    this.#removals.set(agentId, removal)
+    return removal
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    const endings = [...this.#entries.keys()].map(agentId => this.#end(agentId))
+    await Promise.all([...endings, ...this.#removals.values()])
+  }
+
+  #entryOf(agentId: string): Entry {
+    const entry = this.#entries.get(agentId) ?? {
+      opening: this.#open(agentId),
+      users: 0,
+      ending: new AbortController(),
+    }
+    this.#entries.delete(agentId)
+    this.#entries.set(agentId, entry)
+    return entry
+  }
+
+  async #open(agentId: string): Promise<OpenAgent> {
+    const { engine, platform, onOpen = [] } = this.#needs
+    const row = await platform.selectFrom('agents').select('id').where('id', '=', agentId).executeTakeFirst()
+    if (row === undefined) throw notFound('Agent')
+    const agent = await engine.openAgent(agentId)
+    try {
+      await migrate(agent.db, agentMigrations(engine.schema))
+      if (!this.#openedBefore.has(agentId)) {
+        for (const prepare of onOpen) await prepare({ agentId, db: agent.db })
+        this.#openedBefore.add(agentId)
+      }
+      return agent
+    } catch (error) {
+      await agent.db.destroy()
+      throw error
+    }
+  }
+
+  #letGo(entry: Entry): void {
+    entry.users -= 1
+    if (entry.users > 0) return
+    entry.onUnused?.()
+    this.#closeSurplus()
+  }
+
+  #closeSurplus(): void {
+    for (const [agentId, entry] of this.#entries) {
+      if (this.#entries.size <= this.#limit) return
+      if (entry.users > 0) continue
+      this.#entries.delete(agentId)
+      destroy(entry).catch(error => this.#needs.log.error({ error, agentId }, 'closing a database failed'))
+    }
+  }
+
+  async #remove(agentId: string): Promise<void> {
+    await this.#end(agentId)
+    this.#openedBefore.delete(agentId)
+    await this.#needs.engine.removeAgent(agentId)
+  }
+
+  /** Asks the users to let go, and closes the database once they have or their grace is over. */
+  async #end(agentId: string): Promise<void> {
+    const entry = this.#entries.get(agentId)
+    if (entry === undefined) return
+    this.#entries.delete(agentId)
+    entry.ending.abort(new AppError('SHUTTING_DOWN', 'The database of this agent is being closed.'))
+    await this.#unused(entry)
+    await destroy(entry)
+  }
+
+  async #unused(entry: Entry): Promise<void> {
+    if (entry.users === 0) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    entry.onUnused = resolve
+    const waiting = new AbortController()
+    const grace = delay(this.#needs.grace ?? 10_000, undefined, { signal: waiting.signal })
+    await Promise.race([promise, grace])
+    waiting.abort()
+    await grace.catch(() => {})
+  }
+}
+
+/** Closes an entry's database, unless it never opened. */
+async function destroy(entry: Entry): Promise<void> {
+  const [opening] = await Promise.allSettled([entry.opening])
+  if (opening.status === 'fulfilled') await opening.value.db.destroy()
+}

@@ -1,0 +1,49 @@
+import type { Kysely } from 'kysely'
+import { AppError } from '#platform/errors.ts'
+import type { SecretBox } from '#platform/secret-box.ts'
+import type { PlatformTables } from './tables.ts'
+
+const factName = 'encryption_key_check'
+const context = ['platform', factName]
+const knownText = 'opened with the right key'
+
+/**
+ * Compares the key with the one that this database knows; a database that knows none yet remembers this one.
+ * @throws AppError `INTERNAL_ERROR` with a sentence for the operator when it is another key.
+ */
+export async function checkEncryptionKey(platform: Kysely<PlatformTables>, box: SecretBox): Promise<void> {
+  const sealed = await readKeyCheck(platform)
+  if (sealed === undefined) await writeKeyCheck(platform, box)
+  else if (!isKeyCheckOf(box, sealed)) throw wrongKey()
+}
+
+export async function readKeyCheck(platform: Kysely<PlatformTables>): Promise<string | undefined> {
+  const fact = await platform
+    .selectFrom('platform_facts')
+    .select('value')
+    .where('name', '=', factName)
+    .executeTakeFirst()
+  return fact?.value
+}
+
+export async function writeKeyCheck(platform: Kysely<PlatformTables>, box: SecretBox): Promise<void> {
+  const value = box.seal(knownText, context)
+  await platform
+    .insertInto('platform_facts')
+    .values({ name: factName, value })
+    .onConflict(conflict => conflict.column('name').doUpdateSet({ value }))
+    .execute()
+}
+
+export function isKeyCheckOf(box: SecretBox, sealed: string): boolean {
+  return box.owns(sealed) && box.open(sealed, context) === knownText
+}
+
+function wrongKey(): AppError {
+  return new AppError(
+    'INTERNAL_ERROR',
+    'The encryption key is not the one that this data was written with. Set ENCRYPTION_KEY to that key, or put ' +
+      'back the file encryption.key in the data directory. To change the key, start `npm run rotate-key` with the ' +
+      'old one in ENCRYPTION_KEY_PREVIOUS.',
+  )
+}

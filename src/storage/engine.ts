@@ -1,0 +1,30 @@
+import type { ColumnDefinitionBuilder, Kysely } from 'kysely'
+import type { AgentTables, PlatformTables } from './tables.ts'
+
+/** What a database engine does for storage; everything else is written once, for all engines. */
+export interface StorageEngine {
+  schema: SchemaParts
+  /** Opens the platform database as it is found, without migrating it; the caller destroys it. */
+  openPlatform(): Promise<Kysely<PlatformTables>>
+  /** Opens an agent's database, made where there is none, without migrating it; the caller destroys it. */
+  openAgent(agentId: string): Promise<OpenAgent>
+  /** Deletes an agent's database and files, which must be closed; succeeds where there are none. */
+  removeAgent(agentId: string): Promise<void>
+  /** Lets the next process in; after all databases are closed. */
+  close(): Promise<void>
+}
+
+export interface OpenAgent {
+  db: Kysely<AgentTables>
+  /** What a worker needs to open the same database: on SQLite the path of its file. */
+  path: string
+  /** Folder of the agent's uploads. */
+  filesDirectory: string
+}
+
+/** The parts of the schema that engines word differently; migrations take them as an argument. */
+export interface SchemaParts {
+  /** Type of a column that numbers its rows by itself, growing, never using a number twice. */
+  sequenceType: 'integer' | 'bigserial'
+  sequence(column: ColumnDefinitionBuilder): ColumnDefinitionBuilder
+}

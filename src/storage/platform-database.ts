@@ -1,0 +1,17 @@
+import type { Kysely } from 'kysely'
+import type { StorageEngine } from './engine.ts'
+import { migrate } from './migrations/migrate.ts'
+import { platformMigrations } from './migrations/platform/migrations.ts'
+import type { PlatformTables } from './tables.ts'
+
+/** Opens the platform database at its newest schema; the caller destroys it. */
+export async function openPlatformDatabase(engine: StorageEngine): Promise<Kysely<PlatformTables>> {
+  const db = await engine.openPlatform()
+  try {
+    await migrate(db, platformMigrations)
+    return db
+  } catch (error) {
+    await db.destroy()
+    throw error
+  }
+}

@@ -1,0 +1,78 @@
+import { mkdir, rm } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { conflict } from '#platform/errors.ts'
+import { isBusy } from './errors.ts'
+
+/** The folder that holds all data of an embedded process, and that only one process at a time may use. */
+export interface DataDirectory {
+  path: string
+  platformDatabase: string
+  encryptionKey: string
+  /** Makes the agent's folders where they are missing. */
+  prepareAgent(agentId: string): Promise<AgentPaths>
+  removeAgent(agentId: string): Promise<void>
+  /** Gives the folder free for another process; may be called more than once. */
+  close(): void
+}
+
+interface AgentPaths {
+  database: string
+  files: string
+}
+
+/** Lower case only, since some file systems do not tell cases apart; no dots or separators. */
+const agentIdPattern = /^[a-z0-9][a-z0-9-]{0,63}$/
+const ownerOnly = 0o700
+
+/**
+ * Makes the folder where it is missing, readable by its owner only, and takes it for this process.
+ * @throws AppError `CONFLICT` while another process uses it.
+ */
+export async function openDataDirectory(path: string): Promise<DataDirectory> {
+  const root = resolve(path)
+  await mkdir(root, { recursive: true, mode: ownerOnly })
+  const lock = takeLock(root)
+  const agents = join(root, 'agents')
+
+  return {
+    path: root,
+    platformDatabase: join(root, 'platform.db'),
+    encryptionKey: join(root, 'encryption.key'),
+
+    async prepareAgent(agentId) {
+      const folder = agentFolder(agents, agentId)
+      const files = join(folder, 'files')
+      await mkdir(files, { recursive: true, mode: ownerOnly })
+      return { database: join(folder, 'agent.db'), files }
+    },
+
+    async removeAgent(agentId) {
+      await rm(agentFolder(agents, agentId), { recursive: true, force: true, maxRetries: 3 })
+    },
+
+    close() {
+      if (lock.isOpen) lock.close()
+    },
+  }
+}
+
+function agentFolder(agents: string, agentId: string): string {
+  if (!agentIdPattern.test(agentId)) throw new Error(`not an agent id: ${JSON.stringify(agentId)}`)
+  return join(agents, agentId)
+}
+
+/** An open exclusive transaction is a lock of the operating system, which frees it however the process ends. */
+function takeLock(root: string): DatabaseSync {
+  const lock = new DatabaseSync(join(root, 'lock.db'))
+  try {
+    lock.exec('begin exclusive')
+    return lock
+  } catch (error) {
+    lock.close()
+    if (!isBusy(error)) throw error
+    throw conflict(
+      `The data directory ${root} is in use by another process. Stop that process, or set DATA_DIR to another folder.`,
+    )
+  }
+}

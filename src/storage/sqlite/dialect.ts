@@ -1,0 +1,125 @@
+/**
+ * Kysely on `node:sqlite`. The connection must have no busy timeout where its thread serves requests, since SQLite
+ * would wait by blocking it: here a locked database is met by trying again after a pause.
+ */
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import type {
+  CompiledQuery,
+  DatabaseConnection,
+  Dialect,
+  Driver,
+  QueryResult,
+  TransactionSettings,
+} from 'kysely'
+import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
+import { LRUCache } from 'lru-cache'
+import { tryUntilFree } from './retry.ts'
+
+export interface SqliteDialectOptions {
+  database: DatabaseSync
+  /** How long a write keeps trying while another connection holds the write lock, in milliseconds. */
+  patience?: number
+}
+
+const statementsKept = 64
+
+/** The dialect owns `database` from here on: destroying the Kysely instance closes it. */
+export function createSqliteDialect({ database, patience = 10_000 }: SqliteDialectOptions): Dialect {
+  return {
+    createDriver: () => createDriver(database, patience),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createAdapter: () => new TransactionalSqliteAdapter(),
+    createIntrospector: db => new SqliteIntrospector(db),
+  }
+}
+
+/** SQLite's changes of the schema are as transactional as any other: a migration that dies leaves nothing behind. */
+class TransactionalSqliteAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true
+  }
+}
+
+function createDriver(database: DatabaseSync, patience: number): Driver {
+  const connection = createConnection(database, patience)
+  const run = (sql: string) => tryUntilFree(() => database.exec(sql), patience)
+  // After some errors (disk full, input/output) SQLite has already rolled back by itself.
+  const rollback = async () => {
+    if (database.isTransaction) database.exec('rollback')
+  }
+  return {
+    init: async () => {},
+    acquireConnection: async () => connection,
+    beginTransaction: (_connection, settings) => run(beginStatement(settings)),
+    commitTransaction: () => run('commit'),
+    rollbackTransaction: rollback,
+    savepoint: async (_connection, name) => database.exec(`savepoint ${quoted(name)}`),
+    rollbackToSavepoint: async (_connection, name) => database.exec(`rollback to ${quoted(name)}`),
+    releaseSavepoint: async (_connection, name) => database.exec(`release ${quoted(name)}`),
+    releaseConnection: rollback,
+    destroy: async () => {
+      if (database.isOpen) database.close()
+    },
+  }
+}
+
+/** A writer takes the write lock at once: one that upgrades later can fail in the middle and never succeed by waiting. */
+function beginStatement({ accessMode }: TransactionSettings): string {
+  return accessMode === 'read only' ? 'begin' : 'begin immediate'
+}
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
+
+interface Prepared {
+  statement: StatementSync
+  returnsRows: boolean
+}
+
+function createConnection(database: DatabaseSync, patience: number): DatabaseConnection {
+  const cache = new LRUCache<string, Prepared>({ max: statementsKept })
+
+  function prepare(sql: string): Prepared {
+    const cached = cache.get(sql)
+    if (cached !== undefined) return cached
+    const statement = database.prepare(sql)
+    const prepared = { statement, returnsRows: statement.columns().length > 0 }
+    cache.set(sql, prepared)
+    return prepared
+  }
+
+  function execute<Row>({ sql, parameters }: CompiledQuery): QueryResult<Row> {
+    const { statement, returnsRows } = prepare(sql)
+    const values = parameters.map(bindable)
+    if (returnsRows) return { rows: statement.all(...values) as Row[] }
+    const { changes, lastInsertRowid } = statement.run(...values)
+    return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
+  }
+
+  return {
+    executeQuery: async <Row>(query: CompiledQuery) =>
+      database.isTransaction ? execute<Row>(query) : await tryUntilFree(() => execute<Row>(query), patience),
+
+    async *streamQuery<Row>({ sql, parameters }: CompiledQuery, chunkSize: number) {
+      // A statement of its own: running the cached one elsewhere would reset this iteration.
+      const rows = database.prepare(sql).iterate(...parameters.map(bindable)) as Iterator<Row> & Iterable<Row>
+      let chunk: Row[] = []
+      for (const row of rows) {
+        chunk.push(row)
+        if (chunk.length < chunkSize) continue
+        yield { rows: chunk }
+        chunk = []
+      }
+      if (chunk.length > 0) yield { rows: chunk }
+    },
+  }
+}
+
+/** `node:sqlite` takes neither truth values, times nor `undefined`; the tables' forms of them are 0 and 1, ISO 8601 and null. */
+function bindable(value: unknown): SQLInputValue {
+  if (value === undefined) return null
+  if (typeof value === 'boolean') return value ? 1 : 0
+  if (value instanceof Date) return value.toISOString()
+  return value as SQLInputValue
+}

@@ -1,0 +1,50 @@
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { temporaryDirectory } from '#test/support/temporary-directory.ts'
+import type { OpenOptions } from './open.ts'
+import { openDatabase } from './open.ts'
+
+function open(path: string, options: OpenOptions) {
+  const database = openDatabase(path, options)
+  onTestFinished(() => database.close())
+  return database
+}
+
+function pragma(database: ReturnType<typeof open>, name: string): unknown {
+  return Object.values(database.prepare(`pragma ${name}`).get() ?? {})[0]
+}
+
+test.each([
+  ['normal', 1],
+  ['full', 2],
+] as const)('a database is opened in WAL mode with its guards on, synchronous=%s', (synchronous, code) => {
+  const database = open(join(temporaryDirectory(), 'a.db'), { synchronous })
+  const names = ['journal_mode', 'synchronous', 'foreign_keys', 'trusted_schema', 'busy_timeout']
+  expect(names.map(name => pragma(database, name))).toEqual(['wal', code, 1, 0, 0])
+})
+
+test('a reader in a worker waits for locks but cannot write', () => {
+  const path = join(temporaryDirectory(), 'a.db')
+  open(path, { synchronous: 'normal' }).exec('create table notes (name text)')
+  const reader = open(path, { synchronous: 'normal', readOnly: true, busyTimeout: 250 })
+  expect(pragma(reader, 'busy_timeout')).toBe(250)
+  expect(() => reader.exec("insert into notes values ('a')")).toThrow(/readonly/)
+})
+
+test('vectors can be searched, and no further extension can be loaded', () => {
+  const database = open(join(temporaryDirectory(), 'a.db'), { synchronous: 'normal', vectors: true })
+  database.exec('create virtual table places using vec0(at float[2])')
+  const vector = (...values: number[]) => new Uint8Array(new Float32Array(values).buffer)
+  const insert = database.prepare('insert into places (rowid, at) values (?, ?)')
+  insert.run(1n, vector(0, 0))
+  insert.run(2n, vector(3, 4))
+  const found = database.prepare('select rowid, distance from places where at match ? and k = 1')
+  expect(found.all(vector(3, 3))).toEqual([{ rowid: 2, distance: 1 }])
+  expect(() => database.loadExtension('anything.so')).toThrow(/not allowed/)
+})
+
+test('a crafted schema cannot write to the shadow tables of an index', () => {
+  const database = open(join(temporaryDirectory(), 'a.db'), { synchronous: 'normal' })
+  database.exec('create virtual table words using fts5(word)')
+  expect(() => database.exec('delete from words_data')).toThrow(/may not be modified/)
+})

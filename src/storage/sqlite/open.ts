@@ -1,0 +1,55 @@
+import { DatabaseSync } from 'node:sqlite'
+import { load as loadVectorFunctions } from 'sqlite-vec'
+
+/** `normal` survives the death of the process; `full` also a power cut, at the price of a flush per commit. */
+export type Synchronous = 'normal' | 'full'
+
+export interface OpenOptions {
+  synchronous: Synchronous
+  readOnly?: boolean
+  /**
+   * Milliseconds for which SQLite itself waits for a lock, blocking the thread: for worker threads only.
+   * Without it a locked database is reported at once and the dialect waits without blocking.
+   */
+  busyTimeout?: number
+  /** Loads sqlite-vec, as every connection to an agent's database needs it. */
+  vectors?: boolean
+}
+
+/** A file may come from a backup or a stranger: `trusted_schema` and `cell_size_check` keep a crafted one from harm. */
+const guards = 'pragma trusted_schema = off; pragma cell_size_check = on;'
+
+/** Kibibytes of pages kept per connection: many agents are open at once, and the system caches files as well. */
+const cacheSize = 1024
+
+/** Bytes to which the write-ahead log is cut back after a large transaction. */
+const logSizeLimit = 4 * 1024 * 1024
+
+/** Opens a database file, made where there is none; its folder must exist. */
+export function openDatabase(path: string, options: OpenOptions): DatabaseSync {
+  const { synchronous, readOnly = false, busyTimeout = 0, vectors = false } = options
+  const database = new DatabaseSync(path, {
+    readOnly,
+    timeout: busyTimeout,
+    allowExtension: vectors,
+    enableForeignKeyConstraints: true,
+    defensive: true,
+  })
+  try {
+    if (vectors) loadVectors(database)
+    database.exec(`${guards} pragma cache_size = -${cacheSize};`)
+    if (!readOnly) {
+      database.exec(`pragma journal_mode = wal; pragma journal_size_limit = ${logSizeLimit};`)
+      database.exec(`pragma synchronous = ${synchronous};`)
+    }
+    return database
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+function loadVectors(database: DatabaseSync): void {
+  loadVectorFunctions(database)
+  database.enableLoadExtension(false)
+}

@@ -1,0 +1,24 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { isBusy } from './errors.ts'
+
+const shortestPause = 1
+const longestPause = 5
+
+/**
+ * Runs `attempt` until the database is not busy, with growing pauses that leave the thread to others.
+ * `patience` is in milliseconds; after it the error of the last attempt is thrown.
+ *
+ * SQLite keeps no queue of writers: one that writes in many transactions, as a worker may, lets others in only if it
+ * pauses between them for longer than the longest pause here.
+ */
+export async function tryUntilFree<Result>(attempt: () => Result, patience: number): Promise<Result> {
+  const giveUpAt = performance.now() + patience
+  for (let pause = shortestPause; ; pause = Math.min(pause * 2, longestPause)) {
+    try {
+      return attempt()
+    } catch (error) {
+      if (!isBusy(error) || performance.now() + pause > giveUpAt) throw error
+    }
+    await delay(pause)
+  }
+}

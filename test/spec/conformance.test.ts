@@ -1,0 +1,74 @@
+/**
+ * Holds the running service and its tests against the specification. A built row without a test is mended by naming
+ * it, with literal arguments, in the title of the test that proves it: see row.ts.
+ */
+import { globSync, readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { buildApp } from '../support/build-app.ts'
+import type { Addition } from './additions.ts'
+import { additions } from './additions.ts'
+import { builtAreas, notYetBuilt } from './built-areas.ts'
+import { channels } from './channels.ts'
+import { compareMarkers, compareRoutes, routeOf } from './compare.ts'
+import { errorRows } from './error-rows.ts'
+import { limits } from './limits.ts'
+import { namedMarkers } from './named-markers.ts'
+import { restRows } from './rest-rows.ts'
+import { markerTexts } from './row.ts'
+import { streamEvents } from './stream-events.ts'
+
+const built = new Set<string>([...builtAreas, 'shared'])
+const pending = new Set<string>(notYetBuilt.map(({ marker }) => marker))
+
+const isBuilt = ({ area = 'shared' }: { area?: string }) => built.has(area)
+
+const documentedRoutes = [
+  ...restRows.map(row => ({
+    route: routeOf(row.id),
+    built: isBuilt(row) && !pending.has(markerTexts.row(row.id)),
+    limit: row.limit,
+  })),
+  ...additions.map((addition: Addition) => ({ route: addition.route, built: isBuilt(addition) })),
+  ...channels.map(({ path }) => ({
+    route: `GET ${path}`,
+    built: isBuilt({ area: 'browser' }),
+    limit: 'browser',
+  })),
+]
+
+const builtMarkers = [
+  ...restRows.filter(isBuilt).map(({ id }) => markerTexts.row(id)),
+  ...errorRows.filter(isBuilt).map(({ area, status }) => markerTexts.errorRow(area, String(status))),
+  ...limits.filter(isBuilt).map(({ name }) => markerTexts.limitRow(name)),
+  ...streamEvents.map(({ type }) => markerTexts.streamEvent(type)),
+]
+
+describe('the registered routes', () => {
+  let app: Awaited<ReturnType<typeof buildApp>>
+
+  beforeAll(async () => {
+    app = await buildApp()
+  })
+
+  afterAll(async () => {
+    await app.close()
+  })
+
+  it('are the built rows and the documented additions, each under its limit', () => {
+    expect(compareRoutes(documentedRoutes, app.routes)).toEqual({
+      missing: [],
+      early: [],
+      undocumented: [],
+      wrongLimit: [],
+    })
+  })
+})
+
+describe('the tests', () => {
+  const files = globSync('{src,test}/**/*.test.ts').filter(file => !file.startsWith('test/spec/'))
+  const named = new Set(files.flatMap(file => [...namedMarkers(readFileSync(file, 'utf8'))]))
+
+  it('name every built row, error, limit and stream event', () => {
+    expect(compareMarkers({ expected: builtMarkers, pending, named })).toEqual({ untested: [], stale: [] })
+  })
+})

@@ -1,0 +1,41 @@
+import type { Timing } from '#models/call-with-retry.ts'
+import type { AnswerPart, CallOptions, FinishReason, ToolCall } from '#models/language-model.ts'
+
+export interface CollectedAnswer {
+  text: string
+  reasoning: string
+  toolCalls: ToolCall[]
+  finish: { unified: FinishReason; raw: string | undefined } | undefined
+  /** What the stream threw, if it did. */
+  error: unknown
+}
+
+/** Reads a stream to its end or to its error. */
+export async function collect(parts: AsyncIterable<AnswerPart>): Promise<CollectedAnswer> {
+  const answer: CollectedAnswer = {
+    text: '',
+    reasoning: '',
+    toolCalls: [],
+    finish: undefined,
+    error: undefined,
+  }
+  try {
+    for await (const part of parts) {
+      if (part.type === 'text-delta') answer.text += part.delta
+      if (part.type === 'reasoning-delta') answer.reasoning += part.delta
+      if (part.type === 'tool-call') answer.toolCalls.push(part)
+      if (part.type === 'finish') answer.finish = part.finishReason
+    }
+  } catch (error) {
+    answer.error = error
+  }
+  return answer
+}
+
+/** A call with one user message. */
+export function question(text: string, options: Partial<CallOptions> = {}): CallOptions {
+  return { prompt: [{ role: 'user', content: [{ type: 'text', text }] }], ...options }
+}
+
+/** Waits between attempts that take no time. */
+export const immediately: Timing = { clock: { now: () => 0 }, sleep: async () => {} }

@@ -1,0 +1,191 @@
+/** Documents made from nothing, for tests: each is the smallest that a real reader accepts. */
+import { crc32, deflateRawSync, deflateSync } from 'node:zlib'
+import { Document, HeadingLevel, Packer, Paragraph, Table, TableCell, TableRow } from 'docx'
+
+interface PdfOptions {
+  /** Headings that lead to pages, counted from 1. */
+  outline?: { title: string; page: number }[]
+  /** Replaces the drawing commands of the pages. */
+  content?: PdfStream
+}
+
+interface PdfStream {
+  /** Entries of the stream's dictionary besides its length. */
+  dictionary: string
+  bytes: Uint8Array
+}
+
+type PdfObject = string | PdfStream
+
+const lineHeight = 14
+
+/** A PDF with one page for each text, Latin letters only; `\n` begins a line, and a blank line a paragraph. */
+export function makePdf(pages: string[], { outline = [], content }: PdfOptions = {}): Uint8Array {
+  const pageNumber = (index: number) => 4 + index * 2
+  const outlineNumber = pageNumber(pages.length)
+  const objects: PdfObject[] = [
+    `<< /Type /Catalog /Pages 2 0 R ${outline.length > 0 ? `/Outlines ${outlineNumber} 0 R` : ''} >>`,
+    `<< /Type /Pages /Kids [${pages.map((_, index) => `${pageNumber(index)} 0 R`).join(' ')}] /Count ${pages.length} >>`,
+    '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>',
+    ...pages.flatMap((text, index): PdfObject[] => [
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 3 0 R >> >> /Contents ${pageNumber(index) + 1} 0 R >>`,
+      content ?? { dictionary: '', bytes: Buffer.from(drawing(text), 'latin1') },
+    ]),
+    ...outlineObjects(outline, outlineNumber, pageNumber),
+  ]
+  return assemblePdf(objects, '')
+}
+
+/** A PDF that asks for a password before it tells anything. */
+export function makeEncryptedPdf(): Uint8Array {
+  const secret = `<${'5a'.repeat(32)}>`
+  const objects: PdfObject[] = [
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    '<< /Type /Pages /Kids [] /Count 0 >>',
+    `<< /Filter /Standard /V 1 /R 2 /P -4 /O ${secret} /U ${secret} >>`,
+  ]
+  return assemblePdf(objects, '/Encrypt 3 0 R /ID [<00112233> <00112233>]')
+}
+
+/** A PDF of a few kilobytes whose only page inflates to that many bytes, through two layers. */
+export function makePdfBomb(inflatedBytes: number): Uint8Array {
+  const bytes = deflateSync(deflateSync(Buffer.alloc(inflatedBytes, ' ')))
+  return makePdf([''], { content: { dictionary: '/Filter [/FlateDecode /FlateDecode]', bytes } })
+}
+
+function drawing(text: string): string {
+  const lines = text.split('\n').map(line => `(${line.replace(/[\\()]/g, '\\$&')}) Tj 0 -${lineHeight} Td`)
+  return `BT /F1 12 Tf 50 800 Td ${lines.join(' ')} ET`
+}
+
+function outlineObjects(
+  outline: { title: string; page: number }[],
+  number: number,
+  pageNumber: (index: number) => number,
+): string[] {
+  if (outline.length === 0) return []
+  const entries = outline.map(({ title, page }, index) => {
+    const next = index + 1 < outline.length ? `/Next ${number + index + 2} 0 R` : ''
+    return `<< /Title (${title}) /Parent ${number} 0 R ${next} /Dest [${pageNumber(page - 1)} 0 R /Fit] >>`
+  })
+  const root = `<< /Type /Outlines /First ${number + 1} 0 R /Last ${number + outline.length} 0 R /Count ${outline.length} >>`
+  return [root, ...entries]
+}
+
+function assemblePdf(objects: PdfObject[], trailer: string): Uint8Array {
+  const parts: Buffer[] = [Buffer.from('%PDF-1.7\n')]
+  const offsets: number[] = []
+  let length = 9
+  const add = (part: Buffer) => {
+    parts.push(part)
+    length += part.length
+  }
+  objects.forEach((object, index) => {
+    offsets.push(length)
+    add(Buffer.from(`${index + 1} 0 obj\n`))
+    if (typeof object === 'string') add(Buffer.from(`${object}\nendobj\n`, 'latin1'))
+    else {
+      add(Buffer.from(`<< /Length ${object.bytes.length} ${object.dictionary} >>\nstream\n`))
+      add(Buffer.from(object.bytes))
+      add(Buffer.from('\nendstream\nendobj\n'))
+    }
+  })
+  const rows = offsets.map(offset => `${String(offset).padStart(10, '0')} 00000 n \n`).join('')
+  const size = objects.length + 1
+  const start = length
+  add(Buffer.from(`xref\n0 ${size}\n0000000000 65535 f \n${rows}`))
+  add(Buffer.from(`trailer\n<< /Size ${size} /Root 1 0 R ${trailer} >>\nstartxref\n${start}\n%%EOF\n`))
+  return new Uint8Array(Buffer.concat(parts))
+}
+
+/** One thing after another in a Word document. */
+export type DocxBlock = { heading: string } | { text: string } | { table: string[][] }
+
+export async function makeDocx(blocks: DocxBlock[]): Promise<Uint8Array> {
+  const children = blocks.map(block => {
+    if ('heading' in block) return new Paragraph({ text: block.heading, heading: HeadingLevel.HEADING_1 })
+    if ('text' in block) return new Paragraph(block.text)
+    const rows = block.table.map(cells => {
+      return new TableRow({ children: cells.map(cell => new TableCell({ children: [new Paragraph(cell)] })) })
+    })
+    return new Table({ rows })
+  })
+  return new Uint8Array(await Packer.toBuffer(new Document({ sections: [{ children }] })))
+}
+
+const wordNamespace = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main'
+const packageNamespace = 'http://schemas.openxmlformats.org/package/2006'
+const officeNamespace = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
+
+/** A Word document with that body as it stands, and entries beside it. */
+export function makeDocxFromXml(
+  body: string,
+  { doctype = '', entries = [] }: DocxXmlOptions = {},
+): Uint8Array {
+  const main = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml'
+  return makeZip([
+    {
+      name: '[Content_Types].xml',
+      content: `<Types xmlns="${packageNamespace}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/word/document.xml" ContentType="${main}"/></Types>`,
+    },
+    {
+      name: '_rels/.rels',
+      content: `<Relationships xmlns="${packageNamespace}/relationships"><Relationship Id="r1" Type="${officeNamespace}/officeDocument" Target="word/document.xml"/></Relationships>`,
+    },
+    {
+      name: 'word/document.xml',
+      content: `<?xml version="1.0"?>${doctype}<w:document xmlns:w="${wordNamespace}"><w:body>${body}</w:body></w:document>`,
+    },
+    ...entries,
+  ])
+}
+
+interface DocxXmlOptions {
+  doctype?: string
+  entries?: ZipEntry[]
+}
+
+/** A small Word document that inflates to that many bytes of letters, and says that it holds only one. */
+export function makeZipBombDocx(inflatedBytes: number): Uint8Array {
+  const entry = { name: 'word/comments.xml', content: Buffer.alloc(inflatedBytes, 'a'), declaredBytes: 1 }
+  return makeDocxFromXml('<w:p/>', { entries: [entry] })
+}
+
+export interface ZipEntry {
+  name: string
+  content: string | Uint8Array
+  /** What the archive says of the entry's inflated size; the truth by default. */
+  declaredBytes?: number
+}
+
+/** A zip archive with every entry deflated (APPNOTE.TXT 6.3.10). */
+export function makeZip(entries: ZipEntry[]): Uint8Array {
+  const files: Buffer[] = []
+  const directory: Buffer[] = []
+  let offset = 0
+  for (const { name, content, declaredBytes } of entries) {
+    const inflated = Buffer.from(content)
+    const data = deflateRawSync(inflated)
+    // Version 2.0, no flags, deflated, no time or date; then sizes and the lengths of name and extra field.
+    const shared = Buffer.alloc(26)
+    shared.writeUInt16LE(20, 0)
+    shared.writeUInt16LE(8, 4)
+    shared.writeUInt32LE(crc32(inflated), 10)
+    shared.writeUInt32LE(data.length, 14)
+    shared.writeUInt32LE(declaredBytes ?? inflated.length, 18)
+    shared.writeUInt16LE(Buffer.byteLength(name), 22)
+    const tail = Buffer.alloc(14)
+    tail.writeUInt32LE(offset, 10)
+    const file = Buffer.concat([Buffer.from('PK\x03\x04'), shared, Buffer.from(name), data])
+    directory.push(Buffer.from('PK\x01\x02'), Buffer.from([20, 0]), shared, tail, Buffer.from(name))
+    files.push(file)
+    offset += file.length
+  }
+  const end = Buffer.alloc(22)
+  end.write('PK\x05\x06')
+  end.writeUInt16LE(entries.length, 8)
+  end.writeUInt16LE(entries.length, 10)
+  end.writeUInt32LE(Buffer.concat(directory).length, 12)
+  end.writeUInt32LE(offset, 16)
+  return new Uint8Array(Buffer.concat([...files, ...directory, end]))
+}

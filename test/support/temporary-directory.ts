@@ -1,0 +1,22 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+
+export interface TemporaryDirectory {
+  path: string
+  remove(): void
+}
+
+/** For hooks and benchmarks, which remove it themselves. */
+export function makeTemporaryDirectory(): TemporaryDirectory {
+  const path = mkdtempSync(join(tmpdir(), 'agentstead-'))
+  return { path, remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 3 }) }
+}
+
+/** An empty folder that is removed when the running test has finished, after the hooks that were added later. */
+export function temporaryDirectory(): string {
+  const { path, remove } = makeTemporaryDirectory()
+  onTestFinished(remove)
+  return path
+}
