@@ -11,6 +11,7 @@ import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { Chunk } from './chunking/chunk-document.ts'
 import { documentFormatOf } from './parsing/document-format.ts'
 import type { Ingest } from './parsing/ingest.ts'
+import type { SearchIndex } from './search/search-index.ts'
 import type { SourceEvents } from './sources.events.ts'
 import { findSource, updateSource } from './sources.repository.ts'
 import type { Source } from './sources.schema.ts'
@@ -28,25 +29,10 @@ const payloadSchema = Type.Object({ sourceId: Type.String() })
 const progressRead = 0.2
 const progressEmbedded = 0.6
 
-export interface IndexedChunks {
-  sourceId: string
-  chunks: Chunk[]
-  /** One vector a chunk, from a provider; undefined where the index makes its own. */
-  vectors: Float32Array[] | undefined
-  /** Provider and id of what made the vectors. */
-  embedding: string
-}
-
 interface Needs {
   ingest: Ingest
   embeddingOf(agentId: string): Promise<EmbeddingModel>
-  /** Replaces the source's chunks in the agent's index; `onProgress` is told 0 to 1. */
-  index(
-    agent: AgentHandle,
-    indexed: IndexedChunks,
-    signal: AbortSignal,
-    onProgress: (share: number) => void,
-  ): Promise<void>
+  index: Pick<SearchIndex, 'replace'>
   transact: Transact<SourceEvents>
   clock: Clock
 }
@@ -88,9 +74,10 @@ export function createProcessSourceJob(needs: Needs): JobHandler<AgentHandle> {
     const embedded = await embed(chunks, context, share =>
       report(progressRead + share * (progressEmbedded - progressRead)),
     )
-    await needs.index(agent, { sourceId: source.id, chunks, ...embedded }, signal, share => {
+    const replacement = { databasePath: agent.path, sourceId: source.id, chunks, ...embedded }
+    await needs.index.replace(replacement, signal, share => {
       report(progressEmbedded + share * (1 - progressEmbedded)).catch(error =>
-        context.log.warn({ err: error }, 'progress not stored'),
+        context.log.warn({ err: error }, 'the progress of a source was not stored'),
       )
     })
     await finish(agent, source, chunks.length)

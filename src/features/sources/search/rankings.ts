@@ -61,13 +61,19 @@ interface Knowledge {
   unknownWords: number
 }
 
+/**
+ * Chunks that are imagined beside those there are, without any of the terms: in a handful of chunks every word is frequent,
+ * and one unknown word would outweigh several known ones.
+ */
+const background = 100
+
 function knowledgeOf(
   terms: readonly string[],
   { terms: counts, chunks }: Pick<TextQuery, 'terms' | 'chunks'>,
 ): Knowledge {
   const rarity = (term: string) => {
     const count = counts.get(term) ?? 0
-    return Math.log(1 + (chunks - count + 0.5) / (count + 0.5))
+    return Math.log(1 + (background + chunks - count + 0.5) / (count + 0.5))
   }
   const sum = (some: readonly string[]) => some.reduce((total, term) => total + rarity(term), 0)
   const all = sum(terms)
