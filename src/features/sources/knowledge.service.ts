@@ -1,10 +1,10 @@
 import type { EmbeddingModel } from '#models/embeddings.ts'
 import type { Passage } from '#models/passages.ts'
-import { AppError } from '#platform/errors.ts'
+import { AppError, notFound } from '#platform/errors.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { Ingest } from './parsing/ingest.ts'
 import type { SearchIndex } from './search/search-index.ts'
-import { hasChunks } from './sources.repository.ts'
+import { findSource, hasChunks } from './sources.repository.ts'
 import type { SearchQuery, SearchResult } from './sources.schema.ts'
 
 const defaultResults = 10
@@ -25,6 +25,9 @@ export function createKnowledge({ index, embeddingOf, ingest }: Needs) {
     query: SearchQuery,
     signal: AbortSignal = agent.signal,
   ): Promise<SearchResult[]> {
+    const { source_id } = query
+    if (source_id !== undefined && (await findSource(agent.db, source_id)) === undefined)
+      throw notFound('Source')
     // Most agents have no sources at first, and must not wait for a thread to find that out.
     if (!(await hasChunks(agent.db))) return []
     const model = await embeddingOf(agent.agentId)
@@ -35,7 +38,7 @@ export function createKnowledge({ index, embeddingOf, ingest }: Needs) {
         databasePath: agent.path,
         query: query.query,
         limit: query.limit ?? defaultResults,
-        sourceId: query.source_id,
+        sourceId: source_id,
         minScore: query.min_score,
         embedding: `${model.provider}/${model.id}`,
         queryVector,

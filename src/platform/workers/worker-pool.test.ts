@@ -1,9 +1,11 @@
 import { execFile } from 'node:child_process'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
+import type { Worker } from 'node:worker_threads'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { createLog } from '../log.ts'
 import type { WorkerPool, WorkerTask } from './worker-pool.ts'
@@ -149,6 +151,18 @@ test('close kills what runs, refuses what waits and what comes, and leaves nothi
   `
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script])
   expect(JSON.parse(stdout)).toEqual(['SHUTTING_DOWN', 'SHUTTING_DOWN', 'SHUTTING_DOWN'])
+})
+
+test('close ends the threads that have no work, too', async () => {
+  const threads: Worker[] = []
+  const note = (message: unknown) => threads.push((message as { worker: Worker }).worker)
+  subscribe('worker_threads', note)
+  const { run, close } = open()
+  await run(task('double', 1))
+  unsubscribe('worker_threads', note)
+  expect(threads.map(thread => thread.threadId > 0)).toEqual([true])
+  await close()
+  expect(threads.map(thread => thread.threadId)).toEqual([-1])
 })
 
 test('close of a pool that never ran anything is fine', async () => {

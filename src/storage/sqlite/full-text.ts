@@ -91,7 +91,7 @@ export async function rankByText(db: QueryExecutorProvider, query: TextQuery): P
  * finds enough: the order stays the same, and most chunks need no look.
  */
 function selective({ terms, chunks, limit }: TextQuery): string[] {
-  const rest = [...terms].filter(([, holding]) => holding <= chunks * 0.5)
+  const rest = [...terms].filter(([, holding]) => holding <= chunks / 2)
   const enough = rest.some(([, holding]) => holding >= limit)
   return enough ? rest.map(([term]) => term) : [...terms.keys()]
 }

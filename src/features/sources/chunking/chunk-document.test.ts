@@ -56,10 +56,15 @@ describe('semantic', () => {
   })
 
   test('a sentence that is too long falls between words', () => {
-    const words = 'word '.repeat(50).trim()
-    const cut = contents([words])
-    expect(cut.length).toBe(3)
-    for (const chunk of cut) expect(chunk).toMatch(/^word( word)*$/)
+    const cut = contents(['wording '.repeat(40)])
+    expect(cut.length).toBeGreaterThan(3)
+    for (const chunk of cut) expect(chunk).toMatch(/^wording( wording)*$/)
+  })
+
+  test('lines of verse without a stop end where they do', () => {
+    const cut = contents(['and so the line goes on\n'.repeat(10)])
+    expect(cut.length).toBeGreaterThan(1)
+    for (const chunk of cut) expect(chunk).toMatch(/^(?:and so the line goes on\n?)+$/)
   })
 
   test.each([
@@ -78,6 +83,9 @@ describe('semantic', () => {
     const sentences = ['a', 'b', 'c', 'd', 'e'].map(letter => sentence(30, letter))
     const [a, b, c, d, e] = sentences
     expect(contents([sentences.join(' ')], { overlap: 49 })).toEqual([`${a} ${b} ${c}`, `${c} ${d} ${e}`])
+    const short = ['f', 'g', 'h', 'i', 'j'].map(letter => sentence(23, letter))
+    const [f, g, h, i, j] = short
+    expect(contents([short.join(' ')], { overlap: 49 })).toEqual([`${f} ${g} ${h} ${i}`, `${h} ${i} ${j}`])
   })
 
   test('the overlap of a paragraph begins within it', () => {

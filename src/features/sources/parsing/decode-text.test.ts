@@ -28,6 +28,7 @@ describe('decodeText', () => {
     ['GB 18030', chineseBytes, chinese],
     ['windows-1252', Buffer.from('Gr\xfc\xdfe aus K\xf6ln \x96 \x80 5', 'latin1'), 'Grüße aus Köln – € 5'],
     ['windows-1252 with a single accent', Buffer.from('caf\xe9', 'latin1'), 'café'],
+    ['windows-1252 that could be Chinese', Buffer.from('f\xfcr K\xe4se', 'latin1'), 'für Käse'],
     ['ASCII', Buffer.from('plain'), 'plain'],
   ])('reads %s', (_name, bytes, text) => {
     expect(decodeText(bytes)).toBe(text)

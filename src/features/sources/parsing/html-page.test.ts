@@ -36,6 +36,17 @@ describe('readHtmlPage', () => {
     expect(markdown).toContain('[Story 29](https://shop.example/n/29)')
   })
 
+  test('a page that is more than its article is kept whole', () => {
+    const sentence =
+      'Water of eighty degrees suits green tea best, since hotter water draws out its bitter parts. '
+    const links = Array.from(
+      { length: 80 },
+      (_, index) => `<li><a href="/n/${index}">Story of number ${index}</a></li>`,
+    )
+    const html = `<html><body><div><p>${sentence.repeat(6)}</p></div><div class="sidebar"><ul>${links.join('')}</ul></div></body></html>`
+    expect(markdownOf(html)).toContain('Story of number 79')
+  })
+
   test.each([
     ['relative', '<a href="next.html?a=1#b">Next</a>', '[Next](https://shop.example/guide/next.html?a=1#b)'],
     ['absolute', '<a href="http://other.example/">Other</a>', '[Other](http://other.example/)'],

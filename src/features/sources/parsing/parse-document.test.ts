@@ -12,7 +12,7 @@ import { documentFormatOf } from './document-format.ts'
 import { limits } from './limits.ts'
 import { parseDocument } from './parse-document.ts'
 import type { ParsedDocument } from './parsed-document.ts'
-import { UnreadableDocument } from './parsed-document.ts'
+import { documentOf, UnreadableDocument } from './parsed-document.ts'
 
 interface Part {
   text: string
@@ -68,8 +68,15 @@ describe('every format', () => {
   })
 
   test('what no database takes becomes a space or a replacement, and offsets stay', async () => {
-    const { text } = await parse('txt', Buffer.from('\ufeffa\u0003b\ud800c', 'utf16le'))
-    expect(text).toBe('a b\ufffdc')
+    expect(
+      documentOf([{ text: 'a\u0000b\u0003\t' }, { text: 'c\ud800d', section: '\udc00 e\u0001' }]),
+    ).toEqual({
+      text: 'a b \tc\ufffdd',
+      spans: [
+        { start: 0, end: 5 },
+        { start: 5, end: 8, section: '\ufffd e' },
+      ],
+    })
   })
 })
 
@@ -93,6 +100,7 @@ describe('pdf', () => {
   test('headings of the outline are sections, which go on over the page break', async () => {
     const outline = [
       { title: 'Alpha', page: 1 },
+      { title: 'Nowhere', page: 1 },
       { title: 'Beta', page: 1 },
       { title: 'Not in the text', page: 3 },
     ]

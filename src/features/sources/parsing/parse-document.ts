@@ -24,13 +24,8 @@ const parsers = {
  */
 export async function parseDocument(format: DocumentFormat, bytes: Uint8Array): Promise<ParsedDocument> {
   if (bytes.length === 0) throw new UnreadableDocument('This file is empty.')
-  const { text, spans } = await parsers[format](bytes)
-  if (text.length > limits.characters) throw tooMuchText()
-  if (!/\S/.test(text)) throw new UnreadableDocument('This file holds no text.')
-  return { text: storable(text), spans }
-}
-
-/** Databases take neither control characters nor half a character; each becomes one unit, so that offsets stay. */
-function storable(text: string): string {
-  return text.replace(/(?![\n\t])\p{Cc}/gu, ' ').toWellFormed()
+  const document = await parsers[format](bytes)
+  if (document.text.length > limits.characters) throw tooMuchText()
+  if (!/\S/.test(document.text)) throw new UnreadableDocument('This file holds no text.')
+  return document
 }

@@ -53,7 +53,7 @@ export function documentOf(pieces: Iterable<Piece>): ParsedDocument {
   for (const { text, page, section } of pieces) {
     if (text === '') continue
     const end = start + text.length
-    const heading = section?.replace(/\s+/g, ' ').trim().slice(0, maxSectionLength).toWellFormed()
+    const heading = section && storable(section).replace(/\s+/g, ' ').trim().slice(0, maxSectionLength)
     spans.push({
       start,
       end,
@@ -63,7 +63,12 @@ export function documentOf(pieces: Iterable<Piece>): ParsedDocument {
     texts.push(text)
     start = end
   }
-  return { text: texts.join(''), spans }
+  return { text: storable(texts.join('')), spans }
+}
+
+/** Databases take neither control characters nor half a character; each becomes one unit, so that offsets stay. */
+function storable(text: string): string {
+  return text.replace(/(?![\n\t])\p{Cc}/gu, ' ').toWellFormed()
 }
 
 /** The lines of a text one by one, each with its line break. */

@@ -1,0 +1,353 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { errorRow, limitRow, row } from '#test/spec/row.ts'
+import type { TestApp } from '#test/support/build-app.ts'
+import { buildApp, testApp } from '#test/support/build-app.ts'
+import { makeDocx, makeEncryptedPdf, makePdf, makeZipBombDocx } from '#test/support/documents.ts'
+import { formOf, upload, uploadAndProcess } from '#test/support/upload.ts'
+import type { SearchResult, Source } from './sources.schema.ts'
+
+const sources = '/api/agents/default/sources'
+
+let app: TestApp
+
+beforeAll(async () => {
+  app = await buildApp({ environment: { MAX_UPLOAD_BYTES: '400000' } })
+})
+
+afterAll(() => app.close())
+
+const get = async (id: string) => (await app.call<Source>('GET', `${sources}/${id}`)).body
+const search = async (query: string) =>
+  (await app.call<{ results: SearchResult[] }>('GET', `${sources}/search?${query}`)).body.results
+const stored = () => readdirSync(join(app.dataDirectory, 'agents', 'default', 'files'))
+
+describe(`uploading ${row('POST /api/agents/{id}/sources')}`, () => {
+  it('answers at once, and the document is searchable when it was processed', async () => {
+    const answer = await upload(app, {
+      name: 'fish.txt',
+      content: 'The herring migrates in spring. '.repeat(50),
+    })
+    expect(answer.status).toBe(201)
+    expect(answer.body).toEqual({
+      id: expect.any(String),
+      type: 'file',
+      name: 'fish.txt',
+      status: 'processing',
+      created_at: expect.any(String),
+    })
+    await app.service.foundation.runner.idle()
+    expect(await get(answer.body.id)).toMatchObject({
+      status: 'ready',
+      progress: 1,
+      chunks: expect.any(Number),
+    })
+    expect((await search('query=herring'))[0]).toMatchObject({
+      source_id: answer.body.id,
+      metadata: { source_name: 'fish.txt' },
+    })
+  })
+
+  it('takes fields and file in any order', async () => {
+    const file = new File(['Order does not matter to a form.'], 'order.txt')
+    for (const parts of [
+      [
+        ['file', file],
+        ['name', 'File first'],
+        ['type', 'file'],
+      ],
+      [
+        ['name', 'File last'],
+        ['type', 'file'],
+        ['file', file],
+      ],
+    ] as [string, string | File][][])
+      expect((await app.call('POST', sources, await formOf(parts))).status).toBe(201)
+    await app.service.foundation.runner.idle()
+  })
+
+  it('names the source after its file unless told otherwise', async () => {
+    const form = await formOf([['file', new File(['Text'], 'unnamed.txt')]])
+    expect((await app.call('POST', sources, form)).body).toMatchObject({ name: 'unnamed.txt' })
+    await app.service.foundation.runner.idle()
+  })
+
+  it('cuts as the form asks, and documents what it did', async () => {
+    const fields = { chunk_size: '200', overlap: '20', method: 'fixed' }
+    const id = await uploadAndProcess(app, { name: 'cut.txt', content: 'word '.repeat(400), fields })
+    expect(await get(id)).toMatchObject({
+      config: { chunk_size: 200, overlap: 20, method: 'fixed' },
+      chunks: 11,
+    })
+  })
+
+  it.each([
+    [{ chunk_size: '99' }, 'chunk_size'],
+    [{ chunk_size: 'many' }, 'chunk_size'],
+    [{ chunk_size: '200', overlap: '100' }, 'overlap'],
+    [{ method: 'magic' }, 'method'],
+    [{ type: 'crawl' }, 'type'],
+    [{ name: 'x'.repeat(301) }, 'name'],
+  ])(`refuses %j ${errorRow('sources', 400)}`, async (fields, field) => {
+    const before = stored()
+    const form = await formOf([
+      ...Object.entries({ type: 'file', ...fields }),
+      ['file', new File(['Text'], 'a.txt')],
+    ])
+    const { status, body } = await app.call('POST', sources, form)
+    expect(status).toBe(400)
+    expect(body).toMatchObject({ error: { code: 'VALIDATION_ERROR', details: { field } } })
+    expect(stored()).toEqual(before)
+  })
+
+  it('refuses an empty and a missing file, and leaves nothing behind', async () => {
+    const before = stored()
+    expect((await upload(app, { name: 'empty.txt', content: '' })).status).toBe(400)
+    expect(
+      (
+        await app.call(
+          'POST',
+          sources,
+          await formOf([
+            ['type', 'file'],
+            ['name', 'none'],
+          ]),
+        )
+      ).status,
+    ).toBe(400)
+    expect(stored()).toEqual(before)
+  })
+
+  it.each(['picture.png', 'archive.zip', 'noextension', 'page.html', '.pdf', 'a.pdf.exe'])(
+    `refuses %s by its name ${errorRow('sources', 415)}`,
+    async name => {
+      const { status, body } = await upload(app, { name, content: 'x' })
+      expect(status).toBe(415)
+      expect(body).toMatchObject({
+        error: { code: 'UNSUPPORTED_MEDIA_TYPE', message: expect.stringContaining('.pdf, .txt') },
+      })
+    },
+  )
+
+  it(`refuses a file over the limit and keeps nothing of it ${errorRow('sources', 413)}`, async () => {
+    const before = stored()
+    const { status, body } = await upload(app, { name: 'large.txt', content: 'x'.repeat(400_001) })
+    expect(status).toBe(413)
+    expect(body).toMatchObject({ error: { code: 'PAYLOAD_TOO_LARGE' } })
+    expect(stored()).toEqual(before)
+    expect((await upload(app, { name: 'largest.txt', content: 'x '.repeat(200_000) })).status).toBe(201)
+    await app.service.foundation.runner.idle()
+  })
+
+  it('takes no JSON for a form, so that no body can name a file of the server', async () => {
+    const { status } = await app.call('POST', sources, {
+      body: { type: 'file', name: 'x', file: { path: '/etc/passwd' } },
+    })
+    expect(status).toBe(415)
+  })
+
+  it.each(['../../../../tmp/escaped.txt', '/etc/cron.d/escaped.txt', '..\\..\\escaped.txt', 'a\u0000b.txt'])(
+    'stores %j under a name of its own',
+    async name => {
+      const before = stored()
+      const { status, body } = await upload(app, { name, content: 'Text of a traveller.' })
+      expect(status).toBe(201)
+      expect(stored().filter(file => !before.includes(file))).toEqual([body.id])
+      await app.service.foundation.runner.idle()
+    },
+  )
+})
+
+describe('a file that cannot be read', () => {
+  it.each([
+    ['broken.pdf', 'This is no PDF at all', /not a PDF|damaged/i],
+    ['locked.pdf', makeEncryptedPdf(), /password/i],
+    ['scan.pdf', makePdf(['']), /no text/i],
+    ['bomb.docx', makeZipBombDocx(300_000_000), /too (much|large)|inflate|unpack/i],
+    ['fake.docx', 'PK no archive', /damaged|not a/i],
+    ['broken.json', '{"a": ', /JSON/],
+    ['blank.txt', ' \n\t ', /no text|empty/i],
+  ])('ends in error with a sentence for a person: %s', async (name, content, reason) => {
+    const id = await uploadAndProcess(app, { name, content })
+    const source = await get(id)
+    expect(source).toMatchObject({ status: 'error', error: expect.stringMatching(reason) })
+    expect(source.error).toMatch(/^[A-Z].*[.]$/)
+    expect((await app.call('GET', '/healthz')).status).toBe(200)
+  })
+})
+
+describe(`reading sources ${row('GET /api/agents/{id}/sources')} ${row('GET /api/agents/{id}/sources/{sourceId}')}`, () => {
+  it('lists, filters and finds them by name', async () => {
+    const own = await testApp()
+    const good = await uploadAndProcess(own, { name: 'good.txt', content: 'Good text.' })
+    const bad = await uploadAndProcess(own, { name: 'bad.pdf', content: 'bad' })
+    const list = async (query: string) =>
+      (await own.call<{ sources: Source[] }>('GET', `${sources}?${query}`)).body.sources.map(({ id }) => id)
+    expect(await list('sort=created_at')).toEqual([good, bad])
+    expect(await list('status=ready')).toEqual([good])
+    expect(await list('status=ready&status=error&sort=name')).toEqual([bad, good])
+    expect(await list('search=GOOD')).toEqual([good])
+    expect(await list('type=crawl')).toEqual([])
+  })
+
+  it(`is 404 for a missing source ${errorRow('sources', 404)}`, async () => {
+    for (const [method, path] of [
+      ['GET', ''],
+      ['DELETE', ''],
+      ['POST', '/refresh'],
+      ['POST', '/reindex'],
+    ] as const)
+      expect(await app.call(method, `${sources}/missing${path}`)).toMatchObject({
+        status: 404,
+        body: { error: { code: 'NOT_FOUND' } },
+      })
+    expect((await app.call('GET', `${sources}/search?query=x&source_id=missing`)).status).toBe(404)
+  })
+
+  it("does not reach another agent's source", async () => {
+    const own = await testApp({ environment: { DEV_USER: 'dev@example.com' } })
+    const headers = { host: 'localhost' }
+    const { body } = await own.call<{ id: string }>('POST', '/api/agents', {
+      headers,
+      body: { name: 'private' },
+    })
+    const id = await uploadAndProcess(own, {
+      name: 'secret.txt',
+      content: 'The vault code.',
+      agentId: body.id,
+      headers,
+    })
+    for (const path of [`${sources}/${id}`, `${sources}/search?query=vault&source_id=${id}`])
+      expect((await own.call('GET', path, { headers })).status).toBe(404)
+    expect(
+      (await own.call<{ results: unknown[] }>('GET', `${sources}/search?query=vault`, { headers })).body
+        .results,
+    ).toEqual([])
+  })
+})
+
+describe(`searching ${row('GET /api/agents/{id}/sources/search')} ${limitRow('page-size')}`, () => {
+  it('answers the best passages first, with where they stand', async () => {
+    const own = await testApp()
+    const pages = [
+      'Lighthouses warn ships of cliffs.',
+      'Foghorns are heard in thick fog.',
+      'Harbours shelter boats.',
+    ]
+    const id = await uploadAndProcess(own, { name: 'coast.pdf', content: makePdf(pages) })
+    const find = async (query: string) =>
+      (await own.call<{ results: SearchResult[] }>('GET', `${sources}/search?${query}`)).body.results
+    const results = await find('query=what%20is%20heard%20in%20fog')
+    expect(results[0]).toMatchObject({
+      source_id: id,
+      content: expect.stringContaining('Foghorns'),
+      metadata: { source_name: 'coast.pdf', page: 2 },
+    })
+    const scores = results.map(({ score }) => score)
+    expect(scores).toEqual(scores.toSorted((a, b) => b - a))
+    expect(scores.every(score => score >= 0 && score <= 1)).toBe(true)
+    expect(await find('query=fog&limit=1')).toHaveLength(1)
+    expect((await find('query=fog&min_score=0.99')).length).toBeLessThan(results.length)
+  })
+
+  it('gives ten results unless asked for more', async () => {
+    const own = await testApp()
+    await uploadAndProcess(own, {
+      name: 'many.txt',
+      content: 'A sentence on badgers and setts. '.repeat(200),
+      fields: { chunk_size: '100', overlap: '0' },
+    })
+    const count = async (query: string) =>
+      (await own.call<{ results: unknown[] }>('GET', `${sources}/search?query=badgers${query}`)).body.results
+        .length
+    expect(await count('')).toBe(10)
+    expect(await count('&limit=25')).toBe(25)
+  })
+
+  it.each(['', 'query=', 'query=%20', 'query=x&limit=0', 'query=x&limit=1001', 'query=x&min_score=2'])(
+    'refuses %j',
+    async query => {
+      expect((await app.call('GET', `${sources}/search?${query}`)).status).toBe(400)
+    },
+  )
+
+  it.each(['"', "' OR 1=1 --", 'NEAR(a b)', '*', 'content:x', 'a AND', '^', '(((', '\u0000', '💥', 'a"b"c'])(
+    'takes %j as words',
+    async query => {
+      expect((await app.call('GET', `${sources}/search?query=${encodeURIComponent(query)}`)).status).toBe(200)
+    },
+  )
+})
+
+describe('processing anew', () => {
+  it.each(['refresh', 'reindex'] as const)(
+    `by %s keeps the source searchable and ends ready ${row('POST /api/agents/{id}/sources/{sourceId}/refresh')} ${row('POST /api/agents/{id}/sources/{sourceId}/reindex')}`,
+    async verb => {
+      const id = await uploadAndProcess(app, {
+        name: 'again.md',
+        content: '# Otters\n\nOtters hold hands while they sleep.',
+      })
+      const { status, body } = await app.call('POST', `${sources}/${id}/${verb}`)
+      expect(status).toBe(200)
+      expect(body).toEqual({ id, type: 'file', status: 'updating', message: expect.any(String) })
+      expect(await search(`query=otters&source_id=${id}`)).toHaveLength(1)
+      await app.service.foundation.runner.idle()
+      expect(await get(id)).toMatchObject({ status: 'ready', chunks: 1 })
+      expect(await search(`query=otters&source_id=${id}`)).toHaveLength(1)
+    },
+  )
+
+  it(`is refused while the source is in work ${errorRow('sources', 409)}`, async () => {
+    const { body } = await upload(app, { name: 'busy.txt', content: 'Busy text.' })
+    const { status } = await app.call('POST', `${sources}/${body.id}/refresh`)
+    expect(status).toBe(409)
+    await app.service.foundation.runner.idle()
+  })
+})
+
+describe(`deleting ${row('DELETE /api/agents/{id}/sources/{sourceId}')}`, () => {
+  it('takes the file and all that was found in it away', async () => {
+    const content = await makeDocx([
+      { heading: 'Walruses' },
+      { text: 'Walruses use their tusks to climb onto ice.' },
+    ])
+    const id = await uploadAndProcess(app, { name: 'walrus.docx', content })
+    expect((await search('query=walrus%20tusks')).map(({ source_id }) => source_id)).toContain(id)
+    expect(stored()).toContain(id)
+    expect(await app.call('DELETE', `${sources}/${id}`)).toMatchObject({
+      status: 200,
+      body: { success: true },
+    })
+    expect((await search('query=walrus%20tusks')).map(({ source_id }) => source_id)).not.toContain(id)
+    expect(stored()).not.toContain(id)
+  })
+
+  it('ends processing that is under way', async () => {
+    const { body } = await upload(app, { name: 'short-lived.txt', content: 'A long text. '.repeat(20_000) })
+    expect((await app.call('DELETE', `${sources}/${body.id}`)).status).toBe(200)
+    await app.service.foundation.runner.idle()
+    expect((await app.call('GET', `${sources}/${body.id}`)).status).toBe(404)
+    expect(stored()).not.toContain(body.id)
+  })
+})
+
+describe('an answer from a document', () => {
+  it('quotes the passage and names its source and page', async () => {
+    const own = await testApp()
+    await uploadAndProcess(own, {
+      name: 'boiler.pdf',
+      content: makePdf(['Contents', 'Bleed the valve with a square key every autumn.']),
+    })
+    const { body } = await own.call<{ assistantMessage: { content: string } }>(
+      'POST',
+      '/api/agents/default/chat',
+      {
+        body: { content: 'How do I bleed the valve?' },
+      },
+    )
+    expect(body.assistantMessage.content).toContain('square key')
+    expect(body.assistantMessage.content).toContain('boiler.pdf')
+    expect(body.assistantMessage.content).toContain('page 2')
+  })
+})
