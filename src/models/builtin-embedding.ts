@@ -66,10 +66,19 @@ function signsOf(weights: ReadonlyMap<string, number>): Uint8Array | undefined {
   for (const [feature, weight] of weights) {
     const hash = hashOf(feature)
     const index = hash % dimensions
-    counters[index] = (counters[index] ?? 0) + (hash < 0x8000_0000 ? weight : -weight)
+    const value = weight * (1 + unevenness(hash))
+    counters[index] = (counters[index] ?? 0) + (hash < 0x8000_0000 ? value : -value)
   }
   rotate(counters)
   return packed(counters)
+}
+
+/**
+ * Up to one percent. Features of equal weight would often cancel out exactly, and the bits of all those zeros would make
+ * unrelated texts alike.
+ */
+function unevenness(hash: number): number {
+  return ((hash >>> 16) & 0xff) / 0x6400
 }
 
 /** The Walsh-Hadamard transform in place, without its scale: only the signs of the result are used. */

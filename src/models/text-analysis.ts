@@ -10,6 +10,7 @@ const optionalMarks = /[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u06
 /** Letters that are written for one another. */
 const variants = new Map([
   ['ß', 'ss'],
+  ['ς', 'σ'],
   ['ٱ', 'ا'],
   ['ى', 'ي'],
   ['ی', 'ي'],
@@ -17,6 +18,9 @@ const variants = new Map([
   ['ک', 'ك'],
 ])
 const variantLetters = new RegExp(`[${[...variants.keys()].join('')}]`, 'g')
+
+/** Their code ends with the digit's value. */
+const arabicDigits = /[\u0660-\u0669\u06f0-\u06f9]/g
 
 /** As in "don’t" and "what’s": nothing that a text could be about. */
 const englishEndings = /(?<=\p{L})['’](?:s|t|d|m|ll|re|ve)(?!\p{L})/gu
@@ -89,6 +93,7 @@ function runsOf(text: string): string[] {
     .replace(optionalMarks, '')
     .normalize('NFC')
     .replace(variantLetters, letter => variants.get(letter) ?? letter)
+    .replace(arabicDigits, digit => String(digit.charCodeAt(0) & 0xf))
     .replace(englishEndings, '')
   return plain.match(runs) ?? []
 }
@@ -110,6 +115,6 @@ function pairsOf(run: string): string[] {
 
 /** Single characters stand in the index as well, so that a query of one character finds them. */
 function cutWithCharacters(run: string): string[] {
-  const pairs = pairsOf(run)
-  return pairs[0] === run ? pairs : [...pairs, ...run]
+  const characters = [...run]
+  return characters.length === 1 ? characters : [...pairsOf(run), ...characters]
 }

@@ -1,9 +1,11 @@
+import type { Kysely } from 'kysely'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { conflict, notFound } from '#platform/errors.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { Transact } from '#platform/jobs/jobs.ts'
 import type { AgentDatabases, AgentHandle } from '#storage/agent-databases.ts'
+import type { AgentTables } from '#storage/tables.ts'
 import type { ChatEvents } from './chat.events.ts'
 import type { NewMessage, TurnOptions } from './chat.schema.ts'
 import type { ConversationLock } from './conversation-lock.ts'
@@ -83,7 +85,7 @@ export function createAsking({ agentDatabases, planner, conversations, lock, tra
           const message = await findMessage(transaction, messageId)
           if (message === undefined) throw notFound('Message')
           const held = await lock.acquire(transaction, message.conversationId)
-          return { lock: held, userMessage: await questionOf(agent, message) }
+          return { lock: held, userMessage: await questionOf(transaction, message) }
         })
         return question(agent, plan, accepted)
       })
@@ -93,10 +95,10 @@ export function createAsking({ agentDatabases, planner, conversations, lock, tra
 
 export type Asking = ReturnType<typeof createAsking>
 
-async function questionOf(agent: AgentHandle, message: StoredMessage): Promise<StoredMessage> {
+async function questionOf(database: Kysely<AgentTables>, message: StoredMessage): Promise<StoredMessage> {
   if (message.role === 'user') return message
   const { conversationId, sequence } = message
-  const before = await readWindow(agent.db, { conversationId, before: sequence, end: 'newest', limit: 50 })
+  const before = await readWindow(database, { conversationId, before: sequence, end: 'newest', limit: 50 })
   const asked = before.findLast(({ role }) => role === 'user')
   if (asked === undefined)
     throw conflict('No user message stands before this answer, so that there is nothing to answer.')

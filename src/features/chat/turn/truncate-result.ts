@@ -26,11 +26,14 @@ export function textOf(result: unknown): string {
 /** Keeps the beginning and the end, and says how much was left out between them; never splits a surrogate pair. */
 export function cutMiddle(text: string, characters: number): string {
   if (text.length <= characters) return text
-  const note = `\n[… ${text.length - characters} characters left out …]\n`
-  const room = Math.max(0, characters - note.length)
+  const room = Math.max(0, characters - noteOf(text.length).length)
   const head = cutEnd(text, Math.ceil(room * 0.7))
-  const tail = text.slice(text.length - Math.floor(room * 0.3))
-  return `${head}${note}${isLowSurrogate(tail) ? tail.slice(1) : tail}`.slice(0, characters)
+  const tail = cutStart(text, room - head.length)
+  return `${head}${noteOf(text.length - head.length - tail.length)}${tail}`.slice(0, characters)
+}
+
+function noteOf(leftOut: number): string {
+  return `\n[… ${leftOut} characters left out …]\n`
 }
 
 function cutEnd(text: string, characters: number): string {
@@ -39,9 +42,10 @@ function cutEnd(text: string, characters: number): string {
   return last >= 0xd800 && last <= 0xdbff ? cut.slice(0, -1) : cut
 }
 
-function isLowSurrogate(text: string): boolean {
-  const first = text.charCodeAt(0)
-  return first >= 0xdc00 && first <= 0xdfff
+function cutStart(text: string, characters: number): string {
+  const cut = text.slice(text.length - characters)
+  const first = cut.charCodeAt(0)
+  return first >= 0xdc00 && first <= 0xdfff ? cut.slice(1) : cut
 }
 
 function withoutFiles(value: unknown): unknown {

@@ -39,6 +39,10 @@ describe('decodeText', () => {
     expect(decodeText(bytes)).toBe(`${'Grüße '.repeat(50)}\ufffd`)
   })
 
+  test('keeps text that holds a stray zero byte', () => {
+    expect(decodeText(Buffer.from(`${'words '.repeat(500)}\0`))).toBe(`${'words '.repeat(500)}\0`)
+  })
+
   test('makes every line break the same', () => {
     expect(decodeText(Buffer.from('a\r\nb\rc\nd'))).toBe('a\nb\nc\nd')
   })

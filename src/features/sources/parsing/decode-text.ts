@@ -2,6 +2,8 @@ import { UnreadableDocument } from './parsed-document.ts'
 
 /** How much of a file is looked at for signs that it is no text. */
 const sampleBytes = 64 * 1024
+/** Up to this share of zero bytes a file is text with a few accidents; compressed data has 1/256. */
+const fewZeros = 0.001
 /** Below this share of broken characters a file is UTF-8 with a few errors, not another encoding. */
 const fewErrors = 0.05
 
@@ -23,21 +25,26 @@ function markedEncoding(bytes: Uint8Array): string | undefined {
 }
 
 function guessEncoding(bytes: Uint8Array): string {
-  if (bytes.subarray(0, sampleBytes).includes(0)) return guessUtf16(bytes.subarray(0, sampleBytes))
+  const wide = guessUtf16(bytes.subarray(0, sampleBytes))
+  if (wide !== undefined) return wide
   if (isMostlyUtf8(bytes)) return 'utf-8'
   return isGb18030(bytes) ? 'gb18030' : 'windows-1252'
 }
 
-/** In UTF-16, Latin letters, digits and spaces have a zero byte, always on the same side. */
-function guessUtf16(sample: Uint8Array): string {
-  const zeros = [0, 0]
-  sample.forEach((byte, index) => {
-    if (byte === 0) zeros[index % 2] = (zeros[index % 2] ?? 0) + 1
-  })
-  const [even = 0, odd = 0] = zeros
+/** In UTF-16, Latin letters, digits and spaces have a zero byte, always on the same side; other text has next to none. */
+function guessUtf16(sample: Uint8Array): string | undefined {
+  const [even, odd] = [zerosIn(sample, 0), zerosIn(sample, 1)]
+  if (even + odd <= sample.length * fewZeros) return undefined
   if (odd > sample.length / 10 && even <= odd / 20) return 'utf-16le'
   if (even > sample.length / 10 && odd <= even / 20) return 'utf-16be'
   throw new UnreadableDocument('This file is not text: it holds binary data.')
+}
+
+/** Zero bytes at every second place from `first` on. */
+function zerosIn(sample: Uint8Array, first: number): number {
+  let zeros = 0
+  for (let index = first; index < sample.length; index += 2) if (sample[index] === 0) zeros++
+  return zeros
 }
 
 function isMostlyUtf8(bytes: Uint8Array): boolean {

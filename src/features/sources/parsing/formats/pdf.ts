@@ -57,7 +57,7 @@ async function readPages(pdf: Pdf): Promise<Piece[]> {
   }
   if (!pieces.some(piece => /\S/.test(piece.text))) {
     throw new UnreadableDocument(
-      'This PDF holds no text: it seems to be a scan. Run text recognition (OCR) on it and upload the result.',
+      'This PDF holds no text that can be read: it seems to be a scan. Run text recognition (OCR) on it and upload the result.',
     )
   }
   return pieces

@@ -1,0 +1,60 @@
+/**
+ * A model server of its own process that speaks OpenAI's chat completions and says what it is asked for: the last message
+ * `50 tokens` is answered with 50 tokens as fast as they can be sent, each by itself, `50 tokens at 20/s` at that pace.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as delay, setImmediate as soon } from 'node:timers/promises'
+import { openaiChunk } from '#test/support/model-server.ts'
+
+interface ChatRequest {
+  messages: { role: string; content: string }[]
+}
+
+const models = { object: 'list', data: [{ id: 'fake-model', object: 'model' }] }
+const token = eventOf(openaiChunk({ content: 'token ' }))
+const finish = eventOf(openaiChunk({}, 'stop'))
+
+function eventOf(value: object): string {
+  return `data: ${JSON.stringify(value)}\n\n`
+}
+
+function usage(tokens: number): string {
+  const counts = { prompt_tokens: 10, completion_tokens: tokens, total_tokens: tokens + 10 }
+  return eventOf({ ...openaiChunk({}), choices: [], usage: counts })
+}
+
+async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+  let body = ''
+  for await (const piece of incoming.setEncoding('utf8')) body += piece
+  if (incoming.method === 'GET') {
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(models))
+    return
+  }
+  const { messages } = JSON.parse(body) as ChatRequest
+  const [, tokens = '1', pace] = /(\d+) tokens(?: at (\d+)\/s)?/.exec(messages.at(-1)?.content ?? '') ?? []
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  await send(response, Number(tokens), pace === undefined ? 0 : 1000 / Number(pace))
+  response.end(`${finish}${usage(Number(tokens))}data: [DONE]\n\n`)
+}
+
+/** Every token has its own due time, so that one that is late does not delay the next. */
+async function send(response: ServerResponse, tokens: number, pause: number): Promise<void> {
+  const begun = performance.now()
+  for (let index = 0; index < tokens && !response.destroyed; index += 1) {
+    const wait = begun + index * pause - performance.now()
+    if (wait > 0) await delay(wait)
+    else await soon()
+    response.write(token)
+  }
+}
+
+const server = createServer((incoming, response) => {
+  answer(incoming, response).catch(error => response.destroy(error))
+})
+// Idle connections stay open for as long as a benchmark runs.
+server.keepAliveTimeout = 120_000
+server.listen(0, '127.0.0.1', () => {
+  console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+})

@@ -1,0 +1,56 @@
+import { makeTemporaryDirectory } from '#test/support/temporary-directory.ts'
+import manifest from '../../package.json' with { type: 'json' }
+import type { Program } from './program.ts'
+import { startProgram } from './program.ts'
+
+interface ServiceOptions {
+  /** Where its data lies; by default a folder of its own, removed at its end. */
+  dataDirectory?: string
+  environment?: Record<string, string>
+}
+
+/** What `npm start` runs, without the shell. */
+const startParameters = manifest.scripts.start.split(' ').slice(2)
+
+const quiet = {
+  LOG_LEVEL: 'warn',
+  PORT: '0',
+  RATE_LIMIT_GENERAL: '0',
+  RATE_LIMIT_CHAT: '0',
+  RATE_LIMIT_BROWSER: '0',
+  RATE_LIMIT_BULK: '0',
+}
+
+/** Starts the service as an operator does, on a free port of this machine and without rate limits. */
+export async function startService({ dataDirectory, environment }: ServiceOptions = {}): Promise<Program> {
+  const directory =
+    dataDirectory === undefined ? makeTemporaryDirectory() : { path: dataDirectory, remove: () => {} }
+  const program = await startProgram({
+    parameters: startParameters,
+    environment: { ...quiet, DATA_DIR: directory.path, ...environment },
+  })
+  const stop = async () => {
+    await program.stop()
+    directory.remove()
+  }
+  return { ...program, stop, [Symbol.asyncDispose]: stop }
+}
+
+/** Sends a request and reads its answer as JSON; `Body` is what the caller takes it for. Fails unless it succeeds. */
+export async function call<Body>(address: string, request: RequestInit = {}): Promise<Body> {
+  const response = await fetch(address, request)
+  if (!response.ok) throw new Error(`${address} answered ${response.status}: ${await response.text()}`)
+  return (await response.json()) as Body
+}
+
+/** Uploads a text to the agent `default`; the id of the source that it becomes. */
+export async function uploadText(service: Program, name: string, text: string): Promise<string> {
+  const body = new FormData()
+  body.set('type', 'file')
+  body.set('file', new Blob([text]), `${name}.txt`)
+  const { id } = await call<{ id: string }>(`${service.address}/api/agents/default/sources`, {
+    method: 'POST',
+    body,
+  })
+  return id
+}

@@ -1,0 +1,134 @@
+import { join } from 'node:path'
+import { Kysely, sql } from 'kysely'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { temporaryDirectory } from '#test/support/temporary-directory.ts'
+import { createSqliteDialect } from './dialect.ts'
+import type { Found, TextQuery } from './full-text.ts'
+import {
+  countTerms,
+  createFullText,
+  hasFullText,
+  rankByText,
+  removeFullText,
+  writeFullText,
+} from './full-text.ts'
+import { openDatabase } from './open.ts'
+
+async function open(...texts: string[]) {
+  const database = openDatabase(join(temporaryDirectory(), 'agent.db'), { synchronous: 'normal' })
+  const db = new Kysely<unknown>({ dialect: createSqliteDialect({ database }) })
+  onTestFinished(() => db.destroy())
+  await createFullText(db)
+  for (const [index, text] of texts.entries()) await writeFullText(db, index + 1, text)
+
+  async function rank(terms: string[], options: Partial<TextQuery> = {}): Promise<Found[]> {
+    return rankByText(db, { ...(await countTerms(db, terms)), limit: 10, ...options })
+  }
+  return { db, rank, find: async (...terms: string[]) => (await rank(terms)).map(({ sequence }) => sequence) }
+}
+
+test('the index is made once and kept', async () => {
+  const { db, find } = await open('tea')
+  await createFullText(db)
+  expect(await find('tea')).toEqual([1])
+})
+
+test('tells whether there is one', async () => {
+  const { db } = await open()
+  expect(await hasFullText(db)).toBe(true)
+  await sql`drop table chunk_text`.execute(db)
+  expect(await hasFullText(db)).toBe(false)
+})
+
+describe('counting terms', () => {
+  test('tells the chunks that hold a term, in any of its English forms, and leaves out unknown terms', async () => {
+    const { db } = await open('plate', 'plates and bowls', 'bowl')
+    const { terms, chunks } = await countTerms(db, ['plate', 'bowl', 'cup'])
+    expect(Object.fromEntries(terms)).toEqual({ plate: 2, bowl: 2 })
+    expect(chunks).toBe(3)
+  })
+
+  test('takes a term as it is, whatever it means to the query language', async () => {
+    const { db } = await open('plate', 'or')
+    const hostile = [
+      'or',
+      'AND',
+      'NOT',
+      'NEAR',
+      '*',
+      '"',
+      '""',
+      'a" OR "b',
+      'terms:plate',
+      '-plate',
+      '(',
+      "'",
+      ';--',
+    ]
+    expect(Object.fromEntries((await countTerms(db, hostile)).terms)).toEqual({
+      or: 1,
+      '-plate': 1,
+    })
+  })
+})
+
+describe('ranking', () => {
+  test('finds chunks with any of the terms, those with rare ones first', async () => {
+    const { find } = await open('tea cup', 'tea saucer', 'tea', 'coffee')
+    expect(await find('tea', 'saucer')).toEqual([2, 3, 1])
+  })
+
+  test('prefers chunks where the term is more of the text', async () => {
+    const { find } = await open('tea and a lot of other words that say nothing', 'tea', 'x', 'y', 'z')
+    expect(await find('tea')).toEqual([2, 1])
+  })
+
+  test('compares letters with marks as they are, and keeps words with vowel signs whole', async () => {
+    const { find } = await open('हिन्दी भाषा', 'हि')
+    expect(await find('हिन्दी')).toEqual([1])
+    expect(await find('हि')).toEqual([2])
+  })
+
+  test('gives a chunk of average length that holds every term once the similarity 1, and half of the terms less', async () => {
+    const { rank } = await open('tea cup', 'tea mug', 'fork pan', 'jar lid', 'pot rim')
+    const [first, second] = await rank(['tea', 'cup'])
+    expect(first).toMatchObject({ sequence: 1, similarity: expect.closeTo(1, 5) })
+    expect(second?.similarity).toBeLessThan(0.4)
+  })
+
+  test('never gives more than 1, however often a term comes', async () => {
+    const { rank } = await open('tea tea tea tea', 'x', 'y', 'z')
+    expect(await rank(['tea'])).toEqual([{ sequence: 1, similarity: 1 }])
+  })
+
+  test('keeps to the limit and to the selection', async () => {
+    const { rank } = await open('tea', 'tea', 'tea cup')
+    expect(await rank(['tea'], { limit: 2 })).toHaveLength(2)
+    const within = sql`(select value from json_each('[2, 3, 9]'))`
+    expect((await rank(['tea'], { within })).map(({ sequence }) => sequence)).toEqual([2, 3])
+  })
+
+  test('passes over words that most chunks hold where others find enough, in the same order as with them', async () => {
+    const texts = Array.from({ length: 40 }, (_, index) => (index % 4 === 0 ? 'flow plate' : 'flow x'))
+    const { rank } = await open(...texts, 'plate', 'y')
+    const sequences = async (limit: number) =>
+      (await rank(['flow', 'plate'], { limit })).map(({ sequence }) => sequence)
+    const found = await sequences(11)
+    expect(found[0]).toBe(41)
+    expect(found).toEqual((await sequences(40)).slice(0, 11))
+    expect(await sequences(40)).toHaveLength(40)
+  })
+
+  test('finds nothing for no terms', async () => {
+    const { find } = await open('tea')
+    expect(await find()).toEqual([])
+    expect(await find('coffee')).toEqual([])
+  })
+})
+
+test('what was removed is found no more', async () => {
+  const { db, find } = await open('tea', 'tea cup')
+  await removeFullText(db, 1)
+  expect(await find('tea')).toEqual([2])
+  expect((await countTerms(db, [])).chunks).toBe(1)
+})
