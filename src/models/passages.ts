@@ -4,7 +4,7 @@
  * block early and pass its own words off as instructions.
  */
 import { Type } from 'typebox'
-import { Check } from 'typebox/value'
+import { matches } from '#platform/schema-check.ts'
 
 const passageSchema = Type.Object({
   /** Name of the source that the text comes from. */
@@ -59,7 +59,7 @@ function splitBlocks(text: string): { inside: string[]; outside: string[] } {
 
 function readLine(line: string): Passage[] {
   const value = parse(line)
-  return Check(passageSchema, value) ? [value] : []
+  return matches(passageSchema, value) ? [value] : []
 }
 
 function parse(line: string): unknown {

@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
-import { Value } from 'typebox/value'
 import type { EmbeddingModel } from '#models/embeddings.ts'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { AppError } from '#platform/errors.ts'
 import type { JobContext, JobHandler, Transact } from '#platform/jobs/jobs.ts'
+import { matches } from '#platform/schema-check.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { Chunk } from './chunking/chunk-document.ts'
 import { documentFormatOf } from './parsing/document-format.ts'
@@ -127,7 +127,7 @@ function createOutcomes({ transact, clock }: Pick<Needs, 'transact' | 'clock'>) 
 
 /** The job's source; undefined once it was deleted. */
 async function sourceOf({ agent, payload }: JobContext<AgentHandle>): Promise<Source | undefined> {
-  if (!Value.Check(payloadSchema, payload)) throw new AppError('INTERNAL_ERROR', 'The job names no source.')
+  if (!matches(payloadSchema, payload)) throw new AppError('INTERNAL_ERROR', 'The job names no source.')
   const { sourceId }: Static<typeof payloadSchema> = payload
   return findSource(agent.db, sourceId)
 }

@@ -1,6 +1,6 @@
 /** What the built-in tools answered, read back from the prompt; results may have been shortened on the way. */
 import { Type } from 'typebox'
-import { Check } from 'typebox/value'
+import { matches } from '#platform/schema-check.ts'
 import type { ToolOutput } from '../language-model.ts'
 import type { Passage } from '../passages.ts'
 
@@ -50,7 +50,7 @@ export function failureOf(output: ToolOutput): string | undefined {
 
 export function foundPassages(output: ToolOutput): Passage[] {
   const value = jsonOf(output)
-  if (!Check(searchSchema, value)) return []
+  if (!matches(searchSchema, value)) return []
   return value.results.map(({ content, metadata: { source_name, page, section } }) => ({
     source: source_name ?? 'unnamed source',
     text: content,
@@ -61,13 +61,13 @@ export function foundPassages(output: ToolOutput): Passage[] {
 
 export function webPage(output: ToolOutput): WebPage | undefined {
   const value = jsonOf(output)
-  if (!Check(pageSchema, value)) return undefined
+  if (!matches(pageSchema, value)) return undefined
   return { url: value.url, title: value.title || value.url, markdown: value.markdown }
 }
 
 export function tableOf(output: ToolOutput): Table | undefined {
   const value = jsonOf(output)
-  if (!Check(rowsSchema, value)) return undefined
+  if (!matches(rowsSchema, value)) return undefined
   const { columns } = value
   return {
     columns,

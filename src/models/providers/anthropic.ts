@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Check } from 'typebox/value'
+import { matches } from '#platform/schema-check.ts'
 import type { RemoteProviderAdapter } from '../provider.ts'
 import { isTokenCount } from '../provider.ts'
 
@@ -24,7 +24,7 @@ export const anthropic: RemoteProviderAdapter = {
     headers: { 'x-api-key': apiKey ?? '', 'anthropic-version': '2023-06-01' },
   }),
   readList: body =>
-    Check(listSchema, body)
+    matches(listSchema, body)
       ? body.data.map(({ id, display_name, max_input_tokens }) => ({
           id,
           name: display_name,

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Check } from 'typebox/value'
+import { matches } from '#platform/schema-check.ts'
 import type { Endpoint, ListedModel, RemoteProviderAdapter } from '../provider.ts'
 import { isTokenCount } from '../provider.ts'
 
@@ -25,11 +25,11 @@ export const google: RemoteProviderAdapter = {
     return (await open(endpoint)).embeddingModel(modelId)
   },
   listRequest: apiKey => ({ path: '/models?pageSize=1000', headers: { 'x-goog-api-key': apiKey ?? '' } }),
-  readList: body => (Check(listSchema, body) ? body.models.flatMap(readEntry) : []),
+  readList: body => (matches(listSchema, body) ? body.models.flatMap(readEntry) : []),
 }
 
 function readEntry(entry: unknown): ListedModel[] {
-  if (!Check(entrySchema, entry)) return []
+  if (!matches(entrySchema, entry)) return []
   const id = entry.name.slice('models/'.length)
   const generates = entry.supportedGenerationMethods?.includes('generateContent') ?? true
   if (!generates || otherPurposes.test(id)) return []

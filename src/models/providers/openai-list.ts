@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Check } from 'typebox/value'
+import { matches } from '#platform/schema-check.ts'
 import type { ListedModel } from '../provider.ts'
 import { isTokenCount } from '../provider.ts'
 
@@ -28,7 +28,7 @@ const maxEntries = 2000
 /** The entries of a list, which stand under `data` or, on some servers, at the top. */
 export function listEntries(body: unknown): ListEntry[] {
   const list = Array.isArray(body) ? body : field(body, 'data')
-  return Array.isArray(list) ? list.slice(0, maxEntries).filter(entry => Check(entrySchema, entry)) : []
+  return Array.isArray(list) ? list.slice(0, maxEntries).filter(entry => matches(entrySchema, entry)) : []
 }
 
 export function readEntry(entry: ListEntry): ListedModel {

@@ -1,5 +1,5 @@
 import type { TObject } from 'typebox'
-import { Value } from 'typebox/value'
+import { problemOf } from '#platform/schema-check.ts'
 import type { Tool } from '../turn/turn.ts'
 
 /** The parts of a tool that follow from the schema of its arguments. */
@@ -7,10 +7,8 @@ export function fromSchema(schema: TObject): Pick<Tool, 'parameters' | 'check'> 
   return {
     parameters: JSON.parse(JSON.stringify(schema)),
     check(input) {
-      const problem = Value.Errors(schema, input)[0]
-      return problem === undefined
-        ? undefined
-        : `The argument ${problem.instancePath.slice(1) || 'object'} ${problem.message}.`
+      const problem = problemOf(schema, input)
+      return problem === undefined ? undefined : `The arguments do not fit: ${problem}.`
     },
   }
 }
