@@ -72,6 +72,12 @@ describe('similarity', () => {
     expect(Math.abs(similarity(embedDocument('art'), embedDocument('cartography')))).toBeLessThan(noiseLevel)
   })
 
+  test('is not drowned by what a text repeats', () => {
+    expect(similarity(embedDocument(`${'abcde '.repeat(20)} fghij`), embedDocument('fghij'))).toBeGreaterThan(
+      0.2,
+    )
+  })
+
   test('knows pieces of text without spaces as wholes', () => {
     expect(similarity(ask('防守'), embedDocument('黑豹队的防守'))).toBeGreaterThan(noiseLevel)
   })

@@ -11,7 +11,7 @@
  * Documents are weighed by their own words alone (1 + ln of the count) and queries by the rarity of their words ("lnc.ltc"
  * in SMART's notation), so that no stored vector grows stale when documents are added.
  */
-import { isPiece, isStopWord, termsOf } from './text-analysis.ts'
+import { isStopWord, termsOf } from './text-analysis.ts'
 
 /** A power of two, as the transform needs it. Twice as many find a little more, at twice the space and time. */
 const dimensions = 4096
@@ -51,10 +51,10 @@ export function embedQuery(
   return signsOf(weights)
 }
 
-/** The sequences of a word between marks for its start and end; what is too short, or written without spaces, is one. */
+/** The sequences of a term between marks for its start and end; a short one, such as a pair of characters, is its only one. */
 function featuresOf(term: string): string[] {
   const marked = `^${term}$`
-  if (isPiece(term) || marked.length <= sequenceLength) return [marked]
+  if (marked.length <= sequenceLength) return [marked]
   return Array.from({ length: marked.length - sequenceLength + 1 }, (_, start) =>
     marked.slice(start, start + sequenceLength),
   )

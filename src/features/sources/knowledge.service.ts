@@ -10,7 +10,7 @@ import type { SearchQuery, SearchResult } from './sources.schema.ts'
 const defaultResults = 10
 /** Passages that a question gets unasked, and how good each must be to be of use. */
 const automaticPassages = 6
-const usefulScore = 0.25
+const usefulScore = 0.2
 
 interface Needs {
   index: SearchIndex

@@ -48,3 +48,15 @@ test('a crafted schema cannot write to the shadow tables of an index', () => {
   database.exec('create virtual table words using fts5(word)')
   expect(() => database.exec('delete from words_data')).toThrow(/may not be modified/)
 })
+
+test('letter case is folded beyond ASCII, and null stays null', () => {
+  const database = open(join(temporaryDirectory(), 'a.db'), { synchronous: 'normal' })
+  const folded = database.prepare('select lower(?) as text')
+  expect(['ÄÖÜ Straße', 'ΣΊΣΥΦΟΣ', 'ПРИВЕТ', null, 5].map(value => folded.get(value)?.text)).toEqual([
+    'äöü straße',
+    'σίσυφος',
+    'привет',
+    null,
+    '5',
+  ])
+})

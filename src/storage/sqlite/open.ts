@@ -1,3 +1,4 @@
+import type { SQLOutputValue } from 'node:sqlite'
 import { DatabaseSync } from 'node:sqlite'
 import { load as loadVectorFunctions } from 'sqlite-vec'
 
@@ -37,6 +38,7 @@ export function openDatabase(path: string, options: OpenOptions): DatabaseSync {
   })
   try {
     if (vectors) loadVectors(database)
+    database.function('lower', { deterministic: true }, lower)
     database.exec(`${guards} pragma cache_size = -${cacheSize};`)
     if (!readOnly) {
       database.exec(`pragma journal_mode = wal; pragma journal_size_limit = ${logSizeLimit};`)
@@ -47,6 +49,11 @@ export function openDatabase(path: string, options: OpenOptions): DatabaseSync {
     database.close()
     throw error
   }
+}
+
+/** SQLite's own `lower` knows ASCII only; this one is that of every other engine. */
+function lower(value: SQLOutputValue): string | null {
+  return value === null ? null : String(value).toLowerCase()
 }
 
 function loadVectors(database: DatabaseSync): void {

@@ -1,10 +1,11 @@
 import { Kysely } from 'kysely'
 import { createSqliteDialect } from '#storage/sqlite/dialect.ts'
 import { openDatabase } from '#storage/sqlite/open.ts'
+import { tryUntilFree } from '#storage/sqlite/retry.ts'
 import type { SearchDatabase, SearchTables } from './generations.ts'
 
-/** Milliseconds for which a worker waits for a lock, as a rule one transaction of another writer. */
-const busyTimeout = 10_000
+/** Milliseconds to wait for other connections that open or close the file. */
+const patience = 10_000
 
 /**
  * A connection of the worker's own to an agent's database, for one piece of work. Opening takes less than a millisecond;
@@ -12,10 +13,17 @@ const busyTimeout = 10_000
  */
 export async function withAgentDatabase<Result>(
   path: string,
-  access: { readOnly: boolean },
+  { readOnly }: { readOnly: boolean },
   work: (db: SearchDatabase) => Promise<Result>,
 ): Promise<Result> {
-  const database = openDatabase(path, { ...access, synchronous: 'normal', busyTimeout, vectors: true })
+  // Inside its transaction a reader can't try again, so SQLite waits for it; a writer waits before its transaction.
+  const options = {
+    readOnly,
+    busyTimeout: readOnly ? patience : 0,
+    synchronous: 'normal',
+    vectors: true,
+  } as const
+  const database = await tryUntilFree(() => openDatabase(path, options), patience)
   const db = new Kysely<SearchTables>({ dialect: createSqliteDialect({ database }) })
   try {
     return await work(db)

@@ -17,13 +17,21 @@ const rankConstant = 60
 /** How much a provider's vectors count for beside the full text, which counts for 1. */
 export const providerWeight = 1
 
+/** Shares of a query, by the rarity of its terms. */
+export interface QueryShares {
+  /** Words, in contrast to pieces of text that is written without spaces. */
+  words: number
+  /** Words that no chunk holds, such as misspelt ones. */
+  unknownWords: number
+}
+
 /**
- * The same of the built-in vectors, which are made of letter sequences: where the full-text index knows each word of the
- * query they refine its order, and they matter more the greater the share of the words it does not know. Both figures are
- * measured by `bench/retrieval.ts`.
+ * The same of the built-in vectors, which are made of the letter sequences of words: where the full-text index knows each
+ * word they refine its order, and they matter more the greater the share of the words it does not know. Pieces, as a rule
+ * pairs of characters, are the same to both. The figures are measured by `bench/retrieval.ts`.
  */
-export function builtinWeight(unknownShare: number): number {
-  return 0.125 + 0.875 * unknownShare
+export function builtinWeight({ words, unknownWords }: QueryShares): number {
+  return 0.125 * words + 0.875 * unknownWords
 }
 
 /** A chunk in the fused order; no score is above the one before it. */

@@ -6,7 +6,7 @@ import { countTerms, rankByText } from '#storage/sqlite/full-text.ts'
 import type { VectorSpace } from '#storage/sqlite/vectors.ts'
 import { nearestByVector } from '#storage/sqlite/vectors.ts'
 import { builtinSpace } from './builtin-space.ts'
-import type { Rankings } from './fusion.ts'
+import type { QueryShares, Rankings } from './fusion.ts'
 import { builtinWeight, leastCandidates, providerWeight } from './fusion.ts'
 import type { SearchTables } from './generations.ts'
 import { shownChunks } from './generations.ts'
@@ -40,7 +40,7 @@ export async function rankings(transaction: Transaction<SearchTables>, query: Ch
   const vector = embedQuery(terms, knowledge.rarity)
   const near =
     vector === undefined ? [] : await nearestByVector(transaction, builtinSpace, { vector, within, limit })
-  const vectorWeight = builtinWeight(knowledge.unknownWords)
+  const vectorWeight = builtinWeight(knowledge)
   return { text, vectors: near.filter(({ similarity }) => similarity > noiseLevel), vectorWeight }
 }
 
@@ -52,13 +52,12 @@ function firstAndLastTerms(text: string): string[] {
   return [...new Set([...first, ...last])]
 }
 
-/** How much of a query the full-text index knows; shares by the rarity of the terms. */
-interface Knowledge {
+/** What the full-text index knows of a query. */
+interface Knowledge extends QueryShares {
   /** Inverse document frequency. */
   rarity: (term: string) => number
+  /** Share of the terms that any chunk holds. */
   known: number
-  /** Words that no chunk holds, such as misspelt ones. Unknown pieces are no sign of that: most pairs of characters are. */
-  unknownWords: number
 }
 
 /**
@@ -78,10 +77,11 @@ function knowledgeOf(
   const sum = (some: readonly string[]) => some.reduce((total, term) => total + rarity(term), 0)
   const all = sum(terms)
   const share = (some: readonly string[]) => (all === 0 ? 0 : sum(some) / all)
-  const unknown = terms.filter(term => !counts.has(term))
+  const words = terms.filter(term => !isPiece(term))
   return {
     rarity,
-    known: 1 - share(unknown),
-    unknownWords: share(unknown.filter(term => !isPiece(term))),
+    known: share(terms.filter(term => counts.has(term))),
+    words: share(words),
+    unknownWords: share(words.filter(term => !counts.has(term))),
   }
 }

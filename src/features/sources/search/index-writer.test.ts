@@ -1,0 +1,185 @@
+import { sql } from 'kysely'
+import { describe, expect, test } from 'vitest'
+import { vectorTables } from '#storage/sqlite/vectors.ts'
+import { chunkOf, setSearchStage } from '#test/support/search-stage.ts'
+
+const many = (word: string, count = 100) =>
+  Array.from({ length: count }, (_, index) => `${word} number ${index}`)
+
+async function stageWith(...sources: string[]) {
+  const stage = await setSearchStage()
+  for (const source of sources) await stage.addSource(source)
+  const contents = async (query: string, options = {}) =>
+    (await stage.search(query, options)).map(({ content }) => content)
+
+  /** Numbers of rows in the tables of chunks, full text and vectors. */
+  async function rows(): Promise<number[]> {
+    return stage.write(async (_, db) => {
+      const tables = ['chunks', 'chunk_text', ...(await vectorTables(db))]
+      const counts = tables.map(table =>
+        sql<{ count: number }>`select count(*) as count from ${sql.table(table)}`.execute(db),
+      )
+      return (await Promise.all(counts)).map(({ rows }) => rows[0]?.count ?? 0)
+    })
+  }
+  return { ...stage, contents, rows }
+}
+
+describe('writing', () => {
+  test('stores a chunk as it is', async () => {
+    const { db, write } = await stageWith('manual')
+    const chunk = { content: ' Press “OK”.\n', page: 3, section: 'Start', start: 10, end: 23 }
+    await write(async writer => {
+      await writer.start('manual')
+      await writer.add('manual', [chunk])
+      expect(await writer.finish('manual')).toBe(1)
+    })
+    expect(await db.selectFrom('chunks').selectAll().execute()).toEqual([
+      {
+        sequence: 1,
+        id: 'chunk-1',
+        source_id: 'manual',
+        content: ' Press “OK”.\n',
+        page: 3,
+        section: 'Start',
+        start_offset: 10,
+        end_offset: 23,
+      },
+    ])
+  })
+
+  test('takes the chunks in several parts', async () => {
+    const { write, contents } = await stageWith('manual')
+    await write(async writer => {
+      await writer.start('manual')
+      await writer.add('manual', many('tea', 70).map(chunkOf))
+      await writer.add('manual', many('coffee', 30).map(chunkOf))
+      expect(await writer.finish('manual')).toBe(100)
+    })
+    expect(await contents('coffee', { limit: 100 })).toHaveLength(30)
+  })
+
+  test('leaves out the vector of a chunk without words', async () => {
+    const { replace, rows } = await stageWith('manual')
+    expect(await replace('manual', ['tea', '* * *'])).toBe(2)
+    expect(await rows()).toEqual([2, 2, 1])
+  })
+
+  test('a source may have no chunks at all', async () => {
+    const { replace, contents } = await stageWith('manual')
+    expect(await replace('manual', [])).toBe(0)
+    expect(await replace('manual', ['tea'])).toBe(1)
+    expect(await replace('manual', [])).toBe(0)
+    expect(await contents('tea')).toEqual([])
+  })
+
+  test('refuses chunks of a source that is not there', async () => {
+    const { replace } = await stageWith()
+    await expect(replace('nobody', ['tea'])).rejects.toThrow(/FOREIGN KEY/)
+  })
+})
+
+describe('replacing', () => {
+  test('shows the old chunks until the new ones are complete, then only those', async () => {
+    const { replace, write, contents, rows } = await stageWith('manual', 'other')
+    await replace('manual', many('old tea'))
+    await replace('other', ['tea of another source'])
+    const shown = () => contents('tea', { limit: 500 })
+    const before = await shown()
+    expect(before).toHaveLength(101)
+
+    await write(async writer => {
+      await writer.start('manual')
+      expect(await shown()).toEqual(before)
+      await writer.add('manual', many('new tea', 60).map(chunkOf))
+      expect(await shown()).toEqual(before)
+      await writer.add('manual', many('newest tea', 60).map(chunkOf))
+      expect(await shown()).toEqual(before)
+      expect(await contents('tea', { limit: 500, sourceId: 'manual' })).toHaveLength(100)
+      expect(await writer.finish('manual')).toBe(120)
+    })
+    expect((await shown()).filter(content => content.startsWith('old'))).toEqual([])
+    expect(await shown()).toHaveLength(121)
+    expect(await rows()).toEqual([121, 121, 121])
+  })
+
+  test('chunks that are not shown yet push nothing out of the results', async () => {
+    const { replace, write, contents } = await stageWith('manual', 'new')
+    await replace('manual', ['Some words about tea that are longer than those of the others.'])
+    await write(async writer => {
+      await writer.start('new')
+      await writer.add('new', many('tea', 300).map(chunkOf))
+    })
+    expect(await contents('tea')).toEqual(['Some words about tea that are longer than those of the others.'])
+    expect(await contents('teas taes')).toHaveLength(1)
+  })
+
+  test('an attempt that died leaves nothing behind', async () => {
+    const { replace, write, contents, rows } = await stageWith('manual')
+    await replace('manual', ['old tea'])
+    await write(async writer => {
+      await writer.start('manual')
+      await writer.add('manual', many('lost tea').map(chunkOf))
+    })
+    expect(await contents('tea')).toEqual(['old tea'])
+    expect(await replace('manual', ['new tea'])).toBe(1)
+    expect(await contents('tea', { limit: 500 })).toEqual(['new tea'])
+    expect(await rows()).toEqual([1, 1, 1])
+  })
+
+  test('removes the vectors of the embedding that was used before', async () => {
+    const { replace, rows } = await stageWith('manual')
+    const space = { id: 'openai/small', dimensions: 2, form: 'floats' as const }
+    await replace('manual', ['tea', 'coffee'], {
+      space,
+      vectors: [Float32Array.of(1, 0), Float32Array.of(0, 1)],
+    })
+    expect(await rows()).toEqual([2, 2, 2])
+    await replace('manual', ['tea'])
+    expect(await rows()).toEqual([1, 1, 0, 1])
+  })
+})
+
+describe('removing', () => {
+  test('takes the chunks of one source and leaves those of others', async () => {
+    const { replace, write, contents, rows, db } = await stageWith('manual', 'other')
+    await replace('manual', many('tea'))
+    await replace('other', ['other tea'])
+    await write(writer => writer.remove('manual'))
+    expect(await contents('tea')).toEqual(['other tea'])
+    expect(await rows()).toEqual([1, 1, 1])
+    await db.deleteFrom('sources').where('id', '=', 'manual').execute()
+  })
+
+  test('takes what was written but never shown', async () => {
+    const { write, rows } = await stageWith('manual')
+    await write(async writer => {
+      await writer.start('manual')
+      await writer.add('manual', [chunkOf('tea')])
+      await writer.remove('manual')
+    })
+    expect(await rows()).toEqual([0, 0, 0])
+  })
+
+  test('is fine for a source without chunks, even the first of all', async () => {
+    const { write, contents } = await stageWith('manual')
+    await write(writer => writer.remove('manual'))
+    expect(await contents('tea')).toEqual([])
+  })
+
+  test('leaves a source that can be written again', async () => {
+    const { replace, write, contents } = await stageWith('manual')
+    await replace('manual', ['old tea'])
+    await write(writer => writer.remove('manual'))
+    await replace('manual', ['new tea'])
+    expect(await contents('tea')).toEqual(['new tea'])
+  })
+})
+
+test('two sources are written at the same time without disturbing one another', async () => {
+  const { replace, contents, rows } = await stageWith('one', 'two')
+  await Promise.all([replace('one', many('tea')), replace('two', many('coffee'))])
+  expect(await contents('tea', { limit: 500 })).toHaveLength(100)
+  expect(await contents('coffee', { limit: 500, sourceId: 'two' })).toHaveLength(100)
+  expect(await rows()).toEqual([200, 200, 200])
+})

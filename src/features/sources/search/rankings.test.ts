@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest'
+import { setSearchStage } from '#test/support/search-stage.ts'
+import { withAgentDatabase } from './agent-database.ts'
+import { rankings } from './rankings.ts'
+
+const texts = ['The warranty covers defects.', '黑豹队的防守只丢了分。', 'Shipping is free.']
+
+test.each([
+  ['hardly count where the index knows every word', 'warranty defects', 0.125, 0.125],
+  ['count the more, the more of the words are unknown', 'warranty deffects', 0.3, 0.9],
+  ['count as much as the text where it knows no word', 'waranty deffects', 1, 1],
+  ['do not count for pairs of characters, known or not', '防守大学', 0, 0],
+])('the built-in vectors %s', async (_, text, least, most) => {
+  const { path, addSource, replace } = await setSearchStage()
+  await addSource('manual')
+  await replace('manual', texts)
+  const { vectorWeight } = await withAgentDatabase(path, { readOnly: true }, db =>
+    db.transaction().execute(transaction => rankings(transaction, { text, limit: 10 })),
+  )
+  expect(vectorWeight).toBeGreaterThanOrEqual(least)
+  expect(vectorWeight).toBeLessThanOrEqual(most)
+})

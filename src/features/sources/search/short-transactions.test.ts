@@ -1,0 +1,70 @@
+import { Kysely } from 'kysely'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { createSqliteDialect } from '#storage/sqlite/dialect.ts'
+import { openDatabase } from '#storage/sqlite/open.ts'
+import { temporaryDirectory } from '#test/support/temporary-directory.ts'
+import { inShortTransactions } from './short-transactions.ts'
+
+interface Tables {
+  notes: { number: number }
+}
+
+async function openNotes() {
+  const path = `${temporaryDirectory()}/notes.db`
+  const open = () => {
+    const database = openDatabase(path, { synchronous: 'normal', busyTimeout: 1_000 })
+    const db = new Kysely<Tables>({ dialect: createSqliteDialect({ database }) })
+    onTestFinished(() => db.destroy())
+    return db
+  }
+  const db = open()
+  await db.schema.createTable('notes').addColumn('number', 'integer').execute()
+  const read = async () =>
+    (await db.selectFrom('notes').select('number').execute()).map(({ number }) => number)
+  return { db, read, other: open() }
+}
+
+/** Time stands still, save for what the work takes. */
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
+afterEach(() => void vi.useRealTimers())
+const take = (milliseconds: number) => void vi.advanceTimersByTime(milliseconds)
+
+const numbers = Array.from({ length: 8 }, (_, index) => index)
+
+test('every item is done once, in order', async () => {
+  const { db, read } = await openNotes()
+  await inShortTransactions(db, numbers, async (transaction, number) => {
+    await transaction.insertInto('notes').values({ number }).execute()
+  })
+  expect(await read()).toEqual(numbers)
+})
+
+test('nothing to do takes no transaction', async () => {
+  const { db } = await openNotes()
+  await db.destroy()
+  await expect(inShortTransactions(db, [], async () => {})).resolves.toBeUndefined()
+})
+
+test('a transaction ends once its time is over, and another writer has its turn', async () => {
+  const { db, read, other } = await openNotes()
+  const written: Promise<unknown>[] = []
+  await inShortTransactions(db, numbers, async (transaction, number) => {
+    await transaction.insertInto('notes').values({ number }).execute()
+    take(6)
+    if (number === 0)
+      setImmediate(() => written.push(other.insertInto('notes').values({ number: 100 }).execute()))
+  })
+  await Promise.all(written)
+  expect((await read()).indexOf(100)).toBe(2)
+})
+
+test('what is committed stays when a later item fails', async () => {
+  const { db, read } = await openNotes()
+  const failing = inShortTransactions(db, numbers, async (transaction, number) => {
+    if (number === 5) throw new Error('disk full')
+    await transaction.insertInto('notes').values({ number }).execute()
+    take(6)
+  })
+  await expect(failing).rejects.toThrow('disk full')
+  expect(await read()).toEqual([0, 1, 2, 3])
+})
