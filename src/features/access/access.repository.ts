@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { ListDefinition, ListParameters } from '#platform/http/list-query.ts'
 import { listRows } from '#platform/http/list-query.ts'
+import { prepareQuery } from '#storage/prepared-query.ts'
 import type { PlatformTables } from '#storage/tables.ts'
 import type { AdminEntry } from './access.schema.ts'
 import type { Role } from './policy.ts'
@@ -40,19 +41,22 @@ const ownAgentList: ListDefinition<OwnAgent> = {
 
 const publicAgentList = { ...ownAgentList, sortable: { name: { column: 'name' } } }
 
+const selectRole = prepareQuery((database: Database, value: (name: 'agentId' | 'email') => string) =>
+  database
+    .selectFrom('agents')
+    .leftJoin('agent_admins', join =>
+      join.onRef('agent_admins.agent_id', '=', 'agents.id').on('agent_admins.email', '=', value('email')),
+    )
+    .select(({ ref }) => ref('agent_admins.role').$castTo<Role | null>().as('role'))
+    .where('agents.id', '=', value('agentId')),
+)
+
 /** Admin entries in the platform database. */
 export function createAccessRepository(database: Database) {
   return {
     /** The agent's existence and the e-mail's role on it; undefined if there is no such agent. */
-    findRole(agentId: string, email: string): Promise<{ role: Role | null } | undefined> {
-      return database
-        .selectFrom('agents')
-        .leftJoin('agent_admins', join =>
-          join.onRef('agent_admins.agent_id', '=', 'agents.id').on('agent_admins.email', '=', email),
-        )
-        .select(({ ref }) => ref('agent_admins.role').$castTo<Role | null>().as('role'))
-        .where('agents.id', '=', agentId)
-        .executeTakeFirst()
+    async findRole(agentId: string, email: string): Promise<{ role: Role | null } | undefined> {
+      return (await selectRole(database, { agentId, email }))[0]
     },
 
     listAdmins(agentId: string, parameters: ListParameters) {

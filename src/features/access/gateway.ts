@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '#platform/clock.ts'
 import { AppError } from '#platform/errors.ts'
@@ -36,11 +36,11 @@ export function createGateway(settings: GatewaySettings, clock: Clock): VerifyTo
   const remembered = new LRUCache<string, Verified>({ max: rememberedTokens })
   const verify = createVerifier(settings, clock)
   return async token => {
-    const hash = createHash('sha256').update(token).digest('base64')
-    const known = remembered.get(hash)
+    const key = hash('sha256', token, 'base64')
+    const known = remembered.get(key)
     if (known !== undefined && known.expiresAt > clock.now()) return known.user
     const verified = await verify(token)
-    remembered.set(hash, verified)
+    remembered.set(key, verified)
     return verified.user
   }
 }

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { ListDefinition } from '#platform/http/list-query.ts'
 import { listRows } from '#platform/http/list-query.ts'
+import { prepareQuery } from '#storage/prepared-query.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { FileConfig, Source, SourceListQuery, SourceStatus } from './sources.schema.ts'
 
@@ -42,6 +43,10 @@ function selectSources(database: Database) {
   return database.selectFrom('sources').select(columns)
 }
 
+const selectOne = prepareQuery((database: Database, value: (name: 'id') => string) =>
+  selectSources(database).where('id', '=', value('id')),
+)
+
 export async function listSources(database: Database, query: SourceListQuery) {
   let sources = selectSources(database)
   if (query.status !== undefined) sources = sources.where('status', 'in', query.status)
@@ -51,7 +56,7 @@ export async function listSources(database: Database, query: SourceListQuery) {
 }
 
 export async function findSource(database: Database, id: string): Promise<Source | undefined> {
-  const row = await selectSources(database).where('id', '=', id).executeTakeFirst()
+  const [row] = await selectOne(database, { id })
   return row === undefined ? undefined : toSource(row)
 }
 
