@@ -28,12 +28,11 @@ interface Needs {
 
 /** Decides access for every route registered from here on, and puts agents, their settings and admins together. */
 export async function composeAgents(app: App, { configuration, foundation, surroundings, models }: Needs) {
-  const { platform, agentDatabases, isUniqueViolation, secretBox } = foundation
+  const { platform, agentDatabases, secretBox } = foundation
   const { clock, ids } = surroundings
   const access = createAccessService({
     repository: createAccessRepository(platform),
     publicAccess: configuration.publicAccess,
-    isUniqueViolation,
     clock,
     ids,
   })
@@ -51,7 +50,6 @@ export async function composeAgents(app: App, { configuration, foundation, surro
     settings,
     defaultAgentId,
     removeDatabase: agentId => agentDatabases.remove(agentId),
-    isUniqueViolation,
     clock,
     ids,
   })

@@ -14,7 +14,6 @@ import { checkEncryptionKey } from '#storage/check-encryption-key.ts'
 import { openPlatformDatabase } from '#storage/platform-database.ts'
 import { openDataDirectory } from '#storage/sqlite/data-directory.ts'
 import { createEngine } from '#storage/sqlite/engine.ts'
-import { isUniqueViolation } from '#storage/sqlite/errors.ts'
 import { createLeaseVoiding } from '#storage/sqlite/void-leases.ts'
 import type { Configuration } from '../config.ts'
 import type { ServiceEvents } from './events.ts'
@@ -65,7 +64,6 @@ export async function openFoundation(configuration: Configuration, { clock, ids,
       outbound,
       documentWorkers,
       searchWorkers,
-      isUniqueViolation,
       /** After requests and jobs have ended. */
       async close(): Promise<void> {
         await Promise.all([outbound.close(), documentWorkers.close(), searchWorkers.close()])

@@ -40,9 +40,13 @@ interface Needs {
   onOpen?: readonly OnOpen[]
   /** Databases kept open; there are more only while more are in use. */
   limit?: number
-  /** Milliseconds that users get to let go of a database that has to be closed. */
+  /** Milliseconds that users get to let go of a database that is to be deleted. */
   grace?: number
 }
+
+/** How long a database waits for its users, in milliseconds: before it is deleted, and at the end of the process. */
+const removalGrace = 10_000
+const closingGrace = 500
 
 /** The open databases of agents. Beyond the limit, unused ones are closed, the least recently acquired first. */
 export function createAgentDatabases(needs: Needs): AgentDatabases {
@@ -113,7 +117,7 @@ class OpenDatabases implements AgentDatabases {
 
   async close(): Promise<void> {
     this.#closed = true
-    const endings = [...this.#entries.keys()].map(agentId => this.#end(agentId))
+    const endings = [...this.#entries.keys()].map(agentId => this.#end(agentId, closingGrace))
     await Promise.all([...endings, ...this.#removals.values()])
   }
 
@@ -163,27 +167,27 @@ class OpenDatabases implements AgentDatabases {
   }
 
   async #remove(agentId: string): Promise<void> {
-    await this.#end(agentId)
+    await this.#end(agentId, this.#needs.grace ?? removalGrace)
     this.#openedBefore.delete(agentId)
     await this.#needs.engine.removeAgent(agentId)
   }
 
   /** Asks the users to let go, and closes the database once they have or their grace is over. */
-  async #end(agentId: string): Promise<void> {
+  async #end(agentId: string, grace: number): Promise<void> {
     const entry = this.#entries.get(agentId)
     if (entry === undefined) return
     this.#entries.delete(agentId)
     entry.ending.abort(new AppError('SHUTTING_DOWN', 'The database of this agent is being closed.'))
-    await this.#unused(entry)
+    await this.#unused(entry, grace)
     await destroy(entry)
   }
 
-  async #unused(entry: Entry): Promise<void> {
+  async #unused(entry: Entry, limit: number): Promise<void> {
     if (entry.users === 0) return
     const { promise, resolve } = Promise.withResolvers<void>()
     entry.onUnused = resolve
     const waiting = new AbortController()
-    const grace = delay(this.#needs.grace ?? 10_000, undefined, { signal: waiting.signal })
+    const grace = delay(limit, undefined, { signal: waiting.signal })
     await Promise.race([promise, grace])
     waiting.abort()
     await grace.catch(() => {})

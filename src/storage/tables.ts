@@ -10,6 +10,7 @@ export interface PlatformTables extends WakeUpTables {
   agents: AgentsTable
   agent_admins: AgentAdminsTable
   agent_credentials: AgentCredentialsTable
+  agent_removals: AgentRemovalsTable
   platform_facts: FactsTable
 }
 
@@ -25,7 +26,9 @@ export interface AgentTables extends OutboxTables {
 interface AgentsTable {
   id: string
   name: string
-  description: string | null
+  /** The name in lower case: unique, so that no two agents differ by letter case alone. */
+  name_key: string
+  description: string
   status: string
   /** JSON object of the settings keys that are set; credentials are never among them. */
   settings: string
@@ -47,6 +50,11 @@ interface AgentCredentialsTable {
   name: string
   /** Ciphertext of the secret box. */
   sealed: string
+}
+
+/** Agents that were deleted, whose database is still to be removed. */
+interface AgentRemovalsTable {
+  agent_id: string
 }
 
 /** Single values by name, such as the check value of the encryption key. */

@@ -42,7 +42,7 @@ export async function openEmbeddedStorage({ path = temporaryDirectory(), ...opti
     /** Adds the row that makes an agent. */
     async addAgent(id: string): Promise<void> {
       const time = '2026-01-01T00:00:00.000Z'
-      const row = { id, name: id, description: null, status: 'active', settings: '{}' }
+      const row = { id, name: id, name_key: id, description: '', status: 'active', settings: '{}' }
       await platform
         .insertInto('agents')
         .values({ ...row, created_at: time, updated_at: time })

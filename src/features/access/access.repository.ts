@@ -94,11 +94,15 @@ export function createAccessRepository(database: Database) {
         .executeTakeFirst()
     },
 
-    async insertAdmin(agentId: string, admin: AdminEntry): Promise<void> {
-      await database
+    /** False, and nothing is inserted, if the e-mail has an entry on the agent already. */
+    async insertAdmin(agentId: string, admin: AdminEntry): Promise<boolean> {
+      const inserted = await database
         .insertInto('agent_admins')
         .values({ ...admin, agent_id: agentId })
-        .execute()
+        .onConflict(conflict => conflict.columns(['agent_id', 'email']).doNothing())
+        .returning('id')
+        .executeTakeFirst()
+      return inserted !== undefined
     },
 
     /** Deletes the entry unless it is the agent's last owner: in one statement, so that two owners can't remove each other at once. */

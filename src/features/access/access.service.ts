@@ -15,12 +15,11 @@ export const defaultAgentId = 'default'
 interface Needs {
   repository: AccessRepository
   publicAccess: PublicAccess
-  isUniqueViolation(error: unknown): boolean
   clock: Clock
   ids: Ids
 }
 
-export function createAccessService({ repository, publicAccess, isUniqueViolation, clock, ids }: Needs) {
+export function createAccessService({ repository, publicAccess, clock, ids }: Needs) {
   return {
     /**
      * What somebody may do on an agent. Nobody learns from the answer which agents exist:
@@ -55,13 +54,8 @@ export function createAccessService({ repository, publicAccess, isUniqueViolatio
         role: admin.role,
         created_at: timestamp(clock),
       }
-      try {
-        await repository.insertAdmin(agentId, entry)
-      } catch (error) {
-        if (isUniqueViolation(error))
-          throw conflict(`${entry.email} already has a role on this agent. Remove it first.`)
-        throw error
-      }
+      if (!(await repository.insertAdmin(agentId, entry)))
+        throw conflict(`${entry.email} already has a role on this agent. Remove it first.`)
       return entry
     },
 

@@ -1,4 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { errorRow, row } from '#test/spec/row.ts'
 import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp, testApp } from '#test/support/build-app.ts'
@@ -293,5 +297,38 @@ describe('the development user', () => {
   ])('is nobody for a request with %s', async (_what, headers) => {
     const own = await testApp({ environment: { DEV_USER: 'dev@example.com' } })
     expect((await own.call('POST', '/api/agents', { body: { name: 'theirs' }, headers })).status).toBe(403)
+  })
+})
+
+describe('a client that goes away', () => {
+  it('in the middle of an upload gives the agent back', async () => {
+    const headers = { host: 'localhost' }
+    const own = await testApp({ environment: { DEV_USER: 'dev@example.com' } })
+    const { body } = await own.call<{ id: string }>('POST', '/api/agents', {
+      headers,
+      body: { name: 'left-alone' },
+    })
+    const socket = connect(Number(new URL(await own.listen()).port), '127.0.0.1')
+    const lines = [
+      `POST /api/agents/${body.id}/sources HTTP/1.1`,
+      'host: localhost',
+      'content-type: multipart/form-data; boundary=x',
+      'content-length: 5000',
+      '',
+      '--x',
+      'content-disposition: form-data; name="file"; filename="half.txt"',
+      '',
+      'The first half of a file',
+    ]
+    socket.write(lines.join('\r\n'))
+    await vi.waitFor(() =>
+      expect(readdirSync(join(own.dataDirectory, 'agents', body.id, 'files'))).toHaveLength(1),
+    )
+    socket.destroy()
+    await once(socket, 'close')
+    const begun = performance.now()
+    expect((await own.call('DELETE', `/api/agents/${body.id}`, { headers })).status).toBe(200)
+    // A handle that was lost would be waited for ten seconds long.
+    expect(performance.now() - begun).toBeLessThan(5000)
   })
 })

@@ -2,8 +2,10 @@ import type { FastifyRequest } from 'fastify'
 import { AccessDenied } from '#platform/errors.ts'
 import type { Decide } from '#platform/http/access.ts'
 import type { App } from '#platform/http/app.ts'
+import { whenClosed } from '#platform/http/closing.ts'
 import type { AgentDatabases, AgentHandle } from '#storage/agent-databases.ts'
 import type { AccessService } from './access.service.ts'
+import { defaultAgentId } from './access.service.ts'
 import type { User } from './gateway.ts'
 import type { Identify } from './identify.ts'
 import { allows, isAgentAccess, refusal } from './policy.ts'
@@ -14,6 +16,8 @@ declare module 'fastify' {
     user: User | undefined
     /** The agent that the path names, with its open database; there on every route with an access on an agent. */
     agent: AgentHandle
+    /** Tells that the handler needs the agent no more, save for a stream that it has answered with. */
+    agentAnswered?: () => void
   }
 }
 
@@ -25,7 +29,7 @@ interface Needs {
 
 /** The one place that decides whether a request may go on, and that opens the agent's database for it. */
 export function createDecision({ identify, access: service, agentDatabases }: Needs): Decide {
-  return async (request, access) => {
+  return async (request, reply, access) => {
     request.user = await identify(request)
     if (access === 'user' && request.user === undefined)
       throw new AccessDenied(
@@ -34,17 +38,31 @@ export function createDecision({ identify, access: service, agentDatabases }: Ne
     if (!isAgentAccess(access)) return
     const agentId = agentIdOf(request)
     const power = await service.powerOn(agentId, request.user)
-    if (!allows(power, access)) throw new AccessDenied(refusal(access))
+    if (!allows(power, access)) throw new AccessDenied(refusal(access, agentId === defaultAgentId))
     request.agent = await agentDatabases.acquire(agentId)
+    // A client may go before the handler is done, and a handler before its stream has ended: the last one lets go.
+    const release = afterBoth(() => request.agent.release())
+    request.agentAnswered = release.first
+    whenClosed(reply, release.second)
   }
 }
 
-/** Gives the database back when the answer has ended, however it ended. */
+/** Calls back when both have been called, each as often as it may be. */
+function afterBoth(callback: () => void) {
+  const left = new Set(['first', 'second'])
+  const mark = (name: string) => () => {
+    if (left.delete(name) && left.size === 0) callback()
+  }
+  return { first: mark('first'), second: mark('second') }
+}
+
+/** Prepares requests for the decision; every handler's answer, or failure, passes `onSend`. */
 export function registerAgentRelease(app: App): void {
   app.decorateRequest('user', undefined)
   app.decorateRequest('agent')
-  app.addHook('onResponse', async request => {
-    request.agent?.release()
+  app.decorateRequest('agentAnswered')
+  app.addHook('onSend', async request => {
+    request.agentAnswered?.()
   })
 }
 

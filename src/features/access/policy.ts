@@ -33,7 +33,9 @@ export function isAgentAccess(access: Access): access is Power {
 }
 
 /** Why access was refused, in words that tell what to do. */
-export function refusal(access: Access): string {
+export function refusal(access: Access, isDefaultAgent: boolean): string {
+  if (access === 'owner' && isDefaultAgent)
+    return 'Access denied: the agent "default" belongs to nobody. It cannot be deleted, and its admins cannot be changed.'
   if (access === 'owner') return 'Access denied: this needs the role "owner" on the agent.'
   return `Access denied: this needs at least the role "${access === 'chatter' ? 'admin' : access}" on the agent.`
 }

@@ -17,6 +17,13 @@ export interface AgentRecord {
   updated_at: string
 }
 
+interface AgentUpdate {
+  name?: string
+  description?: string
+  status?: AgentStatus
+  updated_at: string
+}
+
 const agentList: ListDefinition<AgentSummary> = {
   sortable: {
     name: { column: 'name' },
@@ -37,10 +44,10 @@ const agentList: ListDefinition<AgentSummary> = {
 function selectAgents(database: Kysely<PlatformTables>) {
   return database
     .selectFrom('agents')
-    .select(({ ref, selectFrom, fn, val }) => [
+    .select(({ ref, selectFrom }) => [
       'agents.id',
       'agents.name',
-      fn.coalesce('agents.description', val('')).as('description'),
+      'agents.description',
       ref('agents.status').$castTo<AgentStatus>().as('status'),
       'agents.created_at',
       'agents.updated_at',
@@ -90,52 +97,64 @@ export function createAgentsRepository(database: Kysely<PlatformTables>) {
       return row === undefined ? undefined : { ...row, settings: JSON.parse(row.settings) as StoredSettings }
     },
 
-    /** Inserts the agent together with its owner; without one only for the agent that is open to all. */
-    async insert(
-      agent: Omit<AgentRecord, 'owner_email'>,
-      owner?: { id: string; email: string },
-    ): Promise<void> {
-      await database.transaction().execute(async transaction => {
-        const row = { ...agent, settings: JSON.stringify(agent.settings) }
-        await transaction.insertInto('agents').values(row).execute()
-        if (owner === undefined) return
+    /**
+     * Inserts the agent together with its owner, without one only for the agent that is open to all. False, and nothing
+     * is inserted, if its name is taken.
+     */
+    insert(agent: Omit<AgentRecord, 'owner_email'>, owner?: { id: string; email: string }): Promise<boolean> {
+      return database.transaction().execute(async transaction => {
+        const row = { ...agent, name_key: agent.name.toLowerCase(), settings: JSON.stringify(agent.settings) }
+        const inserted = await transaction
+          .insertInto('agents')
+          .values(row)
+          .onConflict(conflict => conflict.column('name_key').doNothing())
+          .returning('id')
+          .executeTakeFirst()
+        if (inserted === undefined) return false
+        if (owner === undefined) return true
         const entry = { ...owner, agent_id: agent.id, role: 'owner', created_at: agent.created_at }
         await transaction.insertInto('agent_admins').values(entry).execute()
+        return true
       })
     },
 
-    async update(
-      id: string,
-      changes: { name?: string; description?: string; status?: AgentStatus; updated_at: string },
-    ) {
-      await database.updateTable('agents').set(changes).where('id', '=', id).execute()
+    /** False, and nothing is changed, if another agent has the name. */
+    async update(id: string, changes: AgentUpdate): Promise<boolean> {
+      const name_key = changes.name?.toLowerCase()
+      const result = await database
+        .updateTable('agents')
+        .set({ ...changes, ...(name_key === undefined ? {} : { name_key }) })
+        .where('id', '=', id)
+        .where(({ not, exists, selectFrom }) =>
+          not(
+            exists(
+              selectFrom('agents as others')
+                .select('others.id')
+                .where('others.name_key', '=', name_key ?? '')
+                .where('others.id', '!=', id),
+            ),
+          ),
+        )
+        .executeTakeFirst()
+      return result.numUpdatedRows > 0n
     },
 
-    /** Forgets the agent, and remembers that its database is still to be removed. */
+    /** Forgets the agent with its admins and credentials, and remembers that its database is still to be removed. */
     async remove(id: string): Promise<void> {
       await database.transaction().execute(async transaction => {
-        await transaction
-          .insertInto('platform_facts')
-          .values({ name: `removing:${id}`, value: '' })
-          .execute()
-        for (const table of ['agent_admins', 'agent_credentials', 'wake_ups'] as const)
-          await transaction.deleteFrom(table).where('agent_id', '=', id).execute()
+        await transaction.insertInto('agent_removals').values({ agent_id: id }).execute()
         await transaction.deleteFrom('agents').where('id', '=', id).execute()
       })
     },
 
     /** Agents whose database was not yet removed when the process ended. */
     async listRemoving(): Promise<string[]> {
-      const rows = await database
-        .selectFrom('platform_facts')
-        .select('name')
-        .where('name', 'like', 'removing:%')
-        .execute()
-      return rows.map(row => row.name.slice('removing:'.length))
+      const rows = await database.selectFrom('agent_removals').select('agent_id').execute()
+      return rows.map(row => row.agent_id)
     },
 
     async finishRemoving(id: string): Promise<void> {
-      await database.deleteFrom('platform_facts').where('name', '=', `removing:${id}`).execute()
+      await database.deleteFrom('agent_removals').where('agent_id', '=', id).execute()
     },
   }
 }

@@ -4,7 +4,7 @@ import { timestamp } from '#platform/clock.ts'
 import { AppError, conflict, notFound } from '#platform/errors.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { AgentTables } from '#storage/tables.ts'
-import type { AgentsRepository } from './agents.repository.ts'
+import type { AgentRecord, AgentsRepository } from './agents.repository.ts'
 import { countRecords } from './agents.repository.ts'
 import type { AgentChanges, AgentListQuery, NewAgent } from './agents.schema.ts'
 import type { SettingsService } from './settings.service.ts'
@@ -16,7 +16,6 @@ interface Needs {
   defaultAgentId: string
   /** Closes the agent's database and deletes it with all its files. */
   removeDatabase(agentId: string): Promise<void>
-  isUniqueViolation(error: unknown): boolean
   clock: Clock
   ids: Ids
 }
@@ -28,21 +27,6 @@ export function createAgentsService(needs: Needs) {
     const agent = await repository.find(id)
     if (agent === undefined) throw notFound('Agent')
     return agent
-  }
-
-  /** Runs a write that may meet another agent's name. */
-  async function withFreeName<Result>(
-    name: string | undefined,
-    write: () => Promise<Result>,
-  ): Promise<Result> {
-    if (name === defaultAgentId) throw conflict(`The name "${name}" belongs to the agent that always exists.`)
-    try {
-      return await write()
-    } catch (error) {
-      if (needs.isUniqueViolation(error))
-        throw conflict(`An agent named "${name}" exists already. Choose another name.`)
-      throw error
-    }
   }
 
   return {
@@ -67,23 +51,22 @@ export function createAgentsService(needs: Needs) {
     /** Creates an agent that belongs to the user. */
     async create(input: NewAgent, ownerEmail: string) {
       const agent = newRecord(ids.record(), input, timestamp(clock))
-      await withFreeName(input.name, () => repository.insert(agent, { id: ids.record(), email: ownerEmail }))
+      if (!(await repository.insert(agent, { id: ids.record(), email: ownerEmail })))
+        throw nameTaken(input.name)
       return agent
     },
 
     async update(id: string, changes: AgentChanges) {
       const agent = await find(id)
-      if (id === defaultAgentId) refuseDefaultChanges(changes)
+      if (id === defaultAgentId) refuseDefaultChanges(agent, changes)
       const updated_at = timestamp(clock)
-      await withFreeName(changes.name === agent.name ? undefined : changes.name, () =>
-        repository.update(id, { ...changes, updated_at }),
-      )
+      if (!(await repository.update(id, { ...changes, updated_at })))
+        throw nameTaken(changes.name ?? agent.name)
       return { ...agent, ...changes, updated_at }
     },
 
     /** Deletes the agent with everything that belongs to it. */
     async remove(id: string): Promise<void> {
-      if (id === defaultAgentId) throw new AppError('FORBIDDEN', 'The agent "default" cannot be deleted.')
       await repository.remove(id)
       await needs.removeDatabase(id)
       await repository.finishRemoving(id)
@@ -91,16 +74,8 @@ export function createAgentsService(needs: Needs) {
 
     /** To be called at start: makes the agent that always exists, and ends deletions that a crash cut short. */
     async prepare(): Promise<void> {
-      const now = timestamp(clock)
-      const agent = {
-        id: defaultAgentId,
-        name: defaultAgentId,
-        description: '',
-        status: 'active' as const,
-        settings: {},
-      }
       if ((await repository.find(defaultAgentId)) === undefined)
-        await repository.insert({ ...agent, created_at: now, updated_at: now })
+        await repository.insert(newRecord(defaultAgentId, { name: defaultAgentId }, timestamp(clock)))
       for (const id of await repository.listRemoving()) {
         await needs.removeDatabase(id)
         await repository.finishRemoving(id)
@@ -113,9 +88,19 @@ function newRecord(id: string, { name, description = '' }: NewAgent, now: string
   return { id, name, description, status: 'active' as const, settings: {}, created_at: now, updated_at: now }
 }
 
-function refuseDefaultChanges(changes: AgentChanges): void {
-  if (changes.name !== undefined) throw conflict('The agent "default" keeps its name.')
-  if (changes.status !== undefined) throw new AppError('FORBIDDEN', 'The agent "default" is always active.')
+function nameTaken(name: string): AppError {
+  return conflict(
+    `An agent named "${name}" exists already; letter case does not tell names apart. Choose another name.`,
+  )
+}
+
+/** Values that change nothing are no change. */
+function refuseDefaultChanges(
+  agent: AgentRecord,
+  { name = agent.name, status = agent.status }: AgentChanges,
+): void {
+  if (name !== agent.name) throw conflict('The agent "default" keeps its name.')
+  if (status !== agent.status) throw new AppError('FORBIDDEN', 'The agent "default" is always active.')
 }
 
 export type AgentsService = ReturnType<typeof createAgentsService>

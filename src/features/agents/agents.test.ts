@@ -82,7 +82,7 @@ describe(`creating an agent ${row('POST /api/agents')}`, () => {
 
   it(`refuses a name that is taken, and that of the default agent ${errorRow('agents', 409)}`, async () => {
     const { name } = await makeAgent()
-    for (const taken of [name, 'default']) {
+    for (const taken of [name, name.toUpperCase(), 'default', 'Default']) {
       const { status, body } = await app.call('POST', '/api/agents', { headers: paul, body: { name: taken } })
       expect(status).toBe(409)
       expect(body).toMatchObject({ error: { code: 'CONFLICT' } })
@@ -171,7 +171,9 @@ describe(`changing an agent ${row('PUT /api/agents/{id}')}`, () => {
     const change = (body: object) => app.call('PUT', '/api/agents/default', { body })
     expect((await change({ name: 'other' })).status).toBe(409)
     expect((await change({ status: 'paused' })).status).toBe(403)
-    expect((await change({ description: 'Public helper' })).status).toBe(200)
+    expect((await change({ name: 'default', status: 'active', description: 'Public helper' })).status).toBe(
+      200,
+    )
   })
 
   it('does not chat while it is not active', async () => {
@@ -191,7 +193,7 @@ describe(`deleting an agent ${row('DELETE /api/agents/{id}')}`, () => {
     const { id } = await makeAgent()
     await app.call('PUT', `/api/agents/${id}/settings`, {
       headers: olga,
-      body: { openai_api_key: 'sk-gone-soon' },
+      body: { telegram_bot_token: 'gone-soon' },
     })
     await app.call('POST', `/api/agents/${id}/chat`, { headers: olga, body: { content: 'Hello' } })
     const folder = join(app.dataDirectory, 'agents', id)
@@ -228,10 +230,7 @@ describe(`deleting an agent ${row('DELETE /api/agents/{id}')}`, () => {
     await first.call('GET', `/api/agents/${body.id}`, { headers: olga })
     const { platform } = first.service.foundation
     await platform.deleteFrom('agents').where('id', '=', body.id).execute()
-    await platform
-      .insertInto('platform_facts')
-      .values({ name: `removing:${body.id}`, value: '' })
-      .execute()
+    await platform.insertInto('agent_removals').values({ agent_id: body.id }).execute()
     await first.service.close()
     expect(readdirSync(join(first.dataDirectory, 'agents'))).toContain(body.id)
     await testApp({ environment: gateway.environment, dataDirectory: first.dataDirectory })
@@ -266,6 +265,9 @@ describe(`settings ${row('PUT /api/agents/{id}/settings')}`, () => {
     ['a temperature out of bounds', { llm_temperature: 2.1 }, 'llm_temperature'],
     ['a number as text', { llm_temperature: '1' }, 'llm_temperature'],
     ['an address that is none', { llm_base_url: 'file:///etc/passwd' }, 'llm_base_url'],
+    ['an address with a password', { llm_base_url: 'https://user:pw@models.example/v1' }, 'llm_base_url'],
+    ['a key with a line break', { openai_api_key: 'sk-x\n' }, 'openai_api_key'],
+    ['a blank model', { llm_model: ' ' }, 'llm_model'],
   ])('refuse %s', async (_what, change, field) => {
     const { id } = await makeAgent()
     const { status, body } = await put(id, change)

@@ -7,8 +7,15 @@ function nullable<Schema extends TSchema>(schema: Schema) {
   return Type.Optional(Type.Union([schema, Type.Null()]))
 }
 
-const short = Type.String({ minLength: 1, maxLength: 200 })
-const secret = nullable(Type.String({ minLength: 1, maxLength: 4000, writeOnly: true }))
+const short = Type.String({ maxLength: 200, pattern: '\\S', description: 'Not empty.' })
+/** Printable ASCII without blanks: a key with a line break or a look-alike letter fails only when it is used. */
+const secret = nullable(
+  Type.String({
+    pattern: '^[\\x21-\\x7e]{1,4000}$',
+    description: 'Printable ASCII without blanks.',
+    writeOnly: true,
+  }),
+)
 
 /** Keys of services outside: sealed at rest, write-only. */
 export const credentialNames = [

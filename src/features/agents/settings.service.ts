@@ -1,6 +1,7 @@
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { invalid, notFound } from '#platform/errors.ts'
+import { parseTarget } from '#platform/outbound/target-url.ts'
 import type { SecretBox } from '#platform/secret-box.ts'
 import { credentialContext } from '#storage/credential-context.ts'
 import type { SettingsRepository } from './settings.repository.ts'
@@ -87,8 +88,9 @@ function credentialChanges(stored: StoredSettings, changes: SettingsChanges): Re
   return { ...(addressChanges ? { openai_compatible_api_key: null } : {}), ...Object.fromEntries(given) }
 }
 
+/** Only addresses that the outbound guard could accept at all; one with a password in it would be answered in clear text. */
 function checkAddress(address: string | null | undefined): void {
   if (address === null || address === undefined) return
-  const isWeb = URL.canParse(address) && ['http:', 'https:'].includes(new URL(address).protocol)
-  if (!isWeb) throw invalid('llm_base_url', 'must be an http or https address')
+  const target = parseTarget(address)
+  if (!target.ok) throw invalid('llm_base_url', target.reason)
 }

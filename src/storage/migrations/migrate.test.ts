@@ -104,7 +104,16 @@ test('an outbox key is unique among entries that wait or run, not among failed o
 test("an agent's admins and credentials go with it", async () => {
   const { db } = open<PlatformTables>()
   await migrate(db, platformMigrations)
-  const agent = { id: 'a', name: 'A', status: 'active', settings: '{}', created_at: at, updated_at: at }
+  const agent = {
+    id: 'a',
+    name: 'A',
+    name_key: 'a',
+    description: '',
+    status: 'active',
+    settings: '{}',
+    created_at: at,
+    updated_at: at,
+  }
   await db.insertInto('agents').values(agent).execute()
   const admin = { agent_id: 'a', email: 'a@example.com', role: 'owner', created_at: at }
   await db

@@ -4,7 +4,7 @@ import { Kysely, sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
 import { createSqliteDialect } from './dialect.ts'
-import { isBusy, isUniqueViolation } from './errors.ts'
+import { isBusy } from './errors.ts'
 import { openDatabase } from './open.ts'
 
 interface Tables {
@@ -76,28 +76,6 @@ test('streaming yields every row, also when the last chunk is not full', async (
   for await (const row of db.selectFrom('notes').select('name').orderBy('sequence').stream(2))
     names.push(row.name)
   expect(names).toEqual(['a', 'b', 'c', 'd', 'e'])
-})
-
-test('unique violations are recognised, other failures are not taken for one', async () => {
-  const db = await notesAt(newPath())
-  await db
-    .insertInto('notes')
-    .values({ sequence: 1, ...note('a') })
-    .execute()
-  const failure = async (query: Promise<unknown>) =>
-    query.then(
-      () => undefined,
-      error => error,
-    )
-  const sameName = await failure(db.insertInto('notes').values(note('a')).execute())
-  const sameKey = await failure(
-    db
-      .insertInto('notes')
-      .values({ sequence: 1, ...note('b') })
-      .execute(),
-  )
-  const noTable = await failure(sql`select * from missing`.execute(db))
-  expect([sameName, sameKey, noTable].map(isUniqueViolation)).toEqual([true, true, false])
 })
 
 test('a failing transaction leaves nothing behind, and the connection goes on working', async () => {

@@ -57,7 +57,7 @@ const abort = runner.abort.bind(runner)
 const transact = createTransact({ wakeUps, clock: systemClock, ids: randomIds, log, abort, events })
 
 const time = '2026-01-01T00:00:00.000Z'
-const row = { id: 'a', name: 'A', description: null, status: 'active', settings: '{}' }
+const row = { id: 'a', name: 'A', name_key: 'a', description: '', status: 'active', settings: '{}' }
 await platform
   .insertInto('agents')
   .values({ ...row, created_at: time, updated_at: time })

@@ -22,8 +22,9 @@ async function createAgents(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('agents')
     .addColumn('id', 'text', column => column.primaryKey())
-    .addColumn('name', 'text', column => column.notNull().unique())
-    .addColumn('description', 'text')
+    .addColumn('name', 'text', column => column.notNull())
+    .addColumn('name_key', 'text', column => column.notNull().unique())
+    .addColumn('description', 'text', column => column.notNull())
     .addColumn('status', 'text', column => column.notNull())
     .addColumn('settings', 'text', column => column.notNull())
     .addColumn('created_at', 'text', column => column.notNull())
@@ -50,5 +51,9 @@ async function createAgents(db: Kysely<unknown>): Promise<void> {
     .addColumn('name', 'text', column => column.notNull())
     .addColumn('sealed', 'text', column => column.notNull())
     .addPrimaryKeyConstraint('agent_credentials_key', ['agent_id', 'name'])
+    .execute()
+  await db.schema
+    .createTable('agent_removals')
+    .addColumn('agent_id', 'text', column => column.primaryKey())
     .execute()
 }

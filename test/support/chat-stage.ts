@@ -1,0 +1,73 @@
+/** The real service with a model server behind it, and agents to talk to. */
+import type { ChatMessage } from '#features/chat/chat.schema.ts'
+import type { Clock } from '#platform/clock.ts'
+import { systemClock } from '#platform/clock.ts'
+import type { Answer, TestApp } from './build-app.ts'
+import { buildApp } from './build-app.ts'
+import type { ChatModel } from './chat-model.ts'
+import { startChatModel } from './chat-model.ts'
+
+export interface TurnBody {
+  userMessage: ChatMessage
+  assistantMessage: ChatMessage
+}
+
+export interface MessageList {
+  messages: ChatMessage[]
+  meta: { total: number; hasMore: boolean; limit: number; offset: number; next_cursor?: string | null }
+}
+
+export interface ChatStage extends AsyncDisposable {
+  app: TestApp
+  model: ChatModel
+  /** Makes an agent of its own, with these settings; the path of its chat. */
+  makeChat(settings?: object): Promise<string>
+  /** Sends a message as JSON. */
+  send(path: string, body: unknown): Promise<Answer<TurnBody>>
+  /** The messages of an agent, or of one of its conversations, oldest first. */
+  messages(path: string, conversationId?: string): Promise<ChatMessage[]>
+}
+
+interface StageOptions {
+  /** Environment variables, over those that suit tests. */
+  environment?: Record<string, string>
+  clock?: Clock
+  /** A folder that outlives the stage. */
+  dataDirectory?: string
+}
+
+/** To be closed by the caller. */
+export async function setChatStage({
+  environment = {},
+  clock = systemClock,
+  dataDirectory,
+}: StageOptions = {}): Promise<ChatStage> {
+  const model = await startChatModel()
+  const app = await buildApp({
+    environment: { ...model.environment, DEV_USER: 'dev@example.com', ...environment },
+    clock,
+    ...(dataDirectory === undefined ? {} : { dataDirectory }),
+  })
+  let agents = 0
+  return {
+    app,
+    model,
+    async makeChat(settings) {
+      agents += 1
+      const { body } = await app.call<{ id: string }>('POST', '/api/agents', {
+        body: { name: `agent-${agents}` },
+      })
+      if (settings !== undefined) await app.call('PUT', `/api/agents/${body.id}/settings`, { body: settings })
+      return `/api/agents/${body.id}/chat`
+    },
+    send: (path, body) => app.call<TurnBody>('POST', path, { body }),
+    async messages(path, conversationId) {
+      const of = conversationId === undefined ? '' : `&conversationId=${conversationId}`
+      return (await app.call<MessageList>('GET', `${path}?limit=1000${of}`)).body.messages
+    },
+    async [Symbol.asyncDispose]() {
+      await app.close()
+      await model[Symbol.asyncDispose]()
+    },
+  }
+}
