@@ -1,5 +1,6 @@
 import type { AgentsService } from '#features/agents/agents.service.ts'
 import type { SettingsService } from '#features/agents/settings.service.ts'
+import { temperatureOf } from '#features/agents/settings.service.ts'
 import { createAnswerStore } from '#features/chat/answer-store.ts'
 import { createAnswering } from '#features/chat/answering.ts'
 import { createAsking } from '#features/chat/asking.ts'
@@ -55,12 +56,11 @@ export function composeChat(app: App, needs: Needs) {
   const planner = createTurnPlanner({
     async agentOf(agentId) {
       const { agent, choice } = await choiceOf(agentId)
-      const { llm_temperature: temperature } = await settings.inForce(agentId, agent.settings)
       return {
         name: agent.name,
         status: agent.status,
         instructions: agent.settings.system_prompt,
-        temperature,
+        temperature: temperatureOf(agent.settings),
         model: requested => models.resolve({ ...choice, requested }),
       }
     },

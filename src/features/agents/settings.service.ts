@@ -30,7 +30,7 @@ export function createSettingsService({ repository, secretBox, modelInForce, clo
     // Whether there is a key decides, not which: nothing is opened for this.
     const credentials = Object.fromEntries(Object.keys(names).map(name => [name, 'set']))
     const { provider, model } = modelInForce({ settings: stored, credentials })
-    return { llm_temperature: defaultTemperature, ...stored, llm_provider: provider, llm_model: model }
+    return { ...stored, llm_temperature: temperatureOf(stored), llm_provider: provider, llm_model: model }
   }
 
   async function credentialsOf(agentId: string): Promise<Record<string, true>> {
@@ -66,6 +66,10 @@ export function createSettingsService({ repository, secretBox, modelInForce, clo
       )
     },
   }
+}
+
+export function temperatureOf(stored: StoredSettings): number {
+  return stored.llm_temperature ?? defaultTemperature
 }
 
 export type SettingsService = ReturnType<typeof createSettingsService>
