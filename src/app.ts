@@ -15,9 +15,10 @@ import { composeSources } from './composition/sources.ts'
 import type { Surroundings } from './composition/surroundings.ts'
 import type { Configuration } from './config.ts'
 
-/** Time that running answers, and then running jobs, get when the service ends, in milliseconds; 10 s are promised. */
+/** Time that running answers, then open connections, then running jobs get when the service ends, in milliseconds; 10 s are promised. */
 const answersGraceMs = 5000
-const jobsGraceMs = 3000
+const connectionsGraceMs = 500
+const jobsGraceMs = 2000
 
 export interface Service {
   app: App
@@ -61,7 +62,10 @@ export async function buildService(
     async close() {
       const closed = app.close()
       await answering.close(answersGraceMs)
+      // Who still sends or reads by now is too slow to be waited for.
+      const patience = setTimeout(() => app.server.closeAllConnections(), connectionsGraceMs)
       await closed
+      clearTimeout(patience)
       await foundation.runner.stop(jobsGraceMs)
       await foundation.close()
     },

@@ -99,8 +99,13 @@ function schemaProblems(environment: Record<string, unknown>): string[] {
 
 function mustBe(name: VariableName, value: unknown): string {
   const schema = environmentSchema.properties[name] as object as { expects: string; secret?: boolean }
-  const got = schema.secret ? '' : `, not ${JSON.stringify(value)}`
+  const got = schema.secret ? '' : `, not ${quoted(value)}`
   return `${name} must be ${schema.expects}${got}.`
+}
+
+/** An address may hold a password before its `@`. */
+function quoted(value: unknown): string {
+  return JSON.stringify(typeof value === 'string' ? value.replace(/\/\/[^/]*@/, '//***@') : value)
 }
 
 const addressVariables = [
@@ -135,8 +140,10 @@ function allowProblems(environment: Environment): string[] {
 
 function combinationProblems(environment: Environment): string[] {
   const problems: string[] = []
-  const gateway = environment.GATEWAY_JWKS_URL !== undefined || environment.GATEWAY_AUDIENCE !== undefined
-  if (gateway && (environment.GATEWAY_JWKS_URL === undefined || environment.GATEWAY_AUDIENCE === undefined))
+  const { GATEWAY_JWKS_URL: jwksUrl, GATEWAY_AUDIENCE: audience, GATEWAY_ISSUER: issuer } = environment
+  const gateway = [jwksUrl, audience, issuer].some(value => value !== undefined)
+  // An issuer alone is no gateway either: whoever sets it believes that there is one.
+  if (gateway && (jwksUrl === undefined || audience === undefined))
     problems.push('GATEWAY_JWKS_URL and GATEWAY_AUDIENCE must be set together.')
   if (environment.DEV_USER !== undefined && gateway)
     problems.push('DEV_USER must not be set while the identity gateway is on: it would let everybody in.')
@@ -213,8 +220,10 @@ function isWebAddress(value: string | undefined): boolean {
   return value !== undefined && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
 }
 
+/** Decoding skips what is no base64, so only the way back shows whether the text was all key. */
 function isKey(value: string | undefined): boolean {
-  return value !== undefined && Buffer.from(value, 'base64').length === 32
+  const key = Buffer.from(value ?? '', 'base64')
+  return key.length === 32 && key.toString('base64') === value
 }
 
 function isAddressRange(value: string): boolean {

@@ -25,7 +25,7 @@ const closing = '</passages>'
 export function writePassages(passages: readonly Passage[]): string {
   if (passages.length === 0) return ''
   const lines = passages.map(({ source, page, section, text }) =>
-    JSON.stringify({ source, page, section, text }).replace(/<(?=\/?passages>)/gi, '\\u003c'),
+    JSON.stringify({ source, page, section, text }).replace(/<(?=\s*\/?\s*passages)/gi, '\\u003c'),
   )
   return [opening, ...lines, closing].join('\n')
 }

@@ -14,7 +14,8 @@ export function createMetrics() {
   const modelTokens = new Counter({
     name: 'model_tokens_total',
     help: 'Tokens that model services reported.',
-    labelNames: ['provider', 'model', 'direction'],
+    // Not by model: its id is the caller's text, and each would be a series for ever.
+    labelNames: ['provider', 'direction'],
     registers: [registry],
   })
   return {
@@ -23,8 +24,9 @@ export function createMetrics() {
     observeRequest(method: string, route: string, status: number, seconds: number) {
       requestSeconds.observe({ method, route, status }, seconds)
     },
-    countTokens(provider: string, model: string, direction: 'input' | 'output', tokens: number) {
-      modelTokens.inc({ provider, model, direction }, tokens)
+    /** What services report is taken with care: a counter that is given nonsense would throw. */
+    countTokens(provider: string, direction: 'input' | 'output', tokens: number) {
+      if (Number.isFinite(tokens) && tokens > 0) modelTokens.inc({ provider, direction }, tokens)
     },
   }
 }

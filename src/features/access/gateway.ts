@@ -82,10 +82,13 @@ function userOf(claims: Record<string, unknown>): User | undefined {
   return { email: email.toLowerCase(), name: typeof name === 'string' ? name : undefined }
 }
 
+/** What jose says of keys that the token, not the gateway, is to blame for. */
+const tokenFaults = ['ERR_JWKS_NO_MATCHING_KEY', 'ERR_JWKS_MULTIPLE_MATCHING_KEYS', 'ERR_JWK_INVALID']
+
+/** The token's fault, or a key set that can't be fetched or read. */
 function translate(error: unknown): AppError {
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
-  // Everything that jose says of a token is the token's fault; the rest is a key set that can't be fetched or read.
-  const isTokenFault = code.startsWith('ERR_J') && code !== 'ERR_JWKS_TIMEOUT' && code !== 'ERR_JWKS_INVALID'
+  const isTokenFault = /^ERR_(JWT|JWS|JOSE_ALG|JOSE_NOT_SUPPORTED)/.test(code) || tokenFaults.includes(code)
   if (isTokenFault)
     return new AppError('UNAUTHORIZED', 'The identity token is not valid or has expired. Sign in again.', {
       cause: error,

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import type { ExpressionBuilder, Kysely } from 'kysely'
 import type { ListDefinition } from '#platform/http/list-query.ts'
 import { listRows } from '#platform/http/list-query.ts'
 import type { AgentTables, PlatformTables } from '#storage/tables.ts'
@@ -75,6 +75,18 @@ function selectReachable(database: Kysely<PlatformTables>, email: string | undef
   )
 }
 
+function nobodyElseIsNamed(nameKey: string, id: string) {
+  return ({ not, exists, selectFrom }: ExpressionBuilder<PlatformTables, 'agents'>) =>
+    not(
+      exists(
+        selectFrom('agents as others')
+          .select('others.id')
+          .where('others.name_key', '=', nameKey)
+          .where('others.id', '!=', id),
+      ),
+    )
+}
+
 /** Agents in the platform database. */
 export function createAgentsRepository(database: Kysely<PlatformTables>) {
   return {
@@ -125,25 +137,24 @@ export function createAgentsRepository(database: Kysely<PlatformTables>) {
         .updateTable('agents')
         .set({ ...changes, ...(name_key === undefined ? {} : { name_key }) })
         .where('id', '=', id)
-        .where(({ not, exists, selectFrom }) =>
-          not(
-            exists(
-              selectFrom('agents as others')
-                .select('others.id')
-                .where('others.name_key', '=', name_key ?? '')
-                .where('others.id', '!=', id),
-            ),
-          ),
-        )
+        .where(nobodyElseIsNamed(name_key ?? '', id))
         .executeTakeFirst()
       return result.numUpdatedRows > 0n
     },
 
-    /** Forgets the agent with its admins and credentials, and remembers that its database is still to be removed. */
-    async remove(id: string): Promise<void> {
-      await database.transaction().execute(async transaction => {
+    /**
+     * Forgets the agent with its admins and credentials, and remembers that its database is still to be removed. False if
+     * there is no such agent any more.
+     */
+    remove(id: string): Promise<boolean> {
+      return database.transaction().execute(async transaction => {
+        const { numDeletedRows } = await transaction
+          .deleteFrom('agents')
+          .where('id', '=', id)
+          .executeTakeFirstOrThrow()
+        if (numDeletedRows === 0n) return false
         await transaction.insertInto('agent_removals').values({ agent_id: id }).execute()
-        await transaction.deleteFrom('agents').where('id', '=', id).execute()
+        return true
       })
     },
 

@@ -56,7 +56,8 @@ export function createAgentsService(needs: Needs) {
       return agent
     },
 
-    async update(id: string, changes: AgentChanges) {
+    async update(id: string, { name, description, status }: AgentChanges) {
+      const changes = definedOf({ name, description, status })
       const agent = await find(id)
       if (id === defaultAgentId) refuseDefaultChanges(agent, changes)
       const updated_at = timestamp(clock)
@@ -67,7 +68,7 @@ export function createAgentsService(needs: Needs) {
 
     /** Deletes the agent with everything that belongs to it. */
     async remove(id: string): Promise<void> {
-      await repository.remove(id)
+      if (!(await repository.remove(id))) throw notFound('Agent')
       await needs.removeDatabase(id)
       await repository.finishRemoving(id)
     },
@@ -86,6 +87,10 @@ export function createAgentsService(needs: Needs) {
 
 function newRecord(id: string, { name, description = '' }: NewAgent, now: string) {
   return { id, name, description, status: 'active' as const, settings: {}, created_at: now, updated_at: now }
+}
+
+function definedOf(changes: { [Key in keyof AgentChanges]: AgentChanges[Key] | undefined }): AgentChanges {
+  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
 }
 
 function nameTaken(name: string): AppError {

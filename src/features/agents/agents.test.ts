@@ -167,6 +167,22 @@ describe(`changing an agent ${row('PUT /api/agents/{id}')}`, () => {
     })
   })
 
+  it('changes no column that the body is not about', async () => {
+    const before = (await app.call<AgentBody>('GET', '/api/agents/default')).body
+    const body = {
+      id: 'gone',
+      name_key: 'x',
+      settings: '{"llm_base_url":"http://evil.test/v1"}',
+      created_at: '1970-01-01T00:00:00.000Z',
+      owner_email: 'evil@example.com',
+      foo: 1,
+      description: 'Changed',
+    }
+    expect((await app.call('PUT', '/api/agents/default', { body })).status).toBe(200)
+    const after = (await app.call<AgentBody>('GET', '/api/agents/default')).body
+    expect(after).toEqual({ ...before, description: 'Changed', updated_at: expect.any(String) })
+  })
+
   it('keeps the name and the status of the default agent', async () => {
     const change = (body: object) => app.call('PUT', '/api/agents/default', { body })
     expect((await change({ name: 'other' })).status).toBe(409)
@@ -203,6 +219,13 @@ describe(`deleting an agent ${row('DELETE /api/agents/{id}')}`, () => {
     expect(body).toEqual({ success: true, message: expect.any(String) })
     expect(existsSync(folder)).toBe(false)
     expect((await app.call('GET', `/api/agents/${id}`, { headers: olga })).status).toBe(404)
+  })
+
+  it('happens once, also when it is asked for twice', async () => {
+    const { id } = await makeAgent()
+    const remove = () => app.call('DELETE', `/api/agents/${id}`, { headers: olga })
+    const statuses = (await Promise.all([remove(), remove(), remove()])).map(({ status }) => status)
+    expect(statuses.toSorted()).toEqual([200, 404, 404])
   })
 
   it(`is the owner's alone ${errorRow('agents', 403)}`, async () => {
@@ -284,6 +307,19 @@ describe(`settings ${row('PUT /api/agents/{id}/settings')}`, () => {
     expect(JSON.stringify([answer.body, read.body, app.logged])).not.toContain(secret)
     expect(filesThatHold(app.dataDirectory, secret)).toEqual([])
     expect((await put(id, { openai_api_key: null })).body.credentials).toEqual({ telegram_bot_token: true })
+  })
+
+  it('lose nothing when several are changed at once', async () => {
+    const { id } = await makeAgent()
+    const changes = [
+      { llm_temperature: 1 },
+      { system_prompt: 'Be kind.' },
+      { sql_tool_writes: true },
+      { browser_tools: true },
+    ]
+    await Promise.all(changes.map(change => put(id, change)))
+    const { body } = await app.call<AgentBody>('GET', `/api/agents/${id}`, { headers: olga })
+    expect(body.settings).toMatchObject(Object.assign({}, ...changes))
   })
 
   it('drop a stored key when the address changes that it was given for', async () => {

@@ -2,30 +2,33 @@ import type { Kysely } from 'kysely'
 import type { PlatformTables } from '#storage/tables.ts'
 import type { CredentialName, StoredSettings } from './settings.schema.ts'
 
+interface SettingsWrite {
+  settings: StoredSettings
+  sealed: Record<string, string | null>
+}
+
 /** Settings and sealed credentials of agents in the platform database. */
 export function createSettingsRepository(database: Kysely<PlatformTables>) {
   return {
-    /** The stored settings; undefined if there is no such agent. */
-    async find(agentId: string): Promise<StoredSettings | undefined> {
-      const row = await database
-        .selectFrom('agents')
-        .select('settings')
-        .where('id', '=', agentId)
-        .executeTakeFirst()
-      return row === undefined ? undefined : (JSON.parse(row.settings) as StoredSettings)
-    },
-
-    /** Stores the settings, and for each credential its sealed value or, for null, its removal. */
-    async save(
-      agentId: string,
-      settings: StoredSettings,
-      sealed: Map<string, string | null>,
-      updated_at: string,
-    ) {
-      await database.transaction().execute(async transaction => {
-        const changes = { settings: JSON.stringify(settings), updated_at }
+    /**
+     * Changes the stored settings by a function of them, in one transaction, so that no change made meanwhile is lost; it
+     * gives the new settings and, for each credential that changes, its sealed value or null. Undefined without such an
+     * agent.
+     */
+    change(agentId: string, updated_at: string, compute: (stored: StoredSettings) => SettingsWrite) {
+      return database.transaction().execute(async transaction => {
+        // The write comes first: it takes the row's lock before the settings are read.
+        const row = await transaction
+          .updateTable('agents')
+          .set({ updated_at })
+          .where('id', '=', agentId)
+          .returning('settings')
+          .executeTakeFirst()
+        if (row === undefined) return undefined
+        const { settings, sealed } = compute(JSON.parse(row.settings) as StoredSettings)
+        const changes = { settings: JSON.stringify(settings) }
         await transaction.updateTable('agents').set(changes).where('id', '=', agentId).execute()
-        for (const [name, value] of sealed) {
+        for (const [name, value] of Object.entries(sealed)) {
           const entry = { agent_id: agentId, name }
           await transaction
             .deleteFrom('agent_credentials')
@@ -37,6 +40,7 @@ export function createSettingsRepository(database: Kysely<PlatformTables>) {
             .values({ ...entry, sealed: value })
             .execute()
         }
+        return settings
       })
     },
 

@@ -38,23 +38,26 @@ export function createSettingsService({ repository, secretBox, modelInForce, clo
     return Object.fromEntries(rows.map(({ name }) => [name, true]))
   }
 
+  function seal(agentId: string, credentials: Record<string, string | null>): Record<string, string | null> {
+    const entries = Object.entries(credentials).map(([name, value]) => [
+      name,
+      value === null ? null : secretBox.seal(value, credentialContext(agentId, name)),
+    ])
+    return Object.fromEntries(entries)
+  }
+
   return {
     /** The settings as they take effect: what was chosen, and the defaults for the rest. */
     inForce,
 
     /** Changes the given keys and leaves the others; null takes a key back. */
     async update(agentId: string, changes: SettingsChanges) {
-      const stored = await repository.find(agentId)
-      if (stored === undefined) throw notFound('Agent')
       checkAddress(changes.llm_base_url)
-      const settings = applyChanges(stored, changes)
-      const sealed = new Map(
-        Object.entries(credentialChanges(stored, changes)).map(([name, value]) => [
-          name,
-          value === null ? null : secretBox.seal(value, credentialContext(agentId, name)),
-        ]),
-      )
-      await repository.save(agentId, settings, sealed, timestamp(clock))
+      const settings = await repository.change(agentId, timestamp(clock), stored => ({
+        settings: applyChanges(stored, changes),
+        sealed: seal(agentId, credentialChanges(stored, changes)),
+      }))
+      if (settings === undefined) throw notFound('Agent')
       return { settings: await inForce(agentId, settings), credentials: await credentialsOf(agentId) }
     },
 

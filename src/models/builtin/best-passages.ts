@@ -16,6 +16,8 @@ const quoteLength = 500
 const pieceLength = 250
 /** Words of a question that count: a pasted page is a question too. */
 const questionWords = 40
+/** Characters of a question that are looked at: taking text apart costs more than its length with some letters. */
+const questionCharacters = 4000
 const quotedPassages = 3
 
 interface Piece {
@@ -56,7 +58,9 @@ export function bestPassages(question: string, passages: readonly Passage[]): Fi
 
 /** The different words that carry the meaning of a question. */
 export function contentWordsOf(question: string): string[] {
-  return [...new Set(termsOf(question))].filter(word => !isStopWord(word)).slice(0, questionWords)
+  return [...new Set(termsOf(question.slice(0, questionCharacters)))]
+    .filter(word => !isStopWord(word))
+    .slice(0, questionWords)
 }
 
 /** Compares texts with the question's words; each pair of words is compared once. */

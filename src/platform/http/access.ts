@@ -1,8 +1,8 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Access, App, Area, LimitClass } from './app.ts'
 
 /** Decides whether the request may go on: throws UNAUTHORIZED, AccessDenied or NOT_FOUND if not. */
-export type Decide = (request: FastifyRequest, access: Access) => Promise<void>
+export type Decide = (request: FastifyRequest, reply: FastifyReply, access: Access) => Promise<void>
 
 /** A route as it was declared. */
 export interface DeclaredRoute {
@@ -31,10 +31,10 @@ export function requireDeclarations(app: App): readonly DeclaredRoute[] {
 
 /** Lets every request be decided upon before its body is read. */
 export function registerAccess(app: App, decide: Decide): void {
-  app.addHook('onRequest', async request => {
+  app.addHook('onRequest', async (request, reply) => {
     if (request.method === 'OPTIONS') return
     // A path without a route still has its token checked, so that a bad one is refused on every /api path alike.
     const access = request.routeOptions.config.access ?? (request.url.startsWith('/api') ? 'anyone' : 'open')
-    if (access !== 'open') await decide(request, access)
+    if (access !== 'open') await decide(request, reply, access)
   })
 }

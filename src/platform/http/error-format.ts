@@ -29,8 +29,8 @@ const foreignCodes: Record<string, [code: ErrorCode, message: string]> = {
     'VALIDATION_ERROR',
     'The request body does not match its Content-Length.',
   ],
-  FST_REQ_FILE_TOO_LARGE: ['PAYLOAD_TOO_LARGE', 'The uploaded file is too large.'],
-  FST_INVALID_MULTIPART_CONTENT_TYPE: ['UNSUPPORTED_MEDIA_TYPE', 'Send this request as multipart/form-data.'],
+  FST_ERR_BAD_URL: ['VALIDATION_ERROR', 'The path is not valid: write a percent sign as %25.'],
+  FST_ERR_MAX_PARAM_LENGTH: ['NOT_FOUND', 'There is nothing under so long a path. See /docs.'],
 }
 
 /** Turns whatever was thrown into the catalogue's error or an access denial; what is unknown becomes INTERNAL_ERROR. */
@@ -53,13 +53,23 @@ function validationError(
   problem: NonNullable<ForeignError['validation']>[number],
   context?: string,
 ): AppError {
-  const path = problem.instancePath.replace(/^\//, '').replaceAll('/', '.')
+  const path = dottedPath(problem.instancePath)
   const missing = problem.keyword === 'required' ? String(problem.params?.missingProperty ?? '') : ''
   const extra =
     problem.keyword === 'additionalProperties' ? String(problem.params?.additionalProperty ?? '') : ''
-  const field = [path, missing || extra].filter(part => part !== '').join('.') || (context ?? 'body')
+  const field = clip([path, missing || extra].filter(part => part !== '').join('.')) || (context ?? 'body')
   const issue = missing ? 'is required' : extra ? 'is not a known field' : issueOf(problem)
   return new AppError('VALIDATION_ERROR', `${field} ${issue}.`, { details: { field, issue } })
+}
+
+/** `/settings/a~1b/0` (RFC 6901) as `settings.a/b.0`. */
+function dottedPath(pointer: string): string {
+  return pointer.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
+}
+
+/** Names that callers made up are quoted only so far. */
+function clip(name: string): string {
+  return name.length > 100 ? `${name.slice(0, 100)}…` : name
 }
 
 function issueOf(problem: NonNullable<ForeignError['validation']>[number]): string {

@@ -1,27 +1,26 @@
+import type { AppError } from '../errors.ts'
 import { invalid } from '../errors.ts'
 import type { SortValue } from './list-query.ts'
+import type { Sorted } from './list-sort.ts'
 
-interface Sorted {
-  field: string
-  descending: boolean
+/** An opaque place in a sorted list: the sort it belongs to, and what the place is in that sort. */
+export function encodeCursor(sort: readonly Sorted[], place: readonly SortValue[]): string {
+  return Buffer.from(JSON.stringify([signature(sort), ...place])).toString('base64url')
 }
 
-/** An opaque place in a sorted list: the sort it belongs to and the sort values of the last row that was sent. */
-export function encodeCursor(sort: Sorted[], values: SortValue[]): string {
-  return Buffer.from(JSON.stringify([signature(sort), ...values])).toString('base64url')
+/** Throws VALIDATION_ERROR for a cursor that is not ours, or that belongs to another sort; `length` is that of a place. */
+export function decodeCursor(sort: readonly Sorted[], length: number, cursor: string): SortValue[] {
+  const [belongsTo, ...place] = parse(cursor)
+  if (belongsTo !== signature(sort) || place.length !== length || !place.every(isSortValue))
+    throw foreignCursor()
+  return place
 }
 
-/** Throws VALIDATION_ERROR for a cursor that is not ours, or that belongs to another sort. */
-export function decodeCursor(sort: Sorted[], cursor: string): SortValue[] {
-  const parts = parse(cursor)
-  const [belongsTo, ...values] = parts
-  const fits = belongsTo === signature(sort) && values.length === sort.length
-  if (!fits || !values.every(isSortValue))
-    throw invalid('cursor', 'must be a next_cursor of this list with the same sort and order')
-  return values
+export function foreignCursor(): AppError {
+  return invalid('cursor', 'must be a next_cursor of this list with the same sort and order')
 }
 
-function signature(sort: Sorted[]): string {
+function signature(sort: readonly Sorted[]): string {
   return sort.map(({ field, descending }) => `${descending ? '-' : '+'}${field}`).join(',')
 }
 

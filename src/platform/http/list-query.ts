@@ -3,13 +3,21 @@ import { sql } from 'kysely'
 import { Type } from 'typebox'
 import { invalid } from '../errors.ts'
 import { decodeCursor, encodeCursor } from './list-cursor.ts'
+import type { Sorted } from './list-sort.ts'
+import { readSort } from './list-sort.ts'
 
 /** Query parameters that every list takes; a route adds its own filters beside them. */
 export const listParameters = {
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 1000, description: 'Entries a page; 50 unless given.' }),
   ),
-  offset: Type.Optional(Type.Integer({ minimum: 0, description: 'Entries to leave out; 0 unless given.' })),
+  offset: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'Entries to leave out; 0 unless given.',
+    }),
+  ),
   search: Type.Optional(
     Type.String({ maxLength: 500, description: 'Text to look for, in any letter case.' }),
   ),
@@ -56,7 +64,7 @@ export interface ListDefinition<Row> {
   /** Unique column that ends every order, so that pages never overlap. */
   uniqueColumn: string
   /** The value of a sort column in a row that was read. */
-  valueOf(row: Row, column: string): SortValue
+  valueOf(row: Row, column: string): SortValue | null
 }
 
 export interface ListMeta {
@@ -72,11 +80,9 @@ export interface Page<Row> {
   meta: ListMeta
 }
 
-interface SortField {
-  field: string
+interface SortField extends Sorted {
   column: string
   whenNull: SortValue
-  descending: boolean
 }
 
 export const defaultLimit = 50
@@ -111,32 +117,17 @@ export async function listRows<Database, Table extends keyof Database, Row>(
 }
 
 function sortFields<Row>(definition: ListDefinition<Row>, parameters: ListParameters): SortField[] {
-  const orders = sortWords(parameters.order)
-  const wrong = orders.find(order => order !== 'asc' && order !== 'desc')
-  if (wrong !== undefined) throw invalid('order', `must be asc or desc, not ${wrong}`)
-  const fields = sortWords(parameters.sort)
-  const fallbackOrder = fields.length === 0 ? definition.defaultOrder : 'asc'
-  const chosen = fields.length === 0 ? [definition.defaultSort] : fields
-  const sorted = chosen.map((field, index) => {
-    const known = Object.hasOwn(definition.sortable, field) ? definition.sortable[field] : undefined
-    if (known === undefined)
-      throw invalid('sort', `must be one of ${Object.keys(definition.sortable).join(', ')}, not ${field}`)
-    return {
-      field,
-      column: known.column,
-      whenNull: known.whenNull ?? '',
-      descending: (orders[index] ?? fallbackOrder) === 'desc',
-    }
+  const { sortable, defaultSort, defaultOrder, uniqueColumn } = definition
+  const fallback = [{ field: defaultSort, descending: defaultOrder === 'desc' }]
+  const sorted = readSort(parameters, Object.keys(sortable), fallback)
+  const fields = sorted.flatMap(({ field, descending }) => {
+    const known = sortable[field]
+    return known === undefined
+      ? []
+      : [{ field, descending, column: known.column, whenNull: known.whenNull ?? '' }]
   })
   const descending = sorted.at(-1)?.descending ?? false
-  return [...sorted, { field: '', column: definition.uniqueColumn, whenNull: '', descending }]
-}
-
-export function sortWords(values: string[] | undefined): string[] {
-  return (values ?? [])
-    .flatMap(value => value.split(','))
-    .map(word => word.trim())
-    .filter(word => word !== '')
+  return [...fields, { field: '', column: uniqueColumn, whenNull: '', descending }]
 }
 
 function withSearch<Database, Table extends keyof Database, Row>(
@@ -169,10 +160,14 @@ function withDates<Database, Table extends keyof Database, Row>(
   return bounded
 }
 
-/** A point in time as it is stored; `timeOfDate` completes a date without a time. */
+const isoTime = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:\d{2})?)?$/i
+
+/** A point in time as it is stored: in UTC unless it says otherwise; `timeOfDate` completes a date without a time. */
 function instant(field: string, text: string, timeOfDate: string): string {
-  const complete = /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T${timeOfDate}Z` : text
-  const milliseconds = /^\d{4}-\d{2}-\d{2}T/.test(complete) ? Date.parse(complete) : Number.NaN
+  // An unescaped plus sign in a query arrives as a space.
+  const [, date, time = timeOfDate, zone = 'Z'] = isoTime.exec(text.replace(' ', '+')) ?? []
+  const isDay = date !== undefined && new Date(`${date}T00:00Z`).toJSON()?.startsWith(date)
+  const milliseconds = isDay ? Date.parse(`${date}T${time}${zone}`.toUpperCase()) : Number.NaN
   if (Number.isNaN(milliseconds)) throw invalid(field, 'must be an ISO 8601 date or time')
   return new Date(milliseconds).toISOString()
 }
@@ -206,7 +201,7 @@ function afterCursor<Database, Table extends keyof Database, Row>(
   sort: SortField[],
   cursor: string,
 ) {
-  const values = decodeCursor(sort, cursor)
+  const values = decodeCursor(sort, sort.length, cursor)
   return query.where((builder: ExpressionBuilder<Database, Table>) =>
     builder.or(
       sort.map((field, index) =>

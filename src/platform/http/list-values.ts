@@ -1,34 +1,36 @@
-import { invalid } from '../errors.ts'
-import { decodeCursor, encodeCursor } from './list-cursor.ts'
+import { decodeCursor, encodeCursor, foreignCursor } from './list-cursor.ts'
 import type { ListParameters, Page } from './list-query.ts'
-import { defaultLimit, sortWords } from './list-query.ts'
+import { defaultLimit } from './list-query.ts'
+import type { Sorted } from './list-sort.ts'
+import { readSort } from './list-sort.ts'
 
 /**
- * The generic list over values in memory, for short lists that stand in no table: every text or number field sorts,
- * every text field is searched, and the given order is kept unless a sort is asked for.
+ * The generic list over values in memory, for short lists that stand in no table: every field of text, numbers or truth
+ * values sorts, every text field is searched, and the given order is kept unless a sort is asked for.
  */
 export function listValues<Value extends object>(
   values: readonly Value[],
   parameters: ListParameters,
 ): Page<Value> {
   const { search = '', limit = defaultLimit, offset = 0, cursor } = parameters
-  const found = sortValues(
-    values.filter(value => matches(value, search.toLowerCase())),
-    parameters,
-  )
-  const start = cursor ? Number(decodeCursor(placeSort, cursor)[0]) : offset
-  const rows = found.slice(start, start + limit)
+  // An empty list can't tell what its fields are.
+  const sort = values.length === 0 ? [] : readSort(parameters, sortableFields(values), [])
+  const found = values.filter(value => matches(value, search.toLowerCase())).toSorted(comparison(sort))
+  const start = cursor ? placeOf(sort, cursor) : offset
+  const end = start + limit
+  const rows = found.slice(start, end)
   const meta = { total: found.length, limit, offset }
   if (cursor === undefined) return { rows, meta }
-  const has_more = start + limit < found.length
-  return {
-    rows,
-    meta: { ...meta, next_cursor: has_more ? encodeCursor(placeSort, [start + limit]) : null, has_more },
-  }
+  const has_more = end < found.length
+  return { rows, meta: { ...meta, next_cursor: has_more ? encodeCursor(sort, [end]) : null, has_more } }
 }
 
-/** A list in memory is cut by position: its cursor is a place, whatever the sort. */
-const placeSort = [{ field: 'place', descending: false }]
+/** A list in memory is cut by position. */
+function placeOf(sort: readonly Sorted[], cursor: string): number {
+  const [place] = decodeCursor(sort, 1, cursor)
+  if (typeof place !== 'number' || !Number.isSafeInteger(place) || place < 0) throw foreignCursor()
+  return place
+}
 
 function matches(value: object, search: string): boolean {
   return (
@@ -37,35 +39,33 @@ function matches(value: object, search: string): boolean {
   )
 }
 
-function sortValues<Value extends object>(values: Value[], parameters: ListParameters): Value[] {
-  const fields = sortWords(parameters.sort)
-  const orders = sortWords(parameters.order)
-  const [first] = values
-  for (const field of fields)
-    if (first !== undefined && !isSortable(first, field))
-      throw invalid(
-        'sort',
-        `must be one of ${Object.keys(first)
-          .filter(name => isSortable(first, name))
-          .join(', ')}, not ${field}`,
-      )
-  return values.toSorted((one, other) => {
-    for (const [index, field] of fields.entries()) {
+/** Fields that some value has; one that lacks it sorts first. */
+function sortableFields(values: readonly object[]): string[] {
+  const fields = values.flatMap(value => Object.entries(value))
+  return [...new Set(fields.filter(([, value]) => isSortable(value)).map(([name]) => name))]
+}
+
+type Sortable = string | number | boolean
+
+function isSortable(value: unknown): value is Sortable {
+  return ['string', 'number', 'boolean'].includes(typeof value)
+}
+
+function comparison(sort: readonly Sorted[]): (one: object, other: object) => number {
+  return (one, other) => {
+    for (const { field, descending } of sort) {
       const order = compare(fieldOf(one, field), fieldOf(other, field))
-      if (order !== 0) return orders[index] === 'desc' ? -order : order
+      if (order !== 0) return descending ? -order : order
     }
     return 0
-  })
+  }
 }
 
-function isSortable(value: object, field: string): boolean {
-  return Object.hasOwn(value, field) && ['string', 'number', 'boolean'].includes(typeof fieldOf(value, field))
+function fieldOf(value: object, field: string): Sortable {
+  const found: unknown = value[field as keyof typeof value]
+  return isSortable(found) ? found : ''
 }
 
-function fieldOf(value: object, field: string): string | number | boolean {
-  return value[field as keyof typeof value]
-}
-
-function compare(one: string | number | boolean, other: string | number | boolean): number {
+function compare(one: Sortable, other: Sortable): number {
   return one === other ? 0 : one < other ? -1 : 1
 }

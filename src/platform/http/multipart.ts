@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import type { MultipartFile } from '@fastify/multipart'
 import multipart from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
+import type { ErrorCode } from '../errors.ts'
 import { AppError, invalid } from '../errors.ts'
 import type { App } from './app.ts'
 
@@ -39,17 +40,47 @@ export async function readForm(request: FastifyRequest, options: FormOptions): P
     return await readParts(request, options)
   } catch (error) {
     await rm(options.path, { force: true })
-    throw error
+    throw translate(error)
   }
+}
+
+const parserCodes: Record<string, [code: ErrorCode, message: string]> = {
+  FST_INVALID_MULTIPART_CONTENT_TYPE: ['UNSUPPORTED_MEDIA_TYPE', 'Send this request as multipart/form-data.'],
+  FST_FILES_LIMIT: ['VALIDATION_ERROR', 'Send one file at a time.'],
+  FST_FIELDS_LIMIT: ['VALIDATION_ERROR', 'The form has too many fields.'],
+  FST_PARTS_LIMIT: ['VALIDATION_ERROR', 'The form has too many parts.'],
+  FST_PROTO_VIOLATION: ['VALIDATION_ERROR', 'The form has a field of a forbidden name.'],
+  FST_INVALID_JSON_FIELD_ERROR: ['VALIDATION_ERROR', 'A field of the form says that it is JSON but is not.'],
+  FST_MP_PREMATURE_CLOSE: ['VALIDATION_ERROR', 'The connection was closed before the form had arrived.'],
+}
+
+const malformed: [ErrorCode, string] = [
+  'VALIDATION_ERROR',
+  'The form is malformed: it must begin and end with the boundary that its content type names.',
+]
+
+/** The parser's complaints become the caller's; whatever else failed, such as the disk, stays as it is. */
+function translate(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  const known = 'code' in error ? parserCodes[String(error.code)] : undefined
+  // Complaints about the form's syntax have neither a code nor a class of their own.
+  const isSyntax = error.constructor === Error && !('code' in error)
+  const answer = known ?? (isSyntax ? malformed : undefined)
+  return answer === undefined ? error : new AppError(...answer, { cause: error })
 }
 
 async function readParts(request: FastifyRequest, options: FormOptions): Promise<Form> {
   const form: Form = { fields: {}, file: undefined }
   for await (const part of request.parts({ limits: { fileSize: options.maxBytes } })) {
     if (part.type === 'file') form.file = await receive(part, options)
-    else if (typeof part.value === 'string') form.fields[part.fieldname] = part.value
+    else form.fields[part.fieldname] = textOf(part.value)
   }
   return form
+}
+
+/** A field that is declared as JSON arrives parsed. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 async function receive(

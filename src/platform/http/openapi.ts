@@ -1,9 +1,14 @@
 import swagger from '@fastify/swagger'
+import type { FastifySchema } from 'fastify'
+import type { DeclaredRoute } from './access.ts'
 import type { App } from './app.ts'
+import { describeOperation } from './operation.ts'
 
 const description = [
   'Hosts AI agents that chat, answer from their own documents and act through tools.',
   'Agent-scoped paths begin with `/api/agents/{id}`; the agent `default` is open to callers without a user.',
+  'Every answer on a path with a rate limit carries `X-RateLimit-Limit`, `X-RateLimit-Remaining` and',
+  '`X-RateLimit-Reset`; every answer carries `X-Request-Id`.',
 ].join(' ')
 
 type Json = Record<string, unknown>
@@ -24,6 +29,14 @@ export async function registerOpenApi(
       },
       ...security(options.gatewayHeader),
     },
+    transform: ({ schema, url, route }) => ({
+      url,
+      schema: describeOperation({
+        route: route as DeclaredRoute,
+        schema: (schema ?? {}) as FastifySchema,
+        hasGateway: options.gatewayHeader !== undefined,
+      }),
+    }),
     hideUntagged: true,
     stripBasePath: false,
   })
@@ -51,6 +64,9 @@ function hoist(value: unknown, schemas: Record<string, unknown>): unknown {
   const entries = Object.entries(value).map(([name, inner]) => [name, hoist(inner, schemas)] as const)
   const copy: Json = Object.fromEntries(entries)
   if (typeof copy.title !== 'string' || copy.type !== 'object') return copy
+  const other = schemas[copy.title]
+  if (other !== undefined && JSON.stringify(other) !== JSON.stringify(copy))
+    throw new Error(`Two schemas have the title ${copy.title}: rename one.`)
   schemas[copy.title] = copy
   return { $ref: `#/components/schemas/${copy.title}` }
 }

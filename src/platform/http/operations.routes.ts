@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { notFound } from '../errors.ts'
 import type { Metrics } from '../metrics.ts'
 import type { App } from './app.ts'
 import { openApiDocument } from './openapi.ts'
@@ -48,16 +49,24 @@ export function registerOperationRoutes(app: App, { metrics, isReady }: Needs): 
     method: 'GET',
     url: '/metrics',
     config: open,
-    schema: { summary: 'Numbers in the text form of Prometheus', tags: ['Operations'] },
+    schema: {
+      summary: 'Numbers in the text form of Prometheus',
+      tags: ['Operations'],
+      response: { 200: { content: { 'text/plain': { schema: Type.String() } } } },
+    },
     handler: async (_request, reply) =>
       reply.header('Content-Type', metrics.contentType).send(await metrics.text()),
   })
 
+  let document: object | undefined
   app.route({
     method: 'GET',
     url: documentPath,
     config: open,
-    handler: async () => openApiDocument(app),
+    handler: async () => {
+      document ??= openApiDocument(app)
+      return document
+    },
   })
 
   registerReader(app)
@@ -77,8 +86,9 @@ function registerReader(app: App): void {
     config: open,
     handler: async (request, reply) => {
       const file = await reader.read(request.url.split('?')[0] ?? readerPath)
+      if (file === undefined) throw notFound('Page')
       reply.header('Content-Security-Policy', file.contentSecurityPolicy)
-      return reply.code(file.status).header('Content-Type', file.contentType).send(file.body)
+      return reply.header('Content-Type', file.contentType).send(file.body)
     },
   })
 }

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import ipaddr from 'ipaddr.js'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import type { Clock } from '../clock.ts'
 import { AppError } from '../errors.ts'
@@ -9,7 +10,7 @@ export type RateLimits = Record<Exclude<LimitClass, 'none'>, number>
 
 const windowSeconds = 60
 
-/** Counts every request to an `/api` path against the limit that its route declares, before anything else is done. */
+/** Counts every request against the limit that its route declares, before anything else is done. */
 export function registerRateLimits(app: App, limits: RateLimits, clock: Clock): void {
   const limiters = Object.fromEntries(
     Object.entries(limits)
@@ -24,13 +25,23 @@ export function registerRateLimits(app: App, limits: RateLimits, clock: Clock): 
 
 function limitOf(request: FastifyRequest): LimitClass {
   if (request.method === 'OPTIONS') return 'none'
-  const declared = request.routeOptions.config.limit
-  // Unknown paths below /api count as well, else guessing them would be free.
-  return declared ?? (request.url.startsWith('/api') ? 'general' : 'none')
+  // Unknown paths count as well, else guessing them would be free.
+  return request.routeOptions.config.limit ?? 'general'
+}
+
+/**
+ * Whom a request counts against: an IPv4 address, or the /64 network of an IPv6 address, since the lower half names an
+ * interface (RFC 4291, section 2.5.1) and its holder could take another one for every request.
+ */
+export function clientOf(address: string): string {
+  if (!ipaddr.IPv6.isValid(address)) return address
+  const parsed = ipaddr.process(address)
+  if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString()
+  return `${new ipaddr.IPv6([...parsed.parts.slice(0, 4), 0, 0, 0, 0])}/64`
 }
 
 async function count(limiter: RateLimiterMemory, request: FastifyRequest, reply: FastifyReply, clock: Clock) {
-  const { state, exceeded } = await consume(limiter, request.ip)
+  const { state, exceeded } = await consume(limiter, clientOf(request.ip))
   const resetSeconds = Math.ceil((clock.now() + state.msBeforeNext) / 1000)
   reply.header('X-RateLimit-Limit', limiter.points)
   reply.header('X-RateLimit-Remaining', Math.max(0, state.remainingPoints))

@@ -3,7 +3,6 @@ import { fastify } from 'fastify'
 
 /** One file of the documentation reader. */
 export interface ReaderFile {
-  status: number
   contentType: string
   body: Buffer
   /** What the page may load: itself and this server only. */
@@ -37,12 +36,13 @@ export function createReader(prefix: `/${string}`, documentUrl: string) {
   }
 
   return {
-    /** `path` begins with the prefix. */
-    async read(path: string): Promise<ReaderFile> {
+    /** `path` begins with the prefix; undefined for what is no part of the page. */
+    async read(path: string): Promise<ReaderFile | undefined> {
       opened ??= open()
       const answer = await (await opened).inject(path)
+      if (answer.statusCode !== 200) return undefined
       const contentType = String(answer.headers['content-type'] ?? 'text/plain')
-      return { status: answer.statusCode, contentType, body: answer.rawPayload, contentSecurityPolicy }
+      return { contentType, body: answer.rawPayload, contentSecurityPolicy }
     },
   }
 }

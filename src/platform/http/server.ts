@@ -7,12 +7,21 @@ import { AppError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { App } from './app.ts'
+import { answerClientError } from './client-error.ts'
+import { whenClosed } from './closing.ts'
 import { asKnownError, formatError } from './error-format.ts'
 import type { RateLimits } from './rate-limit.ts'
 import { registerRateLimits } from './rate-limit.ts'
 import { createValidatorCompiler } from './validation.ts'
 
 const jsonBodyLimit = 1024 * 1024
+/** The status, in logs and metrics only, of an answer whose client did not wait for its end. */
+const clientGone = 499
+
+/** A request must have arrived in full after this time, uploads over slow lines included: in milliseconds. */
+const arrivalLimitMs = 5 * 60_000
+
+const allowAnyOrigin = '*'
 
 interface ServerOptions {
   log: Log
@@ -28,10 +37,15 @@ export async function createServer(options: ServerOptions): Promise<App> {
   const app: App = fastify({
     loggerInstance: options.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
+    // A log of its own for every request costs more than most requests do: lines name their request themselves.
+    childLoggerFactory: logger => logger,
     bodyLimit: jsonBodyLimit,
     trustProxy: options.trustProxy.length > 0 ? options.trustProxy : false,
     genReqId: requestId,
+    requestTimeout: arrivalLimitMs,
     routerOptions: { maxParamLength: 500 },
+    clientErrorHandler: answerClientError,
+    frameworkErrors: answerUnroutable,
     // Ends idle keep-alive connections at once on close, while running answers finish.
     forceCloseConnections: 'idle',
     return503OnClosing: false,
@@ -40,13 +54,14 @@ export async function createServer(options: ServerOptions): Promise<App> {
   acceptJsonOnly(app)
   registerErrors(app)
   registerObservation(app, options)
+  // Before CORS, which answers preflights at once.
+  app.addHook('onRequest', async (request, reply) => setSecurityHeaders(request, reply))
   await app.register(cors, {
-    origin: '*',
+    origin: allowAnyOrigin,
     methods: ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS'],
     allowedHeaders: ['Content-Type', 'Authorization'],
     strictPreflight: false,
   })
-  app.addHook('onRequest', setSecurityHeaders)
   app.addHook('preValidation', treatNoBodyAsEmpty)
   registerRateLimits(app, options.rateLimits, options.clock)
   return app
@@ -63,7 +78,7 @@ function acceptJsonOnly(app: App): void {
   const parseJson = app.getDefaultJsonParser('error', 'error')
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    const text = String(body).replace(/^\uFEFF/, '')
+    const text = String(body)
     if (text === '') done(null, undefined)
     else void parseJson(request, text, done)
   })
@@ -91,7 +106,13 @@ function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply
   return reply.code(answer.status).header('Content-Type', answer.contentType).send(answer.body)
 }
 
-async function setSecurityHeaders(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+/** A path that the router can't read meets no hook, so that its answer is completed here. */
+function answerUnroutable(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  setSecurityHeaders(request, reply)
+  sendError(error, request, reply.header('Access-Control-Allow-Origin', allowAnyOrigin))
+}
+
+function setSecurityHeaders(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('X-Request-Id', request.id)
   reply.header('X-Content-Type-Options', 'nosniff')
   reply.header('X-Frame-Options', 'DENY')
@@ -104,21 +125,20 @@ async function treatNoBodyAsEmpty(request: FastifyRequest): Promise<void> {
   if (request.body === undefined && request.routeOptions.schema?.body !== undefined) request.body = {}
 }
 
-/** One log line and one observation a request, when its answer has ended. Queries are left out: they may hold tokens. */
+/**
+ * One log line and one observation a request, when its answer has ended or its client has gone: `onResponse` would not
+ * tell of the latter. Queries are left out: they may hold tokens.
+ */
 function registerObservation(app: App, { metrics }: ServerOptions): void {
-  app.addHook('onResponse', async (request, reply) => {
-    const route = request.routeOptions.url ?? 'unknown'
-    const milliseconds = reply.elapsedTime
-    metrics.observeRequest(request.method, route, reply.statusCode, milliseconds / 1000)
-    request.log.info(
-      {
-        requestId: request.id,
-        method: request.method,
-        path: request.url.split('?')[0],
-        status: reply.statusCode,
-        milliseconds,
-      },
-      'request',
-    )
+  app.addHook('onRequest', async (request, reply) => {
+    whenClosed(reply, isSent => {
+      const { method } = request
+      const route = request.routeOptions.url ?? 'unknown'
+      const status = isSent ? reply.statusCode : clientGone
+      const milliseconds = reply.elapsedTime
+      metrics.observeRequest(method, route, status, milliseconds / 1000)
+      const path = request.url.split('?')[0]
+      request.log.info({ requestId: request.id, method, path, status, milliseconds }, 'request')
+    })
   })
 }

@@ -16,6 +16,9 @@ export function sendEvents(reply: FastifyReply, events: AsyncIterable<unknown>):
   const stream = Readable.from(encode(events), { objectMode: false, highWaterMark: 64 })
   const keepAlive = setInterval(() => reply.raw.write(': keep-alive\n\n'), keepAliveMs)
   stream.once('close', () => clearInterval(keepAlive))
+  // Too late for an error answer: all that the client sees is that the connection ends.
+  const { id: requestId, log } = reply.request
+  stream.once('error', error => log.error({ err: error, requestId }, 'a stream of events failed'))
   return reply.send(stream)
 }
 

@@ -6,12 +6,32 @@ import type { TSchema } from 'typebox'
 /**
  * Two validators: JSON bodies are taken as they are (a number is no string), while path, query and header values,
  * which arrive as text, are turned into what their schema says, with defaults filled in and a single value of a
- * repeatable parameter made a list.
+ * repeatable parameter made a list. Fields that a body's schema does not know are taken out, unless it refuses them
+ * itself: no handler ever sees one.
  */
 export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
-  const strict = withFormats(new Ajv({ coerceTypes: false, useDefaults: true, strict: false }))
-  const coercing = withFormats(new Ajv({ coerceTypes: 'array', useDefaults: true, strict: false }))
-  return ({ schema, httpPart }) => (httpPart === 'body' ? strict : coercing).compile(schema)
+  const shared = { useDefaults: true, strict: false } as const
+  // `strictNumbers` refuses infinity, which JSON can say as 1e400. With coercion it would skip the bounds instead.
+  const strict = withFormats(new Ajv({ ...shared, coerceTypes: false, strictNumbers: true }))
+  const coercing = withFormats(new Ajv({ ...shared, coerceTypes: 'array' }))
+  const stripping = withFormats(
+    new Ajv({ ...shared, coerceTypes: false, strictNumbers: true, removeAdditional: true }),
+  )
+  return ({ schema, httpPart, method }) => {
+    if (httpPart === 'body')
+      return isClosed(schema) ? strict.compile(schema) : stripping.compile(closed(schema))
+    // A misspelt filter must not make a deletion larger.
+    const isDeletion = httpPart === 'querystring' && method === 'DELETE'
+    return coercing.compile(isDeletion ? closed(schema) : schema)
+  }
+}
+
+function isClosed(schema: TSchema): boolean {
+  return 'additionalProperties' in schema
+}
+
+function closed(schema: TSchema): TSchema {
+  return { ...schema, additionalProperties: false }
 }
 
 function withFormats(ajv: Ajv): Ajv {

@@ -1,0 +1,32 @@
+import type { Socket } from 'node:net'
+import { AppError } from '../errors.ts'
+import { formatError } from './error-format.ts'
+
+const overflow = 'HPE_HEADER_OVERFLOW'
+const timedOut = 'ERR_HTTP_REQUEST_TIMEOUT'
+
+/**
+ * Answers bytes that are no HTTP request, which therefore reach no route, in the generic shape, and ends the
+ * connection. A socket that is gone is left alone.
+ */
+export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return
+  const problem = new AppError('VALIDATION_ERROR', messageFor(error.code))
+  const body = JSON.stringify(formatError(problem, 'generic', '').body)
+  const status = error.code === timedOut ? '408 Request Timeout' : '400 Bad Request'
+  const head = [
+    `HTTP/1.1 ${status}`,
+    'Access-Control-Allow-Origin: *',
+    'Connection: close',
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+  ]
+  if (socket.writable) socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
+  socket.destroySoon()
+}
+
+function messageFor(code: string | undefined): string {
+  if (code === overflow) return 'The headers of the request, with its address, are too large.'
+  if (code === timedOut) return 'The request did not arrive in time.'
+  return 'This is not an HTTP request.'
+}

@@ -1,0 +1,13 @@
+import type { FastifyReply } from 'fastify'
+
+/** Calls back once: when the answer was sent to its end, or when the client has gone before. */
+export function whenClosed(reply: FastifyReply, callback: (isSent: boolean) => void): void {
+  let isClosed = false
+  const close = (isSent: boolean) => {
+    if (isClosed) return
+    isClosed = true
+    callback(isSent)
+  }
+  if (reply.raw.closed) close(reply.raw.writableFinished)
+  else reply.raw.once('finish', () => close(true)).once('close', () => close(false))
+}

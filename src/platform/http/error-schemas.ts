@@ -1,0 +1,34 @@
+import type { TSchema } from 'typebox'
+import { Type } from 'typebox'
+import type { Area } from './app.ts'
+
+/** The JSON body of a failed request, by area; error-format.ts makes them. */
+export const errorSchemas = {
+  generic: Type.Object(
+    {
+      error: Type.Object({
+        code: Type.String({ description: 'Stable name of the error, such as VALIDATION_ERROR.' }),
+        message: Type.String({ description: 'What was wrong and what to do.' }),
+        details: Type.Record(Type.String(), Type.Unknown(), {
+          description: '`field` and `issue` where one field is to blame.',
+        }),
+      }),
+    },
+    { title: 'Error' },
+  ),
+  chat: Type.Object(
+    {
+      error: Type.String({ description: 'What was wrong and what to do.' }),
+      code: Type.String({ description: 'Stable name of the error, such as CONVERSATION_LOCKED.' }),
+    },
+    { title: 'ChatError' },
+  ),
+  payments: Type.Object(
+    {
+      error: Type.String({ description: 'What was wrong and what to do.' }),
+      code: Type.Integer({ description: 'The status of the answer.' }),
+      details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    },
+    { title: 'PaymentError' },
+  ),
+} as const satisfies Record<Area, TSchema>

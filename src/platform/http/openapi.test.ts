@@ -1,0 +1,241 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { Ajv } from 'ajv'
+import type { TSchema } from 'typebox'
+import { Type } from 'typebox'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { bareServer, plainRoute } from '#test/support/bare-server.ts'
+import type { TestApp } from '#test/support/build-app.ts'
+import { buildApp } from '#test/support/build-app.ts'
+import type { App } from './app.ts'
+import { openApiDocument, registerOpenApi } from './openapi.ts'
+import { operationId } from './operation.ts'
+
+interface Media {
+  content: Record<string, { schema: Record<string, unknown> }>
+  description: string
+  headers?: object
+}
+
+interface Operation {
+  operationId: string
+  summary: string
+  tags: string[]
+  security?: object[]
+  requestBody?: Media
+  responses: Record<string, Media>
+}
+
+interface Document {
+  openapi: string
+  security?: object[]
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, object>; securitySchemes?: object }
+}
+
+const gatewayOn = {
+  GATEWAY_JWKS_URL: 'http://127.0.0.1:1/certs',
+  GATEWAY_AUDIENCE: 'x',
+  GATEWAY_HEADER: 'X-Token',
+}
+
+async function documentOf(app: TestApp): Promise<Document> {
+  const { status, body } = await app.call<Document>('GET', '/openapi.json')
+  expect(status).toBe(200)
+  return body
+}
+
+describe('the description of the service', () => {
+  let document: Document
+  let guarded: Document
+  let routes: TestApp['routes']
+
+  beforeAll(async () => {
+    const open = await buildApp()
+    const withGateway = await buildApp({ environment: gatewayOn })
+    document = await documentOf(open)
+    guarded = await documentOf(withGateway)
+    routes = open.routes
+    await Promise.all([open.close(), withGateway.close()])
+  })
+
+  const operationsOf = ({ paths }: Document) =>
+    Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({
+        route: `${method.toUpperCase()} ${path}`,
+        operation,
+      })),
+    )
+
+  it('is valid OpenAPI 3.1, with and without a gateway', async () => {
+    for (const one of [document, guarded]) {
+      expect(one.openapi).toBe('3.1.0')
+      expect(await new Validator().validate(JSON.parse(JSON.stringify(one)))).toEqual({ valid: true })
+    }
+  })
+
+  it('has every route of the API, and no other', () => {
+    const declared = routes
+      .filter(({ method, url }) => method !== 'HEAD' && url.startsWith('/api'))
+      .map(({ method, url }) => `${method} ${url.replaceAll(/:(\w+)/g, '{$1}')}`)
+    const described = operationsOf(document).map(({ route }) => route)
+    expect(described.filter(route => route.includes(' /api')).toSorted()).toEqual(declared.toSorted())
+    expect(described).toContain('GET /healthz')
+  })
+
+  it('says of every operation what it does, under an id of its own', () => {
+    const operations = operationsOf(document).map(({ operation }) => operation)
+    for (const { summary, tags } of operations) {
+      expect(summary).toMatch(/\S/)
+      expect(tags).toHaveLength(1)
+    }
+    const ids = operations.map(operation => operation.operationId)
+    expect(new Set(ids).size).toBe(ids.length)
+    for (const id of ids) expect(id).toMatch(/^(get|post|put|delete)[A-Z][A-Za-z0-9]*$/)
+  })
+
+  it('has a schema of every success, and of the failures in the shape of the area', () => {
+    const shapes = { generic: 'Error', chat: 'ChatError', payments: 'PaymentError' }
+    for (const { method, url, config } of routes.filter(({ url }) => url.startsWith('/api'))) {
+      if (method === 'HEAD') continue
+      const operation = document.paths[url.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]
+      const { responses = {} } = operation ?? {}
+      const successes = Object.keys(responses).filter(status => status.startsWith('2'))
+      expect(successes).toHaveLength(1)
+      const Ref = `#/components/schemas/${shapes[config.area]}`
+      for (const status of ['429', '4XX', '5XX'])
+        expect(responses[status]?.content, `${method} ${url} ${status}`).toEqual({
+          'application/json': { schema: { $ref: Ref } },
+        })
+      expect(Object.keys(responses[429]?.headers ?? {})).toEqual([
+        'Retry-After',
+        'X-RateLimit-Limit',
+        'X-RateLimit-Remaining',
+        'X-RateLimit-Reset',
+      ])
+      const isGuarded = config.access !== 'anyone'
+      expect(responses[403]?.content['text/plain']).toEqual(
+        isGuarded ? { schema: { type: 'string' } } : undefined,
+      )
+    }
+  })
+
+  it('asks for the token of the gateway where there is one', () => {
+    expect(document).not.toHaveProperty('security')
+    expect(document.components).not.toHaveProperty('securitySchemes')
+    expect(guarded.components.securitySchemes).toEqual({
+      gateway: { type: 'apiKey', in: 'header', name: 'X-Token' },
+    })
+    expect(guarded.security).toEqual([{ gateway: [] }, {}])
+    expect(guarded.paths['/healthz']?.get?.security).toEqual([])
+    expect(guarded.paths['/api/agents']?.post?.security).toEqual([{ gateway: [] }])
+    expect(guarded.paths['/api/agents']?.get).not.toHaveProperty('security')
+    for (const { route, operation } of operationsOf(guarded).filter(({ route }) => route.includes(' /api')))
+      expect(operation.responses[401]?.content, route).toEqual({
+        'application/json': { schema: { $ref: '#/components/schemas/Error' } },
+      })
+    for (const { operation } of operationsOf(document)) expect(operation.responses).not.toHaveProperty('401')
+  })
+
+  it('says that answers to messages can be streams', () => {
+    for (const path of ['/api/agents/{id}/chat', '/api/agents/{id}/chat/messages/{messageId}/regenerate'])
+      expect(Object.keys(document.paths[path]?.post?.responses[200]?.content ?? {})).toEqual([
+        'application/json',
+        'text/event-stream',
+      ])
+  })
+
+  it('says that a source is uploaded as a form', () => {
+    const { requestBody } = document.paths['/api/agents/{id}/sources']?.post ?? {}
+    expect(Object.keys(requestBody?.content ?? {})).toEqual(['multipart/form-data'])
+  })
+
+  it('has no secret to offer: credentials are write-only', () => {
+    const settings = document.paths['/api/agents/{id}/settings']?.put?.requestBody?.content
+    expect(settings?.['application/json']?.schema).toMatchObject({
+      properties: { openai_api_key: { anyOf: [{ type: 'string', writeOnly: true }, { type: 'null' }] } },
+    })
+    expect(JSON.stringify(document.components.schemas.AgentSettings)).not.toContain('api_key')
+  })
+
+  it('has only references that lead somewhere', () => {
+    const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)]
+    expect(references.length).toBeGreaterThan(20)
+    for (const [, name = ''] of references) expect(document.components.schemas).toHaveProperty(name)
+  })
+
+  it('describes what the service answers', async () => {
+    const app = await buildApp()
+    const { body } = await app.call('GET', '/api/agents/default')
+    const { body: failure } = await app.call('GET', '/api/agents?limit=0')
+    await app.close()
+    const ajv = new Ajv({ strict: false, validateFormats: false })
+    ajv.addSchema({ ...document, $id: 'api' })
+    expect(ajv.validate({ $ref: 'api#/components/schemas/Agent' }, body)).toBe(true)
+    expect(ajv.validate({ $ref: 'api#/components/schemas/Error' }, failure)).toBe(true)
+  })
+})
+
+describe('an operation', () => {
+  it.each([
+    ['GET', '/api/agents', 'getAgents'],
+    ['GET', '/api/agents/:id', 'getAgentsById'],
+    ['DELETE', '/api/agents/:id/admins/:adminId', 'deleteAgentsByIdAdminsByAdminId'],
+    ['POST', '/api/agents/:id/x402-resources', 'postAgentsByIdX402Resources'],
+    ['GET', '/api/agents/:id/calendar/feed.ics', 'getAgentsByIdCalendarFeedIcs'],
+    ['GET', '/healthz', 'getHealthz'],
+  ])('has an id made of its method and path: %s %s', (method, url, id) => {
+    expect(operationId({ method, url })).toBe(id)
+  })
+
+  async function describeRoutes(routes: (app: App) => void): Promise<Document> {
+    const { app } = await bareServer({
+      async routes(bare) {
+        await registerOpenApi(bare, { version: '1.2.3', gatewayHeader: undefined })
+        routes(bare)
+      },
+    })
+    return openApiDocument(app) as unknown as Document
+  }
+
+  it('takes the fields of its form from the route, which does not validate them', async () => {
+    const form = Type.Object({ name: Type.String(), file: Type.String({ format: 'binary' }) })
+    const document = await describeRoutes(app => {
+      app.route({
+        method: 'POST',
+        url: '/api/forms',
+        config: { ...plainRoute, access: 'admin', area: 'payments' },
+        schema: { tags: ['Forms'], consumes: ['multipart/form-data'], form },
+        handler: async () => ({}),
+      })
+    })
+    const operation = document.paths['/api/forms']?.post
+    expect(operation?.requestBody?.content['multipart/form-data']?.schema).toMatchObject({
+      required: ['name', 'file'],
+      properties: { file: { type: 'string', format: 'binary' } },
+    })
+    expect(operation?.responses['4XX']?.content['application/json']?.schema).toEqual({
+      $ref: '#/components/schemas/PaymentError',
+    })
+  })
+
+  it('shares the schemas that have a title, of which two cannot be different', async () => {
+    const route = (app: App, url: string, properties: Record<string, TSchema>) =>
+      app.route({
+        method: 'GET',
+        url,
+        config: plainRoute,
+        schema: { tags: ['x'], response: { 200: Type.Object(properties, { title: 'Thing' }) } },
+        handler: async () => ({}),
+      })
+    const shared = await describeRoutes(app => {
+      route(app, '/api/a', { id: Type.String() })
+      route(app, '/api/b', { id: Type.String() })
+    })
+    expect(Object.keys(shared.components.schemas)).toEqual(['Thing'])
+    const different = describeRoutes(app => {
+      route(app, '/api/a', { id: Type.String() })
+      route(app, '/api/b', { id: Type.Integer() })
+    })
+    await expect(different).rejects.toThrow('Two schemas have the title Thing')
+  })
+})

@@ -1,0 +1,96 @@
+/** What the OpenAPI document says of a route beyond its own schema, because it follows from how all routes are served. */
+import type { FastifySchema } from 'fastify'
+import type { TSchema } from 'typebox'
+import { Type } from 'typebox'
+import type { DeclaredRoute } from './access.ts'
+import { errorSchemas } from './error-schemas.ts'
+
+declare module 'fastify' {
+  interface FastifySchema {
+    /** The fields of a form, for routes that take one; described only, since the form is read as a stream. */
+    form?: TSchema
+  }
+}
+
+interface Operation {
+  route: DeclaredRoute
+  schema: FastifySchema
+  /** Whether requests can carry the identity gateway's token. */
+  hasGateway: boolean
+}
+
+type Content = Record<string, { schema: TSchema }>
+
+/** The route's schema with its operation id, security, request form and every answer that it can give. */
+export function describeOperation({ route, schema, hasGateway }: Operation): FastifySchema {
+  const { access } = route.config
+  return {
+    ...schema,
+    ...(takesForm(schema) ? { body: schema.form ?? Type.Object({}) } : {}),
+    operationId: operationId(route),
+    response: { ...successes(schema), ...failures(route, hasGateway) },
+    ...(hasGateway && access === 'open' ? { security: [] } : {}),
+    ...(hasGateway && access === 'user' ? { security: [{ gateway: [] }] } : {}),
+  }
+}
+
+/** `GET /api/agents/:id/chat` as `getAgentsByIdChat`: unique, and stable as long as the path is. */
+export function operationId({ method, url }: Pick<DeclaredRoute, 'method' | 'url'>): string {
+  const words = url
+    .split('/')
+    .filter(segment => segment !== '' && segment !== 'api')
+    .flatMap(segment => (segment.startsWith(':') ? ['by', segment.slice(1)] : segment.split(/[^A-Za-z0-9]+/)))
+  return method.toLowerCase() + words.map(word => word.charAt(0).toUpperCase() + word.slice(1)).join('')
+}
+
+function takesForm({ consumes }: FastifySchema): boolean {
+  return consumes?.includes('multipart/form-data') ?? false
+}
+
+/** A body with the option `stream` may be answered by events. */
+function successes({ body, response }: FastifySchema): Record<string, unknown> {
+  const answers = response as Record<string, TSchema> | undefined
+  const answer = answers?.['200']
+  if (answer === undefined || !hasStreamOption(body)) return { ...answers }
+  const content: Content = { 'application/json': { schema: answer }, 'text/event-stream': { schema: events } }
+  return { ...answers, 200: { description: 'The answer', content } }
+}
+
+const events = Type.String({
+  description:
+    'Each event is a line `event: message` and a line `data:` with a JSON object that has a `type`.',
+})
+
+function hasStreamOption(body: unknown): boolean {
+  const properties = (body as { properties?: Record<string, unknown> } | undefined)?.properties
+  return properties !== undefined && 'stream' in properties
+}
+
+function failures({ config }: DeclaredRoute, hasGateway: boolean): Record<string, unknown> {
+  const { area, access, limit } = config
+  if (access === 'open') return {}
+  const inArea = { 'application/json': { schema: errorSchemas[area] } }
+  return {
+    ...(hasGateway ? { 401: answer('The token is not valid or has expired', generic) } : {}),
+    ...(access === 'anyone'
+      ? {}
+      : { 403: answer('The caller may not do this', { ...plainText, ...inArea }) }),
+    ...(limit === 'none' ? {} : { 429: { ...answer('Too many requests', inArea), headers: waitHeaders } }),
+    '4XX': answer('The request is wrong', inArea),
+    '5XX': answer('The service, or one that it needs, failed', inArea),
+  }
+}
+
+const generic: Content = { 'application/json': { schema: errorSchemas.generic } }
+const plainText: Content = { 'text/plain': { schema: Type.String() } }
+
+const waitHeaders = {
+  'Retry-After': Type.Integer({ description: 'Seconds to wait.' }),
+  'X-RateLimit-Limit': Type.Integer({ description: 'Requests allowed in a minute.' }),
+  'X-RateLimit-Remaining': Type.Integer({ description: 'Requests left in this minute.' }),
+  'X-RateLimit-Reset': Type.Integer({ description: 'When the minute ends: Unix time in seconds.' }),
+}
+
+function answer(description: string, content: Content) {
+  return { description, content }
+}
