@@ -61,9 +61,9 @@ export async function buildService(
     foundation,
     async close() {
       const closed = app.close()
+      // Who still sends or reads after the last answer has ended is too slow to be waited for.
+      const patience = setTimeout(() => app.server.closeAllConnections(), answersGraceMs + connectionsGraceMs)
       await answering.close(answersGraceMs)
-      // Who still sends or reads by now is too slow to be waited for.
-      const patience = setTimeout(() => app.server.closeAllConnections(), connectionsGraceMs)
       await closed
       clearTimeout(patience)
       await foundation.runner.stop(jobsGraceMs)

@@ -25,12 +25,13 @@ export function keepAnswer({ question, recorder, store, clock, log, onLockLost }
   let writing: Promise<void> = Promise.resolve()
 
   async function beat(): Promise<void> {
-    const isNew = recorder.state() !== stored
+    const state = recorder.state()
+    const isNew = state !== stored
     if (!isNew && clock.now() - renewedAt < renewalMs) return
-    stored = recorder.state()
-    renewedAt = clock.now()
     const message = isNew ? recorder.message({ aborted: true }) : undefined
     if (!(await store.checkpoint(question, message))) onLockLost()
+    stored = state
+    renewedAt = clock.now()
   }
 
   const timer = setInterval(() => {

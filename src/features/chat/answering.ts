@@ -27,11 +27,12 @@ interface Needs {
 /** Answers questions: runs their turns, stores what is said as it comes to be, keeps the lock alive and lets it go. */
 export function createAnswering({ store, clock, ids, log }: Needs) {
   const running = new Map<AbortController, Promise<unknown>>()
+  let isOver = false
 
   async function answer(
     question: Question,
     emit: (event: TurnEvent) => void,
-    signal: AbortSignal,
+    ends: readonly AbortSignal[],
   ): Promise<Answered> {
     const recorder = createAnswerRecorder({
       id: ids.record(),
@@ -40,47 +41,52 @@ export function createAnswering({ store, clock, ids, log }: Needs) {
       model: question.model,
     })
     const lockLost = new AbortController()
-    const keeper = keepAnswer({ question, recorder, store, clock, log, onLockLost: () => lockLost.abort() })
-    const outcome = await question.turn(
-      event => {
-        recorder.add(event)
-        emit(event)
-      },
-      AbortSignal.any([signal, lockLost.signal, question.agent.signal]),
-    )
+    const onLockLost = () => lockLost.abort(lockWasLost())
+    const keeper = keepAnswer({ question, recorder, store, clock, log, onLockLost })
+    const signal = AbortSignal.any([...ends, lockLost.signal, question.agent.signal])
+    const told = (event: TurnEvent) => {
+      recorder.add(event)
+      emit(event)
+    }
+    const end = await question.turn(told, signal).catch(turnThatNeverBegan)
     await keeper.stop()
     if (lockLost.signal.aborted) return { assistantMessage: undefined, error: lockWasLost() }
-    return settle(question, recorder, outcome)
+    return settle(question, recorder, end, signal)
   }
 
   async function settle(
     question: Question,
     recorder: AnswerRecorder,
-    outcome: TurnOutcome,
+    { end, usage }: Pick<TurnOutcome, 'end' | 'usage'>,
+    signal: AbortSignal,
   ): Promise<Answered> {
-    const { end, usage } = outcome
-    const isAborted = end.kind === 'aborted'
-    const error = end.kind === 'failed' ? end.error : undefined
+    const error = errorOf(end, signal)
     const message = recorder.message({
       usage,
-      ...(isAborted ? { aborted: true } : {}),
+      ...(end.kind === 'aborted' ? { aborted: true } : {}),
       ...(error === undefined ? {} : { error: error.message }),
     })
     const isKept = end.kind === 'answered' || recorder.state() !== ''
     if (!(await store.finish(question, isKept ? message : undefined)))
       return { assistantMessage: undefined, error: lockWasLost() }
-    if (error !== undefined && error.fault !== 'user')
-      log.warn({ err: error, agentId: question.agent.agentId, model: question.model }, 'a turn failed')
+    if (end.kind === 'failed' && end.error.fault !== 'user') logFailure(question, end.error)
     return { assistantMessage: isKept ? message : undefined, error }
   }
 
+  function logFailure({ agent, model }: Question, error: unknown): void {
+    log.warn({ err: error, agentId: agent.agentId, model }, 'a turn failed')
+  }
+
   return {
-    /** Never rejects for what the model or its tools do; the lock and the agent are let go in any case. */
+    /** Never rejects, whatever goes wrong; the lock and the agent are let go in any case. */
     run(question: Question, emit: (event: TurnEvent) => void, client: AbortSignal): Promise<Answered> {
       const shutdown = new AbortController()
-      const signal = AbortSignal.any([client, shutdown.signal])
-      const answered = answer(question, emit, signal)
-        .then(result => (shutdown.signal.aborted ? { ...result, error: shuttingDown() } : result))
+      if (isOver) shutdown.abort(shuttingDown())
+      const answered = answer(question, emit, [client, shutdown.signal])
+        .catch(cause => {
+          logFailure(question, cause)
+          return { assistantMessage: undefined, error: unexpected('The answer could not be stored.', cause) }
+        })
         .finally(() => {
           running.delete(shutdown)
           question.agent.release()
@@ -89,18 +95,33 @@ export function createAnswering({ store, clock, ids, log }: Needs) {
       return answered
     },
 
-    /** Lets running turns finish within the grace (milliseconds), then ends them with an error. */
+    /** Lets running turns finish within the grace (milliseconds); then ends them, and those that still begin, with an error. */
     async close(graceMs: number): Promise<void> {
-      const timer = setTimeout(() => {
+      setTimeout(() => {
+        isOver = true
         for (const shutdown of running.keys()) shutdown.abort(shuttingDown())
-      }, graceMs)
-      await Promise.allSettled(running.values())
-      clearTimeout(timer)
+      }, graceMs).unref()
+      while (running.size > 0) await Promise.all(running.values())
     },
   }
 }
 
 export type Answering = ReturnType<typeof createAnswering>
+
+/** An abort that has something to say, as those of the server have and a client's has not, brings its own error. */
+function errorOf(end: TurnOutcome['end'], signal: AbortSignal): AppError | undefined {
+  if (end.kind === 'failed') return end.error
+  return end.kind === 'aborted' && signal.reason instanceof AppError ? signal.reason : undefined
+}
+
+function turnThatNeverBegan(cause: unknown): Pick<TurnOutcome, 'end' | 'usage'> {
+  const error = unexpected('The answer could not be begun.', cause)
+  return { end: { kind: 'failed', error }, usage: { inputTokens: 0, outputTokens: 0 } }
+}
+
+function unexpected(message: string, cause: unknown): AppError {
+  return new AppError('INTERNAL_ERROR', message, { cause })
+}
 
 function lockWasLost(): AppError {
   return new AppError('CONFLICT', 'Another request has taken this conversation over. Send the message again.')

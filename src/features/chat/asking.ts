@@ -14,6 +14,7 @@ import type { ConversationsService } from './conversations.service.ts'
 import type { StoredMessage } from './messages.repository.ts'
 import { findMessage, insertMessage, readWindow } from './messages.repository.ts'
 import type { Question } from './question.ts'
+import { cutEnd } from './turn/truncate-result.ts'
 import type { TurnPlan, TurnPlanner } from './turn-planner.ts'
 
 const titleCharacters = 80
@@ -113,5 +114,5 @@ function userMessage(id: string, conversationId: string, content: string, create
 function titleOf(content: string): string {
   const line = content.trim().split('\n')[0] ?? ''
   if (line.length <= titleCharacters) return line
-  return `${line.slice(0, titleCharacters).replace(/\s+\S*$/, '')}…`
+  return `${cutEnd(line, titleCharacters).replace(/\s+\S*$/, '')}…`
 }

@@ -32,9 +32,11 @@ interface Needs {
 }
 
 export function registerChatRoutes(app: App, { asking, answering, catalogue }: Needs): void {
-  async function deliver(question: Question, stream: boolean | undefined, reply: FastifyReply) {
+  /** Listens for the client's going away from the beginning, since accepting a question may take its time. */
+  async function deliver(asked: Promise<Question>, stream: boolean | undefined, reply: FastifyReply) {
     const client = new AbortController()
     reply.raw.once('close', () => client.abort())
+    const question = await asked
     if (stream) return sendEvents(reply, streamAnswer(answering, question, client.signal))
     const { assistantMessage, error } = await answering.run(question, () => {}, client.signal)
     if (error !== undefined) throw error
@@ -53,8 +55,8 @@ export function registerChatRoutes(app: App, { asking, answering, catalogue }: N
       body: newMessageSchema,
       response: answerResponse,
     },
-    handler: async (request, reply) =>
-      deliver(await asking.ask(request.params.id, request.body), request.body.stream, reply),
+    handler: (request, reply) =>
+      deliver(asking.ask(request.params.id, request.body), request.body.stream, reply),
   })
 
   app.route({
@@ -68,10 +70,9 @@ export function registerChatRoutes(app: App, { asking, answering, catalogue }: N
       body: regenerateSchema,
       response: answerResponse,
     },
-    handler: async (request, reply) => {
+    handler: (request, reply) => {
       const { id, messageId } = request.params
-      const question = await asking.askAgain(id, messageId, request.body)
-      return deliver(question, request.body.stream, reply)
+      return deliver(asking.askAgain(id, messageId, request.body), request.body.stream, reply)
     },
   })
 

@@ -24,14 +24,11 @@ export function streamAnswer(
   const { userMessage, model } = question
   const { id: userMessageId, conversationId } = userMessage
   queue.push({ type: 'message_start', userMessageId, conversationId, model })
-  answering.run(question, queue.push, signal).then(
-    ({ assistantMessage, error }) => {
-      if (error !== undefined) queue.push({ type: 'error', message: error.message, code: error.code })
-      else if (assistantMessage !== undefined) queue.push(completion(assistantMessage))
-      queue.end()
-    },
-    error => queue.fail(error),
-  )
+  void answering.run(question, queue.push, signal).then(({ assistantMessage, error }) => {
+    if (error !== undefined) queue.push({ type: 'error', message: error.message, code: error.code })
+    else if (assistantMessage !== undefined) queue.push(completion(assistantMessage))
+    queue.end()
+  })
   return queue.values()
 }
 
@@ -46,7 +43,6 @@ function createQueue<Value>() {
   const waiting: Value[] = []
   let wake = Promise.withResolvers<void>()
   let ended = false
-  let failure: unknown
   return {
     push(value: Value): void {
       waiting.push(value)
@@ -56,15 +52,10 @@ function createQueue<Value>() {
       ended = true
       wake.resolve()
     },
-    fail(error: unknown): void {
-      failure = error
-      this.end()
-    },
     async *values(): AsyncGenerator<Value> {
       for (;;) {
         yield* waiting.splice(0)
         if (waiting.length > 0) continue
-        if (failure !== undefined) throw failure
         if (ended) return
         await wake.promise
         wake = Promise.withResolvers()

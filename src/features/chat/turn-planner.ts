@@ -5,15 +5,12 @@ import type { Ids } from '#platform/ids.ts'
 import type { Log } from '#platform/log.ts'
 import type { Metrics } from '#platform/metrics.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
+import { readHistory } from './history.ts'
 import type { StoredMessage } from './messages.repository.ts'
-import { readWindow } from './messages.repository.ts'
-import { unknownContextWindow } from './turn/context-budget.ts'
+import { promptCharacters, unknownContextWindow } from './turn/context-budget.ts'
 import { buildPrompt } from './turn/prompt.ts'
 import { runTurn } from './turn/run-turn.ts'
 import type { Tool, TurnEvent, TurnOutcome } from './turn/turn.ts'
-
-/** Messages of a conversation that are looked at for a prompt; the context budget cuts further. */
-const historyMessages = 400
 
 /** How a question will be answered: decided before it is stored, so that a wrong model costs nothing. */
 export interface TurnPlan {
@@ -85,23 +82,20 @@ export function createTurnPlanner(needs: Needs) {
       return {
         model: chosen.id,
         async run(agent, question, emit, signal) {
-          const { conversationId, sequence } = question
-          const history = readWindow(agent.db, {
-            conversationId,
-            before: sequence,
-            end: 'newest',
-            limit: historyMessages,
-          })
-          const passages = options.autoRag === false ? [] : await passagesFor(agent, question.content, signal)
+          const contextWindow = chosen.contextWindow ?? unknownContextWindow
+          const [history, passages] = await Promise.all([
+            readHistory(agent.db, question, promptCharacters(contextWindow)),
+            options.autoRag === false ? [] : passagesFor(agent, question.content, signal),
+          ])
           const outcome = await runTurn({
             stream: call => needs.stream(chosen.model, call),
-            contextWindow: chosen.contextWindow ?? unknownContextWindow,
+            contextWindow,
             temperature: profile.temperature,
             tools: options.enableTools === false ? [] : needs.toolsFor(agent),
             messages: buildPrompt({
               agentName: profile.name,
               instructions: profile.instructions,
-              history: await history,
+              history,
               question: question.content,
               passages,
             }),
@@ -110,8 +104,8 @@ export function createTurnPlanner(needs: Needs) {
             maxIterations: needs.maxIterations,
             newToolCallId: needs.ids.toolCall,
           })
-          metrics.countTokens(chosen.provider, chosen.id, 'input', outcome.usage.inputTokens)
-          metrics.countTokens(chosen.provider, chosen.id, 'output', outcome.usage.outputTokens)
+          metrics.countTokens(chosen.provider, 'input', outcome.usage.inputTokens)
+          metrics.countTokens(chosen.provider, 'output', outcome.usage.outputTokens)
           return outcome
         },
       }

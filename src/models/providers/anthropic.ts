@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { matches } from '#platform/schema-check.ts'
 import type { RemoteProviderAdapter } from '../provider.ts'
 import { isTokenCount } from '../provider.ts'
+import { withToolsOfPrompt } from './anthropic-tools.ts'
 
 const listSchema = Type.Object({
   data: Type.Array(
@@ -17,7 +18,8 @@ export const anthropic: RemoteProviderAdapter = {
   publicAddress: 'https://api.anthropic.com/v1',
   async languageModel(modelId, { baseUrl, apiKey, fetch }) {
     const { createAnthropic } = await import('@ai-sdk/anthropic')
-    return createAnthropic({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch })(modelId)
+    const model = createAnthropic({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch })(modelId)
+    return { modelId, doStream: options => model.doStream(withToolsOfPrompt(options)) }
   },
   listRequest: apiKey => ({
     path: '/models?limit=1000',

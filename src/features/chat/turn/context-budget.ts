@@ -17,7 +17,8 @@ export function promptCharacters(window: number): number {
 
 /**
  * Makes a prompt fit: leaves out the oldest exchanges first, then shortens the longest texts of the last one from the
- * middle. System messages and the last exchange always stay; a tool call is never parted from its result.
+ * middle. System messages and the last exchange always stay, the former whole unless they alone take more than half of
+ * the room; a tool call is never parted from its result.
  */
 export function fitPrompt(prompt: readonly PromptMessage[], characters: number): PromptMessage[] {
   const system = prompt.filter(message => message.role === 'system')
@@ -30,8 +31,10 @@ export function fitPrompt(prompt: readonly PromptMessage[], characters: number):
     kept.unshift(exchange)
     room -= size
   }
-  const fitted = [...system, ...kept.flat()]
-  return room >= 0 ? fitted : shortenLongest(fitted, characters)
+  if (room >= 0) return [...system, ...kept.flat()]
+  const left = characters - sizeOf(system)
+  if (left >= characters / 2) return [...system, ...shortenLongest(kept.flat(), left)]
+  return shortenLongest([...system, ...kept.flat()], characters)
 }
 
 /** Size of a prompt in characters, as it is counted against the budget. */

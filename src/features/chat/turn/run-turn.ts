@@ -55,6 +55,11 @@ interface Answer {
   calls: ModelToolCall[]
 }
 
+/** Characters that a model may stream in one turn, thoughts and arguments included: no honest answer comes near. */
+const mostCharacters = 1_000_000
+/** Calls that one answer may ask for. */
+const mostCallsAtOnce = 64
+
 /** What one turn has gathered so far. */
 class Turn {
   readonly #input: TurnInput
@@ -65,6 +70,7 @@ class Turn {
   #prompt: PromptMessage[]
   #content = ''
   #deltas = 0
+  #streamed = 0
   #toolsEnded = false
 
   constructor(input: TurnInput) {
@@ -96,6 +102,7 @@ class Turn {
     const message = createAnswerMessage()
     const answer: Answer = { text: '', calls: [] }
     for await (const part of this.#input.stream(this.#options(tools))) {
+      this.#bound(part, answer)
       message.add(part)
       if (part.type === 'text-delta') this.#say(part.delta, answer)
       // Without tools on offer a call is the model's mistake, and there is nothing to answer it with.
@@ -105,6 +112,14 @@ class Turn {
     this.#input.signal.throwIfAborted()
     this.#prompt.push(message.message())
     return answer
+  }
+
+  /** A service that streams without end must not fill the memory. */
+  #bound(part: AnswerPart, { calls }: Answer): void {
+    if ('delta' in part) this.#streamed += part.delta.length
+    if ('input' in part) this.#streamed += part.input.length
+    if (this.#streamed > mostCharacters || calls.length > mostCallsAtOnce)
+      throw new AppError('MODEL_ERROR', 'The model gave more than an answer may hold, so it was cut off.')
   }
 
   #options(tools: readonly Tool[]): CallOptions {

@@ -36,7 +36,8 @@ function noteOf(leftOut: number): string {
   return `\n[… ${leftOut} characters left out …]\n`
 }
 
-function cutEnd(text: string, characters: number): string {
+/** Keeps the beginning; never splits a surrogate pair. */
+export function cutEnd(text: string, characters: number): string {
   const cut = text.slice(0, characters)
   const last = cut.charCodeAt(cut.length - 1)
   return last >= 0xd800 && last <= 0xdbff ? cut.slice(0, -1) : cut

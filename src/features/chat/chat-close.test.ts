@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest'
+import { buildApp } from '#test/support/build-app.ts'
+import { heldStream } from '#test/support/chat-model.ts'
+import type { ChatStage, MessageList } from '#test/support/chat-stage.ts'
+import { setChatStage } from '#test/support/chat-stage.ts'
+import type { Reply } from '#test/support/model-server.ts'
+import { openStream } from '#test/support/open-stream.ts'
+import { makeTemporaryDirectory } from '#test/support/temporary-directory.ts'
+
+const path = '/api/agents/default/chat'
+const shuttingDown = { type: 'error', message: expect.any(String), code: 'SHUTTING_DOWN' }
+/** The end of the service is promised within this time, in milliseconds. */
+const promised = 10_000
+
+/** What the next start finds. */
+async function storedIn(dataDirectory: string): Promise<MessageList['messages']> {
+  const app = await buildApp({ dataDirectory })
+  const { body } = await app.call<MessageList>('GET', path)
+  const { status } = await app.call('DELETE', path)
+  await app.close()
+  expect(status, 'nothing is locked').toBe(200)
+  return body.messages
+}
+
+async function timed(work: Promise<void>): Promise<number> {
+  const begun = performance.now()
+  await work
+  return performance.now() - begun
+}
+
+// Each waits for the grace of running answers, so they wait side by side.
+describe.concurrent('the end of the service while an answer is given', () => {
+  async function setStage(dataDirectory: string): Promise<{ stage: ChatStage; url: string }> {
+    const stage = await setChatStage({ dataDirectory })
+    return { stage, url: await stage.app.listen() }
+  }
+
+  it('lets an answer finish that finishes in time, and waits for no client that keeps its connection', async () => {
+    const { path: dataDirectory, remove } = makeTemporaryDirectory()
+    const { stage, url } = await setStage(dataDirectory)
+    const held = heldStream(['Half'], [' and half'])
+    stage.model.next(held.reply)
+    const answer = await openStream(`${url}${path}`, { content: 'Hello' })
+    await answer.until('content_delta')
+    const closing = timed(stage.app.service.close())
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow()
+    held.open()
+    const events = await answer.rest()
+    expect(events.map(({ type }) => type)).toEqual(['content_delta', 'message_complete'])
+    expect(await closing).toBeLessThan(4000)
+    await stage[Symbol.asyncDispose]()
+    const [, given] = await storedIn(dataDirectory)
+    expect(given?.content).toBe('Half and half')
+    expect(given?.metadata).not.toHaveProperty('aborted')
+    remove()
+  })
+
+  it('ends one that does not with an error, in both forms, and keeps what was said', async () => {
+    const { path: dataDirectory, remove } = makeTemporaryDirectory()
+    const { stage, url } = await setStage(dataDirectory)
+    const [streamed, whole] = [heldStream(['Streamed']), heldStream(['Whole'])]
+    stage.model.next(streamed.reply)
+    const answer = await openStream(`${url}${path}`, { content: 'Hello' }, { connection: 'close' })
+    await answer.until('content_delta')
+    stage.model.next(whole.reply)
+    const sent = stage.send(path, { content: 'Hello' })
+    await whole.begun
+    const closing = timed(stage.app.service.close())
+    expect(await answer.rest()).toEqual([shuttingDown])
+    expect(await sent).toMatchObject({ status: 500, body: { code: 'SHUTTING_DOWN' } })
+    expect(await closing).toBeLessThan(promised)
+    await Promise.all([streamed.ended, whole.ended])
+    await stage[Symbol.asyncDispose]()
+    const stored = await storedIn(dataDirectory)
+    expect(stored.filter(({ role }) => role === 'assistant')).toMatchObject([
+      { content: 'Streamed', metadata: { aborted: true } },
+      { content: 'Whole', metadata: { aborted: true } },
+    ])
+    remove()
+  })
+
+  it('ends one as well whose question was accepted only after the end had begun', async () => {
+    const { path: dataDirectory, remove } = makeTemporaryDirectory()
+    const { stage, url } = await setStage(dataDirectory)
+    const [asked, listed] = [Promise.withResolvers<void>(), Promise.withResolvers<Reply>()]
+    stage.model.list(() => {
+      asked.resolve()
+      return listed.promise
+    })
+    const held = heldStream(['Late'])
+    stage.model.next(held.reply)
+    const opening = openStream(`${url}${path}`, { content: 'Hello' }, { connection: 'close' })
+    await asked.promise
+    const closing = timed(stage.app.service.close())
+    listed.resolve({ json: { data: [{ id: 'fake-model' }] } })
+    const events = await (await opening).rest()
+    expect(events.at(-1)).toEqual(shuttingDown)
+    expect(await closing).toBeLessThan(promised)
+    await stage[Symbol.asyncDispose]()
+    expect(await storedIn(dataDirectory)).toMatchObject([{ role: 'user' }, { content: 'Late' }])
+    remove()
+  })
+})

@@ -1,0 +1,250 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { errorRow, limitRow, row } from '#test/spec/row.ts'
+import { heldStream } from '#test/support/chat-model.ts'
+import type { ChatStage, MessageList } from '#test/support/chat-stage.ts'
+import { setChatStage } from '#test/support/chat-stage.ts'
+
+let stage: ChatStage
+let app: ChatStage['app']
+
+beforeAll(async () => {
+  stage = await setChatStage()
+  app = stage.app
+})
+
+afterAll(() => stage[Symbol.asyncDispose]())
+
+/** Sends messages one after the other; the conversation that they made. */
+async function talk(path: string, contents: readonly string[], conversationId?: string): Promise<string> {
+  let id = conversationId
+  for (const content of contents) {
+    const { body } = await stage.send(path, { content, conversationId: id })
+    id = body.userMessage.conversationId
+  }
+  return id ?? ''
+}
+
+async function read(path: string, query = ''): Promise<MessageList> {
+  const { status, body } = await app.call<MessageList>('GET', `${path}${query}`)
+  expect(status).toBe(200)
+  return body
+}
+
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => `question ${index + 1}`)
+
+/** The questions among the messages, as their numbers. */
+const questionsOf = ({ messages }: MessageList) =>
+  messages.filter(({ role }) => role === 'user').map(({ content }) => Number(content.split(' ')[1]))
+
+const idsOf = ({ messages }: MessageList) => messages.map(({ id }) => id)
+
+describe(`reading messages ${row('GET /api/agents/{id}/chat')}`, () => {
+  it(`answers the newest 50, oldest first, unless asked otherwise ${limitRow('page-size')}`, async () => {
+    const path = await stage.makeChat()
+    await talk(path, numbers(30))
+    const { messages, meta } = await read(path)
+    expect(messages).toHaveLength(50)
+    expect(meta).toEqual({ total: 60, limit: 50, offset: 0, hasMore: true })
+    expect(questionsOf({ messages, meta })).toEqual(Array.from({ length: 25 }, (_, index) => index + 6))
+    expect(messages.at(-1)?.role).toBe('assistant')
+    expect((await read(path, '?limit=60')).meta.hasMore).toBe(false)
+  })
+
+  it('pages backwards with before, and forwards with after, without gap or overlap', async () => {
+    const path = await stage.makeChat()
+    await talk(path, numbers(6))
+    const all = idsOf(await read(path))
+    expect(all).toHaveLength(12)
+
+    const backwards: string[] = []
+    for (let before = '', more = true; more; before = `&before=${backwards[0]}`) {
+      const page = await read(path, `?limit=5${before}`)
+      backwards.unshift(...idsOf(page))
+      more = page.meta.hasMore
+    }
+    expect(backwards).toEqual(all)
+
+    const forwards = all.slice(0, 1)
+    for (let more = true; more; ) {
+      const page = await read(path, `?limit=5&after=${forwards.at(-1)}`)
+      forwards.push(...idsOf(page))
+      more = page.meta.hasMore
+    }
+    expect(forwards).toEqual(all)
+  })
+
+  it('says for the direction asked whether there are more', async () => {
+    const path = await stage.makeChat()
+    await talk(path, numbers(3))
+    const all = idsOf(await read(path))
+    const more = async (query: string) => (await read(path, query)).meta.hasMore
+    expect(await more(`?limit=2&before=${all[2]}`)).toBe(false)
+    expect(await more(`?limit=1&before=${all[2]}`)).toBe(true)
+    expect(await more(`?limit=3&after=${all[2]}`)).toBe(false)
+    expect(await more(`?limit=2&after=${all[2]}`)).toBe(true)
+    expect(idsOf(await read(path, `?after=${all.at(-1)}`))).toEqual([])
+    expect(idsOf(await read(path, `?after=${all[1]}&before=${all[4]}`))).toEqual(all.slice(2, 4))
+  })
+
+  it('of one conversation are no others', async () => {
+    const path = await stage.makeChat()
+    const first = await talk(path, ['question 1'])
+    const second = await talk(path, ['question 2'])
+    await talk(path, ['question 3'], first)
+    expect(questionsOf(await read(path))).toEqual([1, 2, 3])
+    const { messages, meta } = await read(path, `?conversationId=${first}`)
+    expect(questionsOf({ messages, meta })).toEqual([1, 3])
+    expect(meta.total).toBe(4)
+    expect(messages.every(({ conversationId }) => conversationId === first)).toBe(true)
+    expect(questionsOf(await read(path, `?conversationId=${second}`))).toEqual([2])
+  })
+
+  it('takes the parameters of every list', async () => {
+    const path = await stage.makeChat()
+    await talk(path, numbers(4))
+    const all = idsOf(await read(path))
+    expect(idsOf(await read(path, '?offset=2&limit=3'))).toEqual(all.slice(2, 5))
+    expect((await read(path, '?offset=2&limit=3')).meta).toEqual({
+      total: 8,
+      limit: 3,
+      offset: 2,
+      hasMore: true,
+    })
+    expect((await read(path, '?offset=5&limit=3')).meta.hasMore).toBe(false)
+    expect(idsOf(await read(path, '?sort=createdAt&order=desc'))).toEqual(all.toReversed())
+    expect(questionsOf(await read(path, '?search=QUESTION&sort=content&order=desc'))).toEqual([4, 3, 2, 1])
+    expect(idsOf(await read(path, '?to=2001-01-01'))).toEqual([])
+    const first = await read(path, '?limit=5&cursor=')
+    expect(first.meta.hasMore).toBe(true)
+    const rest = await read(path, `?limit=5&cursor=${first.meta.next_cursor}`)
+    expect([...idsOf(first), ...idsOf(rest)]).toEqual(all)
+    expect(rest.meta).toMatchObject({ next_cursor: null, hasMore: false })
+  })
+
+  it.each([
+    ['limit=0', 400],
+    ['limit=1001', 400],
+    ['limit=many', 400],
+    ['sort=metadata', 400],
+    ['before=a&offset=1', 400],
+    ['before=nothing-here', 404],
+    ['after=nothing-here', 404],
+    ['conversationId=nothing-here', 404],
+  ])(`refuses %s with %i ${errorRow('chat', 400)} ${errorRow('chat', 404)}`, async (query, status) => {
+    const path = await stage.makeChat()
+    const answer = await app.call('GET', `${path}?${query}`)
+    expect(answer.status).toBe(status)
+    expect(answer.body).toEqual({
+      error: expect.any(String),
+      code: status === 404 ? 'NOT_FOUND' : 'VALIDATION_ERROR',
+    })
+  })
+})
+
+describe(`deleting messages ${row('DELETE /api/agents/{id}/chat')}`, () => {
+  it('of one conversation leaves the others, and the conversation itself', async () => {
+    const path = await stage.makeChat()
+    const first = await talk(path, numbers(2))
+    const second = await talk(path, numbers(1))
+    const { status, body } = await app.call('DELETE', `${path}?conversationId=${first}`)
+    expect(status).toBe(200)
+    expect(body).toEqual({ success: true, deleted: 4 })
+    expect((await read(path, `?conversationId=${first}`)).messages).toEqual([])
+    expect((await read(path, `?conversationId=${second}`)).messages).toHaveLength(2)
+    const list = await app.call('GET', `${path}/conversations?sort=messageCount`)
+    expect(list.body).toMatchObject({
+      conversations: [
+        { id: first, messageCount: 0 },
+        { id: second, messageCount: 2 },
+      ],
+    })
+    expect(JSON.stringify(list.body).match(/lastMessageAt/g)).toHaveLength(1)
+    // Forgotten for the model as well.
+    await talk(path, ['question 9'], first)
+    expect(stage.model.questions().at(-1)?.messages.slice(1)).toEqual([
+      { role: 'user', content: 'question 9' },
+    ])
+  })
+
+  it('without an id deletes all of the agent, and none of another', async () => {
+    const [path, other] = [await stage.makeChat(), await stage.makeChat()]
+    await talk(path, numbers(1))
+    await talk(path, numbers(1))
+    await talk(other, numbers(1))
+    expect((await app.call('DELETE', path)).body).toEqual({ success: true, deleted: 4 })
+    expect((await read(path)).meta.total).toBe(0)
+    expect((await read(other)).meta.total).toBe(2)
+  })
+
+  it.each(['conversationId=nothing-here', 'conversationId=', 'conversationId=a&conversationId=b'])(
+    'deletes nothing for %s',
+    async query => {
+      const path = await stage.makeChat()
+      await talk(path, numbers(1))
+      expect((await app.call('DELETE', `${path}?${query}`)).status).toBeOneOf([400, 404])
+      expect((await read(path)).meta.total).toBe(2)
+    },
+  )
+
+  it(`is 409 and deletes nothing while any of them is being answered ${errorRow('chat', 409)}`, async () => {
+    const path = await stage.makeChat()
+    const [idle, busy] = [await talk(path, numbers(1)), await talk(path, numbers(1))]
+    const held = heldStream(['Well'])
+    stage.model.next(held.reply)
+    const sent = stage.send(path, { content: 'Hold on', conversationId: busy })
+    await held.begun
+    const locked = { status: 409, body: { code: 'CONVERSATION_LOCKED' } }
+    expect(await app.call('DELETE', path)).toMatchObject(locked)
+    expect(await app.call('DELETE', `${path}?conversationId=${busy}`)).toMatchObject(locked)
+    expect((await read(path)).meta.total).toBe(5)
+    expect((await app.call('DELETE', `${path}?conversationId=${idle}`)).body).toMatchObject({ deleted: 2 })
+    held.open()
+    expect((await sent).status).toBe(200)
+    expect((await app.call('DELETE', path)).body).toMatchObject({ deleted: 4 })
+  })
+})
+
+describe(`deleting a message ${row('DELETE /api/agents/{id}/chat/messages/{messageId}')}`, () => {
+  it('removes it alone', async () => {
+    const path = await stage.makeChat()
+    const conversationId = await talk(path, numbers(2))
+    const all = idsOf(await read(path))
+    const { status, body } = await app.call('DELETE', `${path}/messages/${all[3]}`)
+    expect(status).toBe(200)
+    expect(body).toEqual({ success: true })
+    const { messages, meta } = await read(path)
+    expect(messages.map(({ id }) => id)).toEqual(all.slice(0, 3))
+    expect(meta.total).toBe(3)
+    const list = await app.call('GET', `${path}/conversations`)
+    expect(list.body).toMatchObject({
+      conversations: [{ id: conversationId, messageCount: 3, lastMessageAt: messages[2]?.createdAt }],
+    })
+  })
+
+  it(`is 404 for one that does not exist, or is another agent’s ${errorRow('chat', 404)}`, async () => {
+    const [path, other] = [await stage.makeChat(), await stage.makeChat()]
+    await talk(path, numbers(1))
+    const [id] = idsOf(await read(path))
+    const missing = { status: 404, body: { error: 'Message not found', code: 'NOT_FOUND' } }
+    expect(await app.call('DELETE', `${other}/messages/${id}`)).toMatchObject(missing)
+    expect((await app.call('DELETE', `${path}/messages/${id}`)).status).toBe(200)
+    expect(await app.call('DELETE', `${path}/messages/${id}`)).toMatchObject(missing)
+  })
+
+  it('is 409 while its conversation is being answered', async () => {
+    const path = await stage.makeChat()
+    const conversationId = await talk(path, numbers(1))
+    const [id] = idsOf(await read(path))
+    const held = heldStream(['Well'])
+    stage.model.next(held.reply)
+    const sent = stage.send(path, { content: 'Hold on', conversationId })
+    await held.begun
+    expect(await app.call('DELETE', `${path}/messages/${id}`)).toMatchObject({
+      status: 409,
+      body: { code: 'CONVERSATION_LOCKED' },
+    })
+    held.open()
+    await sent
+    expect((await app.call('DELETE', `${path}/messages/${id}`)).status).toBe(200)
+  })
+})

@@ -1,0 +1,27 @@
+import { spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
+
+export interface Ending {
+  /** Null after a signal. */
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+/** In milliseconds; far more than a program takes that does not stay. */
+const limit = 30_000
+
+/** Runs a TypeScript file as a process of its own until it ends, with these environment variables and no others. */
+export async function runProgram(file: URL, environment: Record<string, string>): Promise<Ending> {
+  const child = spawn(process.execPath, [file.pathname], {
+    env: environment,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: limit,
+    killSignal: 'SIGKILL',
+  })
+  const ended = new Promise<number | null>((resolve, reject) =>
+    child.on('close', resolve).on('error', reject),
+  )
+  const [code, stdout, stderr] = await Promise.all([ended, text(child.stdout), text(child.stderr)])
+  return { code, stdout, stderr }
+}
