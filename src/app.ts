@@ -63,9 +63,12 @@ export async function buildService(
       const closed = app.close()
       // Who still sends or reads after the last answer has ended is too slow to be waited for.
       const patience = setTimeout(() => app.server.closeAllConnections(), answersGraceMs + connectionsGraceMs)
+      // A connection whose answer has ended meanwhile may be kept open by its client.
+      const sweep = setInterval(() => app.server.closeIdleConnections(), 100)
       await answering.close(answersGraceMs)
       await closed
       clearTimeout(patience)
+      clearInterval(sweep)
       await foundation.runner.stop(jobsGraceMs)
       await foundation.close()
     },
