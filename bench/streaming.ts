@@ -21,12 +21,18 @@ interface Wanted {
 /** Sends the caller's request; callers are numbered from 0. */
 type Ask = (caller: number, wanted: Wanted) => Promise<TokenTimes>
 
+/** The same figure, in milliseconds, of the service and of its reference. */
+interface Compared {
+  service: number
+  reference: number
+}
+
 const singleRequests = 300
 const manyCallers = 100
-const bursts = 10
+const bursts = 8
 const turns = 300
 const streams = 200
-const streamTokens = 700
+const streamTokens = 650
 const pace = 50
 
 /** An agent answers at most 50 conversations at a time. */
@@ -34,6 +40,9 @@ const callersPerAgent = 40
 const agents = streams / callersPerAgent
 
 await using model = await startProgram({ parameters: ['bench/support/model-server.ts'] })
+await using passThrough = await startProgram({
+  parameters: ['bench/support/pass-through.ts', model.address],
+})
 await using service = await startService({
   environment: {
     DEV_USER: 'bench@localhost.test',
@@ -43,21 +52,24 @@ await using service = await startService({
   },
 })
 const direct = askModel(model)
+const passed = askModel(passThrough)
 const through = await askService(service)
 
 const one = await firstTokenOfOne()
 const many = await firstTokenOfMany()
-const fastTurn = await processorTimeOfTurns(1, {
-  tokens: 50,
-})
-const pacedTurn = await processorTimeOfTurns(manyCallers, { tokens: 50, pace })
+const fastTurn = await processorTimeOf(1, { tokens: 50 })
+const pacedTurn = await processorTimeOf(manyCallers, { tokens: 50, pace })
 const gaps = await gapsBetweenTokens()
-printTable('streaming', 'the same model server, called directly', [
+printTable('streaming', 'the model server, called directly', [
   addedRow('first token, 1 caller, median', one, 3),
   addedRow(`first token, ${manyCallers} callers at once, median`, many, 40),
-  processorRow('processor time of 50 tokens, sent at once', fastTurn),
-  processorRow(`processor time of 50 tokens, ${pace} a second`, pacedTurn),
-  gapRow(`gap of tokens, ${streams} streams of ${pace}/s, p99`, gaps),
+  ratioRow(`gap of tokens, ${streams} streams of ${pace}/s, p99`, gaps, 2),
+])
+printTable('processor time of a turn', 'a Node process that only passes the stream on', [
+  costRow('50 tokens, as fast as possible', fastTurn, 3),
+  ratioRow('  the same, as a multiple', fastTurn),
+  costRow(`50 tokens, ${pace} a second, ${manyCallers} callers`, pacedTurn, 3),
+  ratioRow('  the same, as a multiple', pacedTurn),
 ])
 
 function questionOf({ tokens, pace }: Wanted): string {
@@ -72,10 +84,8 @@ function askModel({ address }: Program): Ask {
   }
   return (_caller, wanted) => {
     const messages = [{ role: 'user', content: questionOf(wanted) }]
-    return readTokens(
-      { ...stream, body: JSON.stringify({ model: 'fake-model', messages, stream: true }) },
-      wanted.tokens,
-    )
+    const body = JSON.stringify({ model: 'fake-model', messages, stream: true })
+    return readTokens({ ...stream, body }, wanted.tokens)
   }
 }
 
@@ -97,99 +107,80 @@ async function askService({ address }: Program): Promise<Ask> {
   }
 }
 
-interface Compared {
-  service: number
-  direct: number
-}
-
 /** Direct calls and calls of the service take turns, so that both meet the same machine. */
 async function firstTokenOfOne(): Promise<Compared> {
   const wanted = { tokens: 10 }
-  const times = { service: [] as number[], direct: [] as number[] }
-  const warmUp = 100
-  for (let index = -warmUp; index < singleRequests; index += 1) {
-    const [service, plain] = [await through(0, wanted), await direct(0, wanted)]
-    if (index < 0) continue
-    times.service.push(service.firstToken)
-    times.direct.push(plain.firstToken)
-  }
-  return { service: median(times.service), direct: median(times.direct) }
+  return mediansOf(100, singleRequests, async ask => [(await ask(0, wanted)).firstToken])
 }
 
 /** All callers ask at the same moment, again and again; the answers flow at the pace of a model. */
 async function firstTokenOfMany(): Promise<Compared> {
-  const times = { service: [] as number[], direct: [] as number[] }
-  const warmUp = 2
-  for (let index = -warmUp; index < bursts; index += 1) {
-    const service = await burst(through)
-    const plain = await burst(direct)
-    if (index < 0) continue
+  return mediansOf(2, bursts, async ask => {
+    const asked = Array.from({ length: manyCallers }, (_, caller) => ask(caller, { tokens: 10, pace }))
+    return (await Promise.all(asked)).map(({ firstToken }) => firstToken)
+  })
+}
+
+async function mediansOf(warmUp: number, rounds: number, timesOf: (ask: Ask) => Promise<number[]>) {
+  const times = { service: [] as number[], reference: [] as number[] }
+  for (let round = -warmUp; round < rounds; round += 1) {
+    const service = await timesOf(through)
+    const reference = await timesOf(direct)
+    if (round < 0) continue
     times.service.push(...service)
-    times.direct.push(...plain)
+    times.reference.push(...reference)
   }
-  return { service: median(times.service), direct: median(times.direct) }
+  return { service: median(times.service), reference: median(times.reference) }
 }
 
-async function burst(ask: Ask): Promise<number[]> {
-  const answers = await Promise.all(
-    Array.from({ length: manyCallers }, (_, caller) => ask(caller, { tokens: 10, pace })),
-  )
-  return answers.map(({ firstToken }) => firstToken)
-}
-
-/** Milliseconds of processor time that the service spends on a turn, over many of them. */
-async function processorTimeOfTurns(callers: number, wanted: Wanted): Promise<number> {
-  const before = service.processorTime()
-  const perCaller = turns / callers
-  await Promise.all(
-    Array.from({ length: callers }, async (_, caller) => {
-      await delay((caller * 1000) / callers)
-      for (let turn = 0; turn < perCaller; turn += 1) await through(caller, wanted)
-    }),
-  )
-  return (service.processorTime() - before) / turns
+/** Milliseconds of processor time of a turn, over many of them; the callers begin one after the other within a second. */
+async function processorTimeOf(callers: number, wanted: Wanted): Promise<Compared> {
+  const measure = async (program: Program, ask: Ask) => {
+    const before = program.processorTime()
+    await spread(callers, async caller => {
+      for (let turn = 0; turn < turns / callers; turn += 1) await ask(caller, wanted)
+    })
+    return (program.processorTime() - before) / turns
+  }
+  return { service: await measure(service, through), reference: await measure(passThrough, passed) }
 }
 
 async function gapsBetweenTokens(): Promise<Compared> {
-  return {
-    direct: percentile(await allGaps(direct), 0.99),
-    service: percentile(await allGaps(through), 0.99),
+  const measure = async (ask: Ask) => {
+    const answers = await spread(streams, caller => ask(caller, { tokens: streamTokens, pace }))
+    return percentile(
+      answers.flatMap(answer => answer.gaps),
+      0.99,
+    )
   }
+  return { reference: await measure(direct), service: await measure(through) }
 }
 
-/** The streams begin one after the other within a second, so that their tokens are spread over time. */
-async function allGaps(ask: Ask): Promise<number[]> {
-  const answers = await Promise.all(
-    Array.from({ length: streams }, async (_, caller) => {
-      await delay((caller * 1000) / streams)
-      return ask(caller, { tokens: streamTokens, pace })
+/** Lets callers begin one after the other within a second, so that their tokens are spread over time. */
+async function spread<Result>(callers: number, work: (caller: number) => Promise<Result>): Promise<Result[]> {
+  return Promise.all(
+    Array.from({ length: callers }, async (_, caller) => {
+      await delay((caller * 1000) / callers)
+      return work(caller)
     }),
   )
-  return answers.flatMap(answer => answer.gaps)
 }
 
-function addedRow(what: string, { service, direct }: Compared, most: number): Row {
-  return {
-    what,
-    service: `${rounded(service)} ms`,
-    reference: `${rounded(direct)} ms`,
-    figure: service - direct,
-    unit: 'ms',
-    bar: { most },
-  }
+function addedRow(what: string, compared: Compared, most: number): Row {
+  const figure = compared.service - compared.reference
+  return { ...sides(what, compared), figure, unit: 'ms', bar: { most } }
 }
 
-function processorRow(what: string, milliseconds: number): Row {
-  return { what, service: `${rounded(milliseconds)} ms`, figure: milliseconds, unit: 'ms', bar: { most: 3 } }
+function costRow(what: string, compared: Compared, most: number): Row {
+  return { ...sides(what, compared), figure: compared.service, unit: 'ms', bar: { most } }
 }
 
-function gapRow(what: string, { service, direct }: Compared): Row {
-  return {
-    what,
-    service: `${rounded(service)} ms`,
-    reference: `${rounded(direct)} ms`,
-    figure: service / direct,
-    unit: '×',
-    bar: { most: 2 },
-  }
+function ratioRow(what: string, compared: Compared, most?: number): Row {
+  const figure = compared.service / compared.reference
+  const bar = most === undefined ? {} : { bar: { most } }
+  return { ...sides(what, compared), figure, unit: '×', ...bar }
+}
+
+function sides(what: string, { service, reference }: Compared) {
+  return { what, service: `${rounded(service)} ms`, reference: `${rounded(reference)} ms` }
 }

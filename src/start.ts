@@ -6,7 +6,10 @@ import type { Service } from './app.ts'
 import { buildService } from './app.ts'
 import type { Configuration } from './config.ts'
 
-/** Builds the service and listens; prints one line with the address once it is ready. */
+/**
+ * Builds the service and listens; prints one line with the address once it is ready. Throws an error with a sentence
+ * for the operator when it can't, and then has given the data directory free.
+ */
 export async function start(configuration: Configuration): Promise<Service> {
   const log = createLog(configuration.logLevel)
   const service = await buildService(configuration, { clock: systemClock, ids: randomIds, log })
@@ -15,7 +18,26 @@ export async function start(configuration: Configuration): Promise<Service> {
     log.warn(
       'Everybody who reaches this address may change the agent "default": set up an identity gateway, or set PUBLIC_ACCESS to chat or read.',
     )
-  const address = await service.app.listen({ host, port })
+  const address = await listen(service, host, port)
   process.stdout.write(`agentstead is ready at ${baseUrl ?? address}\n`)
   return service
+}
+
+async function listen(service: Service, host: string, port: number): Promise<string> {
+  try {
+    return await service.app.listen({ host, port })
+  } catch (error) {
+    await service.close()
+    throw new Error(problemOf(error, host, port), { cause: error })
+  }
+}
+
+function problemOf(error: unknown, host: string, port: number): string {
+  const { code, message } = error as NodeJS.ErrnoException
+  if (code === 'EADDRINUSE')
+    return `port ${port} of ${host} is in use by another program. Stop that program, or set PORT to another port.`
+  if (code === 'EACCES') return `port ${port} is for privileged programs only. Set PORT to one above 1023.`
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+    return `${host} is not an address of this machine. Set HOST to one that is, such as 127.0.0.1.`
+  return message
 }

@@ -1,10 +1,11 @@
-import { makeTemporaryDirectory } from '#test/support/temporary-directory.ts'
+import { setTimeout as delay } from 'node:timers/promises'
 import manifest from '../../package.json' with { type: 'json' }
+import { makeDataDirectory } from './data-directory.ts'
 import type { Program } from './program.ts'
 import { startProgram } from './program.ts'
 
 interface ServiceOptions {
-  /** Where its data lies; by default a folder of its own, removed at its end. */
+  /** Where its data lies; by default a folder of its own. */
   dataDirectory?: string
   environment?: Record<string, string>
 }
@@ -22,18 +23,11 @@ const quiet = {
 }
 
 /** Starts the service as an operator does, on a free port of this machine and without rate limits. */
-export async function startService({ dataDirectory, environment }: ServiceOptions = {}): Promise<Program> {
-  const directory =
-    dataDirectory === undefined ? makeTemporaryDirectory() : { path: dataDirectory, remove: () => {} }
-  const program = await startProgram({
+export function startService({ dataDirectory, environment }: ServiceOptions = {}): Promise<Program> {
+  return startProgram({
     parameters: startParameters,
-    environment: { ...quiet, DATA_DIR: directory.path, ...environment },
+    environment: { ...quiet, DATA_DIR: dataDirectory ?? makeDataDirectory(), ...environment },
   })
-  const stop = async () => {
-    await program.stop()
-    directory.remove()
-  }
-  return { ...program, stop, [Symbol.asyncDispose]: stop }
 }
 
 /** Sends a request and reads its answer as JSON; `Body` is what the caller takes it for. Fails unless it succeeds. */
@@ -48,9 +42,23 @@ export async function uploadText(service: Program, name: string, text: string): 
   const body = new FormData()
   body.set('type', 'file')
   body.set('file', new Blob([text]), `${name}.txt`)
-  const { id } = await call<{ id: string }>(`${service.address}/api/agents/default/sources`, {
-    method: 'POST',
-    body,
-  })
+  const { id } = await call<{ id: string }>(sourcesOf(service), { method: 'POST', body })
   return id
+}
+
+/** Waits until a source is processed; the number of its chunks. */
+export async function untilReady(service: Program, sourceId: string): Promise<number> {
+  for (;;) {
+    const source = await call<{ status: string; chunks?: number; error?: string }>(
+      `${sourcesOf(service)}/${sourceId}`,
+    )
+    if (source.status === 'error') throw new Error(source.error)
+    if (source.status === 'ready') return source.chunks ?? 0
+    await delay(50)
+  }
+}
+
+/** The address of the sources of the agent `default`. */
+export function sourcesOf({ address }: Program): string {
+  return `${address}/api/agents/default/sources`
 }

@@ -11,8 +11,10 @@ import { registerChatRoutes } from '#features/chat/chat.routes.ts'
 import { createConversationLock } from '#features/chat/conversation-lock.ts'
 import { registerConversationRoutes, registerMessageRoutes } from '#features/chat/conversations.routes.ts'
 import { createConversationsService } from '#features/chat/conversations.service.ts'
+import { createMessageList } from '#features/chat/message-list.ts'
 import { createTurnPlanner } from '#features/chat/turn-planner.ts'
 import type { Knowledge } from '#features/sources/knowledge.service.ts'
+import { createPageReader } from '#features/sources/page-reader.service.ts'
 import { streamWithRetry } from '#models/call-with-retry.ts'
 import type { Models } from '#models/models.ts'
 import type { App } from '#platform/http/app.ts'
@@ -49,10 +51,15 @@ export function composeChat(app: App, needs: Needs) {
 
   const toolsFor = (agent: AgentHandle) => [
     searchKnowledge((query, limit, signal) => knowledge.search(agent, { query, limit }, signal)),
-    browseUrl(outbound, (page, signal) => knowledge.pageToMarkdown(page, signal)),
+    browseUrl(outbound, createPageReader(foundation.documentWorkers)),
   ]
   const lock = createConversationLock({ clock, holder: instanceId })
-  const conversations = createConversationsService({ lock, clock, ids })
+  const conversations = createConversationsService({
+    lock,
+    listMessages: createMessageList(foundation.searchWorkers),
+    clock,
+    ids,
+  })
   const planner = createTurnPlanner({
     async agentOf(agentId) {
       const { agent, choice } = await choiceOf(agentId)

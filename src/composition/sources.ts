@@ -1,10 +1,12 @@
 import type { AgentsService } from '#features/agents/agents.service.ts'
 import type { SettingsService } from '#features/agents/settings.service.ts'
+import { createIngest } from '#features/sources/ingest.ts'
 import type { Knowledge } from '#features/sources/knowledge.service.ts'
 import { createKnowledge } from '#features/sources/knowledge.service.ts'
-import { createIngest } from '#features/sources/parsing/ingest.ts'
-import { createProcessSourceJob, processJobName } from '#features/sources/process-source.job.ts'
+import { createProcessSourceJob } from '#features/sources/process-source.job.ts'
+import { createRemoveSourceJob } from '#features/sources/remove-source.job.ts'
 import { createSearchIndex } from '#features/sources/search/search-index.ts'
+import { processJobName, removeJobName } from '#features/sources/source-jobs.ts'
 import { registerSourceRoutes } from '#features/sources/sources.routes.ts'
 import { createSourcesService } from '#features/sources/sources.service.ts'
 import type { Models } from '#models/models.ts'
@@ -26,7 +28,7 @@ interface Needs {
 export function composeSources(app: App, needs: Needs): Knowledge {
   const { foundation, agents, settings, models, configuration } = needs
   const { transact, documentWorkers, searchWorkers, handlers } = foundation
-  const { clock, ids } = needs.surroundings
+  const { clock, ids, log } = needs.surroundings
 
   async function embeddingOf(agentId: string) {
     const agent = await agents.find(agentId)
@@ -38,14 +40,15 @@ export function composeSources(app: App, needs: Needs): Knowledge {
 
   const ingest = createIngest({ workers: documentWorkers })
   const index = createSearchIndex({ writers: documentWorkers, readers: searchWorkers })
-  const knowledge = createKnowledge({ index, embeddingOf, ingest })
+  const knowledge = createKnowledge({ index, embeddingOf, log })
   const sources = createSourcesService({
     transact,
-    removeChunks: (agent, sourceId) => index.remove({ databasePath: agent.path, sourceId }),
+    requireEmbedding: embeddingOf,
     clock,
     ids,
   })
   handlers.set(processJobName, createProcessSourceJob({ ingest, embeddingOf, index, transact, clock }))
+  handlers.set(removeJobName, createRemoveSourceJob(index))
   registerSourceRoutes(app, { sources, knowledge, maxUploadBytes: configuration.maxUploadBytes })
   return knowledge
 }

@@ -1,4 +1,4 @@
-import type { ColumnDefinitionBuilder, Kysely } from 'kysely'
+import type { ColumnDefinitionBuilder, Kysely, QueryExecutorProvider } from 'kysely'
 import type { AgentTables, PlatformTables } from './tables.ts'
 
 /** What a database engine does for storage; everything else is written once, for all engines. */
@@ -8,6 +8,11 @@ export interface StorageEngine {
   openPlatform(): Promise<Kysely<PlatformTables>>
   /** Opens an agent's database, made where there is none, without migrating it; the caller destroys it. */
   openAgent(agentId: string): Promise<OpenAgent>
+  /**
+   * Clears away what a process that died has left behind: once in this process, on the newest schema and before anyone
+   * uses the database.
+   */
+  recover(agent: OpenAgent): Promise<void>
   /** Deletes an agent's database and files, which must be closed; succeeds where there are none. */
   removeAgent(agentId: string): Promise<void>
   /** Lets the next process in; after all databases are closed. */
@@ -26,5 +31,9 @@ export interface OpenAgent {
 export interface SchemaParts {
   /** Type of a column that numbers its rows by itself, growing, never using a number twice. */
   sequenceType: 'integer' | 'bigserial'
+  /** Type of a column that holds such a number. */
+  sequenceReference: 'integer' | 'bigint'
   sequence(column: ColumnDefinitionBuilder): ColumnDefinitionBuilder
+  /** Makes what the words of chunks are found by. */
+  createFullText(db: QueryExecutorProvider): Promise<void>
 }

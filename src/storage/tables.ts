@@ -20,6 +20,7 @@ export interface AgentTables extends OutboxTables {
   messages: MessagesTable
   sources: SourcesTable
   chunks: ChunksTable
+  chunk_generations: ChunkGenerationsTable
   agent_facts: FactsTable
 }
 
@@ -107,6 +108,8 @@ interface SourcesTable {
   config: string
   created_at: string
   updated_at: string
+  /** Since when nobody sees it any more, while a job takes it apart; null for all others. */
+  removed_at: string | null
 }
 
 interface ChunksTable {
@@ -122,4 +125,18 @@ interface ChunksTable {
   /** Offsets in UTF-16 units into the source's extracted text: its slice equals `content`. */
   start_offset: number
   end_offset: number
+}
+
+/** Which chunks of a source are shown, and how far those that shall take their place have come. */
+interface ChunkGenerationsTable {
+  source_id: string
+  /** The source's chunks from this sequence to the next one are shown; none where the first is the greater. */
+  first_sequence: number
+  last_sequence: number
+  /** 1 when the source has no other chunks than those shown. */
+  settled: number
+  /** Names the attempt that has stored all chunks which are to be shown next; null while there is none such. */
+  draft: string | null
+  /** The source's chunks up to this sequence are in the indexes. */
+  indexed_sequence: number
 }

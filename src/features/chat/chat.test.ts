@@ -139,9 +139,7 @@ describe(`sending a message ${row('POST /api/agents/{id}/chat')}`, () => {
     const { body } = await send({ content: 'Count' })
     expect(body.assistantMessage.metadata?.usage).toEqual({ inputTokens: 12, outputTokens: 5 })
     const metrics = await app.call<string>('GET', '/metrics')
-    expect(metrics.body).toContain(
-      'model_tokens_total{provider="openai-compatible",direction="input"} 12',
-    )
+    expect(metrics.body).toContain('model_tokens_total{provider="openai-compatible",direction="input"} 12')
   })
 
   it('answers from nothing with the built-in model: it says that nothing fits', async () => {

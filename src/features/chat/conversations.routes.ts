@@ -74,7 +74,7 @@ export function registerMessageRoutes(app: App, conversations: ConversationsServ
       querystring: messageListQuery,
       response: { 200: messageListSchema },
     },
-    handler: request => conversations.messages(request.agent.db, request.query),
+    handler: request => conversations.messages(request.agent, request.query),
   })
 
   app.route({

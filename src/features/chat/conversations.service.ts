@@ -4,7 +4,9 @@ import { timestamp } from '#platform/clock.ts'
 import { AppError, conflict, notFound } from '#platform/errors.ts'
 import type { ListParameters } from '#platform/http/list-query.ts'
 import type { Ids } from '#platform/ids.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentTables } from '#storage/tables.ts'
+import { readBounded } from './bounded-window.ts'
 import type { Conversation, MessageListQuery } from './chat.schema.ts'
 import type { ConversationLock } from './conversation-lock.ts'
 import {
@@ -14,30 +16,26 @@ import {
   makeRoom,
   refreshActivity,
 } from './conversations.repository.ts'
-import {
-  countMessages,
-  deleteMessage,
-  deleteMessages,
-  findMessage,
-  listMessages,
-  readWindow,
-  toPublic,
-} from './messages.repository.ts'
+import type { ListMessages } from './message-list.ts'
+import { countMessages, deleteMessage, deleteMessages, findMessage, toPublic } from './messages.repository.ts'
 
 type Database = Kysely<AgentTables>
 
 /** Conversations that an agent holds; one more evicts the one with the oldest activity. */
 export const conversationsHeld = 50
 const defaultWindow = 50
+/** Characters of messages that one answer holds, give or take the last of them. */
+const pageCharacters = 4_000_000
 
 interface Needs {
   lock: ConversationLock
+  listMessages: ListMessages
   clock: Clock
   ids: Ids
 }
 
 /** Conversations and their messages, apart from answering. */
-export function createConversationsService({ lock, clock, ids }: Needs) {
+export function createConversationsService({ lock, listMessages, clock, ids }: Needs) {
   async function create(database: Database, title: string): Promise<Conversation> {
     const createdAt = timestamp(clock)
     if (!(await makeRoom(database, conversationsHeld, createdAt)))
@@ -91,10 +89,10 @@ export function createConversationsService({ lock, clock, ids }: Needs) {
     },
 
     /** Messages oldest first: the newest ones, those around `before` or `after`, or a page of the generic list. */
-    async messages(database: Database, query: MessageListQuery) {
+    async messages({ db: database, path, signal }: AgentHandle, query: MessageListQuery) {
       await requireConversation(database, query.conversationId)
       if (isGenericList(query)) {
-        const { messages, meta } = await listMessages(database, query)
+        const { messages, meta } = await listMessages(path, query, signal)
         return {
           messages: messages.map(toPublic),
           meta: { ...meta, hasMore: hasMoreAfter(meta, messages.length) },
@@ -132,20 +130,30 @@ function hasMoreAfter(meta: { total: number; offset: number; has_more?: boolean 
 
 async function readMessages(database: Database, query: MessageListQuery) {
   const { conversationId, limit = defaultWindow } = query
-  const [before, after] = await Promise.all([placeOf(database, query.before), placeOf(database, query.after)])
-  const end = after === undefined ? 'newest' : 'oldest'
+  const [before, after] = await Promise.all([
+    placeOf(database, query.before, conversationId),
+    placeOf(database, query.after, conversationId),
+  ])
+  const end = after === undefined ? ('newest' as const) : ('oldest' as const)
   const bounds = { ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) }
   // One more than asked tells whether there are more in that direction.
-  const found = await readWindow(database, { conversationId, ...bounds, end, limit: limit + 1 })
-  const hasMore = found.length > limit
-  const kept = hasMore ? (end === 'newest' ? found.slice(1) : found.slice(0, limit)) : found
+  const window = { conversationId, ...bounds, end, limit: limit + 1 }
+  const { messages, isCut } = await readBounded(database, window, pageCharacters)
+  const isMore = messages.length > limit
+  const kept = isMore ? (end === 'newest' ? messages.slice(1) : messages.slice(0, limit)) : messages
   const total = await countMessages(database, conversationId)
-  return { messages: kept.map(toPublic), meta: { total, limit, offset: 0, hasMore } }
+  return { messages: kept.map(toPublic), meta: { total, limit, offset: 0, hasMore: isMore || isCut } }
 }
 
-async function placeOf(database: Database, messageId: string | undefined): Promise<number | undefined> {
+/** Another conversation's message is as good as none. */
+async function placeOf(
+  database: Database,
+  messageId: string | undefined,
+  conversationId: string | undefined,
+) {
   if (messageId === undefined) return undefined
   const message = await findMessage(database, messageId)
-  if (message === undefined) throw notFound('Message')
+  if (message === undefined || (conversationId ?? message.conversationId) !== message.conversationId)
+    throw notFound('Message')
   return message.sequence
 }

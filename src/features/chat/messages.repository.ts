@@ -20,14 +20,13 @@ const messageList: ListDefinition<MessageRow> = {
   sortable: {
     createdAt: { column: 'sequence', whenNull: 0 },
     role: { column: 'role' },
-    content: { column: 'content' },
   },
   defaultSort: 'createdAt',
   defaultOrder: 'asc',
   searchable: ['content'],
   dateColumn: 'created_at',
   uniqueColumn: 'sequence',
-  valueOf: (row, column) => row[column as 'sequence' | 'role' | 'content'],
+  valueOf: (row, column) => row[column as 'sequence' | 'role'],
 }
 
 function selectMessages(database: Database) {

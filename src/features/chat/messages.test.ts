@@ -112,7 +112,7 @@ describe(`reading messages ${row('GET /api/agents/{id}/chat')}`, () => {
     })
     expect((await read(path, '?offset=5&limit=3')).meta.hasMore).toBe(false)
     expect(idsOf(await read(path, '?sort=createdAt&order=desc'))).toEqual(all.toReversed())
-    expect(questionsOf(await read(path, '?search=QUESTION&sort=content&order=desc'))).toEqual([4, 3, 2, 1])
+    expect(questionsOf(await read(path, '?search=QUESTION&sort=createdAt&order=desc'))).toEqual([4, 3, 2, 1])
     expect(idsOf(await read(path, '?to=2001-01-01'))).toEqual([])
     const first = await read(path, '?limit=5&cursor=')
     expect(first.meta.hasMore).toBe(true)

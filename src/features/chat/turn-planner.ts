@@ -5,12 +5,15 @@ import type { Ids } from '#platform/ids.ts'
 import type { Log } from '#platform/log.ts'
 import type { Metrics } from '#platform/metrics.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import { readHistory } from './history.ts'
+import { readBounded } from './bounded-window.ts'
 import type { StoredMessage } from './messages.repository.ts'
 import { promptCharacters, unknownContextWindow } from './turn/context-budget.ts'
 import { buildPrompt } from './turn/prompt.ts'
 import { runTurn } from './turn/run-turn.ts'
 import type { Tool, TurnEvent, TurnOutcome } from './turn/turn.ts'
+
+/** Messages of a conversation that are looked at for a prompt at most. */
+const historyMessages = 400
 
 /** How a question will be answered: decided before it is stored, so that a wrong model costs nothing. */
 export interface TurnPlan {
@@ -59,6 +62,17 @@ interface Needs {
   metrics: Metrics
 }
 
+/** What was said before a question: no more than fills the prompt, since the rest would be left out anyway. */
+async function readHistory(
+  { db }: AgentHandle,
+  { conversationId, sequence }: StoredMessage,
+  contextWindow: number,
+) {
+  const window = { conversationId, before: sequence, end: 'newest', limit: historyMessages } as const
+  const { messages } = await readBounded(db, window, promptCharacters(contextWindow))
+  return messages
+}
+
 export function createTurnPlanner(needs: Needs) {
   const { log, metrics } = needs
 
@@ -84,7 +98,7 @@ export function createTurnPlanner(needs: Needs) {
         async run(agent, question, emit, signal) {
           const contextWindow = chosen.contextWindow ?? unknownContextWindow
           const [history, passages] = await Promise.all([
-            readHistory(agent.db, question, promptCharacters(contextWindow)),
+            readHistory(agent, question, contextWindow),
             options.autoRag === false ? [] : passagesFor(agent, question.content, signal),
           ])
           const outcome = await runTurn({

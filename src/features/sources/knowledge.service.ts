@@ -1,8 +1,9 @@
 import type { EmbeddingModel } from '#models/embeddings.ts'
 import type { Passage } from '#models/passages.ts'
 import { AppError, notFound } from '#platform/errors.ts'
+import type { Log } from '#platform/log.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import type { Ingest } from './parsing/ingest.ts'
+import { providerSpace } from './search/provider-space.ts'
 import type { SearchIndex } from './search/search-index.ts'
 import { findSource, hasChunks } from './sources.repository.ts'
 import type { SearchQuery, SearchResult } from './sources.schema.ts'
@@ -11,15 +12,35 @@ const defaultResults = 10
 /** Passages that a question gets unasked, and how good each must be to be of use. */
 const automaticPassages = 6
 const usefulScore = 0.2
+/** Characters of a query that are embedded: below every model's limit, and more than says what is meant. */
+const longestEmbedded = 8_000
 
 interface Needs {
   index: SearchIndex
   embeddingOf(agentId: string): Promise<EmbeddingModel>
-  ingest: Ingest
+  log: Log
 }
 
-/** What an agent knows from its sources, and what it can read elsewhere. */
-export function createKnowledge({ index, embeddingOf, ingest }: Needs) {
+/** What an agent knows from its sources. */
+export function createKnowledge({ index, embeddingOf, log }: Needs) {
+  /** The query's vector; undefined where the built-in embedding is used or the provider's can't be had. */
+  async function embed(agent: AgentHandle, query: string, signal: AbortSignal) {
+    try {
+      const model = await embeddingOf(agent.agentId)
+      if (model.provider === 'builtin') return undefined
+      const text = query.slice(0, longestEmbedded).toWellFormed()
+      const [vector] = await model.embed([text], { signal, purpose: 'query' })
+      return vector && { space: providerSpace(model, vector), vector }
+    } catch (error) {
+      if (signal.aborted || !(error instanceof AppError)) throw error
+      log.warn(
+        { err: error, agentId: agent.agentId },
+        'a query was not embedded: it is searched for by its words',
+      )
+      return undefined
+    }
+  }
+
   async function search(
     agent: AgentHandle,
     query: SearchQuery,
@@ -30,21 +51,9 @@ export function createKnowledge({ index, embeddingOf, ingest }: Needs) {
       throw notFound('Source')
     // Most agents have no sources at first, and must not wait for a thread to find that out.
     if (!(await hasChunks(agent.db))) return []
-    const model = await embeddingOf(agent.agentId)
-    const [queryVector] =
-      model.provider === 'builtin' ? [] : await model.embed([query.query], { signal, purpose: 'query' })
-    return index.search(
-      {
-        databasePath: agent.path,
-        query: query.query,
-        limit: query.limit ?? defaultResults,
-        sourceId: source_id,
-        minScore: query.min_score,
-        embedding: `${model.provider}/${model.id}`,
-        queryVector,
-      },
-      signal,
-    )
+    const { query: text, limit = defaultResults, min_score: minScore } = query
+    const embedded = await embed(agent, text, signal)
+    return index.search(agent.path, { text, limit, sourceId: source_id, minScore, embedded }, signal)
   }
 
   return {
@@ -63,13 +72,6 @@ export function createKnowledge({ index, embeddingOf, ingest }: Needs) {
         ...(section === null ? {} : { section }),
         text: content,
       }))
-    },
-
-    async pageToMarkdown(page: { html: string; url: string }, signal: AbortSignal) {
-      const read = await ingest.page(page, signal)
-      if (read === undefined)
-        throw new AppError('OUTBOUND_FAILED', 'This page takes too much time or memory to read.')
-      return read
     },
   }
 }

@@ -1,86 +1,67 @@
 import { join } from 'node:path'
-import type { Static } from 'typebox'
-import { Type } from 'typebox'
 import type { EmbeddingModel } from '#models/embeddings.ts'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
-import { AppError } from '#platform/errors.ts'
 import type { JobContext, JobHandler, Transact } from '#platform/jobs/jobs.ts'
-import { matches } from '#platform/schema-check.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import type { Chunk } from './chunking/chunk-document.ts'
+import type { Ingest } from './ingest.ts'
 import { documentFormatOf } from './parsing/document-format.ts'
-import type { Ingest } from './parsing/ingest.ts'
+import { hasDraft } from './search/generations.ts'
+import { indexDraft } from './search/index-draft.ts'
+import { embeddingName } from './search/provider-space.ts'
 import type { SearchIndex } from './search/search-index.ts'
+import { sourceIdOf } from './source-jobs.ts'
 import type { SourceEvents } from './sources.events.ts'
 import { findSource, updateSource } from './sources.repository.ts'
 import type { Source } from './sources.schema.ts'
 
-export const processJobName = 'source.process'
-
-/** One job a source at a time. */
-export function processJobKey(sourceId: string): string {
-  return `${processJobName}:${sourceId}`
-}
-
-const payloadSchema = Type.Object({ sourceId: Type.String() })
-
-/** Shares of the progress: reading the file, embedding its chunks, writing them into the index. */
+/** Share of the progress that reading the file is; the rest is embedding and indexing its chunks. */
 const progressRead = 0.2
-const progressEmbedded = 0.6
 
 interface Needs {
   ingest: Ingest
   embeddingOf(agentId: string): Promise<EmbeddingModel>
-  index: Pick<SearchIndex, 'replace'>
+  index: Pick<SearchIndex, 'indexNext' | 'finish'>
   transact: Transact<SourceEvents>
   clock: Clock
 }
 
-/** Reads, cuts, embeds and indexes an uploaded file. Running it again replaces what an earlier run has left. */
+/**
+ * Reads, cuts, embeds and indexes an uploaded file, in worker threads that hand the chunks on through the database. An
+ * interrupted run is continued by the next one.
+ */
 export function createProcessSourceJob(needs: Needs): JobHandler<AgentHandle> {
-  const { ingest } = needs
   const { finish, fail } = createOutcomes(needs)
 
-  async function embed(
-    chunks: Chunk[],
-    context: JobContext<AgentHandle>,
-    report: (share: number) => Promise<void>,
-  ) {
-    const model = await needs.embeddingOf(context.agent.agentId)
-    const embedding = `${model.provider}/${model.id}`
-    if (model.provider === 'builtin') return { embedding, vectors: undefined }
-    const vectors: Float32Array[] = []
-    for (const batch of batches(chunks, 96)) {
-      const texts = batch.map(({ content }) => content)
-      vectors.push(...(await model.embed(texts, { signal: context.signal, purpose: 'document' })))
-      await report(vectors.length / chunks.length)
-    }
-    return { embedding, vectors }
-  }
-
   async function process(context: JobContext<AgentHandle>, source: Source): Promise<void> {
-    const { agent, signal } = context
-    const report = async (progress: number) => void (await updateSource(agent.db, source.id, { progress }))
+    const { agent, signal, jobId } = context
+    const { db } = agent
+    const report = async (progress: number) => void (await updateSource(db, source.id, { progress }))
     const format = documentFormatOf(source.config.file_name)
     if (format === undefined || source.file_path === undefined)
       return fail(agent, source, 'The file of this source is missing.')
-    const path = join(agent.filesDirectory, source.file_path)
-    const { chunk_size, overlap, method } = source.config
-    const read = await ingest.file({ path, format, chunking: { chunk_size, overlap, method } }, signal)
-    if (read.kind === 'unreadable') return fail(agent, source, read.reason)
-    await report(progressRead)
-    const { chunks } = read
-    const embedded = await embed(chunks, context, share =>
-      report(progressRead + share * (progressEmbedded - progressRead)),
-    )
-    const replacement = { databasePath: agent.path, sourceId: source.id, chunks, ...embedded }
-    await needs.index.replace(replacement, signal, share => {
-      report(progressEmbedded + share * (1 - progressEmbedded)).catch(error =>
-        context.log.warn({ err: error }, 'the progress of a source was not stored'),
-      )
+    const model = await needs.embeddingOf(agent.agentId)
+    const place = { databasePath: agent.path, sourceId: source.id }
+    // Of another job or embedding there may be a draft, too, but not one to go on with.
+    const draft = `${jobId} ${embeddingName(model)}`
+    if (!(await hasDraft(db, source.id, draft))) {
+      const path = join(agent.filesDirectory, source.file_path)
+      const { chunk_size, overlap, method } = source.config
+      const chunking = { chunk_size, overlap, method }
+      const isBuiltin = model.provider === 'builtin'
+      const read = await needs.ingest({ ...place, path, format, chunking, draft, isBuiltin }, signal)
+      if (read.kind === 'unreadable') return fail(agent, source, read.reason)
+      await report(progressRead)
+    }
+    await indexDraft({
+      source: place,
+      db,
+      index: needs.index,
+      model,
+      signal,
+      onProgress: share => report(progressRead + share * (1 - progressRead)),
     })
-    await finish(agent, source, chunks.length)
+    await finish(agent, source, await needs.index.finish(place, signal))
   }
 
   return {
@@ -126,14 +107,6 @@ function createOutcomes({ transact, clock }: Pick<Needs, 'transact' | 'clock'>) 
 }
 
 /** The job's source; undefined once it was deleted. */
-async function sourceOf({ agent, payload }: JobContext<AgentHandle>): Promise<Source | undefined> {
-  if (!matches(payloadSchema, payload)) throw new AppError('INTERNAL_ERROR', 'The job names no source.')
-  const { sourceId }: Static<typeof payloadSchema> = payload
-  return findSource(agent.db, sourceId)
-}
-
-function batches<Item>(items: readonly Item[], size: number): Item[][] {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
-    items.slice(index * size, (index + 1) * size),
-  )
+function sourceOf({ agent, payload }: JobContext<AgentHandle>): Promise<Source | undefined> {
+  return findSource(agent.db, sourceIdOf(payload))
 }

@@ -1,9 +1,13 @@
 import type { Kysely } from 'kysely'
 import type { ListDefinition } from '#platform/http/list-query.ts'
 import { listRows } from '#platform/http/list-query.ts'
+import { matches } from '#platform/schema-check.ts'
+import { parseJsonColumn } from '#storage/json-column.ts'
 import { prepareQuery } from '#storage/prepared-query.ts'
 import type { AgentTables } from '#storage/tables.ts'
+import { defaultChunking } from './chunking/chunking-options.ts'
 import type { FileConfig, Source, SourceListQuery, SourceStatus } from './sources.schema.ts'
+import { fileConfigSchema } from './sources.schema.ts'
 
 type Database = Kysely<AgentTables>
 type SourceRow = Awaited<ReturnType<ReturnType<typeof selectSources>['execute']>>[number]
@@ -39,8 +43,9 @@ const columns = [
   'updated_at',
 ] as const
 
+/** All but those that were removed. */
 function selectSources(database: Database) {
-  return database.selectFrom('sources').select(columns)
+  return database.selectFrom('sources').select(columns).where('removed_at', 'is', null)
 }
 
 const selectOne = prepareQuery((database: Database, value: (name: 'id') => string) =>
@@ -73,12 +78,19 @@ export interface SourceChanges {
   error?: string | null
   progress?: number
   chunks?: number
+  /** From here on nobody sees it. */
+  removed_at?: string
   updated_at?: string
 }
 
-/** False if there is no such source any more. */
+/** False if there is no such source any more; removed ones stay as they are. */
 export async function updateSource(database: Database, id: string, changes: SourceChanges): Promise<boolean> {
-  const result = await database.updateTable('sources').set(changes).where('id', '=', id).executeTakeFirst()
+  const result = await database
+    .updateTable('sources')
+    .set(changes)
+    .where('id', '=', id)
+    .where('removed_at', 'is', null)
+    .executeTakeFirst()
   return result.numUpdatedRows > 0n
 }
 
@@ -86,9 +98,28 @@ export async function deleteSource(database: Database, id: string): Promise<void
   await database.deleteFrom('sources').where('id', '=', id).execute()
 }
 
+/** The file of a source that was removed but is not deleted yet; undefined where there is no such source. */
+export async function findRemovedFile(
+  database: Database,
+  id: string,
+): Promise<{ file_path: string | null } | undefined> {
+  return await database
+    .selectFrom('sources')
+    .select('file_path')
+    .where('id', '=', id)
+    .where('removed_at', 'is not', null)
+    .executeTakeFirst()
+}
+
 /** Whether anything could be found at all, without looking for it. */
 export async function hasChunks(database: Database): Promise<boolean> {
-  return (await database.selectFrom('chunks').select('sequence').limit(1).executeTakeFirst()) !== undefined
+  const shown = await database
+    .selectFrom('chunk_generations')
+    .select('source_id')
+    .whereRef('first_sequence', '<=', 'last_sequence')
+    .limit(1)
+    .executeTakeFirst()
+  return shown !== undefined
 }
 
 function toSource({ error, chunks, file_path, config, ...row }: SourceRow): Source {
@@ -99,6 +130,12 @@ function toSource({ error, chunks, file_path, config, ...row }: SourceRow): Sour
     ...(error === null ? {} : { error }),
     ...(chunks === null ? {} : { chunks }),
     ...(file_path === null ? {} : { file_path }),
-    config: JSON.parse(config) as FileConfig,
+    config: configOf(config),
   }
+}
+
+/** What can't be read is shown as the defaults, without the name of a file. */
+function configOf(text: string): FileConfig {
+  const config = parseJsonColumn<unknown>(text, undefined)
+  return matches(fileConfigSchema, config) ? config : { ...defaultChunking, file_name: '' }
 }

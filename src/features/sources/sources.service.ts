@@ -9,16 +9,17 @@ import type { Transact } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { readChunking } from './chunking/chunking-form.ts'
 import { documentFormatOf, documentFormats } from './parsing/document-format.ts'
-import { processJobKey, processJobName } from './process-source.job.ts'
+import { hide } from './search/generations.ts'
+import { processJobName, removeJobName, sourceJob, sourceJobKey } from './source-jobs.ts'
 import { isInWork } from './source-status.ts'
 import type { SourceEvents } from './sources.events.ts'
-import { deleteSource, findSource, insertSource, listSources, updateSource } from './sources.repository.ts'
+import { findSource, insertSource, listSources, updateSource } from './sources.repository.ts'
 import type { Source, SourceListQuery } from './sources.schema.ts'
 
 interface Needs {
   transact: Transact<SourceEvents>
-  /** Takes all chunks of a source out of the agent's index, in a worker. */
-  removeChunks(agent: AgentHandle, sourceId: string): Promise<void>
+  /** Throws what keeps the agent's documents from being embedded, such as MODEL_NOT_CONFIGURED. */
+  requireEmbedding(agentId: string): Promise<unknown>
   clock: Clock
   ids: Ids
 }
@@ -31,7 +32,7 @@ export interface UploadPlace {
 
 const longestName = 300
 
-export function createSourcesService({ transact, removeChunks, clock, ids }: Needs) {
+export function createSourcesService({ transact, requireEmbedding, clock, ids }: Needs) {
   async function find(agent: AgentHandle, id: string): Promise<Source> {
     const source = await findSource(agent.db, id)
     if (source === undefined) throw notFound('Source')
@@ -48,13 +49,14 @@ export function createSourcesService({ transact, removeChunks, clock, ids }: Nee
       return { id, path: join(agent.filesDirectory, id) }
     },
 
-    /** The source of an upload that lies in its place; processing follows. Throws what is wrong with the form. */
+    /** The source of an upload that lies in its place; processing follows. Throws what is wrong with form or settings. */
     async create(agent: AgentHandle, place: UploadPlace, form: Form): Promise<Source> {
       try {
         const source = newSource(place.id, form, timestamp(clock))
+        await requireEmbedding(agent.agentId)
         await transact(agent, async (transaction, outbox) => {
           await insertSource(transaction, source)
-          await outbox.add(processJob(source.id))
+          await outbox.add(sourceJob(processJobName, source.id))
         })
         return source
       } catch (error) {
@@ -65,6 +67,8 @@ export function createSourcesService({ transact, removeChunks, clock, ids }: Nee
 
     /** Reads the stored file anew; what was found in it stays searchable until then. */
     async refresh(agent: AgentHandle, id: string): Promise<Source> {
+      await find(agent, id)
+      await requireEmbedding(agent.agentId)
       return transact(agent, async (transaction, outbox) => {
         const source = await findSource(transaction, id)
         if (source === undefined) throw notFound('Source')
@@ -72,22 +76,21 @@ export function createSourcesService({ transact, removeChunks, clock, ids }: Nee
         const status = source.chunks === undefined ? ('processing' as const) : ('updating' as const)
         const changes = { status, error: null, progress: 0, updated_at: timestamp(clock) }
         await updateSource(transaction, id, changes)
-        await outbox.add(processJob(id))
+        await outbox.add(sourceJob(processJobName, id))
         return { ...source, status }
       })
     },
 
-    /** Deletes the source with its chunks and its file; processing under way is cancelled. */
+    /** From here on nobody sees the source; a job takes its chunks and its file away. Processing is cancelled. */
     async remove(agent: AgentHandle, id: string): Promise<void> {
-      const source = await find(agent, id)
       await transact(agent, async (transaction, outbox) => {
-        await outbox.cancel(processJobKey(id))
-        await updateSource(transaction, id, { updated_at: timestamp(clock) })
+        const now = timestamp(clock)
+        if (!(await updateSource(transaction, id, { removed_at: now, updated_at: now })))
+          throw notFound('Source')
+        await hide(transaction, id)
+        await outbox.cancel(sourceJobKey(id))
+        await outbox.add(sourceJob(removeJobName, id))
       })
-      await removeChunks(agent, id)
-      await deleteSource(agent.db, id)
-      if (source.file_path !== undefined)
-        await rm(join(agent.filesDirectory, source.file_path), { force: true })
     },
   }
 }
@@ -96,16 +99,12 @@ export type SourcesService = ReturnType<typeof createSourcesService>
 
 /** Throws UNSUPPORTED_MEDIA_TYPE for a file that can't be read by its name. */
 export function requireDocument(fileName: string): void {
-  if (documentFormatOf(fileName) !== undefined) return
+  if (documentFormatOf(storableName(fileName)) !== undefined) return
   const known = documentFormats.map(format => `.${format}`).join(', ')
   throw new AppError(
     'UNSUPPORTED_MEDIA_TYPE',
     `Files of the type "${extname(fileName) || fileName}" cannot be read. Upload one of ${known}.`,
   )
-}
-
-function processJob(sourceId: string) {
-  return { name: processJobName, key: processJobKey(sourceId), payload: { sourceId } }
 }
 
 function newSource(id: string, { fields, file }: Form, now: string): Source {
@@ -114,7 +113,8 @@ function newSource(id: string, { fields, file }: Form, now: string): Source {
   if (file === undefined) throw invalid('file', 'is required: send the document as the form field "file"')
   if (file.field !== 'file')
     throw invalid(file.field, 'is not a known file field; the document belongs into "file"')
-  const name = (fields.name ?? '').trim() || file.name
+  const fileName = storableName(file.name)
+  const name = storableName(fields.name ?? '') || fileName
   if (name.length > longestName) throw invalid('name', `must not have more than ${longestName} characters`)
   return {
     id,
@@ -123,8 +123,16 @@ function newSource(id: string, { fields, file }: Form, now: string): Source {
     status: 'processing',
     progress: 0,
     file_path: id,
-    config: { ...readChunking(fields), file_name: file.name },
+    config: { ...readChunking(fields), file_name: fileName },
     created_at: now,
     updated_at: now,
   }
+}
+
+/** Without control characters and halves of characters, which a database need not take. */
+function storableName(name: string): string {
+  return name
+    .replace(/\p{Cc}/gu, '')
+    .toWellFormed()
+    .trim()
 }

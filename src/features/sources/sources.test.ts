@@ -5,6 +5,7 @@ import { errorRow, limitRow, row } from '#test/spec/row.ts'
 import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp, testApp } from '#test/support/build-app.ts'
 import { makeDocx, makeEncryptedPdf, makePdf, makeZipBombDocx } from '#test/support/documents.ts'
+import { temporaryDirectory } from '#test/support/temporary-directory.ts'
 import { formOf, upload, uploadAndProcess } from '#test/support/upload.ts'
 import type { SearchResult, Source } from './sources.schema.ts'
 
@@ -159,6 +160,31 @@ describe(`uploading ${row('POST /api/agents/{id}/sources')}`, () => {
   )
 })
 
+it('takes control characters out of names', async () => {
+  const { status, body } = await upload(app, { name: 'tea\u0000\u001b\udc00.txt', content: 'Green tea.' })
+  expect(status).toBe(201)
+  await app.service.foundation.runner.idle()
+  const { name, status: processed, config } = await get(body.id)
+  expect(processed).toBe('ready')
+  for (const text of [name, config.file_name]) expect(text).toMatch(/^tea[^\p{Cc}\p{Cs}]*\.txt$/u)
+})
+
+describe('an agent whose embedding model lacks a key', () => {
+  it('learns of it from the upload, which leaves nothing behind, and from a refresh', async () => {
+    const own = await testApp()
+    const id = await uploadAndProcess(own, { name: 'before.txt', content: 'Written in time.' })
+    const settings = '/api/agents/default/settings'
+    const changed = await own.call('PUT', settings, { body: { embedding_provider: 'openai' } })
+    expect(changed.status).toBe(200)
+    const refused = { status: 400, body: { error: { code: 'MODEL_NOT_CONFIGURED' } } }
+    expect(await upload(own, { name: 'after.txt', content: 'Too late.' })).toMatchObject(refused)
+    expect(readdirSync(join(own.dataDirectory, 'agents', 'default', 'files'))).toEqual([id])
+    expect(await own.call('POST', `${sources}/${id}/refresh`)).toMatchObject(refused)
+    const { body } = await own.call<{ sources: Source[] }>('GET', sources)
+    expect(body.sources).toMatchObject([{ id, status: 'ready' }])
+  })
+})
+
 describe('a file that cannot be read', () => {
   it.each([
     ['broken.pdf', 'This is no PDF at all', /not a PDF|damaged/i],
@@ -189,6 +215,19 @@ describe(`reading sources ${row('GET /api/agents/{id}/sources')} ${row('GET /api
     expect(await list('status=ready&status=error&sort=name')).toEqual([bad, good])
     expect(await list('search=GOOD')).toEqual([good])
     expect(await list('type=crawl')).toEqual([])
+  })
+
+  it('lists a source whose configuration cannot be read', async () => {
+    const own = await testApp()
+    const id = await uploadAndProcess(own, { name: 'damaged.txt', content: 'Good text.' })
+    for (const config of ['{"chunk_si', '[]', '{}']) {
+      await own.service.foundation.agentDatabases.use('default', ({ db }) =>
+        db.updateTable('sources').set({ config }).where('id', '=', id).execute(),
+      )
+      const { status, body } = await own.call<{ sources: Source[] }>('GET', sources)
+      expect(status).toBe(200)
+      expect(body.sources).toMatchObject([{ id, config: { method: 'semantic', file_name: '' } }])
+    }
   })
 
   it(`is 404 for a missing source ${errorRow('sources', 404)}`, async () => {
@@ -320,7 +359,39 @@ describe(`deleting ${row('DELETE /api/agents/{id}/sources/{sourceId}')}`, () => 
       body: { success: true },
     })
     expect((await search('query=walrus%20tusks')).map(({ source_id }) => source_id)).not.toContain(id)
+    await app.service.foundation.runner.idle()
     expect(stored()).not.toContain(id)
+  })
+
+  it('takes the source out of sight at once, and apart later, also by the next process', async () => {
+    const dataDirectory = temporaryDirectory()
+    const before = await testApp({ dataDirectory })
+    const id = await uploadAndProcess(before, { name: 'hidden.txt', content: 'Narwhals have a tusk.' })
+    await before.service.foundation.runner.stop(1000)
+    expect((await before.call('DELETE', `${sources}/${id}`)).body).toEqual({ success: true })
+    expect(await before.call('GET', sources)).toMatchObject({ body: { sources: [], meta: { total: 0 } } })
+    const found = `${sources}/search?query=narwhals`
+    expect((await before.call('GET', found)).body).toEqual({ results: [] })
+    for (const [method, path] of [
+      ['GET', `${sources}/${id}`],
+      ['GET', `${found}&source_id=${id}`],
+      ['POST', `${sources}/${id}/refresh`],
+      ['DELETE', `${sources}/${id}`],
+    ] as const)
+      expect((await before.call(method, path)).status).toBe(404)
+    const left = async ({ service }: TestApp) =>
+      await service.foundation.agentDatabases.use('default', async ({ db, filesDirectory }) => ({
+        sources: (await db.selectFrom('sources').select('id').execute()).length,
+        chunks: (await db.selectFrom('chunks').select('id').execute()).length,
+        generations: (await db.selectFrom('chunk_generations').select('source_id').execute()).length,
+        files: readdirSync(filesDirectory).length,
+      }))
+    expect(await left(before)).toEqual({ sources: 1, chunks: 1, generations: 1, files: 1 })
+    await before.close()
+
+    const after = await testApp({ dataDirectory })
+    await after.service.foundation.runner.idle()
+    expect(await left(after)).toEqual({ sources: 0, chunks: 0, generations: 0, files: 0 })
   })
 
   it('ends processing that is under way', async () => {

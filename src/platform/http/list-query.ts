@@ -1,8 +1,8 @@
 import type { ExpressionBuilder, SelectQueryBuilder, SqlBool } from 'kysely'
 import { sql } from 'kysely'
 import { Type } from 'typebox'
-import { invalid } from '../errors.ts'
 import { decodeCursor, encodeCursor } from './list-cursor.ts'
+import { readDates } from './list-dates.ts'
 import type { Sorted } from './list-sort.ts'
 import { readSort } from './list-sort.ts'
 
@@ -149,27 +149,14 @@ function withSearch<Database, Table extends keyof Database, Row>(
 function withDates<Database, Table extends keyof Database, Row>(
   query: SelectQueryBuilder<Database, Table, Row>,
   definition: ListDefinition<Row>,
-  { from, to }: ListParameters,
+  parameters: ListParameters,
 ) {
+  const { from, to } = readDates(parameters)
   const column = sql.ref(definition.dateColumn)
   let bounded = query
-  if (from !== undefined)
-    bounded = bounded.where(sql<SqlBool>`${column} >= ${instant('from', from, '00:00:00.000')}`)
-  if (to !== undefined)
-    bounded = bounded.where(sql<SqlBool>`${column} <= ${instant('to', to, '23:59:59.999')}`)
+  if (from !== undefined) bounded = bounded.where(sql<SqlBool>`${column} >= ${from}`)
+  if (to !== undefined) bounded = bounded.where(sql<SqlBool>`${column} <= ${to}`)
   return bounded
-}
-
-const isoTime = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:\d{2})?)?$/i
-
-/** A point in time as it is stored: in UTC unless it says otherwise; `timeOfDate` completes a date without a time. */
-function instant(field: string, text: string, timeOfDate: string): string {
-  // An unescaped plus sign in a query arrives as a space.
-  const [, date, time = timeOfDate, zone = 'Z'] = isoTime.exec(text.replace(' ', '+')) ?? []
-  const isDay = date !== undefined && new Date(`${date}T00:00Z`).toJSON()?.startsWith(date)
-  const milliseconds = isDay ? Date.parse(`${date}T${time}${zone}`.toUpperCase()) : Number.NaN
-  if (Number.isNaN(milliseconds)) throw invalid(field, 'must be an ISO 8601 date or time')
-  return new Date(milliseconds).toISOString()
 }
 
 async function count<Database, Table extends keyof Database, Row>(

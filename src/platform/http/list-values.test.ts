@@ -27,6 +27,7 @@ it.each<[parameters: ListParameters, expected: string]>([
   [{ sort: ['grams,name'], order: ['asc,desc'] }, 'Plum Fig Äpfel Pear'],
   [{ sort: ['ripe', 'grams'], order: ['desc', 'asc'] }, 'Fig Pear Plum Äpfel'],
   [{ order: ['desc'] }, 'Pear Äpfel Fig Plum'],
+  [{ from: '2026-02-01', to: '2026-02-01T12:00Z' }, 'Pear Äpfel Fig Plum'],
 ])('%j lists %s', (parameters, expected) => {
   expect(names(parameters)).toBe(expected)
 })
@@ -46,6 +47,8 @@ it.each<[parameters: ListParameters, message: string]>([
   [{ sort: ['constructor'] }, 'not constructor'],
   [{ sort: ['name', 'name'] }, 'must name each field once'],
   [{ order: ['up'] }, 'must be asc or desc, not up'],
+  [{ from: 'yesterday' }, 'from: must be an ISO 8601 date or time'],
+  [{ to: '2026-02-30' }, 'to: must be an ISO 8601 date or time'],
 ])('refuses %j', (parameters, message) => {
   expect(() => listValues(fruits, parameters)).toThrow(message)
 })

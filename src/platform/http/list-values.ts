@@ -1,4 +1,5 @@
 import { decodeCursor, encodeCursor, foreignCursor } from './list-cursor.ts'
+import { readDates } from './list-dates.ts'
 import type { ListParameters, Page } from './list-query.ts'
 import { defaultLimit } from './list-query.ts'
 import type { Sorted } from './list-sort.ts'
@@ -13,6 +14,8 @@ export function listValues<Value extends object>(
   parameters: ListParameters,
 ): Page<Value> {
   const { search = '', limit = defaultLimit, offset = 0, cursor } = parameters
+  // Such values have no date to bound; what is no date is refused all the same.
+  readDates(parameters)
   // An empty list can't tell what its fields are.
   const sort = values.length === 0 ? [] : readSort(parameters, sortableFields(values), [])
   const found = values.filter(value => matches(value, search.toLowerCase())).toSorted(comparison(sort))

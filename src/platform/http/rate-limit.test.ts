@@ -197,7 +197,7 @@ describe('whom it counts against', () => {
   })
 })
 
-describe('the service', () => {
+describe(`the service ${limitRow('rate-limit-general')} ${limitRow('rate-limit-chat')} ${limitRow('rate-limit-bulk')}`, () => {
   beforeEach(() => {
     vi.useRealTimers()
   })
@@ -205,9 +205,9 @@ describe('the service', () => {
   const unset = { RATE_LIMIT_GENERAL: '', RATE_LIMIT_CHAT: '', RATE_LIMIT_BROWSER: '', RATE_LIMIT_BULK: '' }
 
   it.each([
-    [`100 requests in general ${limitRow('rate-limit-general')}`, 'GET', '/api/agents', '100'],
-    [`20 to chat ${limitRow('rate-limit-chat')}`, 'POST', '/api/agents/default/chat', '20'],
-    [`10 of the heavy ones ${limitRow('rate-limit-bulk')}`, 'DELETE', '/api/agents/default/chat', '10'],
+    ['100 requests in general', 'GET', '/api/agents', '100'],
+    ['20 to chat', 'POST', '/api/agents/default/chat', '20'],
+    ['10 of the heavy ones', 'DELETE', '/api/agents/default/chat', '10'],
   ])('allows %s a minute unless told otherwise', async (_what, method, path, limit) => {
     const app = await testApp({ environment: unset })
     const { status, headers } = await app.call(method, path, { body: {} })

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts'
+import { AppError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { backoff } from './backoff.ts'
 import type { JobAgent, JobContext, JobHandler, OutboxEntry } from './jobs.ts'
@@ -62,6 +63,11 @@ function contextOf<Agent extends JobAgent>({
   }
 }
 
+/** What somebody has to set right first fails in the same way each time. */
+function isPermanent(error: Error): boolean {
+  return error instanceof AppError && error.fault === 'user'
+}
+
 /** Turns what `work` throws into data; undefined when it succeeds. */
 async function failureOf(work: () => Promise<void>): Promise<Error | undefined> {
   try {
@@ -95,7 +101,8 @@ async function afterFailure<Agent extends JobAgent>(
   const message = error.message.slice(0, storedErrorLength)
   context.log.warn({ err: error, failures }, 'a job failed')
   await recordFailure(agent.db, held, message)
-  if (isExhausted({ ...entry, failures }, handler)) return await giveUp(run, context, message)
+  if (isPermanent(error) || isExhausted({ ...entry, failures }, handler))
+    return await giveUp(run, context, message)
   await postponeEntry(agent.db, held, clock.now() + backoff(failures, random))
 }
 

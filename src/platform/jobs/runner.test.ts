@@ -3,6 +3,7 @@ import type { AgentHandle } from '#storage/agent-databases.ts'
 import { createGate, eventually, setJobStage } from '#test/support/job-stage.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
 import { systemClock } from '../clock.ts'
+import { AppError } from '../errors.ts'
 import type { JobContext } from './jobs.ts'
 import { leaseDue } from './outbox.ts'
 
@@ -51,6 +52,38 @@ test('by the real clock, a job runs by itself when its time has come', async () 
   await gate.reached
   expect(systemClock.now()).toBeGreaterThanOrEqual(runAt)
   gate.open()
+})
+
+test("a mistake of the user's is not tried again, what may pass by itself is", async () => {
+  const runs: string[] = []
+  const told: string[] = []
+  const onFailed = async (_context: Context, error: string) => void told.push(error)
+  const failWith = (error: AppError) => ({
+    onFailed,
+    run: async () => {
+      runs.push(error.code)
+      throw error
+    },
+  })
+  const stage = await setJobStage(
+    {
+      misconfigured: failWith(new AppError('MODEL_NOT_CONFIGURED', 'Set a key.')),
+      unlucky: failWith(new AppError('MODEL_ERROR', 'Overloaded.')),
+    },
+    { clock: manualClock() },
+  )
+  await stage.runner.start()
+  await stage.add('misconfigured')
+  await stage.add('unlucky')
+  await stage.runner.idle()
+  expect(runs.toSorted()).toEqual(['MODEL_ERROR', 'MODEL_NOT_CONFIGURED'])
+  expect(told).toEqual(['Set a key.'])
+  const entries = await stage.entries()
+  expect(entries.find(({ name }) => name === 'misconfigured')).toMatchObject({
+    failures: 1,
+    failed_at: '2026-01-01T00:00:00.000Z',
+  })
+  expect(entries.find(({ name }) => name === 'unlucky')).toMatchObject({ failures: 1, failed_at: null })
 })
 
 test('a failing job is tried again after growing pauses, then given up and told of', async () => {

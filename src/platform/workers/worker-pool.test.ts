@@ -15,7 +15,6 @@ const tasks = `
 import { threadId } from 'node:worker_threads'
 export const double = number => number * 2
 export const thread = () => threadId
-export const size = buffer => buffer.byteLength
 export const fail = message => { throw new TypeError(message) }
 export const hang = () => { for (;;) {} }
 export const pause = ms => { Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms) }
@@ -68,12 +67,6 @@ test('a task runs in another thread and answers', async () => {
 test('an error thrown by the function reaches the caller as it is', async () => {
   const failed = open().run(task('fail', 'no such thing'))
   await expect(failed).rejects.toThrow(new TypeError('no such thing'))
-})
-
-test('a transferred buffer moves instead of being copied', async () => {
-  const buffer = new ArrayBuffer(1024)
-  expect(await open().run<number>(task('size', buffer, { transfer: [buffer] }))).toBe(1024)
-  expect(buffer.byteLength).toBe(0)
 })
 
 test('a task that hangs is killed at its time-out, and what waited behind it runs', async () => {

@@ -17,8 +17,6 @@ export interface WorkerTask {
   signal?: AbortSignal
   /** Milliseconds from the task's start (not from its queueing) until it is killed. */
   timeoutMs?: number
-  /** Buffers inside `argument` that move to the thread instead of being copied. */
-  transfer?: ArrayBuffer[]
 }
 
 export interface WorkerPool {
@@ -110,7 +108,6 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
         filename: task.file.href,
         name: task.name,
         signal,
-        ...(task.transfer === undefined ? {} : { transferList: task.transfer }),
       })
     } catch (error) {
       if (signal.aborted)

@@ -5,6 +5,7 @@ import type { DataDirectory } from './data-directory.ts'
 import { createSqliteDialect } from './dialect.ts'
 import type { OpenOptions, Synchronous } from './open.ts'
 import { openDatabase } from './open.ts'
+import { removeOrphans } from './remove-orphans.ts'
 import { tryUntilFree } from './retry.ts'
 import { schemaParts } from './schema-parts.ts'
 
@@ -29,6 +30,7 @@ export function createEngine({ directory, synchronous }: EngineOptions): Storage
       const { database: path, files: filesDirectory } = await directory.prepareAgent(agentId)
       return { db: await open<AgentTables>(path, { synchronous, vectors: true }), path, filesDirectory }
     },
+    recover: removeOrphans,
     removeAgent: agentId => directory.removeAgent(agentId),
     close: async () => directory.close(),
   }

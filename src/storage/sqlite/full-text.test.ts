@@ -2,16 +2,9 @@ import { join } from 'node:path'
 import { Kysely, sql } from 'kysely'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
+import type { Found, TextQuery } from '../search-engine.ts'
 import { createSqliteDialect } from './dialect.ts'
-import type { Found, TextQuery } from './full-text.ts'
-import {
-  countTerms,
-  createFullText,
-  hasFullText,
-  rankByText,
-  removeFullText,
-  writeFullText,
-} from './full-text.ts'
+import { countTerms, createFullText, rankByText, removeFullText, writeFullText } from './full-text.ts'
 import { openDatabase } from './open.ts'
 
 async function open(...texts: string[]) {
@@ -26,19 +19,6 @@ async function open(...texts: string[]) {
   }
   return { db, rank, find: async (...terms: string[]) => (await rank(terms)).map(({ sequence }) => sequence) }
 }
-
-test('the index is made once and kept', async () => {
-  const { db, find } = await open('tea')
-  await createFullText(db)
-  expect(await find('tea')).toEqual([1])
-})
-
-test('tells whether there is one', async () => {
-  const { db } = await open()
-  expect(await hasFullText(db)).toBe(true)
-  await sql`drop table chunk_text`.execute(db)
-  expect(await hasFullText(db)).toBe(false)
-})
 
 describe('counting terms', () => {
   test('tells the chunks that hold a term, in any of its English forms, and leaves out unknown terms', async () => {

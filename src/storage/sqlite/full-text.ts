@@ -1,42 +1,22 @@
 /**
  * Full-text search over the chunks of an agent, in an FTS5 index that holds no text of its own. Callers pass terms that
- * are already taken apart; the index stems English ones and compares the rest as they are.
+ * are already taken apart; the index stems English ones and compares the rest as they are. The contract of each function
+ * stands in `search-engine.ts`.
  */
 import type { Expression, QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
-
-/** A chunk that was found, by its `sequence`; more is better, 0 to 1. */
-export interface Found {
-  sequence: number
-  similarity: number
-}
-
-export interface TextQuery {
-  /** Terms that at least one chunk holds, with the number of chunks that hold each. */
-  terms: ReadonlyMap<string, number>
-  /** Number of chunks in the index. */
-  chunks: number
-  limit: number
-  /** Selects the sequences of the chunks that count; all do without it. */
-  within?: Expression<unknown> | undefined
-}
+import type { Found, TextQuery } from '../search-engine.ts'
 
 /** Marks stay parts of words (Hindi and Thai vowels are marks); the callers have removed those that are to be ignored. */
 const tokenizer = `porter unicode61 remove_diacritics 0 categories 'L* N* Co M*'`
 
-/** Makes the index where there is none. */
+/** For the migration that makes the tables. */
 export async function createFullText(db: QueryExecutorProvider): Promise<void> {
-  await sql`create virtual table if not exists chunk_text using fts5(
+  await sql`create virtual table chunk_text using fts5(
     terms, content = '', contentless_delete = 1, tokenize = ${sql.lit(tokenizer)}
   )`.execute(db)
 }
 
-export async function hasFullText(db: QueryExecutorProvider): Promise<boolean> {
-  const { rows } = await sql`select 1 from sqlite_schema where name = 'chunk_text'`.execute(db)
-  return rows.length > 0
-}
-
-/** `text` is what `searchableText` made of the chunk. */
 export async function writeFullText(
   db: QueryExecutorProvider,
   sequence: number,
@@ -49,7 +29,6 @@ export async function removeFullText(db: QueryExecutorProvider, sequence: number
   await sql`delete from chunk_text where rowid = ${sequence}`.execute(db)
 }
 
-/** The terms that chunks hold, with the number of chunks that hold each, and the number of all chunks. */
 export async function countTerms(
   db: QueryExecutorProvider,
   terms: readonly string[],
@@ -67,10 +46,6 @@ async function count(db: QueryExecutorProvider, where: Expression<unknown>): Pro
   return rows[0]?.count ?? 0
 }
 
-/**
- * The chunks that hold any of the terms, by BM25, best first. The similarity is their BM25 value as a share of what a
- * chunk of average length gets that holds every term once.
- */
 export async function rankByText(db: QueryExecutorProvider, query: TextQuery): Promise<Found[]> {
   const { terms, chunks, limit, within } = query
   if (terms.size === 0) return []

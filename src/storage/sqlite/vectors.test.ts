@@ -2,9 +2,9 @@ import { join } from 'node:path'
 import { Kysely, sql } from 'kysely'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
+import type { VectorSpace } from '../search-engine.ts'
 import { createSqliteDialect } from './dialect.ts'
 import { openDatabase } from './open.ts'
-import type { VectorSpace } from './vectors.ts'
 import { createVectors, nearestByVector, removeVectors, vectorTables, writeVector } from './vectors.ts'
 
 const floats: VectorSpace = { id: 'openai/small', dimensions: 2, form: 'floats' }

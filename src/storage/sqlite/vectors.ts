@@ -1,34 +1,14 @@
-/** Nearest neighbours among the vectors of an agent's chunks, in one sqlite-vec table for each embedding in use. */
+/**
+ * Nearest neighbours among the vectors of an agent's chunks, in one sqlite-vec table for each embedding in use. The contract
+ * of each function stands in `search-engine.ts`.
+ */
 import { createHash } from 'node:crypto'
-import type { Expression, QueryExecutorProvider, RawBuilder } from 'kysely'
+import type { QueryExecutorProvider, RawBuilder } from 'kysely'
 import { sql } from 'kysely'
-import type { Found } from './full-text.ts'
-
-/** The vectors of one embedding, which may be compared with one another and with no others. */
-export interface VectorSpace {
-  /** Names the embedding, such as `openai/text-embedding-3-small`. */
-  id: string
-  dimensions: number
-  /**
-   * `floats`: a `Float32Array`, similar by the cosine. `bits`: a `Uint8Array` with a bit a dimension, where the share of
-   * bits that differ is the angle divided by π.
-   */
-  form: 'floats' | 'bits'
-}
-
-export type Vector = Float32Array | Uint8Array
-
-export interface NearestQuery {
-  vector: Vector
-  /** At most 4096. */
-  limit: number
-  /** Selects the sequences of the chunks that count; all do without it. */
-  within?: Expression<unknown> | undefined
-}
+import type { Found, NearestQuery, Vector, VectorSpace } from '../search-engine.ts'
 
 const prefix = 'chunk_vectors_'
 
-/** Makes the table of a space where there is none. */
 export async function createVectors(db: QueryExecutorProvider, space: VectorSpace): Promise<void> {
   const type =
     space.form === 'bits' ? `bit[${space.dimensions}]` : `float[${space.dimensions}] distance_metric=cosine`
@@ -37,7 +17,6 @@ export async function createVectors(db: QueryExecutorProvider, space: VectorSpac
   )
 }
 
-/** A vector of zeros points nowhere and is left out. */
 export async function writeVector(
   db: QueryExecutorProvider,
   space: VectorSpace,
@@ -49,7 +28,6 @@ export async function writeVector(
     values (${BigInt(sequence)}, ${parameter(space, vector)})`.execute(db)
 }
 
-/** Removes a chunk's vectors from the tables named, as `vectorTables` tells them. */
 export async function removeVectors(
   db: QueryExecutorProvider,
   tables: readonly string[],
@@ -60,7 +38,6 @@ export async function removeVectors(
   }
 }
 
-/** The tables of all spaces, those of former embeddings included. */
 export async function vectorTables(db: QueryExecutorProvider): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select name from sqlite_schema where type = 'table' and sql like 'create virtual table%'
@@ -69,10 +46,6 @@ export async function vectorTables(db: QueryExecutorProvider): Promise<string[]>
   return rows.map(row => row.name)
 }
 
-/**
- * The nearest chunks, nearest first; none of a space that has no table. What points away from the query has the
- * similarity 0.
- */
 export async function nearestByVector(
   db: QueryExecutorProvider,
   space: VectorSpace,

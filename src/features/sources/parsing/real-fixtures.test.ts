@@ -3,12 +3,13 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createLog } from '#platform/log.ts'
 import { createWorkerPool } from '#platform/workers/worker-pool.ts'
+import { setSearchStage } from '#test/support/search-stage.ts'
 import { chunkDocument } from '../chunking/chunk-document.ts'
 import { chunkingMethods, defaultChunking } from '../chunking/chunking-options.ts'
+import { createIngest } from '../ingest.ts'
 import type { DocumentFormat } from './document-format.ts'
 import { documentFormatOf } from './document-format.ts'
 import { readHtmlPage } from './html-page.ts'
-import { createIngest } from './ingest.ts'
 import { parseDocument } from './parse-document.ts'
 import type { ParsedDocument } from './parsed-document.ts'
 import { UnreadableDocument } from './parsed-document.ts'
@@ -110,6 +111,14 @@ describe.skipIf(fixtures === '')('real documents (REAL_FIXTURES must name their 
   })
 })
 
+/** A source of a new agent, for the chunks of a file. */
+async function draftTarget() {
+  const { path: databasePath, addSource } = await setSearchStage()
+  await addSource('manual')
+  const target = { databasePath, sourceId: 'manual', draft: 'first', isBuiltin: true }
+  return { ...target, chunking: defaultChunking }
+}
+
 describe.skipIf(fixtures === '')('hostile files (REAL_FIXTURES must name their folder)', () => {
   test.each([
     ['bomb-300MB.docx', /unpacks to far more data/],
@@ -130,7 +139,7 @@ describe.skipIf(fixtures === '')('hostile files (REAL_FIXTURES must name their f
     const workers = createWorkerPool({ memoryLimitMb: 128, log: createLog('silent') })
     const before = process.memoryUsage().rss
     const path = join(fixtures, 'security/files/bomb-400MB.pdf')
-    const read = await createIngest({ workers }).file({ path, format: 'pdf', chunking: defaultChunking })
+    const read = await createIngest({ workers })({ ...(await draftTarget()), path, format: 'pdf' })
     expect(read).toEqual({ kind: 'unreadable', reason: expect.stringMatching(/too much memory/) })
     expect(process.resourceUsage().maxRSS * 1024 - before).toBeLessThan(600_000_000)
     await workers.close()
@@ -144,11 +153,8 @@ describe.skipIf(fixtures === '')('hostile files (REAL_FIXTURES must name their f
     expect(names.length).toBeGreaterThan(5)
     for (const name of names) {
       const path = join(fixtures, 'security/files', name)
-      const read = await createIngest({ workers }).file({
-        path,
-        format: formatOf(name),
-        chunking: defaultChunking,
-      })
+      const target = await draftTarget()
+      const read = await createIngest({ workers })({ ...target, path, format: formatOf(name) })
       expect(JSON.stringify(read)).not.toContain('root:')
     }
     await workers.close()

@@ -1,11 +1,5 @@
-import { Kysely } from 'kysely'
-import { createSqliteDialect } from '#storage/sqlite/dialect.ts'
-import { openDatabase } from '#storage/sqlite/open.ts'
-import { tryUntilFree } from '#storage/sqlite/retry.ts'
-import type { SearchDatabase, SearchTables } from './generations.ts'
-
-/** Milliseconds to wait for other connections that open or close the file. */
-const patience = 10_000
+import { openSearchDatabase } from '#storage/search-database.ts'
+import type { SearchDatabase } from '#storage/search-engine.ts'
 
 /**
  * A connection of the worker's own to an agent's database, for one piece of work. Opening takes less than a millisecond;
@@ -13,21 +7,13 @@ const patience = 10_000
  */
 export async function withAgentDatabase<Result>(
   path: string,
-  { readOnly }: { readOnly: boolean },
-  work: (db: SearchDatabase) => Promise<Result>,
+  options: { readOnly: boolean },
+  work: (database: SearchDatabase) => Promise<Result>,
 ): Promise<Result> {
-  // Inside its transaction a reader can't try again, so SQLite waits for it; a writer waits before its transaction.
-  const options = {
-    readOnly,
-    busyTimeout: readOnly ? patience : 0,
-    synchronous: 'normal',
-    vectors: true,
-  } as const
-  const database = await tryUntilFree(() => openDatabase(path, options), patience)
-  const db = new Kysely<SearchTables>({ dialect: createSqliteDialect({ database }) })
+  const database = await openSearchDatabase(path, options)
   try {
-    return await work(db)
+    return await work(database)
   } finally {
-    await db.destroy()
+    await database.db.destroy()
   }
 }

@@ -1,4 +1,4 @@
-import type { Found } from '#storage/sqlite/full-text.ts'
+import type { Found } from '#storage/search-engine.ts'
 
 /** The chunks that fit a query by their words and by their vectors, each best first. */
 export interface Rankings {

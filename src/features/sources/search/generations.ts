@@ -1,110 +1,140 @@
 /**
- * Which chunks of a source search may show. Each processing writes a generation of new chunks beside the old ones; a single
- * update of the range below then shows the new and hides the old, which are removed afterwards. So search never sees half
- * a source, whatever dies when, and no transaction is long.
+ * Which chunks of a source search may show. Each processing writes a generation of new chunks beside the old ones, as a
+ * draft: all of them are stored first, then they go into the indexes. A single update of the range below then shows the
+ * new and hides the old, which are removed afterwards. So search never sees half a source, whatever dies when, no
+ * transaction is long, and an attempt that died is continued by the next one.
  */
-import type { Kysely, RawBuilder } from 'kysely'
-import { sql } from 'kysely'
+import type { Expression, ExpressionBuilder, Kysely } from 'kysely'
 import type { AgentTables } from '#storage/tables.ts'
 
-interface ChunkGenerationsTable {
-  source_id: string
-  /** The source's chunks from this sequence to the next one are shown; none where the first is the greater. */
-  first_sequence: number
-  last_sequence: number
-  /** 1 when the source has no other chunks than those shown. */
-  settled: number
-}
+export type { SearchDatabase } from '#storage/search-engine.ts'
 
-export interface SearchTables extends AgentTables {
-  chunk_generations: ChunkGenerationsTable
-}
-
-export type SearchDatabase = Kysely<SearchTables>
+type Database = Kysely<AgentTables>
 
 const nothing = { first_sequence: 1, last_sequence: 0 }
 
-/** Makes the table where there is none. */
-export async function createGenerations(db: SearchDatabase): Promise<void> {
-  await db.schema
-    .createTable('chunk_generations')
-    .ifNotExists()
-    .addColumn('source_id', 'text', column => column.primaryKey())
-    .addColumn('first_sequence', 'integer', column => column.notNull())
-    .addColumn('last_sequence', 'integer', column => column.notNull())
-    .addColumn('settled', 'integer', column => column.notNull())
-    .execute()
+/** To be called before chunks of the source come or go that are not to be shown; ends its draft. */
+export async function unsettle(db: Database, sourceId: string): Promise<void> {
+  await write(db, sourceId, { settled: 0, draft: null })
 }
 
-/** To be called before chunks of the source come or go that are not to be shown. */
-export async function unsettle(db: SearchDatabase, sourceId: string): Promise<void> {
+/** Shows no chunk of the source any more. */
+export async function hide(db: Database, sourceId: string): Promise<void> {
+  await write(db, sourceId, { ...nothing, settled: 0, draft: null })
+}
+
+async function write(
+  db: Database,
+  sourceId: string,
+  changes: { settled: number; draft: null; first_sequence?: number; last_sequence?: number },
+): Promise<void> {
   await db
     .insertInto('chunk_generations')
-    .values({ source_id: sourceId, ...nothing, settled: 0 })
-    .onConflict(conflict => conflict.column('source_id').doUpdateSet({ settled: 0 }))
+    .values({ source_id: sourceId, ...nothing, ...changes, indexed_sequence: 0 })
+    .onConflict(conflict => conflict.column('source_id').doUpdateSet(changes))
     .execute()
 }
 
 /** To be called when no chunks of the source are left but those shown. */
-export async function settle(db: SearchDatabase, sourceId: string): Promise<void> {
+export async function settle(db: Database, sourceId: string): Promise<void> {
   await db.updateTable('chunk_generations').set({ settled: 1 }).where('source_id', '=', sourceId).execute()
 }
 
-/** Shows the chunks written since the last call instead of those shown so far, and tells how many they are. */
-export async function showNewest(db: SearchDatabase, sourceId: string): Promise<number> {
-  const newest = await db
-    .selectFrom('chunks')
-    .innerJoin('chunk_generations', 'chunk_generations.source_id', 'chunks.source_id')
-    .select(({ fn }) => [
-      fn.min('chunks.sequence').as('first_sequence'),
-      fn.max('chunks.sequence').as('last_sequence'),
-      fn.countAll<number>().as('count'),
+/** To be called when all chunks of a draft are stored, since `unsettle`; from here on it may be continued. */
+export async function completeDraft(db: Database, sourceId: string, draft: string): Promise<void> {
+  await db.updateTable('chunk_generations').set({ draft }).where('source_id', '=', sourceId).execute()
+}
+
+/** Whether all chunks of this draft are stored and none is shown yet. */
+export async function hasDraft(db: Database, sourceId: string, draft: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('chunk_generations')
+    .select('source_id')
+    .where('source_id', '=', sourceId)
+    .where('draft', '=', draft)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Numbers of chunks of the source's draft: all of them, and those that are in the indexes. */
+export async function countDraft(
+  db: Database,
+  sourceId: string,
+): Promise<{ stored: number; indexed: number }> {
+  const row = await generationOf(db, sourceId)
+    .select(({ fn, eb }) => [
+      fn.countAll().as('stored'),
+      fn.count(eb.case().when('sequence', '<=', eb.ref('indexed_sequence')).then(1).end()).as('indexed'),
     ])
-    .where('chunks.source_id', '=', sourceId)
-    .whereRef('chunks.sequence', '>', 'last_sequence')
+    .whereRef('sequence', '>', 'last_sequence')
     .executeTakeFirstOrThrow()
-  const { count, ...range } = newest
-  await show(db, sourceId, count === 0 ? nothing : range)
+  return { stored: Number(row.stored), indexed: Number(row.indexed) }
+}
+
+/** The next chunks of the draft that are in no index yet. */
+export async function nextUnindexed(db: Database, sourceId: string, limit: number) {
+  const rows = await generationOf(db, sourceId)
+    .select(['sequence', 'content', 'section'])
+    .whereRef('sequence', '>', 'indexed_sequence')
+    .orderBy('sequence')
+    .limit(limit)
+    .execute()
+  return rows.map(row => ({ ...row, sequence: Number(row.sequence) }))
+}
+
+/** To be called in the transaction that puts a chunk into the indexes. */
+export async function markIndexed(db: Database, sourceId: string, sequence: number): Promise<void> {
+  await db
+    .updateTable('chunk_generations')
+    .set({ indexed_sequence: sequence })
+    .where('source_id', '=', sourceId)
+    .execute()
+}
+
+/** Shows the chunks stored since the last call instead of those shown so far, and tells how many they are. */
+export async function showNewest(db: Database, sourceId: string): Promise<number> {
+  const newest = await generationOf(db, sourceId)
+    .select(({ fn }) => [
+      fn.min('sequence').as('first'),
+      fn.max('sequence').as('last'),
+      fn.countAll().as('count'),
+    ])
+    .whereRef('sequence', '>', 'last_sequence')
+    .executeTakeFirstOrThrow()
+  const count = Number(newest.count)
+  const range = { first_sequence: Number(newest.first), last_sequence: Number(newest.last) }
+  await db
+    .updateTable('chunk_generations')
+    .set({ ...(count === 0 ? nothing : range), draft: null })
+    .where('source_id', '=', sourceId)
+    .execute()
   return count
 }
 
-export async function hideAll(db: SearchDatabase, sourceId: string): Promise<void> {
-  await show(db, sourceId, nothing)
-}
-
-async function show(db: SearchDatabase, sourceId: string, range: typeof nothing): Promise<void> {
-  await db.updateTable('chunk_generations').set(range).where('source_id', '=', sourceId).execute()
-}
-
 /** Forgets a source that has no chunks any more. */
-export async function forget(db: SearchDatabase, sourceId: string): Promise<void> {
+export async function forget(db: Database, sourceId: string): Promise<void> {
   await db.deleteFrom('chunk_generations').where('source_id', '=', sourceId).execute()
 }
 
 /** The sequences of the source's chunks that are not shown. */
-export async function hiddenChunks(db: SearchDatabase, sourceId: string): Promise<number[]> {
-  const rows = await db
-    .selectFrom('chunks')
-    .innerJoin('chunk_generations', 'chunk_generations.source_id', 'chunks.source_id')
-    .select('chunks.sequence')
-    .where('chunks.source_id', '=', sourceId)
-    .where(sql<boolean>`chunks.sequence not between first_sequence and last_sequence`)
+export async function hiddenChunks(db: Database, sourceId: string): Promise<number[]> {
+  const rows = await generationOf(db, sourceId)
+    .select('sequence')
+    .where(builder => builder.not(isShown(builder)))
     .execute()
-  return rows.map(row => row.sequence)
+  return rows.map(row => Number(row.sequence))
 }
 
 /** Selects the sequences of the chunks that may be shown; undefined where every chunk may. */
 export async function shownChunks(
-  db: SearchDatabase,
+  db: Database,
   sourceId: string | undefined,
-): Promise<RawBuilder<unknown> | undefined> {
-  if (sourceId === undefined && !(await hidesAny(db))) return undefined
-  const one = sourceId === undefined ? sql`` : sql`and chunks.source_id = ${sourceId}`
-  return sql`(select sequence from chunks join chunk_generations using (source_id)
-    where sequence between first_sequence and last_sequence ${one})`
+): Promise<Expression<unknown> | undefined> {
+  if (sourceId !== undefined) return generationOf(db, sourceId).select('sequence').where(isShown)
+  return (await hidesAny(db)) ? generations(db).select('sequence').where(isShown) : undefined
 }
 
-async function hidesAny(db: SearchDatabase): Promise<boolean> {
+async function hidesAny(db: Database): Promise<boolean> {
   const row = await db
     .selectFrom('chunk_generations')
     .select('source_id')
@@ -112,4 +142,19 @@ async function hidesAny(db: SearchDatabase): Promise<boolean> {
     .limit(1)
     .executeTakeFirst()
   return row !== undefined
+}
+
+/** Chunks beside what is known of their source's generations. */
+function generations(db: Database) {
+  return db
+    .selectFrom('chunks')
+    .innerJoin('chunk_generations', 'chunk_generations.source_id', 'chunks.source_id')
+}
+
+function generationOf(db: Database, sourceId: string) {
+  return generations(db).where('chunks.source_id', '=', sourceId)
+}
+
+function isShown({ eb, and, ref }: ExpressionBuilder<AgentTables, 'chunks' | 'chunk_generations'>) {
+  return and([eb('sequence', '>=', ref('first_sequence')), eb('sequence', '<=', ref('last_sequence'))])
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
-import { vectorTables } from '#storage/sqlite/vectors.ts'
 import { chunkOf, setSearchStage } from '#test/support/search-stage.ts'
+import { countDraft, hasDraft } from './generations.ts'
 
 const many = (word: string, count = 100) =>
   Array.from({ length: count }, (_, index) => `${word} number ${index}`)
@@ -14,8 +14,8 @@ async function stageWith(...sources: string[]) {
 
   /** Numbers of rows in the tables of chunks, full text and vectors. */
   async function rows(): Promise<number[]> {
-    return stage.write(async (_, db) => {
-      const tables = ['chunks', 'chunk_text', ...(await vectorTables(db))]
+    return stage.write(async (_, { db, engine }) => {
+      const tables = ['chunks', 'chunk_text', ...(await engine.vectorTables(db))]
       const counts = tables.map(table =>
         sql<{ count: number }>`select count(*) as count from ${sql.table(table)}`.execute(db),
       )
@@ -137,6 +137,73 @@ describe('replacing', () => {
     expect(await rows()).toEqual([2, 2, 2])
     await replace('manual', ['tea'])
     expect(await rows()).toEqual([1, 1, 0, 1])
+  })
+})
+
+describe('a draft', () => {
+  const space = { id: 'openai/small', dimensions: 2, form: 'floats' as const }
+
+  test('is indexed part by part, each chunk once, and shown when all of it is', async () => {
+    const { write, contents, rows } = await stageWith('manual', 'other')
+    await write(async writer => {
+      await writer.start('manual')
+      await writer.store('manual', many('tea', 100).map(chunkOf))
+      expect(await writer.index('manual', 70)).toBe(70)
+    })
+    expect(await contents('tea', { limit: 500 })).toEqual([])
+    await write(async writer => {
+      expect(await writer.index('manual', 70)).toBe(30)
+      expect(await writer.index('manual', 70)).toBe(0)
+      expect(await writer.index('other', 70)).toBe(0)
+      expect(await writer.finish('manual')).toBe(100)
+    })
+    expect(new Set(await contents('tea', { limit: 500 })).size).toBe(100)
+    expect(await rows()).toEqual([100, 100, 100])
+  })
+
+  test("gets a provider's vectors in the order of its chunks", async () => {
+    const { write, contents } = await stageWith('manual')
+    const vectors = [0, 1, 2, 3].map(at => Float32Array.of(Math.cos(at / 3), Math.sin(at / 3)))
+    await write(async writer => {
+      await writer.start('manual')
+      await writer.store('manual', ['zero', 'one', 'two', 'three'].map(chunkOf))
+      await writer.index('manual', 3, { space, vectors: vectors.slice(0, 3) })
+      await writer.index('manual', 1, { space, vectors: vectors.slice(3) })
+      await writer.finish('manual')
+    })
+    const nearest = (at: number) =>
+      contents('number', { limit: 1, embedded: { space, vector: vectors[at] as Float32Array } })
+    expect(await nearest(2)).toEqual(['two'])
+    expect(await nearest(3)).toEqual(['three'])
+  })
+
+  test('may be continued by its name only, and only until it is shown', async () => {
+    const { write, db } = await stageWith('manual')
+    const isThere = (draft: string) => hasDraft(db, 'manual', draft)
+    await write(async writer => {
+      await writer.start('manual')
+      await writer.store('manual', [chunkOf('tea'), chunkOf('milk')])
+      expect(await isThere('first')).toBe(false)
+      await writer.complete('manual', 'first')
+      await writer.index('manual', 1)
+    })
+    expect(await isThere('first')).toBe(true)
+    expect(await isThere('second')).toBe(false)
+    expect(await countDraft(db, 'manual')).toEqual({ stored: 2, indexed: 1 })
+    await write(writer => writer.finish('manual'))
+    expect(await isThere('first')).toBe(false)
+    expect(await countDraft(db, 'manual')).toEqual({ stored: 0, indexed: 0 })
+  })
+
+  test('ends with the next one, and with the removal of its source', async () => {
+    const { write, db } = await stageWith('manual')
+    for (const end of ['start', 'remove'] as const)
+      await write(async writer => {
+        await writer.start('manual')
+        await writer.complete('manual', 'first')
+        await writer[end]('manual')
+        expect(await hasDraft(db, 'manual', 'first')).toBe(false)
+      })
   })
 })
 

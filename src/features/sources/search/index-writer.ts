@@ -1,17 +1,18 @@
+import type { Transaction } from 'kysely'
 import { embedDocument } from '#models/builtin-embedding.ts'
 import { searchableText } from '#models/text-analysis.ts'
 import type { Ids } from '#platform/ids.ts'
-import { createFullText, removeFullText, writeFullText } from '#storage/sqlite/full-text.ts'
-import type { Vector, VectorSpace } from '#storage/sqlite/vectors.ts'
-import { createVectors, removeVectors, vectorTables, writeVector } from '#storage/sqlite/vectors.ts'
+import type { SearchDatabase, Vector, VectorSpace } from '#storage/search-engine.ts'
+import type { AgentTables } from '#storage/tables.ts'
 import type { Chunk } from '../chunking/chunk-document.ts'
 import { builtinSpace } from './builtin-space.ts'
-import type { SearchDatabase } from './generations.ts'
 import {
-  createGenerations,
+  completeDraft,
   forget,
   hiddenChunks,
-  hideAll,
+  hide,
+  markIndexed,
+  nextUnindexed,
   settle,
   showNewest,
   unsettle,
@@ -19,11 +20,20 @@ import {
 import { inShortTransactions } from './short-transactions.ts'
 
 export interface IndexWriter {
-  /** Begins to replace the chunks of a source; what an attempt that died left behind is removed. */
+  /** Begins a draft of the source's chunks; what an attempt that died left behind is removed. */
   start(sourceId: string): Promise<void>
-  /** Writes chunks of the source, which search does not show yet; without `embedded` they get built-in vectors. */
+  /** Stores chunks of the draft, for `index` to make them findable. */
+  store(sourceId: string, chunks: readonly Chunk[]): Promise<void>
+  /** Says that no more chunks follow: from here on a draft of this name may be continued. */
+  complete(sourceId: string, draft: string): Promise<void>
+  /**
+   * Puts the next chunks of the draft into the indexes, at most `limit`, and tells how many; search does not show them
+   * yet. Without `embedded` they get built-in vectors.
+   */
+  index(sourceId: string, limit: number, embedded?: Embedded): Promise<number>
+  /** Stores chunks and puts them into the indexes at once. */
   add(sourceId: string, chunks: readonly Chunk[], embedded?: Embedded): Promise<void>
-  /** Shows what was added since `start` instead of what was there before, and tells how many chunks that is. */
+  /** Shows the draft instead of what was there before, and tells how many chunks that is. */
   finish(sourceId: string): Promise<number>
   /** Removes all chunks of a source; to be called before its row is deleted, which they refer to. */
   remove(sourceId: string): Promise<void>
@@ -36,7 +46,7 @@ export interface Embedded {
 }
 
 interface Prepared {
-  chunk: Chunk
+  sequence: number
   terms: string
   /** Undefined for a chunk without words, which only its terms could find. */
   vector: Vector | undefined
@@ -49,39 +59,55 @@ const batchSize = 32
  * Writes the chunks of an agent's sources with their indexes. For worker threads: it computes for long and may wait for
  * locks. One at a time for each source; sources don't disturb one another.
  */
-export function createIndexWriter({ db, ids }: { db: SearchDatabase; ids: Ids }): IndexWriter {
+export function createIndexWriter(needs: { db: SearchDatabase; ids: Ids }): IndexWriter {
+  const { db, engine } = needs.db
+
   async function removeHidden(sourceId: string): Promise<void> {
-    const tables = await vectorTables(db)
+    const tables = await engine.vectorTables(db)
     await inShortTransactions(db, await hiddenChunks(db, sourceId), async (transaction, sequence) => {
-      await removeFullText(transaction, sequence)
-      await removeVectors(transaction, tables, sequence)
+      await engine.removeFullText(transaction, sequence)
+      await engine.removeVectors(transaction, tables, sequence)
       await transaction.deleteFrom('chunks').where('sequence', '=', sequence).execute()
     })
   }
 
+  async function store(sourceId: string, chunks: readonly Chunk[]): Promise<void> {
+    const rows = chunks.map(chunk => ({ id: needs.ids.record(), source_id: sourceId, ...columns(chunk) }))
+    await inShortTransactions(db, batches(rows), async (transaction, batch) => {
+      await transaction.insertInto('chunks').values(batch).execute()
+    })
+  }
+
+  async function index(sourceId: string, limit: number, embedded?: Embedded): Promise<number> {
+    const space = embedded?.space ?? builtinSpace
+    await engine.createVectors(db, space)
+
+    async function write(transaction: Transaction<AgentTables>, { sequence, terms, vector }: Prepared) {
+      await engine.writeFullText(transaction, sequence, terms)
+      if (vector !== undefined) await engine.writeVector(transaction, space, sequence, vector)
+      await markIndexed(transaction, sourceId, sequence)
+    }
+
+    const stored = await nextUnindexed(db, sourceId, limit)
+    const vectors = embedded && batches(embedded.vectors)
+    for (const [number, batch] of batches(stored).entries()) {
+      const prepared = batch.map((chunk, at) => prepare(chunk, vectors?.[number]?.[at]))
+      await inShortTransactions(db, prepared, write)
+    }
+    return stored.length
+  }
+
   return {
     async start(sourceId) {
-      await createTables(db)
       await unsettle(db, sourceId)
       await removeHidden(sourceId)
     },
+    store,
+    complete: (sourceId, draft) => completeDraft(db, sourceId, draft),
+    index,
     async add(sourceId, chunks, embedded) {
-      const space = embedded?.space ?? builtinSpace
-      await createVectors(db, space)
-      for (let start = 0; start < chunks.length; start += batchSize) {
-        const batch = chunks.slice(start, start + batchSize)
-        const vectors = embedded?.vectors.slice(start, start + batchSize)
-        const prepared = batch.map((chunk, index) => prepare(chunk, vectors?.[index]))
-        await inShortTransactions(db, prepared, async (transaction, { chunk, terms, vector }) => {
-          const { sequence } = await transaction
-            .insertInto('chunks')
-            .values({ id: ids.record(), source_id: sourceId, ...columns(chunk) })
-            .returning('sequence')
-            .executeTakeFirstOrThrow()
-          await writeFullText(transaction, sequence, terms)
-          if (vector !== undefined) await writeVector(transaction, space, sequence, vector)
-        })
-      }
+      await store(sourceId, chunks)
+      await index(sourceId, chunks.length, embedded)
     },
     async finish(sourceId) {
       const count = await showNewest(db, sourceId)
@@ -90,29 +116,28 @@ export function createIndexWriter({ db, ids }: { db: SearchDatabase; ids: Ids })
       return count
     },
     async remove(sourceId) {
-      await createTables(db)
-      await unsettle(db, sourceId)
-      await hideAll(db, sourceId)
+      await hide(db, sourceId)
       await removeHidden(sourceId)
       await forget(db, sourceId)
     },
   }
 }
 
-/** Without a migration, since each engine makes them differently; together, so that one tells of the other. */
-async function createTables(db: SearchDatabase): Promise<void> {
-  await db.transaction().execute(async transaction => {
-    await createGenerations(transaction)
-    await createFullText(transaction)
-  })
-}
-
 /** The heading is found with the text below it, but is not part of what is shown. */
-function prepare(chunk: Chunk, vector: Vector | undefined): Prepared {
-  const text = chunk.section === null ? chunk.content : `${chunk.section}\n${chunk.content}`
-  return { chunk, terms: searchableText(text), vector: vector ?? embedDocument(text) }
+function prepare(
+  { sequence, content, section }: { sequence: number; content: string; section: string | null },
+  vector: Vector | undefined,
+): Prepared {
+  const text = section === null ? content : `${section}\n${content}`
+  return { sequence, terms: searchableText(text), vector: vector ?? embedDocument(text) }
 }
 
 function columns({ content, page, section, start, end }: Chunk) {
   return { content, page, section, start_offset: start, end_offset: end }
+}
+
+function batches<Item>(items: readonly Item[]): Item[][] {
+  return Array.from({ length: Math.ceil(items.length / batchSize) }, (_, number) =>
+    items.slice(number * batchSize, (number + 1) * batchSize),
+  )
 }

@@ -1,26 +1,23 @@
 /** What runs in a thread of the worker pool; the other side is `search-index.ts`. */
 import { randomIds } from '#platform/ids.ts'
-import type { Chunk } from '../chunking/chunk-document.ts'
 import { withAgentDatabase } from './agent-database.ts'
 import type { Embedded, IndexWriter } from './index-writer.ts'
 import { createIndexWriter } from './index-writer.ts'
 
 export interface SourceTask {
+  /** `path` of the agent's handle. */
   databasePath: string
   sourceId: string
 }
 
-export interface AddTask extends SourceTask {
-  chunks: Chunk[]
+export interface IndexTask extends SourceTask {
+  limit: number
   embedded?: Embedded | undefined
 }
 
-export function start(task: SourceTask): Promise<void> {
-  return write(task, writer => writer.start(task.sourceId))
-}
-
-export function add(task: AddTask): Promise<void> {
-  return write(task, writer => writer.add(task.sourceId, task.chunks, task.embedded))
+/** @returns the number of chunks that were put into the indexes. */
+export function index({ limit, embedded, ...task }: IndexTask): Promise<number> {
+  return write(task, writer => writer.index(task.sourceId, limit, embedded))
 }
 
 /** @returns the number of chunks that the source now has. */

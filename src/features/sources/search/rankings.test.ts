@@ -14,8 +14,8 @@ test.each([
   const { path, addSource, replace } = await setSearchStage()
   await addSource('manual')
   await replace('manual', texts)
-  const { vectorWeight } = await withAgentDatabase(path, { readOnly: true }, db =>
-    db.transaction().execute(transaction => rankings(transaction, { text, limit: 10 })),
+  const { vectorWeight } = await withAgentDatabase(path, { readOnly: true }, ({ db, engine }) =>
+    db.transaction().execute(transaction => rankings(transaction, engine, { text, limit: 10 })),
   )
   expect(vectorWeight).toBeGreaterThanOrEqual(least)
   expect(vectorWeight).toBeLessThanOrEqual(most)

@@ -1,14 +1,11 @@
 import type { Transaction } from 'kysely'
 import { embedQuery, noiseLevel } from '#models/builtin-embedding.ts'
 import { isPiece, queryTerms } from '#models/text-analysis.ts'
-import type { TextQuery } from '#storage/sqlite/full-text.ts'
-import { countTerms, rankByText } from '#storage/sqlite/full-text.ts'
-import type { VectorSpace } from '#storage/sqlite/vectors.ts'
-import { nearestByVector } from '#storage/sqlite/vectors.ts'
+import type { SearchEngine, TextQuery, VectorSpace } from '#storage/search-engine.ts'
+import type { AgentTables } from '#storage/tables.ts'
 import { builtinSpace } from './builtin-space.ts'
 import type { QueryShares, Rankings } from './fusion.ts'
 import { builtinWeight, leastCandidates, providerWeight } from './fusion.ts'
-import type { SearchTables } from './generations.ts'
 import { shownChunks } from './generations.ts'
 
 export interface ChunkQuery {
@@ -23,23 +20,29 @@ export interface ChunkQuery {
 }
 
 /** Reads both rankings from the indexes. */
-export async function rankings(transaction: Transaction<SearchTables>, query: ChunkQuery): Promise<Rankings> {
+export async function rankings(
+  transaction: Transaction<AgentTables>,
+  engine: SearchEngine,
+  query: ChunkQuery,
+): Promise<Rankings> {
   const within = await shownChunks(transaction, query.sourceId)
   const limit = Math.max(leastCandidates, query.limit)
   const terms = firstAndLastTerms(query.text)
-  const counts = await countTerms(transaction, terms)
+  const counts = await engine.countTerms(transaction, terms)
   const knowledge = knowledgeOf(terms, counts)
-  const byText = await rankByText(transaction, { ...counts, within, limit })
+  const byText = await engine.rankByText(transaction, { ...counts, within, limit })
   const text = byText.map(found => ({ ...found, similarity: found.similarity * knowledge.known }))
 
   if (query.embedded !== undefined) {
     const { space, vector } = query.embedded
-    const vectors = await nearestByVector(transaction, space, { vector, within, limit })
+    const vectors = await engine.nearestByVector(transaction, space, { vector, within, limit })
     return { text, vectors, vectorWeight: providerWeight }
   }
   const vector = embedQuery(terms, knowledge.rarity)
   const near =
-    vector === undefined ? [] : await nearestByVector(transaction, builtinSpace, { vector, within, limit })
+    vector === undefined
+      ? []
+      : await engine.nearestByVector(transaction, builtinSpace, { vector, within, limit })
   const vectorWeight = builtinWeight(knowledge)
   return { text, vectors: near.filter(({ similarity }) => similarity > noiseLevel), vectorWeight }
 }

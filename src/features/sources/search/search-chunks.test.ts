@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { VectorSpace } from '#storage/sqlite/vectors.ts'
+import type { VectorSpace } from '#storage/search-engine.ts'
 import { chunkOf, setSearchStage } from '#test/support/search-stage.ts'
 
 const passages = {

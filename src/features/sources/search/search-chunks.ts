@@ -1,9 +1,9 @@
 import type { Transaction } from 'kysely'
-import { hasFullText } from '#storage/sqlite/full-text.ts'
+import type { SearchDatabase } from '#storage/search-engine.ts'
+import type { AgentTables } from '#storage/tables.ts'
 import type { SearchResult } from '../sources.schema.ts'
 import type { Scored } from './fusion.ts'
 import { fuse } from './fusion.ts'
-import type { SearchDatabase, SearchTables } from './generations.ts'
 import type { ChunkQuery } from './rankings.ts'
 import { rankings } from './rankings.ts'
 
@@ -14,21 +14,23 @@ import { rankings } from './rankings.ts'
  * as a share of what a chunk that holds each known word once gets, times the share of the query's words (by rarity) that
  * any chunk holds. By vectors: the cosine. A chunk scores at least as much as those below it.
  */
-export async function searchChunks(db: SearchDatabase, query: ChunkQuery): Promise<SearchResult[]> {
+export async function searchChunks(
+  { db, engine }: SearchDatabase,
+  query: ChunkQuery,
+): Promise<SearchResult[]> {
   return await db
     .transaction()
     .setAccessMode('read only')
     .execute(async transaction => {
-      if (!(await hasFullText(transaction))) return []
       const { limit, minScore = 0 } = query
-      const fused = fuse(await rankings(transaction, query))
+      const fused = fuse(await rankings(transaction, engine, query))
       const fitting = fused.filter(({ score }) => score >= minScore)
       return await read(transaction, fitting.slice(0, limit))
     })
 }
 
 async function read(
-  transaction: Transaction<SearchTables>,
+  transaction: Transaction<AgentTables>,
   ranked: readonly Scored[],
 ): Promise<SearchResult[]> {
   const rows = await transaction
@@ -36,13 +38,14 @@ async function read(
     .innerJoin('sources', 'sources.id', 'chunks.source_id')
     .select(['chunks.sequence', 'chunks.id', 'source_id', 'content', 'page', 'section'])
     .select(['start_offset', 'end_offset', 'sources.name as source_name'])
+    .where('removed_at', 'is', null)
     .where(
       'chunks.sequence',
       'in',
       ranked.map(({ sequence }) => sequence),
     )
     .execute()
-  const bySequence = new Map(rows.map(row => [row.sequence, row]))
+  const bySequence = new Map(rows.map(row => [Number(row.sequence), row]))
   return ranked.flatMap(({ sequence, score }) => {
     const row = bySequence.get(sequence)
     if (row === undefined) return []

@@ -2,72 +2,98 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { createLog } from '#platform/log.ts'
 import { createWorkerPool } from '#platform/workers/worker-pool.ts'
 import { chunkOf, setSearchStage } from '#test/support/search-stage.ts'
+import { indexDraft } from './index-draft.ts'
 import { createSearchIndex } from './search-index.ts'
 
 async function setIndexStage() {
-  const { path, addSource, db } = await setSearchStage()
+  const { path, addSource, write, replace, db } = await setSearchStage()
   const pool = createWorkerPool({ log: createLog('silent') })
   onTestFinished(() => pool.close())
   const index = createSearchIndex({ readers: pool, writers: pool })
   await addSource('manual')
-  const place = { databasePath: path, sourceId: 'manual', embedding: 'builtin/builtin' }
-  const question = { databasePath: path, limit: 10, embedding: 'builtin/builtin' }
-  const texts = (count: number) => Array.from({ length: count }, (_, at) => chunkOf(`tea number ${at}`))
-  return { index, place, question, texts, db }
+  const source = { databasePath: path, sourceId: 'manual' }
+  const store = (count: number) =>
+    write(async writer => {
+      await writer.start('manual')
+      await writer.store(
+        'manual',
+        Array.from({ length: count }, (_, at) => chunkOf(`tea number ${at}`)),
+      )
+    })
+  const search = async (text: string, options = {}) =>
+    (await index.search(path, { text, limit: 10, ...options })).map(({ content }) => content)
+  const { signal } = new AbortController()
+  const builtin = { provider: 'builtin' as const, id: 'builtin' }
+  const draft = { source, db, index, model: builtin, signal, onProgress: async () => {} }
+  return { index, source, draft, store, replace, search, db, path }
 }
 
 describe('an index in worker threads', () => {
   test('finds what was written, reports the progress and forgets what was removed', async () => {
-    const { index, place, question, texts, db } = await setIndexStage()
+    const { index, source, draft, store, search } = await setIndexStage()
+    await store(1100)
     const progress: number[] = []
-    const count = await index.replace({ ...place, chunks: texts(1100) }, undefined, share =>
-      progress.push(share),
-    )
-    expect(count).toBe(1100)
+    await indexDraft({ ...draft, onProgress: async share => void progress.push(share) })
     expect(progress).toEqual([512 / 1100, 1024 / 1100, 1])
-    expect(await index.search({ ...question, query: 'number 777', limit: 1 })).toMatchObject([
-      { source_id: 'manual', content: 'tea number 777', metadata: { source_name: 'manual.txt' } },
-    ])
-    const chunks = await db.selectFrom('chunks').select('id').execute()
-    expect(new Set(chunks.map(({ id }) => id)).size).toBe(1100)
-
-    await index.remove(place)
-    expect(await index.search({ ...question, query: 'tea' })).toEqual([])
+    expect(await index.finish(source)).toBe(1100)
+    expect(await search('number 777', { limit: 1 })).toEqual(['tea number 777'])
+    await index.remove(source)
+    expect(await search('tea')).toEqual([])
   })
 
-  test("finds by a provider's vectors, whatever part they were written in", async () => {
-    const { index, place, question, texts } = await setIndexStage()
-    const chunks = texts(600)
-    const vectors = chunks.map((_, at) => Float32Array.of(Math.cos(at / 400), Math.sin(at / 400)))
-    const embedding = 'openai/small'
-    await index.replace({ ...place, chunks, vectors, embedding })
-    const queryVector = Float32Array.of(Math.cos(550 / 400), Math.sin(550 / 400))
-    const [best] = await index.search({ ...question, query: 'drink', embedding, queryVector })
-    expect(best?.content).toBe('tea number 550')
-    expect(await index.search({ ...question, query: 'drink', embedding: 'other', queryVector })).toEqual([])
+  test('asks a provider for vectors part by part, and goes on where an attempt failed', async () => {
+    const { index, source, draft, store, search } = await setIndexStage()
+    await store(500)
+    const asked: string[][] = []
+    const vectorOf = (text: string) => {
+      const angle = Number(text.split(' ').at(-1)) / 400
+      return Float32Array.of(Math.cos(angle), Math.sin(angle))
+    }
+    const model = {
+      provider: 'openai' as const,
+      id: 'small',
+      async embed(texts: readonly string[]) {
+        asked.push([...texts])
+        if (asked.length === 2) throw new Error('overloaded')
+        return texts.map(vectorOf)
+      },
+    }
+    await expect(indexDraft({ ...draft, model })).rejects.toThrow('overloaded')
+    await indexDraft({ ...draft, model })
+    expect(asked.map(({ length }) => length)).toEqual([192, 192, 192, 116])
+    expect(new Set(asked.flat()).size).toBe(500)
+    expect(asked[2]).toEqual(asked[1])
+    expect(await index.finish(source)).toBe(500)
+    const space = { id: 'openai/small', dimensions: 2, form: 'floats' }
+    const embedded = { space, vector: vectorOf('number 450') }
+    expect((await search('drink', { embedded }))[0]).toBe('tea number 450')
+    expect(await search('drink', { embedded: { ...embedded, space: { ...space, id: 'other' } } })).toEqual([])
   })
 
   test('passes on the filters', async () => {
-    const { index, place, question, texts } = await setIndexStage()
-    await index.replace({ ...place, chunks: texts(3) })
-    expect(await index.search({ ...question, query: 'tea', sourceId: 'nobody' })).toEqual([])
-    expect(await index.search({ ...question, query: 'tea xylophone', minScore: 0.9 })).toEqual([])
+    const { replace, search } = await setIndexStage()
+    await replace('manual', ['tea number 1', 'tea number 2'])
+    expect(await search('tea', { sourceId: 'nobody' })).toEqual([])
+    expect(await search('tea xylophone', { minScore: 0.9 })).toEqual([])
   })
 
   test('stops when it is told to, and what was found before stays', async () => {
-    const { index, place, question, texts } = await setIndexStage()
-    await index.replace({ ...place, chunks: [chunkOf('old tea')] })
+    const { draft, store, replace, search } = await setIndexStage()
+    await replace('manual', ['old tea'])
+    await store(2000)
     const stop = new AbortController()
-    const stopped = index.replace({ ...place, chunks: texts(2000) }, stop.signal, () =>
-      stop.abort(new Error('source deleted')),
-    )
+    const stopped = indexDraft({
+      ...draft,
+      signal: stop.signal,
+      onProgress: async () => stop.abort(new Error('source deleted')),
+    })
     await expect(stopped).rejects.toThrow('source deleted')
-    expect(await index.search({ ...question, query: 'tea' })).toMatchObject([{ content: 'old tea' }])
+    expect(await search('tea')).toEqual(['old tea'])
   })
 
   test('does not make the database of an agent that is not there', async () => {
-    const { index, question } = await setIndexStage()
-    const databasePath = `${question.databasePath}.gone`
-    await expect(index.search({ ...question, databasePath, query: 'tea' })).rejects.toThrow(/unable to open/)
+    const { index, path } = await setIndexStage()
+    const search = index.search(`${path}.gone`, { text: 'tea', limit: 1 })
+    await expect(search).rejects.toThrow(/unable to open/)
   })
 })

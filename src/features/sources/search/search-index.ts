@@ -1,53 +1,31 @@
 import type { WorkerPool } from '#platform/workers/worker-pool.ts'
-import type { VectorSpace } from '#storage/sqlite/vectors.ts'
-import type { Chunk } from '../chunking/chunk-document.ts'
 import type { SearchResult } from '../sources.schema.ts'
-import type { AddTask, SourceTask } from './index.worker.ts'
+import type { IndexTask, SourceTask } from './index.worker.ts'
+import type { Embedded } from './index-writer.ts'
+import type { ChunkQuery } from './rankings.ts'
 import type { SearchTask } from './search.worker.ts'
 
-export interface Search {
-  databasePath: string
-  query: string
-  limit: number
-  /** Search this source only. */
-  sourceId?: string | undefined
-  /** Leave out what scores less, 0 to 1. */
-  minScore?: number | undefined
-  /** Names the embedding in use: chunks that were embedded by another one are found by their words only. */
-  embedding: string
-  /** The query as a provider embeds it; without it the built-in embedding is used. */
-  queryVector?: Float32Array | undefined
-}
-
-export interface Replacement extends SourceTask {
-  chunks: readonly Chunk[]
-  embedding: string
-  /** A provider's vectors, one for each chunk; without them the built-in embedding is used. */
-  vectors?: readonly Float32Array[] | undefined
-}
-
-/** The chunks of agents' sources, written and searched in worker threads. */
+/** The chunks of agents' sources, indexed and searched in worker threads. */
 export interface SearchIndex {
   /** The chunks that fit a query, best first. */
-  search(search: Search, signal?: AbortSignal): Promise<SearchResult[]>
+  search(databasePath: string, query: ChunkQuery, signal?: AbortSignal): Promise<SearchResult[]>
   /**
-   * Puts these chunks in the place of the source's, which are found until the last of these is written, and tells their
-   * number. `onProgress` is told the share that is written. Not to run twice at a time for one source.
+   * Puts the next chunks of the source's draft into the indexes, and tells how many: a few hundred milliseconds' work,
+   * after which others get the thread. `embedded` holds the vectors of exactly the next chunks; without it they get
+   * built-in ones. Not to run twice at a time for one source.
    */
-  replace(
-    replacement: Replacement,
-    signal?: AbortSignal,
-    onProgress?: (share: number) => void,
-  ): Promise<number>
+  indexNext(source: SourceTask, embedded?: Embedded, signal?: AbortSignal): Promise<number>
+  /** Shows the draft in the place of the chunks that were found so far, and tells the number of its chunks. */
+  finish(source: SourceTask, signal?: AbortSignal): Promise<number>
   /** Removes all chunks of a source. To be called before its row is deleted, which they refer to. */
-  remove(task: SourceTask, signal?: AbortSignal): Promise<void>
+  remove(source: SourceTask, signal?: AbortSignal): Promise<void>
 }
+
+/** Chunks that get built-in vectors in one task of a worker. */
+export const chunksPerTask = 512
 
 const searchWorker = new URL('./search.worker.ts', import.meta.url)
 const indexWorker = new URL('./index.worker.ts', import.meta.url)
-
-/** Chunks written by one task of a worker: a few hundred milliseconds, after which others get the thread. */
-const chunksPerTask = 512
 
 /** The chunks of the largest files take minutes to remove, in short transactions. */
 const removalTimeoutMs = 15 * 60_000
@@ -59,36 +37,21 @@ export function createSearchIndex({
   readers: WorkerPool
   writers: WorkerPool
 }): SearchIndex {
-  function write<Result>(name: string, argument: SourceTask | AddTask, signal: AbortSignal | undefined) {
+  function write<Result>(name: string, argument: SourceTask | IndexTask, signal: AbortSignal | undefined) {
     const task = { file: indexWorker, name, argument, timeoutMs: removalTimeoutMs }
     return writers.run<Result>({ ...task, ...(signal && { signal }) })
   }
 
   return {
-    search({ databasePath, query: text, limit, sourceId, minScore, embedding, queryVector }, signal) {
-      const embedded = queryVector && { space: spaceOf(embedding, queryVector), vector: queryVector }
-      const argument: SearchTask = { databasePath, query: { text, limit, sourceId, minScore, embedded } }
+    search(databasePath, query, signal) {
+      const argument: SearchTask = { databasePath, query }
       return readers.run({ file: searchWorker, name: 'search', argument, ...(signal && { signal }) })
     },
-
-    async replace({ databasePath, sourceId, chunks, embedding, vectors }, signal, onProgress) {
-      const source = { databasePath, sourceId }
-      await write('start', source, signal)
-      for (let start = 0; start < chunks.length; start += chunksPerTask) {
-        const end = Math.min(start + chunksPerTask, chunks.length)
-        const slice = vectors?.slice(start, end)
-        const [first] = slice ?? []
-        const embedded = slice && first && { space: spaceOf(embedding, first), vectors: slice }
-        await write('add', { ...source, chunks: chunks.slice(start, end), embedded }, signal)
-        onProgress?.(end / chunks.length)
-      }
-      return await write<number>('finish', source, signal)
+    indexNext(source, embedded, signal) {
+      const limit = embedded?.vectors.length ?? chunksPerTask
+      return write('index', { ...source, limit, embedded }, signal)
     },
-
+    finish: (source, signal) => write('finish', source, signal),
     remove: (source, signal) => write('remove', source, signal),
   }
-}
-
-function spaceOf(embedding: string, { length: dimensions }: Float32Array): VectorSpace {
-  return { id: embedding, dimensions, form: 'floats' }
 }

@@ -71,9 +71,14 @@ async function createSources(db: Kysely<unknown>, parts: SchemaParts): Promise<v
     .addColumn('config', 'text', column => column.notNull())
     .addColumn('created_at', 'text', column => column.notNull())
     .addColumn('updated_at', 'text', column => column.notNull())
+    .addColumn('removed_at', 'text')
     .execute()
   await db.schema.createIndex('sources_created_at').on('sources').column('created_at').execute()
 
+  await createChunks(db, parts)
+}
+
+async function createChunks(db: Kysely<unknown>, parts: SchemaParts): Promise<void> {
   await db.schema
     .createTable('chunks')
     .addColumn('sequence', parts.sequenceType, parts.sequence)
@@ -86,9 +91,19 @@ async function createSources(db: Kysely<unknown>, parts: SchemaParts): Promise<v
     .addColumn('end_offset', 'integer', column => column.notNull())
     .execute()
   await db.schema
-    .createIndex('chunks_source_offset')
+    .createIndex('chunks_source_sequence')
     .on('chunks')
-    .columns(['source_id', 'start_offset'])
+    .columns(['source_id', 'sequence'])
+    .execute()
+  await parts.createFullText(db)
+  await db.schema
+    .createTable('chunk_generations')
+    .addColumn('source_id', 'text', column => column.primaryKey())
+    .addColumn('first_sequence', parts.sequenceReference, column => column.notNull())
+    .addColumn('last_sequence', parts.sequenceReference, column => column.notNull())
+    .addColumn('settled', 'integer', column => column.notNull())
+    .addColumn('draft', 'text')
+    .addColumn('indexed_sequence', parts.sequenceReference, column => column.notNull())
     .execute()
 }
 

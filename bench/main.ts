@@ -1,0 +1,27 @@
+/** Runs the benchmarks that are named, or all of them, one after the other: `npm run bench -- streaming start`. */
+import { spawnSync } from 'node:child_process'
+
+/** Milliseconds; each is made to need less than a minute on a quiet machine. */
+const timeLimit = 180_000
+
+const benchmarks = ['start', 'point-read', 'streaming', 'ingestion', 'search', 'retrieval']
+
+const named = process.argv.slice(2)
+const unknown = named.filter(name => !benchmarks.includes(name))
+if (unknown.length > 0) {
+  console.error(`There is no benchmark ${unknown.join(', ')}; there are ${benchmarks.join(', ')}.`)
+  process.exit(1)
+}
+for (const name of named.length > 0 ? named : benchmarks) run(name)
+
+function run(name: string): void {
+  if (name === 'retrieval' && process.env.REAL_FIXTURES === undefined) {
+    console.log('\nretrieval was left out: it needs REAL_FIXTURES, the folder with its collections')
+    return
+  }
+  const file = new URL(`./${name}.ts`, import.meta.url).pathname
+  const { status } = spawnSync(process.execPath, [file], { stdio: 'inherit', timeout: timeLimit })
+  if (status === 0) return
+  console.error(`The benchmark ${name} failed or took longer than ${timeLimit / 1000} s.`)
+  process.exitCode = 1
+}

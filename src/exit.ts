@@ -1,0 +1,22 @@
+import type { Configuration } from './config.ts'
+import { readConfiguration } from './config.ts'
+
+/** The service could not start, or a command could not do its work. */
+export const failed = 1
+/** The environment variables are wrong. */
+const misconfigured = 2
+
+/** The configuration; with a wrong one the process ends, after all that is wrong was said. */
+export function configurationOrExit(): Configuration {
+  const result = readConfiguration()
+  if ('configuration' in result) return result.configuration
+  const problems = result.problems.map(problem => `  - ${problem}\n`).join('')
+  process.stderr.write(`The configuration is wrong:\n${problems}`)
+  process.exit(misconfigured)
+}
+
+/** Ends the process with one sentence: `what` could not be done, and why. */
+export function exitBecause(what: string, error: unknown): never {
+  process.stderr.write(`${what}: ${error instanceof Error ? error.message : String(error)}\n`)
+  process.exit(failed)
+}

@@ -1,0 +1,37 @@
+import type { Kysely } from 'kysely'
+import type { AgentTables } from '#storage/tables.ts'
+import type { StoredMessage, Window } from './messages.repository.ts'
+import { readWindow } from './messages.repository.ts'
+
+/** Messages read at a time: few enough that reading them never holds up others for long. */
+const slice = 20
+
+interface BoundedWindow {
+  /** Oldest first. */
+  messages: StoredMessage[]
+  /** Whether reading ended because of the size, so that the window may hold more. */
+  isCut: boolean
+}
+
+/** The messages of a window from its wanted end on, until they hold so many characters. */
+export async function readBounded(
+  database: Kysely<AgentTables>,
+  window: Window,
+  characters: number,
+): Promise<BoundedWindow> {
+  const isNewest = window.end === 'newest'
+  const messages: StoredMessage[] = []
+  let rest = window
+  let read = 0
+  while (messages.length < window.limit) {
+    if (read >= characters) return { messages, isCut: true }
+    const limit = Math.min(slice, window.limit - messages.length)
+    const found = await readWindow(database, { ...rest, limit })
+    messages.splice(isNewest ? 0 : messages.length, 0, ...found)
+    read += found.reduce((sum, message) => sum + message.content.length, 0)
+    const edge = isNewest ? found[0] : found.at(-1)
+    if (edge === undefined || found.length < limit) break
+    rest = isNewest ? { ...rest, before: edge.sequence } : { ...rest, after: edge.sequence }
+  }
+  return { messages, isCut: false }
+}

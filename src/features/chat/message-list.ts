@@ -1,0 +1,33 @@
+import { AppError } from '#platform/errors.ts'
+import type { WorkerPool } from '#platform/workers/worker-pool.ts'
+import { WorkerTimeout } from '#platform/workers/worker-pool.ts'
+import type { MessageListQuery } from './chat.schema.ts'
+import type { ListOutcome, ListTask } from './messages.worker.ts'
+
+const worker = new URL('./messages.worker.ts', import.meta.url)
+const timeoutMs = 5000
+
+export type ListMessages = ReturnType<typeof createMessageList>
+
+/**
+ * The generic list of messages, in a thread that can be killed: looking for a text in long messages may take seconds,
+ * which no other request is to wait for.
+ */
+export function createMessageList(workers: WorkerPool) {
+  return async (databasePath: string, query: MessageListQuery, signal: AbortSignal) => {
+    const argument: ListTask = { databasePath, query }
+    const outcome = await workers
+      .run<ListOutcome>({ file: worker, name: 'list', argument, timeoutMs, signal })
+      .catch(error => {
+        throw error instanceof WorkerTimeout ? tooSlow(error) : error
+      })
+    if (outcome.kind === 'page') return outcome.page
+    const { code, message, details } = outcome
+    throw new AppError(code, message, details === undefined ? {} : { details })
+  }
+}
+
+function tooSlow(cause: unknown): AppError {
+  const message = `This takes longer than ${timeoutMs / 1000} s. Narrow it by conversationId, from and to, or a shorter search.`
+  return new AppError('VALIDATION_ERROR', message, { cause })
+}

@@ -1,0 +1,53 @@
+/** What runs in a thread of the worker pool; the other side is `ingest.ts`. */
+import { readFile } from 'node:fs/promises'
+import { randomIds } from '#platform/ids.ts'
+import type { Chunk } from './chunking/chunk-document.ts'
+import { chunkDocument } from './chunking/chunk-document.ts'
+import type { ChunkingOptions } from './chunking/chunking-options.ts'
+import type { DocumentFormat } from './parsing/document-format.ts'
+import { parseDocument } from './parsing/parse-document.ts'
+import { UnreadableDocument } from './parsing/parsed-document.ts'
+import { withAgentDatabase } from './search/agent-database.ts'
+import type { SourceTask } from './search/index.worker.ts'
+import { createIndexWriter } from './search/index-writer.ts'
+import { chunksPerTask } from './search/search-index.ts'
+
+export interface StoredFile extends SourceTask {
+  path: string
+  format: DocumentFormat
+  chunking: ChunkingOptions
+  /** Names the draft that the chunks become. */
+  draft: string
+  /** Whether the chunks get built-in vectors: those of a small file get them at once. */
+  isBuiltin: boolean
+}
+
+/** `chunks` is their number: they wait as a draft in the agent's database. */
+export type IngestedFile = { kind: 'drafted'; chunks: number } | { kind: 'unreadable'; reason: string }
+
+export async function draftFile(file: StoredFile): Promise<IngestedFile> {
+  const read = await readChunks(file)
+  if (read.kind === 'unreadable') return read
+  const { databasePath, sourceId, draft, isBuiltin } = file
+  const { chunks } = read
+  await withAgentDatabase(databasePath, { readOnly: false }, async db => {
+    const writer = createIndexWriter({ db, ids: randomIds })
+    await writer.start(sourceId)
+    if (isBuiltin && chunks.length <= chunksPerTask) await writer.add(sourceId, chunks)
+    else await writer.store(sourceId, chunks)
+    await writer.complete(sourceId, draft)
+  })
+  return { kind: 'drafted', chunks: chunks.length }
+}
+
+type ReadFile = { kind: 'read'; chunks: Chunk[] } | { kind: 'unreadable'; reason: string }
+
+async function readChunks({ path, format, chunking }: StoredFile): Promise<ReadFile> {
+  const bytes = await readFile(path)
+  try {
+    return { kind: 'read', chunks: chunkDocument(await parseDocument(format, bytes), chunking) }
+  } catch (error) {
+    if (error instanceof UnreadableDocument) return { kind: 'unreadable', reason: error.message }
+    throw error
+  }
+}

@@ -1,0 +1,90 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { TestApp } from '#test/support/build-app.ts'
+import { testApp } from '#test/support/build-app.ts'
+import { manualClock } from '#test/support/manual-clock.ts'
+import { startModelServer } from '#test/support/model-server.ts'
+import { upload, uploadAndProcess } from '#test/support/upload.ts'
+import type { SearchResult, Source } from './sources.schema.ts'
+
+const sources = '/api/agents/default/sources'
+
+/** A service whose documents are embedded by a server that refuses the requests of these numbers, counted from 1. */
+async function setStage(refused: (request: number) => boolean) {
+  const clock = manualClock()
+  const server = await startModelServer(({ body }, index) => {
+    if (refused(index + 1)) return { status: 401, json: { error: { message: 'no' } } }
+    const { input } = body as { input: string[] }
+    const data = input.map((text, at) => ({ index: at, embedding: [text.length, 1] }))
+    return { json: { object: 'list', data, model: 'm', usage: { prompt_tokens: 1, total_tokens: 1 } } }
+  })
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  const environment = {
+    OPENAI_COMPATIBLE_BASE_URL: server.url,
+    EMBEDDING_PROVIDER: 'openai-compatible',
+    EMBEDDING_MODEL: 'm',
+  }
+  const app = await testApp({ environment, clock })
+  const asked = () => server.requests.map(({ body }) => (body as { input: string[] }).input)
+  return { app, clock, asked }
+}
+
+const paragraphs = Array.from({ length: 300 }, (_, at) => `${'tea '.repeat(20)}${at}.`).join('\n\n')
+const document = { name: 'tea.txt', content: paragraphs, fields: { chunk_size: '100', overlap: '0' } }
+
+const chunkIds = (app: TestApp) =>
+  app.service.foundation.agentDatabases.use('default', async ({ db }) =>
+    (await db.selectFrom('chunks').select('id').execute()).map(({ id }) => id).toSorted(),
+  )
+
+describe('processing that fails on its way', () => {
+  it('goes on where it stopped: nothing is read twice, and no more than a part embedded twice', async () => {
+    const { app, clock, asked } = await setStage(request => request === 3)
+    const { body } = await upload(app, document)
+    await app.service.foundation.runner.idle()
+    const get = async () => (await app.call<Source>('GET', `${sources}/${body.id}`)).body
+    expect(await get()).toMatchObject({ status: 'processing' })
+    expect((await get()).progress).toBeCloseTo(0.2 + (0.8 * 192) / 300)
+    const stored = await chunkIds(app)
+    expect(stored).toHaveLength(300)
+
+    clock.advance(2_000)
+    await app.service.foundation.runner.idle()
+    expect(await get()).toMatchObject({ status: 'ready', chunks: 300 })
+    expect(await chunkIds(app)).toEqual(stored)
+    expect(asked().map(({ length }) => length)).toEqual([96, 96, 96, 96, 12])
+    expect(new Set(asked().flat()).size).toBe(300)
+  })
+
+  it('begins anew when it is asked to, or with another embedding', async () => {
+    const { app, clock } = await setStage(request => request > 2)
+    const { body } = await upload(app, document)
+    await app.service.foundation.runner.idle()
+    const stored = await chunkIds(app)
+    await app.call('PUT', '/api/agents/default/settings', { body: { embedding_provider: 'builtin' } })
+    clock.advance(2_000)
+    await app.service.foundation.runner.idle()
+    expect((await app.call('GET', `${sources}/${body.id}`)).body).toMatchObject({ status: 'ready' })
+    expect((await chunkIds(app)).filter(id => stored.includes(id))).toEqual([])
+  })
+})
+
+describe('a search', () => {
+  it('finds by words alone, and says so in the log, while the provider refuses', async () => {
+    const { app } = await setStage(request => request > 1)
+    await uploadAndProcess(app, { name: 'otter.txt', content: 'Otters hold hands.' })
+    const { status, body } = await app.call<{ results: SearchResult[] }>(
+      'GET',
+      `${sources}/search?query=otters`,
+    )
+    expect(status).toBe(200)
+    expect(body.results).toMatchObject([{ content: 'Otters hold hands.' }])
+    expect(app.logged.some(line => line.includes('searched for by its words'))).toBe(true)
+  })
+
+  it('embeds no more of a query than a provider takes', async () => {
+    const { app, asked } = await setStage(() => false)
+    await uploadAndProcess(app, { name: 'otter.txt', content: 'Otters hold hands.' })
+    await app.call('GET', `${sources}/search?query=${'o'.repeat(9_000)}`)
+    expect(asked().at(-1)).toEqual(['o'.repeat(8_000)])
+  })
+})

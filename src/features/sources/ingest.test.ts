@@ -1,0 +1,109 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { createLog } from '#platform/log.ts'
+import type { WorkerPool } from '#platform/workers/worker-pool.ts'
+import { createWorkerPool } from '#platform/workers/worker-pool.ts'
+import { makePdf, makePdfBomb } from '#test/support/documents.ts'
+import { setSearchStage } from '#test/support/search-stage.ts'
+import { temporaryDirectory } from '#test/support/temporary-directory.ts'
+import { defaultChunking } from './chunking/chunking-options.ts'
+import type { StoredFile } from './draft.worker.ts'
+import { createIngest } from './ingest.ts'
+import type { DocumentFormat } from './parsing/document-format.ts'
+import { countDraft, hasDraft } from './search/generations.ts'
+
+const log = createLog('silent')
+const pools: WorkerPool[] = []
+
+afterAll(async () => {
+  for (const pool of pools) await pool.close()
+})
+
+function pool(memoryLimitMb?: number): WorkerPool {
+  const made = createWorkerPool({ log, ...(memoryLimitMb === undefined ? {} : { memoryLimitMb }) })
+  pools.push(made)
+  return made
+}
+
+const ingest = createIngest({ workers: pool() })
+
+async function setIngestStage() {
+  const { path: databasePath, addSource, db } = await setSearchStage()
+  await addSource('manual')
+  function stored(format: DocumentFormat, bytes: string | Uint8Array): StoredFile {
+    const path = join(temporaryDirectory(), 'stored')
+    writeFileSync(path, bytes)
+    const target = { databasePath, sourceId: 'manual', draft: 'first', isBuiltin: true }
+    return { ...target, path, format, chunking: defaultChunking }
+  }
+  return { db, stored }
+}
+
+test('a file becomes a draft of chunks that say where they stand', async () => {
+  const { db, stored } = await setIngestStage()
+  const pdf = makePdf(['Tea is green.', 'Milk is white.'], { outline: [{ title: 'Milk', page: 2 }] })
+  expect(await ingest(stored('pdf', pdf))).toEqual({ kind: 'drafted', chunks: 2 })
+  const chunks = await db
+    .selectFrom('chunks')
+    .select(['content', 'start_offset', 'end_offset', 'page', 'section'])
+    .orderBy('sequence')
+    .execute()
+  expect(chunks).toEqual([
+    { content: 'Tea is green.', start_offset: 0, end_offset: 13, page: 1, section: null },
+    { content: 'Milk is white.', start_offset: 15, end_offset: 29, page: 2, section: 'Milk' },
+  ])
+  expect(await hasDraft(db, 'manual', 'first')).toBe(true)
+})
+
+describe('the chunks of a file', () => {
+  test.each([
+    ['that is small get built-in vectors at once', { isBuiltin: true }, 10, 10],
+    ['that is large wait for them', { isBuiltin: true }, 600, 0],
+    ["wait for a provider's", { isBuiltin: false }, 10, 0],
+  ])('%s', async (_, target, count, indexed) => {
+    const { db, stored } = await setIngestStage()
+    const text = Array.from({ length: count }, (_, at) => `${'tea '.repeat(20)}${at}.`).join('\n\n')
+    const chunking = { ...defaultChunking, chunk_size: 100, overlap: 0 }
+    expect(await ingest({ ...stored('txt', text), ...target, chunking })).toEqual({
+      kind: 'drafted',
+      chunks: count,
+    })
+    expect(await countDraft(db, 'manual')).toEqual({ stored: count, indexed })
+  })
+})
+
+test('a file that holds nothing to read is an answer, not an error', async () => {
+  const { db, stored } = await setIngestStage()
+  const read = await ingest(stored('pdf', 'no pdf'))
+  expect(read).toEqual({ kind: 'unreadable', reason: 'This file is damaged or not a PDF.' })
+  expect(await hasDraft(db, 'manual', 'first')).toBe(false)
+})
+
+test('a file that is gone is an error', async () => {
+  const { stored } = await setIngestStage()
+  await expect(ingest({ ...stored('txt', ''), path: '/nowhere/at/all' })).rejects.toThrow('ENOENT')
+})
+
+test('a file that takes too much memory is given up, and the next one is read', async () => {
+  const { stored } = await setIngestStage()
+  const small = createIngest({ workers: pool(48) })
+  const bomb = await small(stored('pdf', makePdfBomb(150_000_000)))
+  expect(bomb).toEqual({ kind: 'unreadable', reason: expect.stringMatching(/too much memory/) })
+  expect(await small(stored('txt', 'next'))).toMatchObject({ kind: 'drafted' })
+})
+
+test('a file that takes too much time is given up', async () => {
+  const { stored } = await setIngestStage()
+  const hasty = createIngest({ workers: pool(), timeoutMs: 1 })
+  const read = await hasty(stored('txt', 'slow to come'))
+  expect(read).toEqual({ kind: 'unreadable', reason: expect.stringMatching(/too much time/) })
+})
+
+test('a deleted source stops its reading', async () => {
+  const { stored } = await setIngestStage()
+  const deletion = new AbortController()
+  const read = ingest(stored('pdf', makePdfBomb(50_000_000)), deletion.signal)
+  deletion.abort(new Error('deleted'))
+  await expect(read).rejects.toThrow('deleted')
+})

@@ -1,0 +1,36 @@
+import type { WorkerPool } from '#platform/workers/worker-pool.ts'
+import { WorkerCrashed, WorkerTimeout } from '#platform/workers/worker-pool.ts'
+import type { IngestedFile, StoredFile } from './draft.worker.ts'
+import { limits } from './parsing/limits.ts'
+
+/**
+ * Reads a stored file and stores its chunks as a draft of its source. Whatever is wrong with the file is an answer, with a
+ * sentence for the person who uploaded it; rejects only if the file or the database can't be opened, `signal` aborts, or
+ * the server shuts down.
+ */
+export type Ingest = (file: StoredFile, signal?: AbortSignal) => Promise<IngestedFile>
+
+interface IngestOptions {
+  workers: WorkerPool
+  /** Milliseconds until a file is given up. */
+  timeoutMs?: number
+}
+
+const worker = new URL('./draft.worker.ts', import.meta.url)
+
+/** Reads files from strangers in threads that can be killed. */
+export function createIngest({ workers, timeoutMs = limits.fileMs }: IngestOptions): Ingest {
+  return (argument, signal) => {
+    const task = { file: worker, name: 'draftFile', argument, timeoutMs, ...(signal && { signal }) }
+    return workers.run<IngestedFile>(task).catch(error => ({ kind: 'unreadable', reason: reasonOf(error) }))
+  }
+}
+
+/** Why the thread was killed, as a sentence; throws what is no fault of the file. */
+function reasonOf(error: unknown): string {
+  if (error instanceof WorkerTimeout)
+    return 'This file takes too much time to read, so it was given up. Split it up.'
+  if (error instanceof WorkerCrashed)
+    return 'This file takes too much memory to read, so it was given up. Split it up.'
+  throw error
+}

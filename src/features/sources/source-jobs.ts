@@ -1,0 +1,24 @@
+import type { Static } from 'typebox'
+import { Type } from 'typebox'
+import { AppError } from '#platform/errors.ts'
+import { matches } from '#platform/schema-check.ts'
+
+const payloadSchema = Type.Object({ sourceId: Type.String() })
+
+export const processJobName = 'source.process'
+export const removeJobName = 'source.remove'
+
+/** Shared by all jobs on a source: one at a time is at work on its chunks. */
+export function sourceJobKey(sourceId: string): string {
+  return `source:${sourceId}`
+}
+
+export function sourceJob(name: string, sourceId: string) {
+  const payload: Static<typeof payloadSchema> = { sourceId }
+  return { name, key: sourceJobKey(sourceId), payload }
+}
+
+export function sourceIdOf(payload: unknown): string {
+  if (!matches(payloadSchema, payload)) throw new AppError('INTERNAL_ERROR', 'The job names no source.')
+  return payload.sourceId
+}

@@ -1,0 +1,53 @@
+import { expect, it } from 'vitest'
+import { statusCodes } from '#test/spec/error-rows.ts'
+import type { ErrorCode } from './errors.ts'
+import { AccessDenied, AppError, conflict, invalid, notFound } from './errors.ts'
+
+const expected: Record<ErrorCode, [status: number, fault: AppError['fault']]> = {
+  VALIDATION_ERROR: [400, 'user'],
+  MALFORMED_JSON: [400, 'user'],
+  MODEL_UNKNOWN: [400, 'user'],
+  MODEL_NOT_CONFIGURED: [400, 'user'],
+  OUTBOUND_REFUSED: [400, 'user'],
+  UNAUTHORIZED: [401, 'user'],
+  FORBIDDEN: [403, 'user'],
+  NOT_FOUND: [404, 'user'],
+  CONFLICT: [409, 'user'],
+  CONVERSATION_LOCKED: [409, 'user'],
+  PAYLOAD_TOO_LARGE: [413, 'user'],
+  UNSUPPORTED_MEDIA_TYPE: [415, 'user'],
+  RATE_LIMITED: [429, 'user'],
+  MODEL_ERROR: [500, 'operational'],
+  OUTBOUND_FAILED: [500, 'operational'],
+  IDENTITY_UNAVAILABLE: [500, 'operational'],
+  SHUTTING_DOWN: [500, 'operational'],
+  INTERNAL_ERROR: [500, 'unexpected'],
+}
+
+it.each(Object.entries(expected))(
+  '%s has a status that the service uses, and a fault',
+  (code, [status, fault]) => {
+    const error = new AppError(code as ErrorCode, 'Why.')
+    expect([error.status, error.fault, error.message]).toEqual([status, fault, 'Why.'])
+    expect(statusCodes).toContain(status)
+  },
+)
+
+it('an error keeps what lies underneath, and details only where there are any', () => {
+  const cause = new Error('underneath')
+  expect(new AppError('MODEL_ERROR', 'Why.', { cause }).cause).toBe(cause)
+  expect('cause' in new AppError('MODEL_ERROR', 'Why.')).toBe(false)
+  expect(new AppError('MODEL_ERROR', 'Why.').details).toBeUndefined()
+})
+
+it('the usual errors are made in words', () => {
+  expect(invalid('name', 'is taken')).toMatchObject({
+    code: 'VALIDATION_ERROR',
+    message: 'name: is taken',
+    details: { field: 'name', issue: 'is taken' },
+  })
+  expect(invalid('', 'Nothing was sent.').message).toBe('Nothing was sent.')
+  expect(notFound('Source')).toMatchObject({ code: 'NOT_FOUND', message: 'Source not found' })
+  expect(conflict('In use.')).toMatchObject({ code: 'CONFLICT', message: 'In use.' })
+  expect(new AccessDenied('No.')).not.toBeInstanceOf(AppError)
+})

@@ -1,0 +1,49 @@
+/** `npm run rotate-key`: seals all stored credentials with ENCRYPTION_KEY, which were sealed with ENCRYPTION_KEY_PREVIOUS. */
+import { existsSync } from 'node:fs'
+import { decodeKey } from '#platform/encryption-key.ts'
+import { createSecretBox } from '#platform/secret-box.ts'
+import { openPlatformDatabase } from '#storage/platform-database.ts'
+import type { RotationResult } from '#storage/rotate-encryption-key.ts'
+import { rotateEncryptionKey } from '#storage/rotate-encryption-key.ts'
+import { openDataDirectory } from '#storage/sqlite/data-directory.ts'
+import { createEngine } from '#storage/sqlite/engine.ts'
+import type { Configuration } from './config.ts'
+import { configurationOrExit, exitBecause } from './exit.ts'
+
+async function rotateKey(configuration: Configuration): Promise<RotationResult> {
+  const { previous, current } = keysOf(configuration)
+  const directory = await openDataDirectory(configuration.dataDirectory)
+  const engine = createEngine({ directory, synchronous: configuration.sqliteSynchronous })
+  try {
+    if (!existsSync(directory.platformDatabase))
+      throw new Error(
+        `there is no data in ${directory.path}. Set DATA_DIR to the folder that the service uses.`,
+      )
+    await using platform = await openPlatformDatabase(engine)
+    return await rotateEncryptionKey({ platform, previous, current })
+  } finally {
+    await engine.close()
+  }
+}
+
+function keysOf({ encryptionKey, encryptionKeyPrevious }: Configuration) {
+  if (encryptionKey === undefined || encryptionKeyPrevious === undefined)
+    throw new Error(
+      'set ENCRYPTION_KEY to the new key, as made by: openssl rand -base64 32, and ENCRYPTION_KEY_PREVIOUS to the ' +
+        'old one, which stands in the file encryption.key of the data directory if the service has made it.',
+    )
+  if (encryptionKey === encryptionKeyPrevious)
+    throw new Error('ENCRYPTION_KEY and ENCRYPTION_KEY_PREVIOUS are the same key.')
+  return {
+    previous: createSecretBox(decodeKey(encryptionKeyPrevious, 'ENCRYPTION_KEY_PREVIOUS')),
+    current: createSecretBox(decodeKey(encryptionKey, 'ENCRYPTION_KEY')),
+  }
+}
+
+const { resealed, left } = await rotateKey(configurationOrExit()).catch(error =>
+  exitBecause('The key was not changed', error),
+)
+process.stdout.write(
+  `Credentials sealed with the new key: ${resealed}; with it already: ${left}.\n` +
+    'From now on start the service with this ENCRYPTION_KEY, and without ENCRYPTION_KEY_PREVIOUS.\n',
+)

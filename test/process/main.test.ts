@@ -1,0 +1,148 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { runProgram } from '../support/run-program.ts'
+import { startServerProcess } from '../support/server-process.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+const mainFile = new URL('../../src/main.ts', import.meta.url)
+
+function run(environment: Record<string, string>) {
+  return runProgram(mainFile, { PORT: '0', LOG_LEVEL: 'warn', ...environment })
+}
+
+const newKey = () => randomBytes(32).toString('base64')
+
+describe('a start', () => {
+  it('that succeeds prints one line with the address, and answers there', async () => {
+    const dataDirectory = temporaryDirectory()
+    await using server = await startServerProcess({ dataDirectory, environment: { LOG_LEVEL: 'warn' } })
+    expect(server.output()).toMatch(/^agentstead is ready at http:\/\/127\.0\.0\.1:\d+\n$/)
+    for (const path of ['/healthz', '/readyz', '/api/agents/default'])
+      expect((await server.call('GET', path)).status).toBe(200)
+  })
+
+  it('names the public address where there is one', async () => {
+    const environment = { LOG_LEVEL: 'warn', BASE_URL: 'https://agents.example/' }
+    await using server = await startServerProcess({ dataDirectory: temporaryDirectory(), environment })
+    expect(server.url).toBe('https://agents.example')
+  })
+
+  it('makes a data directory and a key that nobody else can read', async () => {
+    const dataDirectory = join(temporaryDirectory(), 'deep', 'data')
+    await using _server = await startServerProcess({ dataDirectory })
+    expect(statSync(dataDirectory).mode & 0o777).toBe(0o700)
+    expect(statSync(join(dataDirectory, 'encryption.key')).mode & 0o777).toBe(0o600)
+  })
+
+  it('with a wrong configuration ends with exit code 2 and all problems, and touches nothing', async () => {
+    const dataDirectory = join(temporaryDirectory(), 'data')
+    const { code, stdout, stderr } = await run({
+      DATA_DIR: dataDirectory,
+      PORT: 'http',
+      LOG_LEVEL: 'loud',
+      DEV_USER: 'me@example.com',
+      HOST: '0.0.0.0',
+      ENCRYPTION_KEY: 'hunter2',
+    })
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr.split('\n')).toEqual([
+      'The configuration is wrong:',
+      expect.stringMatching(/^ {2}- PORT must be a whole number.*"http"\.$/),
+      expect.stringMatching(/^ {2}- LOG_LEVEL must be one of/),
+      '  - ENCRYPTION_KEY must be 32 bytes in base64.',
+      expect.stringMatching(/^ {2}- DEV_USER must not be set while HOST \(0\.0\.0\.0\)/),
+      '',
+    ])
+    expect(existsSync(dataDirectory)).toBe(false)
+  })
+
+  it('with another key than the data’s ends with exit code 1 and a sentence', async () => {
+    const dataDirectory = temporaryDirectory()
+    const environment = { ENCRYPTION_KEY: newKey() }
+    await using server = await startServerProcess({ dataDirectory, environment })
+    await server.stop()
+    const other = newKey()
+    const { code, stdout, stderr } = await run({ DATA_DIR: dataDirectory, ENCRYPTION_KEY: other })
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toMatch(/^agentstead could not start: The encryption key is not the one .*\n$/)
+    expect(stderr).not.toContain(other)
+    expect(readdirSync(dataDirectory)).not.toContain('encryption.key')
+    await using again = await startServerProcess({ dataDirectory, environment })
+    expect((await again.call('GET', '/readyz')).status).toBe(200)
+  })
+
+  it('on a port in use ends with exit code 1 and a sentence, and gives the data directory free', async () => {
+    const occupied = createServer()
+    await new Promise<void>(resolve => occupied.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void occupied.close())
+    const port = String((occupied.address() as AddressInfo).port)
+    const dataDirectory = temporaryDirectory()
+    const { code, stdout, stderr } = await run({ DATA_DIR: dataDirectory, PORT: port })
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toBe(
+      `agentstead could not start: port ${port} of 127.0.0.1 is in use by another program. ` +
+        'Stop that program, or set PORT to another port.\n',
+    )
+    await using server = await startServerProcess({ dataDirectory })
+    expect((await server.call('GET', '/readyz')).status).toBe(200)
+  })
+
+  it('on an address of another machine ends with exit code 1 and a sentence', async () => {
+    const { code, stderr } = await run({ DATA_DIR: temporaryDirectory(), HOST: '203.0.113.7' })
+    expect(code).toBe(1)
+    expect(stderr).toContain('203.0.113.7 is not an address of this machine. Set HOST')
+  })
+
+  it('on the data directory of a running server ends with exit code 1 and a sentence', async () => {
+    const dataDirectory = temporaryDirectory()
+    await using server = await startServerProcess({ dataDirectory })
+    const { code, stderr } = await run({ DATA_DIR: dataDirectory })
+    expect(code).toBe(1)
+    expect(stderr).toMatch(
+      /^agentstead could not start: The data directory .* is in use by another process\. .*\n$/,
+    )
+    expect((await server.call('GET', '/readyz')).status).toBe(200)
+  })
+})
+
+describe('a warning', () => {
+  const start = (environment: Record<string, string>) =>
+    startServerProcess({
+      dataDirectory: temporaryDirectory(),
+      environment: { LOG_LEVEL: 'warn', ...environment },
+    })
+  const warning = 'Everybody who reaches this address may change the agent'
+
+  it('is given where strangers can change the agent that is open to all', async () => {
+    await using server = await start({ HOST: '0.0.0.0' })
+    expect(server.output()).toContain(warning)
+  })
+
+  it.each<Record<string, string>>([
+    {},
+    { HOST: '0.0.0.0', PUBLIC_ACCESS: 'chat' },
+    { HOST: '0.0.0.0', GATEWAY_JWKS_URL: 'http://127.0.0.1:1/certs', GATEWAY_AUDIENCE: 'x' },
+  ])('is not given where they cannot: %j', async environment => {
+    await using server = await start(environment)
+    expect(server.output()).not.toContain(warning)
+  })
+})
+
+describe.each(['SIGTERM', 'SIGINT'] as const)('%s', signal => {
+  it('ends the service with exit code 0, and frees its data for the next', async () => {
+    const dataDirectory = temporaryDirectory()
+    await using server = await startServerProcess({ dataDirectory })
+    await server.call('POST', '/api/agents/default/chat', { body: { content: 'Hello' } })
+    const begun = performance.now()
+    server.process.kill(signal)
+    server.process.kill(signal)
+    expect(await server.ended).toBe(0)
+    expect(performance.now() - begun).toBeLessThan(10_000)
+    await using next = await startServerProcess({ dataDirectory })
+    expect((await next.call('GET', '/api/agents/default')).body).toMatchObject({ stats: { messages: 2 } })
+  })
+})

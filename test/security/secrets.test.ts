@@ -1,0 +1,99 @@
+/** Looks for every credential that the service was given, in all that it lets out: answers, log lines and files. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { testApp } from '../support/build-app.ts'
+import { headerName, startGateway } from '../support/gateway.ts'
+import { startModelServer } from '../support/model-server.ts'
+
+const platformKey = 'sk-platform-4f9b1c'
+const agentKey = 'sk-agent-77d2e0'
+const botToken = 'bot-51ac39'
+const encryptionKey = Buffer.from('32 bytes that nobody must see!!!').toString('base64')
+
+it('no credential appears in an answer, a log line, an error or a file', async () => {
+  // A provider that gives the key away in whatever it says.
+  await using provider = await startModelServer(({ headers, path }) => {
+    const key = String(headers.authorization ?? headers['x-api-key'])
+    const error = { message: `Incorrect API key provided: ${key} at ${path}`, type: 'invalid_request_error' }
+    return { status: 401, headers: { 'x-echo': key }, json: { error } }
+  })
+  const gateway = await startGateway()
+  onTestFinished(() => gateway.close())
+  const app = await testApp({
+    environment: {
+      ...gateway.environment,
+      LOG_LEVEL: 'trace',
+      ENCRYPTION_KEY: encryptionKey,
+      OPENAI_API_KEY: platformKey,
+      OPENAI_BASE_URL: `${provider.url}/v1`,
+      OUTBOUND_ALLOW: '127.0.0.1',
+    },
+  })
+  const signedIn = await gateway.headers('olga@example.com')
+  const token = signedIn[headerName] ?? ''
+  const said: unknown[] = []
+  const send = async <Body>(method: string, path: string, body?: object, headers: object = {}) => {
+    const options = { headers: { ...signedIn, ...headers }, ...(body === undefined ? {} : { body }) }
+    const answer = await app.call<Body>(method, path, options)
+    said.push(answer)
+    return answer
+  }
+
+  const { body: agent } = await send<{ id: string }>('POST', '/api/agents', { name: 'keeper' })
+  const path = `/api/agents/${agent.id}`
+  const credentials = {
+    openai_compatible_api_key: agentKey,
+    openai_api_key: agentKey,
+    telegram_bot_token: botToken,
+  }
+  await send('PUT', `${path}/settings`, { llm_base_url: `${provider.url}/v1`, ...credentials })
+  await send('PUT', `${path}/settings`, { openai_api_key: agentKey, llm_colour: agentKey.length })
+  await send('PUT', `${path}/settings`, { openai_api_key: [agentKey] })
+  for (const llm_provider of ['openai-compatible', 'openai']) {
+    await send('PUT', `${path}/settings`, { llm_provider, llm_model: 'some-model' })
+    const { status } = await send('POST', `${path}/chat`, { content: 'Hello' })
+    expect(status).toBe(500)
+    await send('POST', `${path}/chat`, { content: 'Hello', stream: true })
+    await send('GET', `${path}/chat/models`)
+  }
+  await send('PUT', '/api/agents/default/settings', { llm_provider: 'openai', llm_model: 'some-model' })
+  await send('POST', '/api/agents/default/chat', { content: 'Hello' })
+  for (const one of [
+    path,
+    `${path}/chat`,
+    `${path}/admins`,
+    '/api/agents',
+    '/metrics',
+    '/openapi.json',
+    '/api/nothing',
+  ])
+    await send('GET', `${one}?token=${token}&api_key=${agentKey}`, undefined, {
+      authorization: `Bearer ${agentKey}`,
+      cookie: `session=${botToken}`,
+      'x-api-key': platformKey,
+    })
+  await app.call('POST', `${path}/chat`, {
+    headers: { ...signedIn, 'content-type': 'application/json' },
+    payload: `{"content":"${agentKey}"`,
+  })
+  await app.service.close()
+
+  // The provider did get the keys: they were used, not lost.
+  const used = provider.requests.map(({ headers }) => headers.authorization)
+  expect(used).toEqual(expect.arrayContaining([`Bearer ${agentKey}`, `Bearer ${platformKey}`]))
+  expect(app.logged.length).toBeGreaterThan(20)
+  const outputs = { answers: JSON.stringify(said), log: app.logged.join(''), ...filesOf(app.dataDirectory) }
+  for (const [name, text] of Object.entries(outputs))
+    for (const secret of [platformKey, agentKey, botToken, encryptionKey, token, token.split('.')[2] ?? ''])
+      expect(text.includes(secret), `${secret} in ${name}`).toBe(false)
+})
+
+/** The content of every file below the folder, byte by byte as text. */
+function filesOf(folder: string): Record<string, string> {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(entry => entry.isFile())
+  expect(files.length).toBeGreaterThan(2)
+  return Object.fromEntries(
+    files.map(({ parentPath, name }) => [name, readFileSync(join(parentPath, name), 'latin1')]),
+  )
+}
