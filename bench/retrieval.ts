@@ -5,9 +5,10 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Chunk } from '#features/sources/chunking/chunk-document.ts'
 import { withAgentDatabase } from '#features/sources/search/agent-database.ts'
 import { fuse } from '#features/sources/search/fusion.ts'
-import type { SearchDatabase } from '#features/sources/search/generations.ts'
+import { indexDraft } from '#features/sources/search/index-draft.ts'
 import { createIndexWriter } from '#features/sources/search/index-writer.ts'
 import { rankings } from '#features/sources/search/rankings.ts'
 import { createSearchIndex } from '#features/sources/search/search-index.ts'
@@ -16,6 +17,7 @@ import { createLog } from '#platform/log.ts'
 import { createWorkerPool } from '#platform/workers/worker-pool.ts'
 import { agentMigrations } from '#storage/migrations/agent/migrations.ts'
 import { migrate } from '#storage/migrations/migrate.ts'
+import type { SearchDatabase } from '#storage/search-engine.ts'
 import { schemaParts } from '#storage/sqlite/schema-parts.ts'
 import { makeTemporaryDirectory } from '#test/support/temporary-directory.ts'
 
@@ -91,7 +93,7 @@ async function prepare(path: string, documents: readonly Document[]): Promise<vo
   })
 }
 
-async function makeSource(db: SearchDatabase): Promise<void> {
+async function makeSource({ db }: SearchDatabase): Promise<void> {
   await migrate(db, agentMigrations(schemaParts))
   const time = '2026-01-01T00:00:00.000Z'
   const row = { id: 'source', type: 'file', name: 'collection', status: 'ready', progress: 1, config: '{}' }
@@ -106,11 +108,11 @@ function chunkOf(content: string) {
 }
 
 function rankersOf(
-  db: SearchDatabase,
+  { db, engine }: SearchDatabase,
   documents: readonly Document[],
 ): Record<'text' | 'vectors' | 'fused', Ranker> {
   const ranksOf = (text: string) =>
-    db.transaction().execute(transaction => rankings(transaction, { text, limit: 100 }))
+    db.transaction().execute(transaction => rankings(transaction, engine, { text, limit: 100 }))
   const ids = (ranking: readonly { sequence: number }[]) =>
     ranking.map(({ sequence }) => documents[sequence - 1]?.id ?? '')
   return {
@@ -207,23 +209,26 @@ async function measureSpeed({ documents, queries }: Collection): Promise<void> {
 
   const pool = createWorkerPool({ log: createLog('silent') })
   const index = createSearchIndex({ readers: pool, writers: pool })
-  const source = { databasePath: path, sourceId: 'source', embedding: 'builtin/builtin' }
+  const source = { databasePath: path, sourceId: 'source' }
+  const replace = (some: readonly Chunk[]) =>
+    withAgentDatabase(path, { readOnly: false }, async database => {
+      const writer = createIndexWriter({ db: database, ids: randomIds })
+      await writer.start('source')
+      await writer.store('source', some)
+      const model = { provider: 'builtin' as const, id: 'builtin' }
+      const { signal } = new AbortController()
+      await indexDraft({ source, db: database.db, index, model, signal, onProgress: async () => {} })
+      await index.finish(source)
+    })
   try {
-    const megabyte = await elapsed(() => index.replace({ ...source, chunks: chunks.slice(0, 1_000) }))
-    const all = await elapsed(() => index.replace({ ...source, chunks }))
+    const megabyte = await elapsed(() => replace(chunks.slice(0, 1_000)))
+    const all = await elapsed(() => replace(chunks))
     console.log(`\nwriting: 1 MB ${(megabyte / 1000).toFixed(2)} s, 10 MB ${(all / 1000).toFixed(2)} s`)
 
     const ask = async (asked: readonly Query[], options: { sourceId?: string }) => {
       const times: number[] = []
       for (const { text } of asked) {
-        const search = {
-          databasePath: path,
-          query: text,
-          limit: 10,
-          embedding: 'builtin/builtin',
-          ...options,
-        }
-        times.push(await elapsed(() => index.search(search)))
+        times.push(await elapsed(() => index.search(path, { text, limit: 10, ...options })))
       }
       times.sort((one, other) => one - other)
       const at = (share: number) => (times[Math.floor(times.length * share)] ?? 0).toFixed(1)

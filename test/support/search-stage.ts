@@ -1,11 +1,11 @@
 import { onTestFinished } from 'vitest'
 import type { Chunk } from '#features/sources/chunking/chunk-document.ts'
 import { withAgentDatabase } from '#features/sources/search/agent-database.ts'
-import type { SearchDatabase } from '#features/sources/search/generations.ts'
 import type { Embedded, IndexWriter } from '#features/sources/search/index-writer.ts'
 import { createIndexWriter } from '#features/sources/search/index-writer.ts'
 import type { ChunkQuery } from '#features/sources/search/rankings.ts'
 import { searchChunks } from '#features/sources/search/search-chunks.ts'
+import type { SearchDatabase } from '#storage/search-engine.ts'
 import { openEmbeddedStorage } from './embedded-storage.ts'
 
 /** The database file of a new agent, with ways to fill and search it in the test's own thread. */

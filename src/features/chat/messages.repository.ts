@@ -1,8 +1,9 @@
 import type { Kysely } from 'kysely'
 import type { ListDefinition } from '#platform/http/list-query.ts'
 import { listRows } from '#platform/http/list-query.ts'
+import { parseJsonColumn } from '#storage/json-column.ts'
 import type { AgentTables } from '#storage/tables.ts'
-import type { ChatMessage, MessageListQuery } from './chat.schema.ts'
+import type { ChatMessage, MessageListQuery, MessageMetadata } from './chat.schema.ts'
 
 type Database = Kysely<AgentTables>
 
@@ -151,9 +152,10 @@ function toMessage(row: MessageRow): StoredMessage {
     role: row.role as ChatMessage['role'],
     content: row.content,
     conversationId: row.conversation_id,
-    toolCalls: row.tool_calls === null ? null : JSON.parse(row.tool_calls),
-    toolResults: row.tool_results === null ? null : JSON.parse(row.tool_results),
+    toolCalls: parseJsonColumn<ChatMessage['toolCalls']>(row.tool_calls, null),
+    toolResults: parseJsonColumn<ChatMessage['toolResults']>(row.tool_results, null),
     createdAt: row.created_at,
   }
-  return row.metadata === null ? message : { ...message, metadata: JSON.parse(row.metadata) }
+  const metadata = parseJsonColumn<MessageMetadata | null>(row.metadata, null)
+  return metadata === null ? message : { ...message, metadata }
 }

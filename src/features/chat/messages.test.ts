@@ -97,6 +97,10 @@ describe(`reading messages ${row('GET /api/agents/{id}/chat')}`, () => {
     expect(meta.total).toBe(4)
     expect(messages.every(({ conversationId }) => conversationId === first)).toBe(true)
     expect(questionsOf(await read(path, `?conversationId=${second}`))).toEqual([2])
+    // Another conversation's message is no place in this one.
+    const [other] = (await read(path, `?conversationId=${second}`)).messages
+    for (const side of ['before', 'after'])
+      expect((await app.call('GET', `${path}?conversationId=${first}&${side}=${other?.id}`)).status).toBe(404)
   })
 
   it('takes the parameters of every list', async () => {

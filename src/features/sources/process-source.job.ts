@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { EmbeddingModel } from '#models/embeddings.ts'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
+import { AppError } from '#platform/errors.ts'
 import type { JobContext, JobHandler, Transact } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { Ingest } from './ingest.ts'
@@ -67,7 +68,10 @@ export function createProcessSourceJob(needs: Needs): JobHandler<AgentHandle> {
   return {
     async run(context) {
       const source = await sourceOf(context)
-      if (source !== undefined) await process(context, source)
+      if (source !== undefined)
+        await process(context, source).catch(error => {
+          throw presentable(error, context.signal)
+        })
     },
     async onFailed(context, error) {
       const source = await sourceOf(context)
@@ -76,6 +80,16 @@ export function createProcessSourceJob(needs: Needs): JobHandler<AgentHandle> {
         await fail(context.agent, source, `This file could not be processed: ${error}`)
     },
   }
+}
+
+/** The error's message will stand on the source: what is no message for people is told by the log alone. */
+function presentable(error: unknown, signal: AbortSignal): unknown {
+  if (error instanceof AppError || signal.aborted) return error
+  return new AppError(
+    'INTERNAL_ERROR',
+    'something unexpected happened, which the log of the server tells of.',
+    { cause: error },
+  )
 }
 
 /** How processing ends: written down together with the news of it. */

@@ -10,7 +10,7 @@ export type RateLimits = Record<Exclude<LimitClass, 'none'>, number>
 
 const windowSeconds = 60
 
-/** Counts every request against the limit that its route declares, before anything else is done. */
+/** Counts every request against the limit that its route declares; register it after CORS, which answers preflights. */
 export function registerRateLimits(app: App, limits: RateLimits, clock: Clock): void {
   const limiters = Object.fromEntries(
     Object.entries(limits)
@@ -24,7 +24,6 @@ export function registerRateLimits(app: App, limits: RateLimits, clock: Clock): 
 }
 
 function limitOf(request: FastifyRequest): LimitClass {
-  if (request.method === 'OPTIONS') return 'none'
   // Unknown paths count as well, else guessing them would be free.
   return request.routeOptions.config.limit ?? 'general'
 }

@@ -401,6 +401,22 @@ describe('an abort', () => {
     })
   })
 
+  it('is noticed even where the model’s stream goes on: no tool runs after it', async () => {
+    const client = new AbortController()
+    const tool = echo()
+    const { outcome, events } = await play([], {
+      signal: client.signal,
+      tools: [tool],
+      async *stream() {
+        client.abort()
+        yield { type: 'tool-call', toolCallId: 'a', toolName: 'echo', input: '{"query":"x"}' }
+      },
+    })
+    expect(outcome.end).toEqual({ kind: 'aborted' })
+    expect(types(events)).toEqual(['thinking'])
+    expect(tool.ran).toEqual([])
+  })
+
   it('before the first question is an abort with nothing said', async () => {
     const { outcome, model } = await play([['Hello']], { signal: AbortSignal.abort() })
     expect(outcome).toMatchObject({ content: '', toolCalls: [], end: { kind: 'aborted' } })

@@ -52,9 +52,14 @@ function fenceAfter(line: string, open: string | undefined): string | undefined 
   return marks.startsWith(open) && rest?.trim() === '' ? undefined : open
 }
 
+/** Characters of a heading that are kept. */
+const longestTitle = 400
+
 /** Without the commonest markup: closing hashes, links, emphasis and code marks. */
 function plainTitle(title: string): string {
+  // Cut first: a line of brackets takes time by the square of its length.
   return title
+    .slice(0, longestTitle)
     .replace(/[ \t]+#+[ \t]*$/, '')
     .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replace(/[*`]/g, '')

@@ -7,8 +7,6 @@
 import type { Expression, ExpressionBuilder, Kysely } from 'kysely'
 import type { AgentTables } from '#storage/tables.ts'
 
-export type { SearchDatabase } from '#storage/search-engine.ts'
-
 type Database = Kysely<AgentTables>
 
 const nothing = { first_sequence: 1, last_sequence: 0 }
