@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type { LanguageModel } from './language-model.ts'
 import type { Endpoint, RemoteProvider, RemoteProviderAdapter } from './provider.ts'
 import { anthropic } from './providers/anthropic.ts'
@@ -22,13 +24,29 @@ export async function remoteLanguageModel(
   modelId: string,
   endpoint: Endpoint,
 ): Promise<LanguageModel> {
-  const model = await adapterOf(provider).languageModel(modelId, endpoint)
+  const model = await cachedModel(provider, modelId, endpoint)
   return {
     provider,
     modelId,
     doStream: options => model.doStream(options),
     withoutSecrets: withoutSecret(endpoint.apiKey),
   }
+}
+
+type AdapterModel = ReturnType<RemoteProviderAdapter['languageModel']>
+
+/** Making a model costs more than a short answer of it: the provider's package builds its schemas anew each time. */
+const models = new WeakMap<typeof fetch, LRUCache<string, AdapterModel>>()
+const modelsKept = 500
+
+function cachedModel(provider: RemoteProvider, modelId: string, endpoint: Endpoint): AdapterModel {
+  const { baseUrl, apiKey = '', fetch } = endpoint
+  const known = models.get(fetch) ?? new LRUCache<string, AdapterModel>({ max: modelsKept })
+  models.set(fetch, known)
+  const key = hash('sha256', JSON.stringify([provider, modelId, baseUrl, apiKey]), 'base64')
+  const model = known.get(key) ?? adapterOf(provider).languageModel(modelId, endpoint)
+  known.set(key, model)
+  return model
 }
 
 /** Cuts one secret out of texts. */

@@ -35,7 +35,9 @@ export function registerChatRoutes(app: App, { asking, answering, catalogue }: N
   /** Listens for the client's going away from the beginning, since accepting a question may take its time. */
   async function deliver(asked: Promise<Question>, stream: boolean | undefined, reply: FastifyReply) {
     const client = new AbortController()
-    reply.raw.once('close', () => client.abort())
+    reply.raw.once('close', () => {
+      if (!reply.raw.writableFinished) client.abort()
+    })
     const question = await asked
     if (stream) return sendEvents(reply, streamAnswer(answering, question, client.signal))
     const { assistantMessage, error } = await answering.run(question, () => {}, client.signal)

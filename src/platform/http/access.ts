@@ -29,10 +29,9 @@ export function requireDeclarations(app: App): readonly DeclaredRoute[] {
   return declared
 }
 
-/** Lets every request be decided upon before its body is read. */
+/** Lets every request be decided upon before its body is read; preflights were answered before. */
 export function registerAccess(app: App, decide: Decide): void {
   app.addHook('onRequest', async (request, reply) => {
-    if (request.method === 'OPTIONS') return
     // A path without a route still has its token checked, so that a bad one is refused on every /api path alike.
     const access = request.routeOptions.config.access ?? (request.url.startsWith('/api') ? 'anyone' : 'open')
     if (access !== 'open') await decide(request, reply, access)

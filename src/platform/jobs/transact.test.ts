@@ -30,10 +30,12 @@ test('a job and the change that causes it are there together, or neither is', as
   expect(runs).toEqual(['done'])
 })
 
-test('before the transaction a wake-up is written, so that a crash at any later moment loses nothing', async () => {
-  const stage = await setJobStage({}, { clock: manualClock() })
+test('before anything is committed a wake-up is written, so that a crash at any later moment loses nothing', async () => {
+  const stage = await setJobStage({ note: async () => {} }, { clock: manualClock() })
   await stage.agentDatabases.use('a', agent =>
-    stage.transact(agent, async () => {
+    stage.transact(agent, async (_transaction, outbox) => {
+      expect(await stage.wakeUpRows()).toEqual([])
+      await outbox.add({ name: 'note', payload: null })
       expect(await stage.wakeUpRows()).toEqual([{ agent_id: 'a', due_at: '2026-01-01T00:00:05.000Z' }])
     }),
   )

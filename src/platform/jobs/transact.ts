@@ -6,7 +6,7 @@ import type { Outbox, OutboxDatabase, Transact } from './jobs.ts'
 import { eventEntryName } from './jobs.ts'
 import { addEntry, cancelEntry } from './outbox.ts'
 import type { OutboxTables } from './tables.ts'
-import type { WakeUps } from './wake-ups.ts'
+import type { Announcement, WakeUps } from './wake-ups.ts'
 
 interface Needs {
   wakeUps: WakeUps
@@ -31,13 +31,17 @@ export function createTransact<Events>(needs: Needs): Transact<Events> {
   return async (agent, work) => {
     const { agentId } = agent
     const traces: Traces = { dueAt: undefined, cancelled: [] }
-    const announcement = await wakeUps.announce(agentId)
+    let announcement: Announcement | undefined
+    // Before anything is committed, but only where there is something to be woken up for.
+    const announce = async () => {
+      announcement ??= await wakeUps.announce(agentId)
+    }
     let committed = false
     try {
       const result = await agent.db.transaction().execute(async transaction => {
         // The compiler can't see that a schema with more tables than the outbox has the outbox.
         const db = transaction as unknown as Kysely<OutboxTables>
-        return await work(transaction, createOutbox<Events>(db, traces, needs))
+        return await work(transaction, createOutbox<Events>(db, traces, announce, needs))
       })
       committed = true
       return result
@@ -45,7 +49,7 @@ export function createTransact<Events>(needs: Needs): Transact<Events> {
       if (committed) abort(agentId, traces.cancelled)
       // A failure costs no more than a delay: the wake-up that was announced is still there.
       await announcement
-        .settle(committed ? traces.dueAt : undefined)
+        ?.settle(committed ? traces.dueAt : undefined)
         .catch(error => log.warn({ error, agentId }, 'pulling a wake-up forward failed'))
     }
   }
@@ -54,11 +58,13 @@ export function createTransact<Events>(needs: Needs): Transact<Events> {
 function createOutbox<Events>(
   db: OutboxDatabase,
   traces: Traces,
+  announce: () => Promise<void>,
   { clock, ids, events }: Needs,
 ): Outbox<Events> {
   const now = clock.now()
 
   async function add(name: string, key: string | null, payload: unknown, runAt: number): Promise<boolean> {
+    await announce()
     const added = await addEntry(db, { id: ids.record(), name, key, payload, runAt, now })
     if (added) traces.dueAt = Math.min(traces.dueAt ?? runAt, runAt)
     return added

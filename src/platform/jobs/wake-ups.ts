@@ -1,7 +1,7 @@
 /** Tells which agents have work due, so that nobody ever has to look into all of them. */
 export interface WakeUps {
   /**
-   * Before a transaction that may add work: from here on the agent is looked at, some seconds later, whatever becomes
+   * Before a transaction that adds work commits: from here on the agent is looked at, some seconds later, whatever becomes
    * of this process.
    */
   announce(agentId: string): Promise<Announcement>
@@ -22,7 +22,7 @@ export interface WakeUps {
   stop(): void
 }
 
-interface Announcement {
+export interface Announcement {
   /** After the commit: pulls the wake-up forward. Undefined when nothing was added, or the transaction failed. */
   settle(dueAt: number | undefined): Promise<void>
 }

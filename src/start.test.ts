@@ -1,0 +1,20 @@
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { expect, it, onTestFinished } from 'vitest'
+import { openDataDirectory } from '#storage/sqlite/data-directory.ts'
+import { temporaryDirectory } from '#test/support/temporary-directory.ts'
+import { readConfiguration } from './config.ts'
+import { start } from './start.ts'
+
+it('a service that cannot listen has given its data free by the time it says so', async () => {
+  const occupied = createServer()
+  await new Promise<void>(resolve => occupied.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void occupied.close())
+  const { port } = occupied.address() as AddressInfo
+  const path = temporaryDirectory()
+  const result = readConfiguration({ DATA_DIR: path, PORT: String(port), LOG_LEVEL: 'silent' })
+  if ('problems' in result) throw new Error(result.problems.join('\n'))
+  await expect(start(result.configuration)).rejects.toThrow(`port ${port} of 127.0.0.1 is in use`)
+  const directory = await openDataDirectory(path)
+  directory.close()
+})
