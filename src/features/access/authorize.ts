@@ -47,13 +47,26 @@ export function createDecision({ identify, access: service, agentDatabases }: Ne
   }
 }
 
-/** Calls back when both have been called, each as often as it may be. */
+/** Calls back once, when both have been called, each as often as it may be. */
 function afterBoth(callback: () => void) {
-  const left = new Set(['first', 'second'])
-  const mark = (name: string) => () => {
-    if (left.delete(name) && left.size === 0) callback()
+  let isFirst = false
+  let isSecond = false
+  let isOver = false
+  const check = () => {
+    if (isOver || !isFirst || !isSecond) return
+    isOver = true
+    callback()
   }
-  return { first: mark('first'), second: mark('second') }
+  return {
+    first() {
+      isFirst = true
+      check()
+    },
+    second() {
+      isSecond = true
+      check()
+    },
+  }
 }
 
 /** Prepares requests for the decision; every handler's answer, or failure, passes `onSend`. */
@@ -61,8 +74,9 @@ export function registerAgentRelease(app: App): void {
   app.decorateRequest('user', undefined)
   app.decorateRequest('agent')
   app.decorateRequest('agentAnswered')
-  app.addHook('onSend', async request => {
+  app.addHook('onSend', (request, _reply, payload, done) => {
     request.agentAnswered?.()
+    done(null, payload)
   })
 }
 

@@ -26,7 +26,7 @@ const sourceList: ListDefinition<SourceRow> = {
   searchable: ['name'],
   dateColumn: 'created_at',
   uniqueColumn: 'id',
-  valueOf: (row, column) => row[column as keyof SourceRow] ?? '',
+  valueOf: (row, column) => row[column as keyof SourceRow],
 }
 
 const columns = [
@@ -122,16 +122,21 @@ export async function hasChunks(database: Database): Promise<boolean> {
   return shown !== undefined
 }
 
-function toSource({ error, chunks, file_path, config, ...row }: SourceRow): Source {
-  return {
-    ...row,
+function toSource(row: SourceRow): Source {
+  const source: Source = {
+    id: row.id,
     type: row.type as Source['type'],
+    name: row.name,
     status: row.status as SourceStatus,
-    ...(error === null ? {} : { error }),
-    ...(chunks === null ? {} : { chunks }),
-    ...(file_path === null ? {} : { file_path }),
-    config: configOf(config),
+    progress: row.progress,
+    config: configOf(row.config),
+    created_at: row.created_at,
+    updated_at: row.updated_at,
   }
+  if (row.error !== null) source.error = row.error
+  if (row.chunks !== null) source.chunks = row.chunks
+  if (row.file_path !== null) source.file_path = row.file_path
+  return source
 }
 
 /** What can't be read is shown as the defaults, without the name of a file. */

@@ -11,6 +11,7 @@ import {
   sourceListQuery,
   sourceListSchema,
   sourceSchema,
+  uploadForm,
 } from './sources.schema.ts'
 import type { SourcesService } from './sources.service.ts'
 import { requireDocument } from './sources.service.ts'
@@ -88,6 +89,7 @@ function registerUpload(scope: App, { sources, maxUploadBytes }: Needs): void {
         'Upload a document (multipart form: type, name, file, and chunk_size, overlap, method if wanted)',
       tags: ['Sources'],
       consumes: ['multipart/form-data'],
+      form: uploadForm,
       params: agentPath,
       response: { 201: createdSourceSchema },
     },

@@ -50,6 +50,16 @@ export type SourceListQuery = Static<typeof sourceListQuery>
 
 export const sourceListSchema = Type.Object({ sources: Type.Array(sourceSchema), meta: listMetaSchema })
 
+/** The form of an upload, as the documentation tells of it; `sources.service.ts` reads it. */
+export const uploadForm = Type.Object({
+  type: Type.Optional(Type.Enum(['file'])),
+  name: Type.Optional(Type.String({ maxLength: 300 })),
+  file: Type.String({ format: 'binary' }),
+  chunk_size: Type.Optional(Type.Integer()),
+  overlap: Type.Optional(Type.Integer()),
+  method: Type.Optional(Type.Enum([...chunkingMethods])),
+})
+
 export const createdSourceSchema = Type.Object({
   id: Type.String(),
   type: Type.String(),

@@ -17,6 +17,7 @@ export function registerRateLimits(app: App, limits: RateLimits, clock: Clock): 
       .filter(([, points]) => points > 0)
       .map(([name, points]) => [name, new RateLimiterMemory({ points, duration: windowSeconds })]),
   )
+  if (Object.keys(limiters).length === 0) return
   app.addHook('onRequest', async (request, reply) => {
     const limiter = limiters[limitOf(request)]
     if (limiter !== undefined) await count(limiter, request, reply, clock)
