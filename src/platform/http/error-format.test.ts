@@ -135,3 +135,21 @@ describe('a failed validation', () => {
     expect(asKnownError({ validation: [problem] }).message.length).toBeLessThan(200)
   })
 })
+
+describe('what is wrong with a field', () => {
+  it.each([
+    [{ keyword: 'minLength', params: { limit: 1 } }, 'must not be empty'],
+    [{ keyword: 'minLength', params: { limit: 3 } }, 'must have at least 3 characters'],
+    [{ keyword: 'maxLength', params: { limit: 5 } }, 'must have at most 5 characters'],
+    [{ keyword: 'minProperties', params: { limit: 1 } }, 'must name at least one field'],
+    [{ keyword: 'pattern', parentSchema: { pattern: '\\S' } }, 'must not be blank'],
+    [
+      { keyword: 'pattern', parentSchema: { pattern: '^a$', description: 'One a.' } },
+      'does not have the right form: One a',
+    ],
+    [{ keyword: 'pattern', message: 'must match pattern "^a$"' }, 'must match pattern "^a$"'],
+  ])('is said in words for a person: %j', (problem, issue) => {
+    const error = asKnownError({ validation: [{ instancePath: '/name', ...problem }] })
+    expect(error).toMatchObject({ message: `name ${issue}.`, details: { field: 'name', issue } })
+  })
+})

@@ -9,12 +9,21 @@ export interface ErrorAnswer {
   body: unknown
 }
 
+/** A violation of a schema, as the validator tells it. */
+interface Problem {
+  keyword: string
+  instancePath: string
+  message?: string
+  params?: Record<string, unknown>
+  parentSchema?: { pattern?: string; description?: string }
+}
+
 /** The parts of Fastify's own errors that are looked at. */
 interface ForeignError {
   code?: string
   statusCode?: number
   message?: string
-  validation?: { keyword: string; instancePath: string; message?: string; params?: Record<string, unknown> }[]
+  validation?: Problem[]
   validationContext?: string
 }
 
@@ -49,10 +58,7 @@ export function asKnownError(error: unknown): AppError | AccessDenied {
   return new AppError('INTERNAL_ERROR', 'Something went wrong on the server.', { cause: error })
 }
 
-function validationError(
-  problem: NonNullable<ForeignError['validation']>[number],
-  context?: string,
-): AppError {
+function validationError(problem: Problem, context?: string): AppError {
   const path = dottedPath(problem.instancePath)
   const missing = problem.keyword === 'required' ? String(problem.params?.missingProperty ?? '') : ''
   const extra =
@@ -72,10 +78,18 @@ function clip(name: string): string {
   return name.length > 100 ? `${name.slice(0, 100)}…` : name
 }
 
-function issueOf(problem: NonNullable<ForeignError['validation']>[number]): string {
-  const allowed = problem.params?.allowedValues
-  if (Array.isArray(allowed)) return `must be one of ${allowed.join(', ')}`
-  return problem.message ?? 'is not valid'
+/** What is wrong, in words for a person; a schema's description says what a pattern means. */
+function issueOf({ keyword, params = {}, message = 'is not valid', parentSchema }: Problem): string {
+  const { limit, allowedValues } = params
+  if (Array.isArray(allowedValues)) return `must be one of ${allowedValues.join(', ')}`
+  if (keyword === 'minLength' && limit === 1) return 'must not be empty'
+  if (keyword === 'minLength') return `must have at least ${limit} characters`
+  if (keyword === 'maxLength') return `must have at most ${limit} characters`
+  if (keyword === 'minProperties') return 'must name at least one field'
+  if (keyword === 'pattern' && parentSchema?.pattern === '\\S') return 'must not be blank'
+  if (keyword === 'pattern' && parentSchema?.description !== undefined)
+    return `does not have the right form: ${parentSchema.description.replace(/\.$/, '')}`
+  return message
 }
 
 /** The answer in the area's shape; an access denial is plain text everywhere. */

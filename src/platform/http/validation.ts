@@ -10,7 +10,8 @@ import type { TSchema } from 'typebox'
  * itself: no handler ever sees one.
  */
 export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
-  const shared = { useDefaults: true, strict: false } as const
+  // `verbose` names the schema that was violated, whose description tells people what was wanted.
+  const shared = { useDefaults: true, strict: false, verbose: true } as const
   // `strictNumbers` refuses infinity, which JSON can say as 1e400. With coercion it would skip the bounds instead.
   const strict = withFormats(new Ajv({ ...shared, coerceTypes: false, strictNumbers: true }))
   const coercing = withFormats(new Ajv({ ...shared, coerceTypes: 'array' }))
