@@ -19,7 +19,7 @@ export function streamAnswer(
   answering: Answering,
   question: Question,
   signal: AbortSignal,
-): AsyncGenerator<StreamEvent> {
+): AsyncIterable<StreamEvent> {
   const queue = createQueue<StreamEvent>()
   const { userMessage, model } = question
   const { id: userMessageId, conversationId } = userMessage
@@ -40,26 +40,35 @@ function completion({ id, toolCalls, toolResults }: AssistantMessage): StreamEve
 
 /** Turns pushed values into pulled ones. It holds at most what one turn says, which the turn bounds. */
 function createQueue<Value>() {
-  const waiting: Value[] = []
-  let wake = Promise.withResolvers<void>()
-  let ended = false
+  const values: Value[] = []
+  let wanted: ((result: IteratorResult<Value>) => void) | undefined
+  let isEnded = false
+
+  function answer(result: IteratorResult<Value>): void {
+    wanted?.(result)
+    wanted = undefined
+  }
+
+  const iterator: AsyncIterableIterator<Value> = {
+    [Symbol.asyncIterator]: () => iterator,
+    next() {
+      const value = values.shift()
+      if (value !== undefined) return Promise.resolve({ done: false, value })
+      if (isEnded) return Promise.resolve({ done: true, value: undefined })
+      return new Promise(resolve => {
+        wanted = resolve
+      })
+    },
+  }
   return {
     push(value: Value): void {
-      waiting.push(value)
-      wake.resolve()
+      if (wanted === undefined) values.push(value)
+      else answer({ done: false, value })
     },
     end(): void {
-      ended = true
-      wake.resolve()
+      isEnded = true
+      answer({ done: true, value: undefined })
     },
-    async *values(): AsyncGenerator<Value> {
-      for (;;) {
-        yield* waiting.splice(0)
-        if (waiting.length > 0) continue
-        if (ended) return
-        await wake.promise
-        wake = Promise.withResolvers()
-      }
-    },
+    values: () => iterator,
   }
 }

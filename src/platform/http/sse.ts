@@ -13,7 +13,7 @@ export function sendEvents(reply: FastifyReply, events: AsyncIterable<unknown>):
   reply.header('Cache-Control', 'no-cache, no-transform')
   // Asks nginx and its like not to hold events back.
   reply.header('X-Accel-Buffering', 'no')
-  const stream = Readable.from(encode(events), { objectMode: false, highWaterMark: 64 })
+  const stream = streamOf(events)
   const keepAlive = setInterval(() => reply.raw.write(': keep-alive\n\n'), keepAliveMs)
   stream.once('close', () => clearInterval(keepAlive))
   // Too late for an error answer: all that the client sees is that the connection ends.
@@ -22,6 +22,28 @@ export function sendEvents(reply: FastifyReply, events: AsyncIterable<unknown>):
   return reply.send(stream)
 }
 
-async function* encode(events: AsyncIterable<unknown>): AsyncGenerator<string> {
-  for await (const event of events) yield `event: message\ndata: ${JSON.stringify(event)}\n\n`
+/** Pulls the events no faster than they are read; by hand, since generators around generators cost each event several turns. */
+function streamOf(events: AsyncIterable<unknown>): Readable {
+  const iterator = events[Symbol.asyncIterator]()
+  let isPulling = false
+  async function pull(stream: Readable): Promise<void> {
+    for (;;) {
+      const { done, value } = await iterator.next()
+      if (done) return void stream.push(null)
+      // Told at once, not when the promise settles: the stream may ask for more before that, and asks but once.
+      isPulling = stream.push(`event: message\ndata: ${JSON.stringify(value)}\n\n`)
+      if (!isPulling) return
+    }
+  }
+  return new Readable({
+    read() {
+      if (isPulling) return
+      isPulling = true
+      pull(this).catch(error => this.destroy(error))
+    },
+    destroy(error, callback) {
+      callback(error)
+      void iterator.return?.()
+    },
+  })
 }
