@@ -5,7 +5,7 @@ import { configurationOrExit, exitBecause, failed } from './exit.ts'
 const closingLimitMs = 9500
 
 const configuration = configurationOrExit()
-// Compiled code is kept beside the package, which halves the time of every later start.
+// Compiled code is kept beside the package, so that later starts need not compile it again.
 enableCompileCache(new URL('../node_modules/.cache/agentstead', import.meta.url).pathname)
 const { start } = await import('./start.ts')
 const service = await start(configuration).catch(error => exitBecause('agentstead could not start', error))

@@ -7,7 +7,7 @@ import type { Metrics } from '#platform/metrics.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { readBounded } from './bounded-window.ts'
 import type { StoredMessage } from './messages.repository.ts'
-import { promptCharacters, unknownContextWindow } from './turn/context-budget.ts'
+import { promptCharacters } from './turn/context-budget.ts'
 import { buildPrompt } from './turn/prompt.ts'
 import { runTurn } from './turn/run-turn.ts'
 import type { Tool, TurnEvent, TurnOutcome } from './turn/turn.ts'
@@ -46,8 +46,8 @@ export interface ChosenModel {
   id: string
   provider: string
   model: LanguageModel
-  /** Tokens; undefined where nobody knows. */
-  contextWindow: number | undefined
+  /** Tokens. */
+  contextWindow: number
 }
 
 interface Needs {
@@ -96,7 +96,7 @@ export function createTurnPlanner(needs: Needs) {
       return {
         model: chosen.id,
         async run(agent, question, emit, signal) {
-          const contextWindow = chosen.contextWindow ?? unknownContextWindow
+          const { contextWindow } = chosen
           const [history, passages] = await Promise.all([
             readHistory(agent, question, contextWindow),
             options.autoRag === false ? [] : passagesFor(agent, question.content, signal),

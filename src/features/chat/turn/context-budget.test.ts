@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { PromptMessage } from '#models/language-model.ts'
 import { limitRow } from '#test/spec/row.ts'
 import { seededRandom } from '#test/support/endurance.ts'
-import { fitPrompt, promptCharacters, sizeOf, unknownContextWindow } from './context-budget.ts'
+import { fitPrompt, promptCharacters, sizeOf } from './context-budget.ts'
 
 type Random = () => number
 
@@ -14,10 +14,6 @@ describe(`the budget ${limitRow('context-budget')}`, () => {
     ['half of a tiny window, rounded up', 2_001, 1_001],
   ])('is %s, at 4 characters a token', (_what, window, tokens) => {
     expect(promptCharacters(window)).toBe(tokens * 4)
-  })
-
-  it('counts an unknown window as 32,768 tokens', () => {
-    expect(unknownContextWindow).toBe(32_768)
   })
 })
 

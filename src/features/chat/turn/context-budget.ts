@@ -6,8 +6,6 @@ const charactersPerToken = 4
 const charactersPerMessage = 16
 /** Tokens kept free for the system prompt, tools, passages and the answer, or half of a smaller window. */
 const reservedTokens = 20_000
-/** Counted when nobody knows a model's window. */
-export const unknownContextWindow = 32_768
 
 /** Characters that the prompt of a model may have, system prompt and tools included. `window` and `answer` are tokens. */
 export function promptCharacters(window: number): number {
