@@ -1,9 +1,11 @@
-import type { ColumnDefinitionBuilder, Kysely, QueryExecutorProvider } from 'kysely'
+import type { ColumnDefinitionBuilder, Expression, Kysely, QueryExecutorProvider } from 'kysely'
 import type { AgentTables, PlatformTables } from './tables.ts'
 
 /** What a database engine does for storage; everything else is written once, for all engines. */
 export interface StorageEngine {
   schema: SchemaParts
+  /** No other process writes these databases, so that what this one remembers of them stays true. */
+  exclusive: boolean
   /** Opens the platform database as it is found, without migrating it; the caller destroys it. */
   openPlatform(): Promise<Kysely<PlatformTables>>
   /** Opens an agent's database, made where there is none, without migrating it; the caller destroys it. */
@@ -21,7 +23,7 @@ export interface StorageEngine {
 
 export interface OpenAgent {
   db: Kysely<AgentTables>
-  /** What a worker needs to open the same database: on SQLite the path of its file. */
+  /** What a worker needs to open the same database; on some engines it holds a password. */
   path: string
   /** Folder of the agent's uploads. */
   filesDirectory: string
@@ -29,11 +31,17 @@ export interface OpenAgent {
 
 /** The parts of the schema that engines word differently; migrations take them as an argument. */
 export interface SchemaParts {
+  /** Type of text columns, ordered and compared by its characters' codes. */
+  textType: 'text' | Expression<string>
+  /** Type of columns that hold bytes. */
+  bytesType: 'blob' | 'bytea'
   /** Type of a column that numbers its rows by itself, growing, never using a number twice. */
   sequenceType: 'integer' | 'bigserial'
   /** Type of a column that holds such a number. */
   sequenceReference: 'integer' | 'bigint'
   sequence(column: ColumnDefinitionBuilder): ColumnDefinitionBuilder
+  /** Makes the function `fold_case(text)`, by which texts are compared without regard to letter case. */
+  createFoldCase(db: QueryExecutorProvider): Promise<void>
   /** Makes what the words of chunks are found by. */
   createFullText(db: QueryExecutorProvider): Promise<void>
 }

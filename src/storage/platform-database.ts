@@ -8,7 +8,7 @@ import type { PlatformTables } from './tables.ts'
 export async function openPlatformDatabase(engine: StorageEngine): Promise<Kysely<PlatformTables>> {
   const db = await engine.openPlatform()
   try {
-    await migrate(db, platformMigrations)
+    await migrate(db, platformMigrations(engine.schema))
     return db
   } catch (error) {
     await db.destroy()

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import { AppError } from '#platform/errors.ts'
 import type { SecretBox } from '#platform/secret-box.ts'
+import { inTransaction } from '#platform/transaction.ts'
 import { isKeyCheckOf, readKeyCheck, writeKeyCheck } from './check-encryption-key.ts'
 import { credentialContext } from './credential-context.ts'
 import type { PlatformTables } from './tables.ts'
@@ -27,7 +28,7 @@ export async function rotateEncryptionKey({
   previous,
   current,
 }: Rotation): Promise<RotationResult> {
-  return await platform.transaction().execute(async transaction => {
+  return await inTransaction(platform, async transaction => {
     await requireKnownKey(transaction, previous, current)
     const rows = await transaction.selectFrom('agent_credentials').selectAll().execute()
     const outdated = rows.filter(row => !current.owns(row.sealed))

@@ -1,6 +1,7 @@
 import type { ExpressionBuilder, Kysely } from 'kysely'
 import type { ListDefinition } from '#platform/http/list-query.ts'
 import { listRows } from '#platform/http/list-query.ts'
+import { inTransaction } from '#platform/transaction.ts'
 import type { AgentTables, PlatformTables } from '#storage/tables.ts'
 import type { AgentListQuery, AgentStatus, AgentSummary } from './agents.schema.ts'
 import type { StoredSettings } from './settings.schema.ts'
@@ -114,7 +115,7 @@ export function createAgentsRepository(database: Kysely<PlatformTables>) {
      * is inserted, if its name is taken.
      */
     insert(agent: Omit<AgentRecord, 'owner_email'>, owner?: { id: string; email: string }): Promise<boolean> {
-      return database.transaction().execute(async transaction => {
+      return inTransaction(database, async transaction => {
         const row = { ...agent, name_key: agent.name.toLowerCase(), settings: JSON.stringify(agent.settings) }
         const inserted = await transaction
           .insertInto('agents')
@@ -147,7 +148,7 @@ export function createAgentsRepository(database: Kysely<PlatformTables>) {
      * there is no such agent any more.
      */
     remove(id: string): Promise<boolean> {
-      return database.transaction().execute(async transaction => {
+      return inTransaction(database, async transaction => {
         const { numDeletedRows } = await transaction
           .deleteFrom('agents')
           .where('id', '=', id)

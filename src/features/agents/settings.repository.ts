@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { inTransaction } from '#platform/transaction.ts'
 import type { PlatformTables } from '#storage/tables.ts'
 import type { CredentialName, StoredSettings } from './settings.schema.ts'
 
@@ -16,7 +17,7 @@ export function createSettingsRepository(database: Kysely<PlatformTables>) {
      * agent.
      */
     change(agentId: string, updated_at: string, compute: (stored: StoredSettings) => SettingsWrite) {
-      return database.transaction().execute(async transaction => {
+      return inTransaction(database, async transaction => {
         // The write comes first: it takes the row's lock before the settings are read.
         const row = await transaction
           .updateTable('agents')

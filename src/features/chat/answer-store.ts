@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Transact } from '#platform/jobs/jobs.ts'
+import { inTransaction } from '#platform/transaction.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { ChatEvents } from './chat.events.ts'
 import type { ChatMessage } from './chat.schema.ts'
@@ -30,7 +31,7 @@ export function createAnswerStore({ lock, transact }: Needs) {
   return {
     /** Stores an answer in the making, if there is something of it, and renews the lock; false if the lock is lost. */
     checkpoint(question: Question, message: ChatMessage | undefined): Promise<boolean> {
-      return question.agent.db.transaction().execute(async transaction => {
+      return inTransaction(question.agent.db, async transaction => {
         if (!(await lock.renew(transaction, question.lock))) return false
         if (message !== undefined) await write(transaction, question, message)
         return true

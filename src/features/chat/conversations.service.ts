@@ -4,6 +4,7 @@ import { timestamp } from '#platform/clock.ts'
 import { AppError, conflict, notFound } from '#platform/errors.ts'
 import type { ListParameters } from '#platform/http/list-query.ts'
 import type { Ids } from '#platform/ids.ts'
+import { inTransaction } from '#platform/transaction.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { readBounded } from './bounded-window.ts'
@@ -51,7 +52,7 @@ export function createConversationsService({ lock, listMessages, clock, ids }: N
     list: (database: Database, parameters: ListParameters) => listConversations(database, parameters),
 
     create: (database: Database, title: string) =>
-      database.transaction().execute(transaction => create(transaction, title)),
+      inTransaction(database, transaction => create(transaction, title)),
 
     /** Within a transaction of the caller: a new conversation's id. */
     async begin(transaction: Database, title: string): Promise<string> {
@@ -60,7 +61,7 @@ export function createConversationsService({ lock, listMessages, clock, ids }: N
 
     /** Deletes the conversation with its messages; the number of messages deleted. */
     remove(database: Database, conversationId: string): Promise<number> {
-      return database.transaction().execute(async transaction => {
+      return inTransaction(database, async transaction => {
         await lock.requireUnlocked(transaction, conversationId)
         const deleted = await deleteMessages(transaction, conversationId)
         await deleteConversation(transaction, conversationId)
@@ -70,7 +71,7 @@ export function createConversationsService({ lock, listMessages, clock, ids }: N
 
     /** Deletes the messages of one conversation, or of all; the conversations stay. */
     clear(database: Database, conversationId: string | undefined): Promise<number> {
-      return database.transaction().execute(async transaction => {
+      return inTransaction(database, async transaction => {
         await lock.requireUnlocked(transaction, conversationId)
         const deleted = await deleteMessages(transaction, conversationId)
         await refreshActivity(transaction, conversationId)
@@ -79,7 +80,7 @@ export function createConversationsService({ lock, listMessages, clock, ids }: N
     },
 
     removeMessage(database: Database, messageId: string): Promise<void> {
-      return database.transaction().execute(async transaction => {
+      return inTransaction(database, async transaction => {
         const message = await findMessage(transaction, messageId)
         if (message === undefined) throw notFound('Message')
         await lock.requireUnlocked(transaction, message.conversationId)

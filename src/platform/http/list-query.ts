@@ -140,7 +140,7 @@ function withSearch<Database, Table extends keyof Database, Row>(
   return query.where(builder =>
     builder.or(
       definition.searchable.map(
-        column => sql<SqlBool>`lower(${sql.ref(column)}) like ${pattern} escape '\\'`,
+        column => sql<SqlBool>`fold_case(${sql.ref(column)}) like ${pattern} escape '\\'`,
       ),
     ),
   )

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Clock } from '../clock.ts'
 import type { Ids } from '../ids.ts'
 import type { Log } from '../log.ts'
+import { inTransaction } from '../transaction.ts'
 import type { Outbox, OutboxDatabase, Transact } from './jobs.ts'
 import { eventEntryName } from './jobs.ts'
 import { addEntry, cancelEntry } from './outbox.ts'
@@ -30,7 +31,7 @@ export function createTransact<Events>(needs: Needs): Transact<Events> {
   const { wakeUps, log, abort } = needs
   return async (agent, work) => {
     const { agentId } = agent
-    const traces: Traces = { dueAt: undefined, cancelled: [] }
+    let traces = noTraces()
     let announcement: Announcement | undefined
     // Before anything is committed, but only where there is something to be woken up for.
     const announce = async () => {
@@ -38,9 +39,11 @@ export function createTransact<Events>(needs: Needs): Transact<Events> {
     }
     let committed = false
     try {
-      const result = await agent.db.transaction().execute(async transaction => {
+      const result = await inTransaction(agent.db, async transaction => {
         // The compiler can't see that a schema with more tables than the outbox has the outbox.
         const db = transaction as unknown as Kysely<OutboxTables>
+        // An attempt that is done anew has left nothing.
+        traces = noTraces()
         return await work(transaction, createOutbox<Events>(db, traces, announce, needs))
       })
       committed = true
@@ -53,6 +56,10 @@ export function createTransact<Events>(needs: Needs): Transact<Events> {
         .catch(error => log.warn({ error, agentId }, 'pulling a wake-up forward failed'))
     }
   }
+}
+
+function noTraces(): Traces {
+  return { dueAt: undefined, cancelled: [] }
 }
 
 function createOutbox<Events>(

@@ -103,7 +103,7 @@ test('an outbox key is unique among entries that wait or run, not among failed o
 
 test("an agent's admins and credentials go with it", async () => {
   const { db } = open<PlatformTables>()
-  await migrate(db, platformMigrations)
+  await migrate(db, platformMigrations(schemaParts))
   const agent = {
     id: 'a',
     name: 'A',

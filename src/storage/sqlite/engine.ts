@@ -25,6 +25,7 @@ export function createEngine({ directory, synchronous }: EngineOptions): Storage
   }
   return {
     schema: schemaParts,
+    exclusive: true,
     openPlatform: () => open<PlatformTables>(directory.platformDatabase, { synchronous }),
     async openAgent(agentId) {
       const { database: path, files: filesDirectory } = await directory.prepareAgent(agentId)

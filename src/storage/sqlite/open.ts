@@ -38,7 +38,7 @@ export function openDatabase(path: string, options: OpenOptions): DatabaseSync {
   })
   try {
     if (vectors) loadVectors(database)
-    database.function('lower', { deterministic: true }, lower)
+    database.function('fold_case', { deterministic: true }, foldCase)
     database.exec(`${guards} pragma cache_size = -${cacheSize};`)
     if (!readOnly) {
       database.exec(`pragma journal_mode = wal; pragma journal_size_limit = ${logSizeLimit};`)
@@ -51,8 +51,8 @@ export function openDatabase(path: string, options: OpenOptions): DatabaseSync {
   }
 }
 
-/** SQLite's own `lower` knows ASCII only; this one is that of every other engine. */
-function lower(value: SQLOutputValue): string | null {
+/** SQLite's own `lower` knows ASCII only. */
+function foldCase(value: SQLOutputValue): string | null {
   return value === null ? null : String(value).toLowerCase()
 }
 

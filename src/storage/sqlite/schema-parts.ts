@@ -2,8 +2,12 @@ import type { SchemaParts } from '../engine.ts'
 import { createFullText } from './full-text.ts'
 
 export const schemaParts: SchemaParts = {
+  textType: 'text',
+  bytesType: 'blob',
   sequenceType: 'integer',
   sequenceReference: 'integer',
   sequence: column => column.primaryKey().autoIncrement(),
+  // Every connection brings the function along, as SQLite keeps none.
+  createFoldCase: async () => {},
   createFullText,
 }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Kysely, Transaction } from 'kysely'
+import { inTransaction } from '#platform/transaction.ts'
 
 /** Milliseconds after which a transaction is committed: other writers wait no longer than this and one more item. */
 const budget = 10
@@ -19,7 +20,7 @@ export async function inShortTransactions<Tables, Item>(
   const rest = items.values()
   let next = rest.next()
   while (!next.done) {
-    const taken = await db.transaction().execute(async transaction => {
+    const taken = await inTransaction(db, async transaction => {
       // From here on, since waiting for the lock holds up nobody.
       const begun = performance.now()
       for (; !next.done && performance.now() - begun < budget; next = rest.next()) {

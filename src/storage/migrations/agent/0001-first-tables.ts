@@ -6,13 +6,14 @@ import type { SchemaParts } from '../../engine.ts'
 export function firstTables(parts: SchemaParts): Migration {
   return {
     async up(db) {
+      await parts.createFoldCase(db)
       await createConversations(db, parts)
       await createSources(db, parts)
-      await createOutbox(db)
+      await createOutbox(db, parts)
       await db.schema
         .createTable('agent_facts')
-        .addColumn('name', 'text', column => column.primaryKey())
-        .addColumn('value', 'text', column => column.notNull())
+        .addColumn('name', parts.textType, column => column.primaryKey())
+        .addColumn('value', parts.textType, column => column.notNull())
         .execute()
     },
   }
@@ -21,14 +22,14 @@ export function firstTables(parts: SchemaParts): Migration {
 async function createConversations(db: Kysely<unknown>, parts: SchemaParts): Promise<void> {
   await db.schema
     .createTable('conversations')
-    .addColumn('id', 'text', column => column.primaryKey())
-    .addColumn('title', 'text', column => column.notNull())
+    .addColumn('id', parts.textType, column => column.primaryKey())
+    .addColumn('title', parts.textType, column => column.notNull())
     .addColumn('message_count', 'integer', column => column.notNull())
-    .addColumn('last_message_at', 'text')
-    .addColumn('created_at', 'text', column => column.notNull())
-    .addColumn('lock_holder', 'text')
+    .addColumn('last_message_at', parts.textType)
+    .addColumn('created_at', parts.textType, column => column.notNull())
+    .addColumn('lock_holder', parts.textType)
     .addColumn('lock_token', 'integer', column => column.notNull())
-    .addColumn('lock_expires_at', 'text')
+    .addColumn('lock_expires_at', parts.textType)
     .execute()
   await db.schema
     .createIndex('conversations_last_message_at')
@@ -39,16 +40,16 @@ async function createConversations(db: Kysely<unknown>, parts: SchemaParts): Pro
   await db.schema
     .createTable('messages')
     .addColumn('sequence', parts.sequenceType, parts.sequence)
-    .addColumn('id', 'text', column => column.notNull().unique())
-    .addColumn('conversation_id', 'text', column =>
+    .addColumn('id', parts.textType, column => column.notNull().unique())
+    .addColumn('conversation_id', parts.textType, column =>
       column.notNull().references('conversations.id').onDelete('cascade'),
     )
-    .addColumn('role', 'text', column => column.notNull())
-    .addColumn('content', 'text', column => column.notNull())
-    .addColumn('tool_calls', 'text')
-    .addColumn('tool_results', 'text')
-    .addColumn('metadata', 'text')
-    .addColumn('created_at', 'text', column => column.notNull())
+    .addColumn('role', parts.textType, column => column.notNull())
+    .addColumn('content', parts.textType, column => column.notNull())
+    .addColumn('tool_calls', parts.textType)
+    .addColumn('tool_results', parts.textType)
+    .addColumn('metadata', parts.textType)
+    .addColumn('created_at', parts.textType, column => column.notNull())
     .execute()
   await db.schema
     .createIndex('messages_conversation_sequence')
@@ -60,18 +61,18 @@ async function createConversations(db: Kysely<unknown>, parts: SchemaParts): Pro
 async function createSources(db: Kysely<unknown>, parts: SchemaParts): Promise<void> {
   await db.schema
     .createTable('sources')
-    .addColumn('id', 'text', column => column.primaryKey())
-    .addColumn('type', 'text', column => column.notNull())
-    .addColumn('name', 'text', column => column.notNull())
-    .addColumn('status', 'text', column => column.notNull())
-    .addColumn('error', 'text')
+    .addColumn('id', parts.textType, column => column.primaryKey())
+    .addColumn('type', parts.textType, column => column.notNull())
+    .addColumn('name', parts.textType, column => column.notNull())
+    .addColumn('status', parts.textType, column => column.notNull())
+    .addColumn('error', parts.textType)
     .addColumn('progress', 'double precision', column => column.notNull())
     .addColumn('chunks', 'integer')
-    .addColumn('file_path', 'text')
-    .addColumn('config', 'text', column => column.notNull())
-    .addColumn('created_at', 'text', column => column.notNull())
-    .addColumn('updated_at', 'text', column => column.notNull())
-    .addColumn('removed_at', 'text')
+    .addColumn('file_path', parts.textType)
+    .addColumn('config', parts.textType, column => column.notNull())
+    .addColumn('created_at', parts.textType, column => column.notNull())
+    .addColumn('updated_at', parts.textType, column => column.notNull())
+    .addColumn('removed_at', parts.textType)
     .execute()
   await db.schema.createIndex('sources_created_at').on('sources').column('created_at').execute()
 
@@ -82,11 +83,13 @@ async function createChunks(db: Kysely<unknown>, parts: SchemaParts): Promise<vo
   await db.schema
     .createTable('chunks')
     .addColumn('sequence', parts.sequenceType, parts.sequence)
-    .addColumn('id', 'text', column => column.notNull().unique())
-    .addColumn('source_id', 'text', column => column.notNull().references('sources.id').onDelete('cascade'))
-    .addColumn('content', 'text', column => column.notNull())
+    .addColumn('id', parts.textType, column => column.notNull().unique())
+    .addColumn('source_id', parts.textType, column =>
+      column.notNull().references('sources.id').onDelete('cascade'),
+    )
+    .addColumn('content', parts.textType, column => column.notNull())
     .addColumn('page', 'integer')
-    .addColumn('section', 'text')
+    .addColumn('section', parts.textType)
     .addColumn('start_offset', 'integer', column => column.notNull())
     .addColumn('end_offset', 'integer', column => column.notNull())
     .execute()
@@ -98,30 +101,30 @@ async function createChunks(db: Kysely<unknown>, parts: SchemaParts): Promise<vo
   await parts.createFullText(db)
   await db.schema
     .createTable('chunk_generations')
-    .addColumn('source_id', 'text', column => column.primaryKey())
+    .addColumn('source_id', parts.textType, column => column.primaryKey())
     .addColumn('first_sequence', parts.sequenceReference, column => column.notNull())
     .addColumn('last_sequence', parts.sequenceReference, column => column.notNull())
     .addColumn('settled', 'integer', column => column.notNull())
-    .addColumn('draft', 'text')
+    .addColumn('draft', parts.textType)
     .addColumn('indexed_sequence', parts.sequenceReference, column => column.notNull())
     .execute()
 }
 
-async function createOutbox(db: Kysely<unknown>): Promise<void> {
+async function createOutbox(db: Kysely<unknown>, parts: SchemaParts): Promise<void> {
   await db.schema
     .createTable('outbox')
-    .addColumn('id', 'text', column => column.primaryKey())
-    .addColumn('name', 'text', column => column.notNull())
-    .addColumn('key', 'text')
-    .addColumn('payload', 'text', column => column.notNull())
-    .addColumn('run_at', 'text', column => column.notNull())
+    .addColumn('id', parts.textType, column => column.primaryKey())
+    .addColumn('name', parts.textType, column => column.notNull())
+    .addColumn('key', parts.textType)
+    .addColumn('payload', parts.textType, column => column.notNull())
+    .addColumn('run_at', parts.textType, column => column.notNull())
     .addColumn('attempts', 'integer', column => column.notNull())
     .addColumn('failures', 'integer', column => column.notNull())
-    .addColumn('lease_holder', 'text')
-    .addColumn('lease_expires_at', 'text')
-    .addColumn('last_error', 'text')
-    .addColumn('failed_at', 'text')
-    .addColumn('created_at', 'text', column => column.notNull())
+    .addColumn('lease_holder', parts.textType)
+    .addColumn('lease_expires_at', parts.textType)
+    .addColumn('last_error', parts.textType)
+    .addColumn('failed_at', parts.textType)
+    .addColumn('created_at', parts.textType, column => column.notNull())
     .execute()
   // Failed entries stay for people to see: the index that each look uses does not grow with them.
   await db.schema

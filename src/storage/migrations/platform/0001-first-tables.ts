@@ -1,42 +1,48 @@
 import type { Kysely } from 'kysely'
 import type { Migration } from 'kysely/migration'
+import type { SchemaParts } from '../../engine.ts'
 
-export const firstTables: Migration = {
-  async up(db) {
-    await createAgents(db)
-    await db.schema
-      .createTable('wake_ups')
-      .addColumn('agent_id', 'text', column => column.primaryKey())
-      .addColumn('due_at', 'text', column => column.notNull())
-      .execute()
-    await db.schema.createIndex('wake_ups_due_at').on('wake_ups').column('due_at').execute()
-    await db.schema
-      .createTable('platform_facts')
-      .addColumn('name', 'text', column => column.primaryKey())
-      .addColumn('value', 'text', column => column.notNull())
-      .execute()
-  },
+export function firstTables(parts: SchemaParts): Migration {
+  return {
+    async up(db) {
+      await parts.createFoldCase(db)
+      await createAgents(db, parts)
+      await db.schema
+        .createTable('wake_ups')
+        .addColumn('agent_id', parts.textType, column => column.primaryKey())
+        .addColumn('due_at', parts.textType, column => column.notNull())
+        .execute()
+      await db.schema.createIndex('wake_ups_due_at').on('wake_ups').column('due_at').execute()
+      await db.schema
+        .createTable('platform_facts')
+        .addColumn('name', parts.textType, column => column.primaryKey())
+        .addColumn('value', parts.textType, column => column.notNull())
+        .execute()
+    },
+  }
 }
 
-async function createAgents(db: Kysely<unknown>): Promise<void> {
+async function createAgents(db: Kysely<unknown>, parts: SchemaParts): Promise<void> {
   await db.schema
     .createTable('agents')
-    .addColumn('id', 'text', column => column.primaryKey())
-    .addColumn('name', 'text', column => column.notNull())
-    .addColumn('name_key', 'text', column => column.notNull().unique())
-    .addColumn('description', 'text', column => column.notNull())
-    .addColumn('status', 'text', column => column.notNull())
-    .addColumn('settings', 'text', column => column.notNull())
-    .addColumn('created_at', 'text', column => column.notNull())
-    .addColumn('updated_at', 'text', column => column.notNull())
+    .addColumn('id', parts.textType, column => column.primaryKey())
+    .addColumn('name', parts.textType, column => column.notNull())
+    .addColumn('name_key', parts.textType, column => column.notNull().unique())
+    .addColumn('description', parts.textType, column => column.notNull())
+    .addColumn('status', parts.textType, column => column.notNull())
+    .addColumn('settings', parts.textType, column => column.notNull())
+    .addColumn('created_at', parts.textType, column => column.notNull())
+    .addColumn('updated_at', parts.textType, column => column.notNull())
     .execute()
   await db.schema
     .createTable('agent_admins')
-    .addColumn('id', 'text', column => column.primaryKey())
-    .addColumn('agent_id', 'text', column => column.notNull().references('agents.id').onDelete('cascade'))
-    .addColumn('email', 'text', column => column.notNull())
-    .addColumn('role', 'text', column => column.notNull())
-    .addColumn('created_at', 'text', column => column.notNull())
+    .addColumn('id', parts.textType, column => column.primaryKey())
+    .addColumn('agent_id', parts.textType, column =>
+      column.notNull().references('agents.id').onDelete('cascade'),
+    )
+    .addColumn('email', parts.textType, column => column.notNull())
+    .addColumn('role', parts.textType, column => column.notNull())
+    .addColumn('created_at', parts.textType, column => column.notNull())
     .execute()
   await db.schema
     .createIndex('agent_admins_agent_email')
@@ -47,13 +53,15 @@ async function createAgents(db: Kysely<unknown>): Promise<void> {
   await db.schema.createIndex('agent_admins_email').on('agent_admins').column('email').execute()
   await db.schema
     .createTable('agent_credentials')
-    .addColumn('agent_id', 'text', column => column.notNull().references('agents.id').onDelete('cascade'))
-    .addColumn('name', 'text', column => column.notNull())
-    .addColumn('sealed', 'text', column => column.notNull())
+    .addColumn('agent_id', parts.textType, column =>
+      column.notNull().references('agents.id').onDelete('cascade'),
+    )
+    .addColumn('name', parts.textType, column => column.notNull())
+    .addColumn('sealed', parts.textType, column => column.notNull())
     .addPrimaryKeyConstraint('agent_credentials_key', ['agent_id', 'name'])
     .execute()
   await db.schema
     .createTable('agent_removals')
-    .addColumn('agent_id', 'text', column => column.primaryKey())
+    .addColumn('agent_id', parts.textType, column => column.primaryKey())
     .execute()
 }

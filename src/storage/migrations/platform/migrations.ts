@@ -1,5 +1,8 @@
 import type { Migration } from 'kysely/migration'
+import type { SchemaParts } from '../../engine.ts'
 import { firstTables } from './0001-first-tables.ts'
 
 /** Names give the order, and stay as they are once released. */
-export const platformMigrations: Record<string, Migration> = { '0001-first-tables': firstTables }
+export function platformMigrations(parts: SchemaParts): Record<string, Migration> {
+  return { '0001-first-tables': firstTables(parts) }
+}

@@ -1,0 +1,90 @@
+import type { PostgresPool, PostgresPoolClient } from 'kysely'
+import type { Pool, PoolClient, PoolConfig } from 'pg'
+import pg from 'pg'
+import { TransactionConflict } from '#platform/transaction.ts'
+import { isConflict } from './errors.ts'
+
+/** In milliseconds. */
+const connectTimeout = 10_000
+const statementTimeout = 30_000
+const idleTransactionTimeout = 30_000
+
+/** PostgreSQL's 64-bit integers; those of the tables are far below 2^53. */
+const bigint = 20
+
+const types = {
+  getTypeParser(type: number, format?: 'text' | 'binary') {
+    return type === bigint ? Number : pg.types.getTypeParser(type, format)
+  },
+} as NonNullable<PoolConfig['types']>
+
+/** Connections to one server, made when they are wanted; `onError` hears of those that break while nobody uses them. */
+export function createPool(url: string, max: number, onError: (error: Error) => void): Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max,
+    types,
+    application_name: 'agentstead',
+    keepAlive: true,
+    allowExitOnIdle: true,
+    connectionTimeoutMillis: connectTimeout,
+    statement_timeout: statementTimeout,
+    idle_in_transaction_session_timeout: idleTransactionTimeout,
+  })
+  pool.on('error', onError)
+  return pool
+}
+
+interface SchemaClient extends PostgresPoolClient {
+  enter(schema: string): Promise<void>
+}
+
+const clients = new WeakMap<PoolClient, SchemaClient>()
+
+/**
+ * The pool as the users of one schema see it: its tables, by their bare names, are the only ones that a connection finds.
+ * A connection remembers its schema, so that only a change of it costs a round trip. Ending this ends nothing.
+ */
+export function schemaPool(pool: Pool, schema: string): PostgresPool {
+  return {
+    options: {},
+    async connect() {
+      const client = await pool.connect()
+      const inSchema = clients.get(client) ?? schemaClient(client)
+      clients.set(client, inSchema)
+      try {
+        await inSchema.enter(schema)
+        return inSchema
+      } catch (error) {
+        client.release(true)
+        throw error
+      }
+    },
+    async end() {},
+  }
+}
+
+function schemaClient(client: PoolClient): SchemaClient {
+  let entered: string | undefined
+  async function query(text: string, parameters: unknown[]) {
+    try {
+      return await client.query(text, parameters)
+    } catch (error) {
+      throw isConflict(error) ? new TransactionConflict(error) : error
+    }
+  }
+  return {
+    async enter(schema) {
+      if (entered === schema) return
+      await client.query("select set_config('search_path', $1, false)", [quoted(schema)])
+      entered = schema
+    },
+    query: query as unknown as PostgresPoolClient['query'],
+    release: (destroy?: boolean) => client.release(destroy),
+  }
+}
+
+/** An identifier of SQL, whatever it holds. */
+export function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}

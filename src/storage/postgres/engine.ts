@@ -1,0 +1,76 @@
+import type { PostgresPool } from 'kysely'
+import { Kysely } from 'kysely'
+import type { Pool } from 'pg'
+import type { StorageEngine } from '../engine.ts'
+import type { AgentTables, PlatformTables } from '../tables.ts'
+import { agentAddress } from './address.ts'
+import { createPool, quoted, schemaPool } from './connections.ts'
+import { createPostgresDialect } from './dialect.ts'
+import { isDuplicate } from './errors.ts'
+import { schemaParts } from './schema-parts.ts'
+
+export const platformSchema = 'agentstead'
+
+interface EngineOptions {
+  /** Address of the database, with its password. */
+  url: string
+  /** Connections of this process, at least 2. */
+  maxConnections: number
+  /** Hears of connections that break while nobody uses them. */
+  onError(error: Error): void
+}
+
+/** A schema for the platform and one for each agent, all in one database. */
+export function createEngine({ url, maxConnections, onError }: EngineOptions): StorageEngine {
+  // Transactions of agents may have to write to the platform meanwhile: connections for that must not run out with theirs.
+  const forPlatform = Math.max(1, Math.floor(maxConnections / 3))
+  const platformPool = createPool(url, forPlatform, onError)
+  const agentPool = createPool(url, maxConnections - forPlatform, onError)
+  return {
+    schema: schemaParts,
+    exclusive: false,
+    async openPlatform() {
+      await createSchema(platformPool, platformSchema)
+      return open<PlatformTables>(schemaPool(platformPool, platformSchema))
+    },
+    async openAgent(agentId) {
+      const schema = agentSchema(agentId)
+      await createSchema(agentPool, schema)
+      return {
+        db: open<AgentTables>(schemaPool(agentPool, schema)),
+        path: agentAddress(url, schema),
+        filesDirectory: '/tmp',
+      }
+    },
+    recover: async () => {},
+    async removeAgent(agentId) {
+      await agentPool.query(`drop schema if exists ${quoted(agentSchema(agentId))} cascade`)
+    },
+    async close() {
+      await Promise.all([platformPool.end(), agentPool.end()])
+    },
+  }
+}
+
+function open<Tables>(pool: PostgresPool): Kysely<Tables> {
+  return new Kysely<Tables>({ dialect: createPostgresDialect(pool) })
+}
+
+async function createSchema(pool: Pool, schema: string): Promise<void> {
+  const { rowCount } = await pool.query('select 1 from pg_namespace where nspname = $1', [schema])
+  if (rowCount === 1) return
+  try {
+    await pool.query(`create schema ${quoted(schema)}`)
+  } catch (error) {
+    // Another process was faster.
+    if (!isDuplicate(error)) throw error
+  }
+}
+
+/** Lower case only, and short enough for a name of PostgreSQL, which has at most 63 bytes. */
+const agentIdPattern = /^[a-z0-9][a-z0-9-]{0,55}$/
+
+function agentSchema(agentId: string): string {
+  if (!agentIdPattern.test(agentId)) throw new Error(`not an agent id: ${JSON.stringify(agentId)}`)
+  return `agent_${agentId}`
+}

@@ -1,0 +1,17 @@
+/** Codes of the error classes that doing the transaction again mends (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
+const conflictCodes = new Set(['40001', '40P01'])
+const duplicateCodes = new Set(['23505', '42P06', '42710'])
+
+/** Serialisation failure or deadlock: nothing of the transaction was kept. */
+export function isConflict(error: unknown): boolean {
+  return conflictCodes.has(codeOf(error))
+}
+
+/** What was to be made is there already, as when another process makes it at the same time. */
+export function isDuplicate(error: unknown): boolean {
+  return duplicateCodes.has(codeOf(error))
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
+}

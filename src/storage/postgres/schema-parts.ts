@@ -1,0 +1,23 @@
+import type { QueryExecutorProvider } from 'kysely'
+import { sql } from 'kysely'
+import type { SchemaParts } from '../engine.ts'
+import { createFullText } from './full-text.ts'
+
+export const schemaParts: SchemaParts = {
+  textType: sql<string>`text collate "C"`,
+  bytesType: 'bytea',
+  sequenceType: 'bigserial',
+  sequenceReference: 'bigint',
+  sequence: column => column.primaryKey(),
+  createFoldCase,
+  createFullText,
+}
+
+/** The collation of Unicode itself knows the letters of all languages; a server built without it knows those of its own. */
+async function createFoldCase(db: QueryExecutorProvider): Promise<void> {
+  const unicode = 'und-x-icu'
+  const { rows } = await sql`select 1 from pg_collation where collname = ${unicode}`.execute(db)
+  const collation = rows.length > 0 ? unicode : 'default'
+  await sql`create function fold_case(value text) returns text language sql immutable strict parallel safe
+    return lower(value collate ${sql.ref(collation)})`.execute(db)
+}
