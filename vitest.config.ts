@@ -16,6 +16,17 @@ export default defineConfig({
       {
         test: {
           ...shared,
+          name: 'postgres',
+          include: [
+            'src/storage/postgres/**/*.test.ts',
+            'src/features/*/*.test.ts',
+          ],
+          globalSetup: 'test/support/postgres/global-setup.ts',
+        },
+      },
+      {
+        test: {
+          ...shared,
           name: 'endurance',
           include: ['test/endurance/**/*.test.ts'],
           testTimeout: 1_800_000,

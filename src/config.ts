@@ -29,7 +29,8 @@ const environmentSchema = Type.Object({
   PORT: whole(8080, 0, 65_535),
   BASE_URL: optional('an http or https address'),
   DATA_DIR: Type.String({ default: './data', expects: 'a folder' }),
-  DATABASE_URL: optional('a postgres:// address', { secret: true }),
+  DATABASE_URL: optional('a postgres:// address with the name of a database', { secret: true }),
+  DATABASE_POOL_MAX: whole(10, 3, 1000),
   ENCRYPTION_KEY: optional('32 bytes in base64', { secret: true }),
   ENCRYPTION_KEY_PREVIOUS: optional('32 bytes in base64', { secret: true }),
   GATEWAY_JWKS_URL: optional('an http or https address'),
@@ -126,6 +127,7 @@ function valueProblems(environment: Environment): string[] {
     ...(environment.DEV_USER !== undefined && !/^[^\s@]+@[^\s@]+$/.test(environment.DEV_USER)
       ? (['DEV_USER'] as const)
       : []),
+    ...(isDatabaseAddress(environment.DATABASE_URL) ? [] : (['DATABASE_URL'] as const)),
     ...(listOf(environment.TRUST_PROXY).every(isAddressRange) ? [] : (['TRUST_PROXY'] as const)),
   ]
   return [...wrong.map(name => mustBe(name, environment[name])), ...allowProblems(environment)]
@@ -149,10 +151,6 @@ function combinationProblems(environment: Environment): string[] {
     problems.push('DEV_USER must not be set while the identity gateway is on: it would let everybody in.')
   if (environment.DEV_USER !== undefined && !isLoopback(environment.HOST))
     problems.push(`DEV_USER must not be set while HOST (${environment.HOST}) is not a loopback address.`)
-  if (environment.DATABASE_URL !== undefined)
-    problems.push(
-      'DATABASE_URL must be unset: this version stores its data in SQLite databases in DATA_DIR only.',
-    )
   if (environment.EMBEDDING_PROVIDER === 'openai-compatible' && environment.EMBEDDING_MODEL === undefined)
     problems.push('EMBEDDING_MODEL must be set when EMBEDDING_PROVIDER is openai-compatible.')
   return problems
@@ -165,6 +163,11 @@ function configurationFrom(environment: Environment) {
     port: environment.PORT,
     baseUrl: environment.BASE_URL?.replace(/\/+$/, ''),
     dataDirectory: environment.DATA_DIR,
+    /** Undefined for the embedded databases. */
+    database:
+      environment.DATABASE_URL === undefined
+        ? undefined
+        : { url: environment.DATABASE_URL, maxConnections: environment.DATABASE_POOL_MAX },
     encryptionKey: environment.ENCRYPTION_KEY,
     encryptionKeyPrevious: environment.ENCRYPTION_KEY_PREVIOUS,
     gateway:
@@ -218,6 +221,15 @@ function listOf(value: string | undefined): string[] {
 
 function isWebAddress(value: string | undefined): boolean {
   return value !== undefined && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
+}
+
+function isDatabaseAddress(value: string | undefined): boolean {
+  if (value === undefined) return true
+  return (
+    URL.canParse(value) &&
+    /^postgres(ql)?:$/.test(new URL(value).protocol) &&
+    new URL(value).pathname.length > 1
+  )
 }
 
 /** Decoding skips what is no base64, so only the way back shows whether the text was all key. */

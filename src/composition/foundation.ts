@@ -3,7 +3,6 @@ import { loadKey } from '#platform/encryption-key.ts'
 import { createEventBus } from '#platform/event-bus.ts'
 import type { JobHandler } from '#platform/jobs/jobs.ts'
 import { createJobRunner } from '#platform/jobs/runner.ts'
-import { createWakeUps } from '#platform/jobs/sqlite/wake-ups.ts'
 import { createTransact } from '#platform/jobs/transact.ts'
 import { createOutbound } from '#platform/outbound/outbound.ts'
 import { createSecretBox } from '#platform/secret-box.ts'
@@ -12,11 +11,9 @@ import type { AgentHandle } from '#storage/agent-databases.ts'
 import { createAgentDatabases } from '#storage/agent-databases.ts'
 import { checkEncryptionKey } from '#storage/check-encryption-key.ts'
 import { openPlatformDatabase } from '#storage/platform-database.ts'
-import { openDataDirectory } from '#storage/sqlite/data-directory.ts'
-import { createEngine } from '#storage/sqlite/engine.ts'
-import { createLeaseVoiding } from '#storage/sqlite/void-leases.ts'
 import type { Configuration } from '../config.ts'
 import type { ServiceEvents } from './events.ts'
+import { openStorage } from './storage.ts'
 import type { Surroundings } from './surroundings.ts'
 
 /** Threads for searches stay ready between questions, so that the first words of an answer need not wait for them. */
@@ -27,16 +24,15 @@ export type Foundation = Awaited<ReturnType<typeof openFoundation>>
 
 /** Storage, jobs, workers and the ways out: what every feature stands on. Throws AppError when the data can't be opened. */
 export async function openFoundation(configuration: Configuration, { clock, ids, log }: Surroundings) {
-  const directory = await openDataDirectory(configuration.dataDirectory)
-  const engine = createEngine({ directory, synchronous: configuration.sqliteSynchronous })
+  const storage = await openStorage(configuration, log)
+  const { engine, encryptionKeyFile: path } = storage
   try {
     const platform = await openPlatformDatabase(engine)
-    const path = directory.encryptionKey
     const secretBox = createSecretBox(await loadKey({ configured: configuration.encryptionKey, path, log }))
     await checkEncryptionKey(platform, secretBox)
     const instanceId = randomUUID()
-    const wakeUps = createWakeUps({ db: platform.$pickTables<'wake_ups'>(), clock })
-    const onOpen = [createLeaseVoiding({ wakeUps, instanceId })]
+    const wakeUps = storage.createWakeUps(platform, clock)
+    const onOpen = storage.onOpen({ wakeUps, instanceId })
     const agentDatabases = createAgentDatabases({ engine, platform, log, onOpen })
     const events = createEventBus<ServiceEvents>()
     const handlers = new Map<string, JobHandler<AgentHandle>>()

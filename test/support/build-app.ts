@@ -8,6 +8,7 @@ import { createLog } from '#platform/log.ts'
 import type { Service } from '../../src/app.ts'
 import { buildService } from '../../src/app.ts'
 import { readConfiguration } from '../../src/config.ts'
+import { forgetStorage, storageEnvironment } from './postgres/environment.ts'
 import { makeTemporaryDirectory } from './temporary-directory.ts'
 
 export interface Answer<Body = unknown> {
@@ -64,7 +65,8 @@ export async function buildApp({
 }: BuildOptions = {}): Promise<TestApp> {
   const directory =
     dataDirectory === undefined ? makeTemporaryDirectory() : { path: dataDirectory, remove: () => {} }
-  const result = readConfiguration({ ...forTests, DATA_DIR: directory.path, ...environment })
+  const storage = await storageEnvironment(directory.path)
+  const result = readConfiguration({ ...forTests, ...storage, ...environment })
   if ('problems' in result) throw new Error(result.problems.join('\n'))
   const logged: string[] = []
   const log = createLog(result.configuration.logLevel, { write: line => logged.push(line) })
@@ -78,6 +80,7 @@ export async function buildApp({
     listen: () => service.app.listen({ host: '127.0.0.1', port: 0 }),
     async close() {
       await service.close()
+      if (dataDirectory === undefined) await forgetStorage(directory.path)
       directory.remove()
     },
   }

@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Answer, CallOptions } from './build-app.ts'
+import { storageEnvironment } from './postgres/environment.ts'
 
 const mainFile = new URL('../../src/main.ts', import.meta.url).pathname
 const readyLine = /^agentstead is ready at (http\S+)$/m
@@ -56,9 +57,10 @@ export async function startServerProcess({
   environment = {},
   signal,
 }: StartOptions): Promise<ServerProcess> {
+  const storage = await storageEnvironment(dataDirectory)
   const begun = performance.now()
   const child = spawn(process.execPath, [mainFile], {
-    env: { ...forTests, DATA_DIR: dataDirectory, ...environment },
+    env: { ...forTests, ...storage, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   signal?.addEventListener('abort', () => child.kill('SIGKILL'), { once: true })

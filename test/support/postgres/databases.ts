@@ -1,0 +1,65 @@
+/** Databases of their own for tests, on the server that the project's setup provides. */
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { inject } from 'vitest'
+import { openPlatformDatabase } from '#storage/platform-database.ts'
+import { createEngine } from '#storage/postgres/engine.ts'
+
+const prefix = 'agentstead_test_'
+/** A database with the newest platform schema: a copy of it takes less time than to make one anew. */
+const template = `${prefix}template`
+
+/** Makes what the databases of tests are copied from; the function that is returned removes it, and all that tests have left. */
+export async function prepareDatabases(serverUrl: string): Promise<() => Promise<void>> {
+  await removeAll(serverUrl)
+  await onServer(serverUrl, `create database ${template}`)
+  const url = withDatabase(serverUrl, template)
+  const engine = createEngine({ url, maxConnections: 3, onError: () => {} })
+  const platform = await openPlatformDatabase(engine)
+  await platform.destroy()
+  await engine.close()
+  return () => removeAll(serverUrl)
+}
+
+async function removeAll(serverUrl: string): Promise<void> {
+  const { rows } = await onServer(
+    serverUrl,
+    `select datname from pg_database where datname like '${prefix}%'`,
+  )
+  for (const { datname } of rows) await onServer(serverUrl, `drop database if exists ${datname} with (force)`)
+}
+
+export interface TestDatabase {
+  url: string
+  remove(): Promise<void>
+}
+
+/** A new database with an empty platform schema; undefined where the tests run on the embedded databases. */
+export async function createTestDatabase(): Promise<TestDatabase | undefined> {
+  const serverUrl = inject('postgresUrl')
+  if (serverUrl === undefined) return undefined
+  const name = `${prefix}${randomBytes(6).toString('hex')}`
+  await onServer(serverUrl, `create database ${name} template ${template}`)
+  return {
+    url: withDatabase(serverUrl, name),
+    async remove() {
+      await onServer(serverUrl, `drop database if exists ${name} with (force)`)
+    },
+  }
+}
+
+function withDatabase(serverUrl: string, name: string): string {
+  const url = new URL(serverUrl)
+  url.pathname = name
+  return url.href
+}
+
+async function onServer(serverUrl: string, statement: string) {
+  const client = new pg.Client({ connectionString: serverUrl })
+  await client.connect()
+  try {
+    return await client.query<{ datname: string }>(statement)
+  } finally {
+    await client.end()
+  }
+}
