@@ -19,6 +19,7 @@ export default defineConfig({
           name: 'postgres',
           include: [
             'src/storage/postgres/**/*.test.ts',
+            'src/storage/files/**/*.test.ts',
             'src/features/*/*.test.ts',
           ],
           globalSetup: 'test/support/postgres/global-setup.ts',

@@ -1,5 +1,6 @@
 import type { AgentsService } from '#features/agents/agents.service.ts'
 import type { SettingsService } from '#features/agents/settings.service.ts'
+import { createDiscardUploadJob, discardJobName } from '#features/sources/discard-upload.job.ts'
 import { createIngest } from '#features/sources/ingest.ts'
 import type { Knowledge } from '#features/sources/knowledge.service.ts'
 import { createKnowledge } from '#features/sources/knowledge.service.ts'
@@ -48,6 +49,7 @@ export function composeSources(app: App, needs: Needs): Knowledge {
     ids,
   })
   handlers.set(processJobName, createProcessSourceJob({ ingest, embeddingOf, index, transact, clock }))
+  handlers.set(discardJobName, createDiscardUploadJob())
   handlers.set(removeJobName, createRemoveSourceJob(index))
   registerSourceRoutes(app, { sources, knowledge, maxUploadBytes: configuration.maxUploadBytes })
   return knowledge

@@ -24,19 +24,26 @@ export interface Storage {
   onOpen(needs: { wakeUps: WakeUps; instanceId: string }): OnOpen[]
 }
 
-type StorageConfiguration = Pick<Configuration, 'dataDirectory' | 'database' | 'sqliteSynchronous'>
+type StorageConfiguration = Pick<
+  Configuration,
+  'dataDirectory' | 'database' | 'fileBucket' | 'sqliteSynchronous'
+>
 
 /** PostgreSQL where its address is configured, else SQLite files in the data directory. */
 export function openStorage(configuration: StorageConfiguration, log: Log): Promise<Storage> {
   return configuration.database === undefined
     ? openSqlite(configuration)
-    : openPostgres(configuration.dataDirectory, configuration.database, log)
+    : openPostgres(configuration, configuration.database, log)
 }
 
-async function openSqlite({ dataDirectory, sqliteSynchronous }: StorageConfiguration): Promise<Storage> {
+async function openSqlite({
+  dataDirectory,
+  fileBucket,
+  sqliteSynchronous,
+}: StorageConfiguration): Promise<Storage> {
   const directory = await openDataDirectory(dataDirectory)
   return {
-    engine: createSqliteEngine({ directory, synchronous: sqliteSynchronous }),
+    engine: createSqliteEngine({ directory, synchronous: sqliteSynchronous, fileBucket }),
     encryptionKeyFile: directory.encryptionKey,
     createWakeUps: (platform, clock) =>
       createEmbeddedWakeUps({ db: platform.$pickTables<'wake_ups'>(), clock }),
@@ -45,7 +52,7 @@ async function openSqlite({ dataDirectory, sqliteSynchronous }: StorageConfigura
 }
 
 async function openPostgres(
-  dataDirectory: string,
+  { dataDirectory, fileBucket }: StorageConfiguration,
   database: NonNullable<Configuration['database']>,
   log: Log,
 ): Promise<Storage> {
@@ -53,7 +60,7 @@ async function openPostgres(
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const onError = (error: Error) => log.warn({ err: error }, 'a connection to the database broke')
   return {
-    engine: createPostgresEngine({ ...database, onError }),
+    engine: createPostgresEngine({ ...database, fileBucket, onError }),
     encryptionKeyFile: join(folder, 'encryption.key'),
     createWakeUps: (platform, clock) =>
       createEmbeddedWakeUps({ db: platform.$pickTables<'wake_ups'>(), clock }),

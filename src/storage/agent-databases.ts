@@ -140,7 +140,6 @@ class OpenDatabases implements AgentDatabases {
     try {
       await migrate(agent.db, agentMigrations(engine.schema))
       if (!this.#openedBefore.has(agentId)) {
-        await engine.recover(agent)
         for (const prepare of onOpen) await prepare({ agentId, db: agent.db })
         this.#openedBefore.add(agentId)
       }

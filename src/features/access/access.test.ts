@@ -1,7 +1,5 @@
 import { once } from 'node:events'
-import { readdirSync } from 'node:fs'
 import { connect } from 'node:net'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { errorRow, row } from '#test/spec/row.ts'
 import type { TestApp } from '#test/support/build-app.ts'
@@ -321,9 +319,12 @@ describe('a client that goes away', () => {
       'The first half of a file',
     ]
     socket.write(lines.join('\r\n'))
-    await vi.waitFor(() =>
-      expect(readdirSync(join(own.dataDirectory, 'agents', body.id, 'files'))).toHaveLength(1),
-    )
+    // The job that is left before an upload is stored tells that it is under way.
+    const jobs = () =>
+      own.service.foundation.agentDatabases.use(body.id, ({ db }) =>
+        db.selectFrom('outbox').select('name').execute(),
+      )
+    await vi.waitFor(async () => expect(await jobs()).toEqual([{ name: 'upload.discard' }]))
     socket.destroy()
     await once(socket, 'close')
     const begun = performance.now()

@@ -111,6 +111,16 @@ export async function findRemovedFile(
     .executeTakeFirst()
 }
 
+/** Whether a source, removed or not, has this file. */
+export async function isNamedFile(database: Database, name: string): Promise<boolean> {
+  const source = await database
+    .selectFrom('sources')
+    .select('id')
+    .where('file_path', '=', name)
+    .executeTakeFirst()
+  return source !== undefined
+}
+
 /** Whether anything could be found at all, without looking for it. */
 export async function hasChunks(database: Database): Promise<boolean> {
   const shown = await database

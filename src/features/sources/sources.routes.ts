@@ -94,13 +94,13 @@ function registerUpload(scope: App, { sources, maxUploadBytes }: Needs): void {
       response: { 201: createdSourceSchema },
     },
     handler: async (request, reply) => {
-      const place = sources.placeUpload(request.agent)
+      const upload = sources.beginUpload(request.agent)
       const form = await readForm(request, {
-        path: place.path,
+        file: upload,
         maxBytes: maxUploadBytes,
         acceptName: requireDocument,
       })
-      return reply.code(201).send(await sources.create(request.agent, place, form))
+      return reply.code(201).send(await sources.create(request.agent, upload, form))
     },
   })
 }
