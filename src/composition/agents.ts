@@ -29,7 +29,7 @@ interface Needs {
 /** Decides access for every route registered from here on, and puts agents, their settings and admins together. */
 export async function composeAgents(app: App, { configuration, foundation, surroundings, models }: Needs) {
   const { platform, agentDatabases, secretBox } = foundation
-  const { clock, ids } = surroundings
+  const { clock, ids, log } = surroundings
   const access = createAccessService({
     repository: createAccessRepository(platform),
     publicAccess: configuration.publicAccess,
@@ -52,6 +52,7 @@ export async function composeAgents(app: App, { configuration, foundation, surro
     removeDatabase: agentId => agentDatabases.remove(agentId),
     clock,
     ids,
+    log,
   })
   await agents.prepare()
   registerAgentRoutes(app, agents)

@@ -30,11 +30,12 @@ async function databaseStage(): Promise<Stage & { parts(): Promise<number[]> }> 
   const agent = await app.service.foundation.agentDatabases.acquire('default')
   onTestFinished(() => agent.release())
   const files = createDatabaseFiles(agent)
-  const parts = agent.db.selectFrom('file_parts').orderBy('file_id').orderBy('number')
+  const parts = agent.db.selectFrom('file_parts').orderBy('file_id')
   return {
     files,
     names: async () => (await parts.select('file_id').distinct().execute()).map(row => row.file_id),
-    parts: async () => (await parts.select('content').execute()).map(({ content }) => content.length),
+    parts: async () =>
+      (await parts.orderBy('number').select('content').execute()).map(({ content }) => content.length),
   }
 }
 
