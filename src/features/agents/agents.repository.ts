@@ -120,7 +120,7 @@ export function createAgentsRepository(database: Kysely<PlatformTables>) {
         const inserted = await transaction
           .insertInto('agents')
           .values(row)
-          .onConflict(conflict => conflict.column('name_key').doNothing())
+          .onConflict(conflict => conflict.doNothing())
           .returning('id')
           .executeTakeFirst()
         if (inserted === undefined) return false
@@ -132,15 +132,18 @@ export function createAgentsRepository(database: Kysely<PlatformTables>) {
     },
 
     /** False, and nothing is changed, if another agent has the name. */
-    async update(id: string, changes: AgentUpdate): Promise<boolean> {
+    update(id: string, changes: AgentUpdate): Promise<boolean> {
       const name_key = changes.name?.toLowerCase()
-      const result = await database
-        .updateTable('agents')
-        .set({ ...changes, ...(name_key === undefined ? {} : { name_key }) })
-        .where('id', '=', id)
-        .where(nobodyElseIsNamed(name_key ?? '', id))
-        .executeTakeFirst()
-      return result.numUpdatedRows > 0n
+      // Outside of a transaction two that take the same name at once would both find it free.
+      return inTransaction(database, async transaction => {
+        const result = await transaction
+          .updateTable('agents')
+          .set({ ...changes, ...(name_key === undefined ? {} : { name_key }) })
+          .where('id', '=', id)
+          .where(nobodyElseIsNamed(name_key ?? '', id))
+          .executeTakeFirst()
+        return result.numUpdatedRows > 0n
+      })
     },
 
     /**

@@ -9,7 +9,7 @@ import { createPostgresDialect } from './dialect.ts'
 import { isDuplicate } from './errors.ts'
 import { schemaParts } from './schema-parts.ts'
 
-export const platformSchema = 'agentstead'
+const platformSchema = 'agentstead'
 
 interface EngineOptions {
   /** Address of the database, with its password. */
@@ -30,6 +30,7 @@ export function createEngine({ url, maxConnections, onError }: EngineOptions): S
   return {
     schema: schemaParts,
     exclusive: false,
+    isUsed: () => hasSchema(platformPool, platformSchema),
     async openPlatform() {
       await createSchema(platformPool, platformSchema)
       return open<PlatformTables>(schemaPool(platformPool, platformSchema))
@@ -58,9 +59,13 @@ function open<Tables>(pool: PostgresPool): Kysely<Tables> {
   return new Kysely<Tables>({ dialect: createPostgresDialect(pool) })
 }
 
-async function createSchema(pool: Pool, schema: string): Promise<void> {
+async function hasSchema(pool: Pool, schema: string): Promise<boolean> {
   const { rowCount } = await pool.query('select 1 from pg_namespace where nspname = $1', [schema])
-  if (rowCount === 1) return
+  return rowCount === 1
+}
+
+async function createSchema(pool: Pool, schema: string): Promise<void> {
+  if (await hasSchema(pool, schema)) return
   try {
     await pool.query(`create schema ${quoted(schema)}`)
   } catch (error) {

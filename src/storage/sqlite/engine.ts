@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { Kysely } from 'kysely'
 import type { StorageEngine } from '../engine.ts'
 import type { AgentTables, PlatformTables } from '../tables.ts'
@@ -26,6 +27,7 @@ export function createEngine({ directory, synchronous }: EngineOptions): Storage
   return {
     schema: schemaParts,
     exclusive: true,
+    isUsed: async () => existsSync(directory.platformDatabase),
     openPlatform: () => open<PlatformTables>(directory.platformDatabase, { synchronous }),
     async openAgent(agentId) {
       const { database: path, files: filesDirectory } = await directory.prepareAgent(agentId)
