@@ -10,18 +10,25 @@ export default defineConfig({
           ...shared,
           name: 'unit',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: ['test/endurance/**'],
+          exclude: ['test/endurance/**', 'test/replicas/**', 'src/**/postgres/**'],
         },
       },
       {
         test: {
           ...shared,
           name: 'postgres',
-          include: [
-            'src/storage/postgres/**/*.test.ts',
-            'src/features/*/*.test.ts',
-          ],
+          include: ['src/storage/postgres/**/*.test.ts', 'src/features/*/*.test.ts'],
           globalSetup: 'test/support/postgres/global-setup.ts',
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: 'replicas',
+          include: ['test/replicas/**/*.test.ts'],
+          globalSetup: 'test/support/postgres/global-setup.ts',
+          testTimeout: 1_800_000,
+          fileParallelism: false,
         },
       },
       {

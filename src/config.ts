@@ -64,6 +64,7 @@ const environmentSchema = Type.Object({
   CHAT_MAX_ITERATIONS: whole(8, 1, 100),
   MAX_UPLOAD_BYTES: whole(26_214_400, 1, 2_147_483_647),
   SQLITE_SYNCHRONOUS: oneOf(['normal', 'full'], 'normal'),
+  LEASE_SECONDS: whole(30, 2, 50),
   LOG_LEVEL: oneOf(logLevels, 'info'),
 })
 
@@ -188,6 +189,8 @@ function configurationFrom(environment: Environment) {
     chatMaxIterations: environment.CHAT_MAX_ITERATIONS,
     maxUploadBytes: environment.MAX_UPLOAD_BYTES,
     sqliteSynchronous: environment.SQLITE_SYNCHRONOUS,
+    /** A process that gives no sign for so long counts as dead: others take over its jobs and conversations. */
+    leaseMs: environment.LEASE_SECONDS * 1000,
     logLevel: environment.LOG_LEVEL,
   }
 }
