@@ -4,6 +4,7 @@ import type { Pool } from 'pg'
 import type { StorageEngine } from '../engine.ts'
 import type { AgentTables, PlatformTables } from '../tables.ts'
 import { agentAddress } from './address.ts'
+import { checkServer } from './check-server.ts'
 import { createPool, quoted, schemaPool } from './connections.ts'
 import { createPostgresDialect } from './dialect.ts'
 import { isDuplicate } from './errors.ts'
@@ -30,8 +31,12 @@ export function createEngine({ url, maxConnections, onError }: EngineOptions): S
   return {
     schema: schemaParts,
     exclusive: false,
-    isUsed: () => hasSchema(platformPool, platformSchema),
+    async isUsed() {
+      await checkServer(platformPool, url)
+      return hasSchema(platformPool, platformSchema)
+    },
     async openPlatform() {
+      await checkServer(platformPool, url)
       await createSchema(platformPool, platformSchema)
       return open<PlatformTables>(schemaPool(platformPool, platformSchema))
     },
