@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { errorRow, limitRow, row } from '#test/spec/row.ts'
+import { agentsWithData } from '#test/support/agent-data.ts'
 import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp, testApp } from '#test/support/build-app.ts'
 import type { Gateway } from '#test/support/gateway.ts'
@@ -212,12 +213,11 @@ describe(`deleting an agent ${row('DELETE /api/agents/{id}')}`, () => {
       body: { telegram_bot_token: 'gone-soon' },
     })
     await app.call('POST', `/api/agents/${id}/chat`, { headers: olga, body: { content: 'Hello' } })
-    const folder = join(app.dataDirectory, 'agents', id)
-    expect(existsSync(folder)).toBe(true)
+    expect(await agentsWithData(app.dataDirectory)).toContain(id)
     const { status, body } = await app.call('DELETE', `/api/agents/${id}`, { headers: olga })
     expect(status).toBe(200)
     expect(body).toEqual({ success: true, message: expect.any(String) })
-    expect(existsSync(folder)).toBe(false)
+    expect(await agentsWithData(app.dataDirectory)).not.toContain(id)
     expect((await app.call('GET', `/api/agents/${id}`, { headers: olga })).status).toBe(404)
   })
 
@@ -255,9 +255,9 @@ describe(`deleting an agent ${row('DELETE /api/agents/{id}')}`, () => {
     await platform.deleteFrom('agents').where('id', '=', body.id).execute()
     await platform.insertInto('agent_removals').values({ agent_id: body.id }).execute()
     await first.service.close()
-    expect(readdirSync(join(first.dataDirectory, 'agents'))).toContain(body.id)
+    expect(await agentsWithData(first.dataDirectory)).toContain(body.id)
     await testApp({ environment: gateway.environment, dataDirectory: first.dataDirectory })
-    expect(readdirSync(join(first.dataDirectory, 'agents'))).not.toContain(body.id)
+    expect(await agentsWithData(first.dataDirectory)).not.toContain(body.id)
   })
 })
 

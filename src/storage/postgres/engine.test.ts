@@ -1,7 +1,6 @@
-import pg from 'pg'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { createLog } from '#platform/log.ts'
-import { createTestDatabase } from '#test/support/postgres/databases.ts'
+import { createTestDatabase, queryDatabase } from '#test/support/postgres/databases.ts'
 import { createAgentDatabases } from '../agent-databases.ts'
 import type { StorageEngine } from '../engine.ts'
 import { openPlatformDatabase } from '../platform-database.ts'
@@ -18,16 +17,6 @@ async function newDatabase(): Promise<string> {
   if (database === undefined) throw new Error('these tests need a server of PostgreSQL')
   onTestFinished(() => database.remove())
   return database.url
-}
-
-async function query(url: string, text: string) {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    return (await client.query(text)).rows
-  } finally {
-    await client.end()
-  }
 }
 
 /** Two processes with a platform database and agents of one database. */
@@ -98,7 +87,9 @@ describe('a database of PostgreSQL', () => {
     for (const process of [one, other]) await process?.agentDatabases.use('a', async () => {})
     await one?.platform.deleteFrom('agents').where('id', '=', 'a').execute()
     await one?.agentDatabases.remove('a')
-    expect(await query(url, "select nspname from pg_namespace where nspname like 'agent\\_%'")).toEqual([])
+    expect(
+      await queryDatabase(url, "select nspname from pg_namespace where nspname like 'agent\\_%'"),
+    ).toEqual([])
     await expect(one?.agentDatabases.acquire('a')).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 
