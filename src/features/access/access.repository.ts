@@ -5,6 +5,7 @@ import { prepareQuery } from '#storage/prepared-query.ts'
 import type { PlatformTables } from '#storage/tables.ts'
 import type { AdminEntry } from './access.schema.ts'
 import type { Role } from './policy.ts'
+import type { KnownRole } from './role-memory.ts'
 
 type Database = Kysely<PlatformTables>
 
@@ -55,7 +56,7 @@ const selectRole = prepareQuery((database: Database, value: (name: 'agentId' | '
 export function createAccessRepository(database: Database) {
   return {
     /** The agent's existence and the e-mail's role on it; undefined if there is no such agent. */
-    async findRole(agentId: string, email: string): Promise<{ role: Role | null } | undefined> {
+    async findRole(agentId: string, email: string): Promise<KnownRole | undefined> {
       return (await selectRole(database, { agentId, email }))[0]
     },
 

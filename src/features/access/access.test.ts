@@ -155,6 +155,23 @@ describe('roles', () => {
     expect(await statuses('stranger@example.com')).toEqual([403, 403, 403, 403])
   })
 
+  it('begin at once when the entry is added, and after a refusal as well', async () => {
+    const owner = await gateway.headers('owner@example.com')
+    const id = await makeAgent(owner)
+    const headers = await gateway.headers('comer@example.com')
+    expect((await app.call('GET', `/api/agents/${id}`, { headers })).status).toBe(403)
+    await give(id, owner, 'comer@example.com', 'viewer')
+    expect((await app.call('GET', `/api/agents/${id}`, { headers })).status).toBe(200)
+  })
+
+  it('end with the agent', async () => {
+    const owner = await gateway.headers('owner@example.com')
+    const id = await makeAgent(owner)
+    expect((await app.call('GET', `/api/agents/${id}`, { headers: owner })).status).toBe(200)
+    await app.call('DELETE', `/api/agents/${id}`, { headers: owner })
+    expect((await app.call('GET', `/api/agents/${id}/admins`, { headers: owner })).status).toBe(404)
+  })
+
   it('end at once when the entry is removed', async () => {
     const owner = await gateway.headers('owner@example.com')
     const id = await makeAgent(owner)

@@ -24,6 +24,7 @@ export function createEngine({ directory, synchronous }: EngineOptions): Storage
     return new Kysely<Tables>({ dialect: createSqliteDialect({ database }) })
   }
   return {
+    exclusive: true,
     schema: schemaParts,
     openPlatform: () => open<PlatformTables>(directory.platformDatabase, { synchronous }),
     async openAgent(agentId) {
