@@ -129,6 +129,8 @@ describe(`one's own agents ${row('GET /api/auth/agents')}`, () => {
   it('are the public one alone without a user', async () => {
     const { body } = await app.call('GET', '/api/auth/agents')
     expect(body).toMatchObject({ agents: [{ id: 'default', name: 'default', role: 'admin' }] })
+    const sorted = await app.call('GET', '/api/auth/agents?sort=role,created_at,id&cursor=')
+    expect(sorted.body).toMatchObject({ agents: [{ id: 'default' }], meta: { has_more: false } })
   })
 })
 

@@ -18,17 +18,17 @@ interface ConversationRow {
 
 const conversationList: ListDefinition<ConversationRow> = {
   sortable: {
-    lastMessageAt: { column: 'last_message_at' },
+    id: { column: 'id' },
+    lastMessageAt: { column: 'last_message_at', whenNull: '' },
     createdAt: { column: 'created_at' },
     title: { column: 'title' },
-    messageCount: { column: 'message_count', whenNull: 0 },
+    messageCount: { column: 'message_count' },
   },
   defaultSort: 'lastMessageAt',
   defaultOrder: 'desc',
   searchable: ['title'],
   dateColumn: 'created_at',
   uniqueColumn: 'id',
-  valueOf: (row, column) => row[column as keyof ConversationRow] ?? '',
 }
 
 export async function listConversations(database: Database, parameters: ListParameters) {

@@ -19,7 +19,9 @@ type MessageRow = Awaited<ReturnType<ReturnType<typeof selectMessages>['execute'
 
 const messageList: ListDefinition<MessageRow> = {
   sortable: {
-    createdAt: { column: 'sequence', whenNull: 0 },
+    id: { column: 'id' },
+    createdAt: { column: 'sequence' },
+    conversationId: { column: 'conversation_id' },
     role: { column: 'role' },
   },
   defaultSort: 'createdAt',
@@ -27,7 +29,6 @@ const messageList: ListDefinition<MessageRow> = {
   searchable: ['content'],
   dateColumn: 'created_at',
   uniqueColumn: 'sequence',
-  valueOf: (row, column) => row[column as 'sequence' | 'role'],
 }
 
 function selectMessages(database: Database) {
