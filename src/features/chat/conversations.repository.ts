@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { ListDefinition, ListParameters } from '#platform/http/list-query.ts'
+import type { ListDefinition, ListParameters, Page } from '#platform/http/list-query.ts'
 import { listRows } from '#platform/http/list-query.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { Conversation } from './chat.schema.ts'
@@ -31,13 +31,16 @@ const conversationList: ListDefinition<ConversationRow> = {
   uniqueColumn: 'id',
 }
 
-export async function listConversations(database: Database, parameters: ListParameters) {
+export async function listConversations(
+  database: Database,
+  parameters: ListParameters,
+): Promise<Page<Conversation>> {
   const { rows, meta } = await listRows(
     database.selectFrom('conversations').select(columns),
     conversationList,
     parameters,
   )
-  return { conversations: rows.map(toConversation), meta }
+  return { rows: rows.map(toConversation), meta }
 }
 
 export async function insertConversation(database: Database, conversation: Conversation): Promise<void> {
