@@ -12,6 +12,7 @@ import { asKnownError, formatError } from './error-format.ts'
 import { registerHeaders, setHeaders } from './headers.ts'
 import type { RateLimits } from './rate-limit.ts'
 import { registerRateLimits } from './rate-limit.ts'
+import { refuseUnstorableAddresses, requireStorableJson } from './storable-text.ts'
 import { createValidatorCompiler } from './validation.ts'
 
 const jsonBodyLimit = 1024 * 1024
@@ -56,6 +57,7 @@ export function createServer(options: ServerOptions): App {
   registerHeaders(app)
   treatNoBodyAsEmpty(app)
   registerRateLimits(app, options.rateLimits, options.clock)
+  refuseUnstorableAddresses(app)
   return app
 }
 
@@ -71,8 +73,16 @@ function acceptJsonOnly(app: App): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     const text = String(body)
-    if (text === '') done(null, undefined)
-    else void parseJson(request, text, done)
+    if (text === '') {
+      done(null, undefined)
+      return
+    }
+    let outcome: [error: Error | null, value?: unknown] = [null]
+    void parseJson(request, text, (error, value) => {
+      outcome = [error, value]
+    })
+    if (outcome[0] === null) requireStorableJson(text, outcome[1])
+    done(...outcome)
   })
 }
 
