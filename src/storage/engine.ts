@@ -3,6 +3,8 @@ import type { AgentTables, PlatformTables } from './tables.ts'
 
 /** What a database engine does for storage; everything else is written once, for all engines. */
 export interface StorageEngine {
+  /** Whether the process that has the engine open is the only one to use its data, so that it may remember what is there. */
+  readonly exclusive: boolean
   schema: SchemaParts
   /** No other process writes these databases, so that what this one remembers of them stays true. */
   exclusive: boolean
