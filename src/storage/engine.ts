@@ -3,11 +3,9 @@ import type { AgentTables, PlatformTables } from './tables.ts'
 
 /** What a database engine does for storage; everything else is written once, for all engines. */
 export interface StorageEngine {
-  /** Whether the process that has the engine open is the only one to use its data, so that it may remember what is there. */
-  readonly exclusive: boolean
   schema: SchemaParts
   /** No other process writes these databases, so that what this one remembers of them stays true. */
-  exclusive: boolean
+  readonly exclusive: boolean
   /** Whether there is a platform database: a service has run here. */
   isUsed(): Promise<boolean>
   /** Opens the platform database as it is found, without migrating it; the caller destroys it. */

@@ -25,7 +25,6 @@ export function createEngine({ directory, synchronous }: EngineOptions): Storage
     return new Kysely<Tables>({ dialect: createSqliteDialect({ database }) })
   }
   return {
-    exclusive: true,
     schema: schemaParts,
     exclusive: true,
     isUsed: async () => existsSync(directory.platformDatabase),
