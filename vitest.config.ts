@@ -10,7 +10,7 @@ export default defineConfig({
           ...shared,
           name: 'unit',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: ['test/endurance/**'],
+          exclude: ['test/endurance/**', 'src/storage/postgres/**'],
         },
       },
       {
@@ -19,7 +19,10 @@ export default defineConfig({
           name: 'postgres',
           include: [
             'src/storage/postgres/**/*.test.ts',
+            'src/storage/full-text.test.ts',
+            'src/storage/vectors.test.ts',
             'src/features/*/*.test.ts',
+            'src/features/sources/search/*.test.ts',
           ],
           globalSetup: 'test/support/postgres/global-setup.ts',
         },
