@@ -17,7 +17,13 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'postgres',
-          include: ['src/storage/postgres/**/*.test.ts', 'src/features/*/*.test.ts'],
+          include: [
+            'src/storage/postgres/**/*.test.ts',
+            'src/storage/full-text.test.ts',
+            'src/storage/vectors.test.ts',
+            'src/features/*/*.test.ts',
+            'src/features/sources/search/*.test.ts',
+          ],
           globalSetup: 'test/support/postgres/global-setup.ts',
         },
       },
