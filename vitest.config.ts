@@ -10,7 +10,7 @@ export default defineConfig({
           ...shared,
           name: 'unit',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: ['test/endurance/**'],
+          exclude: ['test/endurance/**', 'test/replicas/**', 'src/**/postgres/**'],
         },
       },
       {
@@ -20,9 +20,22 @@ export default defineConfig({
           include: [
             'src/storage/postgres/**/*.test.ts',
             'src/storage/files/**/*.test.ts',
+            'src/storage/full-text.test.ts',
+            'src/storage/vectors.test.ts',
             'src/features/*/*.test.ts',
+            'src/features/sources/search/*.test.ts',
           ],
           globalSetup: 'test/support/postgres/global-setup.ts',
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: 'replicas',
+          include: ['test/replicas/**/*.test.ts'],
+          globalSetup: 'test/support/postgres/global-setup.ts',
+          testTimeout: 1_800_000,
+          fileParallelism: false,
         },
       },
       {

@@ -69,6 +69,7 @@ const environmentSchema = Type.Object({
   FILES_S3_ACCESS_KEY_ID: optional('a key', { secret: true }),
   FILES_S3_SECRET_ACCESS_KEY: optional('a key', { secret: true }),
   SQLITE_SYNCHRONOUS: oneOf(['normal', 'full'], 'normal'),
+  LEASE_SECONDS: whole(30, 2, 50),
   LOG_LEVEL: oneOf(logLevels, 'info'),
 })
 
@@ -215,6 +216,8 @@ function configurationFrom(environment: Environment) {
     maxUploadBytes: environment.MAX_UPLOAD_BYTES,
     fileBucket: fileBucketFrom(environment),
     sqliteSynchronous: environment.SQLITE_SYNCHRONOUS,
+    /** A process that gives no sign for so long counts as dead: others take over its jobs and conversations. */
+    leaseMs: environment.LEASE_SECONDS * 1000,
     logLevel: environment.LOG_LEVEL,
   }
 }

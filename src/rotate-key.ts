@@ -1,29 +1,31 @@
 /** `npm run rotate-key`: seals all stored credentials with ENCRYPTION_KEY, which were sealed with ENCRYPTION_KEY_PREVIOUS. */
-import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { decodeKey } from '#platform/encryption-key.ts'
+import { createLog } from '#platform/log.ts'
 import { createSecretBox } from '#platform/secret-box.ts'
 import { openPlatformDatabase } from '#storage/platform-database.ts'
 import type { RotationResult } from '#storage/rotate-encryption-key.ts'
 import { rotateEncryptionKey } from '#storage/rotate-encryption-key.ts'
-import { openDataDirectory } from '#storage/sqlite/data-directory.ts'
-import { createEngine } from '#storage/sqlite/engine.ts'
+import { openStorage } from './composition/storage.ts'
 import type { Configuration } from './config.ts'
 import { configurationOrExit, exitBecause } from './exit.ts'
 
 async function rotateKey(configuration: Configuration): Promise<RotationResult> {
   const { previous, current } = keysOf(configuration)
-  const directory = await openDataDirectory(configuration.dataDirectory)
-  const engine = createEngine({ directory, synchronous: configuration.sqliteSynchronous })
+  const { engine } = await openStorage(configuration, createLog(configuration.logLevel))
   try {
-    if (!existsSync(directory.platformDatabase))
-      throw new Error(
-        `there is no data in ${directory.path}. Set DATA_DIR to the folder that the service uses.`,
-      )
+    if (!(await engine.isUsed())) throw new Error(nothingThere(configuration))
     await using platform = await openPlatformDatabase(engine)
     return await rotateEncryptionKey({ platform, previous, current })
   } finally {
     await engine.close()
   }
+}
+
+function nothingThere({ database, dataDirectory }: Configuration): string {
+  return database === undefined
+    ? `there is no data in ${resolve(dataDirectory)}. Set DATA_DIR to the folder that the service uses.`
+    : 'there is no data of the service in this database. Set DATABASE_URL to the one that it uses.'
 }
 
 function keysOf({ encryptionKey, encryptionKeyPrevious }: Configuration) {

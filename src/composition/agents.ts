@@ -33,6 +33,7 @@ export async function composeAgents(app: App, { configuration, foundation, surro
   const access = createAccessService({
     repository: createAccessRepository(platform),
     publicAccess: configuration.publicAccess,
+    isAlone: foundation.isExclusive,
     clock,
     ids,
   })
@@ -50,6 +51,7 @@ export async function composeAgents(app: App, { configuration, foundation, surro
     settings,
     defaultAgentId,
     removeDatabase: agentId => agentDatabases.remove(agentId),
+    forgetRoles: access.forgetRoles,
     clock,
     ids,
     log,

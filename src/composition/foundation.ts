@@ -36,7 +36,17 @@ export async function openFoundation(configuration: Configuration, { clock, ids,
     const agentDatabases = createAgentDatabases({ engine, platform, log, onOpen })
     const events = createEventBus<ServiceEvents>()
     const handlers = new Map<string, JobHandler<AgentHandle>>()
-    const runner = createJobRunner({ wakeUps, agentDatabases, handlers, events, clock, log, instanceId })
+    const { leaseMs } = configuration
+    const runner = createJobRunner({
+      wakeUps,
+      agentDatabases,
+      handlers,
+      events,
+      clock,
+      log,
+      instanceId,
+      leaseMs,
+    })
     const transact = createTransact<ServiceEvents>({
       wakeUps,
       clock,
@@ -49,6 +59,8 @@ export async function openFoundation(configuration: Configuration, { clock, ids,
     const documentWorkers = createWorkerPool({ log })
     const searchWorkers = createWorkerPool({ log, idleTimeoutMs: searchThreadIdleMs })
     return {
+      /** Whether no other process uses the same data. */
+      isExclusive: engine.exclusive,
       platform,
       secretBox,
       instanceId,

@@ -1,4 +1,5 @@
-import type { EmbeddingModelV4, LanguageModelV4 } from '@ai-sdk/provider'
+import type { EmbeddingModelV4 } from '@ai-sdk/provider'
+import type { LanguageModel } from './language-model.ts'
 
 /** In the order in which the first configured one becomes the default. */
 export const providers = ['openai', 'anthropic', 'google', 'openai-compatible', 'builtin'] as const
@@ -46,9 +47,9 @@ export interface ListedModel {
 export interface RemoteProviderAdapter {
   /** The address when the operator has set none; absent where there is no public one. */
   publicAddress?: string
-  languageModel(modelId: string, endpoint: Endpoint): Promise<Pick<LanguageModelV4, 'doStream'>>
+  languageModel(modelId: string, endpoint: Endpoint): Promise<Pick<LanguageModel, 'doStream'>>
   /** Absent where the provider has no embedding models. */
-  embeddingModel?(modelId: string, endpoint: Endpoint): Promise<EmbeddingModelV4>
+  embeddingModel?(modelId: string, endpoint: Endpoint): Promise<Pick<EmbeddingModelV4, 'doEmbed'>>
   /** Path and headers of the request for the list of models. */
   listRequest(apiKey: string | undefined): { path: string; headers: Record<string, string> }
   /** The models in the list's body that can chat; must not throw, whatever the body holds. */

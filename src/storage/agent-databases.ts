@@ -53,8 +53,13 @@ export function createAgentDatabases(needs: Needs): AgentDatabases {
   return new OpenDatabases(needs)
 }
 
+/** How long an agent that another process may delete is taken to be there without a look, in milliseconds. */
+const confirmationMs = 5_000
+
 interface Entry {
   opening: Promise<OpenAgent>
+  /** In milliseconds of `performance.now()`. */
+  confirmedUntil: number
   users: number
   ending: AbortController
   /** Called by the last user to leave, if someone waits for that. */
@@ -66,6 +71,7 @@ class OpenDatabases implements AgentDatabases {
   readonly #limit: number
   /** In the order of their last acquisition, oldest first. */
   readonly #entries = new Map<string, Entry>()
+  #lastAcquired = ''
   readonly #openedBefore = new Set<string>()
   readonly #removals = new Map<string, Promise<void>>()
   #closed = false
@@ -79,6 +85,7 @@ class OpenDatabases implements AgentDatabases {
     if (this.#closed)
       throw new AppError('SHUTTING_DOWN', 'The server is shutting down. Try again in a moment.')
     if (this.#removals.has(agentId)) throw notFound('Agent')
+    if (!this.#needs.engine.exclusive) await this.#confirm(agentId)
     const entry = this.#entryOf(agentId)
     entry.users += 1
     this.#closeSurplus()
@@ -122,8 +129,13 @@ class OpenDatabases implements AgentDatabases {
   }
 
   #entryOf(agentId: string): Entry {
-    const entry = this.#entries.get(agentId) ?? {
+    const known = this.#entries.get(agentId)
+    // Most requests in a row are to the same agent, which then is the last in the order already.
+    if (known !== undefined && this.#lastAcquired === agentId) return known
+    this.#lastAcquired = agentId
+    const entry = known ?? {
       opening: this.#open(agentId),
+      confirmedUntil: performance.now() + confirmationMs,
       users: 0,
       ending: new AbortController(),
     }
@@ -132,10 +144,25 @@ class OpenDatabases implements AgentDatabases {
     return entry
   }
 
-  async #open(agentId: string): Promise<OpenAgent> {
-    const { engine, platform, onOpen = [] } = this.#needs
+  /** Closes the database of an agent that another process has deleted. */
+  async #confirm(agentId: string): Promise<void> {
+    const entry = this.#entries.get(agentId)
+    if (entry === undefined || performance.now() < entry.confirmedUntil) return
+    entry.confirmedUntil = performance.now() + confirmationMs
+    if (await this.#isAgent(agentId)) return
+    this.#openedBefore.delete(agentId)
+    await this.#end(agentId, 0)
+  }
+
+  async #isAgent(agentId: string): Promise<boolean> {
+    const { platform } = this.#needs
     const row = await platform.selectFrom('agents').select('id').where('id', '=', agentId).executeTakeFirst()
-    if (row === undefined) throw notFound('Agent')
+    return row !== undefined
+  }
+
+  async #open(agentId: string): Promise<OpenAgent> {
+    const { engine, onOpen = [] } = this.#needs
+    if (!(await this.#isAgent(agentId))) throw notFound('Agent')
     const agent = await engine.openAgent(agentId)
     try {
       await migrate(agent.db, agentMigrations(engine.schema))
@@ -143,11 +170,19 @@ class OpenDatabases implements AgentDatabases {
         for (const prepare of onOpen) await prepare({ agentId, db: agent.db })
         this.#openedBefore.add(agentId)
       }
+      if (!engine.exclusive) await this.#requireStillThere(agentId)
       return agent
     } catch (error) {
       await agent.db.destroy()
       throw error
     }
+  }
+
+  /** Who deleted the agent meanwhile may have removed its database before it was made here. */
+  async #requireStillThere(agentId: string): Promise<void> {
+    if (await this.#isAgent(agentId)) return
+    await this.#needs.engine.removeAgent(agentId)
+    throw notFound('Agent')
   }
 
   #letGo(entry: Entry): void {

@@ -12,9 +12,14 @@ const knownText = 'opened with the right key'
  * @throws AppError `INTERNAL_ERROR` with a sentence for the operator when it is another key.
  */
 export async function checkEncryptionKey(platform: Kysely<PlatformTables>, box: SecretBox): Promise<void> {
+  // Of several processes that start on an empty database the first one decides.
+  await platform
+    .insertInto('platform_facts')
+    .values({ name: factName, value: box.seal(knownText, context) })
+    .onConflict(conflict => conflict.doNothing())
+    .execute()
   const sealed = await readKeyCheck(platform)
-  if (sealed === undefined) await writeKeyCheck(platform, box)
-  else if (!isKeyCheckOf(box, sealed)) throw wrongKey()
+  if (sealed === undefined || !isKeyCheckOf(box, sealed)) throw wrongKey()
 }
 
 export async function readKeyCheck(platform: Kysely<PlatformTables>): Promise<string | undefined> {
@@ -43,7 +48,7 @@ function wrongKey(): AppError {
   return new AppError(
     'INTERNAL_ERROR',
     'The encryption key is not the one that this data was written with. Set ENCRYPTION_KEY to that key, or put ' +
-      'back the file encryption.key in the data directory. To change the key, start `npm run rotate-key` with the ' +
+      'back the file encryption.key in the data directory; processes that share a database need the same key. To change the key, start `npm run rotate-key` with the ' +
       'old one in ENCRYPTION_KEY_PREVIOUS.',
   )
 }

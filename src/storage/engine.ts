@@ -6,7 +6,9 @@ import type { AgentTables, PlatformTables } from './tables.ts'
 export interface StorageEngine {
   schema: SchemaParts
   /** No other process writes these databases, so that what this one remembers of them stays true. */
-  exclusive: boolean
+  readonly exclusive: boolean
+  /** Whether there is a platform database: a service has run here. */
+  isUsed(): Promise<boolean>
   /** Opens the platform database as it is found, without migrating it; the caller destroys it. */
   openPlatform(): Promise<Kysely<PlatformTables>>
   /** Opens an agent's database, made where there is none, without migrating it; the caller destroys it. */

@@ -127,6 +127,8 @@ describe(`one's own agents ${row('GET /api/auth/agents')}`, () => {
   it('are the public one alone without a user', async () => {
     const { body } = await app.call('GET', '/api/auth/agents')
     expect(body).toMatchObject({ agents: [{ id: 'default', name: 'default', role: 'admin' }] })
+    const sorted = await app.call('GET', '/api/auth/agents?sort=role,created_at,id&cursor=')
+    expect(sorted.body).toMatchObject({ agents: [{ id: 'default' }], meta: { has_more: false } })
   })
 })
 
@@ -151,6 +153,23 @@ describe('roles', () => {
     expect(await statuses('admin@example.com')).toEqual([200, 200, 200, 403])
     expect(await statuses('owner@example.com')).toEqual([200, 200, 200, 201])
     expect(await statuses('stranger@example.com')).toEqual([403, 403, 403, 403])
+  })
+
+  it('begin at once when the entry is added, and after a refusal as well', async () => {
+    const owner = await gateway.headers('owner@example.com')
+    const id = await makeAgent(owner)
+    const headers = await gateway.headers('comer@example.com')
+    expect((await app.call('GET', `/api/agents/${id}`, { headers })).status).toBe(403)
+    await give(id, owner, 'comer@example.com', 'viewer')
+    expect((await app.call('GET', `/api/agents/${id}`, { headers })).status).toBe(200)
+  })
+
+  it('end with the agent', async () => {
+    const owner = await gateway.headers('owner@example.com')
+    const id = await makeAgent(owner)
+    expect((await app.call('GET', `/api/agents/${id}`, { headers: owner })).status).toBe(200)
+    await app.call('DELETE', `/api/agents/${id}`, { headers: owner })
+    expect((await app.call('GET', `/api/agents/${id}/admins`, { headers: owner })).status).toBe(404)
   })
 
   it('end at once when the entry is removed', async () => {

@@ -27,19 +27,30 @@ interface AgentUpdate {
 
 const agentList: ListDefinition<AgentSummary> = {
   sortable: {
+    id: { column: 'id' },
     name: { column: 'name' },
     description: { column: 'description' },
     status: { column: 'status' },
-    created_at: { column: 'agents.created_at' },
+    owner_email: { column: 'owner_email', whenNull: '' },
+    created_at: { column: 'created_at' },
     updated_at: { column: 'updated_at' },
   },
   defaultSort: 'created_at',
   defaultOrder: 'asc',
   searchable: ['name', 'description'],
-  dateColumn: 'agents.created_at',
-  uniqueColumn: 'agents.id',
-  valueOf: (row, column) => row[column.replace('agents.', '') as keyof AgentSummary] ?? '',
+  dateColumn: 'created_at',
+  uniqueColumn: 'id',
 }
+
+const summaryColumns = [
+  'id',
+  'name',
+  'description',
+  'status',
+  'owner_email',
+  'created_at',
+  'updated_at',
+] as const
 
 /** Agents with the e-mail of their earliest owner. */
 function selectAgents(database: Kysely<PlatformTables>) {
@@ -95,11 +106,10 @@ export function createAgentsRepository(database: Kysely<PlatformTables>) {
     listReachable(email: string | undefined, openAgentId: string, parameters: AgentListQuery) {
       const reachable = selectReachable(database, email, openAgentId)
       const { status } = parameters
-      return listRows(
-        status ? reachable.where('agents.status', 'in', status) : reachable,
-        agentList,
-        parameters,
-      )
+      const wanted = status ? reachable.where('agents.status', 'in', status) : reachable
+      // The owner's e-mail is worked out: a list's columns are those of what it selects from.
+      const query = database.selectFrom(wanted.as('agents')).select(summaryColumns)
+      return listRows(query, agentList, parameters)
     },
 
     async find(id: string): Promise<AgentRecord | undefined> {
@@ -120,7 +130,7 @@ export function createAgentsRepository(database: Kysely<PlatformTables>) {
         const inserted = await transaction
           .insertInto('agents')
           .values(row)
-          .onConflict(conflict => conflict.column('name_key').doNothing())
+          .onConflict(conflict => conflict.doNothing())
           .returning('id')
           .executeTakeFirst()
         if (inserted === undefined) return false
@@ -132,15 +142,18 @@ export function createAgentsRepository(database: Kysely<PlatformTables>) {
     },
 
     /** False, and nothing is changed, if another agent has the name. */
-    async update(id: string, changes: AgentUpdate): Promise<boolean> {
+    update(id: string, changes: AgentUpdate): Promise<boolean> {
       const name_key = changes.name?.toLowerCase()
-      const result = await database
-        .updateTable('agents')
-        .set({ ...changes, ...(name_key === undefined ? {} : { name_key }) })
-        .where('id', '=', id)
-        .where(nobodyElseIsNamed(name_key ?? '', id))
-        .executeTakeFirst()
-      return result.numUpdatedRows > 0n
+      // Outside of a transaction two that take the same name at once would both find it free.
+      return inTransaction(database, async transaction => {
+        const result = await transaction
+          .updateTable('agents')
+          .set({ ...changes, ...(name_key === undefined ? {} : { name_key }) })
+          .where('id', '=', id)
+          .where(nobodyElseIsNamed(name_key ?? '', id))
+          .executeTakeFirst()
+        return result.numUpdatedRows > 0n
+      })
     },
 
     /**

@@ -17,6 +17,8 @@ interface Needs {
   defaultAgentId: string
   /** Closes the agent's database and deletes it with all its files. */
   removeDatabase(agentId: string): Promise<void>
+  /** Told when an agent is gone, and with it the roles on it. */
+  forgetRoles(): void
   clock: Clock
   ids: Ids
   log: Log
@@ -75,7 +77,8 @@ export function createAgentsService(needs: Needs) {
 
     /** Deletes the agent with everything that belongs to it. */
     async remove(id: string): Promise<void> {
-      if (!(await repository.remove(id))) throw notFound('Agent')
+      const isRemoved = await repository.remove(id).finally(needs.forgetRoles)
+      if (!isRemoved) throw notFound('Agent')
       await removeData(id)
     },
 

@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { errorRow, limitRow, row } from '#test/spec/row.ts'
+import { agentsWithData } from '#test/support/agent-data.ts'
 import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp, testApp } from '#test/support/build-app.ts'
 import type { Gateway } from '#test/support/gateway.ts'
@@ -11,6 +12,11 @@ interface AgentBody {
   id: string
   name: string
   settings: Record<string, unknown>
+}
+
+interface AgentPage {
+  agents: AgentBody[]
+  meta: { next_cursor?: string }
 }
 
 let gateway: Gateway
@@ -116,6 +122,29 @@ describe(`listing agents ${row('GET /api/agents')}`, () => {
     expect(body.agents.map(({ id }) => id)).toEqual(['default'])
   })
 
+  it.each(['id', 'name', 'description', 'status', 'owner_email', 'created_at', 'updated_at'])(
+    'sorts by %s, with a cursor as well',
+    async field => {
+      const { id } = await makeAgent()
+      const page = async (query: string) => {
+        const path = `/api/agents?sort=${field}&order=desc&${query}`
+        const { body } = await app.call<AgentPage>('GET', path, { headers: olga })
+        return { ids: body.agents.map(agent => agent.id), cursor: body.meta.next_cursor }
+      }
+      const all = await page('limit=1000')
+      expect(all.ids).toEqual(expect.arrayContaining([id, 'default']))
+      const first = await page('limit=1&cursor=')
+      const rest = await page(`limit=1000&cursor=${first.cursor}`)
+      expect([...first.ids, ...rest.ids]).toEqual(all.ids)
+    },
+  )
+
+  it('puts the agent that belongs to nobody before all owners', async () => {
+    await makeAgent()
+    const { body } = await app.call<AgentPage>('GET', '/api/agents?sort=owner_email', { headers: olga })
+    expect(body.agents[0]?.id).toBe('default')
+  })
+
   it('filters by one or more statuses', async () => {
     const { id } = await makeAgent()
     await app.call('PUT', `/api/agents/${id}`, { headers: olga, body: { status: 'disabled' } })
@@ -212,12 +241,11 @@ describe(`deleting an agent ${row('DELETE /api/agents/{id}')}`, () => {
       body: { telegram_bot_token: 'gone-soon' },
     })
     await app.call('POST', `/api/agents/${id}/chat`, { headers: olga, body: { content: 'Hello' } })
-    const folder = join(app.dataDirectory, 'agents', id)
-    expect(existsSync(folder)).toBe(true)
+    expect(await agentsWithData(app.dataDirectory)).toContain(id)
     const { status, body } = await app.call('DELETE', `/api/agents/${id}`, { headers: olga })
     expect(status).toBe(200)
     expect(body).toEqual({ success: true, message: expect.any(String) })
-    expect(existsSync(folder)).toBe(false)
+    expect(await agentsWithData(app.dataDirectory)).not.toContain(id)
     expect((await app.call('GET', `/api/agents/${id}`, { headers: olga })).status).toBe(404)
   })
 
@@ -255,9 +283,9 @@ describe(`deleting an agent ${row('DELETE /api/agents/{id}')}`, () => {
     await platform.deleteFrom('agents').where('id', '=', body.id).execute()
     await platform.insertInto('agent_removals').values({ agent_id: body.id }).execute()
     await first.service.close()
-    expect(readdirSync(join(first.dataDirectory, 'agents'))).toContain(body.id)
+    expect(await agentsWithData(first.dataDirectory)).toContain(body.id)
     await testApp({ environment: gateway.environment, dataDirectory: first.dataDirectory })
-    expect(readdirSync(join(first.dataDirectory, 'agents'))).not.toContain(body.id)
+    expect(await agentsWithData(first.dataDirectory)).not.toContain(body.id)
   })
 })
 

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { ListDefinition, ListParameters } from '#platform/http/list-query.ts'
+import type { ListDefinition, ListParameters, Page } from '#platform/http/list-query.ts'
 import { listRows } from '#platform/http/list-query.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { Conversation } from './chat.schema.ts'
@@ -18,26 +18,29 @@ interface ConversationRow {
 
 const conversationList: ListDefinition<ConversationRow> = {
   sortable: {
-    lastMessageAt: { column: 'last_message_at' },
+    id: { column: 'id' },
+    lastMessageAt: { column: 'last_message_at', whenNull: '' },
     createdAt: { column: 'created_at' },
     title: { column: 'title' },
-    messageCount: { column: 'message_count', whenNull: 0 },
+    messageCount: { column: 'message_count' },
   },
   defaultSort: 'lastMessageAt',
   defaultOrder: 'desc',
   searchable: ['title'],
   dateColumn: 'created_at',
   uniqueColumn: 'id',
-  valueOf: (row, column) => row[column as keyof ConversationRow] ?? '',
 }
 
-export async function listConversations(database: Database, parameters: ListParameters) {
+export async function listConversations(
+  database: Database,
+  parameters: ListParameters,
+): Promise<Page<Conversation>> {
   const { rows, meta } = await listRows(
     database.selectFrom('conversations').select(columns),
     conversationList,
     parameters,
   )
-  return { conversations: rows.map(toConversation), meta }
+  return { rows: rows.map(toConversation), meta }
 }
 
 export async function insertConversation(database: Database, conversation: Conversation): Promise<void> {

@@ -93,11 +93,8 @@ export function createConversationsService({ lock, listMessages, clock, ids }: N
     async messages({ db: database, path, signal }: AgentHandle, query: MessageListQuery) {
       await requireConversation(database, query.conversationId)
       if (isGenericList(query)) {
-        const { messages, meta } = await listMessages(path, query, signal)
-        return {
-          messages: messages.map(toPublic),
-          meta: { ...meta, hasMore: hasMoreAfter(meta, messages.length) },
-        }
+        const { rows, meta } = await listMessages(path, query, signal)
+        return { rows: rows.map(toPublic), meta: { ...meta, hasMore: hasMoreAfter(meta, rows.length) } }
       }
       return readMessages(database, query)
     },
@@ -143,7 +140,7 @@ async function readMessages(database: Database, query: MessageListQuery) {
   const isMore = messages.length > limit
   const kept = isMore ? (end === 'newest' ? messages.slice(1) : messages.slice(0, limit)) : messages
   const total = await countMessages(database, conversationId)
-  return { messages: kept.map(toPublic), meta: { total, limit, offset: 0, hasMore: isMore || isCut } }
+  return { rows: kept.map(toPublic), meta: { total, limit, offset: 0, hasMore: isMore || isCut } }
 }
 
 /** Another conversation's message is as good as none. */

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { ListDefinition } from '#platform/http/list-query.ts'
+import type { ListDefinition, Page } from '#platform/http/list-query.ts'
 import { listRows } from '#platform/http/list-query.ts'
 import { parseJsonColumn } from '#storage/json-column.ts'
 import type { AgentTables } from '#storage/tables.ts'
@@ -19,7 +19,9 @@ type MessageRow = Awaited<ReturnType<ReturnType<typeof selectMessages>['execute'
 
 const messageList: ListDefinition<MessageRow> = {
   sortable: {
-    createdAt: { column: 'sequence', whenNull: 0 },
+    id: { column: 'id' },
+    createdAt: { column: 'sequence' },
+    conversationId: { column: 'conversation_id' },
     role: { column: 'role' },
   },
   defaultSort: 'createdAt',
@@ -27,7 +29,6 @@ const messageList: ListDefinition<MessageRow> = {
   searchable: ['content'],
   dateColumn: 'created_at',
   uniqueColumn: 'sequence',
-  valueOf: (row, column) => row[column as 'sequence' | 'role'],
 }
 
 function selectMessages(database: Database) {
@@ -76,14 +77,17 @@ export async function readWindow(database: Database, window: Window): Promise<St
 }
 
 /** The generic list, with its sorting, search and cursor. */
-export async function listMessages(database: Database, query: MessageListQuery) {
+export async function listMessages(
+  database: Database,
+  query: MessageListQuery,
+): Promise<Page<StoredMessage>> {
   const messages = selectMessages(database)
   const wanted =
     query.conversationId === undefined
       ? messages
       : messages.where('conversation_id', '=', query.conversationId)
   const { rows, meta } = await listRows(wanted, messageList, query)
-  return { messages: rows.map(toMessage), meta }
+  return { rows: rows.map(toMessage), meta }
 }
 
 export async function countMessages(database: Database, conversationId: string | undefined): Promise<number> {

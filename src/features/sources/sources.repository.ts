@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { ListDefinition } from '#platform/http/list-query.ts'
+import type { ListDefinition, Page } from '#platform/http/list-query.ts'
 import { listRows } from '#platform/http/list-query.ts'
 import { matches } from '#platform/schema-check.ts'
 import { parseJsonColumn } from '#storage/json-column.ts'
@@ -14,9 +14,11 @@ type SourceRow = Awaited<ReturnType<ReturnType<typeof selectSources>['execute']>
 
 const sourceList: ListDefinition<SourceRow> = {
   sortable: {
+    id: { column: 'id' },
     name: { column: 'name' },
     type: { column: 'type' },
     status: { column: 'status' },
+    progress: { column: 'progress' },
     chunks: { column: 'chunks', whenNull: 0 },
     created_at: { column: 'created_at' },
     updated_at: { column: 'updated_at' },
@@ -26,7 +28,6 @@ const sourceList: ListDefinition<SourceRow> = {
   searchable: ['name'],
   dateColumn: 'created_at',
   uniqueColumn: 'id',
-  valueOf: (row, column) => row[column as keyof SourceRow],
 }
 
 const columns = [
@@ -52,12 +53,12 @@ const selectOne = prepareQuery((database: Database, value: (name: 'id') => strin
   selectSources(database).where('id', '=', value('id')),
 )
 
-export async function listSources(database: Database, query: SourceListQuery) {
+export async function listSources(database: Database, query: SourceListQuery): Promise<Page<Source>> {
   let sources = selectSources(database)
   if (query.status !== undefined) sources = sources.where('status', 'in', query.status)
   if (query.type !== undefined) sources = sources.where('type', 'in', query.type)
   const { rows, meta } = await listRows(sources, sourceList, query)
-  return { sources: rows.map(toSource), meta }
+  return { rows: rows.map(toSource), meta }
 }
 
 export async function findSource(database: Database, id: string): Promise<Source | undefined> {

@@ -48,7 +48,10 @@ function registerReading(app: App, { sources, knowledge }: Needs): void {
       querystring: sourceListQuery,
       response: { 200: sourceListSchema },
     },
-    handler: request => sources.list(request.agent, request.query),
+    handler: async request => {
+      const { rows, meta } = await sources.list(request.agent, request.query)
+      return { sources: rows, meta }
+    },
   })
 
   app.route({

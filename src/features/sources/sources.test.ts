@@ -310,7 +310,7 @@ describe(`searching ${row('GET /api/agents/{id}/sources/search')} ${limitRow('pa
     },
   )
 
-  it.each(['"', "' OR 1=1 --", 'NEAR(a b)', '*', 'content:x', 'a AND', '^', '(((', '\u0000', '💥', 'a"b"c'])(
+  it.each(['"', "' OR 1=1 --", 'NEAR(a b)', '*', 'content:x', 'a AND', '^', '(((', '\u0001', '💥', 'a"b"c'])(
     'takes %j as words',
     async query => {
       expect((await app.call('GET', `${sources}/search?query=${encodeURIComponent(query)}`)).status).toBe(200)

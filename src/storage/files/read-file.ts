@@ -1,10 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import type { Kysely } from 'kysely'
 import { AppError } from '#platform/errors.ts'
-import { isAgentAddress } from '../postgres/address.ts'
-import { openWorkerDatabase } from '../postgres/worker-database.ts'
 import { openSearchDatabase } from '../search-database.ts'
-import type { AgentTables } from '../tables.ts'
 import { readObject } from './bucket.ts'
 import { readFileParts } from './database.ts'
 import type { FileLocation } from './file-store.ts'
@@ -31,18 +27,12 @@ function read(location: FileLocation): Promise<Uint8Array | undefined> {
 }
 
 async function readFromDatabase(path: string, name: string): Promise<Uint8Array | undefined> {
-  const db = await openForReading(path)
+  const { db } = await openSearchDatabase(path, { readOnly: true })
   try {
     return await readFileParts(db, name)
   } finally {
     await db.destroy()
   }
-}
-
-async function openForReading(path: string): Promise<Kysely<AgentTables>> {
-  return isAgentAddress(path)
-    ? openWorkerDatabase(path)
-    : (await openSearchDatabase(path, { readOnly: true })).db
 }
 
 function unlessMissing(error: NodeJS.ErrnoException): undefined {

@@ -7,12 +7,13 @@ import { createDatabaseFiles } from '../files/database.ts'
 import type { BucketSettings } from '../files/file-store.ts'
 import type { AgentTables, PlatformTables } from '../tables.ts'
 import { agentAddress } from './address.ts'
+import { checkServer } from './check-server.ts'
 import { createPool, quoted, schemaPool } from './connections.ts'
 import { createPostgresDialect } from './dialect.ts'
 import { isDuplicate } from './errors.ts'
 import { schemaParts } from './schema-parts.ts'
 
-export const platformSchema = 'agentstead'
+const platformSchema = 'agentstead'
 
 interface EngineOptions {
   /** Address of the database, with its password. */
@@ -36,7 +37,12 @@ export function createEngine({ url, maxConnections, fileBucket, onError }: Engin
   return {
     schema: schemaParts,
     exclusive: false,
+    async isUsed() {
+      await checkServer(platformPool, url)
+      return hasSchema(platformPool, platformSchema)
+    },
     async openPlatform() {
+      await checkServer(platformPool, url)
       await createSchema(platformPool, platformSchema)
       return open<PlatformTables>(schemaPool(platformPool, platformSchema))
     },
@@ -62,9 +68,13 @@ function open<Tables>(pool: PostgresPool): Kysely<Tables> {
   return new Kysely<Tables>({ dialect: createPostgresDialect(pool) })
 }
 
-async function createSchema(pool: Pool, schema: string): Promise<void> {
+async function hasSchema(pool: Pool, schema: string): Promise<boolean> {
   const { rowCount } = await pool.query('select 1 from pg_namespace where nspname = $1', [schema])
-  if (rowCount === 1) return
+  return rowCount === 1
+}
+
+async function createSchema(pool: Pool, schema: string): Promise<void> {
+  if (await hasSchema(pool, schema)) return
   try {
     await pool.query(`create schema ${quoted(schema)}`)
   } catch (error) {

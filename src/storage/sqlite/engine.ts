@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { Kysely } from 'kysely'
 import type { StorageEngine } from '../engine.ts'
 import { createFileBucket } from '../files/bucket.ts'
@@ -31,6 +32,7 @@ export function createEngine({ directory, synchronous, fileBucket }: EngineOptio
   return {
     schema: schemaParts,
     exclusive: true,
+    isUsed: async () => existsSync(directory.platformDatabase),
     openPlatform: () => open<PlatformTables>(directory.platformDatabase, { synchronous }),
     async openAgent(agentId) {
       const { database: path, files: folder } = await directory.prepareAgent(agentId)

@@ -12,7 +12,7 @@ const template = `${prefix}template`
 /** Makes what the databases of tests are copied from; the function that is returned removes it, and all that tests have left. */
 export async function prepareDatabases(serverUrl: string): Promise<() => Promise<void>> {
   await removeAll(serverUrl)
-  await onServer(serverUrl, `create database ${template}`)
+  await queryDatabase(serverUrl, `create database ${template}`)
   const url = withDatabase(serverUrl, template)
   const engine = createEngine({ url, maxConnections: 3, onError: () => {} })
   const platform = await openPlatformDatabase(engine)
@@ -22,11 +22,12 @@ export async function prepareDatabases(serverUrl: string): Promise<() => Promise
 }
 
 async function removeAll(serverUrl: string): Promise<void> {
-  const { rows } = await onServer(
+  const rows = await queryDatabase<{ datname: string }>(
     serverUrl,
     `select datname from pg_database where datname like '${prefix}%'`,
   )
-  for (const { datname } of rows) await onServer(serverUrl, `drop database if exists ${datname} with (force)`)
+  for (const { datname } of rows)
+    await queryDatabase(serverUrl, `drop database if exists ${datname} with (force)`)
 }
 
 export interface TestDatabase {
@@ -39,11 +40,11 @@ export async function createTestDatabase(): Promise<TestDatabase | undefined> {
   const serverUrl = inject('postgresUrl')
   if (serverUrl === undefined) return undefined
   const name = `${prefix}${randomBytes(6).toString('hex')}`
-  await onServer(serverUrl, `create database ${name} template ${template}`)
+  await queryDatabase(serverUrl, `create database ${name} template ${template}`)
   return {
     url: withDatabase(serverUrl, name),
     async remove() {
-      await onServer(serverUrl, `drop database if exists ${name} with (force)`)
+      await queryDatabase(serverUrl, `drop database if exists ${name} with (force)`)
     },
   }
 }
@@ -54,11 +55,13 @@ function withDatabase(serverUrl: string, name: string): string {
   return url.href
 }
 
-async function onServer(serverUrl: string, statement: string) {
-  const client = new pg.Client({ connectionString: serverUrl })
+/** Runs a statement on a connection of its own. */
+export async function queryDatabase<Row extends object>(url: string, statement: string): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
-    return await client.query<{ datname: string }>(statement)
+    const { rows } = await client.query<Row>(statement)
+    return rows
   } finally {
     await client.end()
   }
