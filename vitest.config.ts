@@ -17,7 +17,11 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'postgres',
-          include: ['src/storage/postgres/**/*.test.ts', 'src/features/*/*.test.ts'],
+          include: [
+            'src/**/postgres/**/*.test.ts',
+            'src/platform/jobs/*.test.ts',
+            'src/features/*/*.test.ts',
+          ],
           globalSetup: 'test/support/postgres/global-setup.ts',
         },
       },

@@ -5,6 +5,7 @@ import { createAgentDatabases } from '#storage/agent-databases.ts'
 import { openPlatformDatabase } from '#storage/platform-database.ts'
 import { openDataDirectory } from '#storage/sqlite/data-directory.ts'
 import { createEngine } from '#storage/sqlite/engine.ts'
+import { agentRows } from './agent-rows.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 interface Options {
@@ -39,17 +40,6 @@ export async function openEmbeddedStorage({ path = temporaryDirectory(), ...opti
     platform,
     agentDatabases,
     close,
-    /** Adds the row that makes an agent. */
-    async addAgent(id: string): Promise<void> {
-      const time = '2026-01-01T00:00:00.000Z'
-      const row = { id, name: id, name_key: id, description: '', status: 'active', settings: '{}' }
-      await platform
-        .insertInto('agents')
-        .values({ ...row, created_at: time, updated_at: time })
-        .execute()
-    },
-    async removeAgentRow(id: string): Promise<void> {
-      await platform.deleteFrom('agents').where('id', '=', id).execute()
-    },
+    ...agentRows(platform),
   }
 }
