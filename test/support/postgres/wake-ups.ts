@@ -28,6 +28,9 @@ export async function openSharedWakeUps({ url, direct, clock }: Options): Promis
 /** Tells the server the time before each statement. */
 function clockedDatabase(url: string, direct: QueueDatabase, clock: Clock): QueueDatabase {
   const pool = new pg.Pool({ connectionString: url, max: 3 })
+  // The database may be dropped while the queue still asks something.
+  pool.on('connect', client => client.on('error', () => {}))
+  pool.on('error', () => {})
   onTestFinished(() => pool.end())
   return {
     listen: direct.listen,
@@ -35,9 +38,13 @@ function clockedDatabase(url: string, direct: QueueDatabase, clock: Clock): Queu
       const client = await pool.connect()
       try {
         await client.query(`select set_config('test.now', $1, false)`, [`${clock.now()}`])
-        return await client.query(text, values)
-      } finally {
+        const result = await client.query(text, values)
         client.release()
+        return result
+      } catch (error) {
+        // It may have failed in a transaction that is still open.
+        client.release(true)
+        throw error
       }
     },
   }
