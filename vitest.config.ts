@@ -18,7 +18,8 @@ export default defineConfig({
           ...shared,
           name: 'postgres',
           include: [
-            'src/storage/postgres/**/*.test.ts',
+            'src/**/postgres/**/*.test.ts',
+            'src/platform/jobs/*.test.ts',
             'src/storage/files/**/*.test.ts',
             'src/storage/full-text.test.ts',
             'src/storage/vectors.test.ts',

@@ -31,7 +31,7 @@ export async function openFoundation(configuration: Configuration, { clock, ids,
     const secretBox = createSecretBox(await loadKey({ configured: configuration.encryptionKey, path, log }))
     await checkEncryptionKey(platform, secretBox)
     const instanceId = randomUUID()
-    const wakeUps = storage.createWakeUps(platform, clock)
+    const wakeUps = await storage.createWakeUps(platform, clock)
     const onOpen = storage.onOpen({ wakeUps, instanceId })
     const agentDatabases = createAgentDatabases({ engine, platform, log, onOpen })
     const events = createEventBus<ServiceEvents>()

@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Kysely } from 'kysely'
 import type { Clock } from '#platform/clock.ts'
+import { createWakeUps as createSharedWakeUps } from '#platform/jobs/postgres/wake-ups.ts'
 import { createWakeUps as createEmbeddedWakeUps } from '#platform/jobs/sqlite/wake-ups.ts'
 import type { WakeUps } from '#platform/jobs/wake-ups.ts'
 import type { Log } from '#platform/log.ts'
@@ -19,7 +20,7 @@ export interface Storage {
   engine: StorageEngine
   /** File of the encryption key that is generated where none is configured. */
   encryptionKeyFile: string
-  createWakeUps(platform: Kysely<PlatformTables>, clock: Clock): WakeUps
+  createWakeUps(platform: Kysely<PlatformTables>, clock: Clock): Promise<WakeUps>
   /** What is to be done with an agent's database before this process uses it the first time. */
   onOpen(needs: { wakeUps: WakeUps; instanceId: string }): OnOpen[]
 }
@@ -45,7 +46,7 @@ async function openSqlite({
   return {
     engine: createSqliteEngine({ directory, synchronous: sqliteSynchronous, fileBucket }),
     encryptionKeyFile: directory.encryptionKey,
-    createWakeUps: (platform, clock) =>
+    createWakeUps: async (platform, clock) =>
       createEmbeddedWakeUps({ db: platform.$pickTables<'wake_ups'>(), clock }),
     onOpen: needs => [createLeaseVoiding(needs)],
   }
@@ -59,11 +60,11 @@ async function openPostgres(
   const folder = resolve(dataDirectory)
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const onError = (error: Error) => log.warn({ err: error }, 'a connection to the database broke')
+  const engine = createPostgresEngine({ ...database, fileBucket, onError })
   return {
-    engine: createPostgresEngine({ ...database, fileBucket, onError }),
+    engine,
     encryptionKeyFile: join(folder, 'encryption.key'),
-    createWakeUps: (platform, clock) =>
-      createEmbeddedWakeUps({ db: platform.$pickTables<'wake_ups'>(), clock }),
+    createWakeUps: (_platform, clock) => createSharedWakeUps({ database: engine.direct, clock, log }),
     // Who held a lease may be alive: it ends by itself.
     onOpen: () => [],
   }

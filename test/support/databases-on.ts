@@ -4,6 +4,7 @@ import type { OnOpen } from '#storage/agent-databases.ts'
 import { createAgentDatabases } from '#storage/agent-databases.ts'
 import type { StorageEngine } from '#storage/engine.ts'
 import { openPlatformDatabase } from '#storage/platform-database.ts'
+import { agentRows } from './agent-rows.ts'
 
 export interface DatabaseOptions {
   onOpen?: readonly OnOpen[]
@@ -32,17 +33,6 @@ export async function databasesOn(engine: StorageEngine, options: DatabaseOption
     platform,
     agentDatabases,
     close,
-    /** Adds the row that makes an agent. */
-    async addAgent(id: string): Promise<void> {
-      const time = '2026-01-01T00:00:00.000Z'
-      const row = { id, name: id, name_key: id, description: '', status: 'active', settings: '{}' }
-      await platform
-        .insertInto('agents')
-        .values({ ...row, created_at: time, updated_at: time })
-        .execute()
-    },
-    async removeAgentRow(id: string): Promise<void> {
-      await platform.deleteFrom('agents').where('id', '=', id).execute()
-    },
+    ...agentRows(platform),
   }
 }

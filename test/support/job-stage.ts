@@ -5,50 +5,54 @@ import { randomIds } from '#platform/ids.ts'
 import type { JobHandler, Transact } from '#platform/jobs/jobs.ts'
 import type { RunnerNeeds } from '#platform/jobs/runner.ts'
 import { createJobRunner } from '#platform/jobs/runner.ts'
-import { createWakeUps } from '#platform/jobs/sqlite/wake-ups.ts'
 import { createTransact } from '#platform/jobs/transact.ts'
+import type { WakeUps } from '#platform/jobs/wake-ups.ts'
 import { createLog } from '#platform/log.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import { openEmbeddedStorage } from './embedded-storage.ts'
+import type { JobEngine } from './job-engine.ts'
+import { openJobEngine } from './job-engine.ts'
 
 export interface StageEvents {
   'note.created': { note: string }
 }
 
 type Handlers = Record<string, JobHandler<AgentHandle> | JobHandler<AgentHandle>['run']>
-type Options = Partial<Omit<RunnerNeeds<AgentHandle>, 'handlers' | 'clock'>> & { clock: Clock }
+type Options = Partial<Omit<RunnerNeeds<AgentHandle>, 'handlers' | 'clock'>> & {
+  clock: Clock
+  /** One of its own by default. */
+  engine?: JobEngine
+}
 
 /** Jobs on real databases, with the agents `a` and `b`; the runner is started by the test. */
 export async function setJobStage(handlers: Handlers, options: Options) {
-  const { clock } = options
+  const { clock, engine = await openJobEngine(clock), ...needs } = options
   const log = createLog('silent')
-  const storage = await openEmbeddedStorage()
-  const { platform, agentDatabases } = storage
-  await storage.addAgent('a')
-  await storage.addAgent('b')
-  const wakeUps = createWakeUps({ db: platform, clock })
+  const { agentDatabases } = engine
+  await engine.addAgent('a')
+  await engine.addAgent('b')
+  const wakeUps = await engine.newWakeUps()
   const events = createEventBus<StageEvents>()
 
-  /** Another process, as far as leases are concerned. */
-  function newRunner(instanceId: string, changes: Partial<Options> = {}) {
+  function createRunner(instanceId: string, own: WakeUps, changes: Partial<RunnerNeeds<AgentHandle>> = {}) {
     const byName = Object.entries(handlers).map(
       ([name, handler]) => [name, typeof handler === 'function' ? { run: handler } : handler] as const,
     )
     const runner = createJobRunner<AgentHandle>({
-      wakeUps,
+      wakeUps: own,
       agentDatabases,
       handlers: new Map(byName),
       events,
       log,
       instanceId,
       random: () => 0.5,
-      ...options,
+      clock,
+      ...needs,
       ...changes,
     })
     onTestFinished(() => runner.stop(1_000))
     return runner
   }
-  const runner = newRunner('first')
+  const runner = createRunner('first', wakeUps)
   const transact: Transact<StageEvents> = createTransact<StageEvents>({
     wakeUps,
     clock,
@@ -59,11 +63,13 @@ export async function setJobStage(handlers: Handlers, options: Options) {
   })
 
   return {
-    ...storage,
+    ...engine,
     wakeUps,
     events,
     runner,
-    newRunner,
+    /** Another process, as far as leases and wake-ups are concerned. */
+    newRunner: async (instanceId: string, changes: Partial<RunnerNeeds<AgentHandle>> = {}) =>
+      createRunner(instanceId, await engine.newWakeUps(), changes),
     transact,
     /** Adds a job in a transaction of its own. */
     add: (
@@ -77,7 +83,6 @@ export async function setJobStage(handlers: Handlers, options: Options) {
       agentDatabases.use(agent, handle => transact(handle, (_, outbox) => outbox.cancel(key))),
     entries: (agent = 'a') =>
       agentDatabases.use(agent, ({ db }) => db.selectFrom('outbox').selectAll().orderBy('run_at').execute()),
-    wakeUpRows: () => platform.selectFrom('wake_ups').selectAll().orderBy('agent_id').execute(),
   }
 }
 

@@ -334,7 +334,7 @@ test('stopping aborts what runs and gives it back uncounted, for the next proces
   expect(reasons).toEqual(['stopping'])
   expect(await stage.entries()).toMatchObject([{ attempts: 0, failures: 0, lease_holder: null }])
 
-  const next = stage.newRunner('second')
+  const next = await stage.newRunner('second')
   await next.start()
   await next.idle()
   expect(new Set(runs).size).toBe(1)
@@ -381,7 +381,7 @@ test('an agent whose database does not open holds up nobody, and is tried again'
   const stage = await setJobStage({ note: async ({ agent }) => void runs.push(agent.agentId) }, { clock })
   const { agentDatabases } = stage
   let broken = true
-  const runner = stage.newRunner('picky', {
+  const runner = await stage.newRunner('picky', {
     agentDatabases: {
       async use(agentId, work) {
         if (broken && agentId === 'a') throw new Error('the file is damaged')

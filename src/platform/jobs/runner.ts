@@ -81,7 +81,6 @@ class OutboxRunner<Agent extends JobAgent> implements JobRunner {
 
   async stop(deadline: number): Promise<void> {
     this.#started = false
-    this.#needs.wakeUps.stop()
     clearTimeout(this.#pumpTimer)
     for (const job of this.#jobs) abortJob(job, 'stopping')
     const waiting = new AbortController()
@@ -90,6 +89,8 @@ class OutboxRunner<Agent extends JobAgent> implements JobRunner {
     if (!(await Promise.race([ended, late])))
       this.#needs.log.warn({ jobs: this.#jobs.size }, 'jobs still run at the end; they will be run again')
     waiting.abort()
+    // Last, since each job that ends makes its agent due, for other processes.
+    await this.#needs.wakeUps.stop()
   }
 
   async idle(): Promise<void> {

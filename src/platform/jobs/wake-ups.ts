@@ -19,7 +19,8 @@ export interface WakeUps {
    * due within `lease` milliseconds, become due at once where there can be no other process.
    */
   start(onDue: () => void, lease: number): Promise<void>
-  stop(): void
+  /** After this nothing of it may be used any more. */
+  stop(): Promise<void>
 }
 
 export interface Announcement {

@@ -32,6 +32,8 @@ export function createPool(url: string, max: number, onError: (error: Error) => 
     idle_in_transaction_session_timeout: idleTransactionTimeout,
   })
   pool.on('error', onError)
+  // The pool hears of those that nobody uses only; of the others, their next statement tells. Unheard, it would end the process.
+  pool.on('connect', client => client.on('error', () => {}))
   return pool
 }
 

@@ -11,6 +11,8 @@ import { checkServer } from './check-server.ts'
 import { createPool, quoted, schemaPool } from './connections.ts'
 import { createPostgresDialect } from './dialect.ts'
 import { isDuplicate } from './errors.ts'
+import type { Listener } from './listener.ts'
+import { listen } from './listener.ts'
 import { schemaParts } from './schema-parts.ts'
 
 const platformSchema = 'agentstead'
@@ -26,8 +28,24 @@ interface EngineOptions {
   onError(error: Error): void
 }
 
+/** The database itself, for what keeps tables of its own beside those of the platform. */
+interface DirectDatabase {
+  /** On a connection of the platform; names of tables must say their schema. */
+  executeSql(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
+  /** On a connection of its own, beside `maxConnections`. */
+  listen(
+    channel: string,
+    onNotification: (payload: string) => void,
+    onReconnect: () => void,
+  ): Promise<Listener>
+}
+
+interface PostgresEngine extends StorageEngine {
+  direct: DirectDatabase
+}
+
 /** A schema for the platform and one for each agent, all in one database. */
-export function createEngine({ url, maxConnections, fileBucket, onError }: EngineOptions): StorageEngine {
+export function createEngine({ url, maxConnections, fileBucket, onError }: EngineOptions): PostgresEngine {
   // Transactions of agents may have to write to the platform meanwhile: connections for that must not run out with theirs.
   const forPlatform = Math.max(1, Math.floor(maxConnections / 3))
   const platformPool = createPool(url, forPlatform, onError)
@@ -56,6 +74,11 @@ export function createEngine({ url, maxConnections, fileBucket, onError }: Engin
     async removeAgent(agentId) {
       await agentPool.query(`drop schema if exists ${quoted(agentSchema(agentId))} cascade`)
       await bucket?.removeFilesOf(agentId)
+    },
+    direct: {
+      executeSql: (text, values) => platformPool.query(text, values),
+      listen: (channel, onNotification, onReconnect) =>
+        listen({ url, channel, onNotification, onReconnect, onError }),
     },
     async close() {
       closing ??= Promise.all([platformPool.end(), agentPool.end()])

@@ -98,7 +98,7 @@ class EmbeddedWakeUps implements WakeUps {
     onDue()
   }
 
-  stop(): void {
+  async stop(): Promise<void> {
     this.#onDue = undefined
     clearTimeout(this.#timer)
   }

@@ -1,0 +1,136 @@
+import type { Db } from 'pg-boss'
+import { PgBoss } from 'pg-boss'
+import type { Log } from '../../log.ts'
+
+/** Connections to the platform's database: some for statements, one that listens. */
+export type QueueDatabase = Required<Pick<Db, 'executeSql' | 'listen'>>
+
+interface Needs {
+  database: QueueDatabase
+  log: Log
+  /** Called when a wake-up that is due was stored by any process, and when the connection that listens was made anew. */
+  onNews(): void
+}
+
+export interface WakeUp {
+  id: string
+  agentId: string
+}
+
+interface LaterWakeUp extends WakeUp {
+  /** For people who look into the queue: there is work for it only if a process has died. */
+  covers?: 'transactions'
+}
+
+/** The wake-ups of all processes, as jobs of pg-boss. */
+export interface WakeUpQueue {
+  /** A wake-up that is due now; does nothing while the agent has one that nobody has taken yet. */
+  addDue(agentId: string): Promise<void>
+  /** A wake-up that is due in `wait` milliseconds, by the clock of the server. */
+  addLater(wakeUp: LaterWakeUp, wait: number): Promise<void>
+  /** False when somebody has taken it already. */
+  move(id: string, wait: number): Promise<boolean>
+  /** No other process takes it until `remove`, or until this process counts as dead. */
+  take(): Promise<WakeUp | undefined>
+  remove(ids: string[]): Promise<void>
+  close(): Promise<void>
+}
+
+export const schema = 'agentstead_wake_ups'
+const name = 'agents'
+const day = 86_400
+
+/**
+ * A wake-up that was taken and not removed comes back after this time, and no later than one interval of supervision and
+ * one of polling afterwards.
+ */
+const takenForSeconds = 10
+const superviseIntervalSeconds = 5
+
+const queueOptions = {
+  notify: true,
+  expireInSeconds: takenForSeconds,
+  retryDelay: 0,
+  // A wake-up is never given up: the largest number that there is room for.
+  retryLimit: 2_147_483_647,
+  // How long it outlives its time while no process runs at all; the longest that there is.
+  retentionSeconds: 365 * day,
+  deleteAfterSeconds: 60,
+}
+
+/** Opens the queue, made where there is none: any number of processes may do so at the same moment. */
+export async function openQueue({ database, log, onNews }: Needs): Promise<WakeUpQueue> {
+  const boss = new PgBoss({
+    db: announcing(database, onNews),
+    schema,
+    useListenNotify: true,
+    schedule: false,
+    superviseIntervalSeconds,
+    monitorIntervalSeconds: superviseIntervalSeconds,
+    maintenanceIntervalSeconds: 600,
+    monitorVacuum: false,
+    // No wake-up depends on another one.
+    flowIntervalSeconds: day,
+  })
+  boss.on('error', error => log.error({ err: error }, 'the queue of wake-ups has failed'))
+  boss.on('warning', ({ message, data }) => log.warn({ data }, message))
+  const stop = () => boss.stop({ graceful: false })
+  try {
+    await boss.start()
+    await boss.createQueue(name, { ...queueOptions, policy: 'short' })
+    // Where a former version has made it.
+    await boss.updateQueue(name, queueOptions)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return queueOf(boss, stop)
+}
+
+function queueOf(boss: PgBoss, close: () => Promise<void>): WakeUpQueue {
+  return {
+    async addDue(agentId) {
+      await boss.send(name, { agentId }, { singletonKey: agentId })
+    },
+    async addLater({ id, ...data }, wait) {
+      // Without a key all that wait would count as one.
+      await boss.send(name, data, { id, singletonKey: id, startAfter: inSeconds(wait) })
+    },
+    async move(id, wait) {
+      const { updated } = await boss.update(name, undefined, { id, startAfter: inSeconds(wait) })
+      return updated > 0
+    },
+    async take() {
+      const [job] = await boss.fetch<{ agentId: string }>(name)
+      return job === undefined ? undefined : { id: job.id, agentId: job.data.agentId }
+    },
+    async remove(ids) {
+      if (ids.length > 0) await boss.deleteJob(name, ids)
+    },
+    close,
+  }
+}
+
+/** The database as pg-boss is given it: what pg-boss hears for its own workers, of which there are none, we hear too. */
+function announcing(database: QueueDatabase, onNews: () => void): QueueDatabase {
+  return {
+    executeSql: (text, values) => database.executeSql(text, values),
+    listen: (channel, onNotification, onReconnect) =>
+      database.listen(
+        channel,
+        payload => {
+          onNotification(payload)
+          onNews()
+        },
+        () => {
+          onReconnect()
+          onNews()
+        },
+      ),
+  }
+}
+
+/** As text that PostgreSQL reads as an interval. */
+function inSeconds(wait: number): string {
+  return `${Math.max(0, wait) / 1_000} seconds`
+}

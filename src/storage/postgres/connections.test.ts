@@ -1,0 +1,68 @@
+import { sql } from 'kysely'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { createTestDatabase, queryDatabase } from '#test/support/postgres/databases.ts'
+import { createEngine } from './engine.ts'
+
+async function openEngine() {
+  const database = await createTestDatabase()
+  if (database === undefined) throw new Error('these tests need a server of PostgreSQL')
+  onTestFinished(() => database.remove())
+  const engine = createEngine({ url: database.url, maxConnections: 4, onError: () => {} })
+  onTestFinished(() => engine.close())
+  /** As a server that restarts, or a network that fails. */
+  const cutAll = () =>
+    queryDatabase(
+      database.url,
+      `select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid()`,
+    )
+  return { engine, cutAll }
+}
+
+test('a connection that breaks in a transaction fails it, and nothing else', async () => {
+  const { engine, cutAll } = await openEngine()
+  const db = await engine.openPlatform()
+  const transaction = db.transaction().execute(async inside => {
+    await sql`select 1`.execute(inside)
+    await cutAll()
+    // The news of the break arrive on their own.
+    await vi.waitFor(() => expect(sql`select 1`.execute(inside)).rejects.toThrow())
+    await sql`select 1`.execute(inside)
+  })
+  await expect(transaction).rejects.toThrow()
+  expect((await sql`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }])
+})
+
+test('what is said on a channel is heard, also after the connection that listens was cut', async () => {
+  const { engine, cutAll } = await openEngine()
+  const heard: string[] = []
+  const onReconnect = vi.fn()
+  const listener = await engine.direct.listen('news', payload => heard.push(payload), onReconnect)
+  onTestFinished(() => listener.close())
+  await engine.direct.executeSql("select pg_notify('news', 'first')")
+  await vi.waitFor(() => expect(heard).toEqual(['first']), { timeout: 5_000 })
+  expect(onReconnect).toHaveBeenCalledOnce()
+
+  await cutAll()
+  await vi.waitFor(() => expect(onReconnect).toHaveBeenCalledTimes(2), { timeout: 10_000 })
+  await vi.waitFor(() => engine.direct.executeSql("select pg_notify('news', 'second')"))
+  await vi.waitFor(() => expect(heard).toEqual(['first', 'second']), { timeout: 5_000 })
+})
+
+test('a server that can not be reached is tried again, without failing whoever wants to listen', async () => {
+  const errors: Error[] = []
+  const engine = createEngine({
+    url: 'postgres://nobody@127.0.0.1:1/none',
+    maxConnections: 3,
+    onError: error => errors.push(error),
+  })
+  onTestFinished(() => engine.close())
+  const listener = await engine.direct.listen(
+    'news',
+    () => {},
+    () => {},
+  )
+  expect(errors).toHaveLength(1)
+  await vi.waitFor(() => expect(errors).toHaveLength(2), { timeout: 5_000 })
+  await listener.close()
+})
