@@ -1,10 +1,12 @@
 import { Kysely } from 'kysely'
 import type { StorageEngine } from '../engine.ts'
+import { offerReadAtOnce } from '../prepared-query.ts'
 import type { AgentTables, PlatformTables } from '../tables.ts'
 import type { DataDirectory } from './data-directory.ts'
 import { createSqliteDialect } from './dialect.ts'
 import type { OpenOptions, Synchronous } from './open.ts'
 import { openDatabase } from './open.ts'
+import { createReadAtOnce } from './read-at-once.ts'
 import { removeOrphans } from './remove-orphans.ts'
 import { tryUntilFree } from './retry.ts'
 import { schemaParts } from './schema-parts.ts'
@@ -21,7 +23,9 @@ const openingPatience = 5_000
 export function createEngine({ directory, synchronous }: EngineOptions): StorageEngine {
   async function open<Tables>(path: string, options: OpenOptions): Promise<Kysely<Tables>> {
     const database = await tryUntilFree(() => openDatabase(path, options), openingPatience)
-    return new Kysely<Tables>({ dialect: createSqliteDialect({ database }) })
+    const kysely = new Kysely<Tables>({ dialect: createSqliteDialect({ database }) })
+    offerReadAtOnce(kysely, createReadAtOnce(database))
+    return kysely
   }
   return {
     exclusive: true,
