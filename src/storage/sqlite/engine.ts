@@ -4,11 +4,13 @@ import type { StorageEngine } from '../engine.ts'
 import { createFileBucket } from '../files/bucket.ts'
 import { createDirectoryFiles } from '../files/directory.ts'
 import type { BucketSettings } from '../files/file-store.ts'
+import { offerReadAtOnce } from '../prepared-query.ts'
 import type { AgentTables, PlatformTables } from '../tables.ts'
 import type { DataDirectory } from './data-directory.ts'
 import { createSqliteDialect } from './dialect.ts'
 import type { OpenOptions, Synchronous } from './open.ts'
 import { openDatabase } from './open.ts'
+import { createReadAtOnce } from './read-at-once.ts'
 import { tryUntilFree } from './retry.ts'
 import { schemaParts } from './schema-parts.ts'
 
@@ -27,7 +29,9 @@ export function createEngine({ directory, synchronous, fileBucket }: EngineOptio
   const bucket = fileBucket && createFileBucket(fileBucket)
   async function open<Tables>(path: string, options: OpenOptions): Promise<Kysely<Tables>> {
     const database = await tryUntilFree(() => openDatabase(path, options), openingPatience)
-    return new Kysely<Tables>({ dialect: createSqliteDialect({ database }) })
+    const kysely = new Kysely<Tables>({ dialect: createSqliteDialect({ database }) })
+    offerReadAtOnce(kysely, createReadAtOnce(database))
+    return kysely
   }
   return {
     schema: schemaParts,
