@@ -1,69 +1,73 @@
 import type { StreamPart } from '../language-model.ts'
+import type { Reply } from '../send.ts'
 import { createAnswerReader } from './answer-reader.ts'
 import { brokenConnection, UnreadableAnswer } from './call-failure.ts'
 import { createEventData } from './event-data.ts'
 
-/** How long the end of an answer's connection is waited for, in milliseconds, so that it can be used again. */
+type Result = IteratorResult<StreamPart, undefined>
+
+/** How long the end of a connection is waited for after its answer, in milliseconds: one that ends can be used again. */
 const drainMs = 1000
 
-/**
- * The parts of a streamed answer. An iterator by hand: parts that arrived together are handed out without another look
- * at the network, and no part goes through more promises than its own.
- */
-export function answerStream(response: Response): AsyncIterableIterator<StreamPart, undefined> {
-  const body = (
-    response.body ?? new ReadableStream<Uint8Array>({ start: stream => stream.close() })
-  ).getReader()
+/** Parts that may wait for a reader before the connection is held back. */
+const mostWaiting = 1000
+
+/** The parts of a streamed answer. By hand, since a part is to go through one promise alone: the one it is asked by. */
+export function answerStream({ body, status }: Reply): AsyncIterableIterator<StreamPart, undefined> {
   const events = createEventData()
-  const reader = createAnswerReader(part => parts.push(part))
-  const over = { done: true, value: undefined } as const
-  let parts: StreamPart[] = []
-  let given = 0
+  const reader = createAnswerReader(give)
+  const waiting: StreamPart[] = []
+  let wanted: ((result: Result) => void) | undefined
 
-  function take(piece: Uint8Array | undefined): void {
-    for (const data of piece === undefined ? events.end() : events.read(piece)) reader.read(data)
-    if (piece === undefined) reader.end()
+  function give(part: StreamPart): void {
+    if (wanted === undefined) waiting.push(part)
+    else wanted({ done: false, value: part })
+    wanted = undefined
+    if (reader.isOver()) finish(part)
   }
 
-  async function refill(): Promise<IteratorResult<StreamPart, undefined>> {
-    parts = []
-    given = 0
-    while (parts.length === 0 && !reader.isOver()) {
-      try {
-        take((await body.read()).value)
-      } catch (error) {
-        reader.fail(error instanceof UnreadableAnswer ? error : brokenConnection(error, response.status))
-      }
+  function finish(last: StreamPart): void {
+    if (last.type === 'error') body.destroy()
+    if (last.type !== 'finish') return
+    const patience = setTimeout(() => body.destroy(), drainMs).unref()
+    body.once('close', () => clearTimeout(patience))
+  }
+
+  function fail(error: unknown): void {
+    if (reader.isOver()) return
+    reader.fail(error instanceof UnreadableAnswer ? error : brokenConnection(error, status))
+  }
+
+  body.on('data', (piece: Uint8Array) => {
+    try {
+      for (const data of events.read(piece)) reader.read(data)
+    } catch (error) {
+      fail(error)
     }
-    return next()
-  }
-
-  function next(): Promise<IteratorResult<StreamPart, undefined>> {
-    const value = parts[given]
-    given += 1
-    if (value !== undefined) return Promise.resolve({ done: false, value })
-    return reader.isOver() ? Promise.resolve(over) : refill()
-  }
+    if (waiting.length > mostWaiting) body.pause()
+  })
+  body.once('end', () => {
+    for (const data of events.end()) reader.read(data)
+    reader.end()
+  })
+  body.on('error', fail)
+  body.once('close', () => fail(new Error('The connection was closed.')))
 
   const iterator: AsyncIterableIterator<StreamPart, undefined> = {
     [Symbol.asyncIterator]: () => iterator,
-    next,
+    next() {
+      const value = waiting.shift()
+      if (value !== undefined) return Promise.resolve<Result>({ done: false, value })
+      if (reader.isOver()) return Promise.resolve<Result>({ done: true, value: undefined })
+      if (body.isPaused()) body.resume()
+      return new Promise<Result>(resolve => {
+        wanted = resolve
+      })
+    },
     return() {
-      void (reader.isOver() ? drain(body) : body.cancel().catch(() => undefined))
-      return Promise.resolve(over)
+      if (!reader.isOver()) body.destroy()
+      return Promise.resolve<Result>({ done: true, value: undefined })
     },
   }
   return iterator
-}
-
-/** A connection whose answer is not read to its end can't be used again. */
-async function drain(body: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
-  const patience = setTimeout(() => body.cancel().catch(() => undefined), drainMs)
-  while (
-    await body.read().then(
-      ({ done }) => !done,
-      () => false,
-    )
-  );
-  clearTimeout(patience)
 }

@@ -1,4 +1,7 @@
+import { STATUS_CODES } from 'node:http'
+import type { Readable } from 'node:stream'
 import { AppError } from '#platform/errors.ts'
+import type { Reply } from '../send.ts'
 
 interface FailureDetails {
   statusCode?: number
@@ -51,25 +54,26 @@ export class UnreadableAnswer extends Error {
   }
 }
 
-/** Reads no more than the beginning of a refusal's body: what stands there is evidence, not an answer. */
-export async function refusal(response: Response): Promise<CallFailure> {
+/** An answer that is none, by its status. Of its body only the beginning is read: it is evidence, not an answer. */
+export async function refusal({ status, headers, body }: Reply): Promise<CallFailure> {
+  if (status >= 300 && status <= 399) {
+    body.destroy()
+    // Followed, it would carry keys to where they don't belong.
+    return new CallFailure('Cannot connect: it redirects', {})
+  }
   // A refusal that breaks off is one all the same.
-  const body = await beginningOf(response).catch(() => '')
-  const data = parsed(body)
-  return new CallFailure(messageIn(data) ?? response.statusText, {
-    statusCode: response.status,
-    responseHeaders: Object.fromEntries(response.headers),
-    responseBody: body,
-    data,
-  })
+  const responseBody = await beginningOf(body).catch(() => '')
+  const data = parsed(responseBody)
+  const message = messageIn(data) ?? STATUS_CODES[status] ?? ''
+  return new CallFailure(message, { statusCode: status, responseHeaders: headers, responseBody, data })
 }
 
 const mostBytes = 64_000
 
-async function beginningOf({ body }: Response): Promise<string> {
+async function beginningOf(body: Readable): Promise<string> {
   const pieces: Uint8Array[] = []
   let bytes = 0
-  for await (const piece of body ?? []) {
+  for await (const piece of body) {
     pieces.push(piece)
     bytes += piece.byteLength
     if (bytes > mostBytes) break

@@ -1,3 +1,4 @@
+import { json } from 'node:stream/consumers'
 import type { EmbeddingModelV4 } from '@ai-sdk/provider'
 import { Type } from 'typebox'
 import { matches } from '#platform/schema-check.ts'
@@ -12,11 +13,11 @@ export function embeddingsModel(modelId: string, endpoint: Endpoint): Pick<Embed
   return {
     async doEmbed({ values, abortSignal }) {
       const body = { model: modelId, input: values, encoding_format: 'float' }
-      const response = await post(endpoint, '/embeddings', body, abortSignal)
-      const answer: unknown = await response.json().catch(error => {
+      const reply = await post(endpoint, '/embeddings', body, abortSignal)
+      const answer = await json(reply.body).catch(error => {
         throw error instanceof SyntaxError
           ? new UnreadableAnswer('The answer is not JSON.', error)
-          : brokenConnection(error, response.status)
+          : brokenConnection(error, reply.status)
       })
       if (!matches(answerSchema, answer)) throw new UnreadableAnswer('The answer holds no vectors.')
       return { embeddings: answer.data.map(({ embedding }) => embedding), warnings: [] }

@@ -39,6 +39,10 @@ describe('the data of events', () => {
     }
   })
 
+  test('may begin with a byte order mark in any piece but the first', () => {
+    expect(read('data: a', '\uFEFFb\n\n')).toEqual(['a\uFEFFb'])
+  })
+
   test('comes as soon as its event is complete', () => {
     const reader = createEventData()
     expect(reader.read(Buffer.from('data: 1\n'))).toEqual([])
