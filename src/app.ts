@@ -51,7 +51,7 @@ export async function buildService(
   const { agents, settings } = await composeAgents(app, needs)
   registerOperationRoutes(app, { metrics, isReady: () => agents.isReady() })
   const knowledge = composeSources(app, { ...needs, agents, settings })
-  const answering = composeChat(app, { ...needs, agents, settings, knowledge })
+  const chat = composeChat(app, { ...needs, agents, settings, knowledge })
   await app.ready()
   await foundation.runner.start()
 
@@ -65,7 +65,7 @@ export async function buildService(
       const patience = setTimeout(() => app.server.closeAllConnections(), answersGraceMs + connectionsGraceMs)
       // A connection whose answer has ended meanwhile may be kept open by its client.
       const sweep = setInterval(() => app.server.closeIdleConnections(), 100)
-      await answering.close(answersGraceMs)
+      await chat.close(answersGraceMs)
       await closed
       clearTimeout(patience)
       clearInterval(sweep)

@@ -1,18 +1,14 @@
 import type { AgentsService } from '#features/agents/agents.service.ts'
 import type { SettingsService } from '#features/agents/settings.service.ts'
 import { temperatureOf } from '#features/agents/settings.service.ts'
-import { createAnswerStore } from '#features/chat/answer-store.ts'
-import { createAnswering } from '#features/chat/answering.ts'
-import { createAsking } from '#features/chat/asking.ts'
 import { browseUrl } from '#features/chat/builtin-tools/browse-url.ts'
 import { searchKnowledge } from '#features/chat/builtin-tools/search-knowledge.ts'
-import { createCatalogue } from '#features/chat/catalogue.ts'
 import { registerChatRoutes } from '#features/chat/chat.routes.ts'
+import { createChatService } from '#features/chat/chat.service.ts'
 import { createConversationLock } from '#features/chat/conversation-lock.ts'
 import { registerConversationRoutes, registerMessageRoutes } from '#features/chat/conversations.routes.ts'
 import { createConversationsService } from '#features/chat/conversations.service.ts'
 import { createMessageList } from '#features/chat/message-list.ts'
-import { createTurnPlanner } from '#features/chat/turn-planner.ts'
 import type { Knowledge } from '#features/sources/knowledge.service.ts'
 import { createPageReader } from '#features/sources/page-reader.service.ts'
 import { streamWithRetry } from '#models/call-with-retry.ts'
@@ -60,7 +56,12 @@ export function composeChat(app: App, needs: Needs) {
     clock,
     ids,
   })
-  const planner = createTurnPlanner({
+  const chat = createChatService({
+    agentDatabases,
+    conversations,
+    lock,
+    transact,
+    modelsOf: async agentId => models.list((await choiceOf(agentId)).choice),
     async agentOf(agentId) {
       const { agent, choice } = await choiceOf(agentId)
       return {
@@ -75,19 +76,13 @@ export function composeChat(app: App, needs: Needs) {
     toolsFor,
     stream: streamWithRetry,
     maxIterations: needs.configuration.chatMaxIterations,
+    clock,
     ids,
     log,
     metrics: needs.metrics,
   })
-  const store = createAnswerStore({ lock, transact })
-  const answering = createAnswering({ store, clock, ids, log })
-  const asking = createAsking({ agentDatabases, planner, conversations, lock, transact, clock, ids })
-  const catalogue = createCatalogue({
-    modelsOf: async agentId => models.list((await choiceOf(agentId)).choice),
-    toolsFor,
-  })
-  registerChatRoutes(app, { asking, answering, catalogue })
+  registerChatRoutes(app, chat)
   registerConversationRoutes(app, conversations)
   registerMessageRoutes(app, conversations)
-  return answering
+  return chat
 }

@@ -40,6 +40,11 @@ export async function listConversations(database: Database, parameters: ListPara
   return { conversations: rows.map(toConversation), meta }
 }
 
+export async function hasConversation(database: Database, id: string): Promise<boolean> {
+  const row = await database.selectFrom('conversations').select('id').where('id', '=', id).executeTakeFirst()
+  return row !== undefined
+}
+
 export async function insertConversation(database: Database, conversation: Conversation): Promise<void> {
   const { id, title, createdAt } = conversation
   await database

@@ -11,6 +11,7 @@ import type { Conversation, MessageListQuery } from './chat.schema.ts'
 import type { ConversationLock } from './conversation-lock.ts'
 import {
   deleteConversation,
+  hasConversation,
   insertConversation,
   listConversations,
   makeRoom,
@@ -90,7 +91,9 @@ export function createConversationsService({ lock, listMessages, clock, ids }: N
 
     /** Messages oldest first: the newest ones, those around `before` or `after`, or a page of the generic list. */
     async messages({ db: database, path, signal }: AgentHandle, query: MessageListQuery) {
-      await requireConversation(database, query.conversationId)
+      const { conversationId } = query
+      if (conversationId !== undefined && !(await hasConversation(database, conversationId)))
+        throw notFound('Conversation')
       if (isGenericList(query)) {
         const { messages, meta } = await listMessages(path, query, signal)
         return {
@@ -104,12 +107,6 @@ export function createConversationsService({ lock, listMessages, clock, ids }: N
 }
 
 export type ConversationsService = ReturnType<typeof createConversationsService>
-
-async function requireConversation(database: Database, id: string | undefined): Promise<void> {
-  if (id === undefined) return
-  const row = await database.selectFrom('conversations').select('id').where('id', '=', id).executeTakeFirst()
-  if (row === undefined) throw notFound('Conversation')
-}
 
 /** Whether the query uses what only the generic list offers; `before` and `after` then have no meaning. */
 function isGenericList(query: MessageListQuery): boolean {

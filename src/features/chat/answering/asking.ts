@@ -6,20 +6,20 @@ import type { Ids } from '#platform/ids.ts'
 import type { Transact } from '#platform/jobs/jobs.ts'
 import type { AgentDatabases, AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentTables } from '#storage/tables.ts'
-import type { ChatEvents } from './chat.events.ts'
-import type { NewMessage, TurnOptions } from './chat.schema.ts'
-import type { ConversationLock } from './conversation-lock.ts'
-import { addActivity } from './conversations.repository.ts'
-import type { ConversationsService } from './conversations.service.ts'
-import type { StoredMessage } from './messages.repository.ts'
-import { findMessage, insertMessage, readWindow } from './messages.repository.ts'
+import type { ChatEvents } from '../chat.events.ts'
+import type { NewMessage, TurnOptions } from '../chat.schema.ts'
+import type { ConversationLock } from '../conversation-lock.ts'
+import { addActivity } from '../conversations.repository.ts'
+import type { ConversationsService } from '../conversations.service.ts'
+import type { StoredMessage } from '../messages.repository.ts'
+import { findMessage, insertMessage, readWindow } from '../messages.repository.ts'
+import { cutEnd } from '../turn/truncate-result.ts'
 import type { Question } from './question.ts'
-import { cutEnd } from './turn/truncate-result.ts'
 import type { TurnPlan, TurnPlanner } from './turn-planner.ts'
 
 const titleCharacters = 80
 
-interface Needs {
+export interface AskingNeeds {
   agentDatabases: AgentDatabases
   planner: TurnPlanner
   conversations: ConversationsService
@@ -30,7 +30,9 @@ interface Needs {
 }
 
 /** Accepts questions: checks them, stores them and locks their conversation, so that they can be answered. */
-export function createAsking({ agentDatabases, planner, conversations, lock, transact, clock, ids }: Needs) {
+export function createAsking(needs: AskingNeeds) {
+  const { agentDatabases, planner, conversations, lock, transact, clock, ids } = needs
+
   /** The agent stays acquired for the question; if it is not accepted, it is released at once. */
   async function withAgent(
     agentId: string,
@@ -93,8 +95,6 @@ export function createAsking({ agentDatabases, planner, conversations, lock, tra
     },
   }
 }
-
-export type Asking = ReturnType<typeof createAsking>
 
 async function questionOf(database: Kysely<AgentTables>, message: StoredMessage): Promise<StoredMessage> {
   if (message.role === 'user') return message

@@ -1,11 +1,11 @@
 import type { Kysely } from 'kysely'
 import type { Transact } from '#platform/jobs/jobs.ts'
 import type { AgentTables } from '#storage/tables.ts'
-import type { ChatEvents } from './chat.events.ts'
-import type { ChatMessage } from './chat.schema.ts'
-import type { ConversationLock } from './conversation-lock.ts'
-import { refreshActivity } from './conversations.repository.ts'
-import { deleteMessages, insertMessage, updateMessage } from './messages.repository.ts'
+import type { ChatEvents } from '../chat.events.ts'
+import type { ChatMessage } from '../chat.schema.ts'
+import type { ConversationLock } from '../conversation-lock.ts'
+import { refreshActivity } from '../conversations.repository.ts'
+import { deleteMessages, insertMessage, updateMessage } from '../messages.repository.ts'
 import type { Question } from './question.ts'
 
 interface Needs {

@@ -5,12 +5,12 @@ import type { Ids } from '#platform/ids.ts'
 import type { Log } from '#platform/log.ts'
 import type { Metrics } from '#platform/metrics.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import { readBounded } from './bounded-window.ts'
-import type { StoredMessage } from './messages.repository.ts'
-import { promptCharacters } from './turn/context-budget.ts'
-import { buildPrompt } from './turn/prompt.ts'
-import { runTurn } from './turn/run-turn.ts'
-import type { Tool, TurnEvent, TurnOutcome } from './turn/turn.ts'
+import { readBounded } from '../bounded-window.ts'
+import type { StoredMessage } from '../messages.repository.ts'
+import { promptCharacters } from '../turn/context-budget.ts'
+import { buildPrompt } from '../turn/prompt.ts'
+import { runTurn } from '../turn/run-turn.ts'
+import type { Tool, TurnEvent, TurnOutcome } from '../turn/turn.ts'
 
 /** Messages of a conversation that are looked at for a prompt at most. */
 const historyMessages = 400
@@ -50,7 +50,7 @@ export interface ChosenModel {
   contextWindow: number
 }
 
-interface Needs {
+export interface PlannerNeeds {
   agentOf(agentId: string): Promise<TurnAgent>
   /** Passages that may answer a question, the best first; none where nothing fits. */
   retrieve(agent: AgentHandle, question: string, signal: AbortSignal): Promise<Passage[]>
@@ -73,7 +73,7 @@ async function readHistory(
   return messages
 }
 
-export function createTurnPlanner(needs: Needs) {
+export function createTurnPlanner(needs: PlannerNeeds) {
   const { log, metrics } = needs
 
   /** Without its passages a question can still be answered, so that a failing search is no failing turn. */
