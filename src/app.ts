@@ -50,8 +50,8 @@ export async function buildService(
   const needs = { configuration, foundation, surroundings, models, metrics }
   const { agents, settings } = await composeAgents(app, needs)
   registerOperationRoutes(app, { metrics, isReady: () => agents.isReady() })
-  const knowledge = composeSources(app, { ...needs, agents, settings })
-  const chat = composeChat(app, { ...needs, agents, settings, knowledge })
+  const knowledge = composeSources(app, { ...needs, settings })
+  const chat = composeChat(app, { ...needs, settings, knowledge })
   await app.ready()
   await foundation.runner.start()
 

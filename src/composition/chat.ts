@@ -1,4 +1,3 @@
-import type { AgentsService } from '#features/agents/agents.service.ts'
 import type { SettingsService } from '#features/agents/settings.service.ts'
 import { temperatureOf } from '#features/agents/settings.service.ts'
 import { browseUrl } from '#features/chat/builtin-tools/browse-url.ts'
@@ -23,7 +22,6 @@ import type { Surroundings } from './surroundings.ts'
 interface Needs {
   foundation: Foundation
   surroundings: Surroundings
-  agents: AgentsService
   settings: SettingsService
   models: Models
   knowledge: Knowledge
@@ -36,14 +34,6 @@ export function composeChat(app: App, needs: Needs) {
   const { foundation, models, settings, knowledge } = needs
   const { agentDatabases, transact, instanceId, outbound } = foundation
   const { clock, ids, log } = needs.surroundings
-
-  async function choiceOf(agentId: string) {
-    const agent = await needs.agents.find(agentId)
-    return {
-      agent,
-      choice: { settings: agent.settings, credentials: await settings.openCredentials(agentId) },
-    }
-  }
 
   const toolsFor = (agent: AgentHandle) => [
     searchKnowledge((query, limit, signal) => knowledge.search(agent, { query, limit }, signal)),
@@ -61,15 +51,15 @@ export function composeChat(app: App, needs: Needs) {
     conversations,
     lock,
     transact,
-    modelsOf: async agentId => models.list((await choiceOf(agentId)).choice),
+    modelsOf: async agentId => models.list(await settings.profileOf(agentId)),
     async agentOf(agentId) {
-      const { agent, choice } = await choiceOf(agentId)
+      const { name, status, settings: chosen, credentials } = await settings.profileOf(agentId)
       return {
-        name: agent.name,
-        status: agent.status,
-        instructions: agent.settings.system_prompt,
-        temperature: temperatureOf(agent.settings),
-        model: requested => models.resolve({ ...choice, requested }),
+        name,
+        status,
+        instructions: chosen.system_prompt,
+        temperature: temperatureOf(chosen),
+        model: requested => models.resolve({ settings: chosen, credentials, requested }),
       }
     },
     retrieve: (agent, question, signal) => knowledge.passages(agent, question, signal),

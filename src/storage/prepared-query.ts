@@ -9,17 +9,20 @@ class Placeholder {
   }
 }
 
+/** Stands in for the value of that name, whatever its type. */
+export type ValueOf<Name extends string> = <Type = string>(name: Name) => Type
+
 /**
  * A query whose text is built once, for the few that run with every request: building costs several times what running
  * does. `build` gets a function that stands in for each value.
  */
 export function prepareQuery<Database, Row, Name extends string>(
-  build: (database: Kysely<Database>, value: (name: Name) => string) => Compilable<Row>,
+  build: (database: Kysely<Database>, value: ValueOf<Name>) => Compilable<Row>,
 ): (database: Kysely<Database>, values: Record<Name, unknown>) => Promise<Row[]> {
   let compiled: CompiledQuery<Row> | undefined
   return async (database, values) => {
     // The engine takes the placeholder for the text that it stands for; it is replaced before the engine sees it.
-    compiled ??= build(database, name => new Placeholder(name) as unknown as string).compile()
+    compiled ??= build(database, <Type>(name: Name) => new Placeholder(name) as Type).compile()
     const named: Record<string, unknown> = values
     const parameters = compiled.parameters.map(parameter =>
       parameter instanceof Placeholder ? named[parameter.name] : parameter,

@@ -1,4 +1,6 @@
 import type { Kysely } from 'kysely'
+import type { ValueOf } from '#storage/prepared-query.ts'
+import { prepareQuery } from '#storage/prepared-query.ts'
 import type { AgentTables } from '#storage/tables.ts'
 
 type Database = Kysely<AgentTables>
@@ -10,44 +12,90 @@ export interface Lock {
   token: number
 }
 
-interface Lease {
+/** A lock as the row of its conversation has it. */
+export interface HeldLock {
   holder: string
-  now: string
+  token: number
   expiresAt: string
 }
+
+interface Taking extends Omit<HeldLock, 'token'> {
+  now: string
+  /** The time of a message that is added to the conversation together with the lock; undefined without one. */
+  messageAt: string | undefined
+}
+
+/** The end of a conversation once an answer is written: the question and, as the one message after it, the answer. */
+export interface ConversationEnd {
+  questionSequence: number
+  lastMessageAt: string
+}
+
+const take = prepareQuery(
+  (
+    database: Database,
+    value: ValueOf<'holder' | 'expiresAt' | 'now' | 'added' | 'messageAt' | 'conversationId'>,
+  ) =>
+    database
+      .updateTable('conversations')
+      .set(({ eb, fn }) => ({
+        lock_holder: value('holder'),
+        lock_token: eb('lock_token', '+', 1),
+        lock_expires_at: value('expiresAt'),
+        message_count: eb('message_count', '+', value<number>('added')),
+        last_message_at: fn.coalesce(eb.val(value('messageAt')), 'last_message_at'),
+      }))
+      .where('id', '=', value('conversationId'))
+      .where(({ eb, or }) => or([eb('lock_holder', 'is', null), eb('lock_expires_at', '<=', value('now'))]))
+      .returning('lock_token'),
+)
 
 /** Undefined, and nothing is changed, while somebody else holds it or if there is no such conversation. */
 export async function takeLock(
   database: Database,
   conversationId: string,
-  { holder, now, expiresAt }: Lease,
+  taking: Taking,
 ): Promise<Lock | undefined> {
-  const locked = await database
-    .updateTable('conversations')
-    .set(({ eb }) => ({
-      lock_holder: holder,
-      lock_token: eb('lock_token', '+', 1),
-      lock_expires_at: expiresAt,
-    }))
-    .where('id', '=', conversationId)
-    .where(({ eb, or }) => or([eb('lock_holder', 'is', null), eb('lock_expires_at', '<=', now)]))
-    .returning('lock_token')
-    .executeTakeFirst()
+  const added = taking.messageAt === undefined ? 0 : 1
+  const [locked] = await take(database, { ...taking, added, conversationId })
   return locked && { conversationId, token: locked.lock_token }
 }
 
-/** False if the lease has gone to somebody else. */
-export async function extendLock(database: Database, lock: Lock, expiresAt: string): Promise<boolean> {
-  const result = await held(database, lock).set({ lock_expires_at: expiresAt }).executeTakeFirst()
-  return result.numUpdatedRows > 0n
+type HeldValues = 'holder' | 'expiresAt' | 'conversationId' | 'token'
+
+function updateLock(database: Database, value: ValueOf<HeldValues>) {
+  return database
+    .updateTable('conversations')
+    .set({ lock_holder: value('holder'), lock_expires_at: value('expiresAt') })
+    .where('id', '=', value('conversationId'))
+    .where('lock_token', '=', value<number>('token'))
+    .returning('id')
 }
 
-/** False if the lease had gone to somebody else before. */
-export async function dropLock(database: Database, lock: Lock): Promise<boolean> {
-  const result = await held(database, lock)
-    .set({ lock_holder: null, lock_expires_at: null })
-    .executeTakeFirst()
-  return result.numUpdatedRows > 0n
+const update = prepareQuery((database: Database, value: ValueOf<HeldValues>) => updateLock(database, value))
+
+const updateWithEnd = prepareQuery((database: Database, value: ValueOf<HeldValues | keyof ConversationEnd>) =>
+  updateLock(database, value).set(({ selectFrom }) => ({
+    message_count: selectFrom('messages')
+      .select(({ eb, fn }) => eb(fn.countAll<number>(), '+', 1).as('count'))
+      .where('messages.conversation_id', '=', value('conversationId'))
+      .where('messages.sequence', '<=', value<number>('questionSequence')),
+    last_message_at: value('lastMessageAt'),
+  })),
+)
+
+/** Renews a lock, or releases it with null, and notes the conversation's new end; false if the lease has gone to somebody else. */
+export async function updateHeld(
+  database: Database,
+  lock: Lock,
+  lease: { holder: string | null; expiresAt: string | null },
+  end: ConversationEnd | undefined,
+): Promise<boolean> {
+  const values = { ...lock, ...lease }
+  const updated = await (end === undefined
+    ? update(database, values)
+    : updateWithEnd(database, { ...values, ...end }))
+  return updated.length > 0
 }
 
 /** Whether each conversation is locked; of one, or of all. */
@@ -60,11 +108,4 @@ export async function listLocked(database: Database, now: string, conversationId
   return conversations.map(
     ({ lock_holder, lock_expires_at }) => lock_holder !== null && (lock_expires_at ?? '') > now,
   )
-}
-
-function held(database: Database, { conversationId, token }: Lock) {
-  return database
-    .updateTable('conversations')
-    .where('id', '=', conversationId)
-    .where('lock_token', '=', token)
 }

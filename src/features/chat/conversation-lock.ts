@@ -3,8 +3,8 @@ import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { AppError, notFound } from '#platform/errors.ts'
 import type { AgentTables } from '#storage/tables.ts'
-import type { Lock } from './conversation-lock.repository.ts'
-import { dropLock, extendLock, listLocked, takeLock } from './conversation-lock.repository.ts'
+import type { ConversationEnd, HeldLock, Lock } from './conversation-lock.repository.ts'
+import { listLocked, takeLock, updateHeld } from './conversation-lock.repository.ts'
 
 type Database = Kysely<AgentTables>
 
@@ -32,20 +32,25 @@ export function createConversationLock({ clock, holder }: Needs) {
   return {
     requireUnlocked,
 
-    /** Throws CONVERSATION_LOCKED while somebody else holds it, NOT_FOUND without such a conversation. */
-    async acquire(database: Database, conversationId: string): Promise<Lock> {
+    /** The lock that a new conversation is stored with. */
+    first: (): HeldLock => ({ holder, token: 1, expiresAt: expiry() }),
+
+    /** `messageAt`: the time of a message with which it is taken. Throws CONVERSATION_LOCKED while somebody else holds it, NOT_FOUND without such a conversation. */
+    async acquire(database: Database, conversationId: string, messageAt?: string): Promise<Lock> {
       const lease = { holder, now: timestamp(clock), expiresAt: expiry() }
-      const lock = await takeLock(database, conversationId, lease)
+      const lock = await takeLock(database, conversationId, { ...lease, messageAt })
       if (lock !== undefined) return lock
       await requireUnlocked(database, conversationId)
       throw conversationLocked()
     },
 
     /** False if the lease has gone to somebody else. */
-    renew: (database: Database, lock: Lock) => extendLock(database, lock, expiry()),
+    renew: (database: Database, lock: Lock, end?: ConversationEnd) =>
+      updateHeld(database, lock, { holder, expiresAt: expiry() }, end),
 
     /** False if the lease had gone to somebody else before. */
-    release: (database: Database, lock: Lock) => dropLock(database, lock),
+    release: (database: Database, lock: Lock, end?: ConversationEnd) =>
+      updateHeld(database, lock, { holder: null, expiresAt: null }, end),
   }
 }
 

@@ -9,7 +9,6 @@ import type { AgentTables } from '#storage/tables.ts'
 import type { ChatEvents } from '../chat.events.ts'
 import type { NewMessage, TurnOptions } from '../chat.schema.ts'
 import type { ConversationLock } from '../conversation-lock.ts'
-import { addActivity } from '../conversations.repository.ts'
 import type { ConversationsService } from '../conversations.service.ts'
 import type { StoredMessage } from '../messages.repository.ts'
 import { findMessage, insertMessage, readWindow } from '../messages.repository.ts'
@@ -50,13 +49,15 @@ export function createAsking(needs: AskingNeeds) {
   function question(
     agent: AgentHandle,
     plan: TurnPlan,
-    accepted: Pick<Question, 'lock' | 'userMessage'>,
+    accepted: Pick<Question, 'lock' | 'userMessage' | 'isNew'>,
+    isFirst = false,
   ): Question {
+    const asked = { agent, userMessage: accepted.userMessage, isFirst }
     return {
       agent,
       ...accepted,
       model: plan.model,
-      turn: (emit, signal) => plan.run(agent, accepted.userMessage, emit, signal),
+      turn: (emit, signal) => plan.run(asked, emit, signal),
     }
   }
 
@@ -67,16 +68,17 @@ export function createAsking(needs: AskingNeeds) {
         const plan = await planner.plan(agentId, input)
         const accepted = await transact(agent, async (transaction, outbox) => {
           const createdAt = timestamp(clock)
-          const conversationId =
-            input.conversationId ?? (await conversations.begin(transaction, titleOf(input.content)))
-          const held = await lock.acquire(transaction, conversationId)
+          const held =
+            input.conversationId === undefined
+              ? await conversations.begin(transaction, titleOf(input.content), createdAt)
+              : await lock.acquire(transaction, input.conversationId, createdAt)
+          const { conversationId } = held
           const message = userMessage(ids.record(), conversationId, input.content, createdAt)
           const sequence = await insertMessage(transaction, message)
-          await addActivity(transaction, conversationId, createdAt)
           await outbox.tell('message.received', { agentId, messageId: message.id, conversationId, createdAt })
-          return { lock: held, userMessage: { ...message, sequence } }
+          return { lock: held, userMessage: { ...message, sequence }, isNew: true }
         })
-        return question(agent, plan, accepted)
+        return question(agent, plan, accepted, input.conversationId === undefined)
       })
     },
 

@@ -9,6 +9,8 @@ export interface Question {
   agent: AgentHandle
   lock: Lock
   userMessage: StoredMessage
+  /** It was asked just now, so that nothing follows it in its conversation. */
+  isNew?: boolean
   /** Id of the model that answers. */
   model: string
   /** Runs the turn; see `runTurn`. */

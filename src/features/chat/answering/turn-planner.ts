@@ -18,12 +18,14 @@ const historyMessages = 400
 /** How a question will be answered: decided before it is stored, so that a wrong model costs nothing. */
 export interface TurnPlan {
   model: string
-  run(
-    agent: AgentHandle,
-    question: StoredMessage,
-    emit: (event: TurnEvent) => void,
-    signal: AbortSignal,
-  ): Promise<TurnOutcome>
+  run(asked: Asked, emit: (event: TurnEvent) => void, signal: AbortSignal): Promise<TurnOutcome>
+}
+
+interface Asked {
+  agent: AgentHandle
+  userMessage: StoredMessage
+  /** Nothing was said before. */
+  isFirst: boolean
 }
 
 export interface PlanOptions {
@@ -63,11 +65,9 @@ export interface PlannerNeeds {
 }
 
 /** What was said before a question: no more than fills the prompt, since the rest would be left out anyway. */
-async function readHistory(
-  { db }: AgentHandle,
-  { conversationId, sequence }: StoredMessage,
-  contextWindow: number,
-) {
+async function readHistory({ agent: { db }, userMessage, isFirst }: Asked, contextWindow: number) {
+  if (isFirst) return []
+  const { conversationId, sequence } = userMessage
   const window = { conversationId, before: sequence, end: 'newest', limit: historyMessages } as const
   const { messages } = await readBounded(db, window, promptCharacters(contextWindow))
   return messages
@@ -95,10 +95,11 @@ export function createTurnPlanner(needs: PlannerNeeds) {
       const chosen = await profile.model(options.model)
       return {
         model: chosen.id,
-        async run(agent, question, emit, signal) {
+        async run(asked, emit, signal) {
+          const { agent, userMessage: question } = asked
           const { contextWindow } = chosen
           const [history, passages] = await Promise.all([
-            readHistory(agent, question, contextWindow),
+            readHistory(asked, contextWindow),
             options.autoRag === false ? [] : passagesFor(agent, question.content, signal),
           ])
           const outcome = await runTurn({
