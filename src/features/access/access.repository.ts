@@ -1,6 +1,7 @@
 import type { Kysely, SelectQueryBuilder } from 'kysely'
 import type { ListDefinition, ListParameters } from '#platform/http/list-query.ts'
 import { listRows } from '#platform/http/list-query.ts'
+import type { ValueOf } from '#storage/prepared-query.ts'
 import { prepareQuery } from '#storage/prepared-query.ts'
 import type { PlatformTables } from '#storage/tables.ts'
 import type { AdminEntry } from './access.schema.ts'
@@ -54,7 +55,7 @@ function listAgents(
   return listRows(query, ownAgentList, parameters)
 }
 
-const selectRole = prepareQuery((database: Database, value: (name: 'agentId' | 'email') => string) =>
+const selectRole = prepareQuery((database: Database, value: ValueOf<'agentId' | 'email'>) =>
   database
     .selectFrom('agents')
     .leftJoin('agent_admins', join =>

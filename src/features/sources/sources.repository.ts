@@ -3,6 +3,7 @@ import type { ListDefinition, Page } from '#platform/http/list-query.ts'
 import { listRows } from '#platform/http/list-query.ts'
 import { matches } from '#platform/schema-check.ts'
 import { parseJsonColumn } from '#storage/json-column.ts'
+import type { ValueOf } from '#storage/prepared-query.ts'
 import { prepareQuery } from '#storage/prepared-query.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { defaultChunking } from './chunking/chunking-options.ts'
@@ -49,8 +50,16 @@ function selectSources(database: Database) {
   return database.selectFrom('sources').select(columns).where('removed_at', 'is', null)
 }
 
-const selectOne = prepareQuery((database: Database, value: (name: 'id') => string) =>
+const selectOne = prepareQuery((database: Database, value: ValueOf<'id'>) =>
   selectSources(database).where('id', '=', value('id')),
+)
+
+const selectShown = prepareQuery((database: Database) =>
+  database
+    .selectFrom('chunk_generations')
+    .select('source_id')
+    .whereRef('first_sequence', '<=', 'last_sequence')
+    .limit(1),
 )
 
 export async function listSources(database: Database, query: SourceListQuery): Promise<Page<Source>> {
@@ -124,13 +133,7 @@ export async function isNamedFile(database: Database, name: string): Promise<boo
 
 /** Whether anything could be found at all, without looking for it. */
 export async function hasChunks(database: Database): Promise<boolean> {
-  const shown = await database
-    .selectFrom('chunk_generations')
-    .select('source_id')
-    .whereRef('first_sequence', '<=', 'last_sequence')
-    .limit(1)
-    .executeTakeFirst()
-  return shown !== undefined
+  return (await selectShown(database, {})).length > 0
 }
 
 function toSource(row: SourceRow): Source {
