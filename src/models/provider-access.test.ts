@@ -9,6 +9,7 @@ import {
   usableProviders,
   waysOut,
 } from './provider-access.ts'
+import { sendDirectly } from './send.ts'
 
 const nothing: ModelConfiguration = { embeddingProvider: 'builtin' }
 const everything: ModelConfiguration = {
@@ -177,4 +178,14 @@ test('an agent’s address goes through the guard, an operator’s does not, and
     ['outbound', 'error'],
     ['trusted', 'error'],
   ])
+})
+
+test('Node’s own client goes to an operator’s address alone, and every endpoint of a kind goes the same way', () => {
+  const ways = waysOut({ trusted: fetch, outbound: fetch })
+  const endpoint = (addressFrom: 'agent' | 'operator') =>
+    endpointOf({ baseUrl: 'https://a.example/v1', apiKey: 'k', addressFrom }, ways)
+  expect(endpoint('operator').send).toBe(sendDirectly)
+  expect(endpoint('agent').send).toBeUndefined()
+  expect(endpoint('agent').fetch).toBe(endpoint('agent').fetch)
+  expect(endpoint('operator').fetch).toBe(endpoint('operator').fetch)
 })

@@ -394,6 +394,18 @@ describe.each(ways)('by %s', (_way, send) => {
       })
     })
 
+    test('to what is no address can not be made, which says nothing of the key', async () => {
+      const endpoint = { baseUrl: 'nowhere', apiKey: 'secret\nkey', fetch, send }
+      const failure = await chatCompletionsModel('m-1', endpoint)
+        .doStream(question('Hello'))
+        .then(
+          () => undefined,
+          (error: unknown) => error,
+        )
+      expect(failure).toMatchObject({ name: 'APICallError' })
+      expect(String(failure)).not.toContain('secret')
+    })
+
     test('is closed when the answer is no longer wanted', async () => {
       async function* unfinished() {
         yield openaiText('Hi')[0] ?? ''
