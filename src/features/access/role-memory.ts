@@ -43,5 +43,3 @@ export function rememberRoles(read: ReadRole) {
 export function readRolesAnew(read: ReadRole) {
   return { find: read, forget() {} }
 }
-
-export type RoleMemory = ReturnType<typeof rememberRoles> | ReturnType<typeof readRolesAnew>

@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import { listMetaSchema, listParameters } from '#platform/http/list-query.ts'
+import { settingsSchema } from './settings.schema.ts'
 
 /*
  * Agent: one assistant with its own database. Settings: how it behaves. Credentials: keys to services outside, kept
@@ -49,27 +50,6 @@ export const agentChangesSchema = Type.Object({
   status: Type.Optional(status),
 })
 export type AgentChanges = Static<typeof agentChangesSchema>
-
-/** Settings as they are sent: with the provider, model and temperature in force even when none was chosen. */
-export const settingsSchema = Type.Object(
-  {
-    llm_provider: Type.String(),
-    llm_model: Type.String(),
-    llm_temperature: Type.Number(),
-    system_prompt: Type.Optional(Type.String()),
-    llm_base_url: Type.Optional(Type.String()),
-    embedding_provider: Type.Optional(Type.String()),
-    embedding_model: Type.Optional(Type.String()),
-    sql_tool_writes: Type.Optional(Type.Boolean()),
-    browser_tools: Type.Optional(Type.Boolean()),
-    x402_daily_limit: Type.Optional(Type.String()),
-    issuing_approval: Type.Optional(
-      Type.Object({ mode: Type.String(), max_amount: Type.Optional(Type.Integer()) }),
-    ),
-    x402_pay_to: Type.Optional(Type.String()),
-  },
-  { title: 'AgentSettings' },
-)
 
 export const agentSchema = Type.Object(
   {

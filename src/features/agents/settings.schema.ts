@@ -1,6 +1,5 @@
 import type { Static, TSchema } from 'typebox'
 import { Type } from 'typebox'
-import { settingsSchema } from './agents.schema.ts'
 
 /** `null` takes a setting back, so that the default is in force again. */
 function nullable<Schema extends TSchema>(schema: Schema) {
@@ -77,6 +76,27 @@ export type SettingsChanges = Static<typeof settingsChangesSchema>
 export type StoredSettings = {
   [Key in Exclude<keyof SettingsChanges, CredentialName>]?: NonNullable<SettingsChanges[Key]>
 }
+
+/** Settings as they are sent: with the provider, model and temperature in force even when none was chosen. */
+export const settingsSchema = Type.Object(
+  {
+    llm_provider: Type.String(),
+    llm_model: Type.String(),
+    llm_temperature: Type.Number(),
+    system_prompt: Type.Optional(Type.String()),
+    llm_base_url: Type.Optional(Type.String()),
+    embedding_provider: Type.Optional(Type.String()),
+    embedding_model: Type.Optional(Type.String()),
+    sql_tool_writes: Type.Optional(Type.Boolean()),
+    browser_tools: Type.Optional(Type.Boolean()),
+    x402_daily_limit: Type.Optional(Type.String()),
+    issuing_approval: Type.Optional(
+      Type.Object({ mode: Type.String(), max_amount: Type.Optional(Type.Integer()) }),
+    ),
+    x402_pay_to: Type.Optional(Type.String()),
+  },
+  { title: 'AgentSettings' },
+)
 
 export const settingsAnswerSchema = Type.Object({
   settings: settingsSchema,
