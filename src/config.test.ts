@@ -43,6 +43,7 @@ describe('without any variable', () => {
       },
       chatMaxIterations: 8,
       maxUploadBytes: 26_214_400,
+      fileBucket: undefined,
       sqliteSynchronous: 'normal',
       logLevel: 'info',
     })
@@ -54,6 +55,18 @@ describe('without any variable', () => {
 })
 
 const gateway = { GATEWAY_JWKS_URL: 'https://keys.example/certs', GATEWAY_AUDIENCE: 'tag' }
+const fileBucket = {
+  endpoint: 'https://s3.example',
+  bucket: 'uploads',
+  accessKeyId: 'name-of-a-key',
+  secretAccessKey: 'key',
+}
+const bucket = {
+  FILES_S3_ENDPOINT: fileBucket.endpoint,
+  FILES_S3_BUCKET: fileBucket.bucket,
+  FILES_S3_ACCESS_KEY_ID: fileBucket.accessKeyId,
+  FILES_S3_SECRET_ACCESS_KEY: fileBucket.secretAccessKey,
+}
 
 describe('each variable', () => {
   it.each<[variables: Record<string, string>, expected: object]>([
@@ -96,6 +109,11 @@ describe('each variable', () => {
     [{ OUTBOUND_ALLOW: 'files.internal,,10.0.0.0/8' }, { outboundAllow: ['files.internal', '10.0.0.0/8'] }],
     [{ CHAT_MAX_ITERATIONS: '100' }, { chatMaxIterations: 100 }],
     [{ MAX_UPLOAD_BYTES: '1' }, { maxUploadBytes: 1 }],
+    [bucket, { fileBucket: { ...fileBucket, region: 'us-east-1' } }],
+    [
+      { ...bucket, FILES_S3_REGION: 'eu-central-1' },
+      { fileBucket: { ...fileBucket, region: 'eu-central-1' } },
+    ],
     [{ SQLITE_SYNCHRONOUS: 'full' }, { sqliteSynchronous: 'full' }],
     [{ LOG_LEVEL: 'warn' }, { logLevel: 'warn' }],
   ])('is read: %j', (variables, expected) => {
@@ -160,6 +178,7 @@ describe('a wrong value', () => {
     ['CHAT_MAX_ITERATIONS', '0', 'a whole number from 1 to 100'],
     ['MAX_UPLOAD_BYTES', '0', 'a whole number from 1 to 2147483647'],
     ['SQLITE_SYNCHRONOUS', 'off', 'one of normal, full'],
+    ['FILES_S3_REGION', 'eu central', 'a region'],
     ['LOG_LEVEL', 'loud', 'one of fatal, error, warn, info, debug, trace, silent'],
   ])('of %s, %j, is named with what is expected', (name, value, expects) => {
     expect(problemsOf({ [name]: value })).toEqual([
@@ -242,6 +261,36 @@ describe('the development user', () => {
     const problem = 'DEV_USER must not be set while the identity gateway is on: it would let everybody in.'
     expect(problemsOf({ ...gateway, DEV_USER: 'me@example.com' })).toEqual([problem])
     expect(problemsOf({ GATEWAY_AUDIENCE: 'tag', DEV_USER: 'me@example.com' })).toContain(problem)
+  })
+})
+
+describe('a bucket for files', () => {
+  it.each([
+    ['FILES_S3_BUCKET', 'a/b', 'the name of a bucket'],
+    ['FILES_S3_BUCKET', '../b', 'the name of a bucket'],
+    ['FILES_S3_ENDPOINT', 's3.example', 'an http or https address of a server, without user name or query'],
+    [
+      'FILES_S3_ENDPOINT',
+      'https://s3.example/?x=1',
+      'an http or https address of a server, without user name or query',
+    ],
+  ])('whose %s is %j is refused', (name, value, expects) => {
+    expect(problemsOf({ ...bucket, [name]: value })).toEqual([
+      `${name} must be ${expects}, not ${JSON.stringify(value)}.`,
+    ])
+  })
+
+  it('is refused with a user name in its address, which is not quoted', () => {
+    const [problem, ...others] = problemsOf({ ...bucket, FILES_S3_ENDPOINT: 'https://me:hunter2@s3.example' })
+    expect(others).toEqual([])
+    expect(problem).toMatch(/^FILES_S3_ENDPOINT must be .*"https:\/\/\*\*\*@s3\.example"\.$/)
+  })
+
+  it.each(Object.keys(bucket))('is asked for as a whole: without %s', name => {
+    const { [name]: _missing, ...others }: Record<string, string> = bucket
+    expect(problemsOf(others)).toEqual([
+      'FILES_S3_ENDPOINT, FILES_S3_BUCKET, FILES_S3_ACCESS_KEY_ID and FILES_S3_SECRET_ACCESS_KEY must be set together.',
+    ])
   })
 })
 

@@ -37,6 +37,8 @@ it.each([
   'apiKey',
   'api_key',
   'secret',
+  'accessKeyId',
+  'secretAccessKey',
   'password',
   'sealed',
   'credentials',

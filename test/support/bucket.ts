@@ -1,6 +1,6 @@
 /**
  * A server that speaks as much S3 as files need, with one bucket in memory: addresses of the path style, signed requests
- * only, uploads in parts of at least 5 MiB, lists in short pages.
+ * only, uploads in parts of at least 5 MiB, lists in pages.
  */
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -42,7 +42,8 @@ const bucketName = 'uploads'
 const region = 'eu-test-1'
 const accessKeyId = 'AKIATESTONLY4F9B'
 const secretAccessKey = 'bucket-secret-77d2e0'
-const pageSize = 3
+/** Objects of one list at most, however many are asked for. */
+const longestPage = 1000
 const smallestPart = 5 * 1024 * 1024
 
 /** Closed when the running test has finished; may be closed earlier. */
@@ -168,7 +169,7 @@ function list(bucket: TestBucket, query: URLSearchParams): BucketAnswer {
   const after = query.get('continuation-token') ?? ''
   const prefix = query.get('prefix') ?? ''
   const keys = [...bucket.objects.keys()].filter(key => key.startsWith(prefix) && key > after).toSorted()
-  const page = keys.slice(0, pageSize)
+  const page = keys.slice(0, Math.min(Number(query.get('max-keys')), longestPage))
   const isTruncated = keys.length > page.length
   const contents = page.map(key => `<Contents><Key>${key}</Key></Contents>`).join('')
   const next = isTruncated ? `<NextContinuationToken>${page.at(-1)}</NextContinuationToken>` : ''
