@@ -20,6 +20,7 @@ export default defineConfig({
           include: [
             'src/**/postgres/**/*.test.ts',
             'src/platform/jobs/*.test.ts',
+            'src/storage/shared-counts.test.ts',
             'src/features/*/*.test.ts',
           ],
           globalSetup: 'test/support/postgres/global-setup.ts',

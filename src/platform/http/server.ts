@@ -12,6 +12,7 @@ import { whenClosed } from './closing.ts'
 import { asKnownError, formatError } from './error-format.ts'
 import type { RateLimits } from './rate-limit.ts'
 import { registerRateLimits } from './rate-limit.ts'
+import type { SharedCounts } from './shared-counts.ts'
 import { createValidatorCompiler } from './validation.ts'
 
 const jsonBodyLimit = 1024 * 1024
@@ -28,6 +29,7 @@ interface ServerOptions {
   clock: Clock
   metrics: Metrics
   rateLimits: RateLimits
+  sharedCounts?: SharedCounts | undefined
   /** Addresses whose `X-Forwarded-For` is believed. */
   trustProxy: string[]
 }
@@ -70,7 +72,7 @@ export async function createServer(options: ServerOptions): Promise<App> {
     treatNoBodyAsEmpty(request)
     done()
   })
-  registerRateLimits(app, options.rateLimits, options.clock)
+  registerRateLimits(app, options)
   return app
 }
 
