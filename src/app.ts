@@ -38,7 +38,7 @@ export async function buildService(
   const metrics = createMetrics()
   const { rateLimits, trustProxy, gateway } = configuration
   const { sharedCounts } = foundation
-  const app = await createServer({ log, clock, metrics, rateLimits, sharedCounts, trustProxy })
+  const app = createServer({ log, clock, metrics, rateLimits, sharedCounts, trustProxy })
   const routes = requireDeclarations(app)
   await registerOpenApi(app, { version: manifest.version, gatewayHeader: gateway?.header })
   const models = createModels({
@@ -51,8 +51,8 @@ export async function buildService(
   const needs = { configuration, foundation, surroundings, models, metrics }
   const { agents, settings } = await composeAgents(app, needs)
   registerOperationRoutes(app, { metrics, isReady: () => agents.isReady() })
-  const knowledge = composeSources(app, { ...needs, agents, settings })
-  const answering = composeChat(app, { ...needs, agents, settings, knowledge })
+  const knowledge = composeSources(app, { ...needs, settings })
+  const chat = composeChat(app, { ...needs, settings, knowledge })
   await app.ready()
   await foundation.runner.start()
 
@@ -66,7 +66,7 @@ export async function buildService(
       const patience = setTimeout(() => app.server.closeAllConnections(), answersGraceMs + connectionsGraceMs)
       // A connection whose answer has ended meanwhile may be kept open by its client.
       const sweep = setInterval(() => app.server.closeIdleConnections(), 100)
-      await answering.close(answersGraceMs)
+      await chat.close(answersGraceMs)
       await closed
       clearTimeout(patience)
       clearInterval(sweep)

@@ -63,6 +63,11 @@ const environmentSchema = Type.Object({
   EMBEDDING_MODEL: optional('a model id'),
   CHAT_MAX_ITERATIONS: whole(8, 1, 100),
   MAX_UPLOAD_BYTES: whole(26_214_400, 1, 2_147_483_647),
+  FILES_S3_ENDPOINT: optional('an http or https address of a server, without user name or query'),
+  FILES_S3_BUCKET: optional('the name of a bucket'),
+  FILES_S3_REGION: Type.String({ default: 'us-east-1', expects: 'a region', pattern: '^[A-Za-z0-9-]+$' }),
+  FILES_S3_ACCESS_KEY_ID: optional('a key', { secret: true }),
+  FILES_S3_SECRET_ACCESS_KEY: optional('a key', { secret: true }),
   SQLITE_SYNCHRONOUS: oneOf(['normal', 'full'], 'normal'),
   LEASE_SECONDS: whole(30, 2, 50),
   LOG_LEVEL: oneOf(logLevels, 'info'),
@@ -119,6 +124,13 @@ const addressVariables = [
   'OPENAI_COMPATIBLE_BASE_URL',
 ] as const
 
+const bucketVariables = [
+  'FILES_S3_ENDPOINT',
+  'FILES_S3_BUCKET',
+  'FILES_S3_ACCESS_KEY_ID',
+  'FILES_S3_SECRET_ACCESS_KEY',
+] as const
+
 function valueProblems(environment: Environment): string[] {
   const wrong: VariableName[] = [
     ...addressVariables.filter(name => environment[name] !== undefined && !isWebAddress(environment[name])),
@@ -129,6 +141,7 @@ function valueProblems(environment: Environment): string[] {
       ? (['DEV_USER'] as const)
       : []),
     ...(isDatabaseAddress(environment.DATABASE_URL) ? [] : (['DATABASE_URL'] as const)),
+    ...bucketProblems(environment),
     ...(listOf(environment.TRUST_PROXY).every(isAddressRange) ? [] : (['TRUST_PROXY'] as const)),
   ]
   return [...wrong.map(name => mustBe(name, environment[name])), ...allowProblems(environment)]
@@ -139,6 +152,16 @@ function allowProblems(environment: Environment): string[] {
     const entry = parseAllowEntry(text)
     return entry.kind === 'invalid' ? [`OUTBOUND_ALLOW: ${entry.problem}`] : []
   })
+}
+
+function bucketProblems(environment: Environment): VariableName[] {
+  const { FILES_S3_ENDPOINT: endpoint, FILES_S3_BUCKET: bucket } = environment
+  const isEndpoint = endpoint === undefined || isServerAddress(endpoint)
+  const isBucket = bucket === undefined || /^[A-Za-z0-9][A-Za-z0-9._-]{1,62}$/.test(bucket)
+  return [
+    ...(isEndpoint ? [] : (['FILES_S3_ENDPOINT'] as const)),
+    ...(isBucket ? [] : (['FILES_S3_BUCKET'] as const)),
+  ]
 }
 
 function combinationProblems(environment: Environment): string[] {
@@ -152,6 +175,9 @@ function combinationProblems(environment: Environment): string[] {
     problems.push('DEV_USER must not be set while the identity gateway is on: it would let everybody in.')
   if (environment.DEV_USER !== undefined && !isLoopback(environment.HOST))
     problems.push(`DEV_USER must not be set while HOST (${environment.HOST}) is not a loopback address.`)
+  const given = bucketVariables.filter(name => environment[name] !== undefined)
+  if (given.length > 0 && given.length < bucketVariables.length)
+    problems.push(`${bucketVariables.join(', ').replace(/, (?=\w+$)/, ' and ')} must be set together.`)
   if (environment.EMBEDDING_PROVIDER === 'openai-compatible' && environment.EMBEDDING_MODEL === undefined)
     problems.push('EMBEDDING_MODEL must be set when EMBEDDING_PROVIDER is openai-compatible.')
   return problems
@@ -188,11 +214,21 @@ function configurationFrom(environment: Environment) {
     models: modelsFrom(environment),
     chatMaxIterations: environment.CHAT_MAX_ITERATIONS,
     maxUploadBytes: environment.MAX_UPLOAD_BYTES,
+    fileBucket: fileBucketFrom(environment),
     sqliteSynchronous: environment.SQLITE_SYNCHRONOUS,
     /** A process that gives no sign for so long counts as dead: others take over its jobs and conversations. */
     leaseMs: environment.LEASE_SECONDS * 1000,
     logLevel: environment.LOG_LEVEL,
   }
+}
+
+/** Undefined where files stay with the databases. */
+function fileBucketFrom(environment: Environment) {
+  const { FILES_S3_ENDPOINT: endpoint, FILES_S3_BUCKET: bucket, FILES_S3_REGION: region } = environment
+  const { FILES_S3_ACCESS_KEY_ID: accessKeyId, FILES_S3_SECRET_ACCESS_KEY: secretAccessKey } = environment
+  return endpoint && bucket && accessKeyId && secretAccessKey
+    ? { endpoint, bucket, region, accessKeyId, secretAccessKey }
+    : undefined
 }
 
 function modelsFrom(environment: Environment) {
@@ -224,6 +260,12 @@ function listOf(value: string | undefined): string[] {
 
 function isWebAddress(value: string | undefined): boolean {
   return value !== undefined && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
+}
+
+function isServerAddress(value: string): boolean {
+  if (!isWebAddress(value)) return false
+  const { username, password, search, hash } = new URL(value)
+  return `${username}${password}${search}${hash}` === ''
 }
 
 function isDatabaseAddress(value: string | undefined): boolean {

@@ -29,10 +29,11 @@ interface Needs {
 /** Decides access for every route registered from here on, and puts agents, their settings and admins together. */
 export async function composeAgents(app: App, { configuration, foundation, surroundings, models }: Needs) {
   const { platform, agentDatabases, secretBox } = foundation
-  const { clock, ids } = surroundings
+  const { clock, ids, log } = surroundings
   const access = createAccessService({
     repository: createAccessRepository(platform),
     publicAccess: configuration.publicAccess,
+    isAlone: foundation.isExclusive,
     clock,
     ids,
   })
@@ -50,8 +51,10 @@ export async function composeAgents(app: App, { configuration, foundation, surro
     settings,
     defaultAgentId,
     removeDatabase: agentId => agentDatabases.remove(agentId),
+    forgetRoles: access.forgetRoles,
     clock,
     ids,
+    log,
   })
   await agents.prepare()
   registerAgentRoutes(app, agents)

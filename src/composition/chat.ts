@@ -1,18 +1,13 @@
-import type { AgentsService } from '#features/agents/agents.service.ts'
 import type { SettingsService } from '#features/agents/settings.service.ts'
 import { temperatureOf } from '#features/agents/settings.service.ts'
-import { createAnswerStore } from '#features/chat/answer-store.ts'
-import { createAnswering } from '#features/chat/answering.ts'
-import { createAsking } from '#features/chat/asking.ts'
 import { browseUrl } from '#features/chat/builtin-tools/browse-url.ts'
 import { searchKnowledge } from '#features/chat/builtin-tools/search-knowledge.ts'
-import { createCatalogue } from '#features/chat/catalogue.ts'
 import { registerChatRoutes } from '#features/chat/chat.routes.ts'
+import { createChatService } from '#features/chat/chat.service.ts'
 import { createConversationLock } from '#features/chat/conversation-lock.ts'
 import { registerConversationRoutes, registerMessageRoutes } from '#features/chat/conversations.routes.ts'
 import { createConversationsService } from '#features/chat/conversations.service.ts'
 import { createMessageList } from '#features/chat/message-list.ts'
-import { createTurnPlanner } from '#features/chat/turn-planner.ts'
 import type { Knowledge } from '#features/sources/knowledge.service.ts'
 import { createPageReader } from '#features/sources/page-reader.service.ts'
 import { streamWithRetry } from '#models/call-with-retry.ts'
@@ -27,7 +22,6 @@ import type { Surroundings } from './surroundings.ts'
 interface Needs {
   foundation: Foundation
   surroundings: Surroundings
-  agents: AgentsService
   settings: SettingsService
   models: Models
   knowledge: Knowledge
@@ -41,14 +35,6 @@ export function composeChat(app: App, needs: Needs) {
   const { agentDatabases, transact, instanceId, outbound } = foundation
   const { clock, ids, log } = needs.surroundings
 
-  async function choiceOf(agentId: string) {
-    const agent = await needs.agents.find(agentId)
-    return {
-      agent,
-      choice: { settings: agent.settings, credentials: await settings.openCredentials(agentId) },
-    }
-  }
-
   const toolsFor = (agent: AgentHandle) => [
     searchKnowledge((query, limit, signal) => knowledge.search(agent, { query, limit }, signal)),
     browseUrl(outbound, createPageReader(foundation.documentWorkers)),
@@ -60,34 +46,33 @@ export function composeChat(app: App, needs: Needs) {
     clock,
     ids,
   })
-  const planner = createTurnPlanner({
+  const chat = createChatService({
+    agentDatabases,
+    conversations,
+    lock,
+    transact,
+    modelsOf: async agentId => models.list(await settings.profileOf(agentId)),
     async agentOf(agentId) {
-      const { agent, choice } = await choiceOf(agentId)
+      const { name, status, settings: chosen, credentials } = await settings.profileOf(agentId)
       return {
-        name: agent.name,
-        status: agent.status,
-        instructions: agent.settings.system_prompt,
-        temperature: temperatureOf(agent.settings),
-        model: requested => models.resolve({ ...choice, requested }),
+        name,
+        status,
+        instructions: chosen.system_prompt,
+        temperature: temperatureOf(chosen),
+        model: requested => models.resolve({ settings: chosen, credentials, requested }),
       }
     },
     retrieve: (agent, question, signal) => knowledge.passages(agent, question, signal),
     toolsFor,
     stream: streamWithRetry,
     maxIterations: needs.configuration.chatMaxIterations,
+    clock,
     ids,
     log,
     metrics: needs.metrics,
   })
-  const store = createAnswerStore({ lock, transact })
-  const answering = createAnswering({ store, clock, ids, log })
-  const asking = createAsking({ agentDatabases, planner, conversations, lock, transact, clock, ids })
-  const catalogue = createCatalogue({
-    modelsOf: async agentId => models.list((await choiceOf(agentId)).choice),
-    toolsFor,
-  })
-  registerChatRoutes(app, { asking, answering, catalogue })
+  registerChatRoutes(app, chat)
   registerConversationRoutes(app, conversations)
   registerMessageRoutes(app, conversations)
-  return answering
+  return chat
 }

@@ -60,6 +60,8 @@ export async function openFoundation(configuration: Configuration, { clock, ids,
     const documentWorkers = createWorkerPool({ log })
     const searchWorkers = createWorkerPool({ log, idleTimeoutMs: searchThreadIdleMs })
     return {
+      /** Whether no other process uses the same data. */
+      isExclusive: engine.exclusive,
       platform,
       secretBox,
       instanceId,

@@ -1,5 +1,5 @@
-import type { AgentsService } from '#features/agents/agents.service.ts'
 import type { SettingsService } from '#features/agents/settings.service.ts'
+import { createDiscardUploadJob, discardJobName } from '#features/sources/discard-upload.job.ts'
 import { createIngest } from '#features/sources/ingest.ts'
 import type { Knowledge } from '#features/sources/knowledge.service.ts'
 import { createKnowledge } from '#features/sources/knowledge.service.ts'
@@ -19,24 +19,17 @@ interface Needs {
   configuration: Configuration
   foundation: Foundation
   surroundings: Surroundings
-  agents: AgentsService
   settings: SettingsService
   models: Models
 }
 
 /** Puts the sources feature together, registers its routes and its job. */
 export function composeSources(app: App, needs: Needs): Knowledge {
-  const { foundation, agents, settings, models, configuration } = needs
+  const { foundation, settings, models, configuration } = needs
   const { transact, documentWorkers, searchWorkers, handlers } = foundation
   const { clock, ids, log } = needs.surroundings
 
-  async function embeddingOf(agentId: string) {
-    const agent = await agents.find(agentId)
-    return models.embedding({
-      settings: agent.settings,
-      credentials: await settings.openCredentials(agentId),
-    })
-  }
+  const embeddingOf = async (agentId: string) => models.embedding(await settings.profileOf(agentId))
 
   const ingest = createIngest({ workers: documentWorkers })
   const index = createSearchIndex({ writers: documentWorkers, readers: searchWorkers })
@@ -48,6 +41,7 @@ export function composeSources(app: App, needs: Needs): Knowledge {
     ids,
   })
   handlers.set(processJobName, createProcessSourceJob({ ingest, embeddingOf, index, transact, clock }))
+  handlers.set(discardJobName, createDiscardUploadJob())
   handlers.set(removeJobName, createRemoveSourceJob(index))
   registerSourceRoutes(app, { sources, knowledge, maxUploadBytes: configuration.maxUploadBytes })
   return knowledge

@@ -25,19 +25,26 @@ export interface Storage {
   onOpen(needs: { wakeUps: WakeUps; instanceId: string }): OnOpen[]
 }
 
-type StorageConfiguration = Pick<Configuration, 'dataDirectory' | 'database' | 'sqliteSynchronous'>
+type StorageConfiguration = Pick<
+  Configuration,
+  'dataDirectory' | 'database' | 'fileBucket' | 'sqliteSynchronous'
+>
 
 /** PostgreSQL where its address is configured, else SQLite files in the data directory. */
 export function openStorage(configuration: StorageConfiguration, log: Log): Promise<Storage> {
   return configuration.database === undefined
     ? openSqlite(configuration)
-    : openPostgres(configuration.dataDirectory, configuration.database, log)
+    : openPostgres(configuration, configuration.database, log)
 }
 
-async function openSqlite({ dataDirectory, sqliteSynchronous }: StorageConfiguration): Promise<Storage> {
+async function openSqlite({
+  dataDirectory,
+  fileBucket,
+  sqliteSynchronous,
+}: StorageConfiguration): Promise<Storage> {
   const directory = await openDataDirectory(dataDirectory)
   return {
-    engine: createSqliteEngine({ directory, synchronous: sqliteSynchronous }),
+    engine: createSqliteEngine({ directory, synchronous: sqliteSynchronous, fileBucket }),
     encryptionKeyFile: directory.encryptionKey,
     createWakeUps: async (platform, clock) =>
       createEmbeddedWakeUps({ db: platform.$pickTables<'wake_ups'>(), clock }),
@@ -46,14 +53,14 @@ async function openSqlite({ dataDirectory, sqliteSynchronous }: StorageConfigura
 }
 
 async function openPostgres(
-  dataDirectory: string,
+  { dataDirectory, fileBucket }: StorageConfiguration,
   database: NonNullable<Configuration['database']>,
   log: Log,
 ): Promise<Storage> {
   const folder = resolve(dataDirectory)
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const onError = (error: Error) => log.warn({ err: error }, 'a connection to the database broke')
-  const engine = createPostgresEngine({ ...database, onError })
+  const engine = createPostgresEngine({ ...database, fileBucket, onError })
   return {
     engine,
     encryptionKeyFile: join(folder, 'encryption.key'),

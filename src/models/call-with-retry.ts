@@ -37,11 +37,16 @@ export async function* streamWithRetry(
   let begun = false
   for (let attempt = 0; ; attempt++) {
     try {
-      for await (const part of answerOf(model, options)) {
+      const { stream } = await model.doStream(options)
+      for await (const part of stream) {
+        // What was read ahead of an abort is not shown after it.
+        options.abortSignal?.throwIfAborted()
+        if (!isAnswerPart(part, model)) continue
         begun = true
         yield part
+        if (part.type === 'finish') return
       }
-      return
+      throw brokenOff(model)
     } catch (error) {
       await delayOrThrow({
         error,
@@ -70,22 +75,6 @@ export async function callWithRetry<Result>(
   }
 }
 
-async function* answerOf(model: LanguageModel, options: CallOptions): AsyncGenerator<AnswerPart> {
-  const { stream } = await model.doStream(options)
-  for await (const part of stream) {
-    // What was read ahead of an abort is not shown after it.
-    options.abortSignal?.throwIfAborted()
-    if (part.type === 'error') throw part.error
-    if (part.type === 'finish') {
-      if (!isComplete(part)) throw brokenOff(model)
-      yield part
-      return
-    }
-    if (isAnswerPart(part)) yield part
-  }
-  throw brokenOff(model)
-}
-
 /** Providers mark a stream that stopped without its end as `interrupted`, or as `error` after one. */
 function isComplete(finish: Extract<AnswerPart, { type: 'finish' }>): boolean {
   return finish.finishReason.unified !== 'interrupted' && finish.finishReason.unified !== 'error'
@@ -102,7 +91,10 @@ const answerParts: ReadonlySet<string> = new Set<AnswerPart['type']>([
   'finish',
 ])
 
-function isAnswerPart(part: StreamPart): part is AnswerPart {
+/** False for a part that only this folder knows. Throws for one that says that the answer is not whole. */
+function isAnswerPart(part: StreamPart, model: LanguageModel): part is AnswerPart {
+  if (part.type === 'error') throw part.error
+  if (part.type === 'finish' && !isComplete(part)) throw brokenOff(model)
   return answerParts.has(part.type)
 }
 

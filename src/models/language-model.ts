@@ -1,12 +1,11 @@
 /**
  * The narrow port through which the rest of the service meets language models: the AI SDK's language model
- * interface, version 4, cut down to what a turn uses.
+ * interface, version 4, cut down to what a turn uses. A stream may be anything that can be iterated.
  *
  * What a provider adds to a part of its answer (`providerMetadata`, such as Gemini's thought signatures) must go back
  * to it as `providerOptions` of that part in the next prompt of the turn: `answer-message.ts` does so.
  */
 import type {
-  LanguageModelV4,
   LanguageModelV4CallOptions,
   LanguageModelV4FunctionTool,
   LanguageModelV4Message,
@@ -14,9 +13,11 @@ import type {
   LanguageModelV4ToolResultOutput,
 } from '@ai-sdk/provider'
 
-export interface LanguageModel extends Pick<LanguageModelV4, 'modelId' | 'doStream'> {
+export interface LanguageModel {
+  readonly modelId: string
   /** The provider's name in this service, as in `chat/models`. */
   readonly provider: string
+  doStream(options: CallOptions): PromiseLike<{ stream: AsyncIterable<StreamPart> }>
   /** Cuts the model's credentials out of a text before it is logged; absent where there are none. */
   withoutSecrets?(text: string): string
 }

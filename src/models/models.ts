@@ -12,7 +12,7 @@ import type { AgentChoice, ModelConfiguration } from './model-configuration.ts'
 import { embeddingProviders } from './model-configuration.ts'
 import { createModelLists } from './model-list.ts'
 import type { Endpoint, ModelDescriptor, Provider, RemoteProvider } from './provider.ts'
-import { accessTo, endpointOf, notConfigured, usableProviders } from './provider-access.ts'
+import { accessTo, endpointOf, notConfigured, usableProviders, waysOut } from './provider-access.ts'
 import { remoteLanguageModel } from './providers.ts'
 
 interface ResolvedModel {
@@ -45,7 +45,7 @@ interface Dependencies {
   configuration: ModelConfiguration
   /** For addresses that an agent has set: through the outbound guard. */
   outboundFetch: typeof fetch
-  /** For addresses that the operator has set, and the public ones. */
+  /** For addresses that the operator has set, and the public ones; what is read piece by piece goes to them by Node's own client. */
   trustedFetch: typeof fetch
   clock: Clock
   log: Log
@@ -65,11 +65,12 @@ export function createModels({
   timing,
 }: Dependencies): Models {
   const lists = createModelLists({ clock, log })
+  const ways = waysOut({ trusted: trustedFetch, outbound: outboundFetch })
 
   function endpointFor(provider: RemoteProvider, agent: AgentChoice): Endpoint {
     const access = accessTo(provider, agent, configuration)
     if (access === undefined) throw notConfigured(provider)
-    return endpointOf(access, { trusted: trustedFetch, outbound: outboundFetch })
+    return endpointOf(access, ways)
   }
 
   async function modelsOf(provider: Provider, agent: AgentChoice): Promise<ModelDescriptor[]> {

@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import type { AgentChoice, ModelConfiguration } from './model-configuration.ts'
 import type { RemoteProvider } from './provider.ts'
-import { accessTo, baseAddress, endpointOf, notConfigured, usableProviders } from './provider-access.ts'
+import {
+  accessTo,
+  baseAddress,
+  endpointOf,
+  notConfigured,
+  usableProviders,
+  waysOut,
+} from './provider-access.ts'
 
 const nothing: ModelConfiguration = { embeddingProvider: 'builtin' }
 const everything: ModelConfiguration = {
@@ -159,10 +166,11 @@ test('an agent’s address goes through the guard, an operator’s does not, and
       return new Response()
     }
   const fetches = { trusted: fetchNamed('trusted'), outbound: fetchNamed('outbound') }
-  await endpointOf({ baseUrl: 'https://a.example/v1', apiKey: 'k', addressFrom: 'agent' }, fetches).fetch(
+  const ways = waysOut(fetches)
+  await endpointOf({ baseUrl: 'https://a.example/v1', apiKey: 'k', addressFrom: 'agent' }, ways).fetch(
     'https://a.example',
   )
-  await endpointOf({ baseUrl: 'https://b.example/v1', apiKey: 'k', addressFrom: 'operator' }, fetches).fetch(
+  await endpointOf({ baseUrl: 'https://b.example/v1', apiKey: 'k', addressFrom: 'operator' }, ways).fetch(
     'https://b.example',
   )
   expect(calls).toEqual([

@@ -1,8 +1,9 @@
 import { AppError } from '#platform/errors.ts'
 import type { AgentChoice, ModelConfiguration } from './model-configuration.ts'
-import type { Endpoint, Provider, RemoteProvider } from './provider.ts'
+import type { Endpoint, Provider, RemoteProvider, WayOut } from './provider.ts'
 import { providers } from './provider.ts'
 import { adapterOf } from './providers.ts'
+import { sendDirectly } from './send.ts'
 
 /** Which setting and which variable make a provider usable. */
 const names = {
@@ -75,12 +76,21 @@ export function baseAddress(address: string, publicAddress = 'https://localhost/
   return complete.replace(/\/+$/, '')
 }
 
+/** The ways to addresses, by whose word they are. To be made once: models are kept by the way that they go. */
+export type WaysOut = Record<Access['addressFrom'], WayOut>
+
 /** No model interface redirects: one that does would carry keys to where they don't belong, so it is an error. */
-export function endpointOf(
-  access: Access,
-  fetches: { trusted: typeof fetch; outbound: typeof fetch },
-): Endpoint {
-  const { baseUrl, apiKey, addressFrom } = access
-  const fetch = addressFrom === 'agent' ? fetches.outbound : fetches.trusted
-  return { baseUrl, apiKey, fetch: (input, init) => fetch(input, { ...init, redirect: 'error' }) }
+export function waysOut(fetches: { trusted: typeof fetch; outbound: typeof fetch }): WaysOut {
+  return {
+    operator: { fetch: withoutRedirects(fetches.trusted), send: sendDirectly },
+    agent: { fetch: withoutRedirects(fetches.outbound) },
+  }
+}
+
+function withoutRedirects(send: typeof fetch): typeof fetch {
+  return (input, init) => send(input, { ...init, redirect: 'error' })
+}
+
+export function endpointOf({ baseUrl, apiKey, addressFrom }: Access, ways: WaysOut): Endpoint {
+  return { baseUrl, apiKey, ...ways[addressFrom] }
 }

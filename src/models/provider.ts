@@ -1,4 +1,6 @@
-import type { EmbeddingModelV4, LanguageModelV4 } from '@ai-sdk/provider'
+import type { EmbeddingModelV4 } from '@ai-sdk/provider'
+import type { LanguageModel } from './language-model.ts'
+import type { Send } from './send.ts'
 
 /** In the order in which the first configured one becomes the default. */
 export const providers = ['openai', 'anthropic', 'google', 'openai-compatible', 'builtin'] as const
@@ -11,13 +13,19 @@ export function isProvider(name: string): name is Provider {
   return providers.some(provider => provider === name)
 }
 
+/** A way to send requests. */
+export interface WayOut {
+  fetch: typeof fetch
+  /** The same way for answers that are read piece by piece; by `fetch` where it is absent. */
+  send?: Send
+}
+
 /** Where a provider's models are reached, and as whom. */
-export interface Endpoint {
+export interface Endpoint extends WayOut {
   /** With the version in its path, such as `https://api.openai.com/v1`; no slash at the end. */
   baseUrl: string
   /** Absent for servers that ask for none. */
   apiKey?: string | undefined
-  fetch: typeof fetch
 }
 
 /** A model as `chat/models` lists it. */
@@ -46,9 +54,9 @@ export interface ListedModel {
 export interface RemoteProviderAdapter {
   /** The address when the operator has set none; absent where there is no public one. */
   publicAddress?: string
-  languageModel(modelId: string, endpoint: Endpoint): Promise<Pick<LanguageModelV4, 'doStream'>>
+  languageModel(modelId: string, endpoint: Endpoint): Promise<Pick<LanguageModel, 'doStream'>>
   /** Absent where the provider has no embedding models. */
-  embeddingModel?(modelId: string, endpoint: Endpoint): Promise<EmbeddingModelV4>
+  embeddingModel?(modelId: string, endpoint: Endpoint): Promise<Pick<EmbeddingModelV4, 'doEmbed'>>
   /** Path and headers of the request for the list of models. */
   listRequest(apiKey: string | undefined): { path: string; headers: Record<string, string> }
   /** The models in the list's body that can chat; must not throw, whatever the body holds. */

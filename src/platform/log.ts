@@ -11,6 +11,8 @@ const secretFields = [
   'apiKey',
   'api_key',
   'secret',
+  'accessKeyId',
+  'secretAccessKey',
   'password',
   'sealed',
   'credentials',

@@ -28,16 +28,17 @@ test('each agent has a database of its own, which outlives the process', async (
   expect(await agentDatabases.use('b', read)).toEqual([])
 })
 
-test('a handle names the file for workers and the folder of uploads', async () => {
+test('a handle names the file for workers and the place of uploads', async () => {
   const { agentDatabases, addAgent, path } = await openEmbeddedStorage()
   await addAgent('a')
   const agent = await agentDatabases.acquire('a')
   expect(agent).toMatchObject({
     agentId: 'a',
     path: join(path, 'agents/a/agent.db'),
-    filesDirectory: join(path, 'agents/a/files'),
   })
-  expect(existsSync(agent.filesDirectory)).toBe(true)
+  const file = { kind: 'directory', path: join(path, 'agents/a/files/x') }
+  expect(agent.files.locate('x')).toEqual(file)
+  expect(existsSync(join(path, 'agents/a/files'))).toBe(true)
   agent.release()
 })
 

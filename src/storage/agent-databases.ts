@@ -71,6 +71,7 @@ class OpenDatabases implements AgentDatabases {
   readonly #limit: number
   /** In the order of their last acquisition, oldest first. */
   readonly #entries = new Map<string, Entry>()
+  #lastAcquired = ''
   readonly #openedBefore = new Set<string>()
   readonly #removals = new Map<string, Promise<void>>()
   #closed = false
@@ -128,7 +129,11 @@ class OpenDatabases implements AgentDatabases {
   }
 
   #entryOf(agentId: string): Entry {
-    const entry = this.#entries.get(agentId) ?? {
+    const known = this.#entries.get(agentId)
+    // Most requests in a row are to the same agent, which then is the last in the order already.
+    if (known !== undefined && this.#lastAcquired === agentId) return known
+    this.#lastAcquired = agentId
+    const entry = known ?? {
       opening: this.#open(agentId),
       confirmedUntil: performance.now() + confirmationMs,
       users: 0,
@@ -162,7 +167,6 @@ class OpenDatabases implements AgentDatabases {
     try {
       await migrate(agent.db, agentMigrations(engine.schema))
       if (!this.#openedBefore.has(agentId)) {
-        await engine.recover(agent)
         for (const prepare of onOpen) await prepare({ agentId, db: agent.db })
         this.#openedBefore.add(agentId)
       }

@@ -5,25 +5,21 @@ import type {
   Kysely,
   QueryExecutorProvider,
 } from 'kysely'
+import type { FileStore } from './files/file-store.ts'
 import type { AgentTables, PlatformTables } from './tables.ts'
 
 /** What a database engine does for storage; everything else is written once, for all engines. */
 export interface StorageEngine {
   schema: SchemaParts
   /** No other process writes these databases, so that what this one remembers of them stays true. */
-  exclusive: boolean
+  readonly exclusive: boolean
   /** Whether there is a platform database: a service has run here. */
   isUsed(): Promise<boolean>
   /** Opens the platform database as it is found, without migrating it; the caller destroys it. */
   openPlatform(): Promise<Kysely<PlatformTables>>
   /** Opens an agent's database, made where there is none, without migrating it; the caller destroys it. */
   openAgent(agentId: string): Promise<OpenAgent>
-  /**
-   * Clears away what a process that died has left behind: once in this process, on the newest schema and before anyone
-   * uses the database.
-   */
-  recover(agent: OpenAgent): Promise<void>
-  /** Deletes an agent's database and files, which must be closed; succeeds where there are none. */
+  /** Deletes an agent's database, which must be closed, and then its files; succeeds where there are none. */
   removeAgent(agentId: string): Promise<void>
   /** Lets the next process in; after all databases are closed. */
   close(): Promise<void>
@@ -33,8 +29,8 @@ export interface OpenAgent {
   db: Kysely<AgentTables>
   /** What a worker needs to open the same database; on some engines it holds a password. */
   path: string
-  /** Folder of the agent's uploads. */
-  filesDirectory: string
+  /** The agent's uploads. */
+  files: FileStore
 }
 
 /** The parts of the schema that engines word differently; migrations take them as an argument. */

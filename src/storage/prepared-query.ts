@@ -9,21 +9,47 @@ class Placeholder {
   }
 }
 
+/** Answers a query that reads at once, by itself and not within anyone's transaction; undefined while it can't. */
+export type ReadAtOnce = (sql: string, parameters: readonly unknown[]) => unknown[] | undefined
+
+const readers = new WeakMap<object, ReadAtOnce>()
+
+/** To be called by an engine that can read without waiting: the way through Kysely's connections costs as much as the query. */
+export function offerReadAtOnce(database: object, read: ReadAtOnce): void {
+  readers.set(database, read)
+}
+/** Stands in for the value of that name, whatever its type. */
+export type ValueOf<Name extends string> = <Type = string>(name: Name) => Type
+
 /**
- * A query whose text is built once, for the few that run with every request: building costs several times what running
- * does. `build` gets a function that stands in for each value.
+ * A query whose text is built once for each engine, for the few that run with every request: building costs several times
+ * what running does. `build` gets a function that stands in for each value.
  */
 export function prepareQuery<Database, Row, Name extends string>(
-  build: (database: Kysely<Database>, value: (name: Name) => string) => Compilable<Row>,
+  build: (database: Kysely<Database>, value: ValueOf<Name>) => Compilable<Row>,
 ): (database: Kysely<Database>, values: Record<Name, unknown>) => Promise<Row[]> {
-  let compiled: CompiledQuery<Row> | undefined
+  const byEngine = new WeakMap<object, CompiledQuery<Row>>()
+
+  function compiledFor(database: Kysely<Database>): CompiledQuery<Row> {
+    const { adapter } = database.getExecutor()
+    // The engine takes the placeholder for the value that it stands for; it is replaced before the engine sees it.
+    const compiled =
+      byEngine.get(adapter) ??
+      build(database, <Type>(name: Name) => new Placeholder(name) as unknown as Type).compile()
+    byEngine.set(adapter, compiled)
+    return compiled
+  }
+
   return async (database, values) => {
-    // The engine takes the placeholder for the text that it stands for; it is replaced before the engine sees it.
-    compiled ??= build(database, name => new Placeholder(name) as unknown as string).compile()
+    const compiled = compiledFor(database)
     const named: Record<string, unknown> = values
     const parameters = compiled.parameters.map(parameter =>
       parameter instanceof Placeholder ? named[parameter.name] : parameter,
     )
+    // A transaction is another object than its database, so that what is read in one goes its way.
+    const read = compiled.query.kind === 'SelectQueryNode' ? readers.get(database) : undefined
+    const found = read?.(compiled.sql, parameters)
+    if (found !== undefined) return found as Row[]
     const { rows } = await database.executeQuery<Row>({ ...compiled, parameters })
     return rows
   }

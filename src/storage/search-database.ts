@@ -1,3 +1,5 @@
+import { isAgentAddress } from './postgres/address.ts'
+import { openSearchDatabase as openPostgres } from './postgres/search-database.ts'
 import type { SearchDatabase } from './search-engine.ts'
 import { openSearchDatabase as openSqlite } from './sqlite/search-database.ts'
 
@@ -10,5 +12,5 @@ interface Options {
  * destroys `db`. Here, and nowhere above, is decided which engine that is.
  */
 export function openSearchDatabase(path: string, options: Options): Promise<SearchDatabase> {
-  return openSqlite(path, options)
+  return isAgentAddress(path) ? openPostgres(path) : openSqlite(path, options)
 }

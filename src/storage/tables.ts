@@ -20,6 +20,7 @@ export interface AgentTables extends OutboxTables {
   conversations: ConversationsTable
   messages: MessagesTable
   sources: SourcesTable
+  file_parts: FilePartsTable
   chunks: ChunksTable
   chunk_generations: ChunkGenerationsTable
   agent_facts: FactsTable
@@ -118,6 +119,15 @@ interface SourcesTable {
   updated_at: string
   /** Since when nobody sees it any more, while a job takes it apart; null for all others. */
   removed_at: string | null
+}
+
+/** Uploads, where the database is what keeps them. */
+interface FilePartsTable {
+  /** Name of the file, as `file_path` of its source. */
+  file_id: string
+  /** From 0. */
+  number: number
+  content: Uint8Array
 }
 
 interface ChunksTable {

@@ -29,7 +29,7 @@ const unlimited = { general: 0, chat: 0, browser: 0, bulk: 0 }
 /** A server for one test, closed when the test has finished. */
 export async function bareServer(options: BareServerOptions = {}): Promise<BareServer> {
   const logged: Record<string, unknown>[] = []
-  const app = await createServer({
+  const app = createServer({
     log: createLog('debug', { write: line => logged.push(JSON.parse(line)) }),
     clock: systemClock,
     metrics: createMetrics(),

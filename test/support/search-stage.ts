@@ -1,3 +1,4 @@
+import type { Kysely } from 'kysely'
 import { onTestFinished } from 'vitest'
 import type { Chunk } from '#features/sources/chunking/chunk-document.ts'
 import { withAgentDatabase } from '#features/sources/search/agent-database.ts'
@@ -5,27 +6,16 @@ import type { Embedded, IndexWriter } from '#features/sources/search/index-write
 import { createIndexWriter } from '#features/sources/search/index-writer.ts'
 import type { ChunkQuery } from '#features/sources/search/rankings.ts'
 import { searchChunks } from '#features/sources/search/search-chunks.ts'
+import { openSearchDatabase } from '#storage/search-database.ts'
 import type { SearchDatabase } from '#storage/search-engine.ts'
-import { openEmbeddedStorage } from './embedded-storage.ts'
+import type { AgentTables } from '#storage/tables.ts'
+import { openStorage } from './storage.ts'
 
-/** The database file of a new agent, with ways to fill and search it in the test's own thread. */
+/** The database of a new agent, with ways to fill and search it in the test's own thread. */
 export async function setSearchStage() {
-  const storage = await openEmbeddedStorage()
-  await storage.addAgent('a')
-  const agent = await storage.agentDatabases.acquire('a')
-  onTestFinished(() => agent.release())
-  const { path, db } = agent
+  const { path, db } = await openAgent()
   let chunksMade = 0
   const ids = { record: () => `chunk-${++chunksMade}`, toolCall: () => '' }
-
-  async function addSource(id: string): Promise<void> {
-    const time = '2026-01-01T00:00:00.000Z'
-    const row = { id, type: 'file', name: `${id}.txt`, status: 'ready', progress: 1, config: '{}' }
-    await db
-      .insertInto('sources')
-      .values({ ...row, error: null, chunks: null, file_path: null, created_at: time, updated_at: time })
-      .execute()
-  }
 
   function write<Result>(
     work: (writer: IndexWriter, db: SearchDatabase) => Promise<Result>,
@@ -36,7 +26,7 @@ export async function setSearchStage() {
   return {
     path,
     db,
-    addSource,
+    addSource: (id: string) => addSource(db, id),
     write,
 
     /** Puts these texts in the place of the source's chunks. */
@@ -54,6 +44,42 @@ export async function setSearchStage() {
       )
     },
   }
+}
+
+/** A new agent with chunks that are in no index yet: their sequences are 1 to `count`. */
+export async function setEngineStage(count = 50): Promise<SearchDatabase> {
+  const { path, db } = await openAgent()
+  await addSource(db, 'manual')
+  const place = {
+    source_id: 'manual',
+    content: '',
+    page: null,
+    section: null,
+    start_offset: 0,
+    end_offset: 0,
+  }
+  const chunks = Array.from({ length: count }, (_, index) => ({ ...place, id: `chunk-${index + 1}` }))
+  await db.insertInto('chunks').values(chunks).execute()
+  const database = await openSearchDatabase(path, { readOnly: false })
+  onTestFinished(() => database.db.destroy())
+  return database
+}
+
+async function openAgent() {
+  const storage = await openStorage()
+  await storage.addAgent('a')
+  const agent = await storage.agentDatabases.acquire('a')
+  onTestFinished(() => agent.release())
+  return agent
+}
+
+async function addSource(db: Kysely<AgentTables>, id: string): Promise<void> {
+  const time = '2026-01-01T00:00:00.000Z'
+  const row = { id, type: 'file', name: `${id}.txt`, status: 'ready', progress: 1, config: '{}' }
+  await db
+    .insertInto('sources')
+    .values({ ...row, error: null, chunks: null, file_path: null, created_at: time, updated_at: time })
+    .execute()
 }
 
 /** A chunk that is the whole of its text. */

@@ -1,21 +1,27 @@
-import type { Kysely } from 'kysely'
+import type { Kysely, SelectQueryBuilder } from 'kysely'
 import type { ListDefinition, ListParameters } from '#platform/http/list-query.ts'
 import { listRows } from '#platform/http/list-query.ts'
+import type { ValueOf } from '#storage/prepared-query.ts'
 import { prepareQuery } from '#storage/prepared-query.ts'
 import type { PlatformTables } from '#storage/tables.ts'
 import type { AdminEntry } from './access.schema.ts'
 import type { Role } from './policy.ts'
+import type { KnownRole } from './role-memory.ts'
 
 type Database = Kysely<PlatformTables>
 
 const adminList: ListDefinition<AdminEntry> = {
-  sortable: { email: { column: 'email' }, role: { column: 'role' }, created_at: { column: 'created_at' } },
+  sortable: {
+    id: { column: 'id' },
+    email: { column: 'email' },
+    role: { column: 'role' },
+    created_at: { column: 'created_at' },
+  },
   defaultSort: 'created_at',
   defaultOrder: 'asc',
   searchable: ['email'],
   dateColumn: 'created_at',
   uniqueColumn: 'id',
-  valueOf: (row, column) => row[column as keyof AdminEntry],
 }
 
 interface OwnAgent {
@@ -27,21 +33,29 @@ interface OwnAgent {
 
 const ownAgentList: ListDefinition<OwnAgent> = {
   sortable: {
+    id: { column: 'id' },
     name: { column: 'name' },
     role: { column: 'role' },
-    created_at: { column: 'agents.created_at' },
+    created_at: { column: 'created_at' },
   },
   defaultSort: 'name',
   defaultOrder: 'asc',
   searchable: ['name'],
-  dateColumn: 'agents.created_at',
-  uniqueColumn: 'agents.id',
-  valueOf: (row, column) => row[column.replace('agents.', '') as keyof OwnAgent],
+  dateColumn: 'created_at',
+  uniqueColumn: 'id',
 }
 
-const publicAgentList = { ...ownAgentList, sortable: { name: { column: 'name' } } }
+/** A role on an agent is a column of what was selected, whether it stands in a table or is given. */
+function listAgents(
+  database: Database,
+  agents: SelectQueryBuilder<PlatformTables, 'agents', OwnAgent>,
+  parameters: ListParameters,
+) {
+  const query = database.selectFrom(agents.as('agents')).select(['id', 'name', 'role', 'created_at'])
+  return listRows(query, ownAgentList, parameters)
+}
 
-const selectRole = prepareQuery((database: Database, value: (name: 'agentId' | 'email') => string) =>
+const selectRole = prepareQuery((database: Database, value: ValueOf<'agentId' | 'email'>) =>
   database
     .selectFrom('agents')
     .leftJoin('agent_admins', join =>
@@ -55,7 +69,7 @@ const selectRole = prepareQuery((database: Database, value: (name: 'agentId' | '
 export function createAccessRepository(database: Database) {
   return {
     /** The agent's existence and the e-mail's role on it; undefined if there is no such agent. */
-    async findRole(agentId: string, email: string): Promise<{ role: Role | null } | undefined> {
+    async findRole(agentId: string, email: string): Promise<KnownRole | undefined> {
       return (await selectRole(database, { agentId, email }))[0]
     },
 
@@ -73,7 +87,7 @@ export function createAccessRepository(database: Database) {
         .innerJoin('agents', 'agents.id', 'agent_admins.agent_id')
         .select(['agents.id', 'agents.name', 'agent_admins.role', 'agents.created_at'])
         .where('agent_admins.email', '=', email)
-      return listRows(query, ownAgentList, parameters)
+      return listAgents(database, query, parameters)
     },
 
     /** The one agent that callers without a user reach, with the role that they have on it. */
@@ -82,7 +96,7 @@ export function createAccessRepository(database: Database) {
         .selectFrom('agents')
         .select(({ val }) => ['agents.id', 'agents.name', val<string>(role).as('role'), 'agents.created_at'])
         .where('agents.id', '=', agentId)
-      return listRows(query, publicAgentList, parameters)
+      return listAgents(database, query, parameters)
     },
 
     async findAdmin(agentId: string, adminId: string): Promise<AdminEntry | undefined> {

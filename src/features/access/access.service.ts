@@ -8,6 +8,8 @@ import type { AdminEntry, NewAdmin } from './access.schema.ts'
 import type { User } from './gateway.ts'
 import type { Power, PublicAccess } from './policy.ts'
 import { publicPowers, publicRoles } from './policy.ts'
+import type { KnownRole } from './role-memory.ts'
+import { readRolesAnew, rememberRoles } from './role-memory.ts'
 
 /** The agent that exists from the first start and that needs no user. */
 export const defaultAgentId = 'default'
@@ -15,29 +17,42 @@ export const defaultAgentId = 'default'
 interface Needs {
   repository: AccessRepository
   publicAccess: PublicAccess
+  /** Whether no other process changes roles, so that they may be remembered. */
+  isAlone: boolean
   clock: Clock
   ids: Ids
 }
 
-export function createAccessService({ repository, publicAccess, clock, ids }: Needs) {
+export function createAccessService({ repository, publicAccess, isAlone, clock, ids }: Needs) {
+  const roles = isAlone ? rememberRoles(repository.findRole) : readRolesAnew(repository.findRole)
+
+  function powerBy(found: KnownRole | undefined, agentId: string, { email }: User): Power {
+    if (found === undefined) throw notFound('Agent')
+    if (found.role !== null) return found.role
+    if (agentId === defaultAgentId) return publicPowers[publicAccess]
+    throw new AccessDenied(
+      `Access denied: ${email} has no role on this agent. Ask one of its owners for one.`,
+    )
+  }
+
   return {
     /**
      * What somebody may do on an agent. Nobody learns from the answer which agents exist:
      * without a user a missing agent is refused like a closed one; a user gets NOT_FOUND.
      */
-    async powerOn(agentId: string, user: User | undefined): Promise<Power> {
+    powerOn(agentId: string, user: User | undefined): Power | Promise<Power> {
       if (user === undefined) {
         if (agentId === defaultAgentId) return publicPowers[publicAccess]
         throw new AccessDenied('Access denied: only the agent "default" is open to callers without a user.')
       }
-      const found = await repository.findRole(agentId, user.email)
-      if (found === undefined) throw notFound('Agent')
-      if (found.role !== null) return found.role
-      if (agentId === defaultAgentId) return publicPowers[publicAccess]
-      throw new AccessDenied(
-        `Access denied: ${user.email} has no role on this agent. Ask one of its owners for one.`,
-      )
+      const found = roles.find(agentId, user.email)
+      return found instanceof Promise
+        ? found.then(role => powerBy(role, agentId, user))
+        : powerBy(found, agentId, user)
     },
+
+    /** To be called when an agent was removed, and with it the roles on it. */
+    forgetRoles: () => roles.forget(),
 
     /** The agents on which the user has an entry, with the role; without a user the public one. */
     listOwnAgents(user: User | undefined, parameters: ListParameters) {
@@ -54,14 +69,15 @@ export function createAccessService({ repository, publicAccess, clock, ids }: Ne
         role: admin.role,
         created_at: timestamp(clock),
       }
-      if (!(await repository.insertAdmin(agentId, entry)))
-        throw conflict(`${entry.email} already has a role on this agent. Remove it first.`)
+      const isAdded = await repository.insertAdmin(agentId, entry).finally(roles.forget)
+      if (!isAdded) throw conflict(`${entry.email} already has a role on this agent. Remove it first.`)
       return entry
     },
 
     async removeAdmin(agentId: string, adminId: string): Promise<void> {
       if ((await repository.findAdmin(agentId, adminId)) === undefined) throw notFound('Admin entry')
-      if (!(await repository.deleteAdmin(agentId, adminId)))
+      const isRemoved = await repository.deleteAdmin(agentId, adminId).finally(roles.forget)
+      if (!isRemoved)
         throw conflict('The last owner of an agent cannot be removed. Make somebody else its owner first.')
     },
   }

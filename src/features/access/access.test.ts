@@ -1,7 +1,5 @@
 import { once } from 'node:events'
-import { readdirSync } from 'node:fs'
 import { connect } from 'node:net'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { errorRow, row } from '#test/spec/row.ts'
 import type { TestApp } from '#test/support/build-app.ts'
@@ -129,6 +127,8 @@ describe(`one's own agents ${row('GET /api/auth/agents')}`, () => {
   it('are the public one alone without a user', async () => {
     const { body } = await app.call('GET', '/api/auth/agents')
     expect(body).toMatchObject({ agents: [{ id: 'default', name: 'default', role: 'admin' }] })
+    const sorted = await app.call('GET', '/api/auth/agents?sort=role,created_at,id&cursor=')
+    expect(sorted.body).toMatchObject({ agents: [{ id: 'default' }], meta: { has_more: false } })
   })
 })
 
@@ -153,6 +153,23 @@ describe('roles', () => {
     expect(await statuses('admin@example.com')).toEqual([200, 200, 200, 403])
     expect(await statuses('owner@example.com')).toEqual([200, 200, 200, 201])
     expect(await statuses('stranger@example.com')).toEqual([403, 403, 403, 403])
+  })
+
+  it('begin at once when the entry is added, and after a refusal as well', async () => {
+    const owner = await gateway.headers('owner@example.com')
+    const id = await makeAgent(owner)
+    const headers = await gateway.headers('comer@example.com')
+    expect((await app.call('GET', `/api/agents/${id}`, { headers })).status).toBe(403)
+    await give(id, owner, 'comer@example.com', 'viewer')
+    expect((await app.call('GET', `/api/agents/${id}`, { headers })).status).toBe(200)
+  })
+
+  it('end with the agent', async () => {
+    const owner = await gateway.headers('owner@example.com')
+    const id = await makeAgent(owner)
+    expect((await app.call('GET', `/api/agents/${id}`, { headers: owner })).status).toBe(200)
+    await app.call('DELETE', `/api/agents/${id}`, { headers: owner })
+    expect((await app.call('GET', `/api/agents/${id}/admins`, { headers: owner })).status).toBe(404)
   })
 
   it('end at once when the entry is removed', async () => {
@@ -321,9 +338,12 @@ describe('a client that goes away', () => {
       'The first half of a file',
     ]
     socket.write(lines.join('\r\n'))
-    await vi.waitFor(() =>
-      expect(readdirSync(join(own.dataDirectory, 'agents', body.id, 'files'))).toHaveLength(1),
-    )
+    // The job that is left before an upload is stored tells that it is under way.
+    const jobs = () =>
+      own.service.foundation.agentDatabases.use(body.id, ({ db }) =>
+        db.selectFrom('outbox').select('name').execute(),
+      )
+    await vi.waitFor(async () => expect(await jobs()).toEqual([{ name: 'upload.discard' }]))
     socket.destroy()
     await once(socket, 'close')
     const begun = performance.now()

@@ -30,15 +30,17 @@ interface Needs {
 /** The one place that decides whether a request may go on, and that opens the agent's database for it. */
 export function createDecision({ identify, access: service, agentDatabases }: Needs): Decide {
   return async (request, reply, access) => {
-    request.user = await identify(request)
+    const identified = identify(request)
+    request.user = identified instanceof Promise ? await identified : identified
     if (access === 'user' && request.user === undefined)
       throw new AccessDenied(
         'Access denied: this needs a user. Sign in through the identity gateway, or set DEV_USER while developing.',
       )
     if (!isAgentAccess(access)) return
     const agentId = agentIdOf(request)
-    const power = await service.powerOn(agentId, request.user)
-    if (!allows(power, access)) throw new AccessDenied(refusal(access, agentId === defaultAgentId))
+    const power = service.powerOn(agentId, request.user)
+    if (!allows(power instanceof Promise ? await power : power, access))
+      throw new AccessDenied(refusal(access, agentId === defaultAgentId))
     request.agent = await agentDatabases.acquire(agentId)
     // A client may go before the handler is done, and a handler before its stream has ended: the last one lets go.
     const release = afterBoth(() => request.agent.release())

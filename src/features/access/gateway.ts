@@ -17,8 +17,8 @@ export interface GatewaySettings {
   header: string
 }
 
-/** Verifies a token: the user it names, or undefined for a valid token without an e-mail. */
-export type VerifyToken = (token: string) => Promise<User | undefined>
+/** Verifies a token: the user it names, or undefined for a valid token without an e-mail; at once where it is known. */
+export type VerifyToken = (token: string) => User | undefined | Promise<User | undefined>
 
 interface Verified {
   user: User | undefined
@@ -35,13 +35,15 @@ const rememberedTokens = 5000
 export function createGateway(settings: GatewaySettings, clock: Clock): VerifyToken {
   const remembered = new LRUCache<string, Verified>({ max: rememberedTokens })
   const verify = createVerifier(settings, clock)
-  return async token => {
-    const key = hash('sha256', token, 'base64')
-    const known = remembered.get(key)
-    if (known !== undefined && known.expiresAt > clock.now()) return known.user
+  async function verifyAndRemember(token: string, key: string) {
     const verified = await verify(token)
     remembered.set(key, verified)
     return verified.user
+  }
+  return token => {
+    const key = hash('sha256', token, 'base64')
+    const known = remembered.get(key)
+    return known !== undefined && known.expiresAt > clock.now() ? known.user : verifyAndRemember(token, key)
   }
 }
 

@@ -2,13 +2,16 @@ import type { FastifyRequest } from 'fastify'
 import { isLoopback } from '#platform/network.ts'
 import type { User, VerifyToken } from './gateway.ts'
 
-/** Finds out who sends a request: a user, or nobody. Throws UNAUTHORIZED for a token that is not to be trusted. */
-export type Identify = (request: FastifyRequest) => Promise<User | undefined>
+/**
+ * Finds out who sends a request: a user, or nobody; at once where nothing has to be waited for. Throws UNAUTHORIZED for a
+ * token that is not to be trusted.
+ */
+export type Identify = (request: FastifyRequest) => User | undefined | Promise<User | undefined>
 
 /** With a gateway its header alone decides; other headers that name a person are never looked at. */
 export function identifyByGateway(header: string, verify: VerifyToken): Identify {
   const name = header.toLowerCase()
-  return async request => {
+  return request => {
     const token = request.headers[name]
     // An empty header is what proxies send for "nobody".
     if (token === undefined || token === '') return undefined
@@ -22,7 +25,7 @@ export function identifyByGateway(header: string, verify: VerifyToken): Identify
  */
 export function identifyAsDeveloper(email: string): Identify {
   const user: User = { email, name: undefined }
-  return async request => (isOwnRequest(request) ? user : undefined)
+  return request => (isOwnRequest(request) ? user : undefined)
 }
 
 function isOwnRequest(request: FastifyRequest): boolean {
@@ -36,4 +39,4 @@ function isOwnRequest(request: FastifyRequest): boolean {
   return origin === undefined || origin === `http://${host}` || origin === `https://${host}`
 }
 
-export const identifyNobody: Identify = async () => undefined
+export const identifyNobody: Identify = () => undefined

@@ -27,19 +27,30 @@ interface AgentUpdate {
 
 const agentList: ListDefinition<AgentSummary> = {
   sortable: {
+    id: { column: 'id' },
     name: { column: 'name' },
     description: { column: 'description' },
     status: { column: 'status' },
-    created_at: { column: 'agents.created_at' },
+    owner_email: { column: 'owner_email', whenNull: '' },
+    created_at: { column: 'created_at' },
     updated_at: { column: 'updated_at' },
   },
   defaultSort: 'created_at',
   defaultOrder: 'asc',
   searchable: ['name', 'description'],
-  dateColumn: 'agents.created_at',
-  uniqueColumn: 'agents.id',
-  valueOf: (row, column) => row[column.replace('agents.', '') as keyof AgentSummary] ?? '',
+  dateColumn: 'created_at',
+  uniqueColumn: 'id',
 }
+
+const summaryColumns = [
+  'id',
+  'name',
+  'description',
+  'status',
+  'owner_email',
+  'created_at',
+  'updated_at',
+] as const
 
 /** Agents with the e-mail of their earliest owner. */
 function selectAgents(database: Kysely<PlatformTables>) {
@@ -95,11 +106,10 @@ export function createAgentsRepository(database: Kysely<PlatformTables>) {
     listReachable(email: string | undefined, openAgentId: string, parameters: AgentListQuery) {
       const reachable = selectReachable(database, email, openAgentId)
       const { status } = parameters
-      return listRows(
-        status ? reachable.where('agents.status', 'in', status) : reachable,
-        agentList,
-        parameters,
-      )
+      const wanted = status ? reachable.where('agents.status', 'in', status) : reachable
+      // The owner's e-mail is worked out: a list's columns are those of what it selects from.
+      const query = database.selectFrom(wanted.as('agents')).select(summaryColumns)
+      return listRows(query, agentList, parameters)
     },
 
     async find(id: string): Promise<AgentRecord | undefined> {

@@ -3,6 +3,7 @@ import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { AppError, conflict, notFound } from '#platform/errors.ts'
 import type { Ids } from '#platform/ids.ts'
+import type { Log } from '#platform/log.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { AgentRecord, AgentsRepository } from './agents.repository.ts'
 import { countRecords } from './agents.repository.ts'
@@ -16,17 +17,25 @@ interface Needs {
   defaultAgentId: string
   /** Closes the agent's database and deletes it with all its files. */
   removeDatabase(agentId: string): Promise<void>
+  /** Told when an agent is gone, and with it the roles on it. */
+  forgetRoles(): void
   clock: Clock
   ids: Ids
+  log: Log
 }
 
 export function createAgentsService(needs: Needs) {
-  const { repository, defaultAgentId, clock, ids } = needs
+  const { repository, defaultAgentId, clock, ids, log } = needs
 
   async function find(id: string) {
     const agent = await repository.find(id)
     if (agent === undefined) throw notFound('Agent')
     return agent
+  }
+
+  async function removeData(id: string): Promise<void> {
+    await needs.removeDatabase(id)
+    await repository.finishRemoving(id)
   }
 
   return {
@@ -68,19 +77,23 @@ export function createAgentsService(needs: Needs) {
 
     /** Deletes the agent with everything that belongs to it. */
     async remove(id: string): Promise<void> {
-      if (!(await repository.remove(id))) throw notFound('Agent')
-      await needs.removeDatabase(id)
-      await repository.finishRemoving(id)
+      const isRemoved = await repository.remove(id).finally(needs.forgetRoles)
+      if (!isRemoved) throw notFound('Agent')
+      await removeData(id)
     },
 
     /** To be called at start: makes the agent that always exists, and ends deletions that a crash cut short. */
     async prepare(): Promise<void> {
       if ((await repository.find(defaultAgentId)) === undefined)
         await repository.insert(newRecord(defaultAgentId, { name: defaultAgentId }, timestamp(clock)))
-      for (const id of await repository.listRemoving()) {
-        await needs.removeDatabase(id)
-        await repository.finishRemoving(id)
-      }
+      // A bucket that is down must not keep the service from starting.
+      for (const id of await repository.listRemoving())
+        await removeData(id).catch(error =>
+          log.error(
+            { err: error, agentId: id },
+            'a deleted agent could not be removed; the next start tries again',
+          ),
+        )
     },
   }
 }

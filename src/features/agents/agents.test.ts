@@ -14,6 +14,11 @@ interface AgentBody {
   settings: Record<string, unknown>
 }
 
+interface AgentPage {
+  agents: AgentBody[]
+  meta: { next_cursor?: string }
+}
+
 let gateway: Gateway
 let app: TestApp
 let olga: Record<string, string>
@@ -115,6 +120,29 @@ describe(`listing agents ${row('GET /api/agents')}`, () => {
   it('shows a caller without a user the default agent alone', async () => {
     const { body } = await app.call<{ agents: AgentBody[] }>('GET', '/api/agents')
     expect(body.agents.map(({ id }) => id)).toEqual(['default'])
+  })
+
+  it.each(['id', 'name', 'description', 'status', 'owner_email', 'created_at', 'updated_at'])(
+    'sorts by %s, with a cursor as well',
+    async field => {
+      const { id } = await makeAgent()
+      const page = async (query: string) => {
+        const path = `/api/agents?sort=${field}&order=desc&${query}`
+        const { body } = await app.call<AgentPage>('GET', path, { headers: olga })
+        return { ids: body.agents.map(agent => agent.id), cursor: body.meta.next_cursor }
+      }
+      const all = await page('limit=1000')
+      expect(all.ids).toEqual(expect.arrayContaining([id, 'default']))
+      const first = await page('limit=1&cursor=')
+      const rest = await page(`limit=1000&cursor=${first.cursor}`)
+      expect([...first.ids, ...rest.ids]).toEqual(all.ids)
+    },
+  )
+
+  it('puts the agent that belongs to nobody before all owners', async () => {
+    await makeAgent()
+    const { body } = await app.call<AgentPage>('GET', '/api/agents?sort=owner_email', { headers: olga })
+    expect(body.agents[0]?.id).toBe('default')
   })
 
   it('filters by one or more statuses', async () => {

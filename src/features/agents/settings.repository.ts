@@ -1,12 +1,29 @@
 import type { Kysely } from 'kysely'
 import { inTransaction } from '#platform/transaction.ts'
+import type { ValueOf } from '#storage/prepared-query.ts'
+import { prepareQuery } from '#storage/prepared-query.ts'
 import type { PlatformTables } from '#storage/tables.ts'
+import type { AgentStatus } from './agents.schema.ts'
 import type { CredentialName, StoredSettings } from './settings.schema.ts'
 
 interface SettingsWrite {
   settings: StoredSettings
   sealed: Record<string, string | null>
 }
+
+const selectProfile = prepareQuery((database: Kysely<PlatformTables>, value: ValueOf<'id'>) =>
+  database
+    .selectFrom('agents')
+    .leftJoin('agent_credentials', 'agent_credentials.agent_id', 'agents.id')
+    .select(({ ref }) => [
+      'agents.name as agent_name',
+      ref('agents.status').$castTo<AgentStatus>().as('status'),
+      'agents.settings',
+      ref('agent_credentials.name').$castTo<CredentialName | null>().as('name'),
+      'agent_credentials.sealed',
+    ])
+    .where('agents.id', '=', value('id')),
+)
 
 /** Settings and sealed credentials of agents in the platform database. */
 export function createSettingsRepository(database: Kysely<PlatformTables>) {
@@ -43,6 +60,22 @@ export function createSettingsRepository(database: Kysely<PlatformTables>) {
         }
         return settings
       })
+    },
+
+    /** What answering for the agent needs to know of it, in one read; undefined without such an agent. */
+    async findProfile(agentId: string) {
+      const rows = await selectProfile(database, { id: agentId })
+      const [agent] = rows
+      return (
+        agent && {
+          name: agent.agent_name,
+          status: agent.status,
+          settings: JSON.parse(agent.settings) as StoredSettings,
+          credentials: rows.flatMap(({ name, sealed }) =>
+            name === null || sealed === null ? [] : [{ name, sealed }],
+          ),
+        }
+      )
     },
 
     async listCredentials(agentId: string): Promise<{ name: CredentialName; sealed: string }[]> {

@@ -61,12 +61,18 @@ export function createSettingsService({ repository, secretBox, modelInForce, clo
       return { settings: await inForce(agentId, settings), credentials: await credentialsOf(agentId) }
     },
 
-    /** The agent's credentials in clear text: for use against the service they belong to, never for an answer. */
-    async openCredentials(agentId: string): Promise<Credentials> {
-      const rows = await repository.listCredentials(agentId)
-      return Object.fromEntries(
-        rows.map(({ name, sealed }) => [name, secretBox.open(sealed, credentialContext(agentId, name))]),
-      )
+    /**
+     * The agent as its models need to know it. Credentials are in clear text: for use against the service they belong to,
+     * never for an answer.
+     */
+    async profileOf(agentId: string) {
+      const profile = await repository.findProfile(agentId)
+      if (profile === undefined) throw notFound('Agent')
+      const opened = profile.credentials.map(({ name, sealed }) => [
+        name,
+        secretBox.open(sealed, credentialContext(agentId, name)),
+      ])
+      return { ...profile, credentials: Object.fromEntries(opened) as Credentials }
     },
   }
 }

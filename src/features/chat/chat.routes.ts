@@ -1,13 +1,10 @@
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
-import { conflict } from '#platform/errors.ts'
 import type { App } from '#platform/http/app.ts'
 import { listParameters } from '#platform/http/list-query.ts'
 import { listValues } from '#platform/http/list-values.ts'
 import { sendEvents } from '#platform/http/sse.ts'
-import type { Answering } from './answering.ts'
-import type { Asking } from './asking.ts'
-import type { Catalogue } from './catalogue.ts'
+import type { Question } from './answering/question.ts'
 import {
   answerSchema,
   modelListSchema,
@@ -15,9 +12,7 @@ import {
   regenerateSchema,
   toolListSchema,
 } from './chat.schema.ts'
-import { streamAnswer } from './event-stream.ts'
-import { toPublic } from './messages.repository.ts'
-import type { Question } from './question.ts'
+import type { ChatService } from './chat.service.ts'
 
 const agentPath = Type.Object({ id: Type.String() })
 const messagePath = Type.Object({ id: Type.String(), messageId: Type.String() })
@@ -25,25 +20,13 @@ const messagePath = Type.Object({ id: Type.String(), messageId: Type.String() })
 /** Answered as JSON, or as server-sent events when the body asks for `stream`. */
 const answerResponse = { 200: answerSchema }
 
-interface Needs {
-  asking: Asking
-  answering: Answering
-  catalogue: Catalogue
-}
-
-export function registerChatRoutes(app: App, { asking, answering, catalogue }: Needs): void {
+export function registerChatRoutes(app: App, chat: ChatService): void {
   /** Listens for the client's going away from the beginning, since accepting a question may take its time. */
   async function deliver(asked: Promise<Question>, stream: boolean | undefined, reply: FastifyReply) {
-    const client = new AbortController()
-    reply.raw.once('close', () => {
-      if (!reply.raw.writableFinished) client.abort()
-    })
+    const client = signalOf(reply)
     const question = await asked
-    if (stream) return sendEvents(reply, streamAnswer(answering, question, client.signal))
-    const { assistantMessage, error } = await answering.run(question, () => {}, client.signal)
-    if (error !== undefined) throw error
-    if (assistantMessage === undefined) throw conflict('The request was aborted before there was an answer.')
-    return reply.send({ userMessage: toPublic(question.userMessage), assistantMessage })
+    if (stream) return sendEvents(reply, chat.stream(question, client))
+    return reply.send(await chat.answer(question, client))
   }
 
   app.route({
@@ -58,7 +41,7 @@ export function registerChatRoutes(app: App, { asking, answering, catalogue }: N
       response: answerResponse,
     },
     handler: (request, reply) =>
-      deliver(asking.ask(request.params.id, request.body), request.body.stream, reply),
+      deliver(chat.ask(request.params.id, request.body), request.body.stream, reply),
   })
 
   app.route({
@@ -74,14 +57,23 @@ export function registerChatRoutes(app: App, { asking, answering, catalogue }: N
     },
     handler: (request, reply) => {
       const { id, messageId } = request.params
-      return deliver(asking.askAgain(id, messageId, request.body), request.body.stream, reply)
+      return deliver(chat.askAgain(id, messageId, request.body), request.body.stream, reply)
     },
   })
 
-  registerCatalogueRoutes(app, catalogue)
+  registerCatalogueRoutes(app, chat)
 }
 
-function registerCatalogueRoutes(app: App, catalogue: Catalogue): void {
+/** Aborts when the client goes away before it has been answered. */
+function signalOf({ raw }: FastifyReply): AbortSignal {
+  const client = new AbortController()
+  raw.once('close', () => {
+    if (!raw.writableFinished) client.abort()
+  })
+  return client.signal
+}
+
+function registerCatalogueRoutes(app: App, chat: ChatService): void {
   app.route({
     method: 'GET',
     url: '/api/agents/:id/chat/models',
@@ -94,7 +86,7 @@ function registerCatalogueRoutes(app: App, catalogue: Catalogue): void {
       response: { 200: modelListSchema },
     },
     handler: async request => {
-      const { rows, meta } = listValues(await catalogue.models(request.params.id), request.query)
+      const { rows, meta } = listValues(await chat.models(request.params.id), request.query)
       return { models: rows, meta }
     },
   })
@@ -111,7 +103,7 @@ function registerCatalogueRoutes(app: App, catalogue: Catalogue): void {
       response: { 200: toolListSchema },
     },
     handler: async request => {
-      const { rows, meta } = listValues(catalogue.tools(request.agent), request.query)
+      const { rows, meta } = listValues(chat.tools(request.agent), request.query)
       return { tools: rows, meta }
     },
   })

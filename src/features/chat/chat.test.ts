@@ -173,6 +173,8 @@ describe('a message that is refused', () => {
     ['a truth value as text', { content: 'Hi', enableTools: 'yes' }, 'enableTools must be boolean'],
     ['a stream as a number', { content: 'Hi', stream: 1 }, 'stream must be boolean'],
     ['autoRag as null', { content: 'Hi', autoRag: null }, 'autoRag must be boolean'],
+    ['content with U+0000', { content: 'a\u0000b' }, 'without the character U+0000'],
+    ['a conversation with U+0000', { content: 'Hi', conversationId: '\u0000' }, 'the character U+0000'],
     ['a list', [{ content: 'Hi' }], 'body must be object'],
     ['a text', '"Hi"', 'body must be object'],
   ])(`for %s is 400 in the shape of chat ${errorRow('chat', 400)}`, async (_what, body, says) => {

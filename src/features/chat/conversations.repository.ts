@@ -1,8 +1,11 @@
 import type { Kysely } from 'kysely'
-import type { ListDefinition, ListParameters } from '#platform/http/list-query.ts'
+import type { ListDefinition, ListParameters, Page } from '#platform/http/list-query.ts'
 import { listRows } from '#platform/http/list-query.ts'
+import type { ValueOf } from '#storage/prepared-query.ts'
+import { prepareQuery } from '#storage/prepared-query.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { Conversation } from './chat.schema.ts'
+import type { HeldLock } from './conversation-lock.repository.ts'
 
 type Database = Kysely<AgentTables>
 
@@ -18,63 +21,113 @@ interface ConversationRow {
 
 const conversationList: ListDefinition<ConversationRow> = {
   sortable: {
-    lastMessageAt: { column: 'last_message_at' },
+    id: { column: 'id' },
+    lastMessageAt: { column: 'last_message_at', whenNull: '' },
     createdAt: { column: 'created_at' },
     title: { column: 'title' },
-    messageCount: { column: 'message_count', whenNull: 0 },
+    messageCount: { column: 'message_count' },
   },
   defaultSort: 'lastMessageAt',
   defaultOrder: 'desc',
   searchable: ['title'],
   dateColumn: 'created_at',
   uniqueColumn: 'id',
-  valueOf: (row, column) => row[column as keyof ConversationRow] ?? '',
 }
 
-export async function listConversations(database: Database, parameters: ListParameters) {
+export async function listConversations(
+  database: Database,
+  parameters: ListParameters,
+): Promise<Page<Conversation>> {
   const { rows, meta } = await listRows(
     database.selectFrom('conversations').select(columns),
     conversationList,
     parameters,
   )
-  return { conversations: rows.map(toConversation), meta }
+  return { rows: rows.map(toConversation), meta }
 }
 
-export async function insertConversation(database: Database, conversation: Conversation): Promise<void> {
-  const { id, title, createdAt } = conversation
-  await database
-    .insertInto('conversations')
-    .values({
-      id,
-      title,
-      message_count: 0,
-      last_message_at: null,
-      created_at: createdAt,
-      lock_holder: null,
-      lock_token: 0,
-      lock_expires_at: null,
-    })
-    .execute()
+export async function hasConversation(database: Database, id: string): Promise<boolean> {
+  const row = await database.selectFrom('conversations').select('id').where('id', '=', id).executeTakeFirst()
+  return row !== undefined
 }
+
+type NewColumns = (typeof columns)[number] | 'lock_holder' | 'lock_token' | 'lock_expires_at'
+
+const insertBelow = prepareQuery((database: Database, value: ValueOf<NewColumns | 'most'>) =>
+  database
+    .insertInto('conversations')
+    .columns([...columns, 'lock_holder', 'lock_token', 'lock_expires_at'])
+    .expression(
+      database
+        .selectNoFrom(({ val, cast }) => [
+          val(value('id')).as('id'),
+          val(value('title')).as('title'),
+          cast<number>(val(value('message_count')), 'integer').as('message_count'),
+          val(value<string | null>('last_message_at')).as('last_message_at'),
+          val(value('created_at')).as('created_at'),
+          val(value<string | null>('lock_holder')).as('lock_holder'),
+          cast<number>(val(value('lock_token')), 'integer').as('lock_token'),
+          val(value<string | null>('lock_expires_at')).as('lock_expires_at'),
+        ])
+        .where(
+          ({ selectFrom }) =>
+            selectFrom('conversations').select(({ fn }) => fn.countAll<number>().as('count')),
+          '<',
+          value<number>('most'),
+        ),
+    )
+    .returning('id'),
+)
+
+/** Stores a conversation, unlocked unless a lock is given. False, and nothing is stored, where there are `most` already. */
+export async function insertConversation(
+  database: Database,
+  conversation: Conversation,
+  { most = Number.MAX_SAFE_INTEGER, lock }: { most?: number; lock?: HeldLock } = {},
+): Promise<boolean> {
+  const { id, title, messageCount, lastMessageAt = null, createdAt } = conversation
+  const inserted = await insertBelow(database, {
+    id,
+    title,
+    message_count: messageCount,
+    last_message_at: lastMessageAt,
+    created_at: createdAt,
+    lock_holder: lock?.holder ?? null,
+    lock_token: lock?.token ?? 0,
+    lock_expires_at: lock?.expiresAt ?? null,
+    most,
+  })
+  return inserted.length > 0
+}
+
+const deleteSurplus = prepareQuery((database: Database, value: ValueOf<'now' | 'most'>) =>
+  database.deleteFrom('conversations').where('id', 'in', ({ selectFrom }) =>
+    selectFrom('conversations as unlocked')
+      .select('unlocked.id')
+      .where(({ eb, or }) =>
+        or([eb('unlocked.lock_holder', 'is', null), eb('unlocked.lock_expires_at', '<=', value('now'))]),
+      )
+      .orderBy(({ fn }) => fn.coalesce('unlocked.last_message_at', 'unlocked.created_at'))
+      .limit(
+        selectFrom('conversations as held').select(({ eb, fn }) =>
+          eb
+            .case()
+            .when(fn.countAll<number>(), '>', value<number>('most'))
+            .then(eb(fn.countAll<number>(), '-', value<number>('most')))
+            .else(0)
+            .end()
+            .as('surplus'),
+        ),
+      ),
+  ),
+)
 
 /**
- * Makes room for one more conversation: deletes those with the oldest activity that are not locked, until fewer than
- * `most` are left. False if all that are left are locked.
+ * Deletes the conversations with the oldest activity that are not locked, until no more than `most` are left or all that
+ * are left are locked.
  */
-export async function makeRoom(database: Database, most: number, now: string): Promise<boolean> {
-  const conversations = await database
-    .selectFrom('conversations')
-    .select(['id', 'lock_holder', 'lock_expires_at'])
-    .orderBy(({ fn }) => fn.coalesce('last_message_at', 'created_at'))
-    .execute()
-  const surplus = conversations.length - most + 1
-  if (surplus <= 0) return true
-  const free = conversations.filter(
-    ({ lock_holder, lock_expires_at }) => lock_holder === null || (lock_expires_at ?? '') <= now,
-  )
-  const evicted = free.slice(0, surplus).map(({ id }) => id)
-  if (evicted.length > 0) await database.deleteFrom('conversations').where('id', 'in', evicted).execute()
-  return evicted.length === surplus
+export async function evictConversations(database: Database, most: number, now: string): Promise<void> {
+  await deleteSurplus(database, { most, now })
 }
 
 export async function deleteConversation(database: Database, id: string): Promise<void> {
@@ -94,15 +147,6 @@ export async function refreshActivity(database: Database, id?: string): Promise<
         .select(({ fn }) => fn.max('messages.created_at').as('latest')),
     }))
     .$if(id !== undefined, query => query.where('id', '=', id ?? ''))
-    .execute()
-}
-
-/** Notes one more message, without counting the others. */
-export async function addActivity(database: Database, id: string, at: string): Promise<void> {
-  await database
-    .updateTable('conversations')
-    .set(({ eb }) => ({ message_count: eb('message_count', '+', 1), last_message_at: at }))
-    .where('id', '=', id)
     .execute()
 }
 

@@ -27,7 +27,10 @@ export function registerConversationRoutes(app: App, conversations: Conversation
       querystring: Type.Object(listParameters),
       response: { 200: conversationListSchema },
     },
-    handler: request => conversations.list(request.agent.db, request.query),
+    handler: async request => {
+      const { rows, meta } = await conversations.list(request.agent.db, request.query)
+      return { conversations: rows, meta }
+    },
   })
 
   app.route({
@@ -74,7 +77,10 @@ export function registerMessageRoutes(app: App, conversations: ConversationsServ
       querystring: messageListQuery,
       response: { 200: messageListSchema },
     },
-    handler: request => conversations.messages(request.agent, request.query),
+    handler: async request => {
+      const { rows, meta } = await conversations.messages(request.agent, request.query)
+      return { messages: rows, meta }
+    },
   })
 
   app.route({

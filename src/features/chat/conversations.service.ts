@@ -9,12 +9,14 @@ import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { readBounded } from './bounded-window.ts'
 import type { Conversation, MessageListQuery } from './chat.schema.ts'
+import type { HeldLock, Lock } from './conversation-lock.repository.ts'
 import type { ConversationLock } from './conversation-lock.ts'
 import {
   deleteConversation,
+  evictConversations,
+  hasConversation,
   insertConversation,
   listConversations,
-  makeRoom,
   refreshActivity,
 } from './conversations.repository.ts'
 import type { ListMessages } from './message-list.ts'
@@ -37,26 +39,35 @@ interface Needs {
 
 /** Conversations and their messages, apart from answering. */
 export function createConversationsService({ lock, listMessages, clock, ids }: Needs) {
-  async function create(database: Database, title: string): Promise<Conversation> {
-    const createdAt = timestamp(clock)
-    if (!(await makeRoom(database, conversationsHeld, createdAt)))
+  /** Stores a conversation; where all places are taken, those with the oldest activity make room. */
+  async function store(database: Database, conversation: Conversation, lock?: HeldLock): Promise<void> {
+    await evictConversations(database, conversationsHeld - 1, conversation.createdAt)
+    const options = { most: conversationsHeld, ...(lock === undefined ? {} : { lock }) }
+    if (!(await insertConversation(database, conversation, options)))
       throw conflict(
         `All ${conversationsHeld} conversations are being processed. Try again when one has finished.`,
       )
-    const conversation = { id: ids.record(), title, messageCount: 0, createdAt }
-    await insertConversation(database, conversation)
-    return conversation
   }
 
   return {
     list: (database: Database, parameters: ListParameters) => listConversations(database, parameters),
 
-    create: (database: Database, title: string) =>
-      inTransaction(database, transaction => create(transaction, title)),
+    async create(database: Database, title: string): Promise<Conversation> {
+      const conversation = { id: ids.record(), title, messageCount: 0, createdAt: timestamp(clock) }
+      await inTransaction(database, transaction => store(transaction, conversation))
+      return conversation
+    },
 
-    /** Within a transaction of the caller: a new conversation's id. */
-    async begin(transaction: Database, title: string): Promise<string> {
-      return (await create(transaction, title)).id
+    /**
+     * Within a transaction of the caller: a new conversation for a message, which is to be stored next. It is locked, and
+     * counts the message already.
+     */
+    async begin(transaction: Database, title: string, messageAt: string): Promise<Lock> {
+      const held = lock.first()
+      const times = { createdAt: messageAt, lastMessageAt: messageAt }
+      const conversation = { id: ids.record(), title, messageCount: 1, ...times }
+      await store(transaction, conversation, held)
+      return { conversationId: conversation.id, token: held.token }
     },
 
     /** Deletes the conversation with its messages; the number of messages deleted. */
@@ -91,13 +102,12 @@ export function createConversationsService({ lock, listMessages, clock, ids }: N
 
     /** Messages oldest first: the newest ones, those around `before` or `after`, or a page of the generic list. */
     async messages({ db: database, path, signal }: AgentHandle, query: MessageListQuery) {
-      await requireConversation(database, query.conversationId)
+      const { conversationId } = query
+      if (conversationId !== undefined && !(await hasConversation(database, conversationId)))
+        throw notFound('Conversation')
       if (isGenericList(query)) {
-        const { messages, meta } = await listMessages(path, query, signal)
-        return {
-          messages: messages.map(toPublic),
-          meta: { ...meta, hasMore: hasMoreAfter(meta, messages.length) },
-        }
+        const { rows, meta } = await listMessages(path, query, signal)
+        return { rows: rows.map(toPublic), meta: { ...meta, hasMore: hasMoreAfter(meta, rows.length) } }
       }
       return readMessages(database, query)
     },
@@ -105,12 +115,6 @@ export function createConversationsService({ lock, listMessages, clock, ids }: N
 }
 
 export type ConversationsService = ReturnType<typeof createConversationsService>
-
-async function requireConversation(database: Database, id: string | undefined): Promise<void> {
-  if (id === undefined) return
-  const row = await database.selectFrom('conversations').select('id').where('id', '=', id).executeTakeFirst()
-  if (row === undefined) throw notFound('Conversation')
-}
 
 /** Whether the query uses what only the generic list offers; `before` and `after` then have no meaning. */
 function isGenericList(query: MessageListQuery): boolean {
@@ -143,7 +147,7 @@ async function readMessages(database: Database, query: MessageListQuery) {
   const isMore = messages.length > limit
   const kept = isMore ? (end === 'newest' ? messages.slice(1) : messages.slice(0, limit)) : messages
   const total = await countMessages(database, conversationId)
-  return { messages: kept.map(toPublic), meta: { total, limit, offset: 0, hasMore: isMore || isCut } }
+  return { rows: kept.map(toPublic), meta: { total, limit, offset: 0, hasMore: isMore || isCut } }
 }
 
 /** Another conversation's message is as good as none. */

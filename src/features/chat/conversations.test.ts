@@ -71,7 +71,7 @@ describe(`beginning a conversation ${row('POST /api/agents/{id}/chat/conversatio
     })
   })
 
-  it.each([undefined, '', '  ', 7, 'x'.repeat(201)])('refuses the title %j', async title => {
+  it.each([undefined, '', '  ', 7, 'x'.repeat(201), 'a\u0000b'])('refuses the title %j', async title => {
     const path = await stage.makeChat()
     const { status, body } = await app.call('POST', `${path}/conversations`, { body: { title } })
     expect(status).toBe(400)

@@ -1,7 +1,9 @@
 import type { Kysely } from 'kysely'
-import type { ListDefinition } from '#platform/http/list-query.ts'
+import type { ListDefinition, Page } from '#platform/http/list-query.ts'
 import { listRows } from '#platform/http/list-query.ts'
 import { parseJsonColumn } from '#storage/json-column.ts'
+import type { ValueOf } from '#storage/prepared-query.ts'
+import { prepareQuery } from '#storage/prepared-query.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { ChatMessage, MessageListQuery, MessageMetadata } from './chat.schema.ts'
 
@@ -19,7 +21,9 @@ type MessageRow = Awaited<ReturnType<ReturnType<typeof selectMessages>['execute'
 
 const messageList: ListDefinition<MessageRow> = {
   sortable: {
-    createdAt: { column: 'sequence', whenNull: 0 },
+    id: { column: 'id' },
+    createdAt: { column: 'sequence' },
+    conversationId: { column: 'conversation_id' },
     role: { column: 'role' },
   },
   defaultSort: 'createdAt',
@@ -27,7 +31,6 @@ const messageList: ListDefinition<MessageRow> = {
   searchable: ['content'],
   dateColumn: 'created_at',
   uniqueColumn: 'sequence',
-  valueOf: (row, column) => row[column as 'sequence' | 'role'],
 }
 
 function selectMessages(database: Database) {
@@ -45,6 +48,53 @@ function selectMessages(database: Database) {
       'created_at',
     ])
 }
+
+type Columns =
+  | 'id'
+  | 'conversation_id'
+  | 'role'
+  | 'content'
+  | 'tool_calls'
+  | 'tool_results'
+  | 'metadata'
+  | 'created_at'
+
+function insertValues(database: Database, value: ValueOf<Columns>) {
+  return database.insertInto('messages').values({
+    id: value('id'),
+    conversation_id: value('conversation_id'),
+    role: value('role'),
+    content: value('content'),
+    tool_calls: value('tool_calls'),
+    tool_results: value('tool_results'),
+    metadata: value('metadata'),
+    created_at: value('created_at'),
+  })
+}
+
+const insertOne = prepareQuery((database: Database, value: ValueOf<Columns>) =>
+  insertValues(database, value).returning('sequence'),
+)
+
+const putOne = prepareQuery((database: Database, value: ValueOf<Columns>) =>
+  insertValues(database, value).onConflict(conflict =>
+    conflict.column('id').doUpdateSet(({ ref }) => ({
+      content: ref('excluded.content'),
+      tool_calls: ref('excluded.tool_calls'),
+      tool_results: ref('excluded.tool_results'),
+      metadata: ref('excluded.metadata'),
+    })),
+  ),
+)
+
+const selectBefore = prepareQuery(
+  (database: Database, value: ValueOf<'conversationId' | 'before' | 'limit'>) =>
+    selectMessages(database)
+      .where('conversation_id', '=', value('conversationId'))
+      .where('sequence', '<', value<number>('before'))
+      .orderBy('sequence', 'desc')
+      .limit(value<number>('limit')),
+)
 
 /** Messages within a conversation that lie before or after a place in the order of arrival. */
 export interface Window {
@@ -64,6 +114,8 @@ export async function findMessage(database: Database, id: string): Promise<Store
 /** Always oldest first. */
 export async function readWindow(database: Database, window: Window): Promise<StoredMessage[]> {
   const { conversationId, before, after, end, limit } = window
+  if (conversationId !== undefined && before !== undefined && after === undefined && end === 'newest')
+    return (await selectBefore(database, { conversationId, before, limit })).reverse().map(toMessage)
   let query = selectMessages(database)
   if (conversationId !== undefined) query = query.where('conversation_id', '=', conversationId)
   if (before !== undefined) query = query.where('sequence', '<', before)
@@ -76,14 +128,17 @@ export async function readWindow(database: Database, window: Window): Promise<St
 }
 
 /** The generic list, with its sorting, search and cursor. */
-export async function listMessages(database: Database, query: MessageListQuery) {
+export async function listMessages(
+  database: Database,
+  query: MessageListQuery,
+): Promise<Page<StoredMessage>> {
   const messages = selectMessages(database)
   const wanted =
     query.conversationId === undefined
       ? messages
       : messages.where('conversation_id', '=', query.conversationId)
   const { rows, meta } = await listRows(wanted, messageList, query)
-  return { messages: rows.map(toMessage), meta }
+  return { rows: rows.map(toMessage), meta }
 }
 
 export async function countMessages(database: Database, conversationId: string | undefined): Promise<number> {
@@ -96,48 +151,49 @@ export async function countMessages(database: Database, conversationId: string |
 }
 
 export async function insertMessage(database: Database, message: ChatMessage): Promise<number> {
-  const { sequence } = await database
-    .insertInto('messages')
-    .values({
-      ...columnsOf(message),
-      id: message.id,
-      conversation_id: message.conversationId,
-      role: message.role,
-      created_at: message.createdAt,
-    })
-    .returning('sequence')
-    .executeTakeFirstOrThrow()
-  return sequence
+  const [inserted] = await insertOne(database, columnsOf(message))
+  if (inserted === undefined) throw new Error('an inserted message has no sequence')
+  return inserted.sequence
 }
 
-/** Writes the message's present content over what is stored; false if it is not stored yet. */
-export async function updateMessage(database: Database, message: ChatMessage): Promise<boolean> {
-  const result = await database
-    .updateTable('messages')
-    .set(columnsOf(message))
-    .where('id', '=', message.id)
-    .executeTakeFirst()
-  return result.numUpdatedRows > 0n
+/** Stores the message's present content, in the place of what is stored of it if anything is. */
+export async function putMessage(database: Database, message: ChatMessage): Promise<void> {
+  await putOne(database, columnsOf(message))
 }
 
 export async function deleteMessage(database: Database, id: string): Promise<void> {
   await database.deleteFrom('messages').where('id', '=', id).execute()
 }
 
-/** Deletes a conversation's messages, all or those that follow a place; the number deleted. */
-export async function deleteMessages(
-  database: Database,
-  conversationId?: string,
-  after = 0,
-): Promise<number> {
-  let query = database.deleteFrom('messages').where('sequence', '>', after)
+/** Deletes the messages of one conversation, or of all; the number deleted. */
+export async function deleteMessages(database: Database, conversationId?: string): Promise<number> {
+  let query = database.deleteFrom('messages')
   if (conversationId !== undefined) query = query.where('conversation_id', '=', conversationId)
   const result = await query.executeTakeFirst()
   return Number(result.numDeletedRows)
 }
 
-function columnsOf({ content, toolCalls, toolResults, metadata }: ChatMessage) {
+/** Deletes what follows a message in its conversation, but for the one message that is to stay. */
+export async function deleteFollowing(
+  database: Database,
+  { conversationId, sequence }: StoredMessage,
+  stays: string,
+): Promise<void> {
+  await database
+    .deleteFrom('messages')
+    .where('conversation_id', '=', conversationId)
+    .where('sequence', '>', sequence)
+    .where('id', '!=', stays)
+    .execute()
+}
+
+function columnsOf(message: ChatMessage): Record<Columns, string | null> {
+  const { content, toolCalls, toolResults, metadata } = message
   return {
+    id: message.id,
+    conversation_id: message.conversationId,
+    role: message.role,
+    created_at: message.createdAt,
     content,
     tool_calls: toolCalls === null ? null : JSON.stringify(toolCalls),
     tool_results: toolResults === null ? null : JSON.stringify(toolResults),

@@ -1,16 +1,1 @@
-import type { AgentHandle } from '#storage/agent-databases.ts'
-import type { Lock } from './conversation-lock.ts'
-import type { StoredMessage } from './messages.repository.ts'
-import type { TurnEvent, TurnOutcome } from './turn/turn.ts'
-
-/** A question that was accepted and stored, and whose conversation is locked for it. */
-export interface Question {
-  /** Held until the question is answered. */
-  agent: AgentHandle
-  lock: Lock
-  userMessage: StoredMessage
-  /** Id of the model that answers. */
-  model: string
-  /** Runs the turn; see `runTurn`. */
-  turn(emit: (event: TurnEvent) => void, signal: AbortSignal): Promise<TurnOutcome>
-}
+export type { Question } from './answering/question.ts'

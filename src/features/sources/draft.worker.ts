@@ -1,6 +1,8 @@
 /** What runs in a thread of the worker pool; the other side is `ingest.ts`. */
-import { readFile } from 'node:fs/promises'
+import { AppError } from '#platform/errors.ts'
 import { randomIds } from '#platform/ids.ts'
+import type { FileLocation } from '#storage/files/file-store.ts'
+import { readStoredFile } from '#storage/files/read-file.ts'
 import type { Chunk } from './chunking/chunk-document.ts'
 import { chunkDocument } from './chunking/chunk-document.ts'
 import type { ChunkingOptions } from './chunking/chunking-options.ts'
@@ -13,7 +15,7 @@ import { createIndexWriter } from './search/index-writer.ts'
 import { chunksPerTask } from './search/search-index.ts'
 
 export interface StoredFile extends SourceTask {
-  path: string
+  location: FileLocation
   format: DocumentFormat
   chunking: ChunkingOptions
   /** Names the draft that the chunks become. */
@@ -22,12 +24,18 @@ export interface StoredFile extends SourceTask {
   isBuiltin: boolean
 }
 
+/** Why there are no chunks: `unavailable` is what may be otherwise at the next attempt. */
+interface NotRead {
+  kind: 'unreadable' | 'unavailable'
+  reason: string
+}
+
 /** `chunks` is their number: they wait as a draft in the agent's database. */
-export type IngestedFile = { kind: 'drafted'; chunks: number } | { kind: 'unreadable'; reason: string }
+export type IngestedFile = { kind: 'drafted'; chunks: number } | NotRead
 
 export async function draftFile(file: StoredFile): Promise<IngestedFile> {
   const read = await readChunks(file)
-  if (read.kind === 'unreadable') return read
+  if (read.kind !== 'read') return read
   const { databasePath, sourceId, draft, isBuiltin } = file
   const { chunks } = read
   await withAgentDatabase(databasePath, { readOnly: false }, async db => {
@@ -40,14 +48,17 @@ export async function draftFile(file: StoredFile): Promise<IngestedFile> {
   return { kind: 'drafted', chunks: chunks.length }
 }
 
-type ReadFile = { kind: 'read'; chunks: Chunk[] } | { kind: 'unreadable'; reason: string }
+type ReadFile = { kind: 'read'; chunks: Chunk[] } | NotRead
 
-async function readChunks({ path, format, chunking }: StoredFile): Promise<ReadFile> {
-  const bytes = await readFile(path)
+async function readChunks({ location, format, chunking }: StoredFile): Promise<ReadFile> {
   try {
+    const bytes = await readStoredFile(location)
     return { kind: 'read', chunks: chunkDocument(await parseDocument(format, bytes), chunking) }
   } catch (error) {
     if (error instanceof UnreadableDocument) return { kind: 'unreadable', reason: error.message }
+    // An error that leaves the thread keeps its message alone.
+    if (error instanceof AppError)
+      return { kind: error.fault === 'user' ? 'unreadable' : 'unavailable', reason: error.message }
     throw error
   }
 }

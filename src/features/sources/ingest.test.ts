@@ -35,7 +35,7 @@ async function setIngestStage() {
     const path = join(temporaryDirectory(), 'stored')
     writeFileSync(path, bytes)
     const target = { databasePath, sourceId: 'manual', draft: 'first', isBuiltin: true }
-    return { ...target, path, format, chunking: defaultChunking }
+    return { ...target, location: { kind: 'directory', path }, format, chunking: defaultChunking }
   }
   return { db, stored }
 }
@@ -80,9 +80,11 @@ test('a file that holds nothing to read is an answer, not an error', async () =>
   expect(await hasDraft(db, 'manual', 'first')).toBe(false)
 })
 
-test('a file that is gone is an error', async () => {
+test('a file that is gone is an answer, too', async () => {
   const { stored } = await setIngestStage()
-  await expect(ingest({ ...stored('txt', ''), path: '/nowhere/at/all' })).rejects.toThrow('ENOENT')
+  const location = { kind: 'directory' as const, path: '/nowhere/at/all' }
+  const read = await ingest({ ...stored('txt', ''), location })
+  expect(read).toEqual({ kind: 'unreadable', reason: 'The file of this source is missing.' })
 })
 
 test('a file that takes too much memory is given up, and the next one is read', async () => {

@@ -5,8 +5,8 @@ import { limits } from './parsing/limits.ts'
 
 /**
  * Reads a stored file and stores its chunks as a draft of its source. Whatever is wrong with the file is an answer, with a
- * sentence for the person who uploaded it; rejects only if the file or the database can't be opened, `signal` aborts, or
- * the server shuts down.
+ * sentence for the person who uploaded it, and so is a file that can't be had just now; rejects only if the database can't be
+ * opened, `signal` aborts, or the server shuts down.
  */
 export type Ingest = (file: StoredFile, signal?: AbortSignal) => Promise<IngestedFile>
 

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import type { EmbeddingModel } from '#models/embeddings.ts'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
@@ -46,12 +45,13 @@ export function createProcessSourceJob(needs: Needs): JobHandler<AgentHandle> {
     // Of another job or embedding there may be a draft, too, but not one to go on with.
     const draft = `${jobId} ${embeddingName(model)}`
     if (!(await hasDraft(db, source.id, draft))) {
-      const path = join(agent.filesDirectory, source.file_path)
+      const location = agent.files.locate(source.file_path)
       const { chunk_size, overlap, method } = source.config
       const chunking = { chunk_size, overlap, method }
       const isBuiltin = model.provider === 'builtin'
-      const read = await needs.ingest({ ...place, path, format, chunking, draft, isBuiltin }, signal)
+      const read = await needs.ingest({ ...place, location, format, chunking, draft, isBuiltin }, signal)
       if (read.kind === 'unreadable') return fail(agent, source, read.reason)
+      if (read.kind === 'unavailable') throw new AppError('INTERNAL_ERROR', read.reason)
       await report(progressRead)
     }
     await indexDraft({

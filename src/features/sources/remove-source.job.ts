@@ -1,5 +1,3 @@
-import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { JobHandler } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { SearchIndex } from './search/search-index.ts'
@@ -9,14 +7,14 @@ import { deleteSource, findRemovedFile } from './sources.repository.ts'
 /** Takes a source apart that nobody sees any more: its chunks, its file, and its row last, so that it may run again. */
 export function createRemoveSourceJob(index: Pick<SearchIndex, 'remove'>): JobHandler<AgentHandle> {
   return {
-    // Within about a day: a disk that is full or broken is not mended in minutes.
+    // Within about a day: a disk or bucket that is broken is not mended in minutes.
     maxAttempts: 10,
     async run({ agent, payload, signal }) {
       const sourceId = sourceIdOf(payload)
       const removed = await findRemovedFile(agent.db, sourceId)
       if (removed === undefined) return
       await index.remove({ databasePath: agent.path, sourceId }, signal)
-      if (removed.file_path !== null) await rm(join(agent.filesDirectory, removed.file_path), { force: true })
+      if (removed.file_path !== null) await agent.files.remove(removed.file_path)
       await deleteSource(agent.db, sourceId)
     },
   }

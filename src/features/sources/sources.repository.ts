@@ -1,8 +1,9 @@
 import type { Kysely } from 'kysely'
-import type { ListDefinition } from '#platform/http/list-query.ts'
+import type { ListDefinition, Page } from '#platform/http/list-query.ts'
 import { listRows } from '#platform/http/list-query.ts'
 import { matches } from '#platform/schema-check.ts'
 import { parseJsonColumn } from '#storage/json-column.ts'
+import type { ValueOf } from '#storage/prepared-query.ts'
 import { prepareQuery } from '#storage/prepared-query.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { defaultChunking } from './chunking/chunking-options.ts'
@@ -14,9 +15,11 @@ type SourceRow = Awaited<ReturnType<ReturnType<typeof selectSources>['execute']>
 
 const sourceList: ListDefinition<SourceRow> = {
   sortable: {
+    id: { column: 'id' },
     name: { column: 'name' },
     type: { column: 'type' },
     status: { column: 'status' },
+    progress: { column: 'progress' },
     chunks: { column: 'chunks', whenNull: 0 },
     created_at: { column: 'created_at' },
     updated_at: { column: 'updated_at' },
@@ -26,7 +29,6 @@ const sourceList: ListDefinition<SourceRow> = {
   searchable: ['name'],
   dateColumn: 'created_at',
   uniqueColumn: 'id',
-  valueOf: (row, column) => row[column as keyof SourceRow],
 }
 
 const columns = [
@@ -48,16 +50,24 @@ function selectSources(database: Database) {
   return database.selectFrom('sources').select(columns).where('removed_at', 'is', null)
 }
 
-const selectOne = prepareQuery((database: Database, value: (name: 'id') => string) =>
+const selectOne = prepareQuery((database: Database, value: ValueOf<'id'>) =>
   selectSources(database).where('id', '=', value('id')),
 )
 
-export async function listSources(database: Database, query: SourceListQuery) {
+const selectShown = prepareQuery((database: Database) =>
+  database
+    .selectFrom('chunk_generations')
+    .select('source_id')
+    .whereRef('first_sequence', '<=', 'last_sequence')
+    .limit(1),
+)
+
+export async function listSources(database: Database, query: SourceListQuery): Promise<Page<Source>> {
   let sources = selectSources(database)
   if (query.status !== undefined) sources = sources.where('status', 'in', query.status)
   if (query.type !== undefined) sources = sources.where('type', 'in', query.type)
   const { rows, meta } = await listRows(sources, sourceList, query)
-  return { sources: rows.map(toSource), meta }
+  return { rows: rows.map(toSource), meta }
 }
 
 export async function findSource(database: Database, id: string): Promise<Source | undefined> {
@@ -111,15 +121,19 @@ export async function findRemovedFile(
     .executeTakeFirst()
 }
 
+/** Whether a source, removed or not, has this file. */
+export async function isNamedFile(database: Database, name: string): Promise<boolean> {
+  const source = await database
+    .selectFrom('sources')
+    .select('id')
+    .where('file_path', '=', name)
+    .executeTakeFirst()
+  return source !== undefined
+}
+
 /** Whether anything could be found at all, without looking for it. */
 export async function hasChunks(database: Database): Promise<boolean> {
-  const shown = await database
-    .selectFrom('chunk_generations')
-    .select('source_id')
-    .whereRef('first_sequence', '<=', 'last_sequence')
-    .limit(1)
-    .executeTakeFirst()
-  return shown !== undefined
+  return (await selectShown(database, {})).length > 0
 }
 
 function toSource(row: SourceRow): Source {

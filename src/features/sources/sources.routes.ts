@@ -48,7 +48,10 @@ function registerReading(app: App, { sources, knowledge }: Needs): void {
       querystring: sourceListQuery,
       response: { 200: sourceListSchema },
     },
-    handler: request => sources.list(request.agent, request.query),
+    handler: async request => {
+      const { rows, meta } = await sources.list(request.agent, request.query)
+      return { sources: rows, meta }
+    },
   })
 
   app.route({
@@ -94,13 +97,13 @@ function registerUpload(scope: App, { sources, maxUploadBytes }: Needs): void {
       response: { 201: createdSourceSchema },
     },
     handler: async (request, reply) => {
-      const place = sources.placeUpload(request.agent)
+      const upload = sources.beginUpload(request.agent)
       const form = await readForm(request, {
-        path: place.path,
+        file: upload,
         maxBytes: maxUploadBytes,
         acceptName: requireDocument,
       })
-      return reply.code(201).send(await sources.create(request.agent, place, form))
+      return reply.code(201).send(await sources.create(request.agent, upload, form))
     },
   })
 }

@@ -1,13 +1,14 @@
-import { rm } from 'node:fs/promises'
-import { extname, join } from 'node:path'
+import { extname } from 'node:path'
+import type { Readable } from 'node:stream'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { AppError, conflict, invalid, notFound } from '#platform/errors.ts'
-import type { Form } from '#platform/http/multipart.ts'
+import type { Form, UploadTarget } from '#platform/http/multipart.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { Transact } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { readChunking } from './chunking/chunking-form.ts'
+import { discardJob, discardJobKey } from './discard-upload.job.ts'
 import { documentFormatOf, documentFormats } from './parsing/document-format.ts'
 import { hide } from './search/generations.ts'
 import { processJobName, removeJobName, sourceJob, sourceJobKey } from './source-jobs.ts'
@@ -24,10 +25,9 @@ interface Needs {
   ids: Ids
 }
 
-/** Where an upload is put while its form is read, and what becomes of it. */
-export interface UploadPlace {
+/** A file on its way into an agent's files, under the id of the source that it shall become. */
+export interface Upload extends UploadTarget {
   id: string
-  path: string
 }
 
 const longestName = 300
@@ -44,23 +44,37 @@ export function createSourcesService({ transact, requireEmbedding, clock, ids }:
 
     list: (agent: AgentHandle, query: SourceListQuery) => listSources(agent.db, query),
 
-    placeUpload(agent: AgentHandle): UploadPlace {
+    /** An upload that is to be stored. Whatever becomes of this process, the file is not left behind without a source. */
+    beginUpload(agent: AgentHandle): Upload {
       const id = ids.record()
-      return { id, path: join(agent.filesDirectory, id) }
+      let isBegun = false
+      return {
+        id,
+        async store(content: Readable) {
+          await transact(agent, (_, outbox) => outbox.add(discardJob(id, clock.now())))
+          isBegun = true
+          await agent.files.write(id, content)
+        },
+        async discard() {
+          // Where this fails, the job does it.
+          if (isBegun) await agent.files.remove(id).catch(() => {})
+        },
+      }
     },
 
-    /** The source of an upload that lies in its place; processing follows. Throws what is wrong with form or settings. */
-    async create(agent: AgentHandle, place: UploadPlace, form: Form): Promise<Source> {
+    /** The source of an upload that was stored; processing follows. Throws what is wrong with form or settings. */
+    async create(agent: AgentHandle, upload: Upload, form: Form): Promise<Source> {
       try {
-        const source = newSource(place.id, form, timestamp(clock))
+        const source = newSource(upload.id, form, timestamp(clock))
         await requireEmbedding(agent.agentId)
         await transact(agent, async (transaction, outbox) => {
           await insertSource(transaction, source)
+          await outbox.cancel(discardJobKey(source.id))
           await outbox.add(sourceJob(processJobName, source.id))
         })
         return source
       } catch (error) {
-        await rm(place.path, { force: true })
+        await upload.discard()
         throw error
       }
     },

@@ -1,10 +1,9 @@
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { errorRow, limitRow, row } from '#test/spec/row.ts'
 import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp, testApp } from '#test/support/build-app.ts'
 import { makeDocx, makeEncryptedPdf, makePdf, makeZipBombDocx } from '#test/support/documents.ts'
+import { storedFiles } from '#test/support/stored-files.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
 import { formOf, upload, uploadAndProcess } from '#test/support/upload.ts'
 import type { SearchResult, Source } from './sources.schema.ts'
@@ -22,7 +21,7 @@ afterAll(() => app.close())
 const get = async (id: string) => (await app.call<Source>('GET', `${sources}/${id}`)).body
 const search = async (query: string) =>
   (await app.call<{ results: SearchResult[] }>('GET', `${sources}/search?${query}`)).body.results
-const stored = () => readdirSync(join(app.dataDirectory, 'agents', 'default', 'files'))
+const stored = () => storedFiles(app)
 
 describe(`uploading ${row('POST /api/agents/{id}/sources')}`, () => {
   it('answers at once, and the document is searchable when it was processed', async () => {
@@ -91,7 +90,7 @@ describe(`uploading ${row('POST /api/agents/{id}/sources')}`, () => {
     [{ type: 'crawl' }, 'type'],
     [{ name: 'x'.repeat(301) }, 'name'],
   ])(`refuses %j ${errorRow('sources', 400)}`, async (fields, field) => {
-    const before = stored()
+    const before = await stored()
     const form = await formOf([
       ...Object.entries({ type: 'file', ...fields }),
       ['file', new File(['Text'], 'a.txt')],
@@ -99,11 +98,11 @@ describe(`uploading ${row('POST /api/agents/{id}/sources')}`, () => {
     const { status, body } = await app.call('POST', sources, form)
     expect(status).toBe(400)
     expect(body).toMatchObject({ error: { code: 'VALIDATION_ERROR', details: { field } } })
-    expect(stored()).toEqual(before)
+    expect(await stored()).toEqual(before)
   })
 
   it('refuses an empty and a missing file, and leaves nothing behind', async () => {
-    const before = stored()
+    const before = await stored()
     expect((await upload(app, { name: 'empty.txt', content: '' })).status).toBe(400)
     expect(
       (
@@ -117,7 +116,7 @@ describe(`uploading ${row('POST /api/agents/{id}/sources')}`, () => {
         )
       ).status,
     ).toBe(400)
-    expect(stored()).toEqual(before)
+    expect(await stored()).toEqual(before)
   })
 
   it.each(['picture.png', 'archive.zip', 'noextension', 'page.html', '.pdf', 'a.pdf.exe'])(
@@ -132,11 +131,11 @@ describe(`uploading ${row('POST /api/agents/{id}/sources')}`, () => {
   )
 
   it(`refuses a file over the limit and keeps nothing of it ${errorRow('sources', 413)}`, async () => {
-    const before = stored()
+    const before = await stored()
     const { status, body } = await upload(app, { name: 'large.txt', content: 'x'.repeat(400_001) })
     expect(status).toBe(413)
     expect(body).toMatchObject({ error: { code: 'PAYLOAD_TOO_LARGE' } })
-    expect(stored()).toEqual(before)
+    expect(await stored()).toEqual(before)
     expect((await upload(app, { name: 'largest.txt', content: 'x '.repeat(200_000) })).status).toBe(201)
     await app.service.foundation.runner.idle()
   })
@@ -151,10 +150,10 @@ describe(`uploading ${row('POST /api/agents/{id}/sources')}`, () => {
   it.each(['../../../../tmp/escaped.txt', '/etc/cron.d/escaped.txt', '..\\..\\escaped.txt', 'a\u0000b.txt'])(
     'stores %j under a name of its own',
     async name => {
-      const before = stored()
+      const before = await stored()
       const { status, body } = await upload(app, { name, content: 'Text of a traveller.' })
       expect(status).toBe(201)
-      expect(stored().filter(file => !before.includes(file))).toEqual([body.id])
+      expect((await stored()).filter(file => !before.includes(file))).toEqual([body.id])
       await app.service.foundation.runner.idle()
     },
   )
@@ -178,7 +177,7 @@ describe('an agent whose embedding model lacks a key', () => {
     expect(changed.status).toBe(200)
     const refused = { status: 400, body: { error: { code: 'MODEL_NOT_CONFIGURED' } } }
     expect(await upload(own, { name: 'after.txt', content: 'Too late.' })).toMatchObject(refused)
-    expect(readdirSync(join(own.dataDirectory, 'agents', 'default', 'files'))).toEqual([id])
+    expect(await storedFiles(own)).toEqual([id])
     expect(await own.call('POST', `${sources}/${id}/refresh`)).toMatchObject(refused)
     const { body } = await own.call<{ sources: Source[] }>('GET', sources)
     expect(body.sources).toMatchObject([{ id, status: 'ready' }])
@@ -311,7 +310,7 @@ describe(`searching ${row('GET /api/agents/{id}/sources/search')} ${limitRow('pa
     },
   )
 
-  it.each(['"', "' OR 1=1 --", 'NEAR(a b)', '*', 'content:x', 'a AND', '^', '(((', '\u0000', '💥', 'a"b"c'])(
+  it.each(['"', "' OR 1=1 --", 'NEAR(a b)', '*', 'content:x', 'a AND', '^', '(((', '\u0001', '💥', 'a"b"c'])(
     'takes %j as words',
     async query => {
       expect((await app.call('GET', `${sources}/search?query=${encodeURIComponent(query)}`)).status).toBe(200)
@@ -353,14 +352,14 @@ describe(`deleting ${row('DELETE /api/agents/{id}/sources/{sourceId}')}`, () => 
     ])
     const id = await uploadAndProcess(app, { name: 'walrus.docx', content })
     expect((await search('query=walrus%20tusks')).map(({ source_id }) => source_id)).toContain(id)
-    expect(stored()).toContain(id)
+    expect(await stored()).toContain(id)
     expect(await app.call('DELETE', `${sources}/${id}`)).toMatchObject({
       status: 200,
       body: { success: true },
     })
     expect((await search('query=walrus%20tusks')).map(({ source_id }) => source_id)).not.toContain(id)
     await app.service.foundation.runner.idle()
-    expect(stored()).not.toContain(id)
+    expect(await stored()).not.toContain(id)
   })
 
   it('takes the source out of sight at once, and apart later, also by the next process', async () => {
@@ -379,12 +378,12 @@ describe(`deleting ${row('DELETE /api/agents/{id}/sources/{sourceId}')}`, () => 
       ['DELETE', `${sources}/${id}`],
     ] as const)
       expect((await before.call(method, path)).status).toBe(404)
-    const left = async ({ service }: TestApp) =>
-      await service.foundation.agentDatabases.use('default', async ({ db, filesDirectory }) => ({
+    const left = async (from: TestApp) =>
+      await from.service.foundation.agentDatabases.use('default', async ({ db }) => ({
         sources: (await db.selectFrom('sources').select('id').execute()).length,
         chunks: (await db.selectFrom('chunks').select('id').execute()).length,
         generations: (await db.selectFrom('chunk_generations').select('source_id').execute()).length,
-        files: readdirSync(filesDirectory).length,
+        files: (await storedFiles(from)).length,
       }))
     expect(await left(before)).toEqual({ sources: 1, chunks: 1, generations: 1, files: 1 })
     await before.close()
@@ -399,7 +398,7 @@ describe(`deleting ${row('DELETE /api/agents/{id}/sources/{sourceId}')}`, () => 
     expect((await app.call('DELETE', `${sources}/${body.id}`)).status).toBe(200)
     await app.service.foundation.runner.idle()
     expect((await app.call('GET', `${sources}/${body.id}`)).status).toBe(404)
-    expect(stored()).not.toContain(body.id)
+    expect(await stored()).not.toContain(body.id)
   })
 })
 

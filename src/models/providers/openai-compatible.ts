@@ -1,29 +1,15 @@
-import type { Endpoint, RemoteProviderAdapter } from '../provider.ts'
+import { chatCompletionsModel } from '../chat-completions/chat-completions.ts'
+import { embeddingsModel } from '../chat-completions/embeddings.ts'
+import type { RemoteProviderAdapter } from '../provider.ts'
 import { canChat, listEntries, readEntry } from './openai-list.ts'
 
 /** Any server that speaks OpenAI's chat completions: Ollama, vLLM, LM Studio, OpenRouter. */
 export const openaiCompatible: RemoteProviderAdapter = {
-  async languageModel(modelId, endpoint) {
-    return (await open(endpoint)).chatModel(modelId)
-  },
-  async embeddingModel(modelId, endpoint) {
-    return (await open(endpoint)).embeddingModel(modelId)
-  },
+  languageModel: async (modelId, endpoint) => chatCompletionsModel(modelId, endpoint),
+  embeddingModel: async (modelId, endpoint) => embeddingsModel(modelId, endpoint),
   listRequest: apiKey => ({
     path: '/models',
     headers: apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` },
   }),
   readList: body => listEntries(body).filter(canChat).map(readEntry),
-}
-
-async function open({ baseUrl, apiKey, fetch }: Endpoint) {
-  const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
-  const key = apiKey === undefined ? {} : { apiKey }
-  return createOpenAICompatible({
-    name: 'openai-compatible',
-    baseURL: baseUrl,
-    fetch,
-    includeUsage: true,
-    ...key,
-  })
 }

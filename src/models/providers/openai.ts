@@ -1,4 +1,4 @@
-import type { LanguageModelV4 } from '@ai-sdk/provider'
+import type { LanguageModel } from '../language-model.ts'
 import type { Endpoint, RemoteProviderAdapter } from '../provider.ts'
 import { canChat, listEntries, readEntry } from './openai-list.ts'
 
@@ -38,7 +38,7 @@ async function open({ baseUrl, apiKey, fetch }: Endpoint) {
   return createOpenAI({ baseURL: baseUrl, apiKey: apiKey ?? '', fetch })
 }
 
-function storingNothing(model: LanguageModelV4): Pick<LanguageModelV4, 'doStream'> {
+function storingNothing(model: Pick<LanguageModel, 'doStream'>): Pick<LanguageModel, 'doStream'> {
   return {
     doStream: options =>
       model.doStream({

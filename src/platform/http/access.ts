@@ -31,9 +31,10 @@ export function requireDeclarations(app: App): readonly DeclaredRoute[] {
 
 /** Lets every request be decided upon before its body is read; preflights were answered before. */
 export function registerAccess(app: App, decide: Decide): void {
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     // A path without a route still has its token checked, so that a bad one is refused on every /api path alike.
     const access = request.routeOptions.config.access ?? (request.url.startsWith('/api') ? 'anyone' : 'open')
-    if (access !== 'open') await decide(request, reply, access)
+    if (access === 'open') done()
+    else decide(request, reply, access).then(() => done(), done)
   })
 }

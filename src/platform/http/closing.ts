@@ -9,5 +9,5 @@ export function whenClosed(reply: FastifyReply, callback: (isSent: boolean) => v
     callback(isSent)
   }
   if (reply.raw.closed) close(reply.raw.writableFinished)
-  else reply.raw.once('finish', () => close(true)).once('close', () => close(false))
+  else reply.raw.on('finish', () => close(true)).on('close', () => close(false))
 }

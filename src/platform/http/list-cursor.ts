@@ -2,6 +2,7 @@ import type { AppError } from '../errors.ts'
 import { invalid } from '../errors.ts'
 import type { SortValue } from './list-query.ts'
 import type { Sorted } from './list-sort.ts'
+import { unstorable } from './storable-text.ts'
 
 /** An opaque place in a sorted list: the sort it belongs to, and what the place is in that sort. */
 export function encodeCursor(sort: readonly Sorted[], place: readonly SortValue[]): string {
@@ -25,7 +26,7 @@ function signature(sort: readonly Sorted[]): string {
 }
 
 function isSortValue(value: unknown): value is SortValue {
-  return typeof value === 'string' || typeof value === 'number'
+  return typeof value === 'number' || (typeof value === 'string' && unstorable(value) === undefined)
 }
 
 function parse(cursor: string): unknown[] {

@@ -1,4 +1,4 @@
-import { Kysely } from 'kysely'
+import { CompiledQuery, Kysely, sql } from 'kysely'
 import { Type } from 'typebox'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { createSqliteDialect } from '#storage/sqlite/dialect.ts'
@@ -20,6 +20,7 @@ interface Book {
 
 const bookList: ListDefinition<Book> = {
   sortable: {
+    id: { column: 'id' },
     title: { column: 'title' },
     pages: { column: 'pages', whenNull: 0 },
     created_at: { column: 'created_at' },
@@ -29,7 +30,6 @@ const bookList: ListDefinition<Book> = {
   searchable: ['title', 'note'],
   dateColumn: 'created_at',
   uniqueColumn: 'id',
-  valueOf: (row, column) => row[column as keyof Book],
 }
 
 interface BookPage {
@@ -39,10 +39,17 @@ interface BookPage {
 
 let db: Kysely<{ books: Book }>
 let server: BareServer
+let queries: CompiledQuery[]
 
 beforeEach(async () => {
   const database = openDatabase(`${temporaryDirectory()}/books.db`, { synchronous: 'normal' })
-  const opened = new Kysely<{ books: Book }>({ dialect: createSqliteDialect({ database }) })
+  queries = []
+  const opened = new Kysely<{ books: Book }>({
+    dialect: createSqliteDialect({ database }),
+    log({ query }) {
+      queries.push(query)
+    },
+  })
   db = opened
   onTestFinished(() => opened.destroy())
   database.exec(
@@ -203,8 +210,30 @@ describe('sort', () => {
     expect((await titles(query)).join('')).toBe(expected)
   })
 
+  it('is served by an index, where the column can hold no null, and looks at the page alone', async () => {
+    await sql`create index books_title on books (title, id)`.execute(db)
+    await page({ sort: 'title' })
+    const { sql: text, parameters } =
+      queries.find(query => query.sql.includes('order by')) ?? CompiledQuery.raw('')
+    const plan = await db.executeQuery<{ detail: string }>(
+      CompiledQuery.raw(`explain query plan ${text}`, [...parameters]),
+    )
+    const details = plan.rows.map(({ detail }) => detail).join('; ')
+    expect(details).toContain('USING INDEX books_title')
+    expect(details).not.toContain('TEMP B-TREE')
+  })
+
+  it('by the unique column needs no other, also with a cursor', async () => {
+    await add({ id: 'b' }, { id: 'c' }, { id: 'a' })
+    const idsOf = ({ books }: BookPage) => books.map(({ id }) => id).join('')
+    expect(idsOf(await page({ sort: 'id' }))).toBe('abc')
+    expect(idsOf(await page({ sort: 'id,title', order: 'desc' }))).toBe('cba')
+    const first = await page({ sort: 'id', limit: '2', cursor: '' })
+    expect(idsOf(await page({ sort: 'id', limit: '2', cursor: first.meta.next_cursor ?? '' }))).toBe('c')
+  })
+
   it.each([
-    ['sort', 'colour', 'must be one of title, pages, created_at, not colour'],
+    ['sort', 'colour', 'must be one of id, title, pages, created_at, not colour'],
     ['sort', 'title;drop table books', 'not title;drop table books'],
     ['sort', 'note', 'not note'],
     ['sort', 'toString', 'not toString'],

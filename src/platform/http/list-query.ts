@@ -52,20 +52,32 @@ export interface ListParameters {
 
 export type SortValue = string | number
 
-/** How one list may be sorted and searched. Columns are ours, never the caller's text. */
+/**
+ * How one list may be sorted and searched. Columns are ours, never the caller's text: those of the rows that the list's
+ * query selects. What a query works out, or takes from several tables, becomes a column by selecting from that query.
+ */
 export interface ListDefinition<Row> {
-  /** Sortable wire fields: the column that orders them, and what stands in for null there. */
-  sortable: Record<string, { column: string; whenNull?: SortValue }>
+  /** Sortable wire fields and the columns that order them. */
+  sortable: Record<string, SortColumn<Row>>
   defaultSort: string
   defaultOrder: 'asc' | 'desc'
-  searchable: string[]
+  searchable: NameOf<Row>[]
   /** Column that `from` and `to` bound. */
-  dateColumn: string
+  dateColumn: NameOf<Row>
   /** Unique column that ends every order, so that pages never overlap. */
-  uniqueColumn: string
-  /** The value of a sort column in a row that was read. */
-  valueOf(row: Row, column: string): SortValue | null
+  uniqueColumn: NameOf<Row>
 }
+
+type NameOf<Row> = keyof Row & string
+
+/** A column that may be null names what stands in for it, since engines disagree on where null belongs; others must not. */
+type SortColumn<Row> = {
+  [Name in NameOf<Row>]: NonNullable<Row[Name]> extends SortValue
+    ? null extends Row[Name]
+      ? { column: Name; whenNull: SortValue }
+      : { column: Name; whenNull?: never }
+    : never
+}[NameOf<Row>]
 
 export interface ListMeta {
   total: number
@@ -82,7 +94,8 @@ export interface Page<Row> {
 
 interface SortField extends Sorted {
   column: string
-  whenNull: SortValue
+  /** Absent where the column can't be null, whose index then serves the order. */
+  whenNull?: SortValue | undefined
 }
 
 export const defaultLimit = 50
@@ -91,9 +104,9 @@ export const defaultLimit = 50
  * Reads one page: filters, counts, sorts and cuts the query as the parameters say.
  * Throws VALIDATION_ERROR for an unknown sort field, a bad order, date or cursor.
  */
-export async function listRows<Database, Table extends keyof Database, Row>(
+export async function listRows<Database, Table extends keyof Database, Row extends object>(
   query: SelectQueryBuilder<Database, Table, Row>,
-  definition: ListDefinition<Row>,
+  definition: ListDefinition<NoInfer<Row>>,
   parameters: ListParameters,
 ): Promise<Page<Row>> {
   const sort = sortFields(definition, parameters)
@@ -111,8 +124,7 @@ export async function listRows<Database, Table extends keyof Database, Row>(
   if (parameters.cursor === undefined) return { rows, meta }
   const last = rows.at(-1)
   const has_more = found.length > limit
-  const next_cursor =
-    has_more && last !== undefined ? encodeCursor(sort, cursorValues(definition, sort, last)) : null
+  const next_cursor = has_more && last !== undefined ? encodeCursor(sort, placeOf(last, sort)) : null
   return { rows, meta: { ...meta, next_cursor, has_more } }
 }
 
@@ -120,14 +132,15 @@ function sortFields<Row>(definition: ListDefinition<Row>, parameters: ListParame
   const { sortable, defaultSort, defaultOrder, uniqueColumn } = definition
   const fallback = [{ field: defaultSort, descending: defaultOrder === 'desc' }]
   const sorted = readSort(parameters, Object.keys(sortable), fallback)
-  const fields = sorted.flatMap(({ field, descending }) => {
-    const known = sortable[field]
-    return known === undefined
-      ? []
-      : [{ field, descending, column: known.column, whenNull: known.whenNull ?? '' }]
+  const fields = sorted.flatMap(({ field, descending }): SortField[] => {
+    const known: Omit<SortField, keyof Sorted> | undefined = sortable[field]
+    return known === undefined ? [] : [{ ...known, field, descending }]
   })
+  const end = fields.findIndex(({ column }) => column === uniqueColumn)
+  // Whatever follows a unique column orders nothing.
+  if (end >= 0) return fields.slice(0, end + 1)
   const descending = sorted.at(-1)?.descending ?? false
-  return [...fields, { field: '', column: uniqueColumn, whenNull: '', descending }]
+  return [...fields, { field: '', column: uniqueColumn, descending }]
 }
 
 function withSearch<Database, Table extends keyof Database, Row>(
@@ -176,10 +189,8 @@ function orderBy<Database, Table extends keyof Database, Row>(
   )
 }
 
-function expression(field: SortField) {
-  return field.field === ''
-    ? sql.ref(field.column)
-    : sql`coalesce(${sql.ref(field.column)}, ${sql.lit(field.whenNull)})`
+function expression({ column, whenNull }: SortField) {
+  return whenNull === undefined ? sql.ref(column) : sql`coalesce(${sql.ref(column)}, ${sql.lit(whenNull)})`
 }
 
 /** Rows behind the cursor in the sort order: greater in the first field, or equal there and greater in the next, … */
@@ -203,6 +214,7 @@ function afterCursor<Database, Table extends keyof Database, Row>(
   )
 }
 
-function cursorValues<Row>(definition: ListDefinition<Row>, sort: SortField[], row: Row): SortValue[] {
-  return sort.map(field => definition.valueOf(row, field.column) ?? field.whenNull)
+function placeOf(row: object, sort: SortField[]): SortValue[] {
+  const values = new Map<string, unknown>(Object.entries(row))
+  return sort.map(({ column, whenNull }) => (values.get(column) ?? whenNull) as SortValue)
 }

@@ -1,6 +1,9 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { createWriteStream, existsSync, readFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { BareServer } from '#test/support/bare-server.ts'
 import { bareServer, plainRoute } from '#test/support/bare-server.ts'
@@ -12,10 +15,12 @@ import { acceptForms, readForm } from './multipart.ts'
 
 const maxBytes = 1000
 let path: string
+let store: (content: Readable) => Promise<void>
 let server: BareServer
 
 beforeEach(async () => {
   path = join(temporaryDirectory(), 'upload')
+  store = content => pipeline(content, createWriteStream(path))
   server = await bareServer({
     routes: app => {
       void app.register((scope, _options, done) => {
@@ -26,7 +31,7 @@ beforeEach(async () => {
           config: plainRoute,
           handler: request =>
             readForm(request, {
-              path,
+              file: { store: content => store(content), discard: () => rm(path, { force: true }) },
               maxBytes,
               acceptName(name) {
                 if (name.endsWith('.exe')) throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'No programs.')
@@ -115,11 +120,11 @@ describe('a form', () => {
 })
 
 describe('a file', () => {
-  it('is readable by its owner only, and where we put it, whatever its name says', async () => {
+  it('goes where we put it, whatever its name says', async () => {
     const answer = await send([['file', file('../../etc/passwd.txt')]])
     expect(answer.statusCode).toBe(200)
     expect(answer.json<Form>().file?.name).toBe('passwd.txt')
-    expect(statSync(path).mode & 0o777).toBe(0o600)
+    expect(readFileSync(path, 'utf8')).toBe('Hello')
   })
 
   it('may be as large as is accepted, and not a byte larger', async () => {
@@ -156,6 +161,18 @@ describe('a file', () => {
     expect(answer.statusCode).toBe(status)
     expect(answer.json().error.message).toContain(message)
     expect(existsSync(path)).toBe(false)
+  })
+})
+
+it('a file that cannot be stored is no fault of the form', async () => {
+  store = async () => {
+    throw new Error('the connection to the database was lost')
+  }
+  const answer = await send([['file', file('x.txt')]])
+  expect(answer.statusCode).toBe(500)
+  expect(answer.json().error).toMatchObject({
+    code: 'INTERNAL_ERROR',
+    message: expect.stringContaining('The file could not be stored.'),
   })
 })
 

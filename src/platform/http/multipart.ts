@@ -1,6 +1,4 @@
-import { createWriteStream } from 'node:fs'
-import { rm } from 'node:fs/promises'
-import { pipeline } from 'node:stream/promises'
+import type { Readable } from 'node:stream'
 import type { MultipartFile } from '@fastify/multipart'
 import multipart from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
@@ -8,7 +6,7 @@ import type { ErrorCode } from '../errors.ts'
 import { AppError, invalid } from '../errors.ts'
 import type { App } from './app.ts'
 
-/** A form with at most one file, which lies where it was to be put. */
+/** A form with at most one file, which was stored. */
 export interface Form {
   fields: Record<string, string>
   file: ReceivedFile | undefined
@@ -22,11 +20,18 @@ export interface ReceivedFile {
 }
 
 export interface FormOptions {
-  /** Where the file is written, named by us; removed again if the form is not accepted. */
-  path: string
+  file: UploadTarget
   maxBytes: number
   /** Throws if a file of this name is not wanted: before it is read. */
   acceptName(name: string): void
+}
+
+/** Where the file of a form goes. */
+export interface UploadTarget {
+  /** Called with one file at most; throws what the stream throws. */
+  store(content: Readable): Promise<void>
+  /** Called when the form is not accepted, also when nothing was stored. Must not throw. */
+  discard(): Promise<void>
 }
 
 /** Lets the routes of a scope take multipart forms instead of JSON. */
@@ -34,12 +39,12 @@ export function acceptForms(scope: App): void {
   void scope.register(multipart, { limits: { files: 1, fields: 50, fieldSize: 100_000, parts: 60 } })
 }
 
-/** Reads a form whose parts come in any order; the file streams to the disk. Throws what is wrong with it, and then leaves no file. */
+/** Reads a form whose parts come in any order; the file is stored while it arrives. Throws what is wrong with it, and then leaves no file. */
 export async function readForm(request: FastifyRequest, options: FormOptions): Promise<Form> {
   try {
     return await readParts(request, options)
   } catch (error) {
-    await rm(options.path, { force: true })
+    await options.file.discard()
     throw translate(error)
   }
 }
@@ -59,7 +64,7 @@ const malformed: [ErrorCode, string] = [
   'The form is malformed: it must begin and end with the boundary that its content type names.',
 ]
 
-/** The parser's complaints become the caller's; whatever else failed, such as the disk, stays as it is. */
+/** The parser's complaints become the caller's; whatever else failed, such as the storage, stays as it is. */
 function translate(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const known = 'code' in error ? parserCodes[String(error.code)] : undefined
@@ -83,14 +88,24 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
+/** What the storage throws is no fault of the form, however plain an error it is. */
+async function store(content: Readable, target: UploadTarget): Promise<void> {
+  try {
+    await target.store(content)
+  } catch (error) {
+    if (error === content.errored || error instanceof AppError) throw error
+    throw new AppError('INTERNAL_ERROR', 'The file could not be stored.', { cause: error })
+  }
+}
+
 async function receive(
   part: MultipartFile,
-  { path, maxBytes, acceptName }: FormOptions,
+  { file, maxBytes, acceptName }: FormOptions,
 ): Promise<ReceivedFile> {
   const name = part.filename ?? ''
   if (name === '') throw invalid(part.fieldname, 'has no file name')
   acceptName(name)
-  await pipeline(part.file, createWriteStream(path, { mode: 0o600 }))
+  await store(part.file, file)
   if (part.file.truncated)
     throw new AppError(
       'PAYLOAD_TOO_LARGE',

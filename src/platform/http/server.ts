@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import cors from '@fastify/cors'
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import { fastify, LogController } from 'fastify'
 import type { Clock } from '../clock.ts'
@@ -10,9 +9,11 @@ import type { App } from './app.ts'
 import { answerClientError } from './client-error.ts'
 import { whenClosed } from './closing.ts'
 import { asKnownError, formatError } from './error-format.ts'
+import { registerHeaders, setHeaders } from './headers.ts'
 import type { RateLimits } from './rate-limit.ts'
 import { registerRateLimits } from './rate-limit.ts'
 import type { SharedCounts } from './shared-counts.ts'
+import { refuseUnstorableAddresses, requireStorableJson } from './storable-text.ts'
 import { createValidatorCompiler } from './validation.ts'
 
 const jsonBodyLimit = 1024 * 1024
@@ -21,8 +22,6 @@ const clientGone = 499
 
 /** A request must have arrived in full after this time, uploads over slow lines included: in milliseconds. */
 const arrivalLimitMs = 5 * 60_000
-
-const allowAnyOrigin = '*'
 
 interface ServerOptions {
   log: Log
@@ -35,7 +34,7 @@ interface ServerOptions {
 }
 
 /** The HTTP server without routes: request ids, CORS, security headers, rate limits, error shapes, logs and metrics. */
-export async function createServer(options: ServerOptions): Promise<App> {
+export function createServer(options: ServerOptions): App {
   const app: App = fastify({
     loggerInstance: options.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -56,23 +55,11 @@ export async function createServer(options: ServerOptions): Promise<App> {
   acceptJsonOnly(app)
   registerErrors(app)
   registerObservation(app, options)
-  // Before CORS, which answers preflights at once.
-  // Hooks that call back, where an async one would cost every request a promise.
-  app.addHook('onRequest', (request, reply, done) => {
-    setSecurityHeaders(request, reply)
-    done()
-  })
-  await app.register(cors, {
-    origin: allowAnyOrigin,
-    methods: ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS'],
-    allowedHeaders: ['Content-Type', 'Authorization'],
-    strictPreflight: false,
-  })
-  app.addHook('preValidation', (request, _reply, done) => {
-    treatNoBodyAsEmpty(request)
-    done()
-  })
+  // Hooks call back, where async ones would cost every request a promise.
+  registerHeaders(app)
+  treatNoBodyAsEmpty(app)
   registerRateLimits(app, options)
+  refuseUnstorableAddresses(app)
   return app
 }
 
@@ -88,8 +75,16 @@ function acceptJsonOnly(app: App): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     const text = String(body)
-    if (text === '') done(null, undefined)
-    else void parseJson(request, text, done)
+    if (text === '') {
+      done(null, undefined)
+      return
+    }
+    let outcome: [error: Error | null, value?: unknown] = [null]
+    void parseJson(request, text, (error, value) => {
+      outcome = [error, value]
+    })
+    if (outcome[0] === null) requireStorableJson(text, outcome[1])
+    done(...outcome)
   })
 }
 
@@ -117,28 +112,29 @@ function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply
 
 /** A path that the router can't read meets no hook, so that its answer is completed here. */
 function answerUnroutable(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  setSecurityHeaders(request, reply)
-  sendError(error, request, reply.header('Access-Control-Allow-Origin', allowAnyOrigin))
-}
-
-function setSecurityHeaders(request: FastifyRequest, reply: FastifyReply): void {
-  reply.header('X-Request-Id', request.id)
-  reply.header('X-Content-Type-Options', 'nosniff')
-  reply.header('X-Frame-Options', 'DENY')
-  reply.header('Referrer-Policy', 'no-referrer')
-  reply.header('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'")
+  setHeaders(request, reply)
+  sendError(error, request, reply)
 }
 
 /** A missing body is judged like an empty one, so that the answer names the field that is missing in it. */
-function treatNoBodyAsEmpty(request: FastifyRequest): void {
-  if (request.body === undefined && request.routeOptions.schema?.body !== undefined) request.body = {}
+function treatNoBodyAsEmpty(app: App): void {
+  app.addHook('onRoute', route => {
+    if (route.schema?.body === undefined) return
+    route.preValidation = [
+      (request, _reply, done) => {
+        if (request.body === undefined) request.body = {}
+        done()
+      },
+      ...[route.preValidation ?? []].flat(),
+    ]
+  })
 }
 
 /**
  * One log line and one observation a request, when its answer has ended or its client has gone: `onResponse` would not
  * tell of the latter. Queries are left out: they may hold tokens.
  */
-function registerObservation(app: App, { metrics }: ServerOptions): void {
+function registerObservation(app: App, { log, metrics }: ServerOptions): void {
   app.addHook('onRequest', (request, reply, done) => {
     whenClosed(reply, isSent => {
       const { method } = request
@@ -146,8 +142,9 @@ function registerObservation(app: App, { metrics }: ServerOptions): void {
       const status = isSent ? reply.statusCode : clientGone
       const milliseconds = reply.elapsedTime
       metrics.observeRequest(method, route, status, milliseconds / 1000)
+      if (!log.isLevelEnabled('info')) return
       const path = request.url.split('?')[0]
-      request.log.info({ requestId: request.id, method, path, status, milliseconds }, 'request')
+      log.info({ requestId: request.id, method, path, status, milliseconds }, 'request')
     })
     done()
   })

@@ -78,6 +78,15 @@ describe('events', () => {
     expect((await reader.read()).done).toBe(true)
   })
 
+  it('that come together go out together, in order', async () => {
+    const bare = await server(async function* () {
+      for (let n = 0; n < 100; n += 1) yield { n }
+    })
+    const { reader } = await open(bare)
+    const { value = '' } = await reader.read()
+    expect(value.match(/"n":\d+/g)).toEqual(Array.from({ length: 100 }, (_, n) => `"n":${n}`))
+  })
+
   it('end when their source fails, with the connection cut and the failure logged', async () => {
     const bare = await server(async function* () {
       yield { n: 1 }

@@ -22,24 +22,57 @@ export function sendEvents(reply: FastifyReply, events: AsyncIterable<unknown>):
   return reply.send(stream)
 }
 
-/** Pulls the events no faster than they are read; by hand, since generators around generators cost each event several turns. */
+/** Characters of events that may wait for the end of a turn of the event loop, to be sent together. */
+const mostWaiting = 16_384
+
+/**
+ * Pulls the events no faster than they are read; by hand, since generators around generators cost each event several
+ * turns. Events that come in the same turn of the event loop go out as one piece.
+ */
 function streamOf(events: AsyncIterable<unknown>): Readable {
   const iterator = events[Symbol.asyncIterator]()
+  let waiting = ''
+  let isWanted = false
   let isPulling = false
-  async function pull(stream: Readable): Promise<void> {
-    for (;;) {
-      const { done, value } = await iterator.next()
-      if (done) return void stream.push(null)
-      // Told at once, not when the promise settles: the stream may ask for more before that, and asks but once.
-      isPulling = stream.push(`event: message\ndata: ${JSON.stringify(value)}\n\n`)
-      if (!isPulling) return
-    }
+
+  function flush(stream: Readable): void {
+    if (waiting === '') return
+    const piece = waiting
+    waiting = ''
+    // Before the push, since the stream may ask for more during it.
+    isWanted = false
+    if (stream.push(piece)) isWanted = true
   }
+
+  function add(value: unknown, stream: Readable): void {
+    // After all that has come already, and before anything else is waited for.
+    if (waiting === '') process.nextTick(flush, stream)
+    waiting += `event: message\ndata: ${JSON.stringify(value)}\n\n`
+    if (waiting.length > mostWaiting) flush(stream)
+  }
+
+  async function pull(stream: Readable): Promise<void> {
+    while (isWanted) {
+      const { done, value } = await iterator.next()
+      if (done) {
+        flush(stream)
+        stream.push(null)
+        return
+      }
+      add(value, stream)
+    }
+    isPulling = false
+  }
+
   return new Readable({
     read() {
+      isWanted = true
       if (isPulling) return
       isPulling = true
-      pull(this).catch(error => this.destroy(error))
+      pull(this).catch(error => {
+        flush(this)
+        this.destroy(error)
+      })
     },
     destroy(error, callback) {
       callback(error)

@@ -2,6 +2,9 @@ import type { PostgresPool } from 'kysely'
 import { Kysely } from 'kysely'
 import type { Pool } from 'pg'
 import type { StorageEngine } from '../engine.ts'
+import { createFileBucket } from '../files/bucket.ts'
+import { createDatabaseFiles } from '../files/database.ts'
+import type { BucketSettings } from '../files/file-store.ts'
 import type { AgentTables, PlatformTables } from '../tables.ts'
 import { agentAddress } from './address.ts'
 import { checkServer } from './check-server.ts'
@@ -19,6 +22,8 @@ interface EngineOptions {
   url: string
   /** Connections of this process, at least 2. */
   maxConnections: number
+  /** Takes the files of agents; they lie in the database without it. */
+  fileBucket?: BucketSettings | undefined
   /** Hears of connections that break while nobody uses them. */
   onError(error: Error): void
 }
@@ -40,11 +45,12 @@ interface PostgresEngine extends StorageEngine {
 }
 
 /** A schema for the platform and one for each agent, all in one database. */
-export function createEngine({ url, maxConnections, onError }: EngineOptions): PostgresEngine {
+export function createEngine({ url, maxConnections, fileBucket, onError }: EngineOptions): PostgresEngine {
   // Transactions of agents may have to write to the platform meanwhile: connections for that must not run out with theirs.
   const forPlatform = Math.max(1, Math.floor(maxConnections / 3))
   const platformPool = createPool(url, forPlatform, onError)
   const agentPool = createPool(url, maxConnections - forPlatform, onError)
+  const bucket = fileBucket && createFileBucket(fileBucket)
   let closing: Promise<unknown> | undefined
   return {
     schema: schemaParts,
@@ -61,15 +67,13 @@ export function createEngine({ url, maxConnections, onError }: EngineOptions): P
     async openAgent(agentId) {
       const schema = agentSchema(agentId)
       await createSchema(agentPool, schema)
-      return {
-        db: open<AgentTables>(schemaPool(agentPool, schema)),
-        path: agentAddress(url, schema),
-        filesDirectory: '/tmp',
-      }
+      const db = open<AgentTables>(schemaPool(agentPool, schema))
+      const path = agentAddress(url, schema)
+      return { db, path, files: bucket?.filesOf(agentId) ?? createDatabaseFiles({ db, path }) }
     },
-    recover: async () => {},
     async removeAgent(agentId) {
       await agentPool.query(`drop schema if exists ${quoted(agentSchema(agentId))} cascade`)
+      await bucket?.removeFilesOf(agentId)
     },
     direct: {
       executeSql: (text, values) => platformPool.query(text, values),

@@ -1,6 +1,7 @@
 /** Codes of the error classes that doing the transaction again mends (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
 const conflictCodes = new Set(['40001', '40P01'])
 const duplicateCodes = new Set(['23505', '42P06', '42710'])
+const forbiddenCode = '42501'
 
 /** Serialisation failure or deadlock: nothing of the transaction was kept. */
 export function isConflict(error: unknown): boolean {
@@ -10,6 +11,11 @@ export function isConflict(error: unknown): boolean {
 /** What was to be made is there already, as when another process makes it at the same time. */
 export function isDuplicate(error: unknown): boolean {
   return duplicateCodes.has(codeOf(error))
+}
+
+/** The user of this connection has no right to that. */
+export function isForbidden(error: unknown): boolean {
+  return codeOf(error) === forbiddenCode
 }
 
 function codeOf(error: unknown): string {

@@ -1,6 +1,14 @@
-/** Full-text search over the chunks of an agent. The contract of each function stands in `search-engine.ts`. */
+/**
+ * Full-text search over the chunks of an agent, by the lexemes of each in a `tsvector` and a GIN index of them. The
+ * contract of each function stands in `search-engine.ts`.
+ *
+ * PostgreSQL has no BM25, but a rank of one lexeme by the label of its position: with labels that tell how often the
+ * lexeme stands in the chunk, and weights that are computed from the chunk's length, it is the lexeme's part of BM25.
+ */
 import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
+import type { Found, TextQuery } from '../search-engine.ts'
+import { frequencies, indexedText, lexemeOf, quoted } from './lexemes.ts'
 
 /** For the migration that makes the tables. */
 export async function createFullText(db: QueryExecutorProvider): Promise<void> {
@@ -10,4 +18,103 @@ export async function createFullText(db: QueryExecutorProvider): Promise<void> {
     length integer not null
   )`.execute(db)
   await sql`create index chunk_text_terms on chunk_text using gin (terms)`.execute(db)
+}
+
+export async function writeFullText(
+  db: QueryExecutorProvider,
+  sequence: number,
+  text: string,
+): Promise<void> {
+  const { terms, length } = indexedText(text)
+  await sql`insert into chunk_text (sequence, terms, length) values (${sequence}, ${terms}, ${length})`.execute(
+    db,
+  )
+}
+
+export async function removeFullText(db: QueryExecutorProvider, sequence: number): Promise<void> {
+  await sql`delete from chunk_text where sequence = ${sequence}`.execute(db)
+}
+
+export async function countTerms(
+  db: QueryExecutorProvider,
+  terms: readonly string[],
+): Promise<Pick<TextQuery, 'terms' | 'chunks'>> {
+  const lexemes = terms.map(lexemeOf)
+  const different = [...new Set(lexemes)].filter(lexeme => lexeme !== '')
+  const { rows } = await sql<{ chunks: number; holding: number[] }>`select
+    (select count(*) from chunk_text) as chunks,
+    array(
+      select (select count(*)::int from chunk_text where terms @@ lexeme)
+      from unnest(${different.map(quoted)}::tsquery[]) with ordinality as asked (lexeme, number) order by number
+    ) as holding
+  `.execute(db)
+  const [{ chunks, holding } = { chunks: 0, holding: [] }] = rows
+  const counts = new Map(different.map((lexeme, index) => [lexeme, holding[index] ?? 0]))
+  const found = terms.map((term, index) => [term, counts.get(lexemes[index] ?? '') ?? 0] as const)
+  return { terms: new Map(found.filter(([, count]) => count > 0)), chunks }
+}
+
+export async function rankByText(db: QueryExecutorProvider, query: TextQuery): Promise<Found[]> {
+  const { terms, chunks, limit, within } = query
+  if (terms.size === 0) return []
+  const asked = weightsOf(selective(query), chunks)
+  const match = [...asked.keys()].map(quoted).join(' | ')
+  const parts = [...asked].map(
+    ([lexeme, weight]) => sql`${weight}::float8 * ts_rank(weights, terms, ${quoted(lexeme)}::tsquery)`,
+  )
+  const filter = within === undefined ? sql`` : sql`and sequence in ${within}`
+  const { rows } = await sql<{ sequence: number; value: number }>`
+    with average as materialized (select sum(length)::float8 / count(*) as length from chunk_text)
+    select sequence, ${sql.join(parts, sql` + `)} as value
+    from (
+      select sequence, terms, ${weights} as weights
+      from chunk_text, average, lateral (select ${lengthNorm} as norm) as norms
+      where terms @@ ${match}::tsquery ${filter} offset 0
+    ) as matching
+    order by value desc, sequence limit ${limit}
+  `.execute(db)
+  const full = Iterator.from(terms.values()).reduce((sum, holding) => sum + weightOf(holding, chunks), 0)
+  return rows.map(({ sequence, value }) => ({
+    sequence,
+    similarity: Math.min(1, (value * rankUnit) / full),
+  }))
+}
+
+/** Of BM25, with the values that SQLite's full-text index has for them. */
+const [k1, b] = [1.2, 0.75]
+
+/** What a chunk's length takes from its lexemes: the more, the longer it is. */
+const lengthNorm = sql`${sql.lit(k1 * (1 - b))} + ${sql.lit(k1 * b)} * chunk_text.length / average.length`
+
+/** BM25's part of one lexeme for each label, D to A, as a share of the most that any may have. */
+const weights = sql`array[${sql.join(
+  Object.values(frequencies).map(frequency => sql`${sql.lit(frequency)} / (${sql.lit(frequency)} + norm)`),
+)}]::real[]`
+
+/** `ts_rank` divides by the limit of the sum of 1/n²; the weights are shares of k1 + 1. */
+const rankUnit = 1.64493406685 * (k1 + 1)
+
+/** The lexemes of the terms; one that several terms have weighs as much as they do together. */
+function weightsOf(terms: readonly (readonly [string, number])[], chunks: number): Map<string, number> {
+  const weights = new Map<string, number>()
+  for (const [term, holding] of terms) {
+    const lexeme = lexemeOf(term)
+    weights.set(lexeme, (weights.get(lexeme) ?? 0) + weightOf(holding, chunks))
+  }
+  return weights
+}
+
+/**
+ * The terms without those that weigh next to nothing, as they stand in every second chunk, provided that one of the rest
+ * finds enough: the order stays the same, and most chunks need no look.
+ */
+function selective({ terms, chunks, limit }: TextQuery): [string, number][] {
+  const rest = [...terms].filter(([, holding]) => holding <= chunks / 2)
+  const enough = rest.some(([, holding]) => holding >= limit)
+  return enough ? rest : [...terms]
+}
+
+/** The inverse document frequency as SQLite counts it: words in more than half of the chunks weigh next to nothing. */
+function weightOf(holding: number, chunks: number): number {
+  return Math.max(1e-6, Math.log((chunks - holding + 0.5) / (holding + 0.5)))
 }

@@ -28,7 +28,7 @@ export function createSqliteDialect({ database, patience = 10_000 }: SqliteDiale
   return {
     createDriver: () => createDriver(database, patience),
     createQueryCompiler: () => new SqliteQueryCompiler(),
-    createAdapter: () => new TransactionalSqliteAdapter(),
+    createAdapter: () => adapter,
     createIntrospector: db => new SqliteIntrospector(db),
   }
 }
@@ -39,6 +39,9 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
     return true
   }
 }
+
+/** It has no state: one for all databases lets them share what is prepared for the engine. */
+const adapter = new TransactionalSqliteAdapter()
 
 function createDriver(database: DatabaseSync, patience: number): Driver {
   const connection = createConnection(database, patience)

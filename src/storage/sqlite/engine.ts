@@ -1,28 +1,37 @@
 import { existsSync } from 'node:fs'
 import { Kysely } from 'kysely'
 import type { StorageEngine } from '../engine.ts'
+import { createFileBucket } from '../files/bucket.ts'
+import { createDirectoryFiles } from '../files/directory.ts'
+import type { BucketSettings } from '../files/file-store.ts'
+import { offerReadAtOnce } from '../prepared-query.ts'
 import type { AgentTables, PlatformTables } from '../tables.ts'
 import type { DataDirectory } from './data-directory.ts'
 import { createSqliteDialect } from './dialect.ts'
 import type { OpenOptions, Synchronous } from './open.ts'
 import { openDatabase } from './open.ts'
-import { removeOrphans } from './remove-orphans.ts'
+import { createReadAtOnce } from './read-at-once.ts'
 import { tryUntilFree } from './retry.ts'
 import { schemaParts } from './schema-parts.ts'
 
 interface EngineOptions {
   directory: DataDirectory
   synchronous: Synchronous
+  /** Takes the files of agents; they lie in the data directory without it. */
+  fileBucket?: BucketSettings | undefined
 }
 
 /** Milliseconds; a worker that closes its connection holds the file for an instant. */
 const openingPatience = 5_000
 
 /** A file for the platform and one for each agent, all in the data directory. */
-export function createEngine({ directory, synchronous }: EngineOptions): StorageEngine {
+export function createEngine({ directory, synchronous, fileBucket }: EngineOptions): StorageEngine {
+  const bucket = fileBucket && createFileBucket(fileBucket)
   async function open<Tables>(path: string, options: OpenOptions): Promise<Kysely<Tables>> {
     const database = await tryUntilFree(() => openDatabase(path, options), openingPatience)
-    return new Kysely<Tables>({ dialect: createSqliteDialect({ database }) })
+    const kysely = new Kysely<Tables>({ dialect: createSqliteDialect({ database }) })
+    offerReadAtOnce(kysely, createReadAtOnce(database))
+    return kysely
   }
   return {
     schema: schemaParts,
@@ -30,11 +39,14 @@ export function createEngine({ directory, synchronous }: EngineOptions): Storage
     isUsed: async () => existsSync(directory.platformDatabase),
     openPlatform: () => open<PlatformTables>(directory.platformDatabase, { synchronous }),
     async openAgent(agentId) {
-      const { database: path, files: filesDirectory } = await directory.prepareAgent(agentId)
-      return { db: await open<AgentTables>(path, { synchronous, vectors: true }), path, filesDirectory }
+      const { database: path, files: folder } = await directory.prepareAgent(agentId)
+      const files = bucket?.filesOf(agentId) ?? createDirectoryFiles(folder)
+      return { db: await open<AgentTables>(path, { synchronous, vectors: true }), path, files }
     },
-    recover: removeOrphans,
-    removeAgent: agentId => directory.removeAgent(agentId),
+    async removeAgent(agentId) {
+      await directory.removeAgent(agentId)
+      await bucket?.removeFilesOf(agentId)
+    },
     close: async () => directory.close(),
   }
 }

@@ -6,6 +6,12 @@ import { fromSchema } from './check-input.ts'
 
 const pageLimits = { timeoutMs: 20_000, maxBytes: 5 * 1024 * 1024 }
 
+const input = fromSchema(
+  Type.Object({
+    url: Type.String({ minLength: 1, description: 'The http or https address of the page.' }),
+  }),
+)
+
 export type ToMarkdown = (
   page: { html: string; url: string },
   signal: AbortSignal,
@@ -16,11 +22,7 @@ export function browseUrl(outbound: Outbound, toMarkdown: ToMarkdown): Tool {
   return {
     name: 'browse_url',
     description: 'Fetches a web page and returns its main content as markdown.',
-    ...fromSchema(
-      Type.Object({
-        url: Type.String({ minLength: 1, description: 'The http or https address of the page.' }),
-      }),
-    ),
+    ...input,
     async execute({ url }, signal) {
       const page = await outbound.fetch(String(url), {
         ...pageLimits,

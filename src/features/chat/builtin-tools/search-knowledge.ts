@@ -5,6 +5,12 @@ import { fromSchema } from './check-input.ts'
 
 const resultsGiven = 8
 
+const input = fromSchema(
+  Type.Object({
+    query: Type.String({ minLength: 1, description: 'What to look for, in natural language.' }),
+  }),
+)
+
 /** Lets a model look something up in the agent's own sources. */
 export function searchKnowledge(
   search: (query: string, limit: number, signal: AbortSignal) => ReturnType<Knowledge['search']>,
@@ -12,11 +18,7 @@ export function searchKnowledge(
   return {
     name: 'search_knowledge',
     description: "Searches the agent's documents and crawled pages for passages on a question.",
-    ...fromSchema(
-      Type.Object({
-        query: Type.String({ minLength: 1, description: 'What to look for, in natural language.' }),
-      }),
-    ),
+    ...input,
     execute: async ({ query }, signal) => ({ results: await search(String(query), resultsGiven, signal) }),
   }
 }

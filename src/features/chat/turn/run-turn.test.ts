@@ -91,6 +91,15 @@ describe('an answer in text', () => {
     expect(outcome).toMatchObject({ content: '', end: answered })
   })
 
+  it('is told without U+0000, which not every database can hold', async () => {
+    const { outcome, events } = await play([['a\u0000', '\u0000', 'b']])
+    expect(events.filter(({ type }) => type === 'content_delta')).toEqual([
+      { type: 'content_delta', delta: 'a', index: 0 },
+      { type: 'content_delta', delta: 'b', index: 1 },
+    ])
+    expect(outcome).toMatchObject({ content: 'ab', end: answered })
+  })
+
   it('asks with the tools, the temperature and the messages', async () => {
     const { model } = await play([['Hello']])
     expect(model.calls[0]).toMatchObject({

@@ -138,7 +138,9 @@ class Turn {
     }
   }
 
-  #say(delta: string, answer: Answer): void {
+  #say(said: string, answer: Answer): void {
+    // Not every database can hold this character, and no reader misses it.
+    const delta = said.replaceAll('\u0000', '')
     if (delta === '') return
     // Text of different iterations are different paragraphs.
     const text = answer.text === '' && this.#content !== '' ? `\n\n${delta}` : delta

@@ -41,6 +41,11 @@ function bytesOf(...path: string[]): Uint8Array {
   return readFileSync(join(fixtures, ...path))
 }
 
+/** Where a thread finds a file of the collection. */
+function fileAt(name: string) {
+  return { kind: 'directory' as const, path: join(fixtures, name) }
+}
+
 function formatOf(name: string): DocumentFormat {
   const format = documentFormatOf(name)
   if (format === undefined) throw new Error(`${name} is of no known format`)
@@ -138,8 +143,8 @@ describe.skipIf(fixtures === '')('hostile files (REAL_FIXTURES must name their f
   test('bomb-400MB.pdf takes no more memory than its thread may', async () => {
     const workers = createWorkerPool({ memoryLimitMb: 128, log: createLog('silent') })
     const before = process.memoryUsage().rss
-    const path = join(fixtures, 'security/files/bomb-400MB.pdf')
-    const read = await createIngest({ workers })({ ...(await draftTarget()), path, format: 'pdf' })
+    const location = fileAt('security/files/bomb-400MB.pdf')
+    const read = await createIngest({ workers })({ ...(await draftTarget()), location, format: 'pdf' })
     expect(read).toEqual({ kind: 'unreadable', reason: expect.stringMatching(/too much memory/) })
     expect(process.resourceUsage().maxRSS * 1024 - before).toBeLessThan(600_000_000)
     await workers.close()
@@ -152,9 +157,9 @@ describe.skipIf(fixtures === '')('hostile files (REAL_FIXTURES must name their f
     )
     expect(names.length).toBeGreaterThan(5)
     for (const name of names) {
-      const path = join(fixtures, 'security/files', name)
+      const location = fileAt(join('security/files', name))
       const target = await draftTarget()
-      const read = await createIngest({ workers })({ ...target, path, format: formatOf(name) })
+      const read = await createIngest({ workers })({ ...target, location, format: formatOf(name) })
       expect(JSON.stringify(read)).not.toContain('root:')
     }
     await workers.close()

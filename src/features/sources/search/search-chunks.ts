@@ -33,6 +33,7 @@ async function read(
   transaction: Transaction<AgentTables>,
   ranked: readonly Scored[],
 ): Promise<SearchResult[]> {
+  if (ranked.length === 0) return []
   const rows = await transaction
     .selectFrom('chunks')
     .innerJoin('sources', 'sources.id', 'chunks.source_id')

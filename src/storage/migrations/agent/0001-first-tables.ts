@@ -76,6 +76,14 @@ async function createSources(db: Kysely<unknown>, parts: SchemaParts): Promise<v
     .execute()
   await db.schema.createIndex('sources_created_at').on('sources').column('created_at').execute()
 
+  await db.schema
+    .createTable('file_parts')
+    .addColumn('file_id', parts.textType, column => column.notNull())
+    .addColumn('number', 'integer', column => column.notNull())
+    .addColumn('content', parts.bytesType, column => column.notNull())
+    .addPrimaryKeyConstraint('file_parts_primary_key', ['file_id', 'number'])
+    .execute()
+
   await createChunks(db, parts)
 }
 

@@ -6,20 +6,22 @@ import type { Ids } from '#platform/ids.ts'
 import type { Transact } from '#platform/jobs/jobs.ts'
 import type { AgentDatabases, AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentTables } from '#storage/tables.ts'
-import type { ChatEvents } from './chat.events.ts'
-import type { NewMessage, TurnOptions } from './chat.schema.ts'
-import type { ConversationLock } from './conversation-lock.ts'
-import { addActivity } from './conversations.repository.ts'
-import type { ConversationsService } from './conversations.service.ts'
-import type { StoredMessage } from './messages.repository.ts'
-import { findMessage, insertMessage, readWindow } from './messages.repository.ts'
+import type { ChatEvents } from '../chat.events.ts'
+import type { NewMessage, TurnOptions } from '../chat.schema.ts'
+import type { ConversationLock } from '../conversation-lock.ts'
+import type { ConversationsService } from '../conversations.service.ts'
+import type { StoredMessage } from '../messages.repository.ts'
+import { findMessage, insertMessage, readWindow } from '../messages.repository.ts'
+import { cutEnd } from '../turn/truncate-result.ts'
 import type { Question } from './question.ts'
-import { cutEnd } from './turn/truncate-result.ts'
 import type { TurnPlan, TurnPlanner } from './turn-planner.ts'
+import { createTurnstile } from './turnstile.ts'
 
 const titleCharacters = 80
+/** Questions that are accepted before the event loop looks for other news. */
+const atOnce = 4
 
-interface Needs {
+export interface AskingNeeds {
   agentDatabases: AgentDatabases
   planner: TurnPlanner
   conversations: ConversationsService
@@ -30,12 +32,16 @@ interface Needs {
 }
 
 /** Accepts questions: checks them, stores them and locks their conversation, so that they can be answered. */
-export function createAsking({ agentDatabases, planner, conversations, lock, transact, clock, ids }: Needs) {
+export function createAsking(needs: AskingNeeds) {
+  const { agentDatabases, planner, conversations, lock, transact, clock, ids } = needs
+  const turnstile = createTurnstile(atOnce)
+
   /** The agent stays acquired for the question; if it is not accepted, it is released at once. */
   async function withAgent(
     agentId: string,
     accept: (agent: AgentHandle) => Promise<Question>,
   ): Promise<Question> {
+    await turnstile.pass()
     const agent = await agentDatabases.acquire(agentId)
     try {
       return await accept(agent)
@@ -48,13 +54,15 @@ export function createAsking({ agentDatabases, planner, conversations, lock, tra
   function question(
     agent: AgentHandle,
     plan: TurnPlan,
-    accepted: Pick<Question, 'lock' | 'userMessage'>,
+    accepted: Pick<Question, 'lock' | 'userMessage' | 'isNew'>,
+    isFirst = false,
   ): Question {
+    const asked = { agent, userMessage: accepted.userMessage, isFirst }
     return {
       agent,
       ...accepted,
       model: plan.model,
-      turn: (emit, signal) => plan.run(agent, accepted.userMessage, emit, signal),
+      turn: (emit, signal) => plan.run(asked, emit, signal),
     }
   }
 
@@ -65,16 +73,17 @@ export function createAsking({ agentDatabases, planner, conversations, lock, tra
         const plan = await planner.plan(agentId, input)
         const accepted = await transact(agent, async (transaction, outbox) => {
           const createdAt = timestamp(clock)
-          const conversationId =
-            input.conversationId ?? (await conversations.begin(transaction, titleOf(input.content)))
-          const held = await lock.acquire(transaction, conversationId)
+          const held =
+            input.conversationId === undefined
+              ? await conversations.begin(transaction, titleOf(input.content), createdAt)
+              : await lock.acquire(transaction, input.conversationId, createdAt)
+          const { conversationId } = held
           const message = userMessage(ids.record(), conversationId, input.content, createdAt)
           const sequence = await insertMessage(transaction, message)
-          await addActivity(transaction, conversationId, createdAt)
           await outbox.tell('message.received', { agentId, messageId: message.id, conversationId, createdAt })
-          return { lock: held, userMessage: { ...message, sequence } }
+          return { lock: held, userMessage: { ...message, sequence }, isNew: true }
         })
-        return question(agent, plan, accepted)
+        return question(agent, plan, accepted, input.conversationId === undefined)
       })
     },
 
@@ -93,8 +102,6 @@ export function createAsking({ agentDatabases, planner, conversations, lock, tra
     },
   }
 }
-
-export type Asking = ReturnType<typeof createAsking>
 
 async function questionOf(database: Kysely<AgentTables>, message: StoredMessage): Promise<StoredMessage> {
   if (message.role === 'user') return message

@@ -5,12 +5,12 @@ import type { Ids } from '#platform/ids.ts'
 import type { Log } from '#platform/log.ts'
 import type { Metrics } from '#platform/metrics.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import { readBounded } from './bounded-window.ts'
-import type { StoredMessage } from './messages.repository.ts'
-import { promptCharacters } from './turn/context-budget.ts'
-import { buildPrompt } from './turn/prompt.ts'
-import { runTurn } from './turn/run-turn.ts'
-import type { Tool, TurnEvent, TurnOutcome } from './turn/turn.ts'
+import { readBounded } from '../bounded-window.ts'
+import type { StoredMessage } from '../messages.repository.ts'
+import { promptCharacters } from '../turn/context-budget.ts'
+import { buildPrompt } from '../turn/prompt.ts'
+import { runTurn } from '../turn/run-turn.ts'
+import type { Tool, TurnEvent, TurnOutcome } from '../turn/turn.ts'
 
 /** Messages of a conversation that are looked at for a prompt at most. */
 const historyMessages = 400
@@ -18,12 +18,14 @@ const historyMessages = 400
 /** How a question will be answered: decided before it is stored, so that a wrong model costs nothing. */
 export interface TurnPlan {
   model: string
-  run(
-    agent: AgentHandle,
-    question: StoredMessage,
-    emit: (event: TurnEvent) => void,
-    signal: AbortSignal,
-  ): Promise<TurnOutcome>
+  run(asked: Asked, emit: (event: TurnEvent) => void, signal: AbortSignal): Promise<TurnOutcome>
+}
+
+interface Asked {
+  agent: AgentHandle
+  userMessage: StoredMessage
+  /** Nothing was said before. */
+  isFirst: boolean
 }
 
 export interface PlanOptions {
@@ -50,7 +52,7 @@ export interface ChosenModel {
   contextWindow: number
 }
 
-interface Needs {
+export interface PlannerNeeds {
   agentOf(agentId: string): Promise<TurnAgent>
   /** Passages that may answer a question, the best first; none where nothing fits. */
   retrieve(agent: AgentHandle, question: string, signal: AbortSignal): Promise<Passage[]>
@@ -63,17 +65,15 @@ interface Needs {
 }
 
 /** What was said before a question: no more than fills the prompt, since the rest would be left out anyway. */
-async function readHistory(
-  { db }: AgentHandle,
-  { conversationId, sequence }: StoredMessage,
-  contextWindow: number,
-) {
+async function readHistory({ agent: { db }, userMessage, isFirst }: Asked, contextWindow: number) {
+  if (isFirst) return []
+  const { conversationId, sequence } = userMessage
   const window = { conversationId, before: sequence, end: 'newest', limit: historyMessages } as const
   const { messages } = await readBounded(db, window, promptCharacters(contextWindow))
   return messages
 }
 
-export function createTurnPlanner(needs: Needs) {
+export function createTurnPlanner(needs: PlannerNeeds) {
   const { log, metrics } = needs
 
   /** Without its passages a question can still be answered, so that a failing search is no failing turn. */
@@ -95,10 +95,11 @@ export function createTurnPlanner(needs: Needs) {
       const chosen = await profile.model(options.model)
       return {
         model: chosen.id,
-        async run(agent, question, emit, signal) {
+        async run(asked, emit, signal) {
+          const { agent, userMessage: question } = asked
           const { contextWindow } = chosen
           const [history, passages] = await Promise.all([
-            readHistory(agent, question, contextWindow),
+            readHistory(asked, contextWindow),
             options.autoRag === false ? [] : passagesFor(agent, question.content, signal),
           ])
           const outcome = await runTurn({

@@ -1,5 +1,5 @@
-import type { ChatMessage, MessageMetadata } from './chat.schema.ts'
-import type { ToolCall, ToolResult, TurnEvent } from './turn/turn.ts'
+import type { ChatMessage, MessageMetadata } from '../chat.schema.ts'
+import type { ToolCall, ToolResult, TurnEvent } from '../turn/turn.ts'
 
 interface Beginning {
   id: string

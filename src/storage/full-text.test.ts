@@ -1,35 +1,34 @@
-import { join } from 'node:path'
-import { Kysely, sql } from 'kysely'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { temporaryDirectory } from '#test/support/temporary-directory.ts'
-import type { Found, TextQuery } from '../search-engine.ts'
-import { createSqliteDialect } from './dialect.ts'
-import { countTerms, createFullText, rankByText, removeFullText, writeFullText } from './full-text.ts'
-import { openDatabase } from './open.ts'
+import { sql } from 'kysely'
+import { describe, expect, test } from 'vitest'
+import { setEngineStage } from '#test/support/search-stage.ts'
+import type { Found, TextQuery } from './search-engine.ts'
 
 async function open(...texts: string[]) {
-  const database = openDatabase(join(temporaryDirectory(), 'agent.db'), { synchronous: 'normal' })
-  const db = new Kysely<unknown>({ dialect: createSqliteDialect({ database }) })
-  onTestFinished(() => db.destroy())
-  await createFullText(db)
-  for (const [index, text] of texts.entries()) await writeFullText(db, index + 1, text)
+  const { db, engine } = await setEngineStage()
+  for (const [index, text] of texts.entries()) await engine.writeFullText(db, index + 1, text)
+  const countTerms = (terms: string[]) => engine.countTerms(db, terms)
 
   async function rank(terms: string[], options: Partial<TextQuery> = {}): Promise<Found[]> {
-    return rankByText(db, { ...(await countTerms(db, terms)), limit: 10, ...options })
+    return engine.rankByText(db, { ...(await countTerms(terms)), limit: 10, ...options })
   }
-  return { db, rank, find: async (...terms: string[]) => (await rank(terms)).map(({ sequence }) => sequence) }
+  return {
+    countTerms,
+    rank,
+    find: async (...terms: string[]) => (await rank(terms)).map(({ sequence }) => sequence),
+    remove: (sequence: number) => engine.removeFullText(db, sequence),
+  }
 }
 
 describe('counting terms', () => {
   test('tells the chunks that hold a term, in any of its English forms, and leaves out unknown terms', async () => {
-    const { db } = await open('plate', 'plates and bowls', 'bowl')
-    const { terms, chunks } = await countTerms(db, ['plate', 'bowl', 'cup'])
+    const { countTerms } = await open('plate', 'plates and bowls', 'bowl')
+    const { terms, chunks } = await countTerms(['plate', 'bowl', 'cup'])
     expect(Object.fromEntries(terms)).toEqual({ plate: 2, bowl: 2 })
     expect(chunks).toBe(3)
   })
 
   test('takes a term as it is, whatever it means to the query language', async () => {
-    const { db } = await open('plate', 'or')
+    const { countTerms } = await open('plate', 'or')
     const hostile = [
       'or',
       'AND',
@@ -45,7 +44,7 @@ describe('counting terms', () => {
       "'",
       ';--',
     ]
-    expect(Object.fromEntries((await countTerms(db, hostile)).terms)).toEqual({
+    expect(Object.fromEntries((await countTerms(hostile)).terms)).toEqual({
       or: 1,
       '-plate': 1,
     })
@@ -84,7 +83,7 @@ describe('ranking', () => {
   test('keeps to the limit and to the selection', async () => {
     const { rank } = await open('tea', 'tea', 'tea cup')
     expect(await rank(['tea'], { limit: 2 })).toHaveLength(2)
-    const within = sql`(select value from json_each('[2, 3, 9]'))`
+    const within = sql`(values (2), (3), (9))`
     expect((await rank(['tea'], { within })).map(({ sequence }) => sequence)).toEqual([2, 3])
   })
 
@@ -107,8 +106,8 @@ describe('ranking', () => {
 })
 
 test('what was removed is found no more', async () => {
-  const { db, find } = await open('tea', 'tea cup')
-  await removeFullText(db, 1)
+  const { countTerms, find, remove } = await open('tea', 'tea cup')
+  await remove(1)
   expect(await find('tea')).toEqual([2])
-  expect((await countTerms(db, [])).chunks).toBe(1)
+  expect((await countTerms([])).chunks).toBe(1)
 })

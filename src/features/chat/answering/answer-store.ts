@@ -2,11 +2,11 @@ import type { Kysely } from 'kysely'
 import type { Transact } from '#platform/jobs/jobs.ts'
 import { inTransaction } from '#platform/transaction.ts'
 import type { AgentTables } from '#storage/tables.ts'
-import type { ChatEvents } from './chat.events.ts'
-import type { ChatMessage } from './chat.schema.ts'
-import type { ConversationLock } from './conversation-lock.ts'
-import { refreshActivity } from './conversations.repository.ts'
-import { deleteMessages, insertMessage, updateMessage } from './messages.repository.ts'
+import type { ChatEvents } from '../chat.events.ts'
+import type { ChatMessage } from '../chat.schema.ts'
+import type { ConversationEnd } from '../conversation-lock.repository.ts'
+import type { ConversationLock } from '../conversation-lock.ts'
+import { deleteFollowing, putMessage } from '../messages.repository.ts'
 import type { Question } from './question.ts'
 
 interface Needs {
@@ -16,23 +16,29 @@ interface Needs {
 
 /** Stores answers under the conversation's lock: whoever has lost it writes nothing more. */
 export function createAnswerStore({ lock, transact }: Needs) {
-  /** The first write of an answer replaces all that followed the question. */
+  /** An answer replaces all that followed its question. */
   async function write(
     database: Kysely<AgentTables>,
-    question: Question,
+    { isNew, userMessage }: Question,
     message: ChatMessage,
   ): Promise<void> {
-    if (await updateMessage(database, message)) return
-    await deleteMessages(database, message.conversationId, question.userMessage.sequence)
-    await insertMessage(database, message)
-    await refreshActivity(database, message.conversationId)
+    if (!isNew) await deleteFollowing(database, userMessage, message.id)
+    await putMessage(database, message)
+  }
+
+  /** What the conversation's row has to say of an answer that ends it. */
+  function endOf(
+    { userMessage: { sequence } }: Question,
+    message: ChatMessage | undefined,
+  ): ConversationEnd | undefined {
+    return message && { questionSequence: sequence, lastMessageAt: message.createdAt }
   }
 
   return {
     /** Stores an answer in the making, if there is something of it, and renews the lock; false if the lock is lost. */
     checkpoint(question: Question, message: ChatMessage | undefined): Promise<boolean> {
       return inTransaction(question.agent.db, async transaction => {
-        if (!(await lock.renew(transaction, question.lock))) return false
+        if (!(await lock.renew(transaction, question.lock, endOf(question, message)))) return false
         if (message !== undefined) await write(transaction, question, message)
         return true
       })
@@ -41,7 +47,7 @@ export function createAnswerStore({ lock, transact }: Needs) {
     /** Stores the answer as it will stay and unlocks the conversation; false if the lock is lost. */
     finish(question: Question, message: ChatMessage | undefined): Promise<boolean> {
       return transact(question.agent, async (transaction, outbox) => {
-        if (!(await lock.release(transaction, question.lock))) return false
+        if (!(await lock.release(transaction, question.lock, endOf(question, message)))) return false
         if (message === undefined) return true
         await write(transaction, question, message)
         const { id, conversationId, createdAt } = message

@@ -1,8 +1,8 @@
 import type { Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
+import { renewalMs } from '../conversation-lock.ts'
 import type { AnswerRecorder } from './answer-recorder.ts'
 import type { AnswerStore } from './answer-store.ts'
-import { renewalMs } from './conversation-lock.ts'
 import type { Question } from './question.ts'
 
 /** How often an answer in the making is stored, in milliseconds: a crash loses no more than this. */

@@ -1,0 +1,47 @@
+import { LRUCache } from 'lru-cache'
+import type { Role } from './policy.ts'
+
+/** What there is to know of an e-mail on an agent that exists. */
+export interface KnownRole {
+  role: Role | null
+}
+
+type ReadRole = (agentId: string, email: string) => Promise<KnownRole | undefined>
+
+const rolesRemembered = 5000
+
+/**
+ * Remembers roles, for a process that is the only one to change them; whoever changes one calls `forget` when that is
+ * done and before telling so. What was being read meanwhile is not remembered, since it may be what was there before. An
+ * agent that does not exist is not remembered either.
+ */
+export function rememberRoles(read: ReadRole) {
+  const remembered = new LRUCache<string, KnownRole>({ max: rolesRemembered })
+  let changes = 0
+
+  async function readAndRemember(agentId: string, email: string, key: string) {
+    const before = changes
+    const found = await read(agentId, email)
+    if (found !== undefined && changes === before) remembered.set(key, found)
+    return found
+  }
+
+  return {
+    find(agentId: string, email: string): KnownRole | Promise<KnownRole | undefined> {
+      // With its length before it, no e-mail can pass for a part of the agent's id.
+      const key = `${email.length} ${email}${agentId}`
+      return remembered.get(key) ?? readAndRemember(agentId, email, key)
+    },
+    forget(): void {
+      changes += 1
+      remembered.clear()
+    },
+  }
+}
+
+/** For a process beside others that change roles too: every decision reads anew. */
+export function readRolesAnew(read: ReadRole) {
+  return { find: read, forget() {} }
+}
+
+export type RoleMemory = ReturnType<typeof rememberRoles> | ReturnType<typeof readRolesAnew>

@@ -1,0 +1,135 @@
+import type { Clock } from '#platform/clock.ts'
+import { timestamp } from '#platform/clock.ts'
+import { AppError } from '#platform/errors.ts'
+import type { Ids } from '#platform/ids.ts'
+import type { Log } from '#platform/log.ts'
+import type { ChatMessage } from '../chat.schema.ts'
+import type { TurnEvent, TurnOutcome } from '../turn/turn.ts'
+import { keepAnswer } from './answer-keeper.ts'
+import type { AnswerRecorder } from './answer-recorder.ts'
+import { createAnswerRecorder } from './answer-recorder.ts'
+import type { AnswerStore } from './answer-store.ts'
+import type { Question } from './question.ts'
+
+/** How a question ended. `assistantMessage` is what was said and stored, if anything was. */
+export interface Answered {
+  assistantMessage: ChatMessage | undefined
+  error: AppError | undefined
+}
+
+export interface AnsweringNeeds {
+  store: AnswerStore
+  clock: Clock
+  ids: Ids
+  log: Log
+}
+
+/** Answers questions: runs their turns, stores what is said as it comes to be, keeps the lock alive and lets it go. */
+export function createAnswering({ store, clock, ids, log }: AnsweringNeeds) {
+  const running = new Map<AbortController, Promise<unknown>>()
+  let isOver = false
+
+  async function answer(
+    question: Question,
+    emit: (event: TurnEvent) => void,
+    ends: readonly AbortSignal[],
+  ): Promise<Answered> {
+    const recorder = createAnswerRecorder({
+      id: ids.record(),
+      conversationId: question.lock.conversationId,
+      createdAt: timestamp(clock),
+      model: question.model,
+    })
+    const lockLost = new AbortController()
+    const onLockLost = () => lockLost.abort(lockWasLost())
+    const keeper = keepAnswer({ question, recorder, store, clock, log, onLockLost })
+    const signal = AbortSignal.any([...ends, lockLost.signal, question.agent.signal])
+    const told = (event: TurnEvent) => {
+      recorder.add(event)
+      emit(event)
+    }
+    const end = await question.turn(told, signal).catch(turnThatNeverBegan)
+    await keeper.stop()
+    if (lockLost.signal.aborted) return { assistantMessage: undefined, error: lockWasLost() }
+    return settle(question, recorder, end, signal)
+  }
+
+  async function settle(
+    question: Question,
+    recorder: AnswerRecorder,
+    { end, usage }: Pick<TurnOutcome, 'end' | 'usage'>,
+    signal: AbortSignal,
+  ): Promise<Answered> {
+    const error = errorOf(end, signal)
+    const message = recorder.message({
+      usage,
+      ...(end.kind === 'aborted' ? { aborted: true } : {}),
+      ...(error === undefined ? {} : { error: error.message }),
+    })
+    const isKept = end.kind === 'answered' || recorder.state() !== ''
+    if (!(await store.finish(question, isKept ? message : undefined)))
+      return { assistantMessage: undefined, error: lockWasLost() }
+    if (end.kind === 'failed' && end.error.fault !== 'user') logFailure(question, end.error)
+    return { assistantMessage: isKept ? message : undefined, error }
+  }
+
+  function logFailure({ agent, model }: Question, error: unknown): void {
+    log.warn({ err: error, agentId: agent.agentId, model }, 'a turn failed')
+  }
+
+  return {
+    /** Never rejects, whatever goes wrong; the lock and the agent are let go in any case. */
+    run(question: Question, emit: (event: TurnEvent) => void, client: AbortSignal): Promise<Answered> {
+      const shutdown = new AbortController()
+      if (isOver) shutdown.abort(shuttingDown())
+      const answered = answer(question, emit, [client, shutdown.signal])
+        .catch(cause => {
+          logFailure(question, cause)
+          return { assistantMessage: undefined, error: unexpected('The answer could not be stored.', cause) }
+        })
+        .finally(() => {
+          running.delete(shutdown)
+          question.agent.release()
+        })
+      running.set(shutdown, answered)
+      return answered
+    },
+
+    /** Lets running turns finish within the grace (milliseconds); then ends them, and those that still begin, with an error. */
+    async close(graceMs: number): Promise<void> {
+      setTimeout(() => {
+        isOver = true
+        for (const shutdown of running.keys()) shutdown.abort(shuttingDown())
+      }, graceMs).unref()
+      while (running.size > 0) await Promise.all(running.values())
+    },
+  }
+}
+
+export type Answering = ReturnType<typeof createAnswering>
+
+/** An abort that has something to say, as those of the server have and a client's has not, brings its own error. */
+function errorOf(end: TurnOutcome['end'], signal: AbortSignal): AppError | undefined {
+  if (end.kind === 'failed') return end.error
+  return end.kind === 'aborted' && signal.reason instanceof AppError ? signal.reason : undefined
+}
+
+function turnThatNeverBegan(cause: unknown): Pick<TurnOutcome, 'end' | 'usage'> {
+  const error = unexpected('The answer could not be begun.', cause)
+  return { end: { kind: 'failed', error }, usage: { inputTokens: 0, outputTokens: 0 } }
+}
+
+function unexpected(message: string, cause: unknown): AppError {
+  return new AppError('INTERNAL_ERROR', message, { cause })
+}
+
+function lockWasLost(): AppError {
+  return new AppError('CONFLICT', 'Another request has taken this conversation over. Send the message again.')
+}
+
+function shuttingDown(): AppError {
+  return new AppError(
+    'SHUTTING_DOWN',
+    'The server is shutting down. What was said so far is kept; ask again in a moment.',
+  )
+}

@@ -1,0 +1,18 @@
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { Lock } from '../conversation-lock.repository.ts'
+import type { StoredMessage } from '../messages.repository.ts'
+import type { TurnEvent, TurnOutcome } from '../turn/turn.ts'
+
+/** A question that was accepted and stored, and whose conversation is locked for it. */
+export interface Question {
+  /** Held until the question is answered. */
+  agent: AgentHandle
+  lock: Lock
+  userMessage: StoredMessage
+  /** It was asked just now, so that nothing follows it in its conversation. */
+  isNew?: boolean
+  /** Id of the model that answers. */
+  model: string
+  /** Runs the turn; see `runTurn`. */
+  turn(emit: (event: TurnEvent) => void, signal: AbortSignal): Promise<TurnOutcome>
+}

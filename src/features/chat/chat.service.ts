@@ -1,0 +1,56 @@
+import type { Static } from 'typebox'
+import { conflict } from '#platform/errors.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import { createAnswerStore } from './answering/answer-store.ts'
+import type { AnsweringNeeds } from './answering/answering.ts'
+import { createAnswering } from './answering/answering.ts'
+import type { AskingNeeds } from './answering/asking.ts'
+import { createAsking } from './answering/asking.ts'
+import type { Question } from './answering/question.ts'
+import type { PlannerNeeds } from './answering/turn-planner.ts'
+import { createTurnPlanner } from './answering/turn-planner.ts'
+import type { ChatMessage, modelSchema } from './chat.schema.ts'
+import { streamAnswer } from './event-stream.ts'
+import { toPublic } from './messages.repository.ts'
+
+interface Needs extends PlannerNeeds, Omit<AskingNeeds, 'planner'>, Omit<AnsweringNeeds, 'store'> {
+  modelsOf(agentId: string): Promise<Static<typeof modelSchema>[]>
+}
+
+/** Asking an agent and being answered, and what a caller can choose from for it. */
+export function createChatService(needs: Needs) {
+  const answering = createAnswering({ ...needs, store: createAnswerStore(needs) })
+  const asking = createAsking({ ...needs, planner: createTurnPlanner(needs) })
+
+  return {
+    ask: asking.ask,
+    askAgain: asking.askAgain,
+
+    /** Answers at once and tells what happens meanwhile; the turn ends when `client` aborts. */
+    stream: (question: Question, client: AbortSignal) => streamAnswer(answering, question, client),
+
+    /** Answers in one piece. Throws what ended the turn, also where something was said before. */
+    async answer(
+      question: Question,
+      client: AbortSignal,
+    ): Promise<{ userMessage: ChatMessage; assistantMessage: ChatMessage }> {
+      const { assistantMessage, error } = await answering.run(question, () => {}, client)
+      if (error !== undefined) throw error
+      if (assistantMessage === undefined)
+        throw conflict('The request was aborted before there was an answer.')
+      return { userMessage: toPublic(question.userMessage), assistantMessage }
+    },
+
+    /** The models that the agent can use. */
+    models: needs.modelsOf,
+
+    /** The tools that come with the service, as a model is told of them. */
+    tools: (agent: AgentHandle) =>
+      needs.toolsFor(agent).map(({ name, description, parameters }) => ({ name, description, parameters })),
+
+    /** Lets running turns finish within the grace (milliseconds); then ends them with an error. */
+    close: answering.close,
+  }
+}
+
+export type ChatService = ReturnType<typeof createChatService>

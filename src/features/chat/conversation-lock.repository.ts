@@ -1,0 +1,111 @@
+import type { Kysely } from 'kysely'
+import type { ValueOf } from '#storage/prepared-query.ts'
+import { prepareQuery } from '#storage/prepared-query.ts'
+import type { AgentTables } from '#storage/tables.ts'
+
+type Database = Kysely<AgentTables>
+
+/** The right to answer in a conversation, until it is released or not renewed in time. */
+export interface Lock {
+  conversationId: string
+  /** Fencing token: a write that names an older one than the conversation's has lost the right. */
+  token: number
+}
+
+/** A lock as the row of its conversation has it. */
+export interface HeldLock {
+  holder: string
+  token: number
+  expiresAt: string
+}
+
+interface Taking extends Omit<HeldLock, 'token'> {
+  now: string
+  /** The time of a message that is added to the conversation together with the lock; undefined without one. */
+  messageAt: string | undefined
+}
+
+/** The end of a conversation once an answer is written: the question and, as the one message after it, the answer. */
+export interface ConversationEnd {
+  questionSequence: number
+  lastMessageAt: string
+}
+
+const take = prepareQuery(
+  (
+    database: Database,
+    value: ValueOf<'holder' | 'expiresAt' | 'now' | 'added' | 'messageAt' | 'conversationId'>,
+  ) =>
+    database
+      .updateTable('conversations')
+      .set(({ eb, fn }) => ({
+        lock_holder: value('holder'),
+        lock_token: eb('lock_token', '+', 1),
+        lock_expires_at: value('expiresAt'),
+        message_count: eb('message_count', '+', value<number>('added')),
+        last_message_at: fn.coalesce(eb.val(value('messageAt')), 'last_message_at'),
+      }))
+      .where('id', '=', value('conversationId'))
+      .where(({ eb, or }) => or([eb('lock_holder', 'is', null), eb('lock_expires_at', '<=', value('now'))]))
+      .returning('lock_token'),
+)
+
+/** Undefined, and nothing is changed, while somebody else holds it or if there is no such conversation. */
+export async function takeLock(
+  database: Database,
+  conversationId: string,
+  taking: Taking,
+): Promise<Lock | undefined> {
+  const added = taking.messageAt === undefined ? 0 : 1
+  const [locked] = await take(database, { ...taking, added, conversationId })
+  return locked && { conversationId, token: locked.lock_token }
+}
+
+type HeldValues = 'holder' | 'expiresAt' | 'conversationId' | 'token'
+
+function updateLock(database: Database, value: ValueOf<HeldValues>) {
+  return database
+    .updateTable('conversations')
+    .set({ lock_holder: value('holder'), lock_expires_at: value('expiresAt') })
+    .where('id', '=', value('conversationId'))
+    .where('lock_token', '=', value<number>('token'))
+    .returning('id')
+}
+
+const update = prepareQuery((database: Database, value: ValueOf<HeldValues>) => updateLock(database, value))
+
+const updateWithEnd = prepareQuery((database: Database, value: ValueOf<HeldValues | keyof ConversationEnd>) =>
+  updateLock(database, value).set(({ selectFrom }) => ({
+    message_count: selectFrom('messages')
+      .select(({ eb, fn }) => eb(fn.countAll<number>(), '+', 1).as('count'))
+      .where('messages.conversation_id', '=', value('conversationId'))
+      .where('messages.sequence', '<=', value<number>('questionSequence')),
+    last_message_at: value('lastMessageAt'),
+  })),
+)
+
+/** Renews a lock, or releases it with null, and notes the conversation's new end; false if the lease has gone to somebody else. */
+export async function updateHeld(
+  database: Database,
+  lock: Lock,
+  lease: { holder: string | null; expiresAt: string | null },
+  end: ConversationEnd | undefined,
+): Promise<boolean> {
+  const values = { ...lock, ...lease }
+  const updated = await (end === undefined
+    ? update(database, values)
+    : updateWithEnd(database, { ...values, ...end }))
+  return updated.length > 0
+}
+
+/** Whether each conversation is locked; of one, or of all. */
+export async function listLocked(database: Database, now: string, conversationId?: string) {
+  const conversations = await database
+    .selectFrom('conversations')
+    .select(['lock_holder', 'lock_expires_at'])
+    .$if(conversationId !== undefined, query => query.where('id', '=', conversationId ?? ''))
+    .execute()
+  return conversations.map(
+    ({ lock_holder, lock_expires_at }) => lock_holder !== null && (lock_expires_at ?? '') > now,
+  )
+}

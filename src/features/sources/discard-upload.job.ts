@@ -1,0 +1,36 @@
+import type { Static } from 'typebox'
+import { Type } from 'typebox'
+import { AppError } from '#platform/errors.ts'
+import type { JobHandler } from '#platform/jobs/jobs.ts'
+import { matches } from '#platform/schema-check.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import { isNamedFile } from './sources.repository.ts'
+
+const payloadSchema = Type.Object({ fileName: Type.String() })
+
+export const discardJobName = 'upload.discard'
+
+/** Milliseconds; far longer than a request may take to arrive and be answered. */
+const timeToBecomeSource = 60 * 60_000
+
+export function discardJobKey(fileName: string): string {
+  return `upload:${fileName}`
+}
+
+/** To be left before the file is stored, and taken back by what makes it the file of a source. */
+export function discardJob(fileName: string, now: number) {
+  const payload: Static<typeof payloadSchema> = { fileName }
+  return { name: discardJobName, key: discardJobKey(fileName), payload, runAt: now + timeToBecomeSource }
+}
+
+/** Removes an upload that never became a source's, as when the process that received it died. */
+export function createDiscardUploadJob(): JobHandler<AgentHandle> {
+  return {
+    // Within about a day, as where files of sources are removed.
+    maxAttempts: 10,
+    async run({ agent, payload }) {
+      if (!matches(payloadSchema, payload)) throw new AppError('INTERNAL_ERROR', 'The job names no file.')
+      if (!(await isNamedFile(agent.db, payload.fileName))) await agent.files.remove(payload.fileName)
+    },
+  }
+}

@@ -1,0 +1,100 @@
+import { STATUS_CODES } from 'node:http'
+import type { Readable } from 'node:stream'
+import { AppError } from '#platform/errors.ts'
+import type { Reply } from '../send.ts'
+
+interface FailureDetails {
+  statusCode?: number
+  responseHeaders?: Record<string, string>
+  /** The beginning of an error's body. */
+  responseBody?: string
+  /** The same as JSON, if it is some. */
+  data?: unknown
+  isRetryable?: boolean
+  cause?: unknown
+}
+
+/** A failed call, with the name and the fields of the provider packages' own: `readFailure` reads all of them alike. */
+export class CallFailure extends Error {
+  readonly statusCode: number | undefined
+  readonly responseHeaders: Record<string, string> | undefined
+  readonly responseBody: string | undefined
+  readonly data: unknown
+  /** Undefined where the status says it. */
+  readonly isRetryable: boolean | undefined
+
+  constructor(message: string, details: FailureDetails) {
+    super(message, { cause: details.cause })
+    this.name = 'APICallError'
+    this.statusCode = details.statusCode
+    this.responseHeaders = details.responseHeaders
+    this.responseBody = details.responseBody
+    this.data = details.data
+    this.isRetryable = details.isRetryable
+  }
+}
+
+/** No answer came; an error of ours, such as the outbound guard's, is passed on as it is. */
+export function notReached(error: unknown): unknown {
+  if (error instanceof AppError) return error
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  return new CallFailure(`Cannot connect: ${messageOf(cause)}`, { isRetryable: true, cause: error })
+}
+
+/** An answer that stopped with its connection. */
+export function brokenConnection(error: unknown, statusCode: number): CallFailure {
+  return new CallFailure('The connection broke', { statusCode, isRetryable: true, cause: error })
+}
+
+/** An answer that is none, by the name that the provider packages give it. */
+export class UnreadableAnswer extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause })
+    this.name = 'InvalidResponseDataError'
+  }
+}
+
+/** An answer that is none, by its status. Of its body only the beginning is read: it is evidence, not an answer. */
+export async function refusal({ status, headers, body }: Reply): Promise<CallFailure> {
+  if (status >= 300 && status <= 399) {
+    body.destroy()
+    // Followed, it would carry keys to where they don't belong.
+    return new CallFailure('Cannot connect: it redirects', {})
+  }
+  // A refusal that breaks off is one all the same.
+  const responseBody = await beginningOf(body).catch(() => '')
+  const data = parsed(responseBody)
+  const message = messageIn(data) ?? STATUS_CODES[status] ?? ''
+  return new CallFailure(message, { statusCode: status, responseHeaders: headers, responseBody, data })
+}
+
+const mostBytes = 64_000
+
+async function beginningOf(body: Readable): Promise<string> {
+  const pieces: Uint8Array[] = []
+  let bytes = 0
+  for await (const piece of body) {
+    pieces.push(piece)
+    bytes += piece.byteLength
+    if (bytes > mostBytes) break
+  }
+  return Buffer.concat(pieces).toString('utf8', 0, mostBytes)
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
+  }
+}
+
+function messageIn(data: unknown): string | undefined {
+  const error = typeof data === 'object' && data !== null && 'error' in data ? data.error : undefined
+  const message = typeof error === 'object' && error !== null && 'message' in error ? error.message : error
+  return typeof message === 'string' ? message : undefined
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,455 @@
+/** What compatible servers send besides the plain cases, over HTTP from a server that sends it. */
+import { describe, expect, test, vi } from 'vitest'
+import { collect, immediately, question } from '#test/support/collect-answer.ts'
+import type { Reply } from '#test/support/model-server.ts'
+import { openaiChunk, openaiText, startModelServer, wireForm } from '#test/support/model-server.ts'
+import { createAnswerMessage } from '../answer-message.ts'
+import { streamWithRetry } from '../call-with-retry.ts'
+import type { AnswerPart, CallOptions, PromptMessage } from '../language-model.ts'
+import { remoteLanguageModel } from '../providers.ts'
+import type { Send } from '../send.ts'
+import { sendBy, sendDirectly } from '../send.ts'
+import { chatCompletionsModel } from './chat-completions.ts'
+
+async function askBy(send: Send, reply: Reply, options: CallOptions = question('Hello')) {
+  await using server = await startModelServer(() => reply)
+  const endpoint = { baseUrl: `${server.url}/v1`, apiKey: undefined, fetch, send }
+  const model = await remoteLanguageModel('openai-compatible', 'm-1', endpoint)
+  const parts: AnswerPart[] = []
+  async function* noted() {
+    for await (const part of streamWithRetry(model, options, immediately)) {
+      parts.push(part)
+      yield part
+    }
+  }
+  return { ...(await collect(noted())), parts, requests: server.requests }
+}
+
+function streamOf(...chunks: object[]): Reply {
+  return { stream: wireForm('openai', chunks) }
+}
+
+/** A stream of deltas of tool calls, ended as such. */
+function callsOf(...deltas: object[]): Reply {
+  const chunks = deltas.map(delta => openaiChunk({ tool_calls: [delta] }))
+  return streamOf(...chunks, openaiChunk({}, 'tool_calls'))
+}
+
+const ways: [string, Send][] = [
+  ["Node's own client", sendDirectly],
+  ['fetch', sendBy(fetch)],
+]
+
+describe.each(ways)('by %s', (_way, send) => {
+  const ask = (reply: Reply, options?: CallOptions) => askBy(send, reply, options)
+
+  describe('text', () => {
+    test('has every delta as a part of its own, between a start and an end, also where they arrive together', async () => {
+      const { parts } = await ask({ stream: [openaiText('a', 'b', 'c').join('')] })
+      expect(parts.map(part => ('delta' in part ? part.delta : part.type))).toEqual([
+        'text-start',
+        'a',
+        'b',
+        'c',
+        'text-end',
+        'finish',
+      ])
+    })
+
+    test('survives comments, CRLF, keep-alives and bytes torn apart within a character', async () => {
+      const text = openaiText('ü', ' 🐵').join('').replaceAll('\n', '\r\n')
+      const bytes = Buffer.from(`: OPENROUTER PROCESSING\r\n\r\n${text}`)
+      async function* torn() {
+        // Each byte as a piece of its own: the server writes them unchanged.
+        for (const byte of bytes) yield Buffer.of(byte) as unknown as string
+      }
+      expect(await ask({ stream: torn() })).toMatchObject({ text: 'ü 🐵', error: undefined })
+    })
+
+    test('may come as a list of parts, thoughts among them', async () => {
+      const thinking = [{ type: 'text', text: 'hm' }]
+      const content = [{ type: 'thinking', thinking }, { type: 'text', text: 'Yes' }, { type: 'other' }, 7]
+      const answer = await ask(streamOf(openaiChunk({ content }), openaiChunk({}, 'stop')))
+      expect(answer).toMatchObject({ text: 'Yes', reasoning: 'hm', error: undefined })
+    })
+
+    test('is not what is empty, null or of another type', async () => {
+      const odd = [{ content: null }, { content: '' }, { refusal: false, content: 3 }, {}].map(delta =>
+        openaiChunk(delta),
+      )
+      const { parts } = await ask(streamOf(...odd, openaiChunk({}, 'stop')))
+      expect(parts.map(part => part.type)).toEqual(['finish'])
+    })
+  })
+
+  test.each(['reasoning_content', 'reasoning'])('thoughts in %s end where the text begins', async field => {
+    const { parts } = await ask(
+      streamOf(
+        openaiChunk({ [field]: 'Let me ' }),
+        openaiChunk({ [field]: 'see.' }),
+        openaiChunk({ content: 'Four.' }),
+        openaiChunk({}, 'stop'),
+      ),
+    )
+    expect(parts.map(part => part.type)).toEqual([
+      'reasoning-start',
+      'reasoning-delta',
+      'reasoning-delta',
+      'reasoning-end',
+      'text-start',
+      'text-delta',
+      'text-end',
+      'finish',
+    ])
+  })
+
+  describe('the end', () => {
+    test.each([
+      ['stop', 'stop'],
+      ['length', 'length'],
+      ['content_filter', 'content-filter'],
+      ['function_call', 'tool-calls'],
+      ['eos', 'other'],
+    ])('%s means %s', async (raw, unified) => {
+      const { finish } = await ask(streamOf(openaiChunk({ content: 'Hi' }, raw)))
+      expect(finish).toEqual({ unified, raw })
+    })
+
+    test('brings the usage, which may stand in a chunk without choices', async () => {
+      const usage = {
+        prompt_tokens: 11,
+        completion_tokens: 7,
+        prompt_tokens_details: { cached_tokens: 4 },
+        completion_tokens_details: { reasoning_tokens: 2 },
+      }
+      const ending = [openaiChunk({ content: 'Hi' }, 'stop'), { choices: [], usage }]
+      expect((await ask(streamOf(...ending))).parts.at(-1)).toMatchObject({
+        usage: {
+          inputTokens: { total: 11, noCache: 7, cacheRead: 4 },
+          outputTokens: { total: 7, text: 5, reasoning: 2 },
+        },
+      })
+      const bare = await ask(streamOf(openaiChunk({ content: 'Hi' }, 'stop'), { usage }))
+      expect(bare).toMatchObject({ text: 'Hi', error: undefined })
+      const none = await ask(streamOf(openaiChunk({ content: 'Hi' }, 'stop')))
+      expect(none.parts.at(-1)).toMatchObject({ usage: { inputTokens: { total: undefined } } })
+    })
+
+    test('need not be followed by [DONE], and nothing after [DONE] is read', async () => {
+      const withoutDone = openaiText('Hi').slice(0, -1)
+      expect(await ask({ stream: withoutDone })).toMatchObject({ text: 'Hi', error: undefined })
+      const more = [...openaiText('Hi'), ...openaiText('more'), 'data: {broken\n\n']
+      expect(await ask({ stream: more })).toMatchObject({ text: 'Hi', error: undefined })
+    })
+
+    test('is told at [DONE], before the connection ends', async () => {
+      const released = Promise.withResolvers<void>()
+      async function* lingering() {
+        yield openaiText('Hi').join('')
+        await released.promise
+      }
+      const answer = await ask({ stream: lingering() }).finally(released.resolve)
+      expect(answer).toMatchObject({ text: 'Hi', error: undefined })
+    })
+  })
+
+  describe('tool calls', () => {
+    const calls = (...expected: [id: unknown, name: string, input: string][]) =>
+      expected.map(([toolCallId, toolName, input]) => ({ type: 'tool-call', toolCallId, toolName, input }))
+    const some = expect.stringMatching(/^\w{9}$/)
+    const begin = (
+      index: number | undefined,
+      id: string | undefined,
+      name: string | undefined,
+      input = '',
+    ) => ({
+      index,
+      id,
+      type: 'function',
+      function: { name, arguments: input },
+    })
+    const go = (index: number | undefined, input: string, id?: string) => ({
+      index,
+      id,
+      function: { arguments: input },
+    })
+
+    test.each<[string, object[], object[]]>([
+      [
+        'side by side, their arguments interleaved',
+        [begin(0, 'a', 'f'), begin(1, 'b', 'g'), go(1, '{"y"'), go(0, '{"x"'), go(0, ':1}'), go(1, ':2}')],
+        calls(['a', 'f', '{"x":1}'], ['b', 'g', '{"y":2}']),
+      ],
+      [
+        'out of order',
+        [begin(1, 'b', 'g', '{}'), begin(0, 'a', 'f', '{}')],
+        calls(['a', 'f', '{}'], ['b', 'g', '{}']),
+      ],
+      [
+        'without index, each whole',
+        [begin(undefined, 'a', 'f', '{"x":1}'), begin(undefined, 'b', 'f', '{"x":2}')],
+        calls(['a', 'f', '{"x":1}'], ['b', 'f', '{"x":2}']),
+      ],
+      [
+        'without index and id',
+        [begin(undefined, undefined, 'f', '{"x"'), go(undefined, ':1}'), begin(undefined, '', 'f', '{}')],
+        calls([some, 'f', '{"x":1}'], [some, 'f', '{}']),
+      ],
+      [
+        'all of them at index 0',
+        [begin(0, 'a', 'f', '{"x":1}'), begin(0, 'b', 'f', '{"x":2}'), begin(0, 'c', 'g', '{}')],
+        calls(['a', 'f', '{"x":1}'], ['b', 'f', '{"x":2}'], ['c', 'g', '{}']),
+      ],
+      [
+        'all of them at index 0 without ids',
+        [begin(0, undefined, 'f', '{"x":1}'), begin(0, undefined, 'f', '{"x":2}')],
+        calls([some, 'f', '{"x":1}'], [some, 'f', '{"x":2}']),
+      ],
+      [
+        'with id and name in every delta',
+        [begin(0, 'a', 'f', '{"x":'), begin(0, 'a', 'f', '{"y":'), begin(0, 'a', 'f', '1}}')],
+        calls(['a', 'f', '{"x":{"y":1}}']),
+      ],
+      [
+        'with another id in every delta',
+        [begin(0, 'a', 'f'), go(0, '{"x"', 'b'), go(0, ':1}', 'c')],
+        calls(['a', 'f', '{"x":1}']),
+      ],
+      [
+        'with the same id twice, which becomes two',
+        [begin(0, 'a', 'f', '{}'), begin(1, 'a', 'g', '{}')],
+        calls(['a', 'f', '{}'], [some, 'g', '{}']),
+      ],
+      [
+        'with a name that comes late',
+        [begin(0, 'a', undefined), begin(0, 'a', 'f', '{}')],
+        calls(['a', 'f', '{}']),
+      ],
+      [
+        'with an empty name later on',
+        [begin(0, 'a', 'f', '{'), begin(0, '', '', '}')],
+        calls(['a', 'f', '{}']),
+      ],
+      [
+        'with arguments as an object',
+        [{ id: 'a', function: { name: 'f', arguments: { x: 1 } } }],
+        calls(['a', 'f', '{"x":1}']),
+      ],
+      [
+        'followed by an empty delta',
+        [begin(0, 'a', 'f', '{}'), {}, begin(1, undefined, '')],
+        calls(['a', 'f', '{}']),
+      ],
+    ])('%s', async (_, deltas, expected) => {
+      const { toolCalls, finish, error } = await ask(callsOf(...deltas))
+      expect(error).toBeUndefined()
+      expect(toolCalls).toEqual(expected)
+      expect(finish?.unified).toBe('tool-calls')
+    })
+
+    test('without a name can not be made', async () => {
+      const { toolCalls, error } = await ask(callsOf(go(0, '{}')))
+      expect(toolCalls).toEqual([])
+      expect(error).toMatchObject({ code: 'MODEL_ERROR', message: expect.stringContaining("can't be read") })
+    })
+
+    test('whose arguments have no end are given up', async () => {
+      const piece = 'x'.repeat(500_000)
+      const { error } = await ask(
+        callsOf(begin(0, 'a', 'f'), ...Array.from({ length: 6 }, () => go(0, piece))),
+      )
+      expect(error).toMatchObject({ code: 'MODEL_ERROR', message: expect.stringContaining("can't be read") })
+    })
+
+    test('bring their extra content back in the next prompt', async () => {
+      const extra_content = { google: { thought_signature: 'c2ln' } }
+      const { parts } = await ask(callsOf({ ...begin(0, 'a', 'f', '{"x":1}'), extra_content }))
+      const message = createAnswerMessage()
+      for (const part of parts) message.add(part)
+      const prompt = [...question('Hello').prompt, message.message()]
+      const { requests } = await ask(streamOf(openaiChunk({}, 'stop')), { prompt })
+      expect(requests[0]?.body).toMatchObject({
+        messages: [
+          { role: 'user' },
+          { role: 'assistant', content: null, tool_calls: [{ id: 'a', extra_content }] },
+        ],
+      })
+    })
+  })
+
+  describe('an error within the stream', () => {
+    const begun = openaiChunk({ content: 'Hi' })
+
+    test.each<[string, object, string]>([
+      ['with a type', { error: { message: 'x', type: 'server_error' } }, 'is failing'],
+      ['with a status', { error: { message: 'x', code: 429 }, choices: [] }, 'rate limiting'],
+      ['as a word', { error: 'overheated' }, 'is failing'],
+      ['as an object of its own', { object: 'error', message: 'bad', code: 400 }, 'refused the request'],
+      ['that is no chunk', { hello: 1 }, "can't be read"],
+      ['that is a list', [], "can't be read"],
+    ])('%s comes after what was said', async (_, event, words) => {
+      const { text, error } = await ask(streamOf(begun, event, begun, openaiChunk({}, 'stop')))
+      expect(text).toBe('Hi')
+      expect(error).toMatchObject({ code: 'MODEL_ERROR', message: expect.stringContaining(words) })
+    })
+
+    test('a stream without its finish reason broke off, with or without [DONE]', async () => {
+      const brokeOff = { code: 'MODEL_ERROR', message: expect.stringContaining('broke off') }
+      expect((await ask(streamOf(begun))).error).toMatchObject(brokeOff)
+      expect((await ask({ stream: wireForm('openai', [begun]).slice(0, 1) })).error).toMatchObject(brokeOff)
+    })
+
+    test.each<[string, Reply]>([
+      ['nothing at all', { stream: [] }],
+      ['an empty body', { status: 204, text: '' }],
+      ['only [DONE]', { stream: ['data: [DONE]\n\n'] }],
+      ['a line without end', { stream: Array.from({ length: 6 }, () => 'x'.repeat(1_000_000)) }],
+    ])('%s is no answer', async (_, reply) => {
+      expect((await ask(reply)).error).toMatchObject({ code: 'MODEL_ERROR' })
+    })
+  })
+
+  test('the request says all that a turn has to say', async () => {
+    const prompt: PromptMessage[] = [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: [{ type: 'text', text: 'Two?' }] },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'reasoning', text: 'hm' },
+          { type: 'text', text: 'Let me look.' },
+          { type: 'tool-call', toolCallId: 'a', toolName: 'f', input: { x: 1 } },
+        ],
+      },
+      {
+        role: 'tool',
+        content: [
+          { type: 'tool-result', toolCallId: 'a', toolName: 'f', output: { type: 'text', value: 'found' } },
+          { type: 'tool-result', toolCallId: 'b', toolName: 'f', output: { type: 'json', value: { y: 2 } } },
+        ],
+      },
+      { role: 'assistant', content: [{ type: 'text', text: 'Two.' }] },
+    ]
+    const inputSchema = { type: 'object' as const, properties: {} }
+    const tools = [{ type: 'function' as const, name: 'f', description: 'Finds', inputSchema }]
+    const options: CallOptions = {
+      prompt,
+      tools,
+      toolChoice: { type: 'auto' },
+      temperature: 0,
+      maxOutputTokens: 9,
+    }
+    const { requests } = await ask(streamOf(openaiChunk({}, 'stop')), options)
+    expect(requests[0]?.headers.authorization).toBeUndefined()
+    expect(requests[0]?.body).toEqual({
+      model: 'm-1',
+      temperature: 0,
+      max_tokens: 9,
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'Two?' },
+        {
+          role: 'assistant',
+          content: 'Let me look.',
+          reasoning_content: 'hm',
+          tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{"x":1}' } }],
+        },
+        { role: 'tool', tool_call_id: 'a', content: 'found' },
+        { role: 'tool', tool_call_id: 'b', content: '{"y":2}' },
+        { role: 'assistant', content: 'Two.' },
+      ],
+      tools: [{ type: 'function', function: { name: 'f', description: 'Finds', parameters: inputSchema } }],
+      tool_choice: 'auto',
+      stream: true,
+      stream_options: { include_usage: true },
+    })
+  })
+
+  describe('a connection', () => {
+    test('that breaks in the middle is an answer that broke off', async () => {
+      const { text, error } = await ask({ stream: openaiText('Hi').slice(0, 1), cut: true })
+      expect(text).toBe('Hi')
+      expect(error).toMatchObject({ code: 'MODEL_ERROR', message: expect.stringContaining('broke off') })
+    })
+
+    test('that redirects is not followed', async () => {
+      await using target = await startModelServer(() => ({ stream: openaiText('Hi') }))
+      const headers = { location: `${target.url}/v1/chat/completions` }
+      const { error } = await ask({ status: 307, headers, text: '' })
+      expect(error).toMatchObject({
+        code: 'MODEL_ERROR',
+        message: expect.stringContaining("can't be reached"),
+      })
+      expect(target.requests).toEqual([])
+    })
+
+    test('that nobody takes can not be reached', async () => {
+      const server = await startModelServer(() => ({ text: '' }))
+      await server[Symbol.asyncDispose]()
+      const model = chatCompletionsModel('m-1', { baseUrl: server.url, fetch, send })
+      await expect(model.doStream(question('Hello'))).rejects.toMatchObject({
+        name: 'APICallError',
+        isRetryable: true,
+        statusCode: undefined,
+      })
+    })
+
+    test('is closed when the answer is no longer wanted', async () => {
+      async function* unfinished() {
+        yield openaiText('Hi')[0] ?? ''
+        await new Promise(() => {})
+      }
+      await using server = await startModelServer(() => ({ stream: unfinished() }))
+      const reply = Promise.withResolvers<Awaited<ReturnType<Send>>>()
+      const watched: Send = async (...message) => {
+        reply.resolve(await send(...message))
+        return reply.promise
+      }
+      const model = chatCompletionsModel('m-1', { baseUrl: server.url, fetch, send: watched })
+      const { stream } = await model.doStream(question('Hello'))
+      for await (const part of stream) if (part.type === 'text-delta') break
+      expect((await reply.promise).body.destroyed).toBe(true)
+    })
+
+    test('is held back while nobody reads', async () => {
+      let made = 0
+      const piece = openaiText('x'.repeat(1000))[0] ?? ''
+      async function* flood() {
+        for (; made < 200_000; made += 1) yield piece
+      }
+      await using server = await startModelServer(() => ({ stream: flood() }))
+      const model = chatCompletionsModel('m-1', { baseUrl: server.url, fetch, send })
+      const { stream } = await model.doStream(question('Hello'))
+      const parts = stream[Symbol.asyncIterator]()
+      await parts.next()
+      await vi.waitFor(
+        async () => {
+          const before = made
+          await new Promise(resolve => setImmediate(resolve))
+          expect(made).toBe(before)
+        },
+        { interval: 50 },
+      )
+      expect(made).toBeLessThan(100_000)
+      await parts.return?.()
+    })
+  })
+
+  test('a refusal tells how long to wait', async () => {
+    const waits: number[] = []
+    const timing = {
+      ...immediately,
+      sleep: async (wait: number) => {
+        waits.push(wait)
+      },
+    }
+    const limited = { status: 429, headers: { 'retry-after': '3' }, json: { detail: 'slow down' } }
+    await using server = await startModelServer((_, index) =>
+      index === 0 ? limited : { stream: openaiText('Hi') },
+    )
+    const endpoint = { baseUrl: server.url, fetch, send }
+    const model = await remoteLanguageModel('openai-compatible', 'm-1', endpoint)
+    expect(await collect(streamWithRetry(model, question('Hello'), timing))).toMatchObject({ text: 'Hi' })
+    expect(waits).toEqual([3000])
+  })
+})

@@ -1,0 +1,15 @@
+import type { LanguageModel } from '../language-model.ts'
+import type { Endpoint } from '../provider.ts'
+import { answerStream } from './answer-stream.ts'
+import { post } from './post.ts'
+import { requestBody } from './request-body.ts'
+
+/** A model behind OpenAI's chat completions, as the many servers compatible with them speak it. */
+export function chatCompletionsModel(modelId: string, endpoint: Endpoint): Pick<LanguageModel, 'doStream'> {
+  return {
+    async doStream(options) {
+      const body = requestBody(modelId, options)
+      return { stream: answerStream(await post(endpoint, '/chat/completions', body, options.abortSignal)) }
+    },
+  }
+}

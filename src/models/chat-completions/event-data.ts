@@ -1,0 +1,57 @@
+import { StringDecoder } from 'node:string_decoder'
+import { UnreadableAnswer } from './call-failure.ts'
+
+/** Longest event that is waited for, in characters: a server that never ends its line must not fill the memory. */
+const mostCharacters = 4_000_000
+
+/** Takes the bytes of a stream of server-sent events as they arrive, torn apart anywhere, and returns its events' data. */
+export interface EventData {
+  /** The data of the events that this piece completes. Throws UnreadableAnswer for an event without end. */
+  read(piece: Uint8Array): string[]
+  /** What a last event without its blank line holds; to be called once nothing more comes. */
+  end(): string[]
+}
+
+/** Comments and fields other than `data` are skipped; lines end with LF or CRLF. */
+export function createEventData(): EventData {
+  const decoder = new StringDecoder('utf8')
+  let rest = ''
+  /** The data lines of the event that is not complete yet, joined by LF. */
+  let data: string | undefined
+  let hasBegun = false
+
+  /** A byte order mark may stand before the first line. */
+  function textOf(piece: Uint8Array): string {
+    const text = decoder.write(piece)
+    if (hasBegun || text === '') return text
+    hasBegun = true
+    return text.startsWith('\uFEFF') ? text.slice(1) : text
+  }
+
+  function take(line: string, events: string[]): void {
+    if (line === '') {
+      if (data !== undefined) events.push(data)
+      data = undefined
+    } else if (line.startsWith('data:')) {
+      const value = line.slice(line[5] === ' ' ? 6 : 5)
+      data = data === undefined ? value : `${data}\n${value}`
+    }
+  }
+
+  function takeLines(text: string): string[] {
+    const events: string[] = []
+    let start = 0
+    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
+      take(text.slice(start, text[end - 1] === '\r' && end > start ? end - 1 : end), events)
+      start = end + 1
+    }
+    rest = text.slice(start)
+    if (rest.length + (data?.length ?? 0) > mostCharacters) throw new UnreadableAnswer('An event has no end.')
+    return events
+  }
+
+  return {
+    read: piece => takeLines(rest + textOf(piece)),
+    end: () => takeLines(`${rest}${decoder.end()}\n\n`),
+  }
+}

@@ -1,0 +1,23 @@
+import type { Endpoint } from '../provider.ts'
+import type { Reply } from '../send.ts'
+import { sendBy } from '../send.ts'
+import { notReached, refusal } from './call-failure.ts'
+
+/** Sends a request and returns its answer if that is a success; throws what `readFailure` reads. */
+export async function post(
+  { baseUrl, apiKey, fetch, send = sendBy(fetch) }: Endpoint,
+  path: string,
+  content: object,
+  signal: AbortSignal | undefined,
+): Promise<Reply> {
+  const headers = {
+    'content-type': 'application/json',
+    ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+  }
+  const message = { headers, body: JSON.stringify(content), signal }
+  const reply = await send(`${baseUrl}${path}`, message).catch(error => {
+    throw notReached(error)
+  })
+  if (reply.status < 200 || reply.status > 299) throw await refusal(reply)
+  return reply
+}

@@ -1,0 +1,95 @@
+import type {
+  AssistantMessage,
+  CallOptions,
+  PromptMessage,
+  ToolDefinition,
+  ToolOutput,
+} from '../language-model.ts'
+
+type ToolMessage = Extract<PromptMessage, { role: 'tool' }>
+type UserMessage = Extract<PromptMessage, { role: 'user' }>
+type Tools = NonNullable<CallOptions['tools']>
+
+/** The body of a streamed `POST /chat/completions`; fields that are undefined are not sent. */
+export function requestBody(model: string, options: CallOptions) {
+  const { prompt, temperature, maxOutputTokens, topP, stopSequences, seed, tools = [], toolChoice } = options
+  return {
+    model,
+    temperature,
+    max_tokens: maxOutputTokens,
+    top_p: topP,
+    stop: stopSequences,
+    seed,
+    messages: prompt.flatMap(messagesOf),
+    ...(tools.length === 0 ? {} : { tools: tools.map(toolOf), tool_choice: choiceOf(toolChoice) }),
+    stream: true,
+    stream_options: { include_usage: true },
+  }
+}
+
+function messagesOf(message: PromptMessage): object[] {
+  if (message.role === 'system') return [{ role: 'system', content: message.content }]
+  if (message.role === 'user') return [{ role: 'user', content: textOf(message) }]
+  return message.role === 'assistant' ? [answerOf(message)] : resultsOf(message)
+}
+
+/** Some servers take no list of parts, so that several become one text. */
+function textOf({ content }: UserMessage): string {
+  return content
+    .map(part => {
+      if (part.type === 'text') return part.text
+      throw new TypeError(`A part of type ${part.type} can't be sent to a chat completions server.`)
+    })
+    .join('\n\n')
+}
+
+function answerOf({ content }: AssistantMessage): object {
+  const text = content.map(part => (part.type === 'text' ? part.text : '')).join('')
+  const reasoning = content.map(part => (part.type === 'reasoning' ? part.text : '')).join('')
+  const calls = content.flatMap(part => (part.type === 'tool-call' ? [callOf(part)] : []))
+  return {
+    role: 'assistant',
+    content: text === '' && calls.length > 0 ? null : text,
+    ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
+    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+  }
+}
+
+function callOf(part: Extract<AssistantMessage['content'][number], { type: 'tool-call' }>): object {
+  const { toolCallId, toolName, input, providerOptions } = part
+  const extra = providerOptions?.[metadataKey]?.[extraKey]
+  return {
+    id: toolCallId,
+    type: 'function',
+    function: { name: toolName, arguments: JSON.stringify(input) },
+    ...(extra === undefined ? {} : { extra_content: extra }),
+  }
+}
+
+/** Where a call's `extra_content` is kept, which must go back as it came: Gemini's signatures lie there. */
+export const metadataKey = 'openaiCompatible'
+export const extraKey = 'extraContent'
+
+function resultsOf({ content }: ToolMessage): object[] {
+  return content.flatMap(part =>
+    part.type === 'tool-result'
+      ? [{ role: 'tool', tool_call_id: part.toolCallId, content: outputOf(part.output) }]
+      : [],
+  )
+}
+
+function outputOf(output: ToolOutput): string {
+  if (output.type === 'execution-denied') return output.reason ?? 'The call was not permitted.'
+  return typeof output.value === 'string' ? output.value : JSON.stringify(output.value)
+}
+
+function toolOf(tool: Tools[number]): object {
+  if (tool.type === 'provider') throw new TypeError(`The tool ${tool.name} is another provider's own.`)
+  const { name, description, inputSchema }: ToolDefinition = tool
+  return { type: 'function', function: { name, description, parameters: inputSchema } }
+}
+
+function choiceOf(choice: CallOptions['toolChoice']): unknown {
+  if (choice?.type === 'tool') return { type: 'function', function: { name: choice.toolName } }
+  return choice?.type
+}

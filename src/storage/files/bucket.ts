@@ -1,0 +1,121 @@
+import type { Readable } from 'node:stream'
+import type { S3mini, UploadPart } from 's3mini'
+import { bucketFailure, isMissing } from './bucket-failure.ts'
+import type { BucketSettings, FileStore } from './file-store.ts'
+import { inParts } from './in-parts.ts'
+
+/** One bucket for the files of all agents. Whatever goes wrong with it is an AppError that names no secret. */
+export interface FileBucket {
+  filesOf(agentId: string): FileStore
+  /** For an agent that is no more; succeeds where there are none. */
+  removeFilesOf(agentId: string): Promise<void>
+}
+
+/** Bytes; what fits into one part is stored by one request. The least that S3 takes as a part. */
+const partSize = 5 * 1024 * 1024
+/** Milliseconds for one request, its body included: less than a worker gets to read a file. */
+const requestLimit = 30_000
+/** Objects that are listed, and removed, at a time. */
+const pageSize = 1000
+const removedAtOnce = 10
+
+export function createFileBucket(settings: BucketSettings): FileBucket {
+  async function attempt<Result>(work: (client: S3mini) => Promise<Result>): Promise<Result> {
+    const client = await connect(settings)
+    return await work(client).catch(error => {
+      throw bucketFailure(error, settings)
+    })
+  }
+
+  const remove = (client: S3mini, key: string) => client.deleteObject(key).catch(unlessMissing)
+
+  return {
+    filesOf(agentId) {
+      const keyOf = (name: string) => `${prefixOf(agentId)}${name}`
+      return {
+        write: (name, content) => write(attempt, keyOf(name), content),
+        remove: name => attempt(async client => void (await remove(client, keyOf(name)))),
+        locate: name => ({ kind: 'bucket', settings, key: keyOf(name) }),
+      }
+    },
+
+    removeFilesOf: agentId =>
+      attempt(async client => {
+        for await (const keys of pages(client, prefixOf(agentId)))
+          for (let start = 0; start < keys.length; start += removedAtOnce)
+            await Promise.all(keys.slice(start, start + removedAtOnce).map(key => remove(client, key)))
+      }),
+  }
+}
+
+/** Undefined where there is no such object. */
+export async function readObject(settings: BucketSettings, key: string): Promise<Uint8Array | undefined> {
+  const client = await connect(settings)
+  try {
+    return new Uint8Array(await (await client.getObjectRaw(key)).arrayBuffer())
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw bucketFailure(error, settings)
+  }
+}
+
+/** The library is loaded by the first who needs it. Addresses of the path style are those that every server knows. */
+async function connect({ endpoint, bucket, ...access }: BucketSettings): Promise<S3mini> {
+  const { S3mini } = await import('s3mini')
+  return new S3mini({
+    ...access,
+    endpoint: `${endpoint.replace(/\/+$/, '')}/${bucket}`,
+    requestAbortTimeout: requestLimit,
+  })
+}
+
+function prefixOf(agentId: string): string {
+  return `agents/${agentId}/`
+}
+
+type Attempt = <Result>(work: (client: S3mini) => Promise<Result>) => Promise<Result>
+
+/** Small files go with one request, others in parts. What the stream itself throws stays as it is. */
+async function write(attempt: Attempt, key: string, content: Readable): Promise<void> {
+  let uploadId: string | undefined
+  const sent: UploadPart[] = []
+  try {
+    for await (const part of inParts(content, partSize)) {
+      if (uploadId === undefined && part.length < partSize) {
+        await attempt(client => client.putObject(key, part))
+        return
+      }
+      const id = uploadId ?? (await attempt(client => client.getMultipartUploadId(key)))
+      uploadId = id
+      sent.push(await attempt(client => client.uploadPart(key, id, part, sent.length + 1)))
+    }
+    const id = uploadId
+    if (id !== undefined) await attempt(client => complete(client, key, id, sent))
+  } catch (error) {
+    const id = uploadId
+    // It may be the bucket itself that fails: what was sent is then left to the rules of the bucket.
+    if (id !== undefined) await attempt(client => client.abortMultipartUpload(key, id)).catch(() => {})
+    throw error
+  }
+}
+
+/** S3 may find out after its answer has begun that it can't put the parts together: the answer is then 200 and an error. */
+async function complete(client: S3mini, key: string, id: string, parts: UploadPart[]): Promise<void> {
+  const { etag } = await client.completeMultipartUpload(key, id, parts)
+  if (!etag) throw new Error('the parts were not put together')
+}
+
+/** The keys that begin with the prefix, page by page. */
+async function* pages(client: S3mini, prefix: string): AsyncGenerator<string[]> {
+  let next: string | undefined
+  do {
+    const page = await client.listObjectsPaged('/', prefix, pageSize, next)
+    if (!page) throw new Error('there is no such bucket')
+    yield (page.objects ?? []).map(object => object.Key)
+    next = page.nextContinuationToken
+  } while (next !== undefined)
+}
+
+function unlessMissing(error: unknown): void {
+  if (!isMissing(error)) throw error
+}

@@ -1,0 +1,45 @@
+import type { Kysely } from 'kysely'
+import type { AgentTables } from '../tables.ts'
+import type { FileStore } from './file-store.ts'
+import { inParts } from './in-parts.ts'
+
+/** Bytes; a statement carries one part, so that neither side ever holds a whole file. */
+const partSize = 256 * 1024
+
+interface Needs {
+  db: Kysely<AgentTables>
+  /** `path` of the same agent's `OpenAgent`. */
+  path: string
+}
+
+/** Files in parts, in the database of their agent. */
+export function createDatabaseFiles({ db, path }: Needs): FileStore {
+  return {
+    async write(name, content) {
+      let number = 0
+      for await (const part of inParts(content, partSize)) {
+        await db.insertInto('file_parts').values({ file_id: name, number, content: part }).execute()
+        number += 1
+      }
+    },
+    async remove(name) {
+      await db.deleteFrom('file_parts').where('file_id', '=', name).execute()
+    },
+    locate: name => ({ kind: 'database', database: path, name }),
+  }
+}
+
+/** Undefined where there is no such file. */
+export async function readFileParts(db: Kysely<AgentTables>, name: string): Promise<Uint8Array | undefined> {
+  const parts: Uint8Array[] = []
+  for (;;) {
+    const part = await db
+      .selectFrom('file_parts')
+      .select('content')
+      .where('file_id', '=', name)
+      .where('number', '=', parts.length)
+      .executeTakeFirst()
+    if (part === undefined) return parts.length === 0 ? undefined : Buffer.concat(parts)
+    parts.push(part.content)
+  }
+}

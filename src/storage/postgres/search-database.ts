@@ -1,0 +1,28 @@
+import { Kysely } from 'kysely'
+import type { Pool } from 'pg'
+import type { SearchDatabase } from '../search-engine.ts'
+import type { AgentTables } from '../tables.ts'
+import { parseAgentAddress } from './address.ts'
+import { createPool, schemaPool } from './connections.ts'
+import { createPostgresDialect } from './dialect.ts'
+import { searchEngine } from './search-engine.ts'
+
+/**
+ * A connection of this thread to each server: opening one takes longer than most searches. It closes itself when nobody
+ * has used it for ten seconds, and ends with its thread.
+ */
+const pools = new Map<string, Pool>()
+
+/** Opens the schema of an agent for a worker; destroying `db` only gives the connection back. */
+export async function openSearchDatabase(address: string): Promise<SearchDatabase> {
+  const { url, schema } = parseAgentAddress(address)
+  const db = new Kysely<AgentTables>({ dialect: createPostgresDialect(schemaPool(poolOf(url), schema)) })
+  return { db, engine: searchEngine }
+}
+
+function poolOf(url: string): Pool {
+  // A connection that breaks while nobody uses it is made anew when it is wanted.
+  const pool = pools.get(url) ?? createPool(url, 1, () => {})
+  pools.set(url, pool)
+  return pool
+}

@@ -1,0 +1,32 @@
+import type { QueryExecutorProvider } from 'kysely'
+import { sql } from 'kysely'
+import { isDuplicate, isForbidden } from './errors.ts'
+
+/** The schema that pgvector's types and operators are in, whoever installed it; undefined without it. */
+export async function extensionSchema(db: QueryExecutorProvider): Promise<string | undefined> {
+  const { rows } = await sql<{ schema: string }>`
+    select nspname as schema from pg_extension join pg_namespace on pg_namespace.oid = extnamespace
+    where extname = 'vector'
+  `.execute(db)
+  return rows[0]?.schema
+}
+
+/**
+ * Installs pgvector in the schema of this connection where the server offers it, this user may, and nobody has done so
+ * yet. Tells what compares the vectors of providers from now on: without it, each search reads all of them.
+ */
+export async function ensureVectorExtension(db: QueryExecutorProvider): Promise<'pgvector' | 'exact scan'> {
+  if ((await extensionSchema(db)) === undefined && (await isOffered(db))) {
+    try {
+      await sql`create extension if not exists vector`.execute(db)
+    } catch (error) {
+      if (!isDuplicate(error) && !isForbidden(error)) throw error
+    }
+  }
+  return (await extensionSchema(db)) === undefined ? 'exact scan' : 'pgvector'
+}
+
+async function isOffered(db: QueryExecutorProvider): Promise<boolean> {
+  const { rows } = await sql`select 1 from pg_available_extensions where name = 'vector'`.execute(db)
+  return rows.length > 0
+}

@@ -1,0 +1,143 @@
+/**
+ * Nearest neighbours among the vectors of an agent's chunks, in one table for each embedding in use. The contract of each
+ * function stands in `search-engine.ts`.
+ *
+ * Bits are compared by what PostgreSQL has of itself. Floats are compared by the extension pgvector where the server has
+ * it, and else one by one where the search runs; a table stays as it was made.
+ */
+import { createHash } from 'node:crypto'
+import type { QueryExecutorProvider, RawBuilder } from 'kysely'
+import { sql } from 'kysely'
+import type { Found, NearestQuery, Vector, VectorSpace } from '../search-engine.ts'
+import { isDuplicate } from './errors.ts'
+import { nearestAmongBytes, toBytes } from './exact-scan.ts'
+import { extensionSchema } from './vector-extension.ts'
+
+const prefix = 'chunk_vectors_'
+
+/** How a table keeps its vectors, and the schema that its type and the type's operators are in. */
+interface Column {
+  type: 'bit' | 'bytea' | 'vector'
+  schema: string
+}
+
+export async function createVectors(db: QueryExecutorProvider, space: VectorSpace): Promise<void> {
+  if ((await columnOf(db, space)) !== undefined) return
+  const type = await newType(db, space)
+  try {
+    await sql`create table if not exists ${tableOf(space)} (
+      sequence bigint primary key references chunks (sequence) on delete cascade,
+      embedding ${type} not null
+    )`.execute(db)
+  } catch (error) {
+    // Another writer was faster.
+    if (!isDuplicate(error)) throw error
+  }
+}
+
+async function newType(db: QueryExecutorProvider, space: VectorSpace): Promise<RawBuilder<unknown>> {
+  const dimensions = sql.lit(space.dimensions)
+  if (space.form === 'bits') return sql`bit(${dimensions})`
+  const schema = await extensionSchema(db)
+  return schema === undefined ? sql`bytea storage external` : sql`${sql.id(schema, 'vector')}(${dimensions})`
+}
+
+export async function writeVector(
+  db: QueryExecutorProvider,
+  space: VectorSpace,
+  sequence: number,
+  vector: Vector,
+): Promise<void> {
+  checkDimensions(space, vector)
+  if (!hasDirection(space, vector)) return
+  const column = await columnOf(db, space)
+  if (column === undefined) throw new Error(`there is no table for the vectors of ${space.id}`)
+  await sql`insert into ${tableOf(space)} (sequence, embedding) values (${sequence}, ${parameter(column, vector)})`.execute(
+    db,
+  )
+}
+
+export async function removeVectors(
+  db: QueryExecutorProvider,
+  tables: readonly string[],
+  sequence: number,
+): Promise<void> {
+  for (const table of tables) {
+    await sql`delete from ${sql.table(table)} where sequence = ${sequence}`.execute(db)
+  }
+}
+
+export async function vectorTables(db: QueryExecutorProvider): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select relname as name from pg_class
+    where relnamespace = current_schema()::regnamespace and relkind = 'r' and starts_with(relname, ${prefix})
+  `.execute(db)
+  return rows.map(row => row.name)
+}
+
+export async function nearestByVector(
+  db: QueryExecutorProvider,
+  space: VectorSpace,
+  query: NearestQuery,
+): Promise<Found[]> {
+  const { vector, limit, within } = query
+  checkDimensions(space, vector)
+  if (!hasDirection(space, vector)) return []
+  const column = await columnOf(db, space)
+  if (column === undefined) return []
+  if (column.type === 'bytea') return await nearestAmongBytes(db, tableOf(space), query)
+  const filter = within === undefined ? sql`` : sql`where sequence in ${within}`
+  const { rows } = await sql<{ sequence: number; distance: number }>`
+    select sequence, ${distanceTo(column, vector)} as distance from ${tableOf(space)}
+    ${filter} order by distance, sequence limit ${limit}
+  `.execute(db)
+  return rows.map(({ sequence, distance }) => ({ sequence, similarity: similarityOf(space, distance) }))
+}
+
+/** Undefined for a space that has no table. */
+async function columnOf(db: QueryExecutorProvider, space: VectorSpace): Promise<Column | undefined> {
+  const { rows } = await sql<Column>`
+    select typname as type, nspname as schema from pg_class
+    join pg_attribute on attrelid = pg_class.oid and attname = 'embedding'
+    join pg_type on pg_type.oid = atttypid
+    join pg_namespace on pg_namespace.oid = typnamespace
+    where relname = ${nameOf(space)} and relnamespace = current_schema()::regnamespace
+  `.execute(db)
+  return rows[0]
+}
+
+function distanceTo(column: Column, vector: Vector): RawBuilder<number> {
+  const value = parameter(column, vector)
+  if (column.type === 'bit') return sql`bit_count(embedding # ${value})`
+  return sql`embedding operator(${sql.id(column.schema)}.<=>) ${value}`
+}
+
+function parameter({ type, schema }: Column, vector: Vector): RawBuilder<unknown> {
+  if (type === 'bit') return sql`${`x${Buffer.from(vector).toString('hex')}`}`
+  if (type === 'bytea') return sql`${toBytes(vector)}`
+  return sql`${`[${vector.join(',')}]`}::${sql.id(schema, 'vector')}`
+}
+
+function checkDimensions({ form, dimensions }: VectorSpace, { length }: Vector): void {
+  const given = form === 'bits' ? length * 8 : length
+  if (given !== dimensions) throw new Error(`the vector has ${given} dimensions, its space ${dimensions}`)
+}
+
+function hasDirection({ form }: VectorSpace, vector: Vector): boolean {
+  return form === 'bits' || vector.some(value => value !== 0)
+}
+
+function similarityOf({ form, dimensions }: VectorSpace, distance: number): number {
+  const cosine = form === 'bits' ? Math.cos((Math.PI * distance) / dimensions) : 1 - distance
+  return Math.min(1, Math.max(0, cosine))
+}
+
+/** Holds a hash, since the embedding's own name may hold anything and have any length. */
+function nameOf({ id, dimensions }: VectorSpace): string {
+  const hash = createHash('sha256').update(id).digest('hex').slice(0, 12)
+  return `${prefix}${dimensions}_${hash}`
+}
+
+function tableOf(space: VectorSpace): RawBuilder<unknown> {
+  return sql.table(nameOf(space))
+}

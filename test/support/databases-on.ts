@@ -1,0 +1,38 @@
+import { onTestFinished } from 'vitest'
+import { createLog } from '#platform/log.ts'
+import type { OnOpen } from '#storage/agent-databases.ts'
+import { createAgentDatabases } from '#storage/agent-databases.ts'
+import type { StorageEngine } from '#storage/engine.ts'
+import { openPlatformDatabase } from '#storage/platform-database.ts'
+import { agentRows } from './agent-rows.ts'
+
+export interface DatabaseOptions {
+  onOpen?: readonly OnOpen[]
+  limit?: number
+  grace?: number
+}
+
+/** Platform and agent databases of an engine, closed with it when the running test has finished. */
+export async function databasesOn(engine: StorageEngine, options: DatabaseOptions = {}) {
+  const log = createLog('silent')
+  const platform = await openPlatformDatabase(engine)
+  const agentDatabases = createAgentDatabases({ engine, platform, log, ...options })
+  let closing: Promise<void> | undefined
+
+  async function shut(): Promise<void> {
+    await agentDatabases.close()
+    await platform.destroy()
+    await engine.close()
+  }
+  /** As at the end of the process; may be called early. */
+  const close = () => (closing ??= shut())
+  onTestFinished(close)
+
+  return {
+    engine,
+    platform,
+    agentDatabases,
+    close,
+    ...agentRows(platform),
+  }
+}
