@@ -20,6 +20,7 @@ export default defineConfig({
           include: [
             'src/**/postgres/**/*.test.ts',
             'src/platform/jobs/*.test.ts',
+            'src/storage/shared-counts.test.ts',
             'src/storage/files/**/*.test.ts',
             'src/storage/full-text.test.ts',
             'src/storage/vectors.test.ts',

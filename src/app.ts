@@ -37,7 +37,8 @@ export async function buildService(
   const foundation = await openFoundation(configuration, surroundings)
   const metrics = createMetrics()
   const { rateLimits, trustProxy, gateway } = configuration
-  const app = createServer({ log, clock, metrics, rateLimits, trustProxy })
+  const { sharedCounts } = foundation
+  const app = createServer({ log, clock, metrics, rateLimits, sharedCounts, trustProxy })
   const routes = requireDeclarations(app)
   await registerOpenApi(app, { version: manifest.version, gatewayHeader: gateway?.header })
   const models = createModels({

@@ -11,6 +11,7 @@ import type { AgentHandle } from '#storage/agent-databases.ts'
 import { createAgentDatabases } from '#storage/agent-databases.ts'
 import { checkEncryptionKey } from '#storage/check-encryption-key.ts'
 import { openPlatformDatabase } from '#storage/platform-database.ts'
+import { createSharedCounts } from '#storage/shared-counts.ts'
 import type { Configuration } from '../config.ts'
 import type { ServiceEvents } from './events.ts'
 import { openStorage } from './storage.ts'
@@ -69,6 +70,8 @@ export async function openFoundation(configuration: Configuration, { clock, ids,
       handlers,
       runner,
       transact,
+      /** Undefined where this is the only process. */
+      sharedCounts: engine.exclusive ? undefined : createSharedCounts(platform, clock),
       outbound,
       documentWorkers,
       searchWorkers,

@@ -1,4 +1,10 @@
-import type { ColumnDefinitionBuilder, Expression, Kysely, QueryExecutorProvider } from 'kysely'
+import type {
+  ColumnDefinitionBuilder,
+  CreateTableBuilder,
+  Expression,
+  Kysely,
+  QueryExecutorProvider,
+} from 'kysely'
 import type { FileStore } from './files/file-store.ts'
 import type { AgentTables, PlatformTables } from './tables.ts'
 
@@ -38,6 +44,8 @@ export interface SchemaParts {
   /** Type of a column that holds such a number. */
   sequenceReference: 'integer' | 'bigint'
   sequence(column: ColumnDefinitionBuilder): ColumnDefinitionBuilder
+  /** A table whose rows need not outlive a crash. */
+  shortLived<Table extends string>(table: CreateTableBuilder<Table>): CreateTableBuilder<Table>
   /** Makes the function `fold_case(text)`, by which texts are compared without regard to letter case. */
   createFoldCase(db: QueryExecutorProvider): Promise<void>
   /** Makes what the words of chunks are found by. */

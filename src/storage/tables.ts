@@ -12,6 +12,7 @@ export interface PlatformTables extends WakeUpTables {
   agent_credentials: AgentCredentialsTable
   agent_removals: AgentRemovalsTable
   platform_facts: FactsTable
+  rate_limits: RateLimitsTable
 }
 
 /** The database that each agent has for itself. */
@@ -23,6 +24,13 @@ export interface AgentTables extends OutboxTables {
   chunks: ChunksTable
   chunk_generations: ChunkGenerationsTable
   agent_facts: FactsTable
+}
+
+/** What all processes have let through: one row for each limit and client, until its minute is over. */
+interface RateLimitsTable {
+  key: string
+  points: number
+  expires_at: string
 }
 
 interface AgentsTable {

@@ -33,7 +33,9 @@ afterAll(async () => {
 })
 
 async function newConversation(): Promise<string> {
-  const { body } = await replicas.any().call<{ id: string }>('POST', `${chat}/conversations`, { body: {} })
+  const { body } = await replicas
+    .any()
+    .call<{ id: string }>('POST', `${chat}/conversations`, { body: { title: 'Shared' } })
   return body.id
 }
 

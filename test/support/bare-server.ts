@@ -6,12 +6,14 @@ import { requireDeclarations } from '#platform/http/access.ts'
 import type { App } from '#platform/http/app.ts'
 import type { RateLimits } from '#platform/http/rate-limit.ts'
 import { createServer } from '#platform/http/server.ts'
+import type { SharedCounts } from '#platform/http/shared-counts.ts'
 import { createLog } from '#platform/log.ts'
 import { createMetrics } from '#platform/metrics.ts'
 
 interface BareServerOptions {
   routes?(app: App): void | Promise<void>
   rateLimits?: Partial<RateLimits>
+  sharedCounts?: SharedCounts
   trustProxy?: string[]
 }
 
@@ -32,6 +34,7 @@ export async function bareServer(options: BareServerOptions = {}): Promise<BareS
     clock: systemClock,
     metrics: createMetrics(),
     rateLimits: { ...unlimited, ...options.rateLimits },
+    sharedCounts: options.sharedCounts,
     trustProxy: options.trustProxy ?? [],
   })
   onTestFinished(() => app.close())

@@ -3,25 +3,77 @@ import ipaddr from 'ipaddr.js'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import type { Clock } from '../clock.ts'
 import { AppError } from '../errors.ts'
+import type { Log } from '../log.ts'
 import type { App, LimitClass } from './app.ts'
+import type { CountExchange, RequestCount, SharedCounts } from './shared-counts.ts'
+import { createCountExchange } from './shared-counts.ts'
 
 /** Requests a minute for each client address; 0 turns a limit off. */
 export type RateLimits = Record<Exclude<LimitClass, 'none'>, number>
 
 const windowSeconds = 60
 
+interface RateLimitOptions {
+  rateLimits: RateLimits
+  clock: Clock
+  log: Log
+  /** Where there are other processes; without, this one counts alone. */
+  sharedCounts?: SharedCounts | undefined
+}
+
+interface Limiter {
+  memory: RateLimiterMemory
+  /** Tells other processes of a request that was let through. */
+  tell(client: string, expiresAt: number): void
+}
+
 /** Counts every request against the limit that its route declares; register it after CORS, which answers preflights. */
-export function registerRateLimits(app: App, limits: RateLimits, clock: Clock): void {
-  const limiters = Object.fromEntries(
-    Object.entries(limits)
+export function registerRateLimits(app: App, options: RateLimitOptions): void {
+  const { rateLimits, clock } = options
+  const memories = new Map(
+    Object.entries(rateLimits)
       .filter(([, points]) => points > 0)
       .map(([name, points]) => [name, new RateLimiterMemory({ points, duration: windowSeconds })]),
   )
-  if (Object.keys(limiters).length === 0) return
+  if (memories.size === 0) return
+  const exchange = registerExchange(app, memories, options)
+  const limiters = new Map<string, Limiter>()
+  for (const [name, memory] of memories)
+    limiters.set(name, {
+      memory,
+      tell: (client, expiresAt) => exchange?.note(keyOf(name, client), expiresAt),
+    })
   app.addHook('onRequest', async (request, reply) => {
-    const limiter = limiters[limitOf(request)]
+    const limiter = limiters.get(limitOf(request))
     if (limiter !== undefined) await count(limiter, request, reply, clock)
   })
+}
+
+function registerExchange(
+  app: App,
+  memories: ReadonlyMap<string, RateLimiterMemory>,
+  { sharedCounts: shared, clock, log }: RateLimitOptions,
+): CountExchange | undefined {
+  if (shared === undefined) return undefined
+  const apply = ({ key, points, expiresAt }: RequestCount) => {
+    const [name, client] = partsOf(key)
+    const seconds = (expiresAt - clock.now()) / 1000
+    // No time left would mean for ever.
+    if (seconds > 0) void memories.get(name)?.set(client, points, seconds)
+  }
+  const exchange = createCountExchange({ shared, clock, log, apply })
+  app.addHook('onClose', () => exchange.close())
+  return exchange
+}
+
+/** Limits are names without a space. */
+function keyOf(limit: string, client: string): string {
+  return `${limit} ${client}`
+}
+
+function partsOf(key: string): [limit: string, client: string] {
+  const end = key.indexOf(' ')
+  return [key.slice(0, end), key.slice(end + 1)]
 }
 
 function limitOf(request: FastifyRequest): LimitClass {
@@ -40,18 +92,20 @@ export function clientOf(address: string): string {
   return `${new ipaddr.IPv6([...parsed.parts.slice(0, 4), 0, 0, 0, 0])}/64`
 }
 
-async function count(limiter: RateLimiterMemory, request: FastifyRequest, reply: FastifyReply, clock: Clock) {
-  const { state, exceeded } = await consume(limiter, clientOf(request.ip))
-  const resetSeconds = Math.ceil((clock.now() + state.msBeforeNext) / 1000)
-  reply.header('X-RateLimit-Limit', limiter.points)
+async function count(limiter: Limiter, request: FastifyRequest, reply: FastifyReply, clock: Clock) {
+  const { points } = limiter.memory
+  const client = clientOf(request.ip)
+  const { state, exceeded } = await consume(limiter.memory, client)
+  const expiresAt = clock.now() + state.msBeforeNext
+  reply.header('X-RateLimit-Limit', points)
   reply.header('X-RateLimit-Remaining', Math.max(0, state.remainingPoints))
-  reply.header('X-RateLimit-Reset', resetSeconds)
-  if (!exceeded) return
+  reply.header('X-RateLimit-Reset', Math.ceil(expiresAt / 1000))
+  if (!exceeded) return limiter.tell(client, expiresAt)
   const wait = Math.max(1, Math.ceil(state.msBeforeNext / 1000))
   reply.header('Retry-After', wait)
   throw new AppError(
     'RATE_LIMITED',
-    `Too many requests: ${limiter.points} a minute are allowed. Try again in ${wait} s.`,
+    `Too many requests: ${points} a minute are allowed. Try again in ${wait} s.`,
   )
 }
 

@@ -12,6 +12,7 @@ import { asKnownError, formatError } from './error-format.ts'
 import { registerHeaders, setHeaders } from './headers.ts'
 import type { RateLimits } from './rate-limit.ts'
 import { registerRateLimits } from './rate-limit.ts'
+import type { SharedCounts } from './shared-counts.ts'
 import { refuseUnstorableAddresses, requireStorableJson } from './storable-text.ts'
 import { createValidatorCompiler } from './validation.ts'
 
@@ -27,6 +28,7 @@ interface ServerOptions {
   clock: Clock
   metrics: Metrics
   rateLimits: RateLimits
+  sharedCounts?: SharedCounts | undefined
   /** Addresses whose `X-Forwarded-For` is believed. */
   trustProxy: string[]
 }
@@ -56,7 +58,7 @@ export function createServer(options: ServerOptions): App {
   // Hooks call back, where async ones would cost every request a promise.
   registerHeaders(app)
   treatNoBodyAsEmpty(app)
-  registerRateLimits(app, options.rateLimits, options.clock)
+  registerRateLimits(app, options)
   refuseUnstorableAddresses(app)
   return app
 }

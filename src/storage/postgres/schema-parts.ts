@@ -9,6 +9,7 @@ export const schemaParts: SchemaParts = {
   sequenceType: 'bigserial',
   sequenceReference: 'bigint',
   sequence: column => column.primaryKey(),
+  shortLived: table => table.modifyFront(sql`unlogged`),
   createFoldCase,
   createFullText,
 }

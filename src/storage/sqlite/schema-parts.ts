@@ -7,6 +7,7 @@ export const schemaParts: SchemaParts = {
   sequenceType: 'integer',
   sequenceReference: 'integer',
   sequence: column => column.primaryKey().autoIncrement(),
+  shortLived: table => table,
   // Every connection brings the function along, as SQLite keeps none.
   createFoldCase: async () => {},
   createFullText,

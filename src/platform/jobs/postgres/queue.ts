@@ -59,7 +59,33 @@ const queueOptions = {
 }
 
 /** Opens the queue, made where there is none: any number of processes may do so at the same moment. */
-export async function openQueue({ database, log, onNews }: Needs): Promise<WakeUpQueue> {
+export async function openQueue(needs: Needs): Promise<WakeUpQueue> {
+  for (let attempt = 1; ; attempt += 1) {
+    const boss = createBoss(needs)
+    const stop = () => boss.stop({ graceful: false })
+    try {
+      await boss.start()
+      await boss.createQueue(name, { ...queueOptions, policy: 'short' })
+      // Where a former version has made it.
+      await boss.updateQueue(name, queueOptions)
+      return queueOf(boss, stop)
+    } catch (error) {
+      await stop()
+      if (!isDuplicate(error) || attempt === maxAttempts) throw error
+    }
+  }
+}
+
+/** Each attempt that fails so finds what another process has made. */
+const maxAttempts = 5
+/** Codes of the error classes for what is there already (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
+const duplicateCodes = new Set(['23505', '42P06', '42P07', '42710', '42723'])
+
+function isDuplicate(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && duplicateCodes.has(String(error.code))
+}
+
+function createBoss({ database, log, onNews }: Needs): PgBoss {
   const boss = new PgBoss({
     db: announcing(database, onNews),
     schema,
@@ -74,17 +100,7 @@ export async function openQueue({ database, log, onNews }: Needs): Promise<WakeU
   })
   boss.on('error', error => log.error({ err: error }, 'the queue of wake-ups has failed'))
   boss.on('warning', ({ message, data }) => log.warn({ data }, message))
-  const stop = () => boss.stop({ graceful: false })
-  try {
-    await boss.start()
-    await boss.createQueue(name, { ...queueOptions, policy: 'short' })
-    // Where a former version has made it.
-    await boss.updateQueue(name, queueOptions)
-  } catch (error) {
-    await stop()
-    throw error
-  }
-  return queueOf(boss, stop)
+  return boss
 }
 
 function queueOf(boss: PgBoss, close: () => Promise<void>): WakeUpQueue {

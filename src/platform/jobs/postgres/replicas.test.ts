@@ -29,6 +29,13 @@ async function openTwo(clock: Clock = systemClock) {
   return { here, there, engine: first }
 }
 
+test('any number of processes may be the first', async () => {
+  const [engine] = await openProcesses()
+  const wakeUps = await Promise.all(Array.from({ length: 8 }, engine.newWakeUps))
+  await wakeUps[0]?.pull('a', systemClock.now())
+  expect(await wakeUps[7]?.take()).toBe('a')
+})
+
 test('each of 300 jobs that come to three processes at once runs exactly once', async () => {
   const runs: unknown[] = []
   const handlers = { note: async ({ payload }: { payload: unknown }) => void runs.push(payload) }

@@ -18,6 +18,12 @@ export function firstTables(parts: SchemaParts): Migration {
         .addColumn('name', parts.textType, column => column.primaryKey())
         .addColumn('value', parts.textType, column => column.notNull())
         .execute()
+      await parts
+        .shortLived(db.schema.createTable('rate_limits'))
+        .addColumn('key', parts.textType, column => column.primaryKey())
+        .addColumn('points', 'integer', column => column.notNull())
+        .addColumn('expires_at', parts.textType, column => column.notNull())
+        .execute()
     },
   }
 }

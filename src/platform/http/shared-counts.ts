@@ -1,0 +1,83 @@
+import type { Clock } from '../clock.ts'
+import type { Log } from '../log.ts'
+
+/** The requests that were let through within one window. */
+export interface RequestCount {
+  key: string
+  points: number
+  /** End of the window, in milliseconds since the epoch. */
+  expiresAt: number
+}
+
+/** Where processes tell each other what they have let through. */
+export interface SharedCounts {
+  /** Adds to the counts of all processes, and gives what they are now; one whose window is over begins anew. */
+  add(counts: readonly RequestCount[]): Promise<RequestCount[]>
+}
+
+interface Needs {
+  shared: SharedCounts
+  clock: Clock
+  log: Log
+  /** Takes over what all processes have let through, those requests included that came here meanwhile. */
+  apply(count: RequestCount): void
+}
+
+export interface CountExchange {
+  /** One more request was let through. */
+  note(key: string, expiresAt: number): void
+  close(): Promise<void>
+}
+
+/** Milliseconds between a request and the exchange that tells of it, and of all others that came until then. */
+const exchangeAfter = 1_000
+
+/** Exchanges counts with other processes, apart from the requests; where there were none, nothing is asked. */
+export function createCountExchange({ shared, clock, log, apply }: Needs): CountExchange {
+  let news = new Map<string, RequestCount>()
+  let timer: NodeJS.Timeout | undefined
+  let running: Promise<void> | undefined
+
+  function note({ key, points, expiresAt }: RequestCount): void {
+    const former = news.get(key)
+    const isSameWindow = former !== undefined && former.expiresAt > clock.now()
+    news.set(key, { key, points: points + (isSameWindow ? former.points : 0), expiresAt })
+  }
+
+  async function exchange(): Promise<void> {
+    const told = [...news.values()].filter(({ expiresAt }) => expiresAt > clock.now())
+    news = new Map()
+    if (told.length === 0) return
+    try {
+      for (const count of await shared.add(told))
+        apply({ ...count, points: count.points + (news.get(count.key)?.points ?? 0) })
+    } catch (error) {
+      log.warn({ err: error }, 'exchanging the counts of rate limits has failed; this process counts alone')
+      for (const count of told) note(count)
+    }
+  }
+
+  function arm(): void {
+    if (timer !== undefined || running !== undefined) return
+    timer = setTimeout(() => {
+      timer = undefined
+      running = exchange().finally(() => {
+        running = undefined
+        if (news.size > 0) arm()
+      })
+    }, exchangeAfter)
+    timer.unref()
+  }
+
+  return {
+    note(key, expiresAt) {
+      note({ key, points: 1, expiresAt })
+      arm()
+    },
+    async close() {
+      clearTimeout(timer)
+      await running
+      clearTimeout(timer)
+    },
+  }
+}
