@@ -1,0 +1,25 @@
+# The service in a container: SQLite in the volume /data, or PostgreSQL with DATABASE_URL (see compose.yaml).
+FROM node:24-slim AS packages
+WORKDIR /app
+COPY package.json package-lock.json ./
+# The scripts of packages would only fetch another Node: the image has the right one.
+RUN npm ci --omit=dev --ignore-scripts
+
+FROM node:24-slim
+WORKDIR /app
+ENV NODE_ENV=production
+COPY --from=packages /app/node_modules ./node_modules
+COPY package.json LICENSE ./
+COPY src ./src
+RUN install --directory --owner=node --group=node --mode=700 /data
+
+# A container is reached from outside or not at all. So callers without a user may chat on the agent "default" and no more,
+# until somebody decides otherwise: PUBLIC_ACCESS=full is for a port that only you reach, GATEWAY_… for agents of users.
+ENV HOST=0.0.0.0 PORT=8080 DATA_DIR=/data PUBLIC_ACCESS=chat
+VOLUME /data
+EXPOSE 8080
+USER node
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
+  CMD ["node", "--eval", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+# In this form no shell stands between the container's signals and the service, which ends within 10 s of SIGTERM.
+CMD ["node", "--max-semi-space-size=4", "src/main.ts"]
