@@ -23,6 +23,7 @@ describe('without any variable', () => {
       port: 8080,
       baseUrl: undefined,
       dataDirectory: './data',
+      database: undefined,
       encryptionKey: undefined,
       encryptionKeyPrevious: undefined,
       gateway: undefined,
@@ -45,6 +46,7 @@ describe('without any variable', () => {
       maxUploadBytes: 26_214_400,
       fileBucket: undefined,
       sqliteSynchronous: 'normal',
+      leaseMs: 30_000,
       logLevel: 'info',
     })
   })
@@ -209,10 +211,10 @@ describe('a wrong value', () => {
       'RATE_LIMIT_CHAT',
       'LOG_LEVEL',
       'BASE_URL',
+      'DATABASE_URL',
       'TRUST_PROXY',
       'OUTBOUND_ALLOW',
       'GATEWAY_JWKS_URL',
-      'DATABASE_URL',
     ])
   })
 })
@@ -224,7 +226,8 @@ describe('a secret', () => {
     ['ENCRYPTION_KEY', `${key} and more`],
     ['ENCRYPTION_KEY', key.replaceAll('=', '')],
     ['ENCRYPTION_KEY_PREVIOUS', 'correct horse battery staple'],
-    ['DATABASE_URL', 'postgres://user:hunter2@database.example/agents'],
+    ['DATABASE_URL', 'postgres://user:hunter2@database.example'],
+    ['DATABASE_URL', 'mysql://user:hunter2@database.example/agents'],
   ])('in %s is never quoted', (name, value) => {
     const [problem = '', ...others] = problemsOf({ [name]: value })
     expect(others).toEqual([])

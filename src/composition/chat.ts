@@ -39,7 +39,11 @@ export function composeChat(app: App, needs: Needs) {
     searchKnowledge((query, limit, signal) => knowledge.search(agent, { query, limit }, signal)),
     browseUrl(outbound, createPageReader(foundation.documentWorkers)),
   ]
-  const lock = createConversationLock({ clock, holder: instanceId })
+  const lock = createConversationLock({
+    clock,
+    holder: instanceId,
+    leaseMs: needs.configuration.leaseMs,
+  })
   const conversations = createConversationsService({
     lock,
     listMessages: createMessageList(foundation.searchWorkers),

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '#platform/clock.ts'
 import { AppError } from '#platform/errors.ts'
+import { unstorable } from '#platform/http/storable-text.ts'
 
 /** Somebody whom the identity gateway, or the development setting, has named. */
 export interface User {
@@ -80,7 +81,7 @@ function createVerifier(settings: GatewaySettings, clock: Clock): (token: string
 
 function userOf(claims: Record<string, unknown>): User | undefined {
   const { email, name } = claims
-  if (typeof email !== 'string' || email === '') return undefined
+  if (typeof email !== 'string' || email === '' || unstorable(email) !== undefined) return undefined
   return { email: email.toLowerCase(), name: typeof name === 'string' ? name : undefined }
 }
 

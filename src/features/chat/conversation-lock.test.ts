@@ -12,6 +12,7 @@ import { insertConversation } from './conversations.repository.ts'
 import { findMessage, insertMessage } from './messages.repository.ts'
 
 const time = '2026-01-01T00:00:00.000Z'
+const leaseMs = 45_000
 const locked = { code: 'CONVERSATION_LOCKED' }
 
 /** An agent with the conversation `talk`, and two processes that want to answer in it. */
@@ -26,8 +27,8 @@ async function setStage() {
     clock,
     agent,
     db: agent.db,
-    first: createConversationLock({ clock, holder: 'first' }),
-    second: createConversationLock({ clock, holder: 'second' }),
+    first: createConversationLock({ clock, holder: 'first', leaseMs }),
+    second: createConversationLock({ clock, holder: 'second', leaseMs }),
   }
 }
 
@@ -83,13 +84,13 @@ describe('the lock of a conversation', () => {
     await before.addAgent('a')
     await before.agentDatabases.use('a', async ({ db }) => {
       await insertConversation(db, { id: 'talk', title: 'Talk', messageCount: 0, createdAt: time })
-      await createConversationLock({ clock, holder: 'first' }).acquire(db, 'talk')
+      await createConversationLock({ clock, holder: 'first', leaseMs }).acquire(db, 'talk')
     })
     await before.close()
     const onOpen = [createLeaseVoiding({ instanceId: 'second', wakeUps: { pull: async () => {} } })]
     const after = await openEmbeddedStorage({ path, onOpen })
     await after.agentDatabases.use('a', ({ db }) =>
-      createConversationLock({ clock, holder: 'second' }).acquire(db, 'talk'),
+      createConversationLock({ clock, holder: 'second', leaseMs }).acquire(db, 'talk'),
     )
   })
 

@@ -8,18 +8,16 @@ import { listLocked, takeLock, updateHeld } from './conversation-lock.repository
 
 type Database = Kysely<AgentTables>
 
-const leaseMs = 45_000
-/** How often a holder renews, in milliseconds: two renewals may fail before the lease ends. */
-export const renewalMs = 15_000
-
 interface Needs {
   clock: Clock
   /** Names this process. */
   holder: string
+  /** How long the lock outlives its holder, in milliseconds. */
+  leaseMs: number
 }
 
 /** The lock of conversations: a lease with a fencing token, so that its holder's death frees it. */
-export function createConversationLock({ clock, holder }: Needs) {
+export function createConversationLock({ clock, holder, leaseMs }: Needs) {
   const expiry = () => new Date(clock.now() + leaseMs).toISOString()
 
   /** For changes that need no lock of their own. Without an id no conversation at all may be locked. */
@@ -31,6 +29,9 @@ export function createConversationLock({ clock, holder }: Needs) {
 
   return {
     requireUnlocked,
+
+    /** How often a holder renews, in milliseconds: two renewals may fail before the lease ends. */
+    renewalMs: leaseMs / 3,
 
     /** The lock that a new conversation is stored with. */
     first: (): HeldLock => ({ holder, token: 1, expiresAt: expiry() }),

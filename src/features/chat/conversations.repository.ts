@@ -25,7 +25,7 @@ const conversationList: ListDefinition<ConversationRow> = {
     lastMessageAt: { column: 'last_message_at', whenNull: '' },
     createdAt: { column: 'created_at' },
     title: { column: 'title' },
-    messageCount: { column: 'message_count' },
+    messageCount: { column: 'message_count', numeric: true },
   },
   defaultSort: 'lastMessageAt',
   defaultOrder: 'desc',

@@ -1,5 +1,5 @@
-import type { Answering } from './answering.ts'
-import type { Question } from './question.ts'
+import type { Answering } from './answering/answering.ts'
+import type { Question } from './answering/question.ts'
 import type { ToolCall, ToolResult, TurnEvent } from './turn/turn.ts'
 
 /** Everything that a client of a streamed answer is told, in this order; `error` is the last event where it comes. */

@@ -22,7 +22,7 @@ type MessageRow = Awaited<ReturnType<ReturnType<typeof selectMessages>['execute'
 const messageList: ListDefinition<MessageRow> = {
   sortable: {
     id: { column: 'id' },
-    createdAt: { column: 'sequence' },
+    createdAt: { column: 'sequence', numeric: true },
     conversationId: { column: 'conversation_id' },
     role: { column: 'role' },
   },

@@ -9,12 +9,21 @@ export function encodeCursor(sort: readonly Sorted[], place: readonly SortValue[
   return Buffer.from(JSON.stringify([signature(sort), ...place])).toString('base64url')
 }
 
-/** Throws VALIDATION_ERROR for a cursor that is not ours, or that belongs to another sort; `length` is that of a place. */
-export function decodeCursor(sort: readonly Sorted[], length: number, cursor: string): SortValue[] {
+/** Throws VALIDATION_ERROR for a cursor that is not ours, or that belongs to another sort; `kinds` are those of a place. */
+export function decodeCursor(
+  sort: readonly Sorted[],
+  kinds: readonly ('number' | 'string')[],
+  cursor: string,
+): SortValue[] {
   const [belongsTo, ...place] = parse(cursor)
-  if (belongsTo !== signature(sort) || place.length !== length || !place.every(isSortValue))
-    throw foreignCursor()
-  return place
+  if (belongsTo !== signature(sort) || place.length !== kinds.length) throw foreignCursor()
+  return kinds.map((kind, index) => valueOf(kind, place[index]))
+}
+
+function valueOf(kind: 'number' | 'string', value: unknown): SortValue {
+  const isValue = typeof value === kind && (typeof value !== 'string' || unstorable(value) === undefined)
+  if (!isValue) throw foreignCursor()
+  return value as SortValue
 }
 
 export function foreignCursor(): AppError {
@@ -23,10 +32,6 @@ export function foreignCursor(): AppError {
 
 function signature(sort: readonly Sorted[]): string {
   return sort.map(({ field, descending }) => `${descending ? '-' : '+'}${field}`).join(',')
-}
-
-function isSortValue(value: unknown): value is SortValue {
-  return typeof value === 'number' || (typeof value === 'string' && unstorable(value) === undefined)
 }
 
 function parse(cursor: string): unknown[] {

@@ -22,7 +22,7 @@ const bookList: ListDefinition<Book> = {
   sortable: {
     id: { column: 'id' },
     title: { column: 'title' },
-    pages: { column: 'pages', whenNull: 0 },
+    pages: { column: 'pages', numeric: true, whenNull: 0 },
     created_at: { column: 'created_at' },
   },
   defaultSort: 'created_at',
@@ -387,6 +387,7 @@ describe('a cursor', () => {
     forged(['+title,+', { $gt: '' }, 'b']),
     forged(['+title,+', null, 'b']),
     forged(['+title,+', ['a'], 'b']),
+    forged(['+title,+', 5, 6]),
   ])('that is not ours is refused: %s', async cursor => {
     await add(...numbered(2))
     expect((await list({ sort: 'title', cursor })).statusCode).toBe(400)
@@ -396,6 +397,5 @@ describe('a cursor', () => {
     await add(...numbered(2))
     const place = forged(['+title,+', "' or 1=1 --", "' or 1=1 --"])
     expect(await titles({ sort: 'title', cursor: place })).toEqual(['Book 0', 'Book 1'])
-    expect(await titles({ sort: 'title', cursor: forged(['+title,+', 5, 6]) })).toEqual(['Book 0', 'Book 1'])
   })
 })

@@ -70,14 +70,20 @@ export interface ListDefinition<Row> {
 
 type NameOf<Row> = keyof Row & string
 
-/** A column that may be null names what stands in for it, since engines disagree on where null belongs; others must not. */
+/**
+ * A column that may be null names what stands in for it, since engines disagree on where null belongs; others must not. One
+ * of numbers says so, since not every engine compares them with a text from a cursor.
+ */
 type SortColumn<Row> = {
-  [Name in NameOf<Row>]: NonNullable<Row[Name]> extends SortValue
-    ? null extends Row[Name]
-      ? { column: Name; whenNull: SortValue }
-      : { column: Name; whenNull?: never }
-    : never
+  [Name in NameOf<Row>]: { column: Name } & KindOf<NonNullable<Row[Name]>> &
+    (null extends Row[Name] ? { whenNull: SortValue } : { whenNull?: never })
 }[NameOf<Row>]
+
+type KindOf<Value> = Value extends number
+  ? { numeric: true }
+  : Value extends string
+    ? { numeric?: never }
+    : never
 
 export interface ListMeta {
   total: number
@@ -96,6 +102,7 @@ interface SortField extends Sorted {
   column: string
   /** Absent where the column can't be null, whose index then serves the order. */
   whenNull?: SortValue | undefined
+  numeric?: true | undefined
 }
 
 export const defaultLimit = 50
@@ -199,7 +206,11 @@ function afterCursor<Database, Table extends keyof Database, Row>(
   sort: SortField[],
   cursor: string,
 ) {
-  const values = decodeCursor(sort, sort.length, cursor)
+  const values = decodeCursor(
+    sort,
+    sort.map(({ numeric }) => (numeric ? 'number' : 'string')),
+    cursor,
+  )
   return query.where((builder: ExpressionBuilder<Database, Table>) =>
     builder.or(
       sort.map((field, index) =>

@@ -30,7 +30,7 @@ export function listValues<Value extends object>(
 
 /** A list in memory is cut by position. */
 function placeOf(sort: readonly Sorted[], cursor: string): number {
-  const [place] = decodeCursor(sort, 1, cursor)
+  const [place] = decodeCursor(sort, ['number'], cursor)
   if (typeof place !== 'number' || !Number.isSafeInteger(place) || place < 0) throw foreignCursor()
   return place
 }

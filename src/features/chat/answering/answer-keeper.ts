@@ -1,6 +1,5 @@
 import type { Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
-import { renewalMs } from '../conversation-lock.ts'
 import type { AnswerRecorder } from './answer-recorder.ts'
 import type { AnswerStore } from './answer-store.ts'
 import type { Question } from './question.ts'
@@ -27,7 +26,7 @@ export function keepAnswer({ question, recorder, store, clock, log, onLockLost }
   async function beat(): Promise<void> {
     const state = recorder.state()
     const isNew = state !== stored
-    if (!isNew && clock.now() - renewedAt < renewalMs) return
+    if (!isNew && clock.now() - renewedAt < store.renewalMs) return
     const message = isNew ? recorder.message({ aborted: true }) : undefined
     if (!(await store.checkpoint(question, message))) onLockLost()
     stored = state

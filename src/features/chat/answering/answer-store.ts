@@ -35,6 +35,9 @@ export function createAnswerStore({ lock, transact }: Needs) {
   }
 
   return {
+    /** How often the lock has to be renewed, in milliseconds. */
+    renewalMs: lock.renewalMs,
+
     /** Stores an answer in the making, if there is something of it, and renews the lock; false if the lock is lost. */
     checkpoint(question: Question, message: ChatMessage | undefined): Promise<boolean> {
       return inTransaction(question.agent.db, async transaction => {

@@ -1,1 +1,0 @@
-export type { Answering } from './answering/answering.ts'

@@ -1,1 +1,0 @@
-export type { Question } from './answering/question.ts'
