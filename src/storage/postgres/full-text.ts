@@ -8,6 +8,7 @@
 import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
 import type { Found, TextQuery } from '../search-engine.ts'
+import { countLexemes } from './lexeme-counts.ts'
 import { frequencies, indexedText, lexemeOf, quoted } from './lexemes.ts'
 
 /** For the migration that makes the tables. */
@@ -46,15 +47,7 @@ export async function countTerms(
 ): Promise<Pick<TextQuery, 'terms' | 'chunks'>> {
   const lexemes = terms.map(lexemeOf)
   const different = [...new Set(lexemes)].filter(lexeme => lexeme !== '')
-  const { rows } = await sql<{ chunks: number; holding: number[] }>`select
-    (select count(*) from chunk_text) as chunks,
-    array(
-      select (select count(*)::int from chunk_text where terms @@ lexeme)
-      from unnest(${different.map(quoted)}::tsquery[]) with ordinality as asked (lexeme, number) order by number
-    ) as holding
-  `.execute(db)
-  const [{ chunks, holding } = { chunks: 0, holding: [] }] = rows
-  const counts = new Map(different.map((lexeme, index) => [lexeme, holding[index] ?? 0]))
+  const { counts, chunks } = await countLexemes(db, different)
   const found = terms.map((term, index) => [term, counts.get(lexemes[index] ?? '') ?? 0] as const)
   return { terms: new Map(found.filter(([, count]) => count > 0)), chunks }
 }
