@@ -1,7 +1,7 @@
 /**
  * How well and how fast an agent's chunks are found: nDCG@10 and recall@100 of a plain BM25, of the full-text index alone,
  * of the built-in vectors alone and of both together, on the collections of REAL_FIXTURES/ir and on the same queries with
- * typing errors; then the times of writing and searching 10,000 chunks. The constants of retrieval are chosen by it.
+ * typing errors; then the times of writing and searching 10,000 chunks, in embedded databases or on the server of DATABASE_URL. The constants of retrieval are chosen by it.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,11 +15,8 @@ import { createSearchIndex } from '#features/sources/search/search-index.ts'
 import { randomIds } from '#platform/ids.ts'
 import { createLog } from '#platform/log.ts'
 import { createWorkerPool } from '#platform/workers/worker-pool.ts'
-import { agentMigrations } from '#storage/migrations/agent/migrations.ts'
-import { migrate } from '#storage/migrations/migrate.ts'
 import type { SearchDatabase } from '#storage/search-engine.ts'
-import { schemaParts } from '#storage/sqlite/schema-parts.ts'
-import { makeTemporaryDirectory } from '#test/support/temporary-directory.ts'
+import { openAgentDatabases } from './support/database.ts'
 
 interface Document {
   id: string
@@ -46,18 +43,18 @@ type Ranker = (query: string) => Ranking | Promise<Ranking>
 const collections = ['cranfield', 'xquad-de', 'xquad-ar', 'xquad-zh']
 const fixtures = process.env.REAL_FIXTURES
 if (fixtures === undefined) throw new Error('Set REAL_FIXTURES to the folder with the collections (ir/).')
-const directory = makeTemporaryDirectory()
+const databases = await openAgentDatabases()
 
 try {
   for (const name of collections) await measureQuality(name, readCollection(join(fixtures, 'ir', name)))
   await measureSpeed(readCollection(join(fixtures, 'ir', 'cranfield')))
 } finally {
-  directory.remove()
+  await databases.close()
 }
 
 async function measureQuality(name: string, collection: Collection): Promise<void> {
   const { documents, queries } = collection
-  const path = join(directory.path, `${name}.db`)
+  const path = await databases.make(name)
   await prepare(path, documents)
   await withAgentDatabase(path, { readOnly: true }, async db => {
     const indexed = rankersOf(db, documents)
@@ -94,7 +91,6 @@ async function prepare(path: string, documents: readonly Document[]): Promise<vo
 }
 
 async function makeSource({ db }: SearchDatabase): Promise<void> {
-  await migrate(db, agentMigrations(schemaParts))
   const time = '2026-01-01T00:00:00.000Z'
   const row = { id: 'source', type: 'file', name: 'collection', status: 'ready', progress: 1, config: '{}' }
   await db
@@ -195,7 +191,7 @@ function misspell(text: string): string {
 
 /** 10,000 chunks of 1,000 characters from sentences of the collection, asked with its queries as the service does it. */
 async function measureSpeed({ documents, queries }: Collection): Promise<void> {
-  const path = join(directory.path, 'speed.db')
+  const path = await databases.make('speed')
   await withAgentDatabase(path, { readOnly: false }, makeSource)
   const sentences = documents
     .flatMap(({ text }) => text.split(' . '))

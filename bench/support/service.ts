@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import manifest from '../../package.json' with { type: 'json' }
 import { makeDataDirectory } from './data-directory.ts'
+import { makeDatabase } from './database.ts'
 import type { Program } from './program.ts'
 import { startProgram } from './program.ts'
 
 interface ServiceOptions {
-  /** Where its data lies; by default a folder of its own. */
+  /** Where its data lies; by default a folder of its own, or an empty database where one is to be measured. */
   dataDirectory?: string
   environment?: Record<string, string>
 }
@@ -23,10 +24,15 @@ const quiet = {
 }
 
 /** Starts the service as an operator does, on a free port of this machine and without rate limits. */
-export function startService({ dataDirectory, environment }: ServiceOptions = {}): Promise<Program> {
-  return startProgram({
+export async function startService({ dataDirectory, environment }: ServiceOptions = {}): Promise<Program> {
+  const database = dataDirectory === undefined ? await makeDatabase() : undefined
+  const storage = {
+    DATA_DIR: dataDirectory ?? makeDataDirectory(),
+    ...(database !== undefined && { DATABASE_URL: database }),
+  }
+  return await startProgram({
     parameters: startParameters,
-    environment: { ...quiet, DATA_DIR: dataDirectory ?? makeDataDirectory(), ...environment },
+    environment: { ...quiet, ...storage, ...environment },
   })
 }
 

@@ -15,6 +15,7 @@ async function open(...texts: string[]) {
     countTerms,
     rank,
     find: async (...terms: string[]) => (await rank(terms)).map(({ sequence }) => sequence),
+    write: (sequence: number, text: string) => engine.writeFullText(db, sequence, text),
     remove: (sequence: number) => engine.removeFullText(db, sequence),
   }
 }
@@ -25,6 +26,17 @@ describe('counting terms', () => {
     const { terms, chunks } = await countTerms(['plate', 'bowl', 'cup'])
     expect(Object.fromEntries(terms)).toEqual({ plate: 2, bowl: 2 })
     expect(chunks).toBe(3)
+  })
+
+  test('follows what is written and removed', async () => {
+    const { countTerms, write, remove } = await open('plate', 'plate cup')
+    const counts = async () => Object.fromEntries((await countTerms(['plate', 'cup'])).terms)
+    expect(await counts()).toEqual({ plate: 2, cup: 1 })
+    expect(await counts()).toEqual({ plate: 2, cup: 1 })
+    await write(3, 'cups')
+    expect(await counts()).toEqual({ plate: 2, cup: 2 })
+    await remove(1)
+    expect(await counts()).toEqual({ plate: 1, cup: 2 })
   })
 
   test('takes a term as it is, whatever it means to the query language', async () => {
@@ -96,6 +108,20 @@ describe('ranking', () => {
     expect(found[0]).toBe(41)
     expect(found).toEqual((await sequences(40)).slice(0, 11))
     expect(await sequences(40)).toHaveLength(40)
+  })
+
+  test('prefers chunks that hold the term more often, as far as four times', async () => {
+    const texts = [1, 2, 3, 4].map(count => [...Array(count).fill('tea'), ...Array(8 - count).fill('x')])
+    const { find } = await open(...texts.map(words => words.join(' ')), ...Array(8).fill('y'))
+    expect(await find('tea')).toEqual([4, 3, 2, 1])
+  })
+
+  test('takes texts of many and of endless words', async () => {
+    const long = 'ä'.repeat(3_000)
+    const many = Array.from({ length: 100_000 }, (_, at) => `word${at}`).join(' ')
+    const { find } = await open(long, 'tea', many)
+    expect(await find(long)).toEqual([1])
+    expect(await find('word30000')).toEqual([3])
   })
 
   test('finds nothing for no terms', async () => {

@@ -54,6 +54,12 @@ describe('nearest neighbours', () => {
     expect(await nearest([1, 0], { limit: 1, within })).toMatchObject([{ sequence: 3 }])
   })
 
+  test('of bits are looked for within the selection, too', async () => {
+    const { nearest } = await open(bits, [0, 0], [0, 1], [1, 1])
+    const within = sql`(values (2), (3), (99))`
+    expect(await nearest([0, 0], { limit: 1, within })).toMatchObject([{ sequence: 2 }])
+  })
+
   test('are none for a vector that points nowhere, which is not stored either', async () => {
     const { nearest } = await open(floats, [0, 0], [1, 0])
     expect(await nearest([0, 0])).toEqual([])

@@ -8,16 +8,22 @@
 import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
 import type { Found, TextQuery } from '../search-engine.ts'
+import { countLexemes } from './lexeme-counts.ts'
 import { frequencies, indexedText, lexemeOf, quoted } from './lexemes.ts'
 
 /** For the migration that makes the tables. */
 export async function createFullText(db: QueryExecutorProvider): Promise<void> {
+  // The key's index tells the average length without a look at the rows.
   await sql`create table chunk_text (
-    sequence bigint primary key references chunks (sequence) on delete cascade,
+    sequence bigint references chunks (sequence) on delete cascade,
     terms tsvector not null,
-    length integer not null
+    length integer not null,
+    primary key (sequence) include (length)
   )`.execute(db)
-  await sql`create index chunk_text_terms on chunk_text using gin (terms)`.execute(db)
+  // Each search reads all that waits to be sorted into the index: it must not be much, whenever that is done.
+  await sql`create index chunk_text_terms on chunk_text using gin (terms) with (gin_pending_list_limit = 1024)`.execute(
+    db,
+  )
 }
 
 export async function writeFullText(
@@ -41,15 +47,7 @@ export async function countTerms(
 ): Promise<Pick<TextQuery, 'terms' | 'chunks'>> {
   const lexemes = terms.map(lexemeOf)
   const different = [...new Set(lexemes)].filter(lexeme => lexeme !== '')
-  const { rows } = await sql<{ chunks: number; holding: number[] }>`select
-    (select count(*) from chunk_text) as chunks,
-    array(
-      select (select count(*)::int from chunk_text where terms @@ lexeme)
-      from unnest(${different.map(quoted)}::tsquery[]) with ordinality as asked (lexeme, number) order by number
-    ) as holding
-  `.execute(db)
-  const [{ chunks, holding } = { chunks: 0, holding: [] }] = rows
-  const counts = new Map(different.map((lexeme, index) => [lexeme, holding[index] ?? 0]))
+  const { counts, chunks } = await countLexemes(db, different)
   const found = terms.map((term, index) => [term, counts.get(lexemes[index] ?? '') ?? 0] as const)
   return { terms: new Map(found.filter(([, count]) => count > 0)), chunks }
 }
@@ -84,15 +82,20 @@ export async function rankByText(db: QueryExecutorProvider, query: TextQuery): P
 const [k1, b] = [1.2, 0.75]
 
 /** What a chunk's length takes from its lexemes: the more, the longer it is. */
-const lengthNorm = sql`${sql.lit(k1 * (1 - b))} + ${sql.lit(k1 * b)} * chunk_text.length / average.length`
+const lengthNorm = sql`${float(k1 * (1 - b))} + ${float(k1 * b)} * chunk_text.length / average.length`
 
 /** BM25's part of one lexeme for each label, D to A, as a share of the most that any may have. */
 const weights = sql`array[${sql.join(
-  Object.values(frequencies).map(frequency => sql`${sql.lit(frequency)} / (${sql.lit(frequency)} + norm)`),
+  Object.values(frequencies).map(frequency => sql`${float(frequency)} / (${float(frequency)} + norm)`),
 )}]::real[]`
 
 /** `ts_rank` divides by the limit of the sum of 1/n²; the weights are shares of k1 + 1. */
 const rankUnit = 1.64493406685 * (k1 + 1)
+
+/** Plain numbers of SQL are decimals, with which PostgreSQL computes slowly. */
+function float(value: number) {
+  return sql`${sql.lit(value)}::float8`
+}
 
 /** The lexemes of the terms; one that several terms have weighs as much as they do together. */
 function weightsOf(terms: readonly (readonly [string, number])[], chunks: number): Map<string, number> {
