@@ -19,7 +19,7 @@ export default defineConfig({
           name: 'postgres',
           include: [
             'src/**/postgres/**/*.test.ts',
-            'src/platform/jobs/*.test.ts',
+            'src/platform/jobs/{runner,transact}.test.ts',
             'src/storage/shared-counts.test.ts',
             'src/storage/files/**/*.test.ts',
             'src/storage/full-text.test.ts',

@@ -5,8 +5,12 @@ import type { Gate } from '#test/support/job-stage.ts'
 import { createGate, eventually, setJobStage } from '#test/support/job-stage.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
 import { createTestDatabase } from '#test/support/postgres/databases.ts'
+import { openPostgresStorage } from '#test/support/postgres/storage.ts'
 import type { Clock } from '../../clock.ts'
 import { systemClock } from '../../clock.ts'
+import { createLog } from '../../log.ts'
+import type { QueueDatabase } from './queue.ts'
+import { createWakeUps } from './wake-ups.ts'
 
 async function emptyDatabase(): Promise<string> {
   const database = await createTestDatabase()
@@ -29,11 +33,26 @@ async function openTwo(clock: Clock = systemClock) {
   return { here, there, engine: first }
 }
 
-test('any number of processes may be the first', async () => {
-  const [engine] = await openProcesses()
-  const wakeUps = await Promise.all(Array.from({ length: 8 }, engine.newWakeUps))
-  await wakeUps[0]?.pull('a', systemClock.now())
-  expect(await wakeUps[7]?.take()).toBe('a')
+test('processes that start together make the queue together, also when one is told that it is there already', async () => {
+  const url = await emptyDatabase()
+  const engines = await Promise.all([1, 2, 3].map(async () => (await openPostgresStorage(url)).engine))
+  // What a server answers whose catalogue was changed while the statement waited for its lock.
+  const refusals = [Object.assign(new Error('duplicate key value'), { code: '23505' })]
+  const executeSql: QueueDatabase['executeSql'] = async (text, values) => {
+    const refusal = text.includes('CREATE SCHEMA') ? refusals.pop() : undefined
+    if (refusal !== undefined) throw refusal
+    return (await engines[0]?.direct.executeSql(text, values)) ?? { rows: [] }
+  }
+  const opened = engines.map(async ({ direct }, n) => {
+    const database = n === 0 ? { ...direct, executeSql } : direct
+    const wakeUps = await createWakeUps({ database, clock: systemClock, log: createLog('silent') })
+    onTestFinished(() => wakeUps.stop())
+    return wakeUps
+  })
+  const [first, , third] = await Promise.all(opened)
+  await first?.pull('a', systemClock.now())
+  expect(await third?.take()).toBe('a')
+  expect(refusals).toEqual([])
 })
 
 test('each of 300 jobs that come to three processes at once runs exactly once', async () => {
