@@ -29,6 +29,7 @@ export async function openFoundation(configuration: Configuration, { clock, ids,
   const { engine, encryptionKeyFile: path } = storage
   try {
     const platform = await openPlatformDatabase(engine)
+    await storage.prepare(platform)
     const secretBox = createSecretBox(await loadKey({ configured: configuration.encryptionKey, path, log }))
     await checkEncryptionKey(platform, secretBox)
     const instanceId = randomUUID()

@@ -9,6 +9,7 @@ import type { Log } from '#platform/log.ts'
 import type { OnOpen } from '#storage/agent-databases.ts'
 import type { StorageEngine } from '#storage/engine.ts'
 import { createEngine as createPostgresEngine } from '#storage/postgres/engine.ts'
+import { ensureVectorExtension } from '#storage/postgres/vector-extension.ts'
 import { openDataDirectory } from '#storage/sqlite/data-directory.ts'
 import { createEngine as createSqliteEngine } from '#storage/sqlite/engine.ts'
 import { createLeaseVoiding } from '#storage/sqlite/void-leases.ts'
@@ -20,6 +21,8 @@ export interface Storage {
   engine: StorageEngine
   /** File of the encryption key that is generated where none is configured. */
   encryptionKeyFile: string
+  /** To be called once, when the platform database is open. */
+  prepare(platform: Kysely<PlatformTables>): Promise<void>
   createWakeUps(platform: Kysely<PlatformTables>, clock: Clock): Promise<WakeUps>
   /** What is to be done with an agent's database before this process uses it the first time. */
   onOpen(needs: { wakeUps: WakeUps; instanceId: string }): OnOpen[]
@@ -46,6 +49,7 @@ async function openSqlite({
   return {
     engine: createSqliteEngine({ directory, synchronous: sqliteSynchronous, fileBucket }),
     encryptionKeyFile: directory.encryptionKey,
+    prepare: async () => {},
     createWakeUps: async (platform, clock) =>
       createEmbeddedWakeUps({ db: platform.$pickTables<'wake_ups'>(), clock }),
     onOpen: needs => [createLeaseVoiding(needs)],
@@ -64,6 +68,13 @@ async function openPostgres(
   return {
     engine,
     encryptionKeyFile: join(folder, 'encryption.key'),
+    async prepare(platform) {
+      const by = await ensureVectorExtension(platform)
+      log.info(
+        { by },
+        'the vectors of providers are compared by pgvector, or by reading all of them where the database lacks it',
+      )
+    },
     createWakeUps: (_platform, clock) => createSharedWakeUps({ database: engine.direct, clock, log }),
     // Who held a lease may be alive: it ends by itself.
     onOpen: () => [],

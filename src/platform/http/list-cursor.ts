@@ -17,10 +17,10 @@ export function decodeCursor(
 ): SortValue[] {
   const [belongsTo, ...place] = parse(cursor)
   if (belongsTo !== signature(sort) || place.length !== kinds.length) throw foreignCursor()
-  return kinds.map((kind, index) => valueOf(kind, place[index]))
+  return kinds.map((kind, index) => checkedValue(kind, place[index]))
 }
 
-function valueOf(kind: 'number' | 'string', value: unknown): SortValue {
+function checkedValue(kind: 'number' | 'string', value: unknown): SortValue {
   const isValue = typeof value === kind && (typeof value !== 'string' || unstorable(value) === undefined)
   if (!isValue) throw foreignCursor()
   return value as SortValue

