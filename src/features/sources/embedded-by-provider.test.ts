@@ -3,6 +3,7 @@ import type { TestApp } from '#test/support/build-app.ts'
 import { testApp } from '#test/support/build-app.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
 import { startModelServer } from '#test/support/model-server.ts'
+import { passTime } from '#test/support/pass-time.ts'
 import { upload, uploadAndProcess } from '#test/support/upload.ts'
 import type { SearchResult, Source } from './sources.schema.ts'
 
@@ -47,8 +48,7 @@ describe('processing that fails on its way', () => {
     const stored = await chunkIds(app)
     expect(stored).toHaveLength(300)
 
-    clock.advance(2_000)
-    await app.service.foundation.runner.idle()
+    await passTime(app, clock, 2_000)
     expect(await get()).toMatchObject({ status: 'ready', chunks: 300 })
     expect(await chunkIds(app)).toEqual(stored)
     expect(asked().map(({ length }) => length)).toEqual([96, 96, 96, 96, 12])
@@ -61,8 +61,7 @@ describe('processing that fails on its way', () => {
     await app.service.foundation.runner.idle()
     const stored = await chunkIds(app)
     await app.call('PUT', '/api/agents/default/settings', { body: { embedding_provider: 'builtin' } })
-    clock.advance(2_000)
-    await app.service.foundation.runner.idle()
+    await passTime(app, clock, 2_000)
     expect((await app.call('GET', `${sources}/${body.id}`)).body).toMatchObject({ status: 'ready' })
     expect((await chunkIds(app)).filter(id => stored.includes(id))).toEqual([])
   })

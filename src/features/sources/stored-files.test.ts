@@ -9,6 +9,7 @@ import { failure, startBucket } from '#test/support/bucket.ts'
 import type { TestApp } from '#test/support/build-app.ts'
 import { testApp } from '#test/support/build-app.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
+import { passTime } from '#test/support/pass-time.ts'
 import { storedFiles } from '#test/support/stored-files.ts'
 import { upload, uploadAndProcess } from '#test/support/upload.ts'
 import type { SearchResult, Source } from './sources.schema.ts'
@@ -94,7 +95,7 @@ describe('a file that a process stored and then died', () => {
   async function stage() {
     const clock = manualClock()
     const app = await testApp({ clock })
-    const { transact, agentDatabases, runner } = app.service.foundation
+    const { transact, agentDatabases } = app.service.foundation
     const service = createSourcesService({
       transact,
       requireEmbedding: async () => {},
@@ -109,10 +110,7 @@ describe('a file that a process stored and then died', () => {
       })
     const jobs = () =>
       agentDatabases.use('default', ({ db }) => db.selectFrom('outbox').select('name').execute())
-    const pass = async (minutes: number) => {
-      clock.advance(minutes * minute)
-      await runner.idle()
-    }
+    const pass = (minutes: number) => passTime(app, clock, minutes * minute)
     return { app, service, begin, jobs, pass }
   }
 
@@ -200,10 +198,8 @@ describe('a bucket that fails', () => {
     const id = await uploadAndProcess(app, { name: 'fish.txt', content: 'Text of a fish.' })
     breakDown(bucket)
     await app.call('POST', `${sources}/${id}/refresh`)
-    for (let attempt = 0; attempt < 5; attempt += 1) {
-      await app.service.foundation.runner.idle()
-      clock.advance(5 * minute)
-    }
+    await app.service.foundation.runner.idle()
+    for (let attempt = 1; attempt < 5; attempt += 1) await passTime(app, clock, 5 * minute)
     const source = await sourceOf(app, id)
     expect(source).toMatchObject({
       status: 'error',
