@@ -17,6 +17,7 @@ import {
   showNewest,
   unsettle,
 } from './generations.ts'
+import { indexedText } from './indexed-text.ts'
 import { inShortTransactions } from './short-transactions.ts'
 
 export interface IndexWriter {
@@ -123,12 +124,11 @@ export function createIndexWriter(needs: { db: SearchDatabase; ids: Ids }): Inde
   }
 }
 
-/** The heading is found with the text below it, but is not part of what is shown. */
 function prepare(
   { sequence, content, section }: { sequence: number; content: string; section: string | null },
   vector: Vector | undefined,
 ): Prepared {
-  const text = section === null ? content : `${section}\n${content}`
+  const text = indexedText({ content, section })
   return { sequence, terms: searchableText(text), vector: vector ?? embedDocument(text) }
 }
 
