@@ -10,7 +10,7 @@ export default defineConfig({
           ...shared,
           name: 'unit',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: ['test/endurance/**', 'test/replicas/**', 'src/**/postgres/**'],
+          exclude: ['test/endurance/**', 'test/replicas/**', 'test/migrate-data/**', 'src/**/postgres/**'],
         },
       },
       {
@@ -26,6 +26,8 @@ export default defineConfig({
             'src/storage/vectors.test.ts',
             'src/features/*/*.test.ts',
             'src/features/sources/search/*.test.ts',
+            'src/storage/transfer/pages.test.ts',
+            'test/migrate-data/**/*.test.ts',
           ],
           globalSetup: 'test/support/postgres/global-setup.ts',
         },

@@ -3,8 +3,8 @@ import { readConfiguration } from './config.ts'
 
 /** The service could not start, or a command could not do its work. */
 export const failed = 1
-/** The environment variables are wrong. */
-const misconfigured = 2
+/** The environment variables, or the parameters of a command, are wrong. */
+export const misused = 2
 
 /** The configuration; with a wrong one the process ends, after all that is wrong was said. */
 export function configurationOrExit(): Configuration {
@@ -12,7 +12,7 @@ export function configurationOrExit(): Configuration {
   if ('configuration' in result) return result.configuration
   const problems = result.problems.map(problem => `  - ${problem}\n`).join('')
   process.stderr.write(`The configuration is wrong:\n${problems}`)
-  process.exit(misconfigured)
+  process.exit(misused)
 }
 
 /** Ends the process with one sentence: `what` could not be done, and why. */

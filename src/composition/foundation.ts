@@ -12,6 +12,7 @@ import { createAgentDatabases } from '#storage/agent-databases.ts'
 import { checkEncryptionKey } from '#storage/check-encryption-key.ts'
 import { openPlatformDatabase } from '#storage/platform-database.ts'
 import { createSharedCounts } from '#storage/shared-counts.ts'
+import { requireCompleteTransfer } from '#storage/transfer/marker.ts'
 import type { Configuration } from '../config.ts'
 import type { ServiceEvents } from './events.ts'
 import { openStorage } from './storage.ts'
@@ -29,6 +30,7 @@ export async function openFoundation(configuration: Configuration, { clock, ids,
   const { engine, encryptionKeyFile: path } = storage
   try {
     const platform = await openPlatformDatabase(engine)
+    await requireCompleteTransfer(platform)
     await storage.prepare(platform)
     const secretBox = createSecretBox(await loadKey({ configured: configuration.encryptionKey, path, log }))
     await checkEncryptionKey(platform, secretBox)

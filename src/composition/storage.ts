@@ -9,7 +9,7 @@ import type { Log } from '#platform/log.ts'
 import type { OnOpen } from '#storage/agent-databases.ts'
 import type { StorageEngine } from '#storage/engine.ts'
 import { createEngine as createPostgresEngine } from '#storage/postgres/engine.ts'
-import { ensureVectorExtension } from '#storage/postgres/vector-extension.ts'
+import { extensionSchema } from '#storage/postgres/vector-extension.ts'
 import { openDataDirectory } from '#storage/sqlite/data-directory.ts'
 import { createEngine as createSqliteEngine } from '#storage/sqlite/engine.ts'
 import { createLeaseVoiding } from '#storage/sqlite/void-leases.ts'
@@ -69,7 +69,8 @@ async function openPostgres(
     engine,
     encryptionKeyFile: join(folder, 'encryption.key'),
     async prepare(platform) {
-      const by = await ensureVectorExtension(platform)
+      const hasExtension = (await extensionSchema(platform)) !== undefined
+      const by = hasExtension ? 'pgvector' : 'exact scan'
       log.info(
         { by },
         'the vectors of providers are compared by pgvector, or by reading all of them where the database lacks it',

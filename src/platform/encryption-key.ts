@@ -55,7 +55,7 @@ async function readKeyFile(path: string, log: Log): Promise<string | undefined> 
 }
 
 /** Written beside its place and renamed into it: the file is there in full or not at all, also after a power cut. */
-async function writeKeyFile(path: string, content: string): Promise<void> {
+export async function writeKeyFile(path: string, content: string): Promise<void> {
   const draft = `${path}.new`
   const file = await open(draft, 'w', ownerOnly)
   try {

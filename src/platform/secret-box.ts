@@ -62,6 +62,11 @@ export function createSecretBox(key: Uint8Array): SecretBox {
   }
 }
 
+/** `keyId` of the box that made a sealed text. */
+export function keyIdOf(sealed: string): string | undefined {
+  return sealed.split(':')[1]
+}
+
 /** JSON keeps the parts apart: `['a', 'bc']` and `['ab', 'c']` differ. */
 function associatedData(prefix: string, context: readonly string[]): Buffer {
   return Buffer.from(JSON.stringify([prefix, ...context]), 'utf8')

@@ -31,6 +31,17 @@ export async function readKeyCheck(platform: Kysely<PlatformTables>): Promise<st
   return fact?.value
 }
 
+/** Makes one database know the same key as another one does, if it knows none yet. */
+export async function copyKeyCheck(from: Kysely<PlatformTables>, to: Kysely<PlatformTables>): Promise<void> {
+  const value = await readKeyCheck(from)
+  if (value === undefined) return
+  await to
+    .insertInto('platform_facts')
+    .values({ name: factName, value })
+    .onConflict(conflict => conflict.doNothing())
+    .execute()
+}
+
 export async function writeKeyCheck(platform: Kysely<PlatformTables>, box: SecretBox): Promise<void> {
   const value = box.seal(knownText, context)
   await platform

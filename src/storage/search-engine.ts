@@ -12,6 +12,8 @@ export interface SearchDatabase {
 }
 
 export interface SearchEngine {
+  /** Writers wait for the end of one another's transactions, which therefore are to be short and to leave room for others. */
+  singleWriter: boolean
   /** `text` is what `searchableText` made of the chunk. */
   writeFullText(db: QueryExecutorProvider, sequence: number, text: string): Promise<void>
   removeFullText(db: QueryExecutorProvider, sequence: number): Promise<void>

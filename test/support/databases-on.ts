@@ -13,7 +13,10 @@ export interface DatabaseOptions {
 }
 
 /** Platform and agent databases of an engine, closed with it when the running test has finished. */
-export async function databasesOn(engine: StorageEngine, options: DatabaseOptions = {}) {
+export async function databasesOn<Engine extends StorageEngine>(
+  engine: Engine,
+  options: DatabaseOptions = {},
+) {
   const log = createLog('silent')
   const platform = await openPlatformDatabase(engine)
   const agentDatabases = createAgentDatabases({ engine, platform, log, ...options })

@@ -12,8 +12,12 @@ export interface Ending {
 const limit = 30_000
 
 /** Runs a TypeScript file as a process of its own until it ends, with these environment variables and no others. */
-export async function runProgram(file: URL, environment: Record<string, string>): Promise<Ending> {
-  const child = spawn(process.execPath, [file.pathname], {
+export async function runProgram(
+  file: URL,
+  environment: Record<string, string>,
+  ...parameters: string[]
+): Promise<Ending> {
+  const child = spawn(process.execPath, [file.pathname, ...parameters], {
     env: environment,
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: limit,

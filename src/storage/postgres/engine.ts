@@ -14,6 +14,7 @@ import { isDuplicate } from './errors.ts'
 import type { Listener } from './listener.ts'
 import { listen } from './listener.ts'
 import { schemaParts } from './schema-parts.ts'
+import { ensureVectorExtension } from './vector-extension.ts'
 
 const platformSchema = 'agentstead'
 
@@ -62,7 +63,9 @@ export function createEngine({ url, maxConnections, fileBucket, onError }: Engin
     async openPlatform() {
       await checkServer(platformPool, url)
       await createSchema(platformPool, platformSchema)
-      return open<PlatformTables>(schemaPool(platformPool, platformSchema))
+      const platform = open<PlatformTables>(schemaPool(platformPool, platformSchema))
+      await ensureVectorExtension(platform)
+      return platform
     },
     async openAgent(agentId) {
       const schema = agentSchema(agentId)

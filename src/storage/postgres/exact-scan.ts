@@ -6,9 +6,9 @@ import type { Found, NearestQuery, Vector } from '../search-engine.ts'
 /** Vectors that are held at a time. */
 const pageSize = 500
 
-/** A vector of length 1, so that comparing it takes only a product. */
+/** As it is, since a copy of the data has to be the same. */
 export function toBytes(vector: Vector): Buffer {
-  return Buffer.from(unit(vector).buffer)
+  return Buffer.from(Float32Array.from(vector).buffer)
 }
 
 export async function nearestAmongBytes(
@@ -26,7 +26,7 @@ export async function nearestAmongBytes(
     `.execute(db)
     const found = rows.map(({ sequence, embedding }) => ({
       sequence,
-      similarity: Math.min(1, Math.max(0, product(wanted, fromBytes(embedding)))),
+      similarity: Math.min(1, Math.max(0, cosine(wanted, fromBytes(embedding)))),
     }))
     best = [...best, ...found].sort((one, other) => other.similarity - one.similarity).slice(0, limit)
     last = found.at(-1)?.sequence ?? last
@@ -40,12 +40,18 @@ function unit(vector: Vector): Float32Array<ArrayBuffer> {
 }
 
 /** A copy, since floats must lie at multiples of four bytes. */
-function fromBytes(bytes: Buffer): Float32Array {
+export function fromBytes(bytes: Buffer): Float32Array {
   return new Float32Array(Uint8Array.from(bytes).buffer)
 }
 
-function product(one: Float32Array, other: Float32Array): number {
-  let sum = 0
-  for (let index = 0; index < one.length; index += 1) sum += (one[index] ?? 0) * (other[index] ?? 0)
-  return sum
+/** @param wanted has the length 1. */
+function cosine(wanted: Float32Array, other: Float32Array): number {
+  let product = 0
+  let square = 0
+  for (let index = 0; index < wanted.length; index += 1) {
+    const value = other[index] ?? 0
+    product += (wanted[index] ?? 0) * value
+    square += value * value
+  }
+  return product / Math.sqrt(square)
 }

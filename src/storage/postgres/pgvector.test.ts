@@ -6,7 +6,7 @@ import { Kysely, sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import type { NearestQuery, VectorSpace } from '../search-engine.ts'
 import { createPostgresDialect } from './dialect.ts'
-import { ensureVectorExtension } from './vector-extension.ts'
+import { ensureVectorExtension, extensionSchema } from './vector-extension.ts'
 import { createVectors, nearestByVector, writeVector } from './vectors.ts'
 
 /** Takes seconds to start. The schema `agent` with a few chunks; the extension goes into the schema `platform`. */
@@ -29,7 +29,8 @@ async function open() {
     db,
     async install() {
       await enter('platform')
-      const found = await ensureVectorExtension(db)
+      await ensureVectorExtension(db)
+      const found = await extensionSchema(db)
       await enter('agent')
       return found
     },
@@ -60,8 +61,8 @@ test('pgvector compares the vectors of tables that are made once it is there; ot
   }
 
   await fill('before')
-  expect(await install()).toBe('pgvector')
-  expect(await install()).toBe('pgvector')
+  expect(await install()).toBe('platform')
+  expect(await install()).toBe('platform')
   await fill('after')
   const types = await Promise.all((await tables()).map(typeOf))
   expect(types).toEqual(['bytea', 'platform.vector'])

@@ -4,6 +4,7 @@ import { createVectors, nearestByVector, removeVectors, vectorTables, writeVecto
 
 /** Full text by tsvector, vectors by bit strings and pgvector. */
 export const searchEngine: SearchEngine = {
+  singleWriter: false,
   writeFullText,
   removeFullText,
   countTerms,

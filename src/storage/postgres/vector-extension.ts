@@ -13,17 +13,15 @@ export async function extensionSchema(db: QueryExecutorProvider): Promise<string
 
 /**
  * Installs pgvector in the schema of this connection where the server offers it, this user may, and nobody has done so
- * yet. Tells what compares the vectors of providers from now on: without it, each search reads all of them.
+ * yet. Without it each search reads the vectors of providers one by one.
  */
-export async function ensureVectorExtension(db: QueryExecutorProvider): Promise<'pgvector' | 'exact scan'> {
-  if ((await extensionSchema(db)) === undefined && (await isOffered(db))) {
-    try {
-      await sql`create extension if not exists vector`.execute(db)
-    } catch (error) {
-      if (!isDuplicate(error) && !isForbidden(error)) throw error
-    }
+export async function ensureVectorExtension(db: QueryExecutorProvider): Promise<void> {
+  if ((await extensionSchema(db)) !== undefined || !(await isOffered(db))) return
+  try {
+    await sql`create extension if not exists vector`.execute(db)
+  } catch (error) {
+    if (!isDuplicate(error) && !isForbidden(error)) throw error
   }
-  return (await extensionSchema(db)) === undefined ? 'exact scan' : 'pgvector'
 }
 
 async function isOffered(db: QueryExecutorProvider): Promise<boolean> {

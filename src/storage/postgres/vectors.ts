@@ -16,16 +16,26 @@ import { extensionSchema } from './vector-extension.ts'
 const prefix = 'chunk_vectors_'
 
 /** How a table keeps its vectors, and the schema that its type and the type's operators are in. */
-interface Column {
+export interface Column {
   type: 'bit' | 'bytea' | 'vector'
   schema: string
 }
 
 export async function createVectors(db: QueryExecutorProvider, space: VectorSpace): Promise<void> {
-  if ((await columnOf(db, space)) !== undefined) return
-  const type = await newType(db, space)
+  await createVectorTable(db, { ...space, name: nameOf(space) })
+}
+
+type TableOptions = Pick<VectorSpace, 'dimensions' | 'form'>
+
+/** @param table its `name` is what `vectorTables` would tell. */
+export async function createVectorTable(
+  db: QueryExecutorProvider,
+  table: TableOptions & { name: string },
+): Promise<void> {
+  if ((await columnOf(db, table.name)) !== undefined) return
+  const type = await newType(db, table)
   try {
-    await sql`create table if not exists ${tableOf(space)} (
+    await sql`create table if not exists ${sql.table(table.name)} (
       sequence bigint primary key references chunks (sequence) on delete cascade,
       embedding ${type} not null
     )`.execute(db)
@@ -35,9 +45,9 @@ export async function createVectors(db: QueryExecutorProvider, space: VectorSpac
   }
 }
 
-async function newType(db: QueryExecutorProvider, space: VectorSpace): Promise<RawBuilder<unknown>> {
-  const dimensions = sql.lit(space.dimensions)
-  if (space.form === 'bits') return sql`bit(${dimensions})`
+async function newType(db: QueryExecutorProvider, table: TableOptions): Promise<RawBuilder<unknown>> {
+  const dimensions = sql.lit(table.dimensions)
+  if (table.form === 'bits') return sql`bit(${dimensions})`
   const schema = await extensionSchema(db)
   return schema === undefined ? sql`bytea storage external` : sql`${sql.id(schema, 'vector')}(${dimensions})`
 }
@@ -50,9 +60,9 @@ export async function writeVector(
 ): Promise<void> {
   checkDimensions(space, vector)
   if (!hasDirection(space, vector)) return
-  const column = await columnOf(db, space)
+  const column = await columnOf(db, nameOf(space))
   if (column === undefined) throw new Error(`there is no table for the vectors of ${space.id}`)
-  await sql`insert into ${tableOf(space)} (sequence, embedding) values (${sequence}, ${parameter(column, vector)})`.execute(
+  await sql`insert into ${tableOf(space)} (sequence, embedding) values (${sequence}, ${vectorParameter(column, vector)})`.execute(
     db,
   )
 }
@@ -83,7 +93,7 @@ export async function nearestByVector(
   const { vector, limit, within } = query
   checkDimensions(space, vector)
   if (!hasDirection(space, vector)) return []
-  const column = await columnOf(db, space)
+  const column = await columnOf(db, nameOf(space))
   if (column === undefined) return []
   if (column.type === 'bytea') return await nearestAmongBytes(db, tableOf(space), query)
   const filter = within === undefined ? sql`` : sql`where sequence in ${within}`
@@ -94,25 +104,25 @@ export async function nearestByVector(
   return rows.map(({ sequence, distance }) => ({ sequence, similarity: similarityOf(space, distance) }))
 }
 
-/** Undefined for a space that has no table. */
-async function columnOf(db: QueryExecutorProvider, space: VectorSpace): Promise<Column | undefined> {
+/** Undefined where there is no such table. */
+export async function columnOf(db: QueryExecutorProvider, name: string): Promise<Column | undefined> {
   const { rows } = await sql<Column>`
     select typname as type, nspname as schema from pg_class
     join pg_attribute on attrelid = pg_class.oid and attname = 'embedding'
     join pg_type on pg_type.oid = atttypid
     join pg_namespace on pg_namespace.oid = typnamespace
-    where relname = ${nameOf(space)} and relnamespace = current_schema()::regnamespace
+    where relname = ${name} and relnamespace = current_schema()::regnamespace
   `.execute(db)
   return rows[0]
 }
 
 function distanceTo(column: Column, vector: Vector): RawBuilder<number> {
-  const value = parameter(column, vector)
+  const value = vectorParameter(column, vector)
   if (column.type === 'bit') return sql`bit_count(embedding # ${value})`
   return sql`embedding operator(${sql.id(column.schema)}.<=>) ${value}`
 }
 
-function parameter({ type, schema }: Column, vector: Vector): RawBuilder<unknown> {
+export function vectorParameter({ type, schema }: Column, vector: Vector): RawBuilder<unknown> {
   if (type === 'bit') return sql`${`x${Buffer.from(vector).toString('hex')}`}`
   if (type === 'bytea') return sql`${toBytes(vector)}`
   return sql`${`[${vector.join(',')}]`}::${sql.id(schema, 'vector')}`

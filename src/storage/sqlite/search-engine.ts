@@ -4,6 +4,7 @@ import { createVectors, nearestByVector, removeVectors, vectorTables, writeVecto
 
 /** Full text by FTS5, vectors by sqlite-vec. */
 export const searchEngine: SearchEngine = {
+  singleWriter: true,
   writeFullText,
   removeFullText,
   countTerms,

@@ -10,9 +10,15 @@ import type { Found, NearestQuery, Vector, VectorSpace } from '../search-engine.
 const prefix = 'chunk_vectors_'
 
 export async function createVectors(db: QueryExecutorProvider, space: VectorSpace): Promise<void> {
-  const type =
-    space.form === 'bits' ? `bit[${space.dimensions}]` : `float[${space.dimensions}] distance_metric=cosine`
-  await sql`create virtual table if not exists ${tableOf(space)} using vec0(embedding ${sql.raw(type)})`.execute(
+  await createVectorTable(db, { ...space, name: nameOf(space) })
+}
+
+export async function createVectorTable(
+  db: QueryExecutorProvider,
+  { name, dimensions, form }: Pick<VectorSpace, 'dimensions' | 'form'> & { name: string },
+): Promise<void> {
+  const type = form === 'bits' ? `bit[${dimensions}]` : `float[${dimensions}] distance_metric=cosine`
+  await sql`create virtual table if not exists ${sql.table(name)} using vec0(embedding ${sql.raw(type)})`.execute(
     db,
   )
 }
@@ -25,7 +31,7 @@ export async function writeVector(
 ): Promise<void> {
   if (!hasDirection(space, vector)) return
   await sql`insert into ${tableOf(space)} (rowid, embedding)
-    values (${BigInt(sequence)}, ${parameter(space, vector)})`.execute(db)
+    values (${BigInt(sequence)}, ${vectorParameter(space.form, vector)})`.execute(db)
 }
 
 export async function removeVectors(
@@ -56,7 +62,7 @@ export async function nearestByVector(
   const filter = within === undefined ? sql`` : sql`and rowid in ${within}`
   const { rows } = await sql<{ sequence: number; distance: number }>`
     select rowid as sequence, distance from ${tableOf(space)}
-    where embedding match ${parameter(space, vector)} and k = ${limit} ${filter} order by distance
+    where embedding match ${vectorParameter(space.form, vector)} and k = ${limit} ${filter} order by distance
   `.execute(db)
   return rows.map(({ sequence, distance }) => ({ sequence, similarity: similarityOf(space, distance) }))
 }
@@ -80,7 +86,7 @@ function tableOf(space: VectorSpace): RawBuilder<unknown> {
   return sql.table(nameOf(space))
 }
 
-function parameter({ form }: VectorSpace, vector: Vector): RawBuilder<unknown> {
+export function vectorParameter(form: VectorSpace['form'], vector: Vector): RawBuilder<unknown> {
   const bytes = new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength)
   return form === 'bits' ? sql`vec_bit(${bytes})` : sql`${bytes}`
 }

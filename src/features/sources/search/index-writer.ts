@@ -17,6 +17,7 @@ import {
   showNewest,
   unsettle,
 } from './generations.ts'
+import { indexedText } from './indexed-text.ts'
 import { inShortTransactions } from './short-transactions.ts'
 
 export interface IndexWriter {
@@ -61,10 +62,11 @@ const batchSize = 32
  */
 export function createIndexWriter(needs: { db: SearchDatabase; ids: Ids }): IndexWriter {
   const { db, engine } = needs.db
+  const place = { db, singleWriter: engine.singleWriter }
 
   async function removeHidden(sourceId: string): Promise<void> {
     const tables = await engine.vectorTables(db)
-    await inShortTransactions(db, await hiddenChunks(db, sourceId), async (transaction, sequence) => {
+    await inShortTransactions(place, await hiddenChunks(db, sourceId), async (transaction, sequence) => {
       await engine.removeFullText(transaction, sequence)
       await engine.removeVectors(transaction, tables, sequence)
       await transaction.deleteFrom('chunks').where('sequence', '=', sequence).execute()
@@ -73,7 +75,7 @@ export function createIndexWriter(needs: { db: SearchDatabase; ids: Ids }): Inde
 
   async function store(sourceId: string, chunks: readonly Chunk[]): Promise<void> {
     const rows = chunks.map(chunk => ({ id: needs.ids.record(), source_id: sourceId, ...columns(chunk) }))
-    await inShortTransactions(db, batches(rows), async (transaction, batch) => {
+    await inShortTransactions(place, batches(rows), async (transaction, batch) => {
       await transaction.insertInto('chunks').values(batch).execute()
     })
   }
@@ -92,7 +94,7 @@ export function createIndexWriter(needs: { db: SearchDatabase; ids: Ids }): Inde
     const vectors = embedded && batches(embedded.vectors)
     for (const [number, batch] of batches(stored).entries()) {
       const prepared = batch.map((chunk, at) => prepare(chunk, vectors?.[number]?.[at]))
-      await inShortTransactions(db, prepared, write)
+      await inShortTransactions(place, prepared, write)
     }
     return stored.length
   }
@@ -123,12 +125,11 @@ export function createIndexWriter(needs: { db: SearchDatabase; ids: Ids }): Inde
   }
 }
 
-/** The heading is found with the text below it, but is not part of what is shown. */
 function prepare(
   { sequence, content, section }: { sequence: number; content: string; section: string | null },
   vector: Vector | undefined,
 ): Prepared {
-  const text = section === null ? content : `${section}\n${content}`
+  const text = indexedText({ content, section })
   return { sequence, terms: searchableText(text), vector: vector ?? embedDocument(text) }
 }
 

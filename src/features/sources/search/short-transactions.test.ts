@@ -1,5 +1,6 @@
 import { Kysely } from 'kysely'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { TransactionConflict } from '#platform/transaction.ts'
 import { createSqliteDialect } from '#storage/sqlite/dialect.ts'
 import { openDatabase } from '#storage/sqlite/open.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
@@ -33,7 +34,7 @@ const numbers = Array.from({ length: 8 }, (_, index) => index)
 
 test('every item is done once, in order', async () => {
   const { db, read } = await openNotes()
-  await inShortTransactions(db, numbers, async (transaction, number) => {
+  await inShortTransactions({ db, singleWriter: true }, numbers, async (transaction, number) => {
     await transaction.insertInto('notes').values({ number }).execute()
   })
   expect(await read()).toEqual(numbers)
@@ -42,13 +43,13 @@ test('every item is done once, in order', async () => {
 test('nothing to do takes no transaction', async () => {
   const { db } = await openNotes()
   await db.destroy()
-  await expect(inShortTransactions(db, [], async () => {})).resolves.toBeUndefined()
+  await expect(inShortTransactions({ db, singleWriter: true }, [], async () => {})).resolves.toBeUndefined()
 })
 
 test('a transaction ends once its time is over, and another writer has its turn', async () => {
   const { db, read, other } = await openNotes()
   const written: Promise<unknown>[] = []
-  await inShortTransactions(db, numbers, async (transaction, number) => {
+  await inShortTransactions({ db, singleWriter: true }, numbers, async (transaction, number) => {
     await transaction.insertInto('notes').values({ number }).execute()
     take(6)
     if (number === 0)
@@ -58,9 +59,20 @@ test('a transaction ends once its time is over, and another writer has its turn'
   expect((await read()).indexOf(100)).toBe(2)
 })
 
+test('a transaction that is done anew begins with its first item', async () => {
+  const { db, read } = await openNotes()
+  let conflicts = 1
+  await inShortTransactions({ db, singleWriter: false }, numbers, async (transaction, number) => {
+    if (number === 5 && conflicts-- > 0) throw new TransactionConflict(undefined)
+    await transaction.insertInto('notes').values({ number }).execute()
+    take(30)
+  })
+  expect(await read()).toEqual(numbers)
+})
+
 test('what is committed stays when a later item fails', async () => {
   const { db, read } = await openNotes()
-  const failing = inShortTransactions(db, numbers, async (transaction, number) => {
+  const failing = inShortTransactions({ db, singleWriter: true }, numbers, async (transaction, number) => {
     if (number === 5) throw new Error('disk full')
     await transaction.insertInto('notes').values({ number }).execute()
     take(6)

@@ -2,32 +2,48 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Kysely, Transaction } from 'kysely'
 import { inTransaction } from '#platform/transaction.ts'
 
-/** Milliseconds after which a transaction is committed: other writers wait no longer than this and one more item. */
-const budget = 10
-
-/** The shortest turn of the others, longer than the pauses in which they look whether the database is free. */
-const shortestTurn = 6
+/** In milliseconds: how long a transaction goes on taking items, and how long others then get at least. */
+interface Turns {
+  own: number
+  others: number
+}
 
 /**
- * Does `work` for each item, in order, in as few transactions as the time that one may take allows. After each one other
- * writers get as long a turn; what an error or a crash interrupts is done up to the last commit.
+ * Where there is a single writer, others wait no longer than a turn and one more item; theirs is longer than the pauses in
+ * which they look whether the database is free.
+ */
+const takingTurns: Turns = { own: 10, others: 6 }
+const amongWriters: Turns = { own: 100, others: 0 }
+
+interface Database<Tables> {
+  db: Kysely<Tables>
+  /** Of the database's engine. */
+  singleWriter: boolean
+}
+
+/**
+ * Does `work` for each item, in order, in as few transactions as the time that one may take allows. Where others wait for
+ * them, they get as long a turn after each; what an error or a crash interrupts is done up to the last commit.
  */
 export async function inShortTransactions<Tables, Item>(
-  db: Kysely<Tables>,
+  { db, singleWriter }: Database<Tables>,
   items: readonly Item[],
   work: (transaction: Transaction<Tables>, item: Item) => Promise<void>,
 ): Promise<void> {
-  const rest = items.values()
-  let next = rest.next()
-  while (!next.done) {
-    const taken = await inTransaction(db, async transaction => {
+  const turns = singleWriter ? takingTurns : amongWriters
+  for (let done = 0; done < items.length; ) {
+    const turn = await inTransaction(db, async transaction => {
       // From here on, since waiting for the lock holds up nobody.
       const begun = performance.now()
-      for (; !next.done && performance.now() - begun < budget; next = rest.next()) {
-        await work(transaction, next.value)
+      let next = done
+      for (const item of items.slice(done)) {
+        if (performance.now() - begun >= turns.own) break
+        await work(transaction, item)
+        next += 1
       }
-      return performance.now() - begun
+      return { next, taken: performance.now() - begun }
     })
-    await delay(Math.max(shortestTurn, taken))
+    done = turn.next
+    if (turns.others > 0) await delay(Math.max(turns.others, turn.taken))
   }
 }

@@ -1,0 +1,65 @@
+import type { QueryExecutorProvider } from 'kysely'
+import { sql } from 'kysely'
+import type { Catalogue } from '../transfer/catalogue.ts'
+import { quoted } from './connections.ts'
+import { listVectorTables, readVectors, writeVectors } from './stored-vectors.ts'
+import { createVectorTable } from './vectors.ts'
+
+export const catalogue: Catalogue = {
+  tables,
+  columns,
+  lastNumber,
+  setLastNumber,
+  storesNul: false,
+  vectorTables: listVectorTables,
+  createVectorTable,
+  readVectors,
+  writeVectors,
+}
+
+async function tables(db: QueryExecutorProvider): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select relname as name from pg_class
+    where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p')
+  `.execute(db)
+  return rows.map(({ name }) => name)
+}
+
+async function columns(db: QueryExecutorProvider, table: string): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select attname as name from pg_attribute join pg_class on pg_class.oid = attrelid
+    where relnamespace = current_schema()::regnamespace and relname = ${table} and attnum > 0 and not attisdropped
+  `.execute(db)
+  return rows.map(({ name }) => name)
+}
+
+async function lastNumber(db: QueryExecutorProvider, table: string, column: string): Promise<number> {
+  const sequence = await sequenceOf(db, table, column)
+  const { rows } = await sql<{ last: number }>`
+    select case when is_called then last_value else 0 end as last from ${sequence}
+  `.execute(db)
+  return rows[0]?.last ?? 0
+}
+
+async function setLastNumber(
+  db: QueryExecutorProvider,
+  table: string,
+  column: string,
+  last: number,
+): Promise<void> {
+  // A sequence begins at 1, so that it can't say that no number was given but by not having been called.
+  await sql`select setval(pg_get_serial_sequence(${quoted(table)}, ${column}), ${Math.max(1, last)}, ${last > 0})`.execute(
+    db,
+  )
+}
+
+/** The sequence that a column's numbers come from, as part of a statement. The function takes a table for such a part, too. */
+async function sequenceOf(db: QueryExecutorProvider, table: string, column: string) {
+  const { rows } = await sql<{ name: string | null }>`
+    select relname as name from pg_class
+    where oid = pg_get_serial_sequence(${quoted(table)}, ${column})::regclass
+  `.execute(db)
+  const name = rows[0]?.name
+  if (!name) throw new Error(`column ${column} of ${table} has no sequence`)
+  return sql.table(name)
+}

@@ -1,0 +1,59 @@
+/** The tables of vectors as they are, for copying them. Each keeps the type with which it was made. */
+import type { QueryExecutorProvider } from 'kysely'
+import { sql } from 'kysely'
+import type { Vector } from '../search-engine.ts'
+import type { StoredVector, VectorTable } from '../transfer/catalogue.ts'
+import { fromBytes } from './exact-scan.ts'
+import type { Column } from './vectors.ts'
+import { columnOf, vectorParameter, vectorTables } from './vectors.ts'
+
+export async function listVectorTables(db: QueryExecutorProvider): Promise<VectorTable[]> {
+  const tables: VectorTable[] = []
+  for (const name of await vectorTables(db)) {
+    const { type } = await requireColumn(db, name)
+    const [, dimensions] = /_(\d+)_/.exec(name) ?? []
+    tables.push({ name, dimensions: Number(dimensions), form: type === 'bit' ? 'bits' : 'floats' })
+  }
+  return tables
+}
+
+export async function readVectors(
+  db: QueryExecutorProvider,
+  { name }: VectorTable,
+  sequences: readonly number[],
+): Promise<StoredVector[]> {
+  const { type } = await requireColumn(db, name)
+  const { rows } = await sql<{ sequence: number; embedding: string | Buffer }>`
+    select sequence, embedding from ${sql.table(name)} where sequence = any(${sequences}) order by sequence
+  `.execute(db)
+  return rows.map(({ sequence, embedding }) => ({ sequence, vector: vectorOf(type, embedding) }))
+}
+
+/** The driver gives bytes as such, and values of other types as PostgreSQL writes them. */
+function vectorOf(type: Column['type'], value: string | Buffer): Vector {
+  if (typeof value !== 'string') return fromBytes(value)
+  return type === 'bit' ? bitsOf(value) : Float32Array.from(JSON.parse(value) as number[])
+}
+
+/** @param digits one for each bit. */
+function bitsOf(digits: string): Uint8Array {
+  return Uint8Array.from({ length: digits.length / 8 }, (_, index) =>
+    Number.parseInt(digits.slice(index * 8, index * 8 + 8), 2),
+  )
+}
+
+export async function writeVectors(
+  db: QueryExecutorProvider,
+  { name }: VectorTable,
+  rows: readonly StoredVector[],
+): Promise<void> {
+  const column = await requireColumn(db, name)
+  const values = rows.map(({ sequence, vector }) => sql`(${sequence}, ${vectorParameter(column, vector)})`)
+  await sql`insert into ${sql.table(name)} (sequence, embedding) values ${sql.join(values)}`.execute(db)
+}
+
+async function requireColumn(db: QueryExecutorProvider, name: string): Promise<Column> {
+  const column = await columnOf(db, name)
+  if (column === undefined) throw new Error(`there is no table of vectors ${name}`)
+  return column
+}

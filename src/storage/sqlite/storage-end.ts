@@ -1,0 +1,57 @@
+import { existsSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { systemClock } from '#platform/clock.ts'
+import { createWakeUps } from '#platform/jobs/sqlite/wake-ups.ts'
+import { openPlatformDatabase } from '../platform-database.ts'
+import type { StorageEnd } from '../transfer/storage-end.ts'
+import { catalogue } from './catalogue.ts'
+import { openDataDirectory } from './data-directory.ts'
+import { createEngine } from './engine.ts'
+import { searchEngine } from './search-engine.ts'
+
+/**
+ * A data directory, which no service can use until this is closed.
+ * @throws Error with a sentence while one does, and where there has to be data and is none.
+ */
+export async function openDirectoryEnd(
+  path: string,
+  { mustExist }: { mustExist: boolean },
+): Promise<StorageEnd> {
+  const name = directoryName(path)
+  if (mustExist && !existsSync(join(name, 'platform.db'))) throw new Error(`there is no data in ${name}.`)
+  const directory = await openDataDirectory(path)
+  // Of two databases the one must not know more of a copy than the other after a power cut.
+  const engine = createEngine({ directory, synchronous: 'full' })
+  try {
+    const platform = await openPlatformDatabase(engine)
+    return {
+      name,
+      engine,
+      catalogue,
+      search: searchEngine,
+      platform,
+      storedAgents: () => namesIn(join(name, 'agents')),
+      keyFile: directory.encryptionKey,
+      openWakeUps: async () => createWakeUps({ db: platform.$pickTables<'wake_ups'>(), clock: systemClock }),
+      // The lock on the directory sees to that.
+      requireUnused: async () => {},
+      startWith: `Start the service with DATA_DIR=${name} and without DATABASE_URL.`,
+      async close() {
+        await platform.destroy()
+        await engine.close()
+      },
+    }
+  } catch (error) {
+    await engine.close()
+    throw error
+  }
+}
+
+export function directoryName(path: string): string {
+  return resolve(path)
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  return existsSync(folder) ? await readdir(folder) : []
+}

@@ -1,0 +1,47 @@
+import { createReadStream } from 'node:fs'
+import { access } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
+import type { Kysely } from 'kysely'
+import type { OpenAgent } from '../engine.ts'
+import type { AgentTables } from '../tables.ts'
+
+/** The uploads of an agent, read in parts however large they are. */
+export interface AgentFiles {
+  /** Undefined where there is no such file. */
+  read(name: string): Promise<AsyncIterable<Uint8Array> | undefined>
+  write(name: string, content: Readable): Promise<void>
+}
+
+export function agentFiles({ db, files }: Pick<OpenAgent, 'db' | 'files'>): AgentFiles {
+  return {
+    write: (name, content) => files.write(name, content),
+    async read(name) {
+      const location = files.locate(name)
+      if (location.kind === 'database') return readParts(db, name)
+      if (location.kind === 'directory') return await readFile(location.path)
+      throw new Error('files in a bucket are no part of what is copied')
+    },
+  }
+}
+
+async function readFile(path: string): Promise<AsyncIterable<Uint8Array> | undefined> {
+  try {
+    await access(path)
+  } catch {
+    return undefined
+  }
+  return createReadStream(path)
+}
+
+async function* readParts(db: Kysely<AgentTables>, name: string): AsyncGenerator<Uint8Array> {
+  for (let number = 0; ; number += 1) {
+    const part = await db
+      .selectFrom('file_parts')
+      .select('content')
+      .where('file_id', '=', name)
+      .where('number', '=', number)
+      .executeTakeFirst()
+    if (part === undefined) return
+    yield part.content
+  }
+}

@@ -1,0 +1,82 @@
+/** What has to be so before a transfer may begin. Every error is a sentence for the operator. */
+import { sql } from 'kysely'
+import { keyIdOf } from '#platform/secret-box.ts'
+import { readKeyCheck } from '../check-encryption-key.ts'
+import type { Transfer } from './marker.ts'
+import { readTransfer } from './marker.ts'
+import type { StorageEnd } from './storage-end.ts'
+import { platformPlans } from './table-plans.ts'
+
+/** The agents that are to be copied, in the order of their ids. */
+export async function agentsToCopy(source: StorageEnd, agent: string | null): Promise<string[]> {
+  const unfinished = await readTransfer(source.platform)
+  if (unfinished !== undefined)
+    throw new Error(
+      `${source.name} is itself an incomplete copy, of ${unfinished.from}. Complete it, or copy from there.`,
+    )
+  const rows = await source.platform.selectFrom('agents').select('id').orderBy('id').execute()
+  const agents = rows.map(({ id }) => id)
+  if (agent === null) return agents
+  if (!agents.includes(agent)) throw new Error(`there is no agent ${agent} in ${source.name}.`)
+  return [agent]
+}
+
+/** @returns whether the target holds a part of this transfer already. */
+export async function requireFreeTarget(
+  { from, agent }: Transfer,
+  source: StorageEnd,
+  target: StorageEnd,
+): Promise<boolean> {
+  const begun = await readTransfer(target.platform)
+  if (begun !== undefined && (begun.from !== from || begun.agent !== agent))
+    throw new Error(
+      `${target.name} holds an incomplete copy of ${begun.agent === null ? '' : `the agent ${begun.agent} of `}` +
+        `${begun.from}. Complete it with the command that began it, or copy to an empty place.`,
+    )
+  if (agent !== null) await requireSameKey(source, target)
+  if (begun !== undefined) return true
+  if (agent === null) await requireEmpty(target)
+  else await requireNoSuchAgent(agent, source, target)
+  return false
+}
+
+async function requireEmpty(target: StorageEnd): Promise<void> {
+  const held: string[] = []
+  for (const table of Object.keys(platformPlans)) {
+    const { rows } = await sql`select 1 from ${sql.table(table)} limit 1`.execute(target.platform)
+    if (rows.length > 0) held.push(table)
+  }
+  const agents = await target.storedAgents()
+  if (held.length === 0 && agents.length === 0) return
+  const what = held.length > 0 ? `rows in ${held.join(', ')}` : `databases of agents: ${agents.join(', ')}`
+  throw new Error(`${target.name} is not empty: it holds ${what}. Name an empty folder or database.`)
+}
+
+async function requireNoSuchAgent(agent: string, source: StorageEnd, target: StorageEnd): Promise<void> {
+  const nameOf = (end: StorageEnd) => end.platform.selectFrom('agents').select(['id', 'name', 'name_key'])
+  const { name, name_key } = await nameOf(source).where('id', '=', agent).executeTakeFirstOrThrow()
+  const [same] = await nameOf(target).where('id', '=', agent).execute()
+  if (same !== undefined) throw new Error(`${target.name} has an agent ${agent} already.`)
+  const [namesake] = await nameOf(target).where('name_key', '=', name_key).execute()
+  if (namesake !== undefined)
+    throw new Error(
+      `${target.name} has another agent of the name ${JSON.stringify(name)}. Give one of the two another name.`,
+    )
+  const removals = await target.platform.selectFrom('agent_removals').selectAll().execute()
+  if (removals.some(({ agent_id }) => agent_id === agent))
+    throw new Error(
+      `a deleted agent ${agent} is still to be removed from ${target.name}. Start the service there once, which does so.`,
+    )
+  if ((await target.storedAgents()).includes(agent))
+    throw new Error(`${target.name} holds a database of an agent ${agent} that it does not know. Remove it.`)
+}
+
+/** Credentials are copied sealed: only the service that has their key can open them. */
+async function requireSameKey(source: StorageEnd, target: StorageEnd): Promise<void> {
+  const [theirs, ours] = await Promise.all([source, target].map(end => readKeyCheck(end.platform)))
+  if (theirs === undefined || ours === undefined || keyIdOf(theirs) === keyIdOf(ours)) return
+  throw new Error(
+    `the data in ${target.name} has another encryption key than that in ${source.name}. Change one of them with ` +
+      'npm run rotate-key first.',
+  )
+}

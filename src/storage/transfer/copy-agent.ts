@@ -1,0 +1,107 @@
+import { nextDue } from '#platform/jobs/outbox.ts'
+import type { WakeUps } from '#platform/jobs/wake-ups.ts'
+import type { OpenAgent } from '../engine.ts'
+import { agentMigrations } from '../migrations/agent/migrations.ts'
+import { migrate } from '../migrations/migrate.ts'
+import type { AgentFiles } from './agent-files.ts'
+import { agentFiles } from './agent-files.ts'
+import type { Catalogue } from './catalogue.ts'
+import { copyFiles, readFiles } from './copy-files.ts'
+import { changeFor, copyRows, readRows } from './copy-rows.ts'
+import { copyVectors, readVectors } from './copy-vectors.ts'
+import type { Part } from './digest.ts'
+import type { Progress } from './progress.ts'
+import type { SearchableText } from './rebuild-full-text.ts'
+import { rebuildFullText, requireFullText } from './rebuild-full-text.ts'
+import type { AnyDatabase, StorageEnd } from './storage-end.ts'
+import { agentPlans, copiedTables, requirePlans } from './table-plans.ts'
+
+interface Needs {
+  source: StorageEnd
+  target: StorageEnd
+  /** Of the target. */
+  wakeUps: Pick<WakeUps, 'pull'>
+  searchableText: SearchableText
+  progress: Progress
+}
+
+const tables = copiedTables(agentPlans)
+const noWork = { ids: [], keys: [] }
+
+/** Makes the agent's database anew in the target and fills it. Tells what it has read; that it was written well is not checked. */
+export async function copyAgent(agentId: string, needs: Needs): Promise<Part[]> {
+  const { source, target, wakeUps, searchableText, progress } = needs
+  await target.engine.removeAgent(agentId)
+  return await withAgent(source, agentId, from =>
+    withAgent(target, agentId, async to => {
+      const parts: Part[] = []
+      for (const [table, plan] of tables) {
+        const onRows = progress.of(table)
+        parts.push(await copyRows({ ...from, table, plan }, to, onRows))
+      }
+      for (const table of await from.catalogue.vectorTables(from.db))
+        parts.push(await copyVectors(from, to, table, progress.of(table.name)))
+      await rebuildFullText(to, searchableText, progress.of('chunk_text'))
+      parts.push(await copyFiles(from, to))
+      const dueAt = await nextDue(to.agent.db, noWork)
+      if (dueAt !== undefined) await wakeUps.pull(agentId, dueAt)
+      return parts
+    }),
+  )
+}
+
+/** What an agent's data in the source sums up to once it is copied to the target. */
+export async function readSourceAgent(agentId: string, { source, target }: Needs): Promise<Part[]> {
+  return await readAgent(source, agentId, target.catalogue)
+}
+
+/**
+ * Reads back what `copyAgent` has written.
+ * @throws Error when the full-text index is not complete.
+ */
+export async function readCopiedAgent(agentId: string, { target }: Needs): Promise<Part[]> {
+  return await readAgent(target, agentId)
+}
+
+/** @param copyTo the rows are read as copying to there changes them. */
+async function readAgent(end: StorageEnd, agentId: string, copyTo?: Catalogue): Promise<Part[]> {
+  return await withAgent(end, agentId, async place => {
+    const parts: Part[] = []
+    for (const [table, plan] of tables)
+      parts.push(await readRows({ ...place, table, plan }, copyTo && changeFor(plan, copyTo)))
+    for (const table of await place.catalogue.vectorTables(place.db))
+      parts.push(await readVectors(place, table))
+    parts.push(await readFiles(place))
+    if (copyTo === undefined) await requireFullText(place)
+    return parts
+  })
+}
+
+interface AgentPlace extends Pick<StorageEnd, 'catalogue' | 'search'> {
+  agent: OpenAgent
+  /** The same database. */
+  db: AnyDatabase
+  files: AgentFiles
+}
+
+async function withAgent<Result>(
+  end: StorageEnd,
+  agentId: string,
+  work: (place: AgentPlace) => Promise<Result>,
+): Promise<Result> {
+  const { engine, catalogue, search } = end
+  const agent = await engine.openAgent(agentId)
+  try {
+    await migrate(agent.db, agentMigrations(engine.schema))
+    const vectors = await catalogue.vectorTables(agent.db)
+    requirePlans(
+      await catalogue.tables(agent.db),
+      agentPlans,
+      vectors.map(({ name }) => name),
+    )
+    const db = agent.db as unknown as AnyDatabase
+    return await work({ agent, db, catalogue, search, files: agentFiles(agent) })
+  } finally {
+    await agent.db.destroy()
+  }
+}

@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { sql } from 'kysely'
+import type { AgentFiles } from './agent-files.ts'
+import type { Part } from './digest.ts'
+import { createDigest } from './digest.ts'
+import { readPages } from './pages.ts'
+import type { AnyDatabase } from './storage-end.ts'
+
+interface Place {
+  db: AnyDatabase
+  files: AgentFiles
+}
+
+export async function copyFiles(source: Place, target: Pick<Place, 'files'>): Promise<Part> {
+  return await readFiles(source, async (name, content) => {
+    await target.files.write(name, Readable.from(content, { objectMode: false }))
+  })
+}
+
+/**
+ * Reads the files of all sources and tells what they sum up to. `onFile` gets the content of each and has to read it to
+ * its end. A file that is missing, or kept elsewhere, is so on both sides and counts as none; so does an empty one, since
+ * a database does not keep it.
+ */
+export async function readFiles(
+  { db, files }: Place,
+  onFile: (name: string, content: AsyncIterable<Uint8Array>) => Promise<void> = readToEnd,
+): Promise<Part> {
+  const digest = createDigest('uploads')
+  const selection = { table: 'sources', columns: ['file_path'], key: ['id'] as [string] }
+  for await (const page of readPages(db, { ...selection, where: sql`file_path is not null` }))
+    for (const { file_path } of page) {
+      const name = String(file_path)
+      const content = await files.read(name)
+      const sum = createSum()
+      if (content !== undefined) await onFile(name, sum.pass(content))
+      if (sum.bytes() > 0) digest.add({ name, sha256: sum.sha256() })
+      else digest.note({ missing: name })
+    }
+  return digest.part()
+}
+
+/** Sums up bytes on their way. */
+function createSum() {
+  const hash = createHash('sha256')
+  let length = 0
+  return {
+    async *pass(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+      for await (const bytes of content) {
+        hash.update(bytes)
+        length += bytes.length
+        yield bytes
+      }
+    },
+    bytes: () => length,
+    sha256: () => hash.digest('hex'),
+  }
+}
+
+async function readToEnd(_name: string, content: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const _bytes of content);
+}

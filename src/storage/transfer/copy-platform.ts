@@ -1,0 +1,64 @@
+import type { RawBuilder } from 'kysely'
+import { sql } from 'kysely'
+import { inTransaction } from '#platform/transaction.ts'
+import { changeFor, copyRows, readRows } from './copy-rows.ts'
+import type { Part } from './digest.ts'
+import { isOwnFact } from './marker.ts'
+import type { Progress } from './progress.ts'
+import type { AnyDatabase, StorageEnd } from './storage-end.ts'
+import type { CopiedTable } from './table-plans.ts'
+import { copiedTables, platformPlans, requirePlans } from './table-plans.ts'
+
+interface Needs {
+  source: StorageEnd
+  target: StorageEnd
+  /** Null for all of them, with what belongs to no agent. */
+  agent: string | null
+  progress: Progress
+}
+
+interface Selected {
+  table: string
+  plan: CopiedTable
+  where: RawBuilder<unknown> | undefined
+}
+
+/** Copies the rows anew; those that a former attempt has left are removed. */
+export async function copyPlatform({ source, target, agent, progress }: Needs): Promise<Part[]> {
+  const [from, to] = [placeOf(source), placeOf(target)]
+  for (const { db, catalogue } of [from, to]) requirePlans(await catalogue.tables(db), platformPlans)
+  const tables = selectedTables(agent)
+  await inTransaction(to.db, async transaction => {
+    for (const { table, where } of tables.toReversed())
+      await sql`delete from ${sql.table(table)} where ${where ?? sql`true`}`.execute(transaction)
+  })
+  const parts: Part[] = []
+  for (const selected of tables)
+    parts.push(await copyRows({ ...from, ...selected }, to, progress.of(selected.table)))
+  return parts
+}
+
+/** @param copyTo the rows are read as copying to there changes them. */
+export async function readPlatform(
+  end: StorageEnd,
+  agent: string | null,
+  copyTo?: StorageEnd,
+): Promise<Part[]> {
+  const parts: Part[] = []
+  for (const selected of selectedTables(agent)) {
+    const change = copyTo && changeFor(selected.plan, copyTo.catalogue)
+    parts.push(await readRows({ ...placeOf(end), ...selected }, change))
+  }
+  return parts
+}
+
+function placeOf({ platform, catalogue }: StorageEnd) {
+  return { db: platform as unknown as AnyDatabase, catalogue }
+}
+
+function selectedTables(agent: string | null): Selected[] {
+  return copiedTables(platformPlans).flatMap(([table, plan]) => {
+    if (agent === null) return [{ table, plan, where: table === 'platform_facts' ? isOwnFact : undefined }]
+    return plan.agent === undefined ? [] : [{ table, plan, where: sql`${sql.ref(plan.agent)} = ${agent}` }]
+  })
+}

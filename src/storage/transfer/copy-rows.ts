@@ -1,0 +1,88 @@
+import type { RawBuilder } from 'kysely'
+import { inTransaction } from '#platform/transaction.ts'
+import type { Catalogue } from './catalogue.ts'
+import type { Part, Row } from './digest.ts'
+import { createDigest } from './digest.ts'
+import { readPages } from './pages.ts'
+import type { AnyDatabase } from './storage-end.ts'
+import type { CopiedTable } from './table-plans.ts'
+
+/** A table of one database, and which of its rows are meant. */
+export interface TableRows {
+  db: AnyDatabase
+  catalogue: Catalogue
+  table: string
+  plan: CopiedTable
+  where?: RawBuilder<unknown> | undefined
+}
+
+/** What the rows of a source become in the copy. */
+export type Change = (row: Row) => Row
+
+/** Takes away the rights of processes that know nothing of the copy, and the characters that it can't store. */
+export function changeFor(plan: CopiedTable, target: Pick<Catalogue, 'storesNul'>): Change {
+  const released = Object.fromEntries((plan.released ?? []).map(column => [column, null]))
+  const store = target.storesNul ? (row: Row) => row : withoutNul
+  return row => store({ ...row, ...released })
+}
+
+function withoutNul(row: Row): Row {
+  return Object.fromEntries(
+    Object.entries(row).map(([column, value]) => [
+      column,
+      // One character for another, so that offsets into the text stay right.
+      typeof value === 'string' ? value.replaceAll('\0', '\ufffd') : value,
+    ]),
+  )
+}
+
+/** Reads rows and tells what they sum up to; `onPage` gets each page of them, as changed. */
+export async function readRows(
+  { db, catalogue, table, plan, where }: TableRows,
+  change: Change = row => row,
+  onPage: (rows: Row[]) => Promise<void> = async () => {},
+): Promise<Part> {
+  const columns = await catalogue.columns(db, table)
+  const digest = createDigest(table)
+  for await (const page of readPages(db, { table, columns, key: plan.key, where })) {
+    const rows = page.map(change)
+    for (const row of rows) digest.add(row)
+    await onPage(rows)
+  }
+  digest.note({ last: await lastNumber({ db, catalogue, table, plan }) })
+  return digest.part()
+}
+
+/** Writes the rows as they are changed, and has the table's numbers go on as in its source; `onRows` hears how many are written. */
+export async function copyRows(
+  source: TableRows,
+  target: Pick<TableRows, 'db' | 'catalogue'>,
+  onRows: (count: number) => void,
+): Promise<Part> {
+  const { table, plan } = source
+  await requireSameColumns(source, target)
+  const part = await readRows(source, changeFor(plan, target.catalogue), async rows => {
+    await inTransaction(target.db, async transaction => {
+      await transaction.insertInto(table).values(rows).execute()
+    })
+    onRows(rows.length)
+  })
+  if (plan.numbered !== undefined)
+    await target.catalogue.setLastNumber(target.db, table, plan.numbered, await lastNumber(source))
+  return part
+}
+
+async function lastNumber({ db, catalogue, table, plan }: TableRows): Promise<number> {
+  return plan.numbered === undefined ? 0 : await catalogue.lastNumber(db, table, plan.numbered)
+}
+
+async function requireSameColumns(
+  source: TableRows,
+  target: Pick<TableRows, 'db' | 'catalogue'>,
+): Promise<void> {
+  const { table } = source
+  const columns = await source.catalogue.columns(source.db, table)
+  const others = await target.catalogue.columns(target.db, table)
+  if (columns.toSorted().join() !== others.toSorted().join())
+    throw new Error(`table ${table} has other columns in the copy: ${others.join(', ')}`)
+}

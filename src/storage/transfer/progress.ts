@@ -1,0 +1,22 @@
+/** Tells a person how far a transfer is. */
+export interface Progress {
+  say(line: string): void
+  /** Counts the rows of a table as they are written; of a large one it speaks now and then. */
+  of(table: string): (rows: number) => void
+}
+
+const rowsPerLine = 10_000
+
+export function createProgress(say: (line: string) => void): Progress {
+  return {
+    say,
+    of(table) {
+      let written = 0
+      return rows => {
+        const before = Math.floor(written / rowsPerLine)
+        written += rows
+        if (Math.floor(written / rowsPerLine) > before) say(`  ${table}: ${written} rows so far`)
+      }
+    },
+  }
+}

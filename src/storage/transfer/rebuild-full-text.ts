@@ -1,0 +1,44 @@
+/** The full-text index holds nothing that its chunks do not: it is made anew instead of copied. */
+import { sql } from 'kysely'
+import { inTransaction } from '#platform/transaction.ts'
+import type { SearchEngine } from '../search-engine.ts'
+import { readPages } from './pages.ts'
+import type { AnyDatabase } from './storage-end.ts'
+
+/** What of a chunk stands in the full-text index. */
+export type SearchableText = (chunk: { content: string; section: string | null }) => string
+
+type Search = Pick<SearchEngine, 'writeFullText' | 'countTerms'>
+
+/** Chunks of a draft that are in no index yet stay out of it: the job that goes on with them puts them in. */
+const isIndexed = sql`sequence <= (
+  select indexed_sequence from chunk_generations where chunk_generations.source_id = chunks.source_id
+)`
+
+export async function rebuildFullText(
+  { db, search }: { db: AnyDatabase; search: Search },
+  searchableText: SearchableText,
+  onRows: (count: number) => void,
+): Promise<void> {
+  const columns = ['sequence', 'content', 'section']
+  const selection = { table: 'chunks', columns, key: ['sequence'] as [string], where: isIndexed }
+  for await (const page of readPages(db, selection)) {
+    const chunks = page as { sequence: number; content: string; section: string | null }[]
+    const texts = chunks.map(chunk => ({ sequence: chunk.sequence, text: searchableText(chunk) }))
+    await inTransaction(db, async transaction => {
+      for (const { sequence, text } of texts) await search.writeFullText(transaction, sequence, text)
+    })
+    onRows(page.length)
+  }
+}
+
+/** @throws Error when the index does not hold each of the chunks that are to be in it. */
+export async function requireFullText({ db, search }: { db: AnyDatabase; search: Search }): Promise<void> {
+  const { rows } = await sql<{
+    count: number
+  }>`select count(*) as count from chunks where ${isIndexed}`.execute(db)
+  const expected = rows[0]?.count ?? 0
+  const { chunks } = await search.countTerms(db, [])
+  if (chunks !== expected)
+    throw new Error(`table chunk_text: the full-text index holds ${chunks} chunks instead of ${expected}`)
+}

@@ -1,0 +1,85 @@
+import type { WakeUps } from '#platform/jobs/wake-ups.ts'
+import { copyKeyCheck } from '../check-encryption-key.ts'
+import { agentsToCopy, requireFreeTarget } from './check-ends.ts'
+import { inWords, requireSameParts } from './compare-parts.ts'
+import { copyAgent, readCopiedAgent, readSourceAgent } from './copy-agent.ts'
+import { copyKey, requireNoOtherKey } from './copy-key.ts'
+import { copyPlatform, readPlatform } from './copy-platform.ts'
+import type { Part } from './digest.ts'
+import { sumOf } from './digest.ts'
+import { beginTransfer, endTransfer, forgetCopied, noteCopied, readCopied } from './marker.ts'
+import type { Progress } from './progress.ts'
+import type { SearchableText } from './rebuild-full-text.ts'
+import type { StorageEnd } from './storage-end.ts'
+
+interface Needs {
+  source: StorageEnd
+  target: StorageEnd
+  /** The only agent that is copied; null for all of them, with what belongs to none. */
+  agent: string | null
+  searchableText: SearchableText
+  progress: Progress
+}
+
+/**
+ * Copies data to a place that has none of it, and reads the copy back. It may be run again after it has failed or died:
+ * agents whose copy is good are left as they are.
+ * @throws Error with a sentence for the operator.
+ */
+export async function transfer(needs: Needs): Promise<void> {
+  const { source, target, agent, progress } = needs
+  await source.requireUnused()
+  await target.requireUnused()
+  const agents = await agentsToCopy(source, agent)
+  await requireNoOtherKey(source, target)
+  const isResumed = await requireFreeTarget({ from: source.name, agent }, source, target)
+  progress.say(`${isResumed ? 'Going on to copy' : 'Copying'} ${source.name} to ${target.name}.`)
+  await beginTransfer(target.platform, { from: source.name, agent })
+
+  if (agent === null) await removeVanished(agents, target)
+  const wakeUps = await target.openWakeUps()
+  try {
+    for (const [index, id] of agents.entries()) {
+      progress.say(`Agent ${index + 1} of ${agents.length}: ${id}`)
+      await transferAgent(id, { ...needs, wakeUps }).catch(error => {
+        throw new Error(`agent ${id}: ${error instanceof Error ? error.message : error}`, { cause: error })
+      })
+    }
+  } finally {
+    await wakeUps.stop()
+  }
+  progress.say('Platform')
+  const parts = await copyPlatform(needs)
+  requireSameParts(parts, await readPlatform(target, agent))
+  sayParts(parts, progress)
+
+  // What a service has changed meanwhile would be missing.
+  await source.requireUnused()
+  await copyKeyCheck(source.platform, target.platform)
+  const aboutKey = await copyKey(source, target)
+  await endTransfer(target.platform)
+  progress.say(`Complete. ${target.startWith} ${aboutKey}`)
+}
+
+async function transferAgent(id: string, needs: Needs & { wakeUps: Pick<WakeUps, 'pull'> }): Promise<void> {
+  const { target, progress } = needs
+  const copied = await readCopied(target.platform, id)
+  if (copied !== undefined && copied === sumOf(await readSourceAgent(id, needs))) {
+    progress.say('  is copied already')
+    return
+  }
+  await forgetCopied(target.platform, id)
+  const parts = await copyAgent(id, needs)
+  requireSameParts(parts, await readCopiedAgent(id, needs))
+  sayParts(parts, progress)
+  await noteCopied(target.platform, id, sumOf(parts))
+}
+
+/** Agents that a former attempt has copied and that have been deleted since. */
+async function removeVanished(agents: readonly string[], target: StorageEnd): Promise<void> {
+  for (const id of await target.storedAgents()) if (!agents.includes(id)) await target.engine.removeAgent(id)
+}
+
+function sayParts(parts: readonly Part[], { say }: Progress): void {
+  for (const part of parts) say(`  ${part.name}: ${inWords(part)}, the same in the copy`)
+}
