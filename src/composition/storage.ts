@@ -1,18 +1,9 @@
-import { mkdir } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
 import type { Kysely } from 'kysely'
 import type { Clock } from '#platform/clock.ts'
-import { createWakeUps as createSharedWakeUps } from '#platform/jobs/postgres/wake-ups.ts'
-import { createWakeUps as createEmbeddedWakeUps } from '#platform/jobs/sqlite/wake-ups.ts'
 import type { WakeUps } from '#platform/jobs/wake-ups.ts'
 import type { Log } from '#platform/log.ts'
 import type { OnOpen } from '#storage/agent-databases.ts'
 import type { StorageEngine } from '#storage/engine.ts'
-import { createEngine as createPostgresEngine } from '#storage/postgres/engine.ts'
-import { extensionSchema } from '#storage/postgres/vector-extension.ts'
-import { openDataDirectory } from '#storage/sqlite/data-directory.ts'
-import { createEngine as createSqliteEngine } from '#storage/sqlite/engine.ts'
-import { createLeaseVoiding } from '#storage/sqlite/void-leases.ts'
 import type { PlatformTables } from '#storage/tables.ts'
 import type { Configuration } from '../config.ts'
 
@@ -28,56 +19,14 @@ export interface Storage {
   onOpen(needs: { wakeUps: WakeUps; instanceId: string }): OnOpen[]
 }
 
-type StorageConfiguration = Pick<
+export type StorageConfiguration = Pick<
   Configuration,
   'dataDirectory' | 'database' | 'fileBucket' | 'sqliteSynchronous'
 >
 
-/** PostgreSQL where its address is configured, else SQLite files in the data directory. */
-export function openStorage(configuration: StorageConfiguration, log: Log): Promise<Storage> {
-  return configuration.database === undefined
-    ? openSqlite(configuration)
-    : openPostgres(configuration, configuration.database, log)
-}
-
-async function openSqlite({
-  dataDirectory,
-  fileBucket,
-  sqliteSynchronous,
-}: StorageConfiguration): Promise<Storage> {
-  const directory = await openDataDirectory(dataDirectory)
-  return {
-    engine: createSqliteEngine({ directory, synchronous: sqliteSynchronous, fileBucket }),
-    encryptionKeyFile: directory.encryptionKey,
-    prepare: async () => {},
-    createWakeUps: async (platform, clock) =>
-      createEmbeddedWakeUps({ db: platform.$pickTables<'wake_ups'>(), clock }),
-    onOpen: needs => [createLeaseVoiding(needs)],
-  }
-}
-
-async function openPostgres(
-  { dataDirectory, fileBucket }: StorageConfiguration,
-  database: NonNullable<Configuration['database']>,
-  log: Log,
-): Promise<Storage> {
-  const folder = resolve(dataDirectory)
-  await mkdir(folder, { recursive: true, mode: 0o700 })
-  const onError = (error: Error) => log.warn({ err: error }, 'a connection to the database broke')
-  const engine = createPostgresEngine({ ...database, fileBucket, onError })
-  return {
-    engine,
-    encryptionKeyFile: join(folder, 'encryption.key'),
-    async prepare(platform) {
-      const hasExtension = (await extensionSchema(platform)) !== undefined
-      const by = hasExtension ? 'pgvector' : 'exact scan'
-      log.info(
-        { by },
-        'the vectors of providers are compared by pgvector, or by reading all of them where the database lacks it',
-      )
-    },
-    createWakeUps: (_platform, clock) => createSharedWakeUps({ database: engine.direct, clock, log }),
-    // Who held a lease may be alive: it ends by itself.
-    onOpen: () => [],
-  }
+/** PostgreSQL where its address is configured, else SQLite files in the data directory; the other engine is not even loaded. */
+export async function openStorage(configuration: StorageConfiguration, log: Log): Promise<Storage> {
+  const { database } = configuration
+  if (database === undefined) return (await import('./sqlite-storage.ts')).openSqliteStorage(configuration)
+  return (await import('./postgres-storage.ts')).openPostgresStorage({ ...configuration, database }, log)
 }

@@ -1,0 +1,22 @@
+import { createWakeUps } from '#platform/jobs/sqlite/wake-ups.ts'
+import { openDataDirectory } from '#storage/sqlite/data-directory.ts'
+import { createEngine } from '#storage/sqlite/engine.ts'
+import { createLeaseVoiding } from '#storage/sqlite/void-leases.ts'
+import type { Storage, StorageConfiguration } from './storage.ts'
+
+/** The files of a data directory that only this process uses. */
+export async function openSqliteStorage({
+  dataDirectory,
+  fileBucket,
+  sqliteSynchronous,
+}: StorageConfiguration): Promise<Storage> {
+  const directory = await openDataDirectory(dataDirectory)
+  return {
+    engine: createEngine({ directory, synchronous: sqliteSynchronous, fileBucket }),
+    encryptionKeyFile: directory.encryptionKey,
+    prepare: async () => {},
+    createWakeUps: async (platform, clock) =>
+      createWakeUps({ db: platform.$pickTables<'wake_ups'>(), clock }),
+    onOpen: needs => [createLeaseVoiding(needs)],
+  }
+}
