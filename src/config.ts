@@ -69,7 +69,7 @@ const environmentSchema = Type.Object({
   FILES_S3_ACCESS_KEY_ID: optional('a key', { secret: true }),
   FILES_S3_SECRET_ACCESS_KEY: optional('a key', { secret: true }),
   SQLITE_SYNCHRONOUS: oneOf(['normal', 'full'], 'normal'),
-  LEASE_SECONDS: whole(30, 2, 50),
+  LEASE_SECONDS: whole(30, 5, 50),
   LOG_LEVEL: oneOf(logLevels, 'info'),
 })
 

@@ -13,6 +13,7 @@ import { checkEncryptionKey } from '#storage/check-encryption-key.ts'
 import { openPlatformDatabase } from '#storage/platform-database.ts'
 import { createSharedCounts } from '#storage/shared-counts.ts'
 import { requireCompleteTransfer } from '#storage/transfer/marker.ts'
+import { wakeLostWork } from '#storage/wake-lost-work.ts'
 import type { Configuration } from '../config.ts'
 import type { ServiceEvents } from './events.ts'
 import { openStorage } from './storage.ts'
@@ -36,7 +37,7 @@ export async function openFoundation(configuration: Configuration, { clock, ids,
     await checkEncryptionKey(platform, secretBox)
     const instanceId = randomUUID()
     const wakeUps = await storage.createWakeUps(platform, clock)
-    const onOpen = storage.onOpen({ wakeUps, instanceId })
+    const onOpen = [...storage.onOpen(instanceId), wakeLostWork(wakeUps)]
     const agentDatabases = createAgentDatabases({ engine, platform, log, onOpen })
     const events = createEventBus<ServiceEvents>()
     const handlers = new Map<string, JobHandler<AgentHandle>>()

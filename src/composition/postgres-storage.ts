@@ -24,11 +24,11 @@ export async function openPostgresStorage(
     encryptionKeyFile: join(folder, 'encryption.key'),
     async prepare(platform) {
       const hasExtension = (await extensionSchema(platform)) !== undefined
-      const by = hasExtension ? 'pgvector' : 'exact scan'
-      log.info(
-        { by },
-        'the vectors of providers are compared by pgvector, or by reading all of them where the database lacks it',
-      )
+      if (hasExtension) log.info('pgvector compares the vectors of embedding providers')
+      else
+        log.info(
+          'the database has no pgvector: a search reads all vectors of embedding providers, which is exact but slow where there are many',
+        )
     },
     createWakeUps: (_platform, clock) => createWakeUps({ database: engine.direct, clock, log }),
     // Who held a lease may be alive: it ends by itself.

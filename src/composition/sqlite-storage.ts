@@ -17,6 +17,6 @@ export async function openSqliteStorage({
     prepare: async () => {},
     createWakeUps: async (platform, clock) =>
       createWakeUps({ db: platform.$pickTables<'wake_ups'>(), clock }),
-    onOpen: needs => [createLeaseVoiding(needs)],
+    onOpen: instanceId => [createLeaseVoiding(instanceId)],
   }
 }

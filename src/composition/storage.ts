@@ -16,7 +16,7 @@ export interface Storage {
   prepare(platform: Kysely<PlatformTables>): Promise<void>
   createWakeUps(platform: Kysely<PlatformTables>, clock: Clock): Promise<WakeUps>
   /** What is to be done with an agent's database before this process uses it the first time. */
-  onOpen(needs: { wakeUps: WakeUps; instanceId: string }): OnOpen[]
+  onOpen(instanceId: string): OnOpen[]
 }
 
 export type StorageConfiguration = Pick<

@@ -12,30 +12,52 @@ export class TransactionConflict extends Error {
   }
 }
 
-/** Attempts in all; with the pauses between them, some seconds. */
-const maxAttempts = 25
-/** Milliseconds. */
+/** How long a transaction is tried anew, and the pauses in between: in milliseconds. */
+const patience = 10_000
 const shortestPause = 2
-const longestPause = 200
+const longestPause = 100
 
 /**
  * Runs `work` as if nobody else used the database meanwhile: on an engine that finds out only afterwards that somebody
- * did, again and again. So whatever `work` changes outside of `transaction` must bear to be done anew.
+ * did, again and again, for some seconds. So whatever `work` changes outside of `transaction` must bear to be done anew.
  * @throws TransactionConflict when the last attempt has met others, too.
  */
 export async function inTransaction<Tables, Result>(
   db: Kysely<Tables>,
   work: (transaction: Transaction<Tables>) => Promise<Result>,
 ): Promise<Result> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await db.transaction().setIsolationLevel(isolation).execute(work)
-    } catch (error) {
-      if (!(error instanceof TransactionConflict) || attempt === maxAttempts) throw error
-    }
-    // Of different length, so that what met once does not meet again.
-    await delay(shortestPause + Math.random() * Math.min(longestPause, shortestPause * 2 ** attempt))
+  const attempt = () => db.transaction().setIsolationLevel(isolation).execute(work)
+  try {
+    return await attempt()
+  } catch (error) {
+    if (!(error instanceof TransactionConflict)) throw error
+    return await inLine(db, () => tryAgain(attempt, performance.now() + patience))
   }
 }
 
 const isolation: IsolationLevel = 'serializable'
+
+/** The ends of the lines in which those wait that are to be done anew, by their database. */
+const lines = new WeakMap<object, Promise<unknown>>()
+
+/** One after the other, since those that have met would meet again. */
+function inLine<Result>(db: object, work: () => Promise<Result>): Promise<Result> {
+  const result = (lines.get(db) ?? Promise.resolve()).then(work)
+  lines.set(
+    db,
+    result.catch(() => {}),
+  )
+  return result
+}
+
+async function tryAgain<Result>(attempt: () => Promise<Result>, giveUpAt: number): Promise<Result> {
+  for (let longest = shortestPause; ; longest = Math.min(longest * 2, longestPause)) {
+    // Of different length, since those of other processes try again, too.
+    await delay(shortestPause + Math.random() * longest)
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!(error instanceof TransactionConflict) || performance.now() > giveUpAt) throw error
+    }
+  }
+}

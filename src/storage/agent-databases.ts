@@ -174,6 +174,7 @@ class OpenDatabases implements AgentDatabases {
       return agent
     } catch (error) {
       await agent.db.destroy()
+      if (!engine.exclusive) await this.#requireStillThere(agentId)
       throw error
     }
   }
@@ -197,7 +198,9 @@ class OpenDatabases implements AgentDatabases {
       if (this.#entries.size <= this.#limit) return
       if (entry.users > 0) continue
       this.#entries.delete(agentId)
-      destroy(entry).catch(error => this.#needs.log.error({ error, agentId }, 'closing a database failed'))
+      destroy(entry).catch(error =>
+        this.#needs.log.error({ err: error, agentId }, 'closing a database failed'),
+      )
     }
   }
 

@@ -23,7 +23,7 @@ beforeAll(async () => {
   replicas = await startReplicas(3, {
     ...model.environment,
     DEV_USER: 'dev@example.com',
-    LEASE_SECONDS: '3',
+    LEASE_SECONDS: '5',
   })
 })
 

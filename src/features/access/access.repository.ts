@@ -1,6 +1,7 @@
 import type { Kysely, SelectQueryBuilder } from 'kysely'
 import type { ListDefinition, ListParameters } from '#platform/http/list-query.ts'
 import { listRows } from '#platform/http/list-query.ts'
+import { inTransaction } from '#platform/transaction.ts'
 import type { ValueOf } from '#storage/prepared-query.ts'
 import { prepareQuery } from '#storage/prepared-query.ts'
 import type { PlatformTables } from '#storage/tables.ts'
@@ -119,26 +120,28 @@ export function createAccessRepository(database: Database) {
       return inserted !== undefined
     },
 
-    /** Deletes the entry unless it is the agent's last owner: in one statement, so that two owners can't remove each other at once. */
-    async deleteAdmin(agentId: string, adminId: string): Promise<boolean> {
-      const result = await database
-        .deleteFrom('agent_admins')
-        .where('agent_id', '=', agentId)
-        .where('id', '=', adminId)
-        .where(({ or, eb, exists, selectFrom }) =>
-          or([
-            eb('role', '!=', 'owner'),
-            exists(
-              selectFrom('agent_admins as others')
-                .select('others.id')
-                .where('others.agent_id', '=', agentId)
-                .where('others.role', '=', 'owner')
-                .where('others.id', '!=', adminId),
-            ),
-          ]),
-        )
-        .executeTakeFirst()
-      return result.numDeletedRows > 0n
+    /** Deletes the entry unless it is the agent's last owner: in a transaction, so that two owners can't remove each other at once. */
+    deleteAdmin(agentId: string, adminId: string): Promise<boolean> {
+      return inTransaction(database, async transaction => {
+        const result = await transaction
+          .deleteFrom('agent_admins')
+          .where('agent_id', '=', agentId)
+          .where('id', '=', adminId)
+          .where(({ or, eb, exists, selectFrom }) =>
+            or([
+              eb('role', '!=', 'owner'),
+              exists(
+                selectFrom('agent_admins as others')
+                  .select('others.id')
+                  .where('others.agent_id', '=', agentId)
+                  .where('others.role', '=', 'owner')
+                  .where('others.id', '!=', adminId),
+              ),
+            ]),
+          )
+          .executeTakeFirst()
+        return result.numDeletedRows > 0n
+      })
     },
   }
 }

@@ -93,6 +93,23 @@ describe('admins of an agent', () => {
     )
   })
 
+  it('keep one owner also when all are removed at once', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const owner = await gateway.headers('owner@example.com')
+      const id = await makeAgent(owner)
+      for (const name of ['second', 'third']) await give(id, owner, `${name}@example.com`, 'owner')
+      const list = () =>
+        app.call<{ admins: { id: string }[] }>('GET', `/api/agents/${id}/admins`, { headers: owner })
+      const { body } = await list()
+      const remove = (admin: { id: string }) =>
+        app.call('DELETE', `/api/agents/${id}/admins/${admin.id}`, { headers: owner })
+      await Promise.all(body.admins.map(remove))
+      const { platform } = app.service.foundation
+      const left = await platform.selectFrom('agent_admins').select('id').where('agent_id', '=', id).execute()
+      expect(left.length).toBeGreaterThan(0)
+    }
+  })
+
   it("cannot be reached through another agent's path", async () => {
     const owner = await gateway.headers('owner@example.com')
     const [mine, other] = [await makeAgent(owner), await makeAgent(owner)]

@@ -87,7 +87,7 @@ describe('the lock of a conversation', () => {
       await createConversationLock({ clock, holder: 'first', leaseMs }).acquire(db, 'talk')
     })
     await before.close()
-    const onOpen = [createLeaseVoiding({ instanceId: 'second', wakeUps: { pull: async () => {} } })]
+    const onOpen = [createLeaseVoiding('second')]
     const after = await openEmbeddedStorage({ path, onOpen })
     await after.agentDatabases.use('a', ({ db }) =>
       createConversationLock({ clock, holder: 'second', leaseMs }).acquire(db, 'talk'),

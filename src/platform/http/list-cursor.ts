@@ -21,9 +21,9 @@ export function decodeCursor(
 }
 
 function checkedValue(kind: 'number' | 'string', value: unknown): SortValue {
-  const isValue = typeof value === kind && (typeof value !== 'string' || unstorable(value) === undefined)
-  if (!isValue) throw foreignCursor()
-  return value as SortValue
+  if (kind === 'string' && typeof value === 'string' && unstorable(value) === undefined) return value
+  if (kind === 'number' && typeof value === 'number' && Number.isFinite(value)) return value
+  throw foreignCursor()
 }
 
 export function foreignCursor(): AppError {

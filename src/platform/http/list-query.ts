@@ -215,14 +215,21 @@ function afterCursor<Database, Table extends keyof Database, Row>(
     builder.or(
       sort.map((field, index) =>
         builder.and([
-          ...sort.slice(0, index).map((before, at) => sql<SqlBool>`${expression(before)} = ${values[at]}`),
+          ...sort
+            .slice(0, index)
+            .map((before, at) => sql<SqlBool>`${expression(before)} = ${place(before, values[at])}`),
           field.descending
-            ? sql<SqlBool>`${expression(field)} < ${values[index]}`
-            : sql<SqlBool>`${expression(field)} > ${values[index]}`,
+            ? sql<SqlBool>`${expression(field)} < ${place(field, values[index])}`
+            : sql<SqlBool>`${expression(field)} > ${place(field, values[index])}`,
         ]),
       ),
     ),
   )
+}
+
+/** Any number may stand in a cursor, also one that the column has no room for. */
+function place({ numeric }: SortField, value: SortValue | undefined) {
+  return numeric ? sql`cast(${value} as double precision)` : sql`${value}`
 }
 
 function placeOf(row: object, sort: SortField[]): SortValue[] {

@@ -53,7 +53,7 @@ export function createTransact<Events>(needs: Needs): Transact<Events> {
       // A failure costs no more than a delay: the wake-up that was announced is still there.
       await announcement
         ?.settle(committed ? traces.dueAt : undefined)
-        .catch(error => log.warn({ error, agentId }, 'pulling a wake-up forward failed'))
+        .catch(error => log.warn({ err: error, agentId }, 'pulling a wake-up forward failed'))
     }
   }
 }

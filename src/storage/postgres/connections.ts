@@ -2,12 +2,15 @@ import type { PostgresPool, PostgresPoolClient } from 'kysely'
 import type { Pool, PoolClient, PoolConfig } from 'pg'
 import pg from 'pg'
 import { TransactionConflict } from '#platform/transaction.ts'
-import { isConflict } from './errors.ts'
+import { isConflict, isUnanswered } from './errors.ts'
 
 /** In milliseconds. */
 const connectTimeout = 10_000
 const statementTimeout = 30_000
 const idleTransactionTimeout = 30_000
+/** After the server's own limit: what has not answered by then is a connection that was cut without a word. */
+const answerTimeout = statementTimeout + 5_000
+const keepAliveDelay = 10_000
 
 /** PostgreSQL's 64-bit integers; those of the tables are far below 2^53. */
 const bigint = 20
@@ -26,12 +29,15 @@ export function createPool(url: string, max: number, onError: (error: Error) => 
     types,
     application_name: 'agentstead',
     keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveDelay,
     allowExitOnIdle: true,
     connectionTimeoutMillis: connectTimeout,
     statement_timeout: statementTimeout,
+    query_timeout: answerTimeout,
     idle_in_transaction_session_timeout: idleTransactionTimeout,
   })
-  pool.on('error', onError)
+  // Without the connection that hangs on it, which no log has to show.
+  pool.on('error', ({ message }) => onError(new Error(message)))
   // The pool hears of those that nobody uses only; of the others, their next statement tells. Unheard, it would end the process.
   pool.on('connect', client => client.on('error', () => {}))
   return pool
@@ -68,10 +74,12 @@ export function schemaPool(pool: Pool, schema: string): PostgresPool {
 
 function schemaClient(client: PoolClient): SchemaClient {
   let entered: string | undefined
+  let isCut = false
   async function query(text: string, parameters: unknown[]) {
     try {
       return await client.query(text, parameters)
     } catch (error) {
+      isCut ||= isUnanswered(error)
       throw isConflict(error) ? new TransactionConflict(error) : error
     }
   }
@@ -82,7 +90,8 @@ function schemaClient(client: PoolClient): SchemaClient {
       entered = schema
     },
     query: query as unknown as PostgresPoolClient['query'],
-    release: (destroy?: boolean) => client.release(destroy),
+    // An answer that came late would be taken for that of the next statement.
+    release: (destroy?: boolean) => client.release(destroy || isCut),
   }
 }
 

@@ -1,6 +1,6 @@
 /** Codes of the error classes that doing the transaction again mends (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
 const conflictCodes = new Set(['40001', '40P01'])
-const duplicateCodes = new Set(['23505', '42P06', '42710'])
+const duplicateCodes = new Set(['23505', '42P06', '42P07', '42710'])
 const forbiddenCode = '42501'
 
 /** Serialisation failure or deadlock: nothing of the transaction was kept. */
@@ -16,6 +16,11 @@ export function isDuplicate(error: unknown): boolean {
 /** The user of this connection has no right to that. */
 export function isForbidden(error: unknown): boolean {
   return codeOf(error) === forbiddenCode
+}
+
+/** The client gave up waiting for an answer. */
+export function isUnanswered(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Query read timeout'
 }
 
 function codeOf(error: unknown): string {

@@ -3,6 +3,7 @@ import { leaseDue } from '#platform/jobs/outbox.ts'
 import { openEmbeddedStorage } from '#test/support/embedded-storage.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
 import type { AgentHandle } from '../agent-databases.ts'
+import { wakeLostWork } from '../wake-lost-work.ts'
 import { createLeaseVoiding } from './void-leases.ts'
 
 const at = '2026-01-01T00:00:00.000Z'
@@ -38,8 +39,13 @@ test('the first opening of a process frees what its predecessor held, and only t
 
   const pulled: unknown[] = []
   const wakeUps = { pull: async (...pull: unknown[]) => void pulled.push(pull) }
-  const voidLeases = createLeaseVoiding({ wakeUps, instanceId: 'this process' })
-  const { agentDatabases, addAgent } = await openEmbeddedStorage({ path, onOpen: [voidLeases], limit: 1 })
+  const voidLeases = createLeaseVoiding('this process')
+  const wake = wakeLostWork(wakeUps)
+  const { agentDatabases, addAgent } = await openEmbeddedStorage({
+    path,
+    onOpen: [voidLeases, wake],
+    limit: 1,
+  })
   await addAgent('b')
   const holders = () =>
     agentDatabases.use('a', async ({ db }) => {
@@ -59,6 +65,7 @@ test('the first opening of a process frees what its predecessor held, and only t
   }
   await agentDatabases.use('a', ({ agentId, db }) => voidLeases({ agentId, db }))
   expect(await holders()).toEqual(afterwards)
+  await agentDatabases.use('a', ({ agentId, db }) => wake({ agentId, db }))
   expect(pulled).toEqual([
     ['a', Date.parse(at)],
     ['a', Date.parse('2999-01-01')],

@@ -18,6 +18,7 @@ import { openPlatformDatabase } from '#storage/platform-database.ts'
 import { openDataDirectory } from '#storage/sqlite/data-directory.ts'
 import { createEngine } from '#storage/sqlite/engine.ts'
 import { createLeaseVoiding } from '#storage/sqlite/void-leases.ts'
+import { wakeLostWork } from '#storage/wake-lost-work.ts'
 
 const [path = '', jobs = '0'] = process.argv.slice(2)
 const say = (line: string) => writeSync(1, `${line}\n`)
@@ -27,7 +28,7 @@ const log = createLog('silent')
 const engine = createEngine({ directory: await openDataDirectory(path), synchronous: 'normal' })
 const platform = await openPlatformDatabase(engine)
 const wakeUps = createWakeUps({ db: platform, clock: systemClock })
-const onOpen = [createLeaseVoiding({ wakeUps, instanceId })]
+const onOpen = [createLeaseVoiding(instanceId), wakeLostWork(wakeUps)]
 const agentDatabases = createAgentDatabases({ engine, platform, log, onOpen })
 
 /** Counts its runs in the agent's database, under the number that is its payload. */
