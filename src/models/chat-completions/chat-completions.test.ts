@@ -206,6 +206,11 @@ describe.each(ways)('by %s', (_way, send) => {
         calls([some, 'f', '{"x":1}'], [some, 'f', '{"x":2}']),
       ],
       [
+        'all of them at index 0 without arguments',
+        [begin(0, 'a', 'f'), begin(0, 'b', 'f'), begin(0, 'c', 'f', '{}'), begin(0, 'd', 'f')],
+        calls(['a', 'f', ''], ['b', 'f', ''], ['c', 'f', '{}'], ['d', 'f', '']),
+      ],
+      [
         'with id and name in every delta',
         [begin(0, 'a', 'f', '{"x":'), begin(0, 'a', 'f', '{"y":'), begin(0, 'a', 'f', '1}}')],
         calls(['a', 'f', '{"x":{"y":1}}']),
@@ -259,6 +264,24 @@ describe.each(ways)('by %s', (_way, send) => {
         callsOf(begin(0, 'a', 'f'), ...Array.from({ length: 6 }, () => go(0, piece))),
       )
       expect(error).toMatchObject({ code: 'MODEL_ERROR', message: expect.stringContaining("can't be read") })
+    })
+
+    const long = 'x'.repeat(500_000)
+    const six = Array.from({ length: 6 }, (_, index) => index)
+
+    test.each<[string, object[]]>([
+      ['too many', Array.from({ length: 65 }, (_, index) => begin(index, `${index}`, 'f', '{}'))],
+      ['without end in their names', six.map(index => begin(index, `${index}`, `${long}${index}`, '{}'))],
+      ['without end in their ids', six.map(index => begin(index, `${long}${index}`, 'f', '{}'))],
+      [
+        'without end in their extra content',
+        six.map(index => ({ ...begin(index, `${index}`, 'f', '{}'), extra_content: { long } })),
+      ],
+    ])('%s are given up, and not asked for again', async (_, deltas) => {
+      const { toolCalls, error, requests } = await ask(callsOf(...deltas))
+      expect(toolCalls).toEqual([])
+      expect(error).toMatchObject({ code: 'MODEL_ERROR', message: expect.stringContaining("can't be read") })
+      expect(requests).toHaveLength(1)
     })
 
     test('bring their extra content back in the next prompt', async () => {

@@ -3,10 +3,12 @@ import { randomIds } from '#platform/ids.ts'
 import type { ToolCall } from '../language-model.ts'
 import { UnreadableAnswer } from './call-failure.ts'
 import { countOf, fieldsOf, isFields, textOf } from './chunk.ts'
+import type { JsonProgress } from './json-progress.ts'
+import { createJsonProgress } from './json-progress.ts'
 import { extraKey, metadataKey } from './request-body.ts'
 
-/** A call in the making. */
-interface Draft {
+/** What one entry of `delta.tool_calls` says. */
+interface Delta {
   index: number | undefined
   id: string | undefined
   name: string | undefined
@@ -14,8 +16,17 @@ interface Draft {
   extra: JSONObject | undefined
 }
 
-/** Characters that the arguments of one answer may have together, so that they can't fill the memory. */
+/** A call in the making. */
+interface Draft extends Delta {
+  /** Where its input stands: parsing all of it with every delta would take the square of its length. */
+  progress: JsonProgress
+}
+
+/** Characters that the calls of one answer may have together, so that they can't fill the memory. */
 const mostCharacters = 2_000_000
+
+/** Calls of one answer, which every delta may have to be compared with. */
+const mostCalls = 64
 
 /** Gathers the calls of an answer from their deltas, as the many servers send them: see `continued`. */
 export function createToolCalls() {
@@ -25,12 +36,9 @@ export function createToolCalls() {
   return {
     add(value: unknown): void {
       const delta = readDelta(value)
-      characters += delta.input.length
-      if (characters > mostCharacters)
-        throw new UnreadableAnswer('The arguments of the tool calls have no end.')
-      const draft = continued(drafts, delta)
-      if (draft === undefined) drafts.push(delta)
-      else append(draft, delta)
+      characters += sizeOf(delta)
+      if (characters > mostCharacters) throw new UnreadableAnswer('The tool calls have no end.')
+      append(continued(drafts, delta) ?? begun(drafts), delta)
     },
 
     /** The calls in order. Throws where one has no name. */
@@ -51,46 +59,53 @@ export function createToolCalls() {
  * id, or send the name after the id. So a delta begins a call if nothing it says is known, or if it brings a name and
  * the call that it would continue is complete or has another name.
  */
-function continued(drafts: readonly Draft[], delta: Draft): Draft | undefined {
-  const candidates = drafts.filter(
-    ({ name }) => name === undefined || delta.name === undefined || name === delta.name,
-  )
-  const draft = known(candidates, delta)
+function continued(drafts: readonly Draft[], delta: Delta): Draft | undefined {
+  const draft = known(drafts, delta)
   if (draft?.name === undefined || delta.name === undefined) return draft
+  const { progress } = draft
   const isOtherCall = delta.id !== undefined && draft.id !== undefined && delta.id !== draft.id
   const begins = /^\s*[{[]/.test(delta.input)
-  if (begins && (isOtherCall || isComplete(draft.input))) return undefined
-  return isOtherCall && delta.input.trim() === '' && isComplete(draft.input) ? undefined : draft
+  if (begins && (isOtherCall || progress.isCompleteObject())) return undefined
+  const mayBeWhole = progress.isBlank() || progress.isCompleteObject()
+  return isOtherCall && delta.input.trim() === '' && mayBeWhole ? undefined : draft
 }
 
-function known(drafts: readonly Draft[], { index, id, name }: Draft): Draft | undefined {
+/** The last draft that the delta may belong to by its name, and does by its index, its id or its place. */
+function known(drafts: readonly Draft[], { index, id, name }: Delta): Draft | undefined {
+  const mayBe = (draft: Draft) => draft.name === undefined || name === undefined || draft.name === name
+  const byId = (draft: Draft) => draft.id === id && mayBe(draft)
   if (index !== undefined) {
-    const indexed = drafts.filter(draft => draft.index === index)
-    return indexed.findLast(draft => id !== undefined && draft.id === id) ?? indexed.at(-1)
+    const byIndex = (draft: Draft) => draft.index === index && mayBe(draft)
+    const identified = id === undefined ? undefined : drafts.findLast(draft => byIndex(draft) && byId(draft))
+    return identified ?? drafts.findLast(byIndex)
   }
-  if (id !== undefined) return drafts.findLast(draft => draft.id === id)
-  const last = drafts.at(-1)
+  if (id !== undefined) return drafts.findLast(byId)
+  const last = drafts.findLast(mayBe)
   return name === undefined || last?.name === undefined ? last : undefined
 }
 
-function isComplete(input: string): boolean {
-  try {
-    return isFields(JSON.parse(input))
-  } catch {
-    return false
-  }
+function begun(drafts: Draft[]): Draft {
+  if (drafts.length === mostCalls) throw new UnreadableAnswer('The tool calls are too many.')
+  const progress = createJsonProgress()
+  const draft = { index: undefined, id: undefined, name: undefined, input: '', extra: undefined, progress }
+  drafts.push(draft)
+  return draft
 }
 
-function append(draft: Draft, { index, id, name, input, extra }: Draft): void {
+function append(draft: Draft, { index, id, name, input, extra }: Delta): void {
   draft.index ??= index
   draft.id ??= id
   draft.name ??= name
   draft.extra ??= extra
   draft.input += input
+  draft.progress.advance(input)
 }
 
-/** One entry of `delta.tool_calls`. */
-function readDelta(value: unknown): Draft {
+function sizeOf({ id = '', name = '', input, extra }: Delta): number {
+  return id.length + name.length + input.length + (extra === undefined ? 0 : JSON.stringify(extra).length)
+}
+
+function readDelta(value: unknown): Delta {
   const { index, id, function: called, extra_content: extra } = fieldsOf(value)
   const { name, arguments: input } = fieldsOf(called)
   return {
