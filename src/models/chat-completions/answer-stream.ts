@@ -12,15 +12,19 @@ const drainMs = 1000
 /** Parts that may wait for a reader before the connection is held back. */
 const mostWaiting = 1000
 
+/** Bytes of a whole answer, so that one without end can't fill the memory. */
+const mostBytes = 32 * 1024 * 1024
+
 /** The parts of a streamed answer. By hand, since a part is to go through one promise alone: the one it is asked by. */
 export function answerStream({ body, status }: Reply): AsyncIterableIterator<StreamPart, undefined> {
   const events = createEventData()
   const reader = createAnswerReader(give)
-  const waiting: StreamPart[] = []
+  const waiting = createQueue<StreamPart>()
+  let bytes = 0
   let wanted: ((result: Result) => void) | undefined
 
   function give(part: StreamPart): void {
-    if (wanted === undefined) waiting.push(part)
+    if (wanted === undefined) waiting.add(part)
     else wanted({ done: false, value: part })
     wanted = undefined
     if (reader.isOver()) finish(part)
@@ -38,13 +42,21 @@ export function answerStream({ body, status }: Reply): AsyncIterableIterator<Str
     reader.fail(error instanceof UnreadableAnswer ? error : brokenConnection(error, status))
   }
 
+  function take(piece: Uint8Array): void {
+    bytes += piece.byteLength
+    if (bytes > mostBytes) throw new UnreadableAnswer('The answer has no end.')
+    for (const data of events.read(piece)) reader.read(data)
+  }
+
   body.on('data', (piece: Uint8Array) => {
+    // What follows the end is only waited out.
+    if (reader.isOver()) return
     try {
-      for (const data of events.read(piece)) reader.read(data)
+      take(piece)
     } catch (error) {
       fail(error)
     }
-    if (waiting.length > mostWaiting) body.pause()
+    if (waiting.size() > mostWaiting) body.pause()
   })
   body.once('end', () => {
     for (const data of events.end()) reader.read(data)
@@ -56,7 +68,7 @@ export function answerStream({ body, status }: Reply): AsyncIterableIterator<Str
   const iterator: AsyncIterableIterator<StreamPart, undefined> = {
     [Symbol.asyncIterator]: () => iterator,
     next() {
-      const value = waiting.shift()
+      const value = waiting.take()
       if (value !== undefined) return Promise.resolve<Result>({ done: false, value })
       if (reader.isOver()) return Promise.resolve<Result>({ done: true, value: undefined })
       if (body.isPaused()) body.resume()
@@ -70,4 +82,27 @@ export function answerStream({ body, status }: Reply): AsyncIterableIterator<Str
     },
   }
   return iterator
+}
+
+/** First in, first out: taking from the front of a long array moves all the rest of it. */
+function createQueue<Item>() {
+  let items: Item[] = []
+  let taken = 0
+
+  return {
+    size: () => items.length - taken,
+    add(item: Item): void {
+      items.push(item)
+    },
+    take(): Item | undefined {
+      const item = items[taken]
+      if (item === undefined) return undefined
+      taken += 1
+      if (taken === items.length) {
+        items = []
+        taken = 0
+      }
+      return item
+    },
+  }
 }

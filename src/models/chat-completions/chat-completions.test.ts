@@ -332,6 +332,25 @@ describe.each(ways)('by %s', (_way, send) => {
     })
   })
 
+  test('an answer without end is given up, and not asked for again', async () => {
+    let made = 0
+    const piece = `: ${'x'.repeat(1_000_000)}\n\n`
+    async function* endless() {
+      for (; made < 60; made += 1) yield piece
+      yield openaiText('Hi').join('')
+    }
+    const { text, error, requests } = await ask({ stream: endless() })
+    expect(text).toBe('')
+    expect(error).toMatchObject({ code: 'MODEL_ERROR', message: expect.stringContaining("can't be read") })
+    expect(requests).toHaveLength(1)
+  })
+
+  test('many parts of one event come in order', async () => {
+    const content = Array.from({ length: 20_000 }, (_, index) => ({ type: 'text', text: `${index},` }))
+    const { text } = await ask(streamOf(openaiChunk({ content }), openaiChunk({}, 'stop')))
+    expect(text).toBe(content.map(part => part.text).join(''))
+  })
+
   test('the request says all that a turn has to say', async () => {
     const prompt: PromptMessage[] = [
       { role: 'system', content: 'Be brief.' },
