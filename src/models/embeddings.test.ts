@@ -141,6 +141,26 @@ describe('embedding', () => {
     })
   })
 
+  test.each<[string, Reply]>([
+    ['too large', { json: { data: [{ embedding: [1, 2] }], padding: 'x'.repeat(1_000_000) } }],
+    ['without end', { stream: Array.from({ length: 100 }, () => 'x'.repeat(100_000)), cut: true }],
+    ['that is no JSON', { text: '{"data":' }],
+  ])('an answer %s is unreadable, and not asked for again', async (_, reply) => {
+    await using server = await startModelServer(() => reply)
+    const configuration = {
+      embeddingProvider: 'openai-compatible' as const,
+      embeddingModel: 'm',
+      openaiCompatible: { baseUrl: server.url },
+    }
+    const model = await modelsWith(configuration).embedding(plain)
+    if (model.provider === 'builtin') throw new Error('expected a remote model')
+    await expect(model.embed(['a'], { purpose: 'query' })).rejects.toMatchObject({
+      code: 'MODEL_ERROR',
+      message: expect.stringContaining("can't be read"),
+    })
+    expect(server.requests).toHaveLength(1)
+  })
+
   test('ends with the signal', async () => {
     const leaving = new AbortController()
     await using server = await startModelServer(() => {

@@ -1,4 +1,4 @@
-import { json } from 'node:stream/consumers'
+import type { Readable } from 'node:stream'
 import type { EmbeddingModelV4 } from '@ai-sdk/provider'
 import { Type } from 'typebox'
 import { matches } from '#platform/schema-check.ts'
@@ -14,13 +14,36 @@ export function embeddingsModel(modelId: string, endpoint: Endpoint): Pick<Embed
     async doEmbed({ values, abortSignal }) {
       const body = { model: modelId, input: values, encoding_format: 'float' }
       const reply = await post(endpoint, '/embeddings', body, abortSignal)
-      const answer = await json(reply.body).catch(error => {
-        throw error instanceof SyntaxError
-          ? new UnreadableAnswer('The answer is not JSON.', error)
-          : brokenConnection(error, reply.status)
+      const bytes = await bytesWithin(reply.body, mostBytesOf(values.length)).catch(error => {
+        throw error instanceof UnreadableAnswer ? error : brokenConnection(error, reply.status)
       })
+      const answer = parsed(bytes)
       if (!matches(answerSchema, answer)) throw new UnreadableAnswer('The answer holds no vectors.')
       return { embeddings: answer.data.map(({ embedding }) => embedding), warnings: [] }
     },
+  }
+}
+
+/** Bytes that an answer may have: a vector of sixteen thousand numbers a text, written out, and what surrounds them. */
+function mostBytesOf(texts: number): number {
+  return 64 * 1024 + texts * 512 * 1024
+}
+
+async function bytesWithin(body: Readable, mostBytes: number): Promise<Buffer> {
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for await (const piece of body) {
+    size += piece.byteLength
+    if (size > mostBytes) throw new UnreadableAnswer(`The answer has more than ${mostBytes} bytes.`)
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces)
+}
+
+function parsed(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes))
+  } catch (error) {
+    throw new UnreadableAnswer('The answer is not JSON.', error)
   }
 }
