@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { UnreadableAnswer } from './call-failure.ts'
 import { createEventData } from './event-data.ts'
 
@@ -56,5 +56,32 @@ describe('the data of events', () => {
     expect(() => {
       for (let count = 0; count < 10; count += 1) reader.read(piece)
     }).toThrow(UnreadableAnswer)
+  })
+
+  test('so is an event of very many lines, however little they say', () => {
+    const reader = createEventData()
+    const piece = Buffer.from('data:\n'.repeat(10_000))
+    expect(() => {
+      for (let count = 0; count < 100; count += 1) reader.read(piece)
+    }).toThrow(UnreadableAnswer)
+  })
+
+  test('events after one another may be longer together than one may be', () => {
+    const reader = createEventData()
+    const half = 'x'.repeat(500_000)
+    for (let count = 0; count < 10; count += 1) {
+      expect(reader.read(Buffer.from(`data: ${half}`))).toEqual([])
+      expect(reader.read(Buffer.from(`${half}\r\n\r\n`))).toEqual([`${half}${half}`])
+    }
+  })
+
+  test('a long line is searched for its end once, however small the pieces it comes in', () => {
+    const searched = vi.spyOn(String.prototype, 'indexOf')
+    const reader = createEventData()
+    const piece = Buffer.from('x')
+    for (let count = 0; count < 1000; count += 1) reader.read(piece)
+    const longest = Math.max(...searched.mock.contexts.map(text => String(text).length))
+    searched.mockRestore()
+    expect(longest).toBe(1)
   })
 })

@@ -15,9 +15,12 @@ export interface EventData {
 /** Comments and fields other than `data` are skipped; lines end with LF or CRLF. */
 export function createEventData(): EventData {
   const decoder = new StringDecoder('utf8')
-  let rest = ''
+  /** The pieces of the line that is not complete yet: joined once, since a line may come in very many. */
+  let pieces: string[] = []
   /** The data lines of the event that is not complete yet, joined by LF. */
   let data: string | undefined
+  /** Characters of those lines, and of the pieces. */
+  let characters = 0
   let hasBegun = false
 
   /** A byte order mark may stand before the first line. */
@@ -32,26 +35,40 @@ export function createEventData(): EventData {
     if (line === '') {
       if (data !== undefined) events.push(data)
       data = undefined
+      characters = 0
     } else if (line.startsWith('data:')) {
       const value = line.slice(line[5] === ' ' ? 6 : 5)
       data = data === undefined ? value : `${data}\n${value}`
+      characters += line.length
     }
+  }
+
+  /** The line that this text completes, without its end. */
+  function lineOf(text: string): string {
+    const isTorn = pieces.length > 0
+    const line = isTorn ? pieces.join('') + text : text
+    if (isTorn) {
+      characters -= line.length - text.length
+      pieces = []
+    }
+    return line.endsWith('\r') ? line.slice(0, -1) : line
   }
 
   function takeLines(text: string): string[] {
     const events: string[] = []
     let start = 0
     for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
-      take(text.slice(start, text[end - 1] === '\r' && end > start ? end - 1 : end), events)
+      take(lineOf(text.slice(start, end)), events)
       start = end + 1
     }
-    rest = text.slice(start)
-    if (rest.length + (data?.length ?? 0) > mostCharacters) throw new UnreadableAnswer('An event has no end.')
+    if (start < text.length) pieces.push(text.slice(start))
+    characters += text.length - start
+    if (characters > mostCharacters) throw new UnreadableAnswer('An event has no end.')
     return events
   }
 
   return {
-    read: piece => takeLines(rest + textOf(piece)),
-    end: () => takeLines(`${rest}${decoder.end()}\n\n`),
+    read: piece => takeLines(textOf(piece)),
+    end: () => takeLines(`${decoder.end()}\n\n`),
   }
 }
