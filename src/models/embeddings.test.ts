@@ -75,6 +75,8 @@ describe('embedding', () => {
       path: '/v1/embeddings',
       headers: { authorization: 'Bearer k' },
     })
+    if (embeddingProvider === 'openai-compatible')
+      expect(server.requests[0]?.headers).toMatchObject({ accept: 'application/json' })
     expect(model.dimensions).toBe(embeddingProvider === 'openai' ? 1536 : undefined)
   })
 

@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestOptions } from 'node:http'
+import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { Readable } from 'node:stream'
@@ -21,24 +21,67 @@ interface Message {
 /** Posts a message; an answer of any status is an answer. Redirects are not followed: they are answers too, or errors. */
 export type Send = (url: string, message: Message) => Promise<Reply>
 
-/** Longest silence of the other side, before its answer and within it: models may think for minutes. In milliseconds. */
-const silenceMs = 600_000
+/** As the outbound guard says it to the addresses that it guards. */
+const userAgent = 'agentstead (+https://github.com/agentstead/agentstead)'
+
+/** In milliseconds. */
+interface Patience {
+  /** For a connection, its encryption included: a server that is there takes it at once. */
+  connect: number
+  /** For the other side's next word, before its answer and within it: models may think for minutes. */
+  silence: number
+}
+
+const patience: Patience = { connect: 10_000, silence: 600_000 }
+
+/** The other side has the request and says nothing: it is hardly quicker when asked the same again. */
+export class Silence extends Error {}
 
 /**
  * Sends by Node's own client: its bodies cost a third of what those of `fetch` do, piece by piece. Only for addresses
  * that the operator has set: nothing guards it.
  */
-export const sendDirectly: Send = async (url, { headers, body, signal }) => {
-  const { promise, resolve, reject } = Promise.withResolvers<Reply>()
-  const address = new URL(url)
-  const post = address.protocol === 'https:' ? requestHttps : requestHttp
-  const options: RequestOptions = { method: 'POST', headers, timeout: silenceMs, ...(signal && { signal }) }
-  const request = post(address, options, answer => resolve(replyOf(answer)))
-  request.once('timeout', () => request.destroy(new Error('The other side has been silent for too long.')))
-  // Stays, since a request may fail after its answer has begun; then its body fails too.
-  request.on('error', reject)
-  request.end(body)
-  return await promise
+export const sendDirectly: Send = sendDirectlyWithin(patience)
+
+export function sendDirectlyWithin({ connect, silence }: Patience): Send {
+  return async (url, { headers, body, signal }) => {
+    const { promise, resolve, reject } = Promise.withResolvers<Reply>()
+    const address = new URL(url)
+    const isEncrypted = address.protocol === 'https:'
+    const options: RequestOptions = {
+      method: 'POST',
+      headers: { 'user-agent': userAgent, ...headers },
+      timeout: silence,
+      ...(signal && { signal }),
+    }
+    const request = (isEncrypted ? requestHttps : requestHttp)(address, options)
+    let answer: IncomingMessage | undefined
+    request.once('response', response => {
+      answer = response
+      resolve(replyOf(response))
+    })
+    request.once('timeout', () => {
+      // Destroyed by its request, an answer would not tell why.
+      const waitedFor = answer ?? request
+      waitedFor.destroy(new Silence('The other side has been silent for too long.'))
+    })
+    giveUpConnecting(request, isEncrypted ? 'secureConnect' : 'connect', connect)
+    // Stays, since a request may fail after its answer has begun; then its body fails too.
+    request.on('error', reject)
+    request.end(body)
+    return await promise
+  }
+}
+
+/** A connection that is kept from an earlier request is not waited for. */
+function giveUpConnecting(request: ClientRequest, connected: string, milliseconds: number): void {
+  request.once('socket', socket => {
+    if (!socket.connecting) return
+    const timer = setTimeout(() => request.destroy(new Error('No connection came about.')), milliseconds)
+    const stop = () => clearTimeout(timer)
+    socket.once(connected, stop)
+    request.once('close', stop)
+  })
 }
 
 function replyOf(answer: IncomingMessage): Reply {

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Readable } from 'node:stream'
 import { AppError } from '#platform/errors.ts'
 import type { Reply } from '../send.ts'
+import { Silence } from '../send.ts'
 
 interface FailureDetails {
   statusCode?: number
@@ -38,12 +39,31 @@ export class CallFailure extends Error {
 export function notReached(error: unknown): unknown {
   if (error instanceof AppError) return error
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  return new CallFailure(`Cannot connect: ${messageOf(cause)}`, { isRetryable: true, cause: error })
+  const isRetryable = !isSilence(error) && !isInvalid(error) && !isInvalid(cause)
+  return new CallFailure(`Cannot connect: ${messageOf(cause)}`, { isRetryable, cause: error })
 }
 
 /** An answer that stopped with its connection. */
 export function brokenConnection(error: unknown, statusCode: number): CallFailure {
-  return new CallFailure('The connection broke', { statusCode, isRetryable: true, cause: error })
+  const isRetryable = !isSilence(error)
+  return new CallFailure('The connection broke', { statusCode, isRetryable, cause: error })
+}
+
+/** By Node's own client, or by `fetch`, which wraps its time-outs. */
+function isSilence(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined
+  return (
+    error instanceof Silence || [error, cause].some(each => /_(HEADERS|BODY)_TIMEOUT$/.test(codeOf(each)))
+  )
+}
+
+/** A request that can't be sent to anyone, such as one to no address. */
+function isInvalid(error: unknown): boolean {
+  return error instanceof TypeError && codeOf(error).startsWith('ERR_INVALID_')
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
 }
 
 /** An answer that is none, by the name that the provider packages give it. */

@@ -382,6 +382,7 @@ describe.each(ways)('by %s', (_way, send) => {
       maxOutputTokens: 9,
     }
     const { requests } = await ask(streamOf(openaiChunk({}, 'stop')), options)
+    expect(requests[0]?.headers).toMatchObject({ accept: 'text/event-stream' })
     expect(requests[0]?.headers.authorization).toBeUndefined()
     expect(requests[0]?.body).toEqual({
       model: 'm-1',
@@ -444,7 +445,7 @@ describe.each(ways)('by %s', (_way, send) => {
           () => undefined,
           (error: unknown) => error,
         )
-      expect(failure).toMatchObject({ name: 'APICallError' })
+      expect(failure).toMatchObject({ name: 'APICallError', isRetryable: false })
       expect(String(failure)).not.toContain('secret')
     })
 

@@ -8,8 +8,9 @@ import { requestBody } from './request-body.ts'
 export function chatCompletionsModel(modelId: string, endpoint: Endpoint): Pick<LanguageModel, 'doStream'> {
   return {
     async doStream(options) {
-      const body = requestBody(modelId, options)
-      return { stream: answerStream(await post(endpoint, '/chat/completions', body, options.abortSignal)) }
+      const content = requestBody(modelId, options)
+      const question = { content, accept: 'text/event-stream', signal: options.abortSignal } as const
+      return { stream: answerStream(await post(endpoint, '/chat/completions', question)) }
     },
   }
 }

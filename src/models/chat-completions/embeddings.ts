@@ -12,8 +12,9 @@ const answerSchema = Type.Object({ data: Type.Array(Type.Object({ embedding: Typ
 export function embeddingsModel(modelId: string, endpoint: Endpoint): Pick<EmbeddingModelV4, 'doEmbed'> {
   return {
     async doEmbed({ values, abortSignal }) {
-      const body = { model: modelId, input: values, encoding_format: 'float' }
-      const reply = await post(endpoint, '/embeddings', body, abortSignal)
+      const content = { model: modelId, input: values, encoding_format: 'float' }
+      const question = { content, accept: 'application/json', signal: abortSignal } as const
+      const reply = await post(endpoint, '/embeddings', question)
       const bytes = await bytesWithin(reply.body, mostBytesOf(values.length)).catch(error => {
         throw error instanceof UnreadableAnswer ? error : brokenConnection(error, reply.status)
       })

@@ -3,15 +3,22 @@ import type { Reply } from '../send.ts'
 import { sendBy } from '../send.ts'
 import { notReached, refusal } from './call-failure.ts'
 
+interface Question {
+  content: object
+  /** The type that the answer is to have. */
+  accept: 'text/event-stream' | 'application/json'
+  signal: AbortSignal | undefined
+}
+
 /** Sends a request and returns its answer if that is a success; throws what `readFailure` reads. */
 export async function post(
   { baseUrl, apiKey, fetch, send = sendBy(fetch) }: Endpoint,
   path: string,
-  content: object,
-  signal: AbortSignal | undefined,
+  { content, accept, signal }: Question,
 ): Promise<Reply> {
   const headers = {
     'content-type': 'application/json',
+    accept,
     ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
   }
   const message = { headers, body: JSON.stringify(content), signal }

@@ -1,0 +1,72 @@
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { collect, immediately, question } from '#test/support/collect-answer.ts'
+import type { Reply } from '#test/support/model-server.ts'
+import { openaiText, startModelServer } from '#test/support/model-server.ts'
+import { streamWithRetry } from './call-with-retry.ts'
+import { brokenConnection, notReached } from './chat-completions/call-failure.ts'
+import { chatCompletionsModel } from './chat-completions/chat-completions.ts'
+import { remoteLanguageModel } from './providers.ts'
+import { sendDirectly, sendDirectlyWithin } from './send.ts'
+
+const minute = 60_000
+
+test('says who asks', async () => {
+  await using server = await startModelServer(() => ({ stream: openaiText('Hi') }))
+  const send = sendDirectly
+  await chatCompletionsModel('m-1', { baseUrl: server.url, fetch, send }).doStream(question('Hello'))
+  expect(server.requests[0]?.headers['user-agent']).toMatch(/^agentstead /)
+})
+
+test('a connection that does not come about is given up long before a silence is, and may be tried again', async () => {
+  const server = createServer(socket => socket.resume())
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  // It takes the bytes and never answers the greeting of the encryption.
+  const baseUrl = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const send = sendDirectlyWithin({ connect: 20, silence: minute })
+  const asking = chatCompletionsModel('m-1', { baseUrl, fetch, send }).doStream(question('Hello'))
+  await expect(asking).rejects.toMatchObject({ name: 'APICallError', isRetryable: true })
+  await new Promise(resolve => server.close(resolve))
+})
+
+test('a connection that came about is not given up while the model thinks', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => {
+    vi.useRealTimers()
+  })
+  await using server = await startModelServer(() => {
+    vi.advanceTimersByTime(minute)
+    return { stream: openaiText('Hi') }
+  })
+  const endpoint = { baseUrl: server.url, fetch, send: sendDirectly }
+  const model = await remoteLanguageModel('openai-compatible', 'm-1', endpoint)
+  const { text } = await collect(streamWithRetry(model, question('Hello'), immediately))
+  expect(text).toBe('Hi')
+  expect(server.requests).toHaveLength(1)
+})
+
+async function* silence() {
+  yield ': wait\n\n'
+  await new Promise(() => {})
+}
+
+test.each<[string, () => Reply | Promise<Reply>]>([
+  ['before the answer', () => new Promise<Reply>(() => {})],
+  ['within the answer', () => ({ stream: silence() })],
+])('a silence %s ends the turn, and nobody is asked again', async (_, respond) => {
+  await using server = await startModelServer(respond)
+  const send = sendDirectlyWithin({ connect: minute, silence: 50 })
+  const model = await remoteLanguageModel('openai-compatible', 'm-1', { baseUrl: server.url, fetch, send })
+  const { error } = await collect(streamWithRetry(model, question('Hello'), immediately))
+  expect(error).toMatchObject({ code: 'MODEL_ERROR' })
+  expect(server.requests).toHaveLength(1)
+})
+
+test.each(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'])('so does one that fetch tells by %s', code => {
+  const cause = Object.assign(new Error('timeout'), { code })
+  expect(notReached(new TypeError('fetch failed', { cause }))).toMatchObject({ isRetryable: false })
+  expect(brokenConnection(new TypeError('terminated', { cause }), 200)).toMatchObject({
+    isRetryable: false,
+  })
+})
