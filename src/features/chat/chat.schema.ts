@@ -9,9 +9,6 @@ import { listMetaSchema, listParameters } from '#platform/http/list-query.ts'
 
 const time = Type.String({ format: 'date-time' })
 
-/** For texts that are stored: not every database can hold U+0000. Beside the pattern of the text's own, if it has one. */
-const storable = { allOf: [{ pattern: '^[^\\u0000]*$', description: 'text without the character U+0000' }] }
-
 export const toolCallSchema = Type.Object(
   { id: Type.String(), name: Type.String(), arguments: Type.Record(Type.String(), Type.Unknown()) },
   { title: 'ToolCall' },
@@ -65,8 +62,8 @@ const turnOptions = {
 }
 
 export const newMessageSchema = Type.Object({
-  content: Type.String({ minLength: 1, maxLength: 500_000, pattern: '\\S', ...storable }),
-  conversationId: Type.Optional(Type.String({ minLength: 1, maxLength: 100, ...storable })),
+  content: Type.String({ minLength: 1, maxLength: 500_000, pattern: '\\S' }),
+  conversationId: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
   autoRag: Type.Optional(
     Type.Boolean({ default: true, description: 'Look the message up in the sources first.' }),
   ),
@@ -119,7 +116,7 @@ export const conversationListSchema = Type.Object({
 })
 
 export const newConversationSchema = Type.Object({
-  title: Type.String({ minLength: 1, maxLength: 200, pattern: '\\S', ...storable }),
+  title: Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' }),
 })
 
 export const modelSchema = Type.Object(

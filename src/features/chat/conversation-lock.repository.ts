@@ -98,6 +98,16 @@ export async function updateHeld(
   return updated.length > 0
 }
 
+/** Takes the lock from those whose lease has ended, for good: their later writes name a token that is too old. */
+export async function endLeases(database: Database, conversationId?: string): Promise<void> {
+  await database
+    .updateTable('conversations')
+    .set(({ eb }) => ({ lock_holder: null, lock_expires_at: null, lock_token: eb('lock_token', '+', 1) }))
+    .where('lock_holder', 'is not', null)
+    .$if(conversationId !== undefined, query => query.where('id', '=', conversationId ?? ''))
+    .execute()
+}
+
 /** Whether each conversation is locked; of one, or of all. */
 export async function listLocked(database: Database, now: string, conversationId?: string) {
   const conversations = await database

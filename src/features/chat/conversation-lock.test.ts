@@ -42,6 +42,16 @@ describe('the lock of a conversation', () => {
     await expect(second.acquire(db, 'talk')).resolves.toMatchObject({ conversationId: 'talk' })
   })
 
+  it('is lost for good to a change that came after the end of its lease', async () => {
+    const { clock, db, first, second } = await setStage()
+    const lock = await first.acquire(db, 'talk')
+    clock.advance(leaseMs + 1)
+    await second.requireUnlocked(db, 'talk')
+    expect(await first.renew(db, lock)).toBe(false)
+    expect(await first.release(db, lock)).toBe(false)
+    await expect(second.acquire(db, 'talk')).resolves.toMatchObject({ conversationId: 'talk' })
+  })
+
   it('of no conversation can’t be had', async () => {
     const { db, first } = await setStage()
     await expect(first.acquire(db, 'other')).rejects.toMatchObject({ code: 'NOT_FOUND' })
@@ -74,7 +84,7 @@ describe('the lock of a conversation', () => {
     await first.acquire(db, 'talk')
     clock.advance(59_000)
     await second.requireUnlocked(db)
-    await expect(second.acquire(db, 'talk')).resolves.toMatchObject({ token: 2 })
+    await expect(second.acquire(db, 'talk')).resolves.toMatchObject({ token: 3 })
   })
 
   it('is free at once for the process that follows a dead one', async () => {

@@ -4,7 +4,7 @@ import { timestamp } from '#platform/clock.ts'
 import { AppError, notFound } from '#platform/errors.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { ConversationEnd, HeldLock, Lock } from './conversation-lock.repository.ts'
-import { listLocked, takeLock, updateHeld } from './conversation-lock.repository.ts'
+import { endLeases, listLocked, takeLock, updateHeld } from './conversation-lock.repository.ts'
 
 type Database = Kysely<AgentTables>
 
@@ -20,15 +20,21 @@ interface Needs {
 export function createConversationLock({ clock, holder, leaseMs }: Needs) {
   const expiry = () => new Date(clock.now() + leaseMs).toISOString()
 
-  /** For changes that need no lock of their own. Without an id no conversation at all may be locked. */
-  async function requireUnlocked(database: Database, conversationId?: string): Promise<void> {
+  async function checkUnlocked(database: Database, conversationId?: string): Promise<void> {
     const conversations = await listLocked(database, timestamp(clock), conversationId)
     if (conversationId !== undefined && conversations.length === 0) throw notFound('Conversation')
     if (conversations.includes(true)) throw conversationLocked()
   }
 
   return {
-    requireUnlocked,
+    /**
+     * For changes that need no lock of their own, in their transaction. Without an id no conversation at all may be locked.
+     * A holder whose lease has ended writes nothing more.
+     */
+    async requireUnlocked(transaction: Database, conversationId?: string): Promise<void> {
+      await checkUnlocked(transaction, conversationId)
+      await endLeases(transaction, conversationId)
+    },
 
     /** How often a holder renews, in milliseconds: two renewals may fail before the lease ends. */
     renewalMs: leaseMs / 3,
@@ -41,7 +47,7 @@ export function createConversationLock({ clock, holder, leaseMs }: Needs) {
       const lease = { holder, now: timestamp(clock), expiresAt: expiry() }
       const lock = await takeLock(database, conversationId, { ...lease, messageAt })
       if (lock !== undefined) return lock
-      await requireUnlocked(database, conversationId)
+      await checkUnlocked(database, conversationId)
       throw conversationLocked()
     },
 

@@ -120,7 +120,7 @@ function createConnection(database: DatabaseSync, patience: number): DatabaseCon
 }
 
 /** `node:sqlite` takes neither truth values, times nor `undefined`; the tables' forms of them are 0 and 1, ISO 8601 and null. */
-function bindable(value: unknown): SQLInputValue {
+export function bindable(value: unknown): SQLInputValue {
   if (value === undefined) return null
   if (typeof value === 'boolean') return value ? 1 : 0
   if (value instanceof Date) return value.toISOString()

@@ -1,5 +1,6 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { ReadAtOnce } from '../prepared-query.ts'
+import { bindable } from './dialect.ts'
 import { isBusy } from './errors.ts'
 
 /** Reads from a connection in between its transactions; a busy database is left to the way that tries again. */
@@ -16,7 +17,7 @@ export function createReadAtOnce(database: DatabaseSync): ReadAtOnce {
   return (sql, parameters) => {
     if (!database.isOpen || database.isTransaction) return undefined
     try {
-      return statementOf(sql).all(...(parameters as SQLInputValue[]))
+      return statementOf(sql).all(...parameters.map(bindable))
     } catch (error) {
       if (isBusy(error)) return undefined
       throw error
