@@ -152,7 +152,7 @@ describe('three replicas on one database', () => {
     for (const [conversationId, ids] of messages) {
       const { body } = await replicas
         .any()
-        .call<MessageList>('GET', `${chat}?conversationId=${conversationId}`)
+        .call<MessageList>('GET', `${chat}?conversationId=${conversationId}&limit=1000`)
       expect(body.messages.map(({ id }) => id)).toEqual(expect.arrayContaining(ids))
       await untilUnlocked(conversationId)
     }
