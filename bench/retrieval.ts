@@ -83,7 +83,7 @@ async function prepare(path: string, documents: readonly Document[]): Promise<vo
   await withAgentDatabase(path, { readOnly: false }, async db => {
     await makeSource(db)
     const chunks = documents.map(({ title, text }) => ({ ...chunkOf(text), section: title }))
-    const writer = createIndexWriter({ db, ids: randomIds })
+    const writer = createIndexWriter({ db, ids: randomIds, attempt: 'bench' })
     await writer.start('source')
     await writer.add('source', chunks)
     await writer.finish('source')
@@ -205,10 +205,10 @@ async function measureSpeed({ documents, queries }: Collection): Promise<void> {
 
   const pool = createWorkerPool({ log: createLog('silent') })
   const index = createSearchIndex({ readers: pool, writers: pool })
-  const source = { databasePath: path, sourceId: 'source' }
+  const source = { databasePath: path, sourceId: 'source', attempt: 'bench' }
   const replace = (some: readonly Chunk[]) =>
     withAgentDatabase(path, { readOnly: false }, async database => {
-      const writer = createIndexWriter({ db: database, ids: randomIds })
+      const writer = createIndexWriter({ db: database, ids: randomIds, attempt: source.attempt })
       await writer.start('source')
       await writer.store('source', some)
       const model = { provider: 'builtin' as const, id: 'builtin' }

@@ -155,6 +155,8 @@ interface ChunkGenerationsTable {
   settled: number
   /** Names the attempt that has stored all chunks which are to be shown next; null while there is none such. */
   draft: string | null
+  /** Names the run that may write the source's chunks: every other's writes are refused. */
+  attempt: string | null
   /** The source's chunks up to this sequence are in the indexes. */
   indexed_sequence: number
 }

@@ -15,17 +15,22 @@ import { openStorage } from './storage.ts'
 export async function setSearchStage() {
   const { path, db } = await openAgent()
   let chunksMade = 0
+  const attempt = 'first attempt'
   const ids = { record: () => `chunk-${++chunksMade}`, toolCall: () => '' }
 
   function write<Result>(
     work: (writer: IndexWriter, db: SearchDatabase) => Promise<Result>,
+    as = attempt,
   ): Promise<Result> {
-    return withAgentDatabase(path, { readOnly: false }, own => work(createIndexWriter({ db: own, ids }), own))
+    return withAgentDatabase(path, { readOnly: false }, own =>
+      work(createIndexWriter({ db: own, ids, attempt: as }), own),
+    )
   }
 
   return {
     path,
     db,
+    attempt,
     addSource: (id: string) => addSource(db, id),
     write,
 

@@ -148,7 +148,7 @@ async function fillIndex({ path }: OpenAgent): Promise<void> {
   let made = 0
   const ids = { record: () => `chunk-${++made}`, toolCall: () => '' }
   await withAgentDatabase(path, { readOnly: false }, async db => {
-    const writer = createIndexWriter({ db, ids })
+    const writer = createIndexWriter({ db, ids, attempt: 'first attempt' })
     const replace = async (source: string, texts: string[], vectors?: number[][]) => {
       await writer.start(source)
       const embedded = vectors && { space: floats, vectors: vectors.map(values => Float32Array.from(values)) }

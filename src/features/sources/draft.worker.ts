@@ -36,10 +36,10 @@ export type IngestedFile = { kind: 'drafted'; chunks: number } | NotRead
 export async function draftFile(file: StoredFile): Promise<IngestedFile> {
   const read = await readChunks(file)
   if (read.kind !== 'read') return read
-  const { databasePath, sourceId, draft, isBuiltin } = file
+  const { databasePath, sourceId, attempt, draft, isBuiltin } = file
   const { chunks } = read
   await withAgentDatabase(databasePath, { readOnly: false }, async db => {
-    const writer = createIndexWriter({ db, ids: randomIds })
+    const writer = createIndexWriter({ db, ids: randomIds, attempt })
     await writer.start(sourceId)
     if (isBuiltin && chunks.length <= chunksPerTask) await writer.add(sourceId, chunks)
     else await writer.store(sourceId, chunks)

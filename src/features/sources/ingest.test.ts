@@ -11,7 +11,7 @@ import { defaultChunking } from './chunking/chunking-options.ts'
 import type { StoredFile } from './draft.worker.ts'
 import { createIngest } from './ingest.ts'
 import type { DocumentFormat } from './parsing/document-format.ts'
-import { countDraft, hasDraft } from './search/generations.ts'
+import { continueDraft, countDraft } from './search/generations.ts'
 
 const log = createLog('silent')
 const pools: WorkerPool[] = []
@@ -29,19 +29,20 @@ function pool(memoryLimitMb?: number): WorkerPool {
 const ingest = createIngest({ workers: pool() })
 
 async function setIngestStage() {
-  const { path: databasePath, addSource, db } = await setSearchStage()
+  const { path: databasePath, addSource, db, attempt } = await setSearchStage()
   await addSource('manual')
   function stored(format: DocumentFormat, bytes: string | Uint8Array): StoredFile {
     const path = join(temporaryDirectory(), 'stored')
     writeFileSync(path, bytes)
-    const target = { databasePath, sourceId: 'manual', draft: 'first', isBuiltin: true }
+    const target = { databasePath, sourceId: 'manual', attempt, draft: 'first', isBuiltin: true }
     return { ...target, location: { kind: 'directory', path }, format, chunking: defaultChunking }
   }
-  return { db, stored }
+  const hasDraft = () => continueDraft(db, { sourceId: 'manual', attempt }, 'first')
+  return { db, stored, hasDraft }
 }
 
 test('a file becomes a draft of chunks that say where they stand', async () => {
-  const { db, stored } = await setIngestStage()
+  const { db, stored, hasDraft } = await setIngestStage()
   const pdf = makePdf(['Tea is green.', 'Milk is white.'], { outline: [{ title: 'Milk', page: 2 }] })
   expect(await ingest(stored('pdf', pdf))).toEqual({ kind: 'drafted', chunks: 2 })
   const chunks = await db
@@ -53,7 +54,7 @@ test('a file becomes a draft of chunks that say where they stand', async () => {
     { content: 'Tea is green.', start_offset: 0, end_offset: 13, page: 1, section: null },
     { content: 'Milk is white.', start_offset: 15, end_offset: 29, page: 2, section: 'Milk' },
   ])
-  expect(await hasDraft(db, 'manual', 'first')).toBe(true)
+  expect(await hasDraft()).toBe(true)
 })
 
 describe('the chunks of a file', () => {
@@ -74,10 +75,10 @@ describe('the chunks of a file', () => {
 })
 
 test('a file that holds nothing to read is an answer, not an error', async () => {
-  const { db, stored } = await setIngestStage()
+  const { stored, hasDraft } = await setIngestStage()
   const read = await ingest(stored('pdf', 'no pdf'))
   expect(read).toEqual({ kind: 'unreadable', reason: 'This file is damaged or not a PDF.' })
-  expect(await hasDraft(db, 'manual', 'first')).toBe(false)
+  expect(await hasDraft()).toBe(false)
 })
 
 test('a file that is gone is an answer, too', async () => {

@@ -2,11 +2,12 @@ import type { EmbeddingModel } from '#models/embeddings.ts'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { AppError } from '#platform/errors.ts'
+import { randomIds } from '#platform/ids.ts'
 import type { JobContext, JobHandler, Transact } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { Ingest } from './ingest.ts'
 import { documentFormatOf } from './parsing/document-format.ts'
-import { hasDraft } from './search/generations.ts'
+import { continueDraft } from './search/generations.ts'
 import { indexDraft } from './search/index-draft.ts'
 import { embeddingName } from './search/provider-space.ts'
 import type { SearchIndex } from './search/search-index.ts'
@@ -41,10 +42,11 @@ export function createProcessSourceJob(needs: Needs): JobHandler<AgentHandle> {
     if (format === undefined || source.file_path === undefined)
       return fail(agent, source, 'The file of this source is missing.')
     const model = await needs.embeddingOf(agent.agentId)
-    const place = { databasePath: agent.path, sourceId: source.id }
+    const attempt = randomIds.record()
+    const place = { databasePath: agent.path, sourceId: source.id, attempt }
     // Of another job or embedding there may be a draft, too, but not one to go on with.
     const draft = `${jobId} ${embeddingName(model)}`
-    if (!(await hasDraft(db, source.id, draft))) {
+    if (!(await continueDraft(db, place, draft))) {
       const location = agent.files.locate(source.file_path)
       const { chunk_size, overlap, method } = source.config
       const chunking = { chunk_size, overlap, method }

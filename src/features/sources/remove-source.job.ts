@@ -1,3 +1,4 @@
+import { randomIds } from '#platform/ids.ts'
 import type { JobHandler } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { SearchIndex } from './search/search-index.ts'
@@ -13,7 +14,7 @@ export function createRemoveSourceJob(index: Pick<SearchIndex, 'remove'>): JobHa
       const sourceId = sourceIdOf(payload)
       const removed = await findRemovedFile(agent.db, sourceId)
       if (removed === undefined) return
-      await index.remove({ databasePath: agent.path, sourceId }, signal)
+      await index.remove({ databasePath: agent.path, sourceId, attempt: randomIds.record() }, signal)
       if (removed.file_path !== null) await agent.files.remove(removed.file_path)
       await deleteSource(agent.db, sourceId)
     },

@@ -37,7 +37,7 @@ export const agentPlans: Plans<AgentTables, 'chunk_text'> = {
   sources: { key: ['id'] },
   file_parts: { instead: 'the files are copied, wherever they are kept' },
   chunks: { key: ['sequence'], numbered: 'sequence' },
-  chunk_generations: { key: ['source_id'] },
+  chunk_generations: { key: ['source_id'], released: ['attempt'] },
   outbox: { key: ['id'], released: ['lease_holder', 'lease_expires_at'] },
   agent_facts: { key: ['name'] },
   chunk_text: { instead: 'made anew from the chunks' },

@@ -120,7 +120,7 @@ describe.skipIf(fixtures === '')('real documents (REAL_FIXTURES must name their 
 async function draftTarget() {
   const { path: databasePath, addSource } = await setSearchStage()
   await addSource('manual')
-  const target = { databasePath, sourceId: 'manual', draft: 'first', isBuiltin: true }
+  const target = { databasePath, sourceId: 'manual', attempt: 'first', draft: 'first', isBuiltin: true }
   return { ...target, chunking: defaultChunking }
 }
 

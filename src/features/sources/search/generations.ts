@@ -3,28 +3,44 @@
  * draft: all of them are stored first, then they go into the indexes. A single update of the range below then shows the
  * new and hides the old, which are removed afterwards. So search never sees half a source, whatever dies when, no
  * transaction is long, and an attempt that died is continued by the next one.
+ *
+ * Each run names itself here when it begins, and each write of it asks for that name in the statement or transaction in
+ * which it is made: one that lives on after its lease was lost can't mix its chunks with those of the run after it.
  */
 import type { Expression, ExpressionBuilder, Kysely } from 'kysely'
 import type { AgentTables } from '#storage/tables.ts'
 
 type Database = Kysely<AgentTables>
 
-const nothing = { first_sequence: 1, last_sequence: 0 }
-
-/** To be called before chunks of the source come or go that are not to be shown; ends its draft. */
-export async function unsettle(db: Database, sourceId: string): Promise<void> {
-  await write(db, sourceId, { settled: 0, draft: null })
+/** One run of what writes a source's chunks. */
+export interface Attempt {
+  sourceId: string
+  /** Unlike that of every other run, also of the same job. */
+  attempt: string
 }
 
-/** Shows no chunk of the source any more. */
-export async function hide(db: Database, sourceId: string): Promise<void> {
-  await write(db, sourceId, { ...nothing, settled: 0, draft: null })
+const nothing = { first_sequence: 1, last_sequence: 0 }
+
+/** To be called before chunks of the source come or go that are not to be shown; ends its draft and other attempts. */
+export async function unsettle(db: Database, { sourceId, attempt }: Attempt): Promise<void> {
+  await write(db, sourceId, { settled: 0, draft: null, attempt })
+}
+
+/** Shows no chunk of the source any more, and ends all attempts but the one that is named. */
+export async function hide(db: Database, sourceId: string, attempt: string | null = null): Promise<void> {
+  await write(db, sourceId, { ...nothing, settled: 0, draft: null, attempt })
 }
 
 async function write(
   db: Database,
   sourceId: string,
-  changes: { settled: number; draft: null; first_sequence?: number; last_sequence?: number },
+  changes: {
+    settled: number
+    draft: null
+    attempt: string | null
+    first_sequence?: number
+    last_sequence?: number
+  },
 ): Promise<void> {
   await db
     .insertInto('chunk_generations')
@@ -33,25 +49,52 @@ async function write(
     .execute()
 }
 
+/**
+ * To be called first in a transaction that writes chunks or their indexes: until it ends, no other attempt can begin.
+ * Reading would not do, since one could begin, and look what is there to be removed, before this transaction is committed.
+ */
+export async function requireAttempt(db: Database, attempt: Attempt): Promise<void> {
+  await change(db, attempt, { attempt: attempt.attempt })
+}
+
+type Changes = Partial<Omit<AgentTables['chunk_generations'], 'source_id'>>
+
+/** @throws Error when another attempt has begun, or the source is gone. */
+async function change(db: Database, { sourceId, attempt }: Attempt, changes: Changes): Promise<void> {
+  const { numUpdatedRows } = await db
+    .updateTable('chunk_generations')
+    .set(changes)
+    .where('source_id', '=', sourceId)
+    .where('attempt', '=', attempt)
+    .executeTakeFirstOrThrow()
+  if (numUpdatedRows === 0n) throw new Error(ended)
+}
+
+const ended = 'Another attempt has taken over the chunks of this source.'
+
 /** To be called when no chunks of the source are left but those shown. */
-export async function settle(db: Database, sourceId: string): Promise<void> {
-  await db.updateTable('chunk_generations').set({ settled: 1 }).where('source_id', '=', sourceId).execute()
+export async function settle(db: Database, attempt: Attempt): Promise<void> {
+  await change(db, attempt, { settled: 1 })
 }
 
 /** To be called when all chunks of a draft are stored, since `unsettle`; from here on it may be continued. */
-export async function completeDraft(db: Database, sourceId: string, draft: string): Promise<void> {
-  await db.updateTable('chunk_generations').set({ draft }).where('source_id', '=', sourceId).execute()
+export async function completeDraft(db: Database, attempt: Attempt, draft: string): Promise<void> {
+  await change(db, attempt, { draft })
 }
 
-/** Whether all chunks of this draft are stored and none is shown yet. */
-export async function hasDraft(db: Database, sourceId: string, draft: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('chunk_generations')
-    .select('source_id')
+/** Makes the draft this attempt's. False unless all chunks of it are stored and none is shown yet. */
+export async function continueDraft(
+  db: Database,
+  { sourceId, attempt }: Attempt,
+  draft: string,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('chunk_generations')
+    .set({ attempt })
     .where('source_id', '=', sourceId)
     .where('draft', '=', draft)
-    .executeTakeFirst()
-  return row !== undefined
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
 }
 
 /** Numbers of chunks of the source's draft: all of them, and those that are in the indexes. */
@@ -81,17 +124,16 @@ export async function nextUnindexed(db: Database, sourceId: string, limit: numbe
 }
 
 /** To be called in the transaction that puts a chunk into the indexes. */
-export async function markIndexed(db: Database, sourceId: string, sequence: number): Promise<void> {
-  await db
-    .updateTable('chunk_generations')
-    .set({ indexed_sequence: sequence })
-    .where('source_id', '=', sourceId)
-    .execute()
+export async function markIndexed(db: Database, attempt: Attempt, sequence: number): Promise<void> {
+  await change(db, attempt, { indexed_sequence: sequence })
 }
 
-/** Shows the chunks stored since the last call instead of those shown so far, and tells how many they are. */
-export async function showNewest(db: Database, sourceId: string): Promise<number> {
-  const newest = await generationOf(db, sourceId)
+/**
+ * Shows the chunks stored since the last call instead of those shown so far, and tells how many they are. To be called in
+ * a transaction that begins with `requireAttempt`.
+ */
+export async function showNewest(db: Database, attempt: Attempt): Promise<number> {
+  const newest = await generationOf(db, attempt.sourceId)
     .select(({ fn }) => [
       fn.min('sequence').as('first'),
       fn.max('sequence').as('last'),
@@ -101,17 +143,18 @@ export async function showNewest(db: Database, sourceId: string): Promise<number
     .executeTakeFirstOrThrow()
   const count = Number(newest.count)
   const range = { first_sequence: Number(newest.first), last_sequence: Number(newest.last) }
-  await db
-    .updateTable('chunk_generations')
-    .set({ ...(count === 0 ? nothing : range), draft: null })
-    .where('source_id', '=', sourceId)
-    .execute()
+  await change(db, attempt, { ...(count === 0 ? nothing : range), draft: null })
   return count
 }
 
 /** Forgets a source that has no chunks any more. */
-export async function forget(db: Database, sourceId: string): Promise<void> {
-  await db.deleteFrom('chunk_generations').where('source_id', '=', sourceId).execute()
+export async function forget(db: Database, { sourceId, attempt }: Attempt): Promise<void> {
+  const { numDeletedRows } = await db
+    .deleteFrom('chunk_generations')
+    .where('source_id', '=', sourceId)
+    .where('attempt', '=', attempt)
+    .executeTakeFirstOrThrow()
+  if (numDeletedRows === 0n) throw new Error(ended)
 }
 
 /** The sequences of the source's chunks that are not shown. */

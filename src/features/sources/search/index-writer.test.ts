@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { chunkOf, setSearchStage } from '#test/support/search-stage.ts'
-import { countDraft, hasDraft } from './generations.ts'
+import { continueDraft, countDraft } from './generations.ts'
 
 const many = (word: string, count = 100) =>
   Array.from({ length: count }, (_, index) => `${word} number ${index}`)
@@ -180,8 +180,8 @@ describe('a draft', () => {
   })
 
   test('may be continued by its name only, and only until it is shown', async () => {
-    const { write, db } = await stageWith('manual')
-    const isThere = (draft: string) => hasDraft(db, 'manual', draft)
+    const { write, db, attempt } = await stageWith('manual')
+    const isThere = (draft: string) => continueDraft(db, { sourceId: 'manual', attempt }, draft)
     await write(async writer => {
       await writer.start('manual')
       await writer.store('manual', [chunkOf('tea'), chunkOf('milk')])
@@ -198,13 +198,13 @@ describe('a draft', () => {
   })
 
   test('ends with the next one, and with the removal of its source', async () => {
-    const { write, db } = await stageWith('manual')
+    const { write, db, attempt } = await stageWith('manual')
     for (const end of ['start', 'remove'] as const)
       await write(async writer => {
         await writer.start('manual')
         await writer.complete('manual', 'first')
         await writer[end]('manual')
-        expect(await hasDraft(db, 'manual', 'first')).toBe(false)
+        expect(await continueDraft(db, { sourceId: 'manual', attempt }, 'first')).toBe(false)
       })
   })
 })

@@ -2,6 +2,7 @@ import type { Transaction } from 'kysely'
 import { embedDocument } from '#models/builtin-embedding.ts'
 import { searchableText } from '#models/text-analysis.ts'
 import type { Ids } from '#platform/ids.ts'
+import { inTransaction } from '#platform/transaction.ts'
 import type { SearchDatabase, Vector, VectorSpace } from '#storage/search-engine.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { Chunk } from '../chunking/chunk-document.ts'
@@ -13,6 +14,7 @@ import {
   hide,
   markIndexed,
   nextUnindexed,
+  requireAttempt,
   settle,
   showNewest,
   unsettle,
@@ -21,7 +23,7 @@ import { indexedText } from './indexed-text.ts'
 import { inShortTransactions } from './short-transactions.ts'
 
 export interface IndexWriter {
-  /** Begins a draft of the source's chunks; what an attempt that died left behind is removed. */
+  /** Begins a draft of the source's chunks; what an attempt that died left behind is removed, and others are ended. */
   start(sourceId: string): Promise<void>
   /** Stores chunks of the draft, for `index` to make them findable. */
   store(sourceId: string, chunks: readonly Chunk[]): Promise<void>
@@ -58,24 +60,34 @@ const batchSize = 32
 
 /**
  * Writes the chunks of an agent's sources with their indexes. For worker threads: it computes for long and may wait for
- * locks. One at a time for each source; sources don't disturb one another.
+ * locks. Sources don't disturb one another; of two attempts at one source, the one that began last goes on, and the other's
+ * writes change nothing and throw.
  */
-export function createIndexWriter(needs: { db: SearchDatabase; ids: Ids }): IndexWriter {
+export function createIndexWriter(needs: { db: SearchDatabase; ids: Ids; attempt: string }): IndexWriter {
   const { db, engine } = needs.db
-  const place = { db, singleWriter: engine.singleWriter }
+  const attemptAt = (sourceId: string) => ({ sourceId, attempt: needs.attempt })
+  const placeOf = (sourceId: string) => ({
+    db,
+    singleWriter: engine.singleWriter,
+    begin: (transaction: Transaction<AgentTables>) => requireAttempt(transaction, attemptAt(sourceId)),
+  })
 
   async function removeHidden(sourceId: string): Promise<void> {
     const tables = await engine.vectorTables(db)
-    await inShortTransactions(place, await hiddenChunks(db, sourceId), async (transaction, sequence) => {
-      await engine.removeFullText(transaction, sequence)
-      await engine.removeVectors(transaction, tables, sequence)
-      await transaction.deleteFrom('chunks').where('sequence', '=', sequence).execute()
-    })
+    await inShortTransactions(
+      placeOf(sourceId),
+      await hiddenChunks(db, sourceId),
+      async (transaction, sequence) => {
+        await engine.removeFullText(transaction, sequence)
+        await engine.removeVectors(transaction, tables, sequence)
+        await transaction.deleteFrom('chunks').where('sequence', '=', sequence).execute()
+      },
+    )
   }
 
   async function store(sourceId: string, chunks: readonly Chunk[]): Promise<void> {
     const rows = chunks.map(chunk => ({ id: needs.ids.record(), source_id: sourceId, ...columns(chunk) }))
-    await inShortTransactions(place, batches(rows), async (transaction, batch) => {
+    await inShortTransactions(placeOf(sourceId), batches(rows), async (transaction, batch) => {
       await transaction.insertInto('chunks').values(batch).execute()
     })
   }
@@ -87,40 +99,43 @@ export function createIndexWriter(needs: { db: SearchDatabase; ids: Ids }): Inde
     async function write(transaction: Transaction<AgentTables>, { sequence, terms, vector }: Prepared) {
       await engine.writeFullText(transaction, sequence, terms)
       if (vector !== undefined) await engine.writeVector(transaction, space, sequence, vector)
-      await markIndexed(transaction, sourceId, sequence)
+      await markIndexed(transaction, attemptAt(sourceId), sequence)
     }
 
     const stored = await nextUnindexed(db, sourceId, limit)
     const vectors = embedded && batches(embedded.vectors)
     for (const [number, batch] of batches(stored).entries()) {
       const prepared = batch.map((chunk, at) => prepare(chunk, vectors?.[number]?.[at]))
-      await inShortTransactions(place, prepared, write)
+      await inShortTransactions(placeOf(sourceId), prepared, write)
     }
     return stored.length
   }
 
   return {
     async start(sourceId) {
-      await unsettle(db, sourceId)
+      await unsettle(db, attemptAt(sourceId))
       await removeHidden(sourceId)
     },
     store,
-    complete: (sourceId, draft) => completeDraft(db, sourceId, draft),
+    complete: (sourceId, draft) => completeDraft(db, attemptAt(sourceId), draft),
     index,
     async add(sourceId, chunks, embedded) {
       await store(sourceId, chunks)
       await index(sourceId, chunks.length, embedded)
     },
     async finish(sourceId) {
-      const count = await showNewest(db, sourceId)
+      const count = await inTransaction(db, async transaction => {
+        await requireAttempt(transaction, attemptAt(sourceId))
+        return showNewest(transaction, attemptAt(sourceId))
+      })
       await removeHidden(sourceId)
-      await settle(db, sourceId)
+      await settle(db, attemptAt(sourceId))
       return count
     },
     async remove(sourceId) {
-      await hide(db, sourceId)
+      await hide(db, sourceId, needs.attempt)
       await removeHidden(sourceId)
-      await forget(db, sourceId)
+      await forget(db, attemptAt(sourceId))
     },
   }
 }

@@ -1,13 +1,13 @@
 /** What runs in a thread of the worker pool; the other side is `search-index.ts`. */
 import { randomIds } from '#platform/ids.ts'
 import { withAgentDatabase } from './agent-database.ts'
+import type { Attempt } from './generations.ts'
 import type { Embedded, IndexWriter } from './index-writer.ts'
 import { createIndexWriter } from './index-writer.ts'
 
-export interface SourceTask {
+export interface SourceTask extends Attempt {
   /** `path` of the agent's handle. */
   databasePath: string
-  sourceId: string
 }
 
 export interface IndexTask extends SourceTask {
@@ -30,10 +30,10 @@ export function remove(task: SourceTask): Promise<void> {
 }
 
 function write<Result>(
-  { databasePath }: SourceTask,
+  { databasePath, attempt }: SourceTask,
   work: (writer: IndexWriter) => Promise<Result>,
 ): Promise<Result> {
   return withAgentDatabase(databasePath, { readOnly: false }, db =>
-    work(createIndexWriter({ db, ids: randomIds })),
+    work(createIndexWriter({ db, ids: randomIds, attempt })),
   )
 }

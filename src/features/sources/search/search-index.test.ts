@@ -6,12 +6,12 @@ import { indexDraft } from './index-draft.ts'
 import { createSearchIndex } from './search-index.ts'
 
 async function setIndexStage() {
-  const { path, addSource, write, replace, db } = await setSearchStage()
+  const { path, addSource, write, replace, db, attempt } = await setSearchStage()
   const pool = createWorkerPool({ log: createLog('silent') })
   onTestFinished(() => pool.close())
   const index = createSearchIndex({ readers: pool, writers: pool })
   await addSource('manual')
-  const source = { databasePath: path, sourceId: 'manual' }
+  const source = { databasePath: path, sourceId: 'manual', attempt }
   const store = (count: number) =>
     write(async writer => {
       await writer.start('manual')

@@ -19,6 +19,8 @@ interface Database<Tables> {
   db: Kysely<Tables>
   /** Of the database's engine. */
   singleWriter: boolean
+  /** What each of the transactions begins with. */
+  begin?(transaction: Transaction<Tables>): Promise<void>
 }
 
 /**
@@ -26,7 +28,7 @@ interface Database<Tables> {
  * them, they get as long a turn after each; what an error or a crash interrupts is done up to the last commit.
  */
 export async function inShortTransactions<Tables, Item>(
-  { db, singleWriter }: Database<Tables>,
+  { db, singleWriter, begin }: Database<Tables>,
   items: readonly Item[],
   work: (transaction: Transaction<Tables>, item: Item) => Promise<void>,
 ): Promise<void> {
@@ -35,6 +37,7 @@ export async function inShortTransactions<Tables, Item>(
     const turn = await inTransaction(db, async transaction => {
       // From here on, since waiting for the lock holds up nobody.
       const begun = performance.now()
+      await begin?.(transaction)
       let next = done
       for (const item of items.slice(done)) {
         if (performance.now() - begun >= turns.own) break

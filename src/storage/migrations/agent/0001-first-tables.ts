@@ -109,11 +109,14 @@ async function createChunks(db: Kysely<unknown>, parts: SchemaParts): Promise<vo
   await parts.createFullText(db)
   await db.schema
     .createTable('chunk_generations')
-    .addColumn('source_id', parts.textType, column => column.primaryKey())
+    .addColumn('source_id', parts.textType, column =>
+      column.primaryKey().references('sources.id').onDelete('cascade'),
+    )
     .addColumn('first_sequence', parts.sequenceReference, column => column.notNull())
     .addColumn('last_sequence', parts.sequenceReference, column => column.notNull())
     .addColumn('settled', 'integer', column => column.notNull())
     .addColumn('draft', parts.textType)
+    .addColumn('attempt', parts.textType)
     .addColumn('indexed_sequence', parts.sequenceReference, column => column.notNull())
     .execute()
 }

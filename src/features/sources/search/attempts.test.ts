@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest'
+import { chunkOf, setSearchStage } from '#test/support/search-stage.ts'
+import type { Chunk } from '../chunking/chunk-document.ts'
+import { continueDraft, hide, unsettle } from './generations.ts'
+import type { IndexWriter } from './index-writer.ts'
+
+const texts = (word: string, count: number) =>
+  Array.from({ length: count }, (_, index) => `${word} tea number ${index}`)
+const chunksOf = (word: string, count: number): Chunk[] => texts(word, count).map(chunkOf)
+const ended = /another attempt/i
+
+/** Two runs of one job, which index the same source. */
+async function setTwoAttempts() {
+  const stage = await setSearchStage()
+  await stage.addSource('manual')
+  const stored = async () => {
+    const rows = await stage.db.selectFrom('chunks').select('content').orderBy('sequence').execute()
+    return rows.map(({ content }) => content)
+  }
+  return {
+    ...stage,
+    stored,
+    first: <Result>(work: (writer: IndexWriter) => Promise<Result>) => stage.write(work, 'first'),
+    second: <Result>(work: (writer: IndexWriter) => Promise<Result>) => stage.write(work, 'second'),
+  }
+}
+
+test('an attempt that goes on after another has begun changes nothing', async () => {
+  const { first, second, stored, search } = await setTwoAttempts()
+  await first(async writer => {
+    await writer.start('manual')
+    await writer.store('manual', chunksOf('first', 3))
+  })
+  await second(async writer => {
+    await writer.start('manual')
+    await writer.store('manual', chunksOf('second', 3))
+  })
+  await first(async writer => {
+    await expect(writer.store('manual', chunksOf('first', 2))).rejects.toThrow(ended)
+    await expect(writer.index('manual', 10)).rejects.toThrow(ended)
+    await expect(writer.complete('manual', 'draft')).rejects.toThrow(ended)
+    await expect(writer.finish('manual')).rejects.toThrow(ended)
+  })
+  await second(async writer => {
+    await writer.store('manual', chunksOf('second', 2))
+    await writer.complete('manual', 'draft')
+    expect(await writer.index('manual', 10)).toBe(5)
+    expect(await writer.finish('manual')).toBe(5)
+  })
+  await expect(first(writer => writer.finish('manual'))).rejects.toThrow(ended)
+  const expected = [...texts('second', 3), ...texts('second', 2)]
+  expect(await stored()).toEqual(expected)
+  expect((await search('tea')).map(({ content }) => content).sort()).toEqual(expected.sort())
+})
+
+test('one that is in the midst of storing leaves nothing in the draft of the next', async () => {
+  const { first, second, stored } = await setTwoAttempts()
+  await first(writer => writer.start('manual'))
+  const overtaken = first(writer => writer.store('manual', chunksOf('first', 3000))).catch(String)
+  await second(async writer => {
+    await writer.start('manual')
+    await writer.store('manual', chunksOf('second', 100))
+    await overtaken
+    await writer.index('manual', 100)
+    expect(await writer.finish('manual')).toBe(100)
+  })
+  expect(await stored()).toEqual(texts('second', 100))
+})
+
+test('a draft that is continued ends the attempt that made it', async () => {
+  const { first, second, db } = await setTwoAttempts()
+  await first(async writer => {
+    await writer.start('manual')
+    await writer.store('manual', chunksOf('first', 5))
+    await writer.complete('manual', 'draft')
+    await writer.index('manual', 2)
+  })
+  expect(await continueDraft(db, { sourceId: 'manual', attempt: 'second' }, 'draft')).toBe(true)
+  await first(async writer => {
+    await expect(writer.index('manual', 3)).rejects.toThrow(ended)
+    await expect(writer.finish('manual')).rejects.toThrow(ended)
+  })
+  await second(async writer => {
+    expect(await writer.index('manual', 5)).toBe(3)
+    expect(await writer.finish('manual')).toBe(5)
+  })
+})
+
+test('removal ends the attempts at a source, and its row takes all that is known of its chunks along', async () => {
+  const { first, second, db } = await setTwoAttempts()
+  await first(writer => writer.start('manual'))
+  await hide(db, 'manual')
+  await expect(first(writer => writer.store('manual', chunksOf('first', 1)))).rejects.toThrow(ended)
+  await db.deleteFrom('sources').where('id', '=', 'manual').execute()
+  expect(await db.selectFrom('chunk_generations').selectAll().execute()).toEqual([])
+  await expect(unsettle(db, { sourceId: 'manual', attempt: 'second' })).rejects.toThrow(/foreign key/i)
+  await expect(second(writer => writer.start('manual'))).rejects.toThrow(/foreign key/i)
+  expect(await db.selectFrom('chunk_generations').selectAll().execute()).toEqual([])
+})
