@@ -28,8 +28,6 @@ interface Needs {
  */
 export async function transfer(needs: Needs): Promise<void> {
   const { source, target, agent, progress } = needs
-  await source.requireUnused()
-  await target.requireUnused()
   const agents = await agentsToCopy(source, agent)
   await requireNoOtherKey(source, target)
   const isResumed = await requireFreeTarget({ from: source.name, agent }, source, target)
@@ -54,7 +52,8 @@ export async function transfer(needs: Needs): Promise<void> {
   sayParts(parts, progress)
 
   // What a service has changed meanwhile would be missing.
-  await source.requireUnused()
+  await source.requireUntouched()
+  await target.requireUntouched()
   await copyKeyCheck(source.platform, target.platform)
   const aboutKey = await copyKey(source, target)
   await endTransfer(target.platform)
