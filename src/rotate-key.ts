@@ -15,11 +15,19 @@ async function rotateKey(configuration: Configuration): Promise<RotationResult> 
   const { engine } = await openStorage(configuration, createLog(configuration.logLevel))
   try {
     if (!(await engine.isUsed())) throw new Error(nothingThere(configuration))
+    await using _held = await heldData(configuration)
     await using platform = await openPlatformDatabase(engine)
     return await rotateEncryptionKey({ platform, previous, current })
   } finally {
     await engine.close()
   }
+}
+
+/** Keeps services away. A data directory was locked when it was opened. */
+async function heldData({ database }: Configuration): Promise<AsyncDisposable | undefined> {
+  if (database === undefined) return undefined
+  const { claimData } = await import('#storage/postgres/data-lock.ts')
+  return await claimData(database.url, 'this database')
 }
 
 function nothingThere({ database, dataDirectory }: Configuration): string {

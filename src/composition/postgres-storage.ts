@@ -2,8 +2,10 @@ import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { createWakeUps } from '#platform/jobs/postgres/wake-ups.ts'
 import type { Log } from '#platform/log.ts'
+import { connectToShare } from '#storage/postgres/data-lock.ts'
 import { createEngine } from '#storage/postgres/engine.ts'
 import { extensionSchema } from '#storage/postgres/vector-extension.ts'
+import { requireCompleteTransfer } from '#storage/transfer/marker.ts'
 import type { Storage, StorageConfiguration } from './storage.ts'
 
 type PostgresConfiguration = StorageConfiguration & {
@@ -19,10 +21,24 @@ export async function openPostgresStorage(
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const onError = (error: Error) => log.warn({ err: error }, 'a connection to the database broke')
   const engine = createEngine({ ...database, fileBucket, onError })
+  let share: AsyncDisposable | undefined
+  const endShare = async () => {
+    await share?.[Symbol.asyncDispose]()
+    share = undefined
+  }
   return {
-    engine,
+    engine: {
+      ...engine,
+      async close() {
+        await endShare()
+        await engine.close()
+      },
+    },
     encryptionKeyFile: join(folder, 'encryption.key'),
     async prepare(platform) {
+      share = await connectToShare(database.url)
+      // A transfer may have begun and failed before the data was shared.
+      await requireCompleteTransfer(platform)
       const hasExtension = (await extensionSchema(platform)) !== undefined
       if (hasExtension) log.info('pgvector compares the vectors of embedding providers')
       else
@@ -30,7 +46,12 @@ export async function openPostgresStorage(
           'the database has no pgvector: a search reads all vectors of embedding providers, which is exact but slow where there are many',
         )
     },
-    createWakeUps: (_platform, clock) => createWakeUps({ database: engine.direct, clock, log }),
+    async createWakeUps(_platform, clock) {
+      const wakeUps = await createWakeUps({ database: engine.direct, clock, log })
+      // From here on the connection that listens keeps it.
+      await endShare()
+      return wakeUps
+    },
     // Who held a lease may be alive: it ends by itself.
     onOpen: () => [],
   }

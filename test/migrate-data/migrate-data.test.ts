@@ -234,13 +234,49 @@ describe.each(kinds)('a copy on %s', kind => {
     expect([removed.code, removed.stderr]).toEqual([1, expect.stringContaining('is still to be removed')])
   })
 
+  it('of one agent that was interrupted keeps services out until it is abandoned', async () => {
+    const [source, target] = await Promise.all([places.sqlite(), places[kind]()])
+    await fillPlace(source, ['a', 'b'], box, 12_000)
+    await fillPlace(target, ['a'], box, 100)
+    const abandon = (agent: string) =>
+      runProgram(migrateFile, {}, '--to', target, '--agent', agent, '--abandon')
+    expect(await abandon('a')).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^The copy was not removed: .* holds no incomplete copy of an agent a\.\n$/,
+      ),
+    })
+    await withPlace(target, ({ platform }) =>
+      platform.updateTable('agents').set({ name: 'Here', name_key: 'here' }).execute(),
+    )
+    const program = startProgram(migrateFile, '--from', source, '--to', target, '--agent', 'b')
+    while ((await program.line()) !== '  messages: 10000 rows so far');
+    await program.kill()
+    await expect(startService(target)).rejects.toThrow('--agent b --abandon')
+    expect((await abandon('a')).code).toBe(1)
+
+    expect(await abandon('b')).toMatchObject({
+      code: 0,
+      stderr: '',
+      stdout: expect.stringContaining('agent b'),
+    })
+    await withPlace(target, async storage => {
+      const agents = await storage.platform.selectFrom('agents').select('id').execute()
+      expect(agents).toEqual([{ id: 'a' }])
+      expect(await askAgent(storage, 'a')).toMatchObject({ files: [true, true] })
+    })
+    await using service = await startService(target)
+    await service.stop()
+    expect((await migrate(source, target, '--agent', 'b')).code).toBe(0)
+  })
+
   it('waits for no service on either side', async () => {
     const [source, target, other] = await Promise.all([places[kind](), places.sqlite(), places.sqlite()])
     await fillPlace(other, ['a'], box, 100)
     await using service = await startService(source)
     const { code, stdout, stderr } = await migrate(source, target)
     expect([code, stdout]).toEqual([1, ''])
-    expect(stderr).toMatch(/is in use by another process|a service is using/)
+    expect(stderr).toMatch(/is in use by another process|a service, or another command, is using/)
     expect((await migrate(other, source)).stderr).toBe(stderr)
     await service.stop()
     expect((await migrate(source, target)).code).toBe(0)
@@ -314,6 +350,8 @@ describe('the command', () => {
     [['--from', 'data', '--to', 'postgres://host']],
     [['--from', 'data', '--to', 'other', '--agents', 'a']],
     [['data', 'other']],
+    [['--to', 'other', '--abandon']],
+    [['--from', 'data', '--to', 'other', '--agent', 'a', '--abandon']],
   ])('%j is answered with how to use it', async parameters => {
     const { code, stdout, stderr } = await runProgram(migrateFile, {}, ...parameters)
     expect([code, stdout]).toEqual([2, ''])

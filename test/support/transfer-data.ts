@@ -26,15 +26,8 @@ const removedMessages = 3
 /** A folder, or the address of a database. */
 export function openPlace(place: string): Promise<Storage> {
   return place.startsWith('postgres')
-    ? databasesOn(createPostgresEngine({ url: ofTest(place), maxConnections: 6, onError: () => {} }))
+    ? databasesOn(createPostgresEngine({ url: place, maxConnections: 6, onError: () => {} }))
     : openEmbeddedStorage({ path: place })
-}
-
-/** Workers keep their connection for some seconds: nobody is to take it for that of a service. */
-function ofTest(url: string): string {
-  const address = new URL(url)
-  address.searchParams.set('application_name', 'test')
-  return address.href
 }
 
 export async function withPlace<Result>(
@@ -220,7 +213,7 @@ export async function wakeUpsAt(place: string): Promise<{ agent_id: string; year
 }
 
 async function sharedWakeUps(url: string) {
-  const engine = createPostgresEngine({ url: ofTest(url), maxConnections: 3, onError: () => {} })
+  const engine = createPostgresEngine({ url, maxConnections: 3, onError: () => {} })
   try {
     return await sharedWakeUpRows(engine.direct)
   } finally {

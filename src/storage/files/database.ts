@@ -29,17 +29,16 @@ export function createDatabaseFiles({ db, path }: Needs): FileStore {
   }
 }
 
-/** Undefined where there is no such file. */
-export async function readFileParts(db: Kysely<AgentTables>, name: string): Promise<Uint8Array | undefined> {
-  const parts: Uint8Array[] = []
-  for (;;) {
+/** The parts of a file, each read when it is wanted; none where there is no such file. */
+export async function* fileParts(db: Kysely<AgentTables>, name: string): AsyncGenerator<Uint8Array> {
+  for (let number = 0; ; number += 1) {
     const part = await db
       .selectFrom('file_parts')
       .select('content')
       .where('file_id', '=', name)
-      .where('number', '=', parts.length)
+      .where('number', '=', number)
       .executeTakeFirst()
-    if (part === undefined) return parts.length === 0 ? undefined : Buffer.concat(parts)
-    parts.push(part.content)
+    if (part === undefined) return
+    yield part.content
   }
 }

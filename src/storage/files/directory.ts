@@ -4,11 +4,20 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { FileStore } from './file-store.ts'
 
+/** Of the names that we make; those of a database that was copied from elsewhere may be others, and lead out of the folder. */
+const namePattern = /^[A-Za-z0-9_-]+$/
+
 /** Files in a folder of this machine, which must be there; readable by their owner only. */
 export function createDirectoryFiles(folder: string): FileStore {
+  function pathOf(name: string): string {
+    if (!namePattern.test(name)) throw new Error(`not a name of a file: ${JSON.stringify(name)}`)
+    return join(folder, name)
+  }
   return {
-    write: (name, content) => pipeline(content, createWriteStream(join(folder, name), { mode: 0o600 })),
-    remove: name => rm(join(folder, name), { force: true }),
-    locate: name => ({ kind: 'directory', path: join(folder, name) }),
+    // On the disk before anything is written that counts on it.
+    write: async (name, content) =>
+      await pipeline(content, createWriteStream(pathOf(name), { mode: 0o600, flush: true })),
+    remove: async name => await rm(pathOf(name), { force: true }),
+    locate: name => ({ kind: 'directory', path: pathOf(name) }),
   }
 }

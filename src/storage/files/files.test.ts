@@ -117,6 +117,17 @@ test('a file in a directory is readable by its owner only', async () => {
   expect(statSync(join(folder, 'one')).mode & 0o777).toBe(0o600)
 })
 
+test.each(['', '.', '..', '../one', 'a/b', 'a\\b', '/one', 'one.txt', 'a\0b'])(
+  'a name that could lead out of a directory is refused: %j',
+  async name => {
+    const { files } = await directoryStage()
+    const words = 'not a name of a file'
+    expect(() => files.locate(name)).toThrow(words)
+    await expect(files.write(name, streamOf(Buffer.from('text')))).rejects.toThrow(words)
+    await expect(files.remove(name)).rejects.toThrow(words)
+  },
+)
+
 test('what is no file of a directory is an error of the disk, not a missing file', async () => {
   const { files, folder } = await directoryStage()
   mkdirSync(join(folder, 'one'))

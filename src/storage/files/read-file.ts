@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { AppError } from '#platform/errors.ts'
 import { openSearchDatabase } from '../search-database.ts'
 import { readObject } from './bucket.ts'
-import { readFileParts } from './database.ts'
+import { fileParts } from './database.ts'
 import type { FileLocation } from './file-store.ts'
 
 /**
@@ -29,7 +29,8 @@ function read(location: FileLocation): Promise<Uint8Array | undefined> {
 async function readFromDatabase(path: string, name: string): Promise<Uint8Array | undefined> {
   const { db } = await openSearchDatabase(path, { readOnly: true })
   try {
-    return await readFileParts(db, name)
+    const parts = await Array.fromAsync(fileParts(db, name))
+    return parts.length === 0 ? undefined : Buffer.concat(parts)
   } finally {
     await db.destroy()
   }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
+import { shareData } from './data-lock.ts'
 
 interface Options {
   url: string
@@ -21,7 +22,7 @@ const answerTimeout = 5_000
 
 /**
  * Listens to a channel on a connection of its own, which is made anew whenever it breaks: a first failure is not reported
- * as one, since whoever listens has to do without at times anyway.
+ * as one, since whoever listens has to do without at times anyway. As long as it listens, nobody else has the data alone.
  */
 export async function listen(options: Options): Promise<Listener> {
   const closing = new AbortController()
@@ -67,6 +68,7 @@ async function listenOnce(options: Options, signal: AbortSignal, onListening: ()
   signal.addEventListener('abort', stop)
   try {
     await Promise.race([client.connect(), broken.promise])
+    await shareData(client)
     await client.query(`listen ${client.escapeIdentifier(options.channel)}`)
     onListening()
     options.onReconnect()

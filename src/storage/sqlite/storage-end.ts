@@ -35,7 +35,7 @@ export async function openDirectoryEnd(
       keyFile: directory.encryptionKey,
       openWakeUps: async () => createWakeUps({ db: platform.$pickTables<'wake_ups'>(), clock: systemClock }),
       // The lock on the directory sees to that.
-      requireUnused: async () => {},
+      requireUntouched: async () => {},
       startWith: `Start the service with DATA_DIR=${name} and without DATABASE_URL.`,
       async close() {
         await platform.destroy()

@@ -1,9 +1,8 @@
 import { createReadStream } from 'node:fs'
 import { access } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
-import type { Kysely } from 'kysely'
 import type { OpenAgent } from '../engine.ts'
-import type { AgentTables } from '../tables.ts'
+import { fileParts } from '../files/database.ts'
 
 /** The uploads of an agent, read in parts however large they are. */
 export interface AgentFiles {
@@ -17,7 +16,7 @@ export function agentFiles({ db, files }: Pick<OpenAgent, 'db' | 'files'>): Agen
     write: (name, content) => files.write(name, content),
     async read(name) {
       const location = files.locate(name)
-      if (location.kind === 'database') return readParts(db, name)
+      if (location.kind === 'database') return fileParts(db, name)
       if (location.kind === 'directory') return await readFile(location.path)
       throw new Error('files in a bucket are no part of what is copied')
     },
@@ -31,17 +30,4 @@ async function readFile(path: string): Promise<AsyncIterable<Uint8Array> | undef
     return undefined
   }
   return createReadStream(path)
-}
-
-async function* readParts(db: Kysely<AgentTables>, name: string): AsyncGenerator<Uint8Array> {
-  for (let number = 0; ; number += 1) {
-    const part = await db
-      .selectFrom('file_parts')
-      .select('content')
-      .where('file_id', '=', name)
-      .where('number', '=', number)
-      .executeTakeFirst()
-    if (part === undefined) return
-    yield part.content
-  }
 }

@@ -20,14 +20,15 @@ export async function copyFiles(source: Place, target: Pick<Place, 'files'>): Pr
 
 /**
  * Reads the files of all sources and tells what they sum up to. `onFile` gets the content of each and has to read it to
- * its end. A file that is missing, or kept elsewhere, is so on both sides and counts as none; so does an empty one, since
- * a database does not keep it.
+ * its end. A file that is missing, or kept elsewhere, is so on both sides and counts as missing; so does an empty one,
+ * since a database does not keep it.
  */
 export async function readFiles(
   { db, files }: Place,
   onFile: (name: string, content: AsyncIterable<Uint8Array>) => Promise<void> = readToEnd,
 ): Promise<Part> {
   const digest = createDigest('uploads')
+  const missing: string[] = []
   const selection = { table: 'sources', columns: ['file_path'], key: ['id'] as [string] }
   for await (const page of readPages(db, { ...selection, where: sql`file_path is not null` }))
     for (const { file_path } of page) {
@@ -36,9 +37,12 @@ export async function readFiles(
       const sum = createSum()
       if (content !== undefined) await onFile(name, sum.pass(content))
       if (sum.bytes() > 0) digest.add({ name, sha256: sum.sha256() })
-      else digest.note({ missing: name })
+      else {
+        digest.note({ missing: name })
+        missing.push(name)
+      }
     }
-  return digest.part()
+  return { ...digest.part(), missing }
 }
 
 /** Sums up bytes on their way. */

@@ -27,15 +27,19 @@ interface Selected {
 export async function copyPlatform({ source, target, agent, progress }: Needs): Promise<Part[]> {
   const [from, to] = [placeOf(source), placeOf(target)]
   for (const { db, catalogue } of [from, to]) requirePlans(await catalogue.tables(db), platformPlans)
-  const tables = selectedTables(agent)
-  await inTransaction(to.db, async transaction => {
-    for (const { table, where } of tables.toReversed())
-      await sql`delete from ${sql.table(table)} where ${where ?? sql`true`}`.execute(transaction)
-  })
+  await removeFromPlatform(target, agent)
   const parts: Part[] = []
-  for (const selected of tables)
+  for (const selected of selectedTables(agent))
     parts.push(await copyRows({ ...from, ...selected }, to, progress.of(selected.table)))
   return parts
+}
+
+/** Removes the rows that a transfer writes. */
+export async function removeFromPlatform(target: StorageEnd, agent: string | null): Promise<void> {
+  await inTransaction(placeOf(target).db, async transaction => {
+    for (const { table, where } of selectedTables(agent).toReversed())
+      await sql`delete from ${sql.table(table)} where ${where ?? sql`true`}`.execute(transaction)
+  })
 }
 
 /** @param copyTo the rows are read as copying to there changes them. */

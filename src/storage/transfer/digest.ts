@@ -6,6 +6,8 @@ export interface Part {
   rows: number
   /** In hexadecimal digits; equal for the same rows, whichever engine holds them. */
   sha256: string
+  /** Names of the files that rows name and of which there is nothing here. */
+  missing?: string[]
 }
 
 export type Row = Record<string, unknown>

@@ -26,11 +26,16 @@ export const isOwnFact = sql`name <> ${transferFact} and substr(name, 1, ${sql.l
 export async function requireCompleteTransfer(platform: Platform): Promise<void> {
   const transfer = await readTransfer(platform)
   if (transfer === undefined) return
-  const what = transfer.agent === null ? 'the data' : `the agent ${transfer.agent}`
+  const { agent } = transfer
+  const what = agent === null ? 'the data' : `the agent ${agent}`
+  const otherwise =
+    agent === null
+      ? ''
+      : ` Or give the copy up: npm run migrate-data -- --to PLACE --agent ${agent} --abandon`
   throw new AppError(
     'INTERNAL_ERROR',
     `Copying ${what} from ${transfer.from} to here is not complete. Run the same command of npm run migrate-data ` +
-      'again: it goes on where it stopped.',
+      `again: it goes on where it stopped.${otherwise}`,
   )
 }
 

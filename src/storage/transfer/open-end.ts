@@ -40,6 +40,16 @@ export async function withEnds(
   }
 }
 
+/** Opens one place, which has to be there, and closes it after the work. */
+export async function withEnd(address: Address, work: (end: StorageEnd) => Promise<void>): Promise<void> {
+  const end = await openEnd(address, { mustExist: true })
+  try {
+    await work(end)
+  } finally {
+    await end.close()
+  }
+}
+
 function nameOf(address: Address): string {
   return address.kind === 'directory' ? directoryName(address.path) : databaseName(address.url)
 }

@@ -23,8 +23,8 @@ export interface StorageEnd {
   /** File of the generated encryption key; undefined where it is no part of the data. */
   keyFile: string | undefined
   openWakeUps(): Promise<Pick<WakeUps, 'pull' | 'stop'>>
-  /** @throws Error while a service uses this data. */
-  requireUnused(): Promise<void>
+  /** @throws Error when a service may have come to this data since it was opened. */
+  requireUntouched(): Promise<void>
   /** What a service has to be told to use this data. */
   startWith: string
   close(): Promise<void>

@@ -22,8 +22,11 @@ async function openEnds() {
   return { source, target }
 }
 
-function copy(ends: { source: StorageEnd; target: StorageEnd }): Promise<void> {
-  const progress = { say: () => {}, of: () => () => {} }
+function copy(
+  ends: { source: StorageEnd; target: StorageEnd },
+  say: (line: string) => void = () => {},
+): Promise<void> {
+  const progress = { say, of: () => () => {} }
   return transfer({ ...ends, agent: null, searchableText: ({ content }) => content, progress })
 }
 
@@ -72,4 +75,29 @@ test('a table that nobody has said how to copy is an error', async () => {
   const newer = damaged(source, ({ db }) => sql`create table if not exists notes (id text)`.execute(db))
   await newer.engine.openAgent('b').then(({ db }) => db.destroy())
   await expect(copy({ source: newer, target })).rejects.toThrow(/agent b.*nothing says how to copy: notes/)
+})
+
+test('uploads that are not there are counted and named, also for an agent that is copied already', async () => {
+  const { source, target } = await openEnds()
+  const remove = async (agentId: string, name: string) => {
+    const agent = await source.engine.openAgent(agentId)
+    await agent.files.remove(name)
+    await agent.db.destroy()
+  }
+  const words = 'uploads that are missing, empty or kept in a bucket'
+  await remove('a', 'file-of-manual')
+  const first: string[] = []
+  const broken = damaged(target, ({ files }) => files.remove('file-of-stories'))
+  await expect(copy({ source, target: broken }, line => first.push(line))).rejects.toThrow('agent b')
+  expect(first).toContain(`  ${words} (1): file-of-manual`)
+
+  for (const name of ['file-of-manual', 'file-of-stories']) await remove('b', name)
+  const again: string[] = []
+  await copy({ source, target }, line => again.push(line))
+  expect(again).toContain('  is copied already')
+  expect(again.filter(line => line.includes(words) || line.includes('in all'))).toEqual([
+    `  ${words} (1): file-of-manual`,
+    `  ${words} (2): file-of-manual, file-of-stories`,
+    'Uploads in all that were not copied: 3.',
+  ])
 })

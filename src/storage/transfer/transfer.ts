@@ -21,6 +21,9 @@ interface Needs {
   progress: Progress
 }
 
+/** Missing uploads of an agent that are named; of agents whose files are in a bucket it is all of them. */
+const namedFiles = 10
+
 /**
  * Copies data to a place that has none of it, and reads the copy back. It may be run again after it has failed or died:
  * agents whose copy is good are left as they are.
@@ -28,8 +31,6 @@ interface Needs {
  */
 export async function transfer(needs: Needs): Promise<void> {
   const { source, target, agent, progress } = needs
-  await source.requireUnused()
-  await target.requireUnused()
   const agents = await agentsToCopy(source, agent)
   await requireNoOtherKey(source, target)
   const isResumed = await requireFreeTarget({ from: source.name, agent }, source, target)
@@ -38,10 +39,11 @@ export async function transfer(needs: Needs): Promise<void> {
 
   if (agent === null) await removeVanished(agents, target)
   const wakeUps = await target.openWakeUps()
+  let missing = 0
   try {
     for (const [index, id] of agents.entries()) {
       progress.say(`Agent ${index + 1} of ${agents.length}: ${id}`)
-      await transferAgent(id, { ...needs, wakeUps }).catch(error => {
+      missing += await transferAgent(id, { ...needs, wakeUps }).catch(error => {
         throw new Error(`agent ${id}: ${error instanceof Error ? error.message : error}`, { cause: error })
       })
     }
@@ -54,25 +56,30 @@ export async function transfer(needs: Needs): Promise<void> {
   sayParts(parts, progress)
 
   // What a service has changed meanwhile would be missing.
-  await source.requireUnused()
+  await source.requireUntouched()
+  await target.requireUntouched()
   await copyKeyCheck(source.platform, target.platform)
   const aboutKey = await copyKey(source, target)
   await endTransfer(target.platform)
+  if (missing > 0) progress.say(`Uploads in all that were not copied: ${missing}.`)
   progress.say(`Complete. ${target.startWith} ${aboutKey}`)
 }
 
-async function transferAgent(id: string, needs: Needs & { wakeUps: Pick<WakeUps, 'pull'> }): Promise<void> {
+/** Tells how many uploads were not there to be copied. */
+async function transferAgent(id: string, needs: Needs & { wakeUps: Pick<WakeUps, 'pull'> }): Promise<number> {
   const { target, progress } = needs
   const copied = await readCopied(target.platform, id)
-  if (copied !== undefined && copied === sumOf(await readSourceAgent(id, needs))) {
+  const there = copied === undefined ? undefined : await readSourceAgent(id, needs)
+  if (there !== undefined && copied === sumOf(there)) {
     progress.say('  is copied already')
-    return
+    return sayMissing(there, progress)
   }
   await forgetCopied(target.platform, id)
   const parts = await copyAgent(id, needs)
   requireSameParts(parts, await readCopiedAgent(id, needs))
   sayParts(parts, progress)
   await noteCopied(target.platform, id, sumOf(parts))
+  return sayMissing(parts, progress)
 }
 
 /** Agents that a former attempt has copied and that have been deleted since. */
@@ -82,4 +89,14 @@ async function removeVanished(agents: readonly string[], target: StorageEnd): Pr
 
 function sayParts(parts: readonly Part[], { say }: Progress): void {
   for (const part of parts) say(`  ${part.name}: ${inWords(part)}, the same in the copy`)
+}
+
+/** They are missing on both sides, so that the sums do not tell of them. */
+function sayMissing(parts: readonly Part[], { say }: Progress): number {
+  const missing = parts.flatMap(part => part.missing ?? [])
+  const named = missing.slice(0, namedFiles).join(', ')
+  const others = missing.length > namedFiles ? ` and ${missing.length - namedFiles} others` : ''
+  if (missing.length > 0)
+    say(`  uploads that are missing, empty or kept in a bucket (${missing.length}): ${named}${others}`)
+  return missing.length
 }

@@ -1,0 +1,103 @@
+/** The lock by which services, and commands that need the data to themselves, keep out of each other's way in a database. */
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import { AppError } from '#platform/errors.ts'
+
+/** Chosen at random. */
+const lockNumber = '7263410985512463'
+
+/** In milliseconds. */
+const connectTimeout = 10_000
+/** For it the end of a process that has just died is waited for. */
+const patience = 5_000
+const pause = 200
+
+interface HeldData extends AsyncDisposable {
+  client: pg.Client
+  /** @throws Error when the lock was lost meanwhile, with its connection. */
+  requireHeld(): Promise<void>
+}
+
+/**
+ * Lets others share the data, but nobody have it alone, until the connection ends.
+ * @throws AppError `INTERNAL_ERROR` with a sentence for the operator while somebody has it alone.
+ */
+export async function shareData(client: pg.Client): Promise<void> {
+  if (await isTaken(client, 'pg_try_advisory_lock_shared')) return
+  throw new AppError(
+    'INTERNAL_ERROR',
+    'The data in this database is being moved, or gets another key: npm run migrate-data or npm run rotate-key is ' +
+      'using it. Start the service when that has ended.',
+  )
+}
+
+/** Does so on a connection of its own. */
+export async function connectToShare(url: string): Promise<AsyncDisposable> {
+  const { client, ...connection } = await connect(url)
+  try {
+    await shareData(client)
+    return connection
+  } catch (error) {
+    await client.end()
+    throw error
+  }
+}
+
+/**
+ * Has the data alone, on a connection of its own.
+ * @param name of the database, for people.
+ * @throws Error with a sentence for the operator while others use it.
+ */
+export async function claimData(url: string, name: string): Promise<HeldData> {
+  const held = await connect(url)
+  const { client } = held
+  try {
+    if (!(await becomesTrue(() => isTaken(client, 'pg_try_advisory_lock'))))
+      throw new Error(
+        `a service, or another command, is using ${name}. Stop all services on this database, and wait until no ` +
+          'npm run migrate-data or rotate-key is running there.',
+      )
+  } catch (error) {
+    await client.end()
+    throw error
+  }
+  return {
+    ...held,
+    async requireHeld() {
+      await client.query('select 1').catch(error => {
+        throw new Error(
+          `the connection that kept services away from ${name} broke meanwhile. Run the command again.`,
+          { cause: error },
+        )
+      })
+    },
+  }
+}
+
+async function connect(url: string) {
+  const client = new pg.Client({
+    connectionString: url,
+    keepAlive: true,
+    connectionTimeoutMillis: connectTimeout,
+  })
+  // Its next statement tells.
+  client.on('error', () => {})
+  await client.connect()
+  return { client, [Symbol.asyncDispose]: () => client.end() }
+}
+
+type Take = 'pg_try_advisory_lock' | 'pg_try_advisory_lock_shared'
+
+async function isTaken(client: pg.Client, take: Take): Promise<boolean> {
+  const { rows } = await client.query(`select ${take}(${lockNumber}) as taken`)
+  return rows[0]?.taken === true
+}
+
+async function becomesTrue(ask: () => Promise<boolean>): Promise<boolean> {
+  const giveUpAt = performance.now() + patience
+  while (!(await ask())) {
+    if (performance.now() > giveUpAt) return false
+    await delay(pause)
+  }
+  return true
+}
