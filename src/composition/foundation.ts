@@ -6,6 +6,7 @@ import { createJobRunner } from '#platform/jobs/runner.ts'
 import { createTransact } from '#platform/jobs/transact.ts'
 import { createOutbound } from '#platform/outbound/outbound.ts'
 import { createSecretBox } from '#platform/secret-box.ts'
+import { userAgent } from '#platform/user-agent.ts'
 import { createWorkerPool } from '#platform/workers/worker-pool.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { createAgentDatabases } from '#storage/agent-databases.ts'
@@ -21,7 +22,6 @@ import type { Surroundings } from './surroundings.ts'
 
 /** Threads for searches stay ready between questions, so that the first words of an answer need not wait for them. */
 const searchThreadIdleMs = 10 * 60_000
-const userAgent = 'agentstead (+https://github.com/agentstead/agentstead)'
 
 export type Foundation = Awaited<ReturnType<typeof openFoundation>>
 

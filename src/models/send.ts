@@ -3,6 +3,7 @@ import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
+import { userAgent } from '#platform/user-agent.ts'
 
 /** An answer whose body is still on its way. Whoever does not read it to its end destroys it. */
 export interface Reply {
@@ -20,9 +21,6 @@ interface Message {
 
 /** Posts a message; an answer of any status is an answer. Redirects are not followed: they are answers too, or errors. */
 export type Send = (url: string, message: Message) => Promise<Reply>
-
-/** As the outbound guard says it to the addresses that it guards. */
-const userAgent = 'agentstead (+https://github.com/agentstead/agentstead)'
 
 /** In milliseconds. */
 interface Patience {
