@@ -34,7 +34,7 @@ export interface SearchEngine {
   writeVector(db: QueryExecutorProvider, space: VectorSpace, sequence: number, vector: Vector): Promise<void>
   /** Removes a chunk's vectors from the tables named, as `vectorTables` tells them. */
   removeVectors(db: QueryExecutorProvider, tables: readonly string[], sequence: number): Promise<void>
-  /** The tables of all spaces, those of former embeddings included. */
+  /** The tables of all spaces, those of former embeddings included, in the order of their names. */
   vectorTables(db: QueryExecutorProvider): Promise<string[]>
   /**
    * The nearest chunks, nearest first; none of a space that has no table. What points away from the query has the

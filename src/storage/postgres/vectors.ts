@@ -81,6 +81,7 @@ export async function vectorTables(db: QueryExecutorProvider): Promise<string[]>
   const { rows } = await sql<{ name: string }>`
     select relname as name from pg_class
     where relnamespace = current_schema()::regnamespace and relkind = 'r' and starts_with(relname, ${prefix})
+    order by relname
   `.execute(db)
   return rows.map(row => row.name)
 }

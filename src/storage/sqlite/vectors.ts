@@ -48,6 +48,7 @@ export async function vectorTables(db: QueryExecutorProvider): Promise<string[]>
   const { rows } = await sql<{ name: string }>`
     select name from sqlite_schema where type = 'table' and sql like 'create virtual table%'
     and substr(name, 1, ${prefix.length}) = ${prefix}
+    order by name
   `.execute(db)
   return rows.map(row => row.name)
 }
