@@ -5,15 +5,13 @@
  * Bits are compared by what PostgreSQL has of itself. Floats are compared by the extension pgvector where the server has
  * it, and else one by one where the search runs; a table stays as it was made.
  */
-import { createHash } from 'node:crypto'
 import type { QueryExecutorProvider, RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Found, NearestQuery, Vector, VectorSpace } from '../search-engine.ts'
+import { hasDirection, similarityOf, vectorTableName, vectorTablePrefix } from '../vector-space.ts'
 import { isDuplicate } from './errors.ts'
 import { nearestAmongBytes, toBytes } from './exact-scan.ts'
 import { extensionSchema } from './vector-extension.ts'
-
-const prefix = 'chunk_vectors_'
 
 /** How a table keeps its vectors, and the schema that its type and the type's operators are in. */
 export interface Column {
@@ -22,7 +20,7 @@ export interface Column {
 }
 
 export async function createVectors(db: QueryExecutorProvider, space: VectorSpace): Promise<void> {
-  await createVectorTable(db, { ...space, name: nameOf(space) })
+  await createVectorTable(db, { ...space, name: vectorTableName(space) })
 }
 
 type TableOptions = Pick<VectorSpace, 'dimensions' | 'form'>
@@ -60,7 +58,7 @@ export async function writeVector(
 ): Promise<void> {
   checkDimensions(space, vector)
   if (!hasDirection(space, vector)) return
-  const column = await columnOf(db, nameOf(space))
+  const column = await columnOf(db, vectorTableName(space))
   if (column === undefined) throw new Error(`there is no table for the vectors of ${space.id}`)
   await sql`insert into ${tableOf(space)} (sequence, embedding) values (${sequence}, ${vectorParameter(column, vector)})`.execute(
     db,
@@ -80,7 +78,7 @@ export async function removeVectors(
 export async function vectorTables(db: QueryExecutorProvider): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select relname as name from pg_class
-    where relnamespace = current_schema()::regnamespace and relkind = 'r' and starts_with(relname, ${prefix})
+    where relnamespace = current_schema()::regnamespace and relkind = 'r' and starts_with(relname, ${vectorTablePrefix})
     order by relname
   `.execute(db)
   return rows.map(row => row.name)
@@ -94,7 +92,7 @@ export async function nearestByVector(
   const { vector, limit, within } = query
   checkDimensions(space, vector)
   if (!hasDirection(space, vector)) return []
-  const column = await columnOf(db, nameOf(space))
+  const column = await columnOf(db, vectorTableName(space))
   if (column === undefined) return []
   if (column.type === 'bytea') return await nearestAmongBytes(db, tableOf(space), query)
   const filter = within === undefined ? sql`` : sql`where sequence in ${within}`
@@ -134,21 +132,6 @@ function checkDimensions({ form, dimensions }: VectorSpace, { length }: Vector):
   if (given !== dimensions) throw new Error(`the vector has ${given} dimensions, its space ${dimensions}`)
 }
 
-function hasDirection({ form }: VectorSpace, vector: Vector): boolean {
-  return form === 'bits' || vector.some(value => value !== 0)
-}
-
-function similarityOf({ form, dimensions }: VectorSpace, distance: number): number {
-  const cosine = form === 'bits' ? Math.cos((Math.PI * distance) / dimensions) : 1 - distance
-  return Math.min(1, Math.max(0, cosine))
-}
-
-/** Holds a hash, since the embedding's own name may hold anything and have any length. */
-function nameOf({ id, dimensions }: VectorSpace): string {
-  const hash = createHash('sha256').update(id).digest('hex').slice(0, 12)
-  return `${prefix}${dimensions}_${hash}`
-}
-
 function tableOf(space: VectorSpace): RawBuilder<unknown> {
-  return sql.table(nameOf(space))
+  return sql.table(vectorTableName(space))
 }

@@ -2,15 +2,13 @@
  * Nearest neighbours among the vectors of an agent's chunks, in one sqlite-vec table for each embedding in use. The contract
  * of each function stands in `search-engine.ts`.
  */
-import { createHash } from 'node:crypto'
 import type { QueryExecutorProvider, RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Found, NearestQuery, Vector, VectorSpace } from '../search-engine.ts'
-
-const prefix = 'chunk_vectors_'
+import { hasDirection, similarityOf, vectorTableName, vectorTablePrefix } from '../vector-space.ts'
 
 export async function createVectors(db: QueryExecutorProvider, space: VectorSpace): Promise<void> {
-  await createVectorTable(db, { ...space, name: nameOf(space) })
+  await createVectorTable(db, { ...space, name: vectorTableName(space) })
 }
 
 export async function createVectorTable(
@@ -47,7 +45,7 @@ export async function removeVectors(
 export async function vectorTables(db: QueryExecutorProvider): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select name from sqlite_schema where type = 'table' and sql like 'create virtual table%'
-    and substr(name, 1, ${prefix.length}) = ${prefix}
+    and substr(name, 1, ${vectorTablePrefix.length}) = ${vectorTablePrefix}
     order by name
   `.execute(db)
   return rows.map(row => row.name)
@@ -59,7 +57,7 @@ export async function nearestByVector(
   query: NearestQuery,
 ): Promise<Found[]> {
   const { vector, limit, within } = query
-  if (!hasDirection(space, vector) || !(await vectorTables(db)).includes(nameOf(space))) return []
+  if (!hasDirection(space, vector) || !(await vectorTables(db)).includes(vectorTableName(space))) return []
   const filter = within === undefined ? sql`` : sql`and rowid in ${within}`
   const { rows } = await sql<{ sequence: number; distance: number }>`
     select rowid as sequence, distance from ${tableOf(space)}
@@ -68,23 +66,8 @@ export async function nearestByVector(
   return rows.map(({ sequence, distance }) => ({ sequence, similarity: similarityOf(space, distance) }))
 }
 
-function hasDirection({ form }: VectorSpace, vector: Vector): boolean {
-  return form === 'bits' || vector.some(value => value !== 0)
-}
-
-function similarityOf({ form, dimensions }: VectorSpace, distance: number): number {
-  const cosine = form === 'bits' ? Math.cos((Math.PI * distance) / dimensions) : 1 - distance
-  return Math.min(1, Math.max(0, cosine))
-}
-
-/** Holds a hash, since the embedding's own name may hold anything and have any length. */
-function nameOf({ id, dimensions }: VectorSpace): string {
-  const hash = createHash('sha256').update(id).digest('hex').slice(0, 12)
-  return `${prefix}${dimensions}_${hash}`
-}
-
 function tableOf(space: VectorSpace): RawBuilder<unknown> {
-  return sql.table(nameOf(space))
+  return sql.table(vectorTableName(space))
 }
 
 export function vectorParameter(form: VectorSpace['form'], vector: Vector): RawBuilder<unknown> {

@@ -7,7 +7,7 @@ import type { QueueDatabase, WakeUp, WakeUpQueue } from './queue.ts'
 import { openQueue } from './queue.ts'
 
 interface Needs {
-  /** Statements run on the connections that the platform has anyway; one more connection listens. */
+  /** Statements run on the platform's connections; one more connection listens. */
   database: QueueDatabase
   clock: Clock
   log: Log

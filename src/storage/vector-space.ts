@@ -1,0 +1,22 @@
+/** What the vectors of a space have in common on every engine. */
+import { createHash } from 'node:crypto'
+import type { Vector, VectorSpace } from './search-engine.ts'
+
+/** Begins the names of all tables of vectors. */
+export const vectorTablePrefix = 'chunk_vectors_'
+
+/** Holds a hash, since the embedding's own name may hold anything and have any length. */
+export function vectorTableName({ id, dimensions }: VectorSpace): string {
+  const hash = createHash('sha256').update(id).digest('hex').slice(0, 12)
+  return `${vectorTablePrefix}${dimensions}_${hash}`
+}
+
+export function hasDirection({ form }: VectorSpace, vector: Vector): boolean {
+  return form === 'bits' || vector.some(value => value !== 0)
+}
+
+/** Of a distance as engines count it: for bits the number of those that differ, for floats 1 less the cosine. */
+export function similarityOf({ form, dimensions }: VectorSpace, distance: number): number {
+  const cosine = form === 'bits' ? Math.cos((Math.PI * distance) / dimensions) : 1 - distance
+  return Math.min(1, Math.max(0, cosine))
+}
