@@ -10,6 +10,7 @@ import { userAgent } from '#platform/user-agent.ts'
 import { createWorkerPool } from '#platform/workers/worker-pool.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { createAgentDatabases } from '#storage/agent-databases.ts'
+import { createAgentSecrets } from '#storage/agent-secrets.ts'
 import { checkEncryptionKey } from '#storage/check-encryption-key.ts'
 import { openPlatformDatabase } from '#storage/platform-database.ts'
 import { createSharedCounts } from '#storage/shared-counts.ts'
@@ -68,6 +69,7 @@ export async function openFoundation(configuration: Configuration, { clock, ids,
       isExclusive: engine.exclusive,
       platform,
       secretBox,
+      agentSecrets: createAgentSecrets(platform, secretBox),
       instanceId,
       agentDatabases,
       events,

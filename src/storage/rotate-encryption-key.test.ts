@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import type { SecretBox } from '#platform/secret-box.ts'
 import { createSecretBox } from '#platform/secret-box.ts'
 import { openEmbeddedStorage } from '#test/support/embedded-storage.ts'
+import { createAgentSecrets } from './agent-secrets.ts'
 import { checkEncryptionKey } from './check-encryption-key.ts'
 import { credentialContext } from './credential-context.ts'
 import { rotateEncryptionKey } from './rotate-encryption-key.ts'
@@ -76,4 +77,11 @@ test('a previous key that is not the one of this database is refused', async () 
     /Set ENCRYPTION_KEY_PREVIOUS to that key/,
   )
   await checkEncryptionKey(platform, previous)
+})
+
+test('the secrets of what an agent has set up are sealed anew as well', async () => {
+  const { platform } = await setUp()
+  const set = await createAgentSecrets(platform, previous).write('a', { token: 'abc', 'X-Key': 'def' })
+  expect(await rotateEncryptionKey({ platform, previous, current })).toEqual({ resealed: 2, left: 0 })
+  expect(await createAgentSecrets(platform, current).read('a', set)).toEqual({ token: 'abc', 'X-Key': 'def' })
 })

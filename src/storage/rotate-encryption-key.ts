@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import { AppError } from '#platform/errors.ts'
 import type { SecretBox } from '#platform/secret-box.ts'
 import { inTransaction } from '#platform/transaction.ts'
+import { agentSecretContext } from './agent-secrets.ts'
 import { isKeyCheckOf, readKeyCheck, writeKeyCheck } from './check-encryption-key.ts'
 import { credentialContext } from './credential-context.ts'
 import type { PlatformTables } from './tables.ts'
@@ -12,7 +13,7 @@ interface Rotation {
   current: SecretBox
 }
 
-/** Numbers of credentials. */
+/** Numbers of credentials and secrets. */
 export interface RotationResult {
   resealed: number
   /** Under the current key already. */
@@ -20,8 +21,8 @@ export interface RotationResult {
 }
 
 /**
- * Seals all credentials anew with the current key, in one transaction: it may be run again, also after a crash.
- * @throws AppError `INTERNAL_ERROR`, having changed nothing, when a credential opens with neither key.
+ * Seals all credentials and secrets anew with the current key, in one transaction: it may be run again, also after a crash.
+ * @throws AppError `INTERNAL_ERROR`, having changed nothing, when one of them opens with neither key.
  */
 export async function rotateEncryptionKey({
   platform,
@@ -30,20 +31,48 @@ export async function rotateEncryptionKey({
 }: Rotation): Promise<RotationResult> {
   return await inTransaction(platform, async transaction => {
     await requireKnownKey(transaction, previous, current)
-    const rows = await transaction.selectFrom('agent_credentials').selectAll().execute()
-    const outdated = rows.filter(row => !current.owns(row.sealed))
-    for (const { agent_id, name, sealed } of outdated) {
-      const context = credentialContext(agent_id, name)
-      await transaction
-        .updateTable('agent_credentials')
-        .set({ sealed: current.seal(previous.open(sealed, context), context) })
-        .where('agent_id', '=', agent_id)
-        .where('name', '=', name)
-        .execute()
-    }
+    const kept = [...(await listCredentials(transaction)), ...(await listSecrets(transaction))]
+    const outdated = kept.filter(({ sealed }) => !current.owns(sealed))
+    for (const { sealed, context, replace } of outdated)
+      await replace(current.seal(previous.open(sealed, context), context))
     await writeKeyCheck(transaction, current)
-    return { resealed: outdated.length, left: rows.length - outdated.length }
+    return { resealed: outdated.length, left: kept.length - outdated.length }
   })
+}
+
+/** Something sealed, wherever it stands. */
+interface Kept {
+  sealed: string
+  context: string[]
+  replace(sealed: string): Promise<unknown>
+}
+
+async function listCredentials(transaction: Kysely<PlatformTables>): Promise<Kept[]> {
+  const rows = await transaction.selectFrom('agent_credentials').selectAll().execute()
+  return rows.map(({ sealed, ...key }) => ({
+    sealed,
+    context: credentialContext(key.agent_id, key.name),
+    replace: anew =>
+      transaction
+        .updateTable('agent_credentials')
+        .set({ sealed: anew })
+        .where(({ and }) => and(key))
+        .execute(),
+  }))
+}
+
+async function listSecrets(transaction: Kysely<PlatformTables>): Promise<Kept[]> {
+  const rows = await transaction.selectFrom('agent_secrets').selectAll().execute()
+  return rows.map(({ sealed, ...key }) => ({
+    sealed,
+    context: agentSecretContext(key.agent_id, key.set_id, key.name),
+    replace: anew =>
+      transaction
+        .updateTable('agent_secrets')
+        .set({ sealed: anew })
+        .where(({ and }) => and(key))
+        .execute(),
+  }))
 }
 
 async function requireKnownKey(

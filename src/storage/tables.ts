@@ -10,6 +10,7 @@ export interface PlatformTables extends WakeUpTables {
   agents: AgentsTable
   agent_admins: AgentAdminsTable
   agent_credentials: AgentCredentialsTable
+  agent_secrets: AgentSecretsTable
   agent_removals: AgentRemovalsTable
   platform_facts: FactsTable
   rate_limits: RateLimitsTable
@@ -23,6 +24,11 @@ export interface AgentTables extends OutboxTables {
   file_parts: FilePartsTable
   chunks: ChunksTable
   chunk_generations: ChunkGenerationsTable
+  tools: ToolsTable
+  tool_credentials: ToolCredentialsTable
+  mcp_servers: McpServersTable
+  mcp_tools: McpToolsTable
+  tool_approvals: ToolApprovalsTable
   agent_facts: FactsTable
 }
 
@@ -57,6 +63,16 @@ interface AgentAdminsTable {
 
 interface AgentCredentialsTable {
   agent_id: string
+  name: string
+  /** Ciphertext of the secret box. */
+  sealed: string
+}
+
+/** Secrets of what an agent's own database holds, such as its tools: out of reach of that database's SQL. */
+interface AgentSecretsTable {
+  agent_id: string
+  /** Names one set of secrets: the row that it belongs to carries this. */
+  set_id: string
   name: string
   /** Ciphertext of the secret box. */
   sealed: string
@@ -159,4 +175,76 @@ interface ChunkGenerationsTable {
   attempt: string | null
   /** The source's chunks up to this sequence are in the indexes. */
   indexed_sequence: number
+}
+
+/** What an agent may do, as people have set it up: HTTP calls, JavaScript, tools of MCP servers. */
+interface ToolsTable {
+  id: string
+  name: string
+  description: string
+  type: string
+  /** JSON object; its secrets are in the platform database. */
+  configuration: string
+  is_enabled: number
+  requires_approval: number
+  /** Empty for a tool that belongs to none; a name is used once in a cluster. */
+  cluster: string
+  /** The set of its secrets; null without any. */
+  secret_set: string | null
+  created_at: string
+  updated_at: string
+}
+
+/** What the tools of a cluster have to show to the service that they call, as its OpenAPI document names it. */
+interface ToolCredentialsTable {
+  cluster: string
+  name: string
+  /** JSON object: how it is shown, see `SecurityScheme`. */
+  scheme: string
+  /** The set of its secrets; null until a person has filled it in. */
+  secret_set: string | null
+  created_at: string
+  updated_at: string
+}
+
+interface McpServersTable {
+  id: string
+  name: string
+  url: string
+  auth_type: string
+  /** The set of its secrets; null without any. */
+  secret_set: string | null
+  status: string
+  /** Why the last attempt to reach it failed, as a sentence for a person; null if it did not. */
+  error: string | null
+  created_at: string
+  updated_at: string
+}
+
+/** Tools that an MCP server has told of; those that it no longer tells of stay, so that their approval is not lost. */
+interface McpToolsTable {
+  server_id: string
+  name: string
+  description: string
+  /** JSON Schema of the arguments. */
+  parameters: string
+  /** Place in the server's list, from 0; null for a tool that is not on it any more. */
+  position: number | null
+  /** SHA-256 of the definition as the server tells it now, in hex. */
+  definition_hash: string
+  /** The hash that a person has agreed to; null for a tool that nobody has seen yet. */
+  approved_hash: string | null
+}
+
+/** Calls that wait for a person's word, or have had it. */
+interface ToolApprovalsTable {
+  tool_call_id: string
+  conversation_id: string
+  message_id: string
+  name: string
+  /** JSON object. */
+  arguments: string
+  status: string
+  created_at: string
+  decided_at: string | null
 }

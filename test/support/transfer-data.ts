@@ -5,6 +5,7 @@ import { withAgentDatabase } from '#features/sources/search/agent-database.ts'
 import { createIndexWriter } from '#features/sources/search/index-writer.ts'
 import { searchChunks } from '#features/sources/search/search-chunks.ts'
 import type { SecretBox } from '#platform/secret-box.ts'
+import { createAgentSecrets } from '#storage/agent-secrets.ts'
 import { checkEncryptionKey } from '#storage/check-encryption-key.ts'
 import { credentialContext } from '#storage/credential-context.ts'
 import type { OpenAgent } from '#storage/engine.ts'
@@ -69,6 +70,7 @@ async function fillAgentRows({ platform }: Storage, id: string, box: SecretBox):
     const sealed = box.seal(`${name} of ${id}`, credentialContext(id, name))
     await platform.insertInto('agent_credentials').values({ agent_id: id, name, sealed }).execute()
   }
+  await createAgentSecrets(platform, box).write(id, { token: `token of ${id}`, 'X-Key': 'key' })
   await platform
     .insertInto('agent_admins')
     .values({ id: `admin of ${id}`, agent_id: id, email: `${id}@example.com`, role: 'owner', created_at: at })
@@ -78,6 +80,7 @@ async function fillAgentRows({ platform }: Storage, id: string, box: SecretBox):
 async function fillAgent(agent: OpenAgent, messages: number): Promise<void> {
   await fillConversations(agent, messages)
   await fillOutbox(agent)
+  await fillTools(agent)
   await agent.db.insertInto('agent_facts').values({ name: 'colour', value: 'blue' }).execute()
   for (const id of ['manual', 'stories']) await addSource(agent, id)
   await fillIndex(agent)
@@ -104,6 +107,45 @@ async function fillConversations({ db }: OpenAgent, count: number): Promise<void
   await db
     .deleteFrom('messages')
     .where('sequence', '>', count - removedMessages)
+    .execute()
+}
+
+async function fillTools({ db }: OpenAgent): Promise<void> {
+  const times = { created_at: at, updated_at: at }
+  await db
+    .insertInto('tools')
+    .values({
+      id: 'weather',
+      name: 'weather',
+      description: 'Tells the weather',
+      type: 'http',
+      configuration: '{"url":"https://example.com/{city}"}',
+      is_enabled: 1,
+      requires_approval: 0,
+      cluster: '',
+      secret_set: 'a set',
+      ...times,
+    })
+    .execute()
+  const scheme = '{"type":"bearer"}'
+  await db
+    .insertInto('tool_credentials')
+    .values({ cluster: 'Shop', name: 'token', scheme, secret_set: null, ...times })
+    .execute()
+  const server = { id: 'server', name: 'server', url: 'https://example.com/mcp', auth_type: 'bearer' }
+  await db
+    .insertInto('mcp_servers')
+    .values({ ...server, secret_set: 'a set', status: 'error', error: 'It is gone.', ...times })
+    .execute()
+  const definition = { description: 'Echoes', parameters: '{"type":"object"}', definition_hash: 'ab' }
+  await db
+    .insertInto('mcp_tools')
+    .values({ server_id: 'server', name: 'echo', ...definition, position: null, approved_hash: null })
+    .execute()
+  const call = { tool_call_id: 'abc123def', conversation_id: 'a', message_id: 'message-1', name: 'weather' }
+  await db
+    .insertInto('tool_approvals')
+    .values({ ...call, arguments: '{"city":"Ulm"}', status: 'pending', created_at: at, decided_at: null })
     .execute()
 }
 

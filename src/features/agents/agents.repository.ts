@@ -35,7 +35,7 @@ const agentList: ListDefinition<AgentSummary> = {
     created_at: { column: 'created_at' },
     updated_at: { column: 'updated_at' },
   },
-  defaultSort: 'created_at',
+  defaultSort: ['created_at'],
   defaultOrder: 'asc',
   searchable: ['name', 'description'],
   dateColumn: 'created_at',

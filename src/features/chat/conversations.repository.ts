@@ -27,7 +27,7 @@ const conversationList: ListDefinition<ConversationRow> = {
     title: { column: 'title' },
     messageCount: { column: 'message_count', numeric: true },
   },
-  defaultSort: 'lastMessageAt',
+  defaultSort: ['lastMessageAt'],
   defaultOrder: 'desc',
   searchable: ['title'],
   dateColumn: 'created_at',

@@ -26,7 +26,7 @@ const messageList: ListDefinition<MessageRow> = {
     conversationId: { column: 'conversation_id' },
     role: { column: 'role' },
   },
-  defaultSort: 'createdAt',
+  defaultSort: ['createdAt'],
   defaultOrder: 'asc',
   searchable: ['content'],
   dateColumn: 'created_at',

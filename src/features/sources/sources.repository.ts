@@ -24,7 +24,7 @@ const sourceList: ListDefinition<SourceRow> = {
     created_at: { column: 'created_at' },
     updated_at: { column: 'updated_at' },
   },
-  defaultSort: 'created_at',
+  defaultSort: ['created_at'],
   defaultOrder: 'desc',
   searchable: ['name'],
   dateColumn: 'created_at',

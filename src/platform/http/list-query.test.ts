@@ -25,7 +25,7 @@ const bookList: ListDefinition<Book> = {
     pages: { column: 'pages', numeric: true, whenNull: 0 },
     created_at: { column: 'created_at' },
   },
-  defaultSort: 'created_at',
+  defaultSort: ['created_at'],
   defaultOrder: 'desc',
   searchable: ['title', 'note'],
   dateColumn: 'created_at',

@@ -59,7 +59,8 @@ export type SortValue = string | number
 export interface ListDefinition<Row> {
   /** Sortable wire fields and the columns that order them. */
   sortable: Record<string, SortColumn<Row>>
-  defaultSort: string
+  /** Fields, the first one first. */
+  defaultSort: readonly [string, ...string[]]
   defaultOrder: 'asc' | 'desc'
   searchable: NameOf<Row>[]
   /** Column that `from` and `to` bound. */
@@ -137,7 +138,7 @@ export async function listRows<Database, Table extends keyof Database, Row exten
 
 function sortFields<Row>(definition: ListDefinition<Row>, parameters: ListParameters): SortField[] {
   const { sortable, defaultSort, defaultOrder, uniqueColumn } = definition
-  const fallback = [{ field: defaultSort, descending: defaultOrder === 'desc' }]
+  const fallback = defaultSort.map(field => ({ field, descending: defaultOrder === 'desc' }))
   const sorted = readSort(parameters, Object.keys(sortable), fallback)
   const fields = sorted.flatMap(({ field, descending }): SortField[] => {
     const known: Omit<SortField, keyof Sorted> | undefined = sortable[field]

@@ -1,5 +1,6 @@
 import type { AnswerPart, CallOptions, LanguageModel } from '#models/language-model.ts'
 import type { Passage } from '#models/passages.ts'
+import type { Tool } from '#models/tool.ts'
 import { conflict } from '#platform/errors.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { Log } from '#platform/log.ts'
@@ -10,7 +11,7 @@ import type { StoredMessage } from '../messages.repository.ts'
 import { promptCharacters } from '../turn/context-budget.ts'
 import { buildPrompt } from '../turn/prompt.ts'
 import { runTurn } from '../turn/run-turn.ts'
-import type { Tool, TurnEvent, TurnOutcome } from '../turn/turn.ts'
+import type { TurnEvent, TurnOutcome } from '../turn/turn.ts'
 
 /** Messages of a conversation that are looked at for a prompt at most. */
 const historyMessages = 400

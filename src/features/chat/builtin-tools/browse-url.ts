@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
+import type { Tool } from '#models/tool.ts'
+import { fromSchema } from '#models/tool.ts'
 import { AppError } from '#platform/errors.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'
-import type { Tool } from '../turn/turn.ts'
-import { fromSchema } from './check-input.ts'
 
 const pageLimits = { timeoutMs: 20_000, maxBytes: 5 * 1024 * 1024 }
 

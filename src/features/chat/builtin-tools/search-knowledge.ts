@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Knowledge } from '#features/sources/knowledge.service.ts'
-import type { Tool } from '../turn/turn.ts'
-import { fromSchema } from './check-input.ts'
+import type { Tool } from '#models/tool.ts'
+import { fromSchema } from '#models/tool.ts'
 
 const resultsGiven = 8
 

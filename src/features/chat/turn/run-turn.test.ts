@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { streamWithRetry } from '#models/call-with-retry.ts'
 import type { CallOptions } from '#models/language-model.ts'
+import type { Tool } from '#models/tool.ts'
 import { AppError } from '#platform/errors.ts'
 import { limitRow } from '#test/spec/row.ts'
 import { immediately } from '#test/support/collect-answer.ts'
@@ -8,7 +9,7 @@ import type { ScriptedModel, ScriptedStep } from '#test/support/scripted-model.t
 import { gate, scriptedModel } from '#test/support/scripted-model.ts'
 import type { TurnInput } from './run-turn.ts'
 import { runTurn } from './run-turn.ts'
-import type { Tool, TurnEvent, TurnOutcome } from './turn.ts'
+import type { TurnEvent, TurnOutcome } from './turn.ts'
 
 /** Answers with its query, and keeps count. */
 function echo(more: Partial<Tool> = {}): Tool & { ran: Record<string, unknown>[] } {

@@ -7,12 +7,13 @@ import type {
   PromptMessage,
   ToolDefinition,
 } from '#models/language-model.ts'
+import type { Tool } from '#models/tool.ts'
 import { AppError } from '#platform/errors.ts'
 import { fitPrompt, promptCharacters } from './context-budget.ts'
 import { resultPart } from './prompt.ts'
 import { createRepeatGuard } from './repeat-guard.ts'
 import { keptCharacters, previewOf, truncateResult } from './truncate-result.ts'
-import type { Tool, ToolCall, ToolResult, TurnEvent, TurnOutcome } from './turn.ts'
+import type { ToolCall, ToolResult, TurnEvent, TurnOutcome } from './turn.ts'
 
 export interface TurnInput {
   /** Streams one answer of the model; throws AppError when the service fails. */

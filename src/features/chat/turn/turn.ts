@@ -49,17 +49,3 @@ export interface Usage {
   inputTokens: number
   outputTokens: number
 }
-
-/** Something that a model may call. */
-export interface Tool {
-  name: string
-  description: string
-  /** JSON Schema of an object. */
-  parameters: { type: 'object'; properties: Record<string, unknown>; required?: string[] }
-  /** Whether its answer may differ from call to call, so that a repeat is one only if no other call came between. */
-  observesChange?: boolean
-  /** What is wrong with the arguments, or undefined. */
-  check(input: Record<string, unknown>): string | undefined
-  /** May throw: the message becomes the call's error. */
-  execute(input: Record<string, unknown>, signal: AbortSignal): Promise<unknown>
-}

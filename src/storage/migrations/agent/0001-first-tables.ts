@@ -9,6 +9,8 @@ export function firstTables(parts: SchemaParts): Migration {
       await parts.createFoldCase(db)
       await createConversations(db, parts)
       await createSources(db, parts)
+      await createTools(db, parts)
+      await createMcp(db, parts)
       await createOutbox(db, parts)
       await db.schema
         .createTable('agent_facts')
@@ -118,6 +120,80 @@ async function createChunks(db: Kysely<unknown>, parts: SchemaParts): Promise<vo
     .addColumn('draft', parts.textType)
     .addColumn('attempt', parts.textType)
     .addColumn('indexed_sequence', parts.sequenceReference, column => column.notNull())
+    .execute()
+}
+
+async function createTools(db: Kysely<unknown>, parts: SchemaParts): Promise<void> {
+  await db.schema
+    .createTable('tools')
+    .addColumn('id', parts.textType, column => column.primaryKey())
+    .addColumn('name', parts.textType, column => column.notNull())
+    .addColumn('description', parts.textType, column => column.notNull())
+    .addColumn('type', parts.textType, column => column.notNull())
+    .addColumn('configuration', parts.textType, column => column.notNull())
+    .addColumn('is_enabled', 'integer', column => column.notNull())
+    .addColumn('requires_approval', 'integer', column => column.notNull())
+    .addColumn('cluster', parts.textType, column => column.notNull())
+    .addColumn('secret_set', parts.textType)
+    .addColumn('created_at', parts.textType, column => column.notNull())
+    .addColumn('updated_at', parts.textType, column => column.notNull())
+    .addUniqueConstraint('tools_cluster_name', ['cluster', 'name'])
+    .execute()
+  await db.schema
+    .createTable('tool_credentials')
+    .addColumn('cluster', parts.textType, column => column.notNull())
+    .addColumn('name', parts.textType, column => column.notNull())
+    .addColumn('scheme', parts.textType, column => column.notNull())
+    .addColumn('secret_set', parts.textType)
+    .addColumn('created_at', parts.textType, column => column.notNull())
+    .addColumn('updated_at', parts.textType, column => column.notNull())
+    .addPrimaryKeyConstraint('tool_credentials_key', ['cluster', 'name'])
+    .execute()
+  await db.schema
+    .createTable('tool_approvals')
+    .addColumn('tool_call_id', parts.textType, column => column.primaryKey())
+    .addColumn('conversation_id', parts.textType, column =>
+      column.notNull().references('conversations.id').onDelete('cascade'),
+    )
+    .addColumn('message_id', parts.textType, column => column.notNull())
+    .addColumn('name', parts.textType, column => column.notNull())
+    .addColumn('arguments', parts.textType, column => column.notNull())
+    .addColumn('status', parts.textType, column => column.notNull())
+    .addColumn('created_at', parts.textType, column => column.notNull())
+    .addColumn('decided_at', parts.textType)
+    .execute()
+  await db.schema
+    .createIndex('tool_approvals_conversation')
+    .on('tool_approvals')
+    .column('conversation_id')
+    .execute()
+}
+
+async function createMcp(db: Kysely<unknown>, parts: SchemaParts): Promise<void> {
+  await db.schema
+    .createTable('mcp_servers')
+    .addColumn('id', parts.textType, column => column.primaryKey())
+    .addColumn('name', parts.textType, column => column.notNull().unique())
+    .addColumn('url', parts.textType, column => column.notNull())
+    .addColumn('auth_type', parts.textType, column => column.notNull())
+    .addColumn('secret_set', parts.textType)
+    .addColumn('status', parts.textType, column => column.notNull())
+    .addColumn('error', parts.textType)
+    .addColumn('created_at', parts.textType, column => column.notNull())
+    .addColumn('updated_at', parts.textType, column => column.notNull())
+    .execute()
+  await db.schema
+    .createTable('mcp_tools')
+    .addColumn('server_id', parts.textType, column =>
+      column.notNull().references('mcp_servers.id').onDelete('cascade'),
+    )
+    .addColumn('name', parts.textType, column => column.notNull())
+    .addColumn('description', parts.textType, column => column.notNull())
+    .addColumn('parameters', parts.textType, column => column.notNull())
+    .addColumn('position', 'integer')
+    .addColumn('definition_hash', parts.textType, column => column.notNull())
+    .addColumn('approved_hash', parts.textType)
+    .addPrimaryKeyConstraint('mcp_tools_key', ['server_id', 'name'])
     .execute()
 }
 

@@ -67,6 +67,16 @@ async function createAgents(db: Kysely<unknown>, parts: SchemaParts): Promise<vo
     .addPrimaryKeyConstraint('agent_credentials_key', ['agent_id', 'name'])
     .execute()
   await db.schema
+    .createTable('agent_secrets')
+    .addColumn('agent_id', parts.textType, column =>
+      column.notNull().references('agents.id').onDelete('cascade'),
+    )
+    .addColumn('set_id', parts.textType, column => column.notNull())
+    .addColumn('name', parts.textType, column => column.notNull())
+    .addColumn('sealed', parts.textType, column => column.notNull())
+    .addPrimaryKeyConstraint('agent_secrets_key', ['agent_id', 'set_id', 'name'])
+    .execute()
+  await db.schema
     .createTable('agent_removals')
     .addColumn('agent_id', parts.textType, column => column.primaryKey())
     .execute()

@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto'
+import type { Kysely } from 'kysely'
+import type { SecretBox } from '#platform/secret-box.ts'
+import { inTransaction } from '#platform/transaction.ts'
+import type { PlatformTables } from './tables.ts'
+
+/**
+ * Secrets of what stands in an agent's own database. They are kept in sets that never change: who has new secrets writes a new
+ * set, lets the row name that one, and removes the old one, so that a crash on the way leaves the row with what it had.
+ */
+export interface AgentSecrets {
+  /** The id of the new set; null, and nothing is written, for no secrets at all. */
+  write(agentId: string, secrets: Readonly<Record<string, string>>): Promise<string | null>
+  /** In clear text: for the service they were given for, never for an answer. Empty for null. */
+  read(agentId: string, setId: string | null): Promise<Record<string, string>>
+  remove(agentId: string, setIds: readonly (string | null)[]): Promise<void>
+}
+
+export function createAgentSecrets(platform: Kysely<PlatformTables>, secretBox: SecretBox): AgentSecrets {
+  return {
+    async write(agentId, secrets) {
+      const set_id = randomUUID()
+      const rows = Object.entries(secrets).map(([name, secret]) => {
+        const sealed = secretBox.seal(secret, agentSecretContext(agentId, set_id, name))
+        return { agent_id: agentId, set_id, name, sealed }
+      })
+      if (rows.length === 0) return null
+      await inTransaction(platform, transaction =>
+        transaction.insertInto('agent_secrets').values(rows).execute(),
+      )
+      return set_id
+    },
+
+    async read(agentId, setId) {
+      if (setId === null) return {}
+      const rows = await platform
+        .selectFrom('agent_secrets')
+        .select(['name', 'sealed'])
+        .where('agent_id', '=', agentId)
+        .where('set_id', '=', setId)
+        .execute()
+      return Object.fromEntries(
+        rows.map(({ name, sealed }) => [
+          name,
+          secretBox.open(sealed, agentSecretContext(agentId, setId, name)),
+        ]),
+      )
+    },
+
+    async remove(agentId, setIds) {
+      const known = setIds.filter(setId => setId !== null)
+      if (known.length === 0) return
+      await platform
+        .deleteFrom('agent_secrets')
+        .where('agent_id', '=', agentId)
+        .where('set_id', 'in', known)
+        .execute()
+    },
+  }
+}
+
+/** What such a secret is sealed with: a row moved to another agent or set, or renamed, does not open. */
+export function agentSecretContext(agentId: string, setId: string, name: string): string[] {
+  return ['agent secret', agentId, setId, name]
+}
