@@ -1,5 +1,7 @@
 import type { SettingsService } from '#features/agents/settings.service.ts'
 import { temperatureOf } from '#features/agents/settings.service.ts'
+import { registerApprovalRoutes } from '#features/chat/approvals.routes.ts'
+import { createApprovalsService } from '#features/chat/approvals.service.ts'
 import { browseUrl } from '#features/chat/builtin-tools/browse-url.ts'
 import { searchKnowledge } from '#features/chat/builtin-tools/search-knowledge.ts'
 import { registerChatRoutes } from '#features/chat/chat.routes.ts'
@@ -12,6 +14,7 @@ import type { Knowledge } from '#features/sources/knowledge.service.ts'
 import { createPageReader } from '#features/sources/page-reader.service.ts'
 import { streamWithRetry } from '#models/call-with-retry.ts'
 import type { Models } from '#models/models.ts'
+import type { Tool } from '#models/tool.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Metrics } from '#platform/metrics.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
@@ -35,10 +38,11 @@ export function composeChat(app: App, needs: Needs) {
   const { agentDatabases, transact, instanceId, outbound } = foundation
   const { clock, ids, log } = needs.surroundings
 
-  const toolsFor = (agent: AgentHandle) => [
+  const builtInTools = (agent: AgentHandle): Tool[] => [
     searchKnowledge((query, limit, signal) => knowledge.search(agent, { query, limit }, signal)),
     browseUrl(outbound, createPageReader(foundation.documentWorkers)),
   ]
+  const toolsFor = async (agent: AgentHandle) => builtInTools(agent)
   const lock = createConversationLock({
     clock,
     holder: instanceId,
@@ -67,6 +71,7 @@ export function composeChat(app: App, needs: Needs) {
       }
     },
     retrieve: (agent, question, signal) => knowledge.passages(agent, question, signal),
+    builtInTools,
     toolsFor,
     stream: streamWithRetry,
     maxIterations: needs.configuration.chatMaxIterations,
@@ -76,6 +81,7 @@ export function composeChat(app: App, needs: Needs) {
     metrics: needs.metrics,
   })
   registerChatRoutes(app, chat)
+  registerApprovalRoutes(app, createApprovalsService({ lock, toolsFor, clock, log }))
   registerConversationRoutes(app, conversations)
   registerMessageRoutes(app, conversations)
   return chat

@@ -239,8 +239,9 @@ interface McpToolsTable {
 /** Calls that wait for a person's word, or have had it. */
 interface ToolApprovalsTable {
   tool_call_id: string
-  conversation_id: string
+  /** The answer that the call stands in. */
   message_id: string
+  conversation_id: string
   name: string
   /** JSON object. */
   arguments: string

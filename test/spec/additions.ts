@@ -20,6 +20,16 @@ export const additions = [
     why: 'The reader loads its script and the description from here, not from elsewhere.',
   },
   {
+    route: 'GET /api/agents/{id}/chat/approvals',
+    area: 'chat',
+    why: 'A person sees which calls wait for approval.',
+  },
+  {
+    route: 'POST /api/agents/{id}/chat/approvals/{toolCallId}',
+    area: 'chat',
+    why: 'A call that a model may have been talked into runs once a person agrees.',
+  },
+  {
     route: 'POST /api/agents/{id}/workflows/executions/{executionId}/terminate',
     area: 'workflows',
     why: 'The status `terminated` needs a call that brings it about.',

@@ -20,6 +20,11 @@ export const toolResultSchema = Type.Object(
     name: Type.String(),
     result: Type.Optional(Type.Unknown()),
     error: Type.Optional(Type.String()),
+    approval: Type.Optional(
+      Type.Enum(['required'], {
+        description: 'The call was not made: it waits for a person, see chat/approvals.',
+      }),
+    ),
   },
   { title: 'ToolResult' },
 )
@@ -30,6 +35,9 @@ const messageMetadataSchema = Type.Object({
     Type.Boolean({ description: 'The answer is not whole: it is still being given, or was cut off.' }),
   ),
   error: Type.Optional(Type.String({ description: 'Why the answer ended early.' })),
+  tainted: Type.Optional(
+    Type.Boolean({ description: 'The model had text from documents, pages or tools before it.' }),
+  ),
   usage: Type.Optional(Type.Object({ inputTokens: Type.Integer(), outputTokens: Type.Integer() })),
 })
 export type MessageMetadata = Static<typeof messageMetadataSchema>

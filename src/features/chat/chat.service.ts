@@ -1,4 +1,5 @@
 import type { Static } from 'typebox'
+import type { Tool } from '#models/tool.ts'
 import { conflict } from '#platform/errors.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { createAnswerStore } from './answering/answer-store.ts'
@@ -15,6 +16,8 @@ import { toPublic } from './messages.repository.ts'
 
 interface Needs extends PlannerNeeds, Omit<AskingNeeds, 'planner'>, Omit<AnsweringNeeds, 'store'> {
   modelsOf(agentId: string): Promise<Static<typeof modelSchema>[]>
+  /** The tools that come with the service. */
+  builtInTools(agent: AgentHandle): readonly Tool[]
 }
 
 /** Asking an agent and being answered, and what a caller can choose from for it. */
@@ -46,7 +49,9 @@ export function createChatService(needs: Needs) {
 
     /** The tools that come with the service, as a model is told of them. */
     tools: (agent: AgentHandle) =>
-      needs.toolsFor(agent).map(({ name, description, parameters }) => ({ name, description, parameters })),
+      needs
+        .builtInTools(agent)
+        .map(({ name, description, parameters }) => ({ name, description, parameters })),
 
     /** Lets running turns finish within the grace (milliseconds); then ends them with an error. */
     close: answering.close,

@@ -46,5 +46,7 @@ export type AnswerRecorder = ReturnType<typeof createAnswerRecorder>
 
 function resultOf(event: Extract<TurnEvent, { type: 'tool_result' }>): ToolResult {
   const { toolCallId, name } = event
-  return event.success ? { toolCallId, name, result: event.result } : { toolCallId, name, error: event.error }
+  if (event.success) return { toolCallId, name, result: event.result }
+  const { error, approval } = event
+  return { toolCallId, name, error, ...(approval === undefined ? {} : { approval }) }
 }

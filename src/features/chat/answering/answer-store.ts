@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Transact } from '#platform/jobs/jobs.ts'
 import { inTransaction } from '#platform/transaction.ts'
 import type { AgentTables } from '#storage/tables.ts'
+import { putApprovals } from '../approvals.repository.ts'
 import type { ChatEvents } from '../chat.events.ts'
 import type { ChatMessage } from '../chat.schema.ts'
 import type { ConversationEnd } from '../conversation-lock.repository.ts'
@@ -24,6 +25,7 @@ export function createAnswerStore({ lock, transact }: Needs) {
   ): Promise<void> {
     if (!isNew) await deleteFollowing(database, userMessage, message.id)
     await putMessage(database, message)
+    await putApprovals(database, message)
   }
 
   /** What the conversation's row has to say of an answer that ends it. */

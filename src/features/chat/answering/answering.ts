@@ -17,6 +17,8 @@ export interface Answered {
   error: AppError | undefined
 }
 
+type TurnEnd = Pick<TurnOutcome, 'end' | 'usage' | 'isTainted'>
+
 export interface AnsweringNeeds {
   store: AnswerStore
   clock: Clock
@@ -57,12 +59,13 @@ export function createAnswering({ store, clock, ids, log }: AnsweringNeeds) {
   async function settle(
     question: Question,
     recorder: AnswerRecorder,
-    { end, usage }: Pick<TurnOutcome, 'end' | 'usage'>,
+    { end, usage, isTainted }: TurnEnd,
     signal: AbortSignal,
   ): Promise<Answered> {
     const error = errorOf(end, signal)
     const message = recorder.message({
       usage,
+      ...(isTainted ? { tainted: true } : {}),
       ...(end.kind === 'aborted' ? { aborted: true } : {}),
       ...(error === undefined ? {} : { error: error.message }),
     })
@@ -114,9 +117,9 @@ function errorOf(end: TurnOutcome['end'], signal: AbortSignal): AppError | undef
   return end.kind === 'aborted' && signal.reason instanceof AppError ? signal.reason : undefined
 }
 
-function turnThatNeverBegan(cause: unknown): Pick<TurnOutcome, 'end' | 'usage'> {
+function turnThatNeverBegan(cause: unknown): TurnEnd {
   const error = unexpected('The answer could not be begun.', cause)
-  return { end: { kind: 'failed', error }, usage: { inputTokens: 0, outputTokens: 0 } }
+  return { end: { kind: 'failed', error }, usage: { inputTokens: 0, outputTokens: 0 }, isTainted: false }
 }
 
 function unexpected(message: string, cause: unknown): AppError {

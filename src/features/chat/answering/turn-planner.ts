@@ -57,7 +57,7 @@ export interface PlannerNeeds {
   agentOf(agentId: string): Promise<TurnAgent>
   /** Passages that may answer a question, the best first; none where nothing fits. */
   retrieve(agent: AgentHandle, question: string, signal: AbortSignal): Promise<Passage[]>
-  toolsFor(agent: AgentHandle): readonly Tool[]
+  toolsFor(agent: AgentHandle): Promise<readonly Tool[]>
   stream(model: LanguageModel, options: CallOptions): AsyncIterable<AnswerPart>
   maxIterations: number
   ids: Ids
@@ -72,6 +72,11 @@ async function readHistory({ agent: { db }, userMessage, isFirst }: Asked, conte
   const window = { conversationId, before: sequence, end: 'newest', limit: historyMessages } as const
   const { messages } = await readBounded(db, window, promptCharacters(contextWindow))
   return messages
+}
+
+/** What a tool answered stands in the prompt again; what an answer took from outsiders may be in its words. */
+function isTainted({ toolResults, metadata }: StoredMessage): boolean {
+  return toolResults !== null || metadata?.tainted === true
 }
 
 export function createTurnPlanner(needs: PlannerNeeds) {
@@ -99,15 +104,16 @@ export function createTurnPlanner(needs: PlannerNeeds) {
         async run(asked, emit, signal) {
           const { agent, userMessage: question } = asked
           const { contextWindow } = chosen
-          const [history, passages] = await Promise.all([
+          const [history, passages, tools] = await Promise.all([
             readHistory(asked, contextWindow),
             options.autoRag === false ? [] : passagesFor(agent, question.content, signal),
+            options.enableTools === false ? [] : needs.toolsFor(agent),
           ])
           const outcome = await runTurn({
             stream: call => needs.stream(chosen.model, call),
             contextWindow,
             temperature: profile.temperature,
-            tools: options.enableTools === false ? [] : needs.toolsFor(agent),
+            tools,
             messages: buildPrompt({
               agentName: profile.name,
               instructions: profile.instructions,
@@ -115,6 +121,7 @@ export function createTurnPlanner(needs: PlannerNeeds) {
               question: question.content,
               passages,
             }),
+            isTainted: passages.length > 0 || history.some(isTainted),
             emit,
             signal,
             maxIterations: needs.maxIterations,

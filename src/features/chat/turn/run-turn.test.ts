@@ -44,6 +44,7 @@ async function play(steps: readonly ScriptedStep[], options: Partial<TurnInput> 
     temperature: 0.5,
     tools: [echo()],
     messages: [{ role: 'user', content: [{ type: 'text', text: 'Go' }] }],
+    isTainted: false,
     emit: event => events.push(event),
     signal: new AbortController().signal,
     maxIterations: 8,
@@ -156,6 +157,7 @@ describe('tools', () => {
       toolCalls: [{ id: 'id-1', name: 'echo', arguments: { query: 'a' } }],
       toolResults: [{ toolCallId: 'id-1', name: 'echo', result: { said: 'a' } }],
       usage: { inputTokens: 0, outputTokens: 0 },
+      isTainted: true,
       end: answered,
     })
     expect(model.calls[1]?.prompt.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool'])
@@ -483,5 +485,49 @@ describe('a model that does not end', () => {
     const { outcome, model } = await play(Array.from({ length: 8 }, (_, index) => [much, callOf(`${index}`)]))
     expect(outcome.end).toMatchObject({ kind: 'failed', error: { code: 'MODEL_ERROR' } })
     expect(model.calls).toHaveLength(5)
+  })
+})
+
+describe('a tool that requires approval', () => {
+  const steps = [[callOf('one')], ['So be it.']]
+
+  it('runs while the model has seen nothing that outsiders wrote', async () => {
+    const tool = echo({ requiresApproval: true })
+    const { outcome } = await play(steps, { tools: [tool] })
+    expect(tool.ran).toHaveLength(1)
+    expect(outcome.toolResults).toMatchObject([{ result: expect.anything() }])
+  })
+
+  it('waits for a person where the messages hold text of outsiders', async () => {
+    const tool = echo({ requiresApproval: true })
+    const { outcome, events } = await play(steps, { tools: [tool], isTainted: true })
+    expect(tool.ran).toEqual([])
+    const waiting = {
+      name: 'echo',
+      error: expect.stringMatching(/approval of a person/),
+      approval: 'required',
+    }
+    expect(outcome.toolResults).toMatchObject([waiting])
+    expect(events.find(({ type }) => type === 'tool_result')).toMatchObject({ success: false, ...waiting })
+    expect(outcome).toMatchObject({ isTainted: true, content: 'So be it.' })
+  })
+
+  it('waits for a person once another tool has answered', async () => {
+    const reader = echo({ name: 'reader' })
+    const tool = echo({ requiresApproval: true })
+    const { outcome } = await play([[callOf('page', 'reader')], ...steps], {
+      tools: [reader, tool],
+    })
+    expect(reader.ran).toHaveLength(1)
+    expect(tool.ran).toEqual([])
+    expect(outcome.toolResults[1]).toMatchObject({ approval: 'required' })
+    expect(outcome.isTainted).toBe(true)
+  })
+
+  it('does not wait because of a call that was never made', async () => {
+    const tool = echo({ requiresApproval: true })
+    const { outcome } = await play([[callOf('page', 'reader')], ...steps], { tools: [tool] })
+    expect(tool.ran).toHaveLength(1)
+    expect(outcome.toolResults[0]?.error).toMatch(/no tool named/)
   })
 })

@@ -10,9 +10,10 @@ import type {
 import type { Tool } from '#models/tool.ts'
 import { AppError } from '#platform/errors.ts'
 import { fitPrompt, promptCharacters } from './context-budget.ts'
+import { performCall } from './perform-call.ts'
 import { resultPart } from './prompt.ts'
 import { createRepeatGuard } from './repeat-guard.ts'
-import { keptCharacters, previewOf, truncateResult } from './truncate-result.ts'
+import { previewOf } from './truncate-result.ts'
 import type { ToolCall, ToolResult, TurnEvent, TurnOutcome } from './turn.ts'
 
 export interface TurnInput {
@@ -23,6 +24,8 @@ export interface TurnInput {
   temperature: number
   tools: readonly Tool[]
   messages: readonly PromptMessage[]
+  /** Whether the messages hold text that outsiders wrote: passages, or answers of tools. */
+  isTainted: boolean
   emit(event: TurnEvent): void
   signal: AbortSignal
   /** Questions to the model that may call tools; one more without tools follows if none of them ended in an answer. */
@@ -72,11 +75,13 @@ class Turn {
   #content = ''
   #deltas = 0
   #streamed = 0
+  #isTainted: boolean
   #toolsEnded = false
 
   constructor(input: TurnInput) {
     this.#input = input
     this.#prompt = [...input.messages]
+    this.#isTainted = input.isTainted
   }
 
   async run(): Promise<void> {
@@ -95,6 +100,7 @@ class Turn {
       toolCalls: this.#toolCalls,
       toolResults: this.#toolResults,
       usage: this.#usage,
+      isTainted: this.#isTainted,
       end,
     }
   }
@@ -177,7 +183,7 @@ class Turn {
   async #perform(
     name: string,
     given: Record<string, unknown> | undefined,
-  ): Promise<{ result: unknown } | { error: string }> {
+  ): Promise<Omit<ToolResult, 'toolCallId' | 'name'>> {
     const tool = this.#input.tools.find(candidate => candidate.name === name)
     if (tool === undefined) return { error: `There is no tool named ${name}.` }
     if (given === undefined) return { error: 'The arguments are not a JSON object.' }
@@ -187,17 +193,23 @@ class Turn {
       return { error: 'This call was made before with the same arguments. Use its result, or answer.' }
     const problem = tool.check(given)
     if (problem !== undefined) return { error: problem }
-    try {
-      return { result: truncateResult(await tool.execute(given, this.#input.signal), keptCharacters) }
-    } catch (error) {
-      return { error: error instanceof AppError ? error.message : `The tool ${name} failed.` }
-    }
+    if (tool.requiresApproval && this.#isTainted) return { error: approvalNeeded, approval: 'required' }
+    this.#isTainted = true
+    return performCall(tool, given, this.#input.signal)
   }
 }
 
+/** For the model, which is to say so, and for the person who reads the call. */
+const approvalNeeded =
+  'This call needs the approval of a person, because this conversation holds text from documents, pages or tools that ' +
+  'may have asked for it. It was not made. Say what it would do, and that it waits for approval.'
+
 function resultEvent(result: ToolResult): TurnEvent {
-  const { toolCallId, name, error } = result
-  if (error !== undefined) return { type: 'tool_result', toolCallId, name, success: false, error }
+  const { toolCallId, name, error, approval } = result
+  if (error !== undefined) {
+    const failed = { type: 'tool_result', toolCallId, name, success: false, error } as const
+    return approval === undefined ? failed : { ...failed, approval }
+  }
   return {
     type: 'tool_result',
     toolCallId,

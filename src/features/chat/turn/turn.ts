@@ -18,6 +18,8 @@ export interface ToolResult {
   result?: unknown
   /** What went wrong, for the model and for people; there only if the call failed. */
   error?: string
+  /** The call was not made: a person has to agree to it first. */
+  approval?: 'required'
 }
 
 /** What a turn tells while it runs: the one contract of all sinks (event stream, JSON answer, workflow node). */
@@ -33,7 +35,14 @@ export type TurnEvent =
       result: unknown
       resultPreview: string
     }
-  | { type: 'tool_result'; toolCallId: string; name: string; success: false; error: string }
+  | {
+      type: 'tool_result'
+      toolCallId: string
+      name: string
+      success: false
+      error: string
+      approval?: 'required'
+    }
 
 /** What came of a turn, always with what was said until then. */
 export interface TurnOutcome {
@@ -41,6 +50,8 @@ export interface TurnOutcome {
   toolCalls: ToolCall[]
   toolResults: ToolResult[]
   usage: Usage
+  /** Whether the model was shown text that outsiders wrote, which may have steered what it said. */
+  isTainted: boolean
   end: { kind: 'answered' } | { kind: 'aborted' } | { kind: 'failed'; error: AppError }
 }
 

@@ -152,21 +152,17 @@ async function createTools(db: Kysely<unknown>, parts: SchemaParts): Promise<voi
   await db.schema
     .createTable('tool_approvals')
     .addColumn('tool_call_id', parts.textType, column => column.primaryKey())
-    .addColumn('conversation_id', parts.textType, column =>
-      column.notNull().references('conversations.id').onDelete('cascade'),
+    .addColumn('message_id', parts.textType, column =>
+      column.notNull().references('messages.id').onDelete('cascade'),
     )
-    .addColumn('message_id', parts.textType, column => column.notNull())
+    .addColumn('conversation_id', parts.textType, column => column.notNull())
     .addColumn('name', parts.textType, column => column.notNull())
     .addColumn('arguments', parts.textType, column => column.notNull())
     .addColumn('status', parts.textType, column => column.notNull())
     .addColumn('created_at', parts.textType, column => column.notNull())
     .addColumn('decided_at', parts.textType)
     .execute()
-  await db.schema
-    .createIndex('tool_approvals_conversation')
-    .on('tool_approvals')
-    .column('conversation_id')
-    .execute()
+  await db.schema.createIndex('tool_approvals_message').on('tool_approvals').column('message_id').execute()
 }
 
 async function createMcp(db: Kysely<unknown>, parts: SchemaParts): Promise<void> {

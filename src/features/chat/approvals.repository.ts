@@ -1,0 +1,104 @@
+import type { Kysely } from 'kysely'
+import type { ListDefinition, Page } from '#platform/http/list-query.ts'
+import { listRows } from '#platform/http/list-query.ts'
+import type { AgentTables } from '#storage/tables.ts'
+import type { Approval, ApprovalListQuery, ApprovalStatus } from './approvals.schema.ts'
+import type { ChatMessage } from './chat.schema.ts'
+
+type Database = Kysely<AgentTables>
+type ApprovalRow = Awaited<ReturnType<ReturnType<typeof selectApprovals>['execute']>>[number]
+
+const approvalList: ListDefinition<ApprovalRow> = {
+  sortable: {
+    id: { column: 'tool_call_id' },
+    toolCallId: { column: 'tool_call_id' },
+    name: { column: 'name' },
+    status: { column: 'status' },
+    createdAt: { column: 'created_at' },
+    decidedAt: { column: 'decided_at', whenNull: '' },
+  },
+  defaultSort: ['createdAt'],
+  defaultOrder: 'desc',
+  searchable: ['name', 'arguments'],
+  dateColumn: 'created_at',
+  uniqueColumn: 'tool_call_id',
+}
+
+function selectApprovals(database: Database) {
+  return database
+    .selectFrom('tool_approvals')
+    .select([
+      'tool_call_id',
+      'name',
+      'arguments',
+      'conversation_id',
+      'message_id',
+      'status',
+      'created_at',
+      'decided_at',
+    ])
+}
+
+export async function listApprovals(database: Database, query: ApprovalListQuery): Promise<Page<Approval>> {
+  let approvals = selectApprovals(database)
+  if (query.status !== undefined) approvals = approvals.where('status', 'in', query.status)
+  if (query.conversationId !== undefined)
+    approvals = approvals.where('conversation_id', '=', query.conversationId)
+  const { rows, meta } = await listRows(approvals, approvalList, query)
+  return { rows: rows.map(toApproval), meta }
+}
+
+export async function findApproval(database: Database, toolCallId: string): Promise<Approval | undefined> {
+  const row = await selectApprovals(database).where('tool_call_id', '=', toolCallId).executeTakeFirst()
+  return row === undefined ? undefined : toApproval(row)
+}
+
+/** Keeps the calls of an answer that wait for a person; those that are kept already stay as they are. */
+export async function putApprovals(database: Database, message: ChatMessage): Promise<void> {
+  const waiting = message.toolResults?.filter(({ approval }) => approval === 'required') ?? []
+  for (const { toolCallId, name } of waiting) {
+    const call = message.toolCalls?.find(({ id }) => id === toolCallId)
+    await database
+      .insertInto('tool_approvals')
+      .values({
+        tool_call_id: toolCallId,
+        name,
+        arguments: JSON.stringify(call?.arguments ?? {}),
+        conversation_id: message.conversationId,
+        message_id: message.id,
+        status: 'pending' satisfies ApprovalStatus,
+        created_at: message.createdAt,
+        decided_at: null,
+      })
+      .onConflict(conflict => conflict.column('tool_call_id').doNothing())
+      .execute()
+  }
+}
+
+/** False, and nothing is changed, if the approval has another status than `from`. */
+export async function moveApproval(
+  database: Database,
+  toolCallId: string,
+  { from, to, decidedAt }: { from: ApprovalStatus; to: ApprovalStatus; decidedAt: string },
+): Promise<boolean> {
+  const result = await database
+    .updateTable('tool_approvals')
+    .set({ status: to, decided_at: decidedAt })
+    .where('tool_call_id', '=', toolCallId)
+    .where('status', '=', from)
+    .executeTakeFirst()
+  return result.numUpdatedRows > 0n
+}
+
+function toApproval(row: ApprovalRow): Approval {
+  const approval = {
+    toolCallId: row.tool_call_id,
+    name: row.name,
+    arguments: JSON.parse(row.arguments),
+    conversationId: row.conversation_id,
+    messageId: row.message_id,
+    status: row.status as ApprovalStatus,
+    createdAt: row.created_at,
+  }
+  return row.decided_at === null ? approval : { ...approval, decidedAt: row.decided_at }
+}

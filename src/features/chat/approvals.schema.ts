@@ -1,0 +1,49 @@
+import type { Static } from 'typebox'
+import { Type } from 'typebox'
+import { listMetaSchema, listParameters } from '#platform/http/list-query.ts'
+import { toolResultSchema } from './chat.schema.ts'
+
+/*
+ * Approval: a person's word on one call that a model wanted to make while it had text of outsiders before it. `pending`
+ * until then; `approved` once the call may be made, `done` when its result is stored, `denied` if it will not be made.
+ */
+
+const statuses = ['pending', 'approved', 'done', 'denied'] as const
+export type ApprovalStatus = (typeof statuses)[number]
+
+export const approvalSchema = Type.Object(
+  {
+    toolCallId: Type.String(),
+    name: Type.String(),
+    arguments: Type.Record(Type.String(), Type.Unknown()),
+    conversationId: Type.String(),
+    messageId: Type.String({ description: 'The answer in which the call stands.' }),
+    status: Type.Enum([...statuses]),
+    createdAt: Type.String({ format: 'date-time' }),
+    decidedAt: Type.Optional(Type.String({ format: 'date-time' })),
+  },
+  { title: 'Approval' },
+)
+export type Approval = Static<typeof approvalSchema>
+
+export const approvalListQuery = Type.Object({
+  ...listParameters,
+  status: Type.Optional(Type.Array(Type.Enum([...statuses]))),
+  conversationId: Type.Optional(Type.String()),
+})
+export type ApprovalListQuery = Static<typeof approvalListQuery>
+
+export const approvalListSchema = Type.Object({ approvals: Type.Array(approvalSchema), meta: listMetaSchema })
+
+/** No body at all is a yes. */
+export const decisionSchema = Type.Union([
+  Type.Null(),
+  Type.Object({
+    approved: Type.Optional(Type.Boolean({ default: true, description: 'False refuses the call for good.' })),
+  }),
+])
+
+export const decidedSchema = Type.Intersect([
+  toolResultSchema,
+  Type.Object({ success: Type.Boolean({ description: 'Whether the call was made and succeeded.' }) }),
+])

@@ -1,0 +1,121 @@
+import type { Tool } from '#models/tool.ts'
+import type { Clock } from '#platform/clock.ts'
+import { timestamp } from '#platform/clock.ts'
+import type { AppError } from '#platform/errors.ts'
+import { conflict, notFound } from '#platform/errors.ts'
+import type { Log } from '#platform/log.ts'
+import { inTransaction } from '#platform/transaction.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import { findApproval, listApprovals, moveApproval } from './approvals.repository.ts'
+import type { Approval, ApprovalListQuery } from './approvals.schema.ts'
+import type { Lock } from './conversation-lock.repository.ts'
+import type { ConversationLock } from './conversation-lock.ts'
+import { findMessage, putMessage } from './messages.repository.ts'
+import { performCall } from './turn/perform-call.ts'
+import type { ToolResult } from './turn/turn.ts'
+
+interface Needs {
+  lock: ConversationLock
+  toolsFor(agent: AgentHandle): Promise<readonly Tool[]>
+  clock: Clock
+  log: Log
+}
+
+/** Calls that a model wanted to make while it had text of outsiders before it: a person decides on each, once. */
+export function createApprovalsService({ lock, toolsFor, clock, log }: Needs) {
+  /** The conversation stays locked from here on, so that no turn reads the answer while it changes. */
+  function take({ db }: AgentHandle, toolCallId: string, isApproved: boolean) {
+    return inTransaction(db, async transaction => {
+      const approval = await findApproval(transaction, toolCallId)
+      if (approval === undefined) throw notFound('Approval')
+      const held = await lock.acquire(transaction, approval.conversationId)
+      const to = isApproved ? 'approved' : 'denied'
+      const move = { from: 'pending', to, decidedAt: timestamp(clock) } as const
+      if (!(await moveApproval(transaction, toolCallId, move))) throw alreadyDecided(approval)
+      return { approval, held }
+    })
+  }
+
+  async function run(agent: AgentHandle, { name, arguments: given }: Approval, signal: AbortSignal) {
+    const tool = (await toolsFor(agent)).find(candidate => candidate.name === name)
+    if (tool === undefined) return { error: `There is no tool named ${name} any more.` }
+    // The tool may have changed since the model asked for the call.
+    const problem = tool.check(given)
+    return problem === undefined ? performCall(tool, given, signal) : { error: problem }
+  }
+
+  /** Runs the call while its conversation's lock is kept alive. */
+  async function runLocked(agent: AgentHandle, approval: Approval, held: Lock) {
+    const lost = new AbortController()
+    let renewing: Promise<void> = Promise.resolve()
+    const timer = setInterval(() => {
+      renewing = renewing
+        .then(async () => {
+          if (!(await lock.renew(agent.db, held))) lost.abort()
+        })
+        .catch(error => log.error({ err: error }, 'renewing the lock of an approved call failed'))
+    }, lock.renewalMs)
+    try {
+      return await run(agent, approval, AbortSignal.any([lost.signal, agent.signal]))
+    } finally {
+      clearInterval(timer)
+      await renewing
+    }
+  }
+
+  function settle(
+    { db }: AgentHandle,
+    { approval, held }: { approval: Approval; held: Lock },
+    result: ToolResult,
+  ) {
+    return inTransaction(db, async transaction => {
+      if (!(await lock.release(transaction, held))) throw conversationWasTaken()
+      const { toolCallId } = approval
+      const move = { from: 'approved', to: 'done', decidedAt: timestamp(clock) } as const
+      await moveApproval(transaction, toolCallId, move)
+      const message = await findMessage(transaction, approval.messageId)
+      if (message === undefined) return
+      const toolResults = message.toolResults?.map(known =>
+        known.toolCallId === toolCallId ? result : known,
+      )
+      await putMessage(transaction, { ...message, toolResults: toolResults ?? null })
+    })
+  }
+
+  return {
+    list: ({ db }: AgentHandle, query: ApprovalListQuery) => listApprovals(db, query),
+
+    /**
+     * Makes the call, or refuses it for good; its result takes the place of the error in the answer that it stands in. A
+     * call is made at most once: one whose server ended meanwhile is not made again.
+     */
+    async decide(agent: AgentHandle, toolCallId: string, isApproved: boolean): Promise<ToolResult> {
+      const taken = await take(agent, toolCallId, isApproved)
+      const outcome = isApproved
+        ? await runLocked(agent, taken.approval, taken.held)
+        : { error: 'A person has refused this call.' }
+      const result = { toolCallId, name: taken.approval.name, ...outcome }
+      await settle(agent, taken, result)
+      return result
+    },
+  }
+}
+
+export type ApprovalsService = ReturnType<typeof createApprovalsService>
+
+function alreadyDecided({ status }: Approval): AppError {
+  if (status === 'approved')
+    return conflict(
+      'This call was approved before, and is running, or ended with the server before its result was stored. It is ' +
+        'not made a second time: ask the agent again if it did not happen.',
+    )
+  return conflict(
+    status === 'denied' ? 'This call was refused before.' : 'This call was approved and made before.',
+  )
+}
+
+function conversationWasTaken(): AppError {
+  return conflict(
+    'The call was made, but another request has taken its conversation over meanwhile, so that its result is not stored.',
+  )
+}

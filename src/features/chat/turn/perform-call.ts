@@ -1,0 +1,16 @@
+import type { Tool } from '#models/tool.ts'
+import { AppError } from '#platform/errors.ts'
+import { keptCharacters, truncateResult } from './truncate-result.ts'
+
+/** Calls a tool; what goes wrong becomes the error of the result. */
+export async function performCall(
+  tool: Tool,
+  given: Record<string, unknown>,
+  signal: AbortSignal,
+): Promise<{ result: unknown } | { error: string }> {
+  try {
+    return { result: truncateResult(await tool.execute(given, signal), keptCharacters) }
+  } catch (error) {
+    return { error: error instanceof AppError ? error.message : `The tool ${tool.name} failed.` }
+  }
+}
