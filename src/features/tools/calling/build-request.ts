@@ -1,0 +1,41 @@
+import type {
+  ArgumentSchema,
+  Arguments,
+  Credentials,
+  HttpConfiguration,
+  HttpRequest,
+} from './http-configuration.ts'
+import { isImported } from './http-configuration.ts'
+import { importedRequest } from './imported-request.ts'
+import { manualRequest } from './manual-request.ts'
+import { placeholdersIn } from './manual-template.ts'
+
+/**
+ * The request that a tool's call comes to; nothing is sent. Arguments are placed as the configuration says, each encoded for
+ * its place, so that none can change where the request goes. Throws VALIDATION_ERROR, whose details name the argument.
+ */
+export function buildHttpRequest(
+  configuration: HttpConfiguration,
+  values: Arguments,
+  credentials: Credentials = {},
+): HttpRequest {
+  return isImported(configuration)
+    ? importedRequest(configuration, values, credentials)
+    : manualRequest(configuration, values)
+}
+
+/** The arguments that a configuration without `parameters` takes: its placeholders, or its parameters of path and query. */
+export function placeholdersOf(configuration: HttpConfiguration): ArgumentSchema {
+  const names = isImported(configuration)
+    ? new Map([...configuration.pathParams, ...configuration.queryParams].map(name => [name, false]))
+    : placeholdersIn(configuration)
+  const optional = new Set(isImported(configuration) ? configuration.queryParams : [])
+  return {
+    type: 'object',
+    properties: Object.fromEntries(
+      [...names].map(([name, takesAnything]) => [name, takesAnything ? {} : { type: 'string' }]),
+    ),
+    required: [...names.keys()].filter(name => !optional.has(name)),
+    additionalProperties: false,
+  }
+}

@@ -1,0 +1,142 @@
+/**
+ * What a tool of type `http` is configured with. A *manual* tool was written by a person: an address with placeholders. An
+ * *imported* one comes from an OpenAPI document: its arguments are placed by the rules of that document. An *argument* is
+ * what the caller of the tool gives; its *wire name* is what the remote service calls the same value.
+ */
+import type { Static } from 'typebox'
+import { Type } from 'typebox'
+
+export const methods = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS', 'TRACE'] as const
+export type Method = (typeof methods)[number]
+
+export const manualMethods = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD'] as const
+
+const styles = ['simple', 'label', 'matrix', 'form', 'spaceDelimited', 'pipeDelimited', 'deepObject'] as const
+export type Style = (typeof styles)[number]
+
+const places = ['path', 'query', 'header', 'cookie'] as const
+export type Place = (typeof places)[number]
+
+const strict = { additionalProperties: false }
+
+/** Where an argument goes, and in what form. */
+const placedArgumentSchema = Type.Object(
+  {
+    argument: Type.String({ minLength: 1 }),
+    name: Type.String({ minLength: 1 }),
+    in: Type.Enum([...places]),
+    style: Type.Enum([...styles]),
+    explode: Type.Boolean(),
+    /** Reserved characters go into a query as they are, those left out that would end the value. */
+    allowReserved: Type.Optional(Type.Boolean()),
+    /** The value is written as JSON, whatever the style. */
+    json: Type.Optional(Type.Boolean()),
+    required: Type.Boolean(),
+  },
+  strict,
+)
+export type PlacedArgument = Static<typeof placedArgumentSchema>
+
+/** How one field of a form is written, where that differs from the custom. */
+const formFieldSchema = Type.Object(
+  {
+    name: Type.String(),
+    style: Type.Optional(Type.Enum(['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'])),
+    explode: Type.Optional(Type.Boolean()),
+    contentType: Type.Optional(Type.String()),
+    /** Sent as a file, in a form of several parts. */
+    isFile: Type.Optional(Type.Boolean()),
+  },
+  strict,
+)
+export type FormField = Static<typeof formFieldSchema>
+
+const requestBodySchema = Type.Object(
+  {
+    argument: Type.String({ minLength: 1 }),
+    mediaType: Type.String({ minLength: 1 }),
+    required: Type.Boolean(),
+    fields: Type.Optional(Type.Array(formFieldSchema)),
+  },
+  strict,
+)
+export type RequestBody = Static<typeof requestBodySchema>
+
+/** A way to prove who calls; `scheme` is the name under which its credential is kept. */
+const securitySchemeSchema = Type.Object(
+  {
+    scheme: Type.String({ minLength: 1 }),
+    type: Type.Enum(['apiKey', 'basic', 'bearer']),
+    /** Of an `apiKey`: where it goes and under which name. */
+    in: Type.Optional(Type.Enum(['header', 'query', 'cookie'])),
+    name: Type.Optional(Type.String({ minLength: 1 })),
+  },
+  strict,
+)
+export type SecurityScheme = Static<typeof securitySchemeSchema>
+
+/** JSON Schema of a tool's arguments. */
+export interface ArgumentSchema {
+  type: 'object'
+  description?: string
+  properties: Record<string, unknown>
+  required?: string[]
+  additionalProperties?: unknown
+}
+const argumentSchema = Type.Unsafe<ArgumentSchema>({
+  type: 'object',
+  properties: { type: { const: 'object' }, properties: { type: 'object' } },
+  required: ['type', 'properties'],
+})
+
+export const importedConfigurationSchema = Type.Object({
+  baseUrl: Type.String(),
+  pathTemplate: Type.String({ pattern: '^/' }),
+  method: Type.Enum([...methods]),
+  pathParams: Type.Array(Type.String()),
+  queryParams: Type.Array(Type.String()),
+  parameters: Type.Optional(argumentSchema),
+  /** Without it, `pathParams` and `queryParams` alone say where arguments go. */
+  placement: Type.Optional(Type.Array(placedArgumentSchema)),
+  requestBody: Type.Optional(requestBodySchema),
+  /** Alternatives, each of the schemes that are needed together; an empty one means that no credential is needed. */
+  security: Type.Optional(Type.Array(Type.Array(securitySchemeSchema))),
+})
+export type ImportedConfiguration = Static<typeof importedConfigurationSchema>
+
+export const manualConfigurationSchema = Type.Object({
+  url: Type.String({ minLength: 1, maxLength: 8000 }),
+  method: Type.Enum([...manualMethods]),
+  /** A JSON object of request headers, as text. */
+  headers: Type.Optional(Type.String({ maxLength: 32_000 })),
+  parameters: Type.Optional(argumentSchema),
+  /** A text or JSON value with placeholders. */
+  body: Type.Optional(Type.Unknown()),
+})
+export type ManualConfiguration = Static<typeof manualConfigurationSchema>
+
+export type HttpConfiguration = ImportedConfiguration | ManualConfiguration
+
+export type Arguments = Record<string, unknown>
+
+/** By the name of the scheme: a token or key, or a user's name and password. */
+export type Credentials = Record<string, string | { username: string; password: string }>
+
+/** A request that is ready to be sent through the outbound guard. */
+export interface HttpRequest {
+  url: string
+  method: Method
+  /** Names are in lower case. */
+  headers: Record<string, string>
+  body: string | Uint8Array<ArrayBuffer> | null
+  /** Headers that a redirect to another origin must not see. */
+  secretHeaders: string[]
+  /** Parameters of the query that hold secrets, to be kept out of logs and results. */
+  secretQuery: string[]
+  /** Schemes whose credential is needed and not set; the request goes without them. */
+  missingCredentials: string[]
+}
+
+export function isImported(configuration: HttpConfiguration): configuration is ImportedConfiguration {
+  return 'pathTemplate' in configuration
+}

@@ -1,0 +1,175 @@
+import { invalid } from '#platform/errors.ts'
+import { parseTarget } from '#platform/outbound/target-url.ts'
+import { applyCredentials } from './credentials.ts'
+import type { EncodedBody } from './encode-body.ts'
+import { encodeBody } from './encode-body.ts'
+import { isConnectionHeader, isHeaderName, requireHeaderValue } from './header-rules.ts'
+import type {
+  Arguments,
+  Credentials,
+  HttpRequest,
+  ImportedConfiguration,
+  PlacedArgument,
+} from './http-configuration.ts'
+import { encodeLiteralPath, encodeValue, isDotSegment } from './percent-encoding.ts'
+import type { Pair } from './serialize-argument.ts'
+import { headerText, pathText, queryPairs } from './serialize-argument.ts'
+import { ownValue } from './values.ts'
+
+/** The request of an imported tool. Throws VALIDATION_ERROR, with the argument's name, for what can't be sent as it is. */
+export function importedRequest(
+  configuration: ImportedConfiguration,
+  values: Arguments,
+  credentials: Credentials,
+): HttpRequest {
+  const placement = configuration.placement ?? customaryPlacement(configuration)
+  const given = placement.filter(placed => isGiven(placed, values))
+  const applied = applyCredentials(configuration.security ?? [], credentials)
+  const body = bodyOf(configuration, values)
+  const url = addressOf(configuration, placement, values, applied.query)
+  return {
+    url,
+    method: configuration.method,
+    headers: Object.fromEntries([
+      ['accept', 'application/json, */*;q=0.5'],
+      ...headersOf(given, values),
+      ...cookieHeader(given, values, applied.cookies),
+      ...(body === undefined ? [] : [['content-type', body.contentType] satisfies Pair]),
+      ...applied.headers,
+    ]),
+    body: body?.body ?? null,
+    secretHeaders: applied.secretHeaders,
+    secretQuery: applied.secretQuery,
+    missingCredentials: applied.missing,
+  }
+}
+
+/** For a configuration that only names its parameters: the styles that the standard takes for granted. */
+function customaryPlacement({ pathParams, queryParams }: ImportedConfiguration): PlacedArgument[] {
+  return [
+    ...pathParams.map(name => placed(name, { in: 'path', style: 'simple', explode: false, required: true })),
+    ...queryParams.map(name => placed(name, { in: 'query', style: 'form', explode: true, required: false })),
+  ]
+}
+
+function placed(name: string, rest: Omit<PlacedArgument, 'name' | 'argument'>): PlacedArgument {
+  return { argument: name, name, ...rest }
+}
+
+function isGiven({ argument, required, in: place }: PlacedArgument, values: Arguments): boolean {
+  const value = ownValue(values, argument)
+  const isThere = value !== undefined && (value !== null || place === 'path')
+  if (required && !isThere) throw invalid(argument, 'is required')
+  return isThere
+}
+
+function addressOf(
+  { baseUrl, pathTemplate }: ImportedConfiguration,
+  placement: readonly PlacedArgument[],
+  values: Arguments,
+  secret: readonly Pair[],
+): string {
+  const base = baseOf(baseUrl)
+  const inPath = new Map(placement.filter(one => one.in === 'path').map(one => [one.name, one]))
+  const [template = '', fixedQuery = ''] = splitTemplate(pathTemplate)
+  const path = base.path + fillPath(template, inPath, values)
+  const secretNames = new Set(secret.map(([name]) => name))
+  const pairs = placement
+    .filter(one => one.in === 'query')
+    .flatMap(one => queryPairs(one, ownValue(values, one.argument)))
+    .filter(([name]) => !secretNames.has(name))
+  const query = [fixedQuery, ...[...pairs, ...secret].map(([name, value]) => `${name}=${value}`)]
+  const written = query.filter(part => part !== '').join('&')
+  const url = base.origin + path + (written === '' ? '' : `?${written}`)
+  requireUnchanged(url, base, path)
+  return url
+}
+
+/** Whatever the arguments were, the request goes to the service and to the very path that was written. */
+function requireUnchanged(url: string, base: { origin: string; path: string }, path: string): void {
+  const parsed = URL.parse(url)
+  const isSame = parsed?.origin === base.origin && parsed.pathname === path && parsed.hash === ''
+  if (!isSame) throw invalid('pathTemplate', `gives an address outside of ${base.origin}${base.path}`)
+}
+
+function baseOf(baseUrl: string): { origin: string; path: string } {
+  const target = parseTarget(baseUrl)
+  if (!target.ok) throw invalid('baseUrl', target.reason)
+  return { origin: target.url.origin, path: target.url.pathname.replace(/\/+$/, '') }
+}
+
+/** The path and the fixed query that some documents write behind it; a fragment is never sent. */
+function splitTemplate(template: string): string[] {
+  const [sent = ''] = template.split('#', 1)
+  const mark = sent.indexOf('?')
+  if (mark === -1) return [sent]
+  return [
+    sent.slice(0, mark),
+    sent
+      .slice(mark + 1)
+      .split('&')
+      .map(encodeQueryPiece)
+      .join('&'),
+  ]
+}
+
+function encodeQueryPiece(piece: string): string {
+  return piece.split('=').map(encodeLiteralPath).join('=')
+}
+
+function fillPath(template: string, inPath: Map<string, PlacedArgument>, values: Arguments): string {
+  const path = template
+    .split(/(\{[^{}/]+\})/)
+    .map((piece, index) =>
+      index % 2 === 0 ? encodeLiteralPath(piece) : fillPlaceholder(piece, inPath, values),
+    )
+    .join('')
+  if (path.split('/').some(isDotSegment)) {
+    throw invalid('pathTemplate', 'a part of the path must not be "." or "..": give another value')
+  }
+  return path
+}
+
+function fillPlaceholder(piece: string, inPath: Map<string, PlacedArgument>, values: Arguments): string {
+  const argument = inPath.get(piece.slice(1, -1))
+  if (argument === undefined) return encodeValue(piece)
+  const value = ownValue(values, argument.argument)
+  if (value === undefined || value === null) throw invalid(argument.argument, 'is required')
+  const text = isEmpty(value) ? '' : pathText(argument, value)
+  if (text === '') throw invalid(argument.argument, 'must not be empty, since it is a part of the path')
+  if (isDotSegment(text))
+    throw invalid(argument.argument, 'must not be "." or "..", since it is a part of the path')
+  return text
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === '' || (typeof value === 'object' && value !== null && Object.keys(value).length === 0)
+}
+
+function headersOf(given: readonly PlacedArgument[], values: Arguments): Pair[] {
+  return given
+    .filter(({ in: place, name }) => place === 'header' && isHeaderName(name) && !isConnectionHeader(name))
+    .map(one => {
+      const text = headerText(one, ownValue(values, one.argument))
+      return [one.name.toLowerCase(), requireHeaderValue(one.argument, text)]
+    })
+}
+
+/** All cookies stand in one header; a credential wins over an argument of its name. */
+function cookieHeader(given: readonly PlacedArgument[], values: Arguments, secret: readonly Pair[]): Pair[] {
+  const secretNames = new Set(secret.map(([name]) => name))
+  const pairs = given
+    .filter(({ in: place }) => place === 'cookie')
+    .flatMap(one => queryPairs(one, ownValue(values, one.argument)))
+    .filter(([name]) => !secretNames.has(name))
+  const cookies = [...pairs, ...secret].map(([name, value]) => `${name}=${value}`)
+  return cookies.length === 0 ? [] : [['cookie', cookies.join('; ')]]
+}
+
+function bodyOf({ requestBody, method }: ImportedConfiguration, values: Arguments): EncodedBody | undefined {
+  if (requestBody === undefined || method === 'GET' || method === 'HEAD') return undefined
+  const value = ownValue(values, requestBody.argument)
+  if (value !== undefined) return encodeBody(requestBody, value)
+  if (requestBody.required) throw invalid(requestBody.argument, 'is required')
+  return undefined
+}

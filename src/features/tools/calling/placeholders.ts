@@ -1,0 +1,73 @@
+/** Placeholders `{name}` of manual tools. They are looked for in what a person wrote, never in what replaces them. */
+import { isRecord, textOf } from './values.ts'
+
+const name = '[A-Za-z_][\\w.\\-]{0,63}'
+const placeholder = new RegExp(`\\{(${name})\\}`, 'g')
+const wholePlaceholder = new RegExp(`^\\{(${name})\\}$`)
+const stringOrPlaceholder = new RegExp(`"(?:[^"\\\\]|\\\\.)*"|\\{(${name})\\}`, 'gs')
+
+/** The value of a placeholder; undefined if the caller gave none. */
+export type LookUp = (name: string) => unknown
+
+export function namesIn(text: string): string[] {
+  return [...text.matchAll(placeholder)].map(([, found = '']) => found)
+}
+
+/** Whether braces are left that enclose no name. */
+export function hasStrayBrace(text: string): boolean {
+  return /[{}]/.test(text.replace(placeholder, ''))
+}
+
+/** Replaces each placeholder once; `write` turns the value into text that fits its place. */
+export function fillText(
+  text: string,
+  lookUp: LookUp,
+  write: (value: unknown, name: string) => string,
+): string {
+  return text.replace(placeholder, (_, found: string) => write(lookUp(found), found))
+}
+
+/**
+ * A template of a JSON text. `{"count": {count}}` and `{"count": "{count}"}` both become the value itself, whatever its
+ * type; inside a longer string it becomes text. Undefined for a text that is no JSON with placeholders.
+ */
+export function parseJsonTemplate(text: string): { value: unknown } | undefined {
+  const quoted = text.replace(stringOrPlaceholder, (whole, found?: string) =>
+    found === undefined ? whole : `"${whole}"`,
+  )
+  try {
+    return { value: JSON.parse(quoted) }
+  } catch {
+    return undefined
+  }
+}
+
+/** A JSON value in which strings hold placeholders. Members whose value nobody gave are left out. */
+export function fillJson(template: unknown, lookUp: LookUp): unknown {
+  if (typeof template === 'string') {
+    const [, whole] = wholePlaceholder.exec(template) ?? []
+    return whole === undefined ? fillText(template, lookUp, textOf) : lookUp(whole)
+  }
+  if (Array.isArray(template)) return template.map(item => fillJson(item, lookUp) ?? null)
+  if (!isRecord(template)) return template
+  const members = Object.entries(template).map(([key, value]) => [
+    fillText(key, lookUp, textOf),
+    fillJson(value, lookUp),
+  ])
+  return Object.fromEntries(members)
+}
+
+/** Names in a JSON template; `isWhole` tells whether all its places take a value of any type. */
+export function namesInJson(template: unknown): { name: string; isWhole: boolean }[] {
+  if (typeof template === 'string') {
+    const [, whole] = wholePlaceholder.exec(template) ?? []
+    if (whole !== undefined) return [{ name: whole, isWhole: true }]
+    return namesIn(template).map(found => ({ name: found, isWhole: false }))
+  }
+  if (Array.isArray(template)) return template.flatMap(namesInJson)
+  if (!isRecord(template)) return []
+  return Object.entries(template).flatMap(([key, value]) => [
+    ...namesInJson(`${key} `),
+    ...namesInJson(value),
+  ])
+}

@@ -1,0 +1,142 @@
+import { Ajv } from 'ajv'
+import { parseTarget } from '#platform/outbound/target-url.ts'
+import { problemOf } from '#platform/schema-check.ts'
+import { isConnectionHeader, isHeaderName } from './header-rules.ts'
+import type { ImportedConfiguration, ManualConfiguration } from './http-configuration.ts'
+import { importedConfigurationSchema, manualConfigurationSchema } from './http-configuration.ts'
+import { bodyTemplateOf, contentTypeOf, parseHeaders, splitAddress } from './manual-template.ts'
+import { isDotSegment } from './percent-encoding.ts'
+import { hasStrayBrace } from './placeholders.ts'
+import { isRecord } from './values.ts'
+
+/** `field` is a path within the configuration, empty for the whole; `issue` is a sentence without its subject. */
+export interface ConfigurationProblem {
+  field: string
+  issue: string
+}
+
+const longestParameters = 32_000
+const longestBody = 64_000
+
+/** What keeps a configuration of type `http`, from wherever it comes, from being called; undefined if nothing does. */
+export function validateHttpConfiguration(configuration: unknown): ConfigurationProblem | undefined {
+  if (!isRecord(configuration)) return problem('', 'must be an object')
+  const hasImportedForm = 'pathTemplate' in configuration || 'baseUrl' in configuration
+  const shape = hasImportedForm ? importedConfigurationSchema : manualConfigurationSchema
+  const mismatch = problemOf(shape, configuration)
+  if (mismatch !== undefined) return splitMismatch(mismatch)
+  const own = hasImportedForm
+    ? importedProblem(configuration as unknown as ImportedConfiguration)
+    : manualProblem(configuration as unknown as ManualConfiguration)
+  return own ?? parametersProblem(configuration.parameters)
+}
+
+function problem(field: string, issue: string): ConfigurationProblem {
+  return { field, issue }
+}
+
+/** `schema-check` says "field problem", with the field left out for the whole. */
+function splitMismatch(mismatch: string): ConfigurationProblem {
+  const [first = '', ...rest] = mismatch.split(' ')
+  return first === 'must' ? problem('', mismatch) : problem(first, rest.join(' '))
+}
+
+function importedProblem(configuration: ImportedConfiguration): ConfigurationProblem | undefined {
+  const target = parseTarget(configuration.baseUrl)
+  if (!target.ok) return problem('baseUrl', target.reason)
+  if (target.url.search !== '' || target.url.hash !== '') {
+    return problem('baseUrl', 'must end with its path: put a query into pathTemplate')
+  }
+  if (configuration.pathTemplate.split(/[/?#]/).some(isDotSegment)) {
+    return problem('pathTemplate', 'must not hold "." or ".." as a part of the path')
+  }
+  const headers = configuration.placement?.filter(one => one.in === 'header') ?? []
+  const wrong = headers.find(({ name }) => !isHeaderName(name))
+  return (
+    wrong && problem('placement', `holds a header whose name is not valid: ${JSON.stringify(wrong.name)}`)
+  )
+}
+
+function manualProblem(configuration: ManualConfiguration): ConfigurationProblem | undefined {
+  return (
+    addressProblem(configuration.url) ?? headersProblem(configuration.headers) ?? bodyProblem(configuration)
+  )
+}
+
+function addressProblem(url: string): ConfigurationProblem | undefined {
+  const address = splitAddress(url)
+  if (address === undefined) {
+    return problem('url', 'must be a full http or https address such as https://example.com/items/{id}')
+  }
+  if (/[{}]/.test(address.origin)) {
+    return problem(
+      'url',
+      'has a placeholder in its host: placeholders may stand in the path and the query only',
+    )
+  }
+  if (hasStrayBrace(address.path + address.query)) {
+    return problem(
+      'url',
+      'holds a brace that belongs to no placeholder; write %7B and %7D for braces, {name} for a placeholder',
+    )
+  }
+  if (address.path.split('/').some(isDotSegment)) {
+    return problem('url', 'must not hold "." or ".." as a part of its path')
+  }
+  const target = parseTarget(url.replace(/[{}]/g, ''))
+  return target.ok ? undefined : problem('url', target.reason)
+}
+
+function headersProblem(text: string | undefined): ConfigurationProblem | undefined {
+  const headers = parseHeaders(text)
+  if (headers === undefined) {
+    return problem(
+      'headers',
+      'must be the text of a JSON object whose values are texts, such as {"Accept": "text/csv"}',
+    )
+  }
+  const unnamed = headers.find(([name]) => !isHeaderName(name))
+  if (unnamed !== undefined)
+    return problem('headers', `holds a name that is not valid: ${JSON.stringify(unnamed[0])}`)
+  const reserved = headers.find(([name]) => isConnectionHeader(name))
+  if (reserved !== undefined)
+    return problem('headers', `must not set ${reserved[0]}, which belongs to the connection`)
+  const unsendable = headers.find(([, value]) => /[^\t\x20-\x7e\x80-\xff]/.test(value))
+  if (unsendable === undefined) return undefined
+  return problem(
+    'headers',
+    `the value of ${unsendable[0]} holds a line break or a character outside of Latin-1`,
+  )
+}
+
+function bodyProblem(configuration: ManualConfiguration): ConfigurationProblem | undefined {
+  const headers = parseHeaders(configuration.headers) ?? []
+  const template = bodyTemplateOf(configuration, headers)
+  if (template.kind === 'none') return undefined
+  if (configuration.method === 'GET' || configuration.method === 'HEAD') {
+    return problem('body', `can't be sent with ${configuration.method}; leave it out or choose POST`)
+  }
+  if (JSON.stringify(configuration.body).length > longestBody) {
+    return problem('body', `must not be longer than ${longestBody} characters`)
+  }
+  if (template.kind !== 'text') return undefined
+  const contentType = contentTypeOf(headers)
+  if (contentType === undefined ? /^\s*[[{]/.test(template.text) : /[/+]json\b/.test(contentType)) {
+    return problem('body', 'is not valid JSON; correct it, or name another Content-Type in the headers')
+  }
+  return undefined
+}
+
+/** Compiled by itself, so that one configuration's `$id` is not in the way of another's. */
+function parametersProblem(parameters: unknown): ConfigurationProblem | undefined {
+  if (parameters === undefined) return undefined
+  if (JSON.stringify(parameters).length > longestParameters) {
+    return problem('parameters', `must not be longer than ${longestParameters} characters of JSON`)
+  }
+  try {
+    new Ajv({ strict: false, validateFormats: false, logger: false }).compile(parameters as object)
+    return undefined
+  } catch {
+    return problem('parameters', 'is not a JSON Schema that can be used; check its keywords and references')
+  }
+}

@@ -1,0 +1,18 @@
+/** Values as they come from JSON, seen without what objects inherit. */
+export type JsonRecord = Record<string, unknown>
+
+export function isRecord(value: unknown): value is JsonRecord {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The object's own value of this name; what it inherits, such as `constructor`, is none. */
+export function ownValue(record: unknown, name: string): unknown {
+  return isRecord(record) && Object.hasOwn(record, name) ? record[name] : undefined
+}
+
+/** How a value that is no object is written; JSON for one that is. */
+export function textOf(value: unknown): string {
+  if (typeof value === 'string') return value.toWellFormed()
+  if (value === null || value === undefined) return ''
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}

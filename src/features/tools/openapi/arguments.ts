@@ -1,0 +1,134 @@
+/** Gives parameters and body the names under which a model passes them, and describes them in one JSON Schema. */
+import type { ArgumentSchema, PlacedArgument, RequestBody } from '../calling/http-configuration.ts'
+import { cleanText } from './clean-text.ts'
+import type { Conversion } from './convert-schema.ts'
+import { convertSchema, startConversion } from './convert-schema.ts'
+import type { Detail, JsonSchema } from './json-schema.ts'
+import { described } from './json-schema.ts'
+import { limits } from './limits.ts'
+import type { Parameter } from './parameters.ts'
+import type { References } from './references.ts'
+import type { Body } from './request-body.ts'
+
+export interface NamedParts {
+  parameters: (Parameter & { argument: string })[]
+  body: (Body & { argument: string }) | undefined
+}
+
+/** From all there is to next to nothing. */
+const details: readonly Detail[] = [
+  { depth: 10, descriptionCharacters: 1200, enumValues: 250 },
+  { depth: 8, descriptionCharacters: 500, enumValues: 150 },
+  { depth: 6, descriptionCharacters: 250, enumValues: 100 },
+  { depth: 5, descriptionCharacters: 160, enumValues: 60 },
+  { depth: 4, descriptionCharacters: 120, enumValues: 30 },
+  { depth: 3, descriptionCharacters: 80, enumValues: 20 },
+  { depth: 2, descriptionCharacters: 60, enumValues: 10 },
+  { depth: 1, descriptionCharacters: 0, enumValues: 10 },
+]
+const stepsPerAttempt = 3000
+const longestArgument = 64
+/** In the order in which they get the name that they have in the document. */
+const places: readonly PlacedArgument['in'][] = ['path', 'query', 'header', 'cookie']
+
+/**
+ * The body is `body`. A parameter keeps its name if every model service takes it (letters, digits, `_`, `.` and `-`, at most
+ * 64), else with `_` for what is not. One whose name is taken gets its place before it, `query_id`, and if need be a number.
+ */
+export function nameArguments(parameters: readonly Parameter[], body: Body | undefined): NamedParts {
+  const taken = new Set(body === undefined ? [] : ['body'])
+  const sorted = parameters.toSorted((one, other) => places.indexOf(one.in) - places.indexOf(other.in))
+  const named = sorted.map(parameter => {
+    const argument = freeName(parameter, taken)
+    taken.add(argument)
+    return { ...parameter, argument }
+  })
+  return { parameters: named, body: body && { ...body, argument: 'body' } }
+}
+
+function freeName({ name, in: place }: Parameter, taken: ReadonlySet<string>): string {
+  const plain = name.replace(/[^\w.-]+/g, '_').slice(0, longestArgument)
+  const usable = /[A-Za-z\d]/.test(plain) && plain !== '__proto__'
+  if (usable && !taken.has(plain)) return plain
+  const base = `${place}_${usable ? plain : 'parameter'}`.slice(0, longestArgument - 5)
+  for (let number = 1; ; number += 1) {
+    const candidate = number === 1 ? base : `${base}_${number}`
+    if (!taken.has(candidate)) return candidate
+  }
+}
+
+export type DescribedArguments =
+  | { ok: true; schema: ArgumentSchema; warnings: string[] }
+  | { ok: false; reason: string }
+
+/** With as much detail as fits; what had to be left out is said. */
+export function describeArguments(
+  references: References,
+  parts: NamedParts,
+  description: string | undefined,
+): DescribedArguments {
+  for (const detail of details) {
+    const conversion = startConversion(references, detail, stepsPerAttempt)
+    const schema = argumentSchema(conversion, parts, description)
+    if (conversion.steps < 0 || JSON.stringify(schema).length > limits.argumentCharacters) continue
+    const warnings = [...conversion.problems].map(
+      problem => `A part of its arguments is not described: ${problem}.`,
+    )
+    const isReduced = detail !== details[0]
+    if (isReduced || conversion.isCut) {
+      warnings.push(
+        `Its arguments are described ${detail.depth} levels deep; what lies deeper, or is too long, is left out.`,
+      )
+    }
+    return { ok: true, schema, warnings }
+  }
+  return {
+    ok: false,
+    reason: `the description of its arguments is longer than ${limits.argumentCharacters} characters`,
+  }
+}
+
+function argumentSchema(
+  conversion: Conversion,
+  { parameters, body }: NamedParts,
+  description: string | undefined,
+): ArgumentSchema {
+  const parts = body === undefined ? parameters : [...parameters, body]
+  return {
+    type: 'object',
+    ...(description === undefined ? {} : { description }),
+    properties: Object.fromEntries(parts.map(part => [part.argument, partSchema(conversion, part)])),
+    required: parts.filter(part => part.required).map(part => part.argument),
+    additionalProperties: false,
+  }
+}
+
+type Part = (Parameter | Body) & { argument: string }
+
+function partSchema(conversion: Conversion, part: Part): JsonSchema {
+  const schema = convertSchema(conversion, part.schema)
+  const longest = conversion.detail.descriptionCharacters
+  const own =
+    typeof part.description === 'string' && longest > 0 ? cleanText(part.description, longest) : undefined
+  // Before the notes of the schema, which repeat nothing that the parameter says.
+  const inner =
+    own === undefined || schema.description === own ? schema.description : joined(own, schema.description)
+  const isRenamed = 'name' in part && part.name !== part.argument
+  return { ...schema, ...described(inner, isRenamed ? `Sent as ${JSON.stringify(part.name)}.` : undefined) }
+}
+
+function joined(own: string, inner: string | undefined): string {
+  if (inner === undefined || own.includes(inner)) return own
+  return inner.startsWith(own) ? inner : `${own} ${inner}`
+}
+
+/** What a call needs to know of an argument. */
+export function placementOf({ parameters }: NamedParts): PlacedArgument[] {
+  return parameters.map(({ description: _, schema: __, ...placed }) => placed)
+}
+
+export function requestBodyOf({ body }: NamedParts): RequestBody | undefined {
+  if (body === undefined) return undefined
+  const { description: _, schema: __, ...rest } = body
+  return rest
+}

@@ -1,0 +1,28 @@
+/** Text of a document as a database and a model can hold it. */
+
+/** One line or more without control characters, halves of characters and surrounding white space, cut to a length. */
+export function cleanText(text: string, longest: number): string {
+  const kept = text
+    // Cut roughly first: what follows is work for each character.
+    .slice(0, longest * 2)
+    .toWellFormed()
+    .replace(/\r\n?/g, '\n')
+    .replace(/[^\P{Cc}\n\t]/gu, ' ')
+    .trim()
+  return kept.length <= longest
+    ? kept
+    : `${kept
+        .slice(0, longest - 1)
+        .toWellFormed()
+        .replace(/\uFFFD$/, '')}…`
+}
+
+/** For names and other text of one line. */
+export function cleanLine(text: string, longest: number): string {
+  return cleanText(text.slice(0, longest * 2).replace(/\s+/g, ' '), longest)
+}
+
+/** Whether a name can be sent and stored as it is. */
+export function isCleanName(name: string): boolean {
+  return name !== '' && name.isWellFormed() && !/\p{Cc}/u.test(name)
+}

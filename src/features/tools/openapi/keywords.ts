@@ -1,0 +1,123 @@
+/** Keywords of a schema that hold no other schema, each taken only if it is what the standard says. */
+import { isRecord, ownValue } from '../calling/values.ts'
+import { cleanLine, cleanText, isCleanName } from './clean-text.ts'
+import type { Detail, JsonSchema } from './json-schema.ts'
+import { described } from './json-schema.ts'
+import { isSafePattern } from './safe-pattern.ts'
+
+const types = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'])
+const sizes = ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'] as const
+/** Say how wide a number is on the wire, which is of no use to who writes it. */
+const widths = new Set(['int32', 'int64', 'float', 'double', 'password'])
+const longestFormat = 40
+const longestPattern = 120
+const longestValue = 500
+
+export function simpleKeywords(source: unknown, detail: Detail): JsonSchema {
+  return {
+    ...typeOf(source),
+    ...descriptionOf(source, detail),
+    ...allowedValues(source, detail),
+    ...numberLimits(source),
+    ...sizeLimits(source),
+    ...patternOf(source),
+  }
+}
+
+/** Undeclared types are those of the keywords that mean nothing without them. */
+export function typeOf(source: unknown): JsonSchema {
+  const declared = ownValue(source, 'type')
+  const named = [...new Set(Array.isArray(declared) ? declared : [declared])].filter(isType)
+  if (named.length > 1) return { type: named }
+  const [only] = named
+  if (only !== undefined) return { type: only }
+  if (declared !== undefined) return {}
+  if (isRecord(ownValue(source, 'properties'))) return { type: 'object' }
+  return ownValue(source, 'items') === undefined ? {} : { type: 'array' }
+}
+
+function isType(value: unknown): value is string {
+  return typeof value === 'string' && types.has(value)
+}
+
+function descriptionOf(source: unknown, detail: Detail): JsonSchema {
+  if (detail.descriptionCharacters === 0) return {}
+  const text = textOr(ownValue(source, 'description')) ?? textOr(ownValue(source, 'title'))
+  const description = text === undefined ? undefined : cleanText(text, detail.descriptionCharacters)
+  return described(description, ...notesOf(source))
+}
+
+/** What is told in words, because validators and model services disagree on it or it is not safe to run. */
+function notesOf(source: unknown): (string | undefined)[] {
+  const format = textOr(ownValue(source, 'format')) ?? textOr(ownValue(source, 'contentEncoding'))
+  const isUseful = format !== undefined && !widths.has(format) && isCleanName(format)
+  const pattern = textOr(ownValue(source, 'pattern'))
+  return [
+    isUseful ? `Format: ${cleanLine(format, longestFormat)}.` : undefined,
+    pattern === undefined || isSafePattern(pattern)
+      ? undefined
+      : `Pattern: ${cleanLine(pattern, longestPattern)}`,
+    ownValue(source, 'uniqueItems') === true ? 'No item occurs twice.' : undefined,
+  ]
+}
+
+function allowedValues(source: unknown, { enumValues }: Detail): JsonSchema {
+  const schema: JsonSchema = {}
+  const allowed = ownValue(source, 'enum')
+  if (Array.isArray(allowed) && allowed.length > 0 && allowed.length <= enumValues) {
+    const values = allowed.filter(isSimple)
+    // With some of them left out, the list would forbid what the service takes.
+    if (values.length === allowed.length) schema.enum = [...new Set(values)]
+  }
+  if (isRecord(source) && Object.hasOwn(source, 'const') && isSimple(source.const))
+    schema.const = source.const
+  const byDefault = ownValue(source, 'default')
+  if (byDefault !== undefined && isSimple(byDefault)) schema.default = byDefault
+  return schema
+}
+
+function isSimple(value: unknown): boolean {
+  if (typeof value === 'string')
+    return value.length <= longestValue && value.isWellFormed() && !value.includes('\0')
+  return value === null || typeof value === 'boolean' || Number.isFinite(value)
+}
+
+/** 3.0 says with a boolean that a limit is exclusive; later versions give the exclusive limit itself. */
+function numberLimits(source: unknown): JsonSchema {
+  const schema: JsonSchema = {}
+  const minimum = finite(ownValue(source, 'minimum'))
+  const maximum = finite(ownValue(source, 'maximum'))
+  const above = ownValue(source, 'exclusiveMinimum')
+  const below = ownValue(source, 'exclusiveMaximum')
+  if (minimum !== undefined) schema[above === true ? 'exclusiveMinimum' : 'minimum'] = minimum
+  if (maximum !== undefined) schema[below === true ? 'exclusiveMaximum' : 'maximum'] = maximum
+  const exclusiveMinimum = finite(above)
+  const exclusiveMaximum = finite(below)
+  if (exclusiveMinimum !== undefined) schema.exclusiveMinimum = exclusiveMinimum
+  if (exclusiveMaximum !== undefined) schema.exclusiveMaximum = exclusiveMaximum
+  const multipleOf = finite(ownValue(source, 'multipleOf'))
+  if (multipleOf !== undefined && multipleOf > 0) schema.multipleOf = multipleOf
+  return schema
+}
+
+function finite(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined
+}
+
+function sizeLimits(source: unknown): JsonSchema {
+  const schema: JsonSchema = {}
+  for (const name of sizes) {
+    const value = ownValue(source, name)
+    if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) schema[name] = value
+  }
+  return schema
+}
+
+function patternOf(source: unknown): JsonSchema {
+  const pattern = textOr(ownValue(source, 'pattern'))
+  return pattern !== undefined && isCleanName(pattern) && isSafePattern(pattern) ? { pattern } : {}
+}
+
+function textOr(value: unknown): string | undefined {
+  return typeof value === 'string' && value.trim() !== '' ? value : undefined
+}

@@ -1,0 +1,20 @@
+/** What a document may cost. What lies beyond is told among the skipped operations and the warnings, never dropped silently. */
+export const limits = {
+  operations: 2000,
+  /** Of one tool's arguments, as characters of JSON. */
+  argumentCharacters: 32_000,
+  /** Of all tools together, as characters of JSON. */
+  totalCharacters: 16_000_000,
+  parametersPerOperation: 200,
+  /** Aliases that a YAML document may expand to, as the library counts them. */
+  aliases: 1000,
+  /** References that lead to references. */
+  referenceHops: 20,
+  skipped: 500,
+  warnings: 1000,
+  nameCharacters: 200,
+  pathCharacters: 2000,
+  descriptionCharacters: 2000,
+  /** Milliseconds until reading is given up. */
+  readMs: 20_000,
+} as const

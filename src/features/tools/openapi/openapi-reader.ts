@@ -1,0 +1,51 @@
+import { setImmediate } from 'node:timers/promises'
+import { invalid } from '#platform/errors.ts'
+import type { WorkerPool } from '#platform/workers/worker-pool.ts'
+import { WorkerCrashed, WorkerTimeout } from '#platform/workers/worker-pool.ts'
+import { limits } from './limits.ts'
+import type { OpenApiAnswer } from './openapi.worker.ts'
+import type { ImportedDocument, ImportedOperation, OpenApiInput } from './read-openapi.ts'
+
+const worker = new URL('./openapi.worker.ts', import.meta.url)
+/** About a millisecond of parsing. */
+const charactersAtOnce = 200_000
+
+/** Reads a document without holding up the event loop. */
+export type OpenApiReader = (input: OpenApiInput, signal?: AbortSignal) => Promise<ImportedDocument>
+
+/** Reads documents of strangers in threads that can be killed. Throws VALIDATION_ERROR for one that can't be read. */
+export function createOpenApiReader(workers: WorkerPool, timeoutMs: number = limits.readMs): OpenApiReader {
+  return async (input, signal) => {
+    const field = 'text' in input ? 'url' : 'spec'
+    const answer = await workers
+      .run<OpenApiAnswer>({
+        file: worker,
+        name: 'toolsOfDocument',
+        argument: input,
+        timeoutMs,
+        ...(signal === undefined ? {} : { signal }),
+      })
+      .catch(error => {
+        if (!(error instanceof WorkerTimeout || error instanceof WorkerCrashed)) throw error
+        throw invalid(
+          field,
+          'This document takes too much time or memory to read; give a smaller part of it.',
+        )
+      })
+    if (answer.kind === 'refused') throw invalid(answer.field, answer.issue)
+    return { ...answer.rest, operations: await parseAll(answer.operations) }
+  }
+}
+
+async function parseAll(texts: readonly string[]): Promise<ImportedOperation[]> {
+  const operations: ImportedOperation[] = []
+  let characters = 0
+  for (const text of texts) {
+    operations.push(JSON.parse(text))
+    characters += text.length
+    if (characters < charactersAtOnce) continue
+    characters = 0
+    await setImmediate()
+  }
+  return operations
+}

@@ -1,0 +1,20 @@
+/** What runs in a thread of the worker pool; the other side is `openapi-reader.ts`. */
+import { AppError } from '#platform/errors.ts'
+import type { ImportedDocument, OpenApiInput } from './read-openapi.ts'
+
+/** Operations travel as JSON texts, which cost the receiving thread next to nothing until each is read. */
+export type OpenApiAnswer =
+  | { kind: 'read'; operations: string[]; rest: Omit<ImportedDocument, 'operations'> }
+  /** An error is data here: between threads it would lose its code. */
+  | { kind: 'refused'; field: string; issue: string }
+
+export async function toolsOfDocument(input: OpenApiInput): Promise<OpenApiAnswer> {
+  const { readOpenApi } = await import('./read-openapi.ts')
+  try {
+    const { operations, ...rest } = readOpenApi(input)
+    return { kind: 'read', operations: operations.map(operation => JSON.stringify(operation)), rest }
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return { kind: 'refused', field: String(error.details?.field), issue: String(error.details?.issue) }
+  }
+}

@@ -1,0 +1,54 @@
+import { LineCounter, parseDocument } from 'yaml'
+import { limits } from './limits.ts'
+
+/** `issue` is a sentence for the person who named the document. */
+export type ParsedText = { ok: true; value: unknown } | { ok: false; issue: string }
+
+/** Reads JSON or YAML 1.2, whichever the text begins like. */
+export function parseText(text: string): ParsedText {
+  const content = text.replace(/^\uFEFF/, '').trimStart()
+  if (content === '') return refusal('The document is empty; give the text of an OpenAPI 3 document.')
+  if (content.startsWith('<')) {
+    return refusal(
+      'This is a web page or XML, not an OpenAPI document; give the address of the JSON or YAML document itself.',
+    )
+  }
+  return /^[{[]/.test(content) ? parseJson(content) : parseYaml(content)
+}
+
+function parseJson(text: string): ParsedText {
+  try {
+    return { ok: true, value: JSON.parse(text) }
+  } catch (error) {
+    return refusal(`The document is not valid JSON (${reasonOf(error)}); correct it and try again.`)
+  }
+}
+
+/** Without custom tags, and with bounded aliases: a short text must not stand for a huge document. */
+function parseYaml(text: string): ParsedText {
+  try {
+    const lines = new LineCounter()
+    const document = parseDocument(text, {
+      schema: 'core',
+      merge: true,
+      lineCounter: lines,
+      logLevel: 'error',
+    })
+    const [problem] = document.errors
+    if (problem !== undefined) throw problem
+    return { ok: true, value: document.toJS({ maxAliasCount: limits.aliases }) }
+  } catch (error) {
+    return refusal(`The document is not valid YAML (${reasonOf(error)}); correct it and try again.`)
+  }
+}
+
+/** The first line of the parser's message, without the piece of the document that it quotes. */
+function reasonOf(error: unknown): string {
+  if (error instanceof RangeError) return 'it is nested too deeply'
+  const [line = ''] = error instanceof Error ? error.message.split('\n') : []
+  return line.replace(/:$/, '').slice(0, 200).toWellFormed() || 'it can not be read'
+}
+
+function refusal(issue: string): ParsedText {
+  return { ok: false, issue }
+}

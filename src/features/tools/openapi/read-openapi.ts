@@ -1,0 +1,172 @@
+/** An OpenAPI 3.0 or 3.1 document as the tools that it comes to. Pure; in the service it runs in `openapi.worker.ts`. */
+import { invalid } from '#platform/errors.ts'
+import type { ImportedConfiguration } from '../calling/http-configuration.ts'
+import type { JsonRecord } from '../calling/values.ts'
+import { isRecord, ownValue } from '../calling/values.ts'
+import { checkVersion } from './check-version.ts'
+import { cleanLine } from './clean-text.ts'
+import { entriesOf } from './convert-schema.ts'
+import { limits } from './limits.ts'
+import type { Names } from './names.ts'
+import { createNames } from './names.ts'
+import { parseText } from './parse-text.ts'
+import type { ReadContext } from './read-operation.ts'
+import { readOperation } from './read-operation.ts'
+import { createReferences } from './references.ts'
+import type { DescribedScheme } from './security.ts'
+import { createSecurity } from './security.ts'
+
+/** Either a text as it was fetched, or a document that is parsed already. */
+export type OpenApiInput = ({ text: string } | { document: unknown }) & {
+  /** The address that the document came from after redirects; relative servers are resolved against it. */
+  documentUrl?: string
+}
+
+export interface ImportedOperation {
+  name: string
+  description: string
+  /** False for an operation that can't be called as it is; a warning says why. */
+  isEnabled: boolean
+  configuration: ImportedConfiguration
+}
+
+export interface SkippedOperation {
+  /** Such as `GET /pets/{id}`, or a path whose operations are not known. */
+  operation: string
+  reason: string
+}
+
+export interface ImportWarning {
+  operation?: string
+  warning: string
+}
+
+export interface ImportedDocument {
+  /** `info.title`; empty if there is none. */
+  title: string
+  operations: ImportedOperation[]
+  skipped: SkippedOperation[]
+  warnings: ImportWarning[]
+  /** The schemes that any of the operations can use. */
+  securitySchemes: DescribedScheme[]
+}
+
+const methods = ['get', 'post', 'put', 'delete', 'patch', 'head', 'options', 'trace'] as const
+type MethodKey = (typeof methods)[number]
+const longestLabel = 300
+
+/** Throws VALIDATION_ERROR, for the field `url` or `spec`, if this is no OpenAPI 3 document. */
+export function readOpenApi(input: OpenApiInput): ImportedDocument {
+  const parsed = 'text' in input ? parseText(input.text) : { ok: true as const, value: input.document }
+  const checked = parsed.ok ? checkVersion(parsed.value) : parsed
+  if (!checked.ok) throw invalid('text' in input ? 'url' : 'spec', checked.issue)
+  return readDocument(checked.document, checked.isBefore31, input.documentUrl)
+}
+
+interface Collected {
+  operations: ImportedOperation[]
+  skipped: SkippedOperation[]
+  warnings: ImportWarning[]
+  characters: number
+  names: Names
+  /** Operations beyond the limits. */
+  surplus: number
+}
+
+function readDocument(document: JsonRecord, isBefore31: boolean, documentUrl?: string): ImportedDocument {
+  const references = createReferences(document, { isBefore31, documentUrl })
+  const security = createSecurity(document, references)
+  const context: ReadContext = { references, security, document, documentUrl }
+  const collected: Collected = {
+    operations: [],
+    skipped: [],
+    warnings: [],
+    characters: 0,
+    names: createNames(),
+    surplus: 0,
+  }
+  for (const [path, item] of entriesOf(ownValue(document, 'paths'))) readPath(context, collected, path, item)
+  const title = ownValue(ownValue(document, 'info'), 'title')
+  return {
+    title: typeof title === 'string' ? cleanLine(title, limits.nameCharacters) : '',
+    operations: collected.operations,
+    ...reports(collected),
+    securitySchemes: security.used(),
+  }
+}
+
+function readPath(context: ReadContext, collected: Collected, path: string, item: unknown): void {
+  if (path.startsWith('x-')) return
+  const skip = (reason: string, operation = labelOf(path)) => collected.skipped.push({ operation, reason })
+  if (!path.startsWith('/')) return void skip('A path begins with "/".')
+  const found = context.references.resolve(item)
+  if (!found.ok) return void skip(`The operations of this path are not known: ${found.problem}.`)
+  if (!isRecord(found.value)) return void skip('What stands at this path is not an object.')
+  for (const [key, operation] of Object.entries(found.value)) {
+    const method = methods.find(one => one === key.toLowerCase())
+    if (method === undefined) {
+      if (key === 'query' || key === 'additionalOperations') {
+        skip(
+          'Only the methods of OpenAPI 3.0 and 3.1 can be imported.',
+          `${key.toUpperCase()} ${labelOf(path)}`,
+        )
+      }
+      continue
+    }
+    const label = `${method.toUpperCase()} ${labelOf(path)}`
+    if (key !== method) skip('The name of a method is written in lower case.', label)
+    else if (!isRecord(operation)) skip('What stands at this method is not an object.', label)
+    else addOperation(context, collected, { method, path, label, operation, item: found.value })
+  }
+}
+
+interface Found {
+  method: MethodKey
+  path: string
+  label: string
+  operation: JsonRecord
+  item: JsonRecord
+}
+
+function addOperation(context: ReadContext, collected: Collected, found: Found): void {
+  const { method, path, label, operation, item } = found
+  const isFull =
+    collected.operations.length === limits.operations || collected.characters > limits.totalCharacters
+  if (isFull) {
+    collected.surplus += 1
+    return
+  }
+  const read = readOperation(context, { method, path, operation, item })
+  if (!read.ok) {
+    collected.skipped.push({ operation: label, reason: sentence(read.reason) })
+    return
+  }
+  const named = collected.names.take(ownValue(operation, 'operationId'), method, path)
+  collected.operations.push({ name: named.name, ...read.tool })
+  collected.characters += JSON.stringify(read.tool).length
+  for (const warning of [...named.warnings, ...read.warnings])
+    collected.warnings.push({ operation: label, warning })
+}
+
+/** Long reports end with a word on what they leave out. */
+function reports({ skipped, warnings, surplus }: Collected): Pick<ImportedDocument, 'skipped' | 'warnings'> {
+  const shownSkipped = skipped.slice(0, limits.skipped)
+  const shownWarnings = warnings.slice(0, limits.warnings)
+  const further = skipped.length - shownSkipped.length
+  if (further > 0) shownSkipped.push({ operation: `${further} more`, reason: 'For reasons like these.' })
+  if (surplus > 0) {
+    const reason = `A document may bring ${limits.operations} tools and ${limits.totalCharacters} characters of their configuration; split it.`
+    shownSkipped.push({ operation: `${surplus} more operations`, reason })
+  }
+  const silent = warnings.length - shownWarnings.length
+  if (silent > 0) shownWarnings.push({ warning: `There are ${silent} more warnings like these.` })
+  return { skipped: shownSkipped, warnings: shownWarnings }
+}
+
+function labelOf(path: string): string {
+  return cleanLine(path, longestLabel)
+}
+
+function sentence(reason: string): string {
+  return `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`
+}

@@ -1,0 +1,125 @@
+import type { BodyKind } from '../calling/encode-body.ts'
+import { bodyKindOf } from '../calling/encode-body.ts'
+import type { FormField, Method, RequestBody } from '../calling/http-configuration.ts'
+import { isRecord, ownValue } from '../calling/values.ts'
+import { isCleanName } from './clean-text.ts'
+import { entriesOf } from './convert-schema.ts'
+import type { References } from './references.ts'
+
+/** The body of an operation, before it has got the name of an argument. */
+export interface Body extends Omit<RequestBody, 'argument'> {
+  description: unknown
+  schema: unknown
+}
+
+export interface ReadBody {
+  body?: Body
+  warnings: string[]
+  fault?: string
+}
+
+const longestMediaType = 200
+const formStyles = ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'] as const
+
+export function readRequestBody(references: References, source: unknown, method: Method): ReadBody {
+  if (source === undefined || source === null) return { warnings: [] }
+  const found = references.resolve(source)
+  // Whether it is required can't be read either, and a call without it would do something else than the document says.
+  if (!found.ok) return { warnings: [], fault: `its request body can't be read: ${found.problem}` }
+  if (method === 'GET' || method === 'HEAD' || method === 'TRACE') {
+    return { warnings: [`The request body was left out: requests with ${method} have none.`] }
+  }
+  const required = ownValue(found.value, 'required') === true
+  const chosen = chooseMediaType(ownValue(found.value, 'content'))
+  if (chosen === undefined) {
+    const reason = 'its request body has no media type that can be sent'
+    return required
+      ? { warnings: [], fault: reason }
+      : { warnings: [`The request body was left out: ${reason}.`] }
+  }
+  const kind = bodyKindOf(chosen.mediaType)
+  const schema = schemaFor(kind, chosen)
+  const fields = kind === 'form' || kind === 'multipart' ? fieldsOf(references, schema, chosen.content) : []
+  const body: Body = {
+    mediaType: chosen.mediaType,
+    required,
+    description: ownValue(found.value, 'description'),
+    schema,
+    ...(fields.length === 0 ? {} : { fields }),
+  }
+  return { body, warnings: [] }
+}
+
+const preference: readonly BodyKind[] = ['json', 'form', 'multipart', 'text']
+
+/** JSON first, and plain application/json before its relatives; then forms, then whatever a text can be sent as. */
+function chooseMediaType(content: unknown): { mediaType: string; content: unknown } | undefined {
+  const rank = (mediaType: string) => {
+    const exact = /^(?:application\/json|text\/plain)\b/i.test(mediaType) ? 0 : 1
+    return preference.indexOf(bodyKindOf(mediaType)) * 2 + exact
+  }
+  const usable = entriesOf(content).filter(([mediaType]) => isMediaType(mediaType))
+  const [best] = usable.toSorted(([one], [other]) => rank(one) - rank(other))
+  return best && { mediaType: best[0], content: best[1] }
+}
+
+function isMediaType(text: string): boolean {
+  return text.length <= longestMediaType && /^[\w*!#$&^.+-]+\/[\w*!#$&^.+-]+(?:\s*;[\x20-\x7e]*)?$/.test(text)
+}
+
+/** What is neither JSON nor a form is given as a text, whatever its schema. */
+function schemaFor(kind: BodyKind, { mediaType, content }: { mediaType: string; content: unknown }): unknown {
+  if (kind === 'text') return { type: 'string', description: `The text of the body, as ${mediaType}.` }
+  const schema = ownValue(content, 'schema')
+  if (schema !== undefined) return schema
+  return kind === 'json' ? {} : { type: 'object' }
+}
+
+/** Fields that are files, or that the document wants written in another way than the customary one. */
+function fieldsOf(references: References, schema: unknown, content: unknown): FormField[] {
+  const encoding = ownValue(content, 'encoding')
+  const files = new Set(fileNames(references, schema))
+  const names = new Set([...entriesOf(encoding).map(([name]) => name), ...files])
+  return [...names]
+    .filter(name => isCleanName(name))
+    .slice(0, 200)
+    .map(name => fieldOf(name, ownValue(encoding, name), files.has(name)))
+    .filter(field => Object.keys(field).length > 1)
+}
+
+function fieldOf(name: string, encoding: unknown, isFile: boolean): FormField {
+  const style = formStyles.find(one => one === ownValue(encoding, 'style'))
+  const explode = ownValue(encoding, 'explode')
+  const contentType = ownValue(encoding, 'contentType')
+  // A list of types leaves the choice to the sender, who knows no more than that it is a file.
+  const isOneType = typeof contentType === 'string' && isMediaType(contentType) && !contentType.includes('*')
+  return {
+    name,
+    ...(style === undefined ? {} : { style }),
+    ...(typeof explode === 'boolean' ? { explode } : {}),
+    ...(isOneType ? { contentType } : {}),
+    ...(isFile ? { isFile } : {}),
+  }
+}
+
+function fileNames(references: References, schema: unknown): string[] {
+  const found = references.resolve(schema)
+  if (!found.ok) return []
+  return entriesOf(ownValue(found.value, 'properties'))
+    .filter(([, property]) => isBinary(references, property))
+    .map(([name]) => name)
+}
+
+function isBinary(references: References, property: unknown): boolean {
+  const found = references.resolve(property)
+  if (!found.ok || !isRecord(found.value)) return false
+  const items = ownValue(found.value, 'items')
+  if (items !== undefined) {
+    const item = references.resolve(items)
+    return item.ok && ownValue(item.value, 'format') === 'binary'
+  }
+  return (
+    ownValue(found.value, 'format') === 'binary' ||
+    ownValue(found.value, 'contentMediaType') === 'application/octet-stream'
+  )
+}

@@ -1,0 +1,62 @@
+/**
+ * Patterns of a document are run against what models write. Only those are kept that need no more than linear time, as far
+ * as can be told by looking: none may nest or follow up on what repeats without bound.
+ */
+const longestPattern = 256
+const mostWays = 1000
+const highestCount = 1000
+
+export function isSafePattern(pattern: string): boolean {
+  if (pattern.length > longestPattern || !compiles(pattern)) return false
+  const plain = withoutLiterals(pattern)
+  // Back references, and groups that look around.
+  if (/\\[k\d]/.test(plain) || /\(\?(?!:)/.test(plain)) return false
+  if ([...plain.matchAll(/\d+/g)].some(([count]) => Number(count) > highestCount)) return false
+  if (repeatsGroup(plain)) return false
+  const counts = [...plain.matchAll(/[*+]|\{\d+(?:,(?:\d+)?)?\}|(?<!\()\?/g)].map(([quantifier]) =>
+    waysOf(quantifier),
+  )
+  const unbounded = counts.filter(ways => ways === Number.POSITIVE_INFINITY).length
+  const bounded = counts.filter(Number.isFinite).reduce((product, ways) => product * ways, 1)
+  const isAnchored = plain.startsWith('^') && !plain.includes('|')
+  return unbounded <= (isAnchored ? 1 : 0) && bounded <= mostWays
+}
+
+function compiles(pattern: string): boolean {
+  try {
+    // As Ajv compiles it.
+    new RegExp(pattern, 'u')
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Classes and escapes become one letter, so that what is left has a meaning in every place. */
+function withoutLiterals(pattern: string): string {
+  return pattern.replace(/\\(?:[pP]\{[^}]*\}|u\{[^}]*\}|[^k\d])/g, 'a').replace(/\[[^\]]*\]/g, 'a')
+}
+
+/** Whether a group that may be passed in several ways is repeated. */
+function repeatsGroup(plain: string): boolean {
+  let rest = plain
+  for (;;) {
+    const group = /\((?:\?:)?([^()]*)\)([*+?]|\{\d+(?:,\d*)?\})?/.exec(rest)
+    if (group === null) return false
+    const [whole, inside = '', quantifier] = group
+    const isRepeated = quantifier !== undefined && quantifier !== '?'
+    if (isRepeated && /[*+?|{]/.test(inside)) return true
+    // What was inside stays visible to the group around it.
+    rest =
+      rest.slice(0, group.index) + (isRepeated ? 'a{2}' : inside) + rest.slice(group.index + whole.length)
+  }
+}
+
+function waysOf(quantifier: string): number {
+  if (quantifier === '?') return 2
+  const [, least = '0', comma, most = ''] = /^\{(\d+)(,)?(\d*)\}$/.exec(quantifier) ?? []
+  if (quantifier === '*' || quantifier === '+' || (comma !== undefined && most === '')) {
+    return Number.POSITIVE_INFINITY
+  }
+  return comma === undefined ? 1 : Math.max(1, Number(most) - Number(least) + 1)
+}
