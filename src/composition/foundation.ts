@@ -8,6 +8,7 @@ import { createOutbound } from '#platform/outbound/outbound.ts'
 import { createSecretBox } from '#platform/secret-box.ts'
 import { userAgent } from '#platform/user-agent.ts'
 import { createWorkerPool } from '#platform/workers/worker-pool.ts'
+import { createSandbox } from '#sandbox/javascript/sandbox.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { createAgentDatabases } from '#storage/agent-databases.ts'
 import { createAgentSecrets } from '#storage/agent-secrets.ts'
@@ -64,6 +65,7 @@ export async function openFoundation(configuration: Configuration, { clock, ids,
     const outbound = createOutbound({ allow: configuration.outboundAllow, userAgent })
     const documentWorkers = createWorkerPool({ log })
     const searchWorkers = createWorkerPool({ log, idleTimeoutMs: searchThreadIdleMs })
+    const sandbox = createSandbox({ log, fetch: outbound.fetch })
     return {
       /** Whether no other process uses the same data. */
       isExclusive: engine.exclusive,
@@ -81,9 +83,11 @@ export async function openFoundation(configuration: Configuration, { clock, ids,
       outbound,
       documentWorkers,
       searchWorkers,
+      sandbox,
       /** After requests and jobs have ended. */
       async close(): Promise<void> {
-        await Promise.all([outbound.close(), documentWorkers.close(), searchWorkers.close()])
+        const workers = [documentWorkers, searchWorkers, sandbox]
+        await Promise.all([outbound, ...workers].map(part => part.close()))
         await agentDatabases.close()
         await platform.destroy()
         await engine.close()

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import type { Worker } from 'node:worker_threads'
+import type { MessagePort, Worker } from 'node:worker_threads'
 import type { Piscina } from 'piscina'
 import { AppError } from '../errors.ts'
 import type { Log } from '../log.ts'
@@ -13,6 +13,8 @@ export interface WorkerTask {
   name: string
   /** Anything that can be cloned between threads. */
   argument: unknown
+  /** Ports in `argument`, which move to the thread. */
+  transfer?: readonly MessagePort[]
   /** Aborting kills the task, wherever it stands. */
   signal?: AbortSignal
   /** Milliseconds from the task's start (not from its queueing) until it is killed. */
@@ -108,6 +110,7 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
         filename: task.file.href,
         name: task.name,
         signal,
+        transferList: [...(task.transfer ?? [])],
       })
     } catch (error) {
       if (signal.aborted)

@@ -1,0 +1,91 @@
+/** One run of code in an engine of its own, from the thread's side. Only texts cross the border between the two. */
+import type { QuickJSHandle } from 'quickjs-emscripten-core'
+import { createConsoleOutput } from './console-output.ts'
+import { createHost, outOfMemory, threw } from './host.ts'
+import { prepareInside } from './inside.ts'
+import type { Answer, RunTask, SandboxAnswer, ToMain } from './messages.ts'
+import type { Ending } from './outcome.ts'
+import { createPending } from './pending.ts'
+import { createTimeBudget, wallExceeded } from './time-budget.ts'
+import { createVirtualMachine } from './virtual-machine.ts'
+
+interface ExecutionTask extends Omit<RunTask, 'port'> {
+  tell(message: ToMain): void
+}
+
+export interface Execution {
+  /** Runs the code until it ends in one way or another. */
+  run(): Promise<Ending>
+  /** To the request of this id. */
+  answer(id: number, answer: Answer<SandboxAnswer>): void
+}
+
+export async function createExecution(task: ExecutionTask): Promise<Execution> {
+  const { code, argumentJson, limits, tell } = task
+  const { promise: ending, resolve } = Promise.withResolvers<Ending>()
+  const pending = createPending({ limits, tell, wake: (id, json) => enter(() => inside.wake(id, json)) })
+  const write = createConsoleOutput(line => tell({ kind: 'console', line }))
+  let isOver = false
+  let isInterrupted = () => isOver
+  const machine = await createVirtualMachine(() => isInterrupted())
+  const inside = prepareInside(machine.context, createHost({ limits, pending, write, end }))
+  const budget = createTimeBudget(limits)
+  isInterrupted = () => isOver || budget.exceeded() !== undefined
+  /** Of the whole run, which tells the host how it ended before it is settled. */
+  let promise: QuickJSHandle | undefined
+
+  /** The first end counts; but what was interrupted, and has caught that, has come to its end by the interruption. */
+  function end(how: Ending): void {
+    if (isOver) return
+    isOver = true
+    pending.clear()
+    const exceeded = budget.exceeded()
+    resolve(exceeded === undefined ? how : { outcome: 'timed-out', message: exceeded })
+  }
+
+  /** Lets the code run until it waits. An engine that has thrown at its host may be broken, and is not entered again. */
+  function enter(step: () => void): void {
+    if (isOver) return
+    try {
+      step()
+      while (!isInterrupted() && machine.runJobs());
+      if (budget.exceeded() !== undefined || pending.isEmpty()) end(stuck())
+    } catch (error) {
+      end(broken(error))
+    }
+  }
+
+  /** How a run ends that nothing can continue. */
+  function stuck(): Ending {
+    const isPending = promise && machine.context.getPromiseState(promise).type === 'pending'
+    if (!isPending)
+      return machine.isFull() ? outOfMemory() : threw('The code failed before it could say why.')
+    return {
+      outcome: 'never-settled',
+      message:
+        'The code waits for a promise that nothing can settle. Look for a resolve that is never called.',
+    }
+  }
+
+  function broken(error: unknown): Ending {
+    if (error instanceof RangeError) return threw('The code, or a value of it, is nested too deeply.')
+    return machine.isFull()
+      ? outOfMemory()
+      : threw('The code could not go on: it broke the engine that runs it.')
+  }
+
+  return {
+    async run() {
+      const wallTimer = setTimeout(() => {
+        end({ outcome: 'timed-out', message: wallExceeded(limits.wallMs) })
+      }, limits.wallMs)
+      enter(() => {
+        const result = inside.compile(code)
+        if ('problem' in result) end(threw(result.problem))
+        else promise = inside.start(result.compiled, argumentJson)
+      })
+      return ending.finally(() => clearTimeout(wallTimer))
+    },
+    answer: pending.answer,
+  }
+}

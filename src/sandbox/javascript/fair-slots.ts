@@ -1,0 +1,62 @@
+export interface FairSlots {
+  /** Waits for a slot; resolves to the function that gives it back, rejects with the signal's reason. */
+  take(owner: string, signal: AbortSignal): Promise<() => void>
+}
+
+type Enter = () => void
+
+/** At most `count` holders, `perOwner` of them of one owner. Owners take turns, and each one's own wait in order. */
+export function createFairSlots(count: number, perOwner: number): FairSlots {
+  const held = new Map<string, number>()
+  /** By owner, the one whose turn is next first. */
+  const waiting = new Map<string, Enter[]>()
+  let free = count
+
+  function admit(): void {
+    for (const [owner, queue] of waiting) {
+      if (free === 0) return
+      const holding = held.get(owner) ?? 0
+      if (holding >= perOwner) continue
+      const enter = queue.shift()
+      waiting.delete(owner)
+      if (queue.length > 0) waiting.set(owner, queue)
+      free -= 1
+      held.set(owner, holding + 1)
+      enter?.()
+    }
+  }
+
+  function release(owner: string): void {
+    const left = (held.get(owner) ?? 1) - 1
+    if (left === 0) held.delete(owner)
+    else held.set(owner, left)
+    free += 1
+    admit()
+  }
+
+  function leave(owner: string, enter: Enter): void {
+    const queue = (waiting.get(owner) ?? []).filter(one => one !== enter)
+    if (queue.length === 0) waiting.delete(owner)
+    else waiting.set(owner, queue)
+  }
+
+  return {
+    async take(owner, signal) {
+      signal.throwIfAborted()
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      const giveUp = () => {
+        leave(owner, enter)
+        reject(signal.reason)
+      }
+      const enter = () => {
+        signal.removeEventListener('abort', giveUp)
+        resolve()
+      }
+      signal.addEventListener('abort', giveUp, { once: true })
+      waiting.set(owner, [...(waiting.get(owner) ?? []), enter])
+      admit()
+      await promise
+      return () => release(owner)
+    },
+  }
+}

@@ -1,0 +1,98 @@
+/** What the engine can ask for: a name and JSON in, JSON out. Nothing that comes from there is believed. */
+
+import type { HostFunction } from './host-functions.ts'
+import { hostFunctions, numberOf, pairsOf, textOf } from './host-functions.ts'
+import { isDeeperThan } from './json-depth.ts'
+import type { RunLimits } from './limits.ts'
+import { bounds } from './limits.ts'
+import type { Ending, JsonValue } from './outcome.ts'
+import type { Pending } from './pending.ts'
+
+interface HostOptions {
+  limits: RunLimits
+  pending: Pending
+  write(level: unknown, text: string): void
+  end(how: Ending): void
+}
+
+export function createHost({ limits, pending, write, end }: HostOptions) {
+  const functions: Record<string, HostFunction> = {
+    ...hostFunctions,
+    console(level, text) {
+      write(level, textOf(text))
+      return null
+    },
+    setTimeout(id, delay) {
+      pending.startTimer(numberOf(id), numberOf(delay))
+      return null
+    },
+    clearTimeout: id => pending.stopTimer(numberOf(id)),
+    fetch(id, url, method, headers, body) {
+      pending.startRequest(numberOf(id), {
+        url: textOf(url),
+        method: textOf(method),
+        headers: pairsOf(headers),
+        body: body === null ? null : textOf(body),
+      })
+      return null
+    },
+    threw(message) {
+      end(thrown(textOf(message)))
+      return null
+    },
+  }
+
+  return function host(name: string, json: string): string {
+    if (name === 'returned') {
+      end(returned(json, limits))
+      return '[true, null]'
+    }
+    return JSON.stringify(answer(name, json))
+  }
+
+  function answer(name: string, json: string): [boolean, JsonValue] {
+    try {
+      if (json.length > bounds.hostCallCharacters * 2) throw new TypeError('This text is too long.')
+      const values: unknown = JSON.parse(json)
+      const called = Object.hasOwn(functions, name) ? functions[name] : undefined
+      if (called === undefined || !Array.isArray(values))
+        throw new TypeError('The host has no such function.')
+      return [true, called(...values)]
+    } catch (error) {
+      return [false, error instanceof Error ? error.message : 'The host failed.']
+    }
+  }
+}
+
+function returned(json: string, { resultCharacters }: RunLimits): Ending {
+  if (json.length > resultCharacters) {
+    return threw(
+      `The returned value is longer than ${resultCharacters} characters as JSON. Return less of it.`,
+    )
+  }
+  if (isDeeperThan(bounds.depth, json)) {
+    return threw(`The returned value is nested more than ${bounds.depth} levels deep.`)
+  }
+  try {
+    JSON.parse(json)
+    return { outcome: 'returned', json }
+  } catch {
+    return threw('The returned value could not be made JSON.')
+  }
+}
+
+/** The engine's own error for a full memory is an error like any other to the code, which may also catch it. */
+function thrown(message: string): Ending {
+  return message.startsWith('InternalError: out of memory') ? outOfMemory() : threw(message)
+}
+
+export function threw(message: string): Ending {
+  return { outcome: 'threw', message: message.slice(0, bounds.messageCharacters) }
+}
+
+export function outOfMemory(): Ending {
+  return {
+    outcome: 'out-of-memory',
+    message: 'The code was stopped because it holds more than 64 MB of memory. Keep less at a time.',
+  }
+}

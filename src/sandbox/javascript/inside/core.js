@@ -1,0 +1,165 @@
+/**
+ * Runs inside QuickJS before the code of users does, and holds the only function there that calls the host. The code may
+ * replace every built-in later, so what its own start and end depend on is captured here; loops without iterators and
+ * objects without prototype are for the same reason. Whatever the code manages to do to all this, it can only deceive
+ * itself: the host takes nothing but texts, and believes none.
+ */
+const { parse, stringify } = JSON
+const { Error: ErrorClass, Promise: PromiseClass, String: toText, TypeError: TypeErrorClass } = globalThis
+const { apply, defineProperty } = Reflect
+const { indexOf, slice } = String.prototype
+const parseInteger = Number.parseInt
+
+/** By number, what to do once the host has news of it. */
+const pending = { __proto__: null }
+let lastNumber = 0
+let host
+
+/** What the files beside this one build on, and what the host calls. */
+export function install(givenHost) {
+  host = givenHost
+  define('console', {
+    log: consoleMethod('log'),
+    info: consoleMethod('info'),
+    warn: consoleMethod('warn'),
+    error: consoleMethod('error'),
+    debug: consoleMethod('debug'),
+  })
+  define('setTimeout', setTimeout)
+  define('clearTimeout', clearTimeout)
+  return { start, wake, describe, ask, askLater, define }
+}
+
+function define(name, value) {
+  defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false })
+}
+
+/** Runs the code and tells the host how it ended. */
+async function start(code, argumentJson) {
+  let value
+  try {
+    value = await code(parse(argumentJson))
+  } catch (error) {
+    return ask('threw', describe(error))
+  }
+  try {
+    host('returned', toJson(value))
+  } catch (sentence) {
+    ask('threw', toText(sentence))
+  }
+}
+
+/** Asks the host, which answers at once; throws what it refuses. */
+function ask(name, ...values) {
+  const answer = parse(host(name, stringify(values)))
+  if (answer[0]) return answer[1]
+  throw new TypeErrorClass(answer[1])
+}
+
+/** Asks the host for something that takes its time: a promise of the answer. */
+function askLater(name, ...values) {
+  return new PromiseClass((resolve, reject) => {
+    lastNumber += 1
+    ask(name, lastNumber, ...values)
+    pending[lastNumber] = answer => (answer[0] ? resolve(answer[1]) : reject(new TypeErrorClass(answer[1])))
+  })
+}
+
+function wake(number, answerJson) {
+  const act = pending[number]
+  delete pending[number]
+  act?.(parse(answerJson))
+}
+
+function setTimeout(callback, delay = 0, ...values) {
+  if (typeof callback !== 'function') throw new TypeErrorClass('setTimeout needs a function.')
+  lastNumber += 1
+  ask('setTimeout', lastNumber, +delay || 0)
+  pending[lastNumber] = () => {
+    try {
+      apply(callback, undefined, values)
+    } catch (error) {
+      ask('console', 'error', describe(error))
+    }
+  }
+  return lastNumber
+}
+
+function clearTimeout(number) {
+  if (typeof number === 'number' && ask('clearTimeout', number)) delete pending[number]
+}
+
+function consoleMethod(level) {
+  return (...values) => {
+    let text = ''
+    for (let index = 0; index < values.length; index += 1)
+      text += (index > 0 ? ' ' : '') + show(values[index])
+    ask('console', level, apply(slice, text, [0, 20_001]))
+  }
+}
+
+/** A value as a person wants to read it. */
+function show(value) {
+  if (typeof value === 'string') return value
+  if (typeof value === 'function') return '[function]'
+  if (typeof value === 'bigint') return `${value}n`
+  if (typeof value !== 'object' || value === null) return toText(value)
+  if (value instanceof ErrorClass) return describe(value)
+  try {
+    return stringify(value, tolerant()) ?? 'undefined'
+  } catch {
+    return '[an object that cannot be shown]'
+  }
+}
+
+/** A replacer for what JSON lacks. An object stands inside itself when it is among the holders of the value. */
+function tolerant() {
+  const holders = []
+  let depth = 0
+  return function (_key, value) {
+    while (depth > 0 && holders[depth - 1] !== this) depth -= 1
+    if (typeof value === 'function' || typeof value === 'bigint' || value instanceof ErrorClass)
+      return show(value)
+    if (typeof value !== 'object' || value === null) return value
+    for (let index = 0; index < depth; index += 1) if (holders[index] === value) return '[circular]'
+    holders[depth] = value
+    depth += 1
+    return value
+  }
+}
+
+/** What was thrown, with the line of the code where that is known. */
+function describe(thrown) {
+  try {
+    if (!(thrown instanceof ErrorClass)) return `The code threw ${show(thrown)}`
+    const name = toText(thrown.name)
+    const message = toText(thrown.message)
+    const text = message === '' ? name : `${name}: ${message}`
+    const stack = toText(thrown.stack)
+    const at = apply(indexOf, stack, ['code:'])
+    return at < 0 ? text : `${text} (line ${parseInteger(apply(slice, stack, [at + 5]))})`
+  } catch {
+    return 'The code threw something that cannot be read.'
+  }
+}
+
+/** The text of a returned value; throws the sentence that says why it has none. */
+function toJson(value) {
+  let problem
+  try {
+    const json = stringify(value, (key, part) => {
+      const type = typeof part
+      if (type !== 'function' && type !== 'symbol' && type !== 'bigint') return part
+      problem = `The returned value is no JSON: ${key === '' ? 'it' : `"${key}"`} is a ${type}.`
+      throw problem
+    })
+    return json ?? 'null'
+  } catch (error) {
+    if (problem !== undefined) throw problem
+    const reason = describe(error)
+    const isCycle = apply(indexOf, reason, ['circular']) >= 0
+    throw isCycle
+      ? 'The returned value is no JSON: it contains itself.'
+      : `The returned value could not be made JSON: ${reason}`
+  }
+}

@@ -1,0 +1,37 @@
+/** What the main thread and the thread of a run tell each other. */
+import type { MessagePort } from 'node:worker_threads'
+import type { RunLimits } from './limits.ts'
+import type { ConsoleLine } from './outcome.ts'
+
+export interface RunTask {
+  port: MessagePort
+  code: string
+  argumentJson: string
+  limits: RunLimits
+}
+
+export interface SandboxRequest {
+  url: string
+  method: string
+  headers: [name: string, value: string][]
+  body: string | null
+}
+
+export interface SandboxAnswer {
+  status: number
+  url: string
+  headers: [name: string, value: string][]
+  text: string
+}
+
+/** A success, or the sentence that says why there is none. */
+export type Answer<Value> = [ok: true, value: Value] | [ok: false, message: string]
+
+export type ToMain =
+  | { kind: 'console'; line: ConsoleLine }
+  | { kind: 'request'; id: number; request: SandboxRequest }
+
+export interface ToThread {
+  id: number
+  answer: Answer<SandboxAnswer>
+}

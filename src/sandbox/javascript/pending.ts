@@ -1,0 +1,58 @@
+import { bounds } from './limits.ts'
+import type { Answer, RunTask, SandboxAnswer, SandboxRequest, ToMain } from './messages.ts'
+
+interface PendingOptions extends Pick<RunTask, 'limits'> {
+  tell(message: ToMain): void
+  /** Called when one has come to its end, with the JSON of its answer. */
+  wake(id: number, answerJson: string): void
+}
+
+export type Pending = ReturnType<typeof createPending>
+
+/** What code waits for: timers of this thread, and requests that the main thread sends. */
+export function createPending({ limits, tell, wake }: PendingOptions) {
+  const timers = new Map<number, NodeJS.Timeout>()
+  const requests = new Set<number>()
+  let sent = 0
+
+  return {
+    startTimer(id: number, delay: number): void {
+      if (timers.size >= bounds.timers) throw new TypeError(`More than ${bounds.timers} timers are waiting.`)
+      const ring = () => {
+        timers.delete(id)
+        wake(id, '[true, null]')
+      }
+      // A longer delay ends with the run anyway, and Node would make it none.
+      timers.set(id, setTimeout(ring, Math.min(delay, limits.wallMs * 2)))
+    },
+
+    /** Whether there was such a timer. */
+    stopTimer(id: number): boolean {
+      clearTimeout(timers.get(id))
+      return timers.delete(id)
+    },
+
+    startRequest(id: number, request: SandboxRequest): void {
+      if (sent >= limits.requests) {
+        throw new TypeError(`Code may send ${limits.requests} requests in one call, and this was one more.`)
+      }
+      sent += 1
+      requests.add(id)
+      tell({ kind: 'request', id, request })
+    },
+
+    answer(id: number, answer: Answer<SandboxAnswer>): void {
+      if (requests.delete(id)) wake(id, JSON.stringify(answer))
+    },
+
+    isEmpty(): boolean {
+      return timers.size + requests.size === 0
+    },
+
+    clear(): void {
+      for (const timer of timers.values()) clearTimeout(timer)
+      timers.clear()
+      requests.clear()
+    },
+  }
+}

@@ -1,0 +1,14 @@
+/** What runs in a thread of the worker pool; the other side is `sandbox.ts`. */
+import { createExecution } from './execution.ts'
+import type { RunTask, ToMain, ToThread } from './messages.ts'
+import type { Ending } from './outcome.ts'
+
+export async function runCode({ port, ...task }: RunTask): Promise<Ending> {
+  const execution = await createExecution({ ...task, tell: (message: ToMain) => port.postMessage(message) })
+  port.on('message', ({ id, answer }: ToThread) => execution.answer(id, answer))
+  try {
+    return await execution.run()
+  } finally {
+    port.close()
+  }
+}

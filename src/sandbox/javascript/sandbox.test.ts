@@ -1,0 +1,424 @@
+import { once } from 'node:events'
+import type { RequestListener, Server } from 'node:http'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { createLog } from '#platform/log.ts'
+import { createOutbound } from '#platform/outbound/outbound.ts'
+import type { RunResult } from './outcome.ts'
+import type { SandboxRun } from './sandbox.ts'
+import { createSandbox } from './sandbox.ts'
+
+const log = createLog('silent')
+const outbound = createOutbound({ allow: ['127.0.0.1'], userAgent: 'test/1' })
+const sandbox = createSandbox({ log, fetch: outbound.fetch })
+const servers: Server[] = []
+
+afterAll(async () => {
+  await sandbox.close()
+  await outbound.close()
+})
+
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close().closeAllConnections()
+})
+
+/** A server on loopback; gives its origin. */
+async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1')
+  servers.push(server)
+  await once(server, 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+function run(code: string, rest: Partial<SandboxRun> = {}): Promise<RunResult> {
+  return sandbox.run({ code, argument: {}, owner: 'test', ...rest })
+}
+
+async function returned(code: string, argument: unknown = {}): Promise<unknown> {
+  const result = await run(code, { argument })
+  if (result.outcome !== 'returned') throw new Error(result.message)
+  return result.value
+}
+
+async function failureOf(code: string, rest: Partial<SandboxRun> = {}): Promise<[string, string]> {
+  const result = await run(code, rest)
+  if (result.outcome === 'returned') throw new Error(`It returned ${JSON.stringify(result.value)}.`)
+  return [result.outcome, result.message]
+}
+
+describe('values', () => {
+  it('is the body of an async function of args, whose value comes back', async () => {
+    const code = 'const sum = await Promise.resolve(args.one + args.two)\nreturn { sum } // the end'
+    expect(await returned(code, { one: 1, two: 2 })).toEqual({ sum: 3 })
+  })
+
+  it.each(['', 'return', 'return undefined', 'return null', 'return NaN'])('%j gives null', async code => {
+    expect(await returned(code)).toBeNull()
+  })
+
+  it('what JSON can hold comes in and goes out unharmed', async () => {
+    const argument = JSON.parse(
+      '{"__proto__": {"a": 1}, "texts": ["\\u0000", "\\ud800", "é€😀", "\\u2028"], "constructor": 1}',
+    )
+    expect(JSON.stringify(await returned('return args', argument))).toBe(JSON.stringify(argument))
+  })
+
+  it.each([
+    ['return () => 1', 'it is a function'],
+    ['return Symbol("s")', 'it is a symbol'],
+    ['return 5n', 'it is a bigint'],
+    ['return { list: [{ act() {} }] }', '"act" is a function'],
+    ['const a = {}; a.a = a; return a', 'it contains itself'],
+  ])('%s is told to be no JSON', async (code, reason) => {
+    expect(await failureOf(code)).toEqual(['threw', `The returned value is no JSON: ${reason}.`])
+  })
+
+  it('what is too long, or nested too deeply, is an error, in both directions', async () => {
+    const nest = (levels: number) => `let a = 1; for (let i = 0; i < ${levels}; i++) a = [a]; return a`
+    expect(await returned(nest(200))).toBeInstanceOf(Array)
+    expect(await failureOf(nest(201))).toEqual([
+      'threw',
+      'The returned value is nested more than 200 levels deep.',
+    ])
+    expect((await failureOf(nest(50_000)))[0]).toBe('threw')
+    const long = 'The returned value is longer than 1000000 characters as JSON. Return less of it.'
+    expect(await failureOf('return "x".repeat(1e6)')).toEqual(['threw', long])
+    expect((await failureOf('return "x".repeat(2e7)'))[0]).toBe('threw')
+
+    const deep = 'The arguments are nested more than 200 levels deep.'
+    const nested = (levels: number) => JSON.parse('['.repeat(levels) + ']'.repeat(levels))
+    expect(await failureOf('return 1', { argument: nested(201) })).toEqual(['refused', deep])
+    expect(await failureOf('return 1', { argument: nested(100_000) })).toEqual(['refused', deep])
+    expect((await failureOf('return 1', { argument: 'x'.repeat(5_000_001) }))[0]).toBe('refused')
+    expect(await returned('return args.length', 'x'.repeat(4_000_000))).toBe(4_000_000)
+  })
+})
+
+describe('errors', () => {
+  it.each([
+    ['const a = 1\n\nnull.name', "TypeError: cannot read property 'name' of null (line 3)"],
+    ['function f() {\n  throw new RangeError("no")\n}\nf()', 'RangeError: no (line 2)'],
+    ['await null\nreturn nothing', "ReferenceError: 'nothing' is not defined (line 2)"],
+    ['return JSON.parse("{")', 'SyntaxError: expecting property name (line 1)'],
+    ['let a = 1\nlet = ;', "SyntaxError: unexpected token in expression: ';' (line 2)"],
+    ['}', "SyntaxError: expecting ')' (line 1)"],
+    ['}) + (() => {', 'SyntaxError: the code is not the body of a function; look for a brace too many.'],
+    ['throw "a word"', 'The code threw a word'],
+    ['throw { code: 7 }', 'The code threw {"code":7}'],
+    ['throw undefined', 'The code threw undefined'],
+    ['import fs from "node:fs"', "SyntaxError: expecting '(' (line 1)"],
+    ['return await import("node:fs")', "ReferenceError: could not load module 'node:fs'"],
+    ['function f() { f() }\nf()', 'InternalError: stack overflow (line 1)'],
+    ['await Promise.any([Promise.reject(1)])', 'AggregateError'],
+  ])('%j is told with its line', async (code, message) => {
+    expect(await failureOf(code)).toEqual(['threw', expect.stringContaining(message)])
+  })
+
+  it('code that no engine would read to its end is refused', async () => {
+    expect((await failureOf('return "\0"'))[0]).toBe('refused')
+    expect((await failureOf(' '.repeat(1_000_001)))[0]).toBe('refused')
+    expect(await returned('return "\ud800"')).toBe('\ufffd')
+  })
+})
+
+describe('console', () => {
+  it('is always told, also when the code fails', async () => {
+    const { console } = await run(`
+      console.log('text', 1, null, undefined, true, 5n, Symbol('s'), () => 1)
+      console.info({ list: [1, { two: 2 }], act() {}, big: 1n })
+      console.warn(new TypeError('wrong'))
+      const round = { name: 'round' }; round.self = round; round.twice = [{ a: 1 }, { a: 1 }]
+      console.error(round)
+      console.debug()
+      throw new Error('end')`)
+    expect(console).toEqual([
+      { level: 'log', text: 'text 1 null undefined true 5n Symbol(s) [function]' },
+      { level: 'info', text: '{"list":[1,{"two":2}],"act":"[function]","big":"1n"}' },
+      { level: 'warn', text: 'TypeError: wrong (line 4)' },
+      { level: 'error', text: '{"name":"round","self":"[circular]","twice":[{"a":1},{"a":1}]}' },
+      { level: 'debug', text: '' },
+    ])
+  })
+
+  it('survives the thread that has to be killed', async () => {
+    const stuck = 'console.log("before"); Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1)'
+    const result = await run(stuck, { limits: { wallMs: 10 } })
+    expect(result).toEqual({
+      outcome: 'timed-out',
+      message: expect.stringContaining('0.01 s'),
+      console: [{ level: 'log', text: 'before' }],
+    })
+  })
+
+  it('is bounded in lines and characters', async () => {
+    const leftOut = { level: 'warn', text: '[What was written after this was left out: it is too much.]' }
+    const many = await run('for (let i = 0; i < 5000; i++) console.log(i)')
+    expect([many.outcome, many.console.length, many.console.at(-1)]).toEqual(['returned', 201, leftOut])
+    const long = await run('console.log("x".repeat(1e6)); console.log("y")')
+    expect(long.console).toEqual([{ level: 'log', text: 'x'.repeat(20_000) }, leftOut])
+  })
+})
+
+describe('time', () => {
+  it('a loop ends with its processor time, a wait with the time in all', async () => {
+    const limits = { cpuMs: 50, wallMs: 20_000 }
+    expect(await failureOf('for (;;);', { limits })).toEqual([
+      'timed-out',
+      expect.stringContaining('0.05 s of computing'),
+    ])
+    const wait = 'await new Promise(resolve => setTimeout(resolve, 60_000))'
+    expect(await failureOf(wait, { limits: { wallMs: 50 } })).toEqual([
+      'timed-out',
+      expect.stringContaining('had not ended after 0.05 s'),
+    ])
+  })
+
+  it('what nothing can settle is told at once', async () => {
+    const limits = { wallMs: 600_000 }
+    const told = ['never-settled', expect.stringContaining('nothing can settle')]
+    expect(await failureOf('return new Promise(() => {})', { limits })).toEqual(told)
+    expect(await failureOf('await { then() {} }', { limits })).toEqual(told)
+    const cleared = 'await new Promise(resolve => { clearTimeout(setTimeout(resolve, 9)) })'
+    expect(await failureOf(cleared, { limits })).toEqual(told)
+    expect(await failureOf('await new Promise(resolve => setTimeout(() => {}, 5))', { limits })).toEqual(told)
+  })
+
+  it('timers ring in order, pass values and tell what they throw', async () => {
+    const result = await run(`
+      const rung = []
+      setTimeout(name => rung.push(name), 30, 'late')
+      setTimeout(name => rung.push(name), 1, 'early')
+      const cleared = setTimeout(() => rung.push('never'), 5)
+      clearTimeout(cleared); clearTimeout(cleared); clearTimeout(undefined); clearTimeout(12345)
+      setTimeout(() => { throw new Error('in a timer') })
+      await new Promise(resolve => setTimeout(resolve, 60))
+      return rung`)
+    expect(result).toMatchObject({ outcome: 'returned', value: ['early', 'late'] })
+    expect(result.console).toEqual([{ level: 'error', text: 'Error: in a timer (line 7)' }])
+    expect(await failureOf('for (let i = 0; i < 1001; i++) setTimeout(() => {}, 1000)')).toEqual([
+      'threw',
+      'TypeError: More than 1000 timers are waiting. (line 1)',
+    ])
+    expect((await failureOf('setTimeout("code")'))[1]).toContain('setTimeout needs a function.')
+  })
+
+  it('leaves the thread that waits for it free', async () => {
+    const busy = run('for (;;);', { limits: { cpuMs: 200 } })
+    let beats = 0
+    const heart = setInterval(() => (beats += 1), 1)
+    await busy
+    clearInterval(heart)
+    expect(beats).toBeGreaterThan(3)
+  })
+})
+
+describe('fetch', () => {
+  const echo: RequestListener = async (request, response) => {
+    const body = Buffer.concat(await request.toArray()).toString()
+    const { method, url, headers } = request
+    response.setHeader('x-kind', 'echo').end(JSON.stringify({ method, url, headers, body }))
+  }
+
+  it('sends method, headers and body, and reads status, headers and body', async () => {
+    const origin = await serve(echo)
+    const code = `
+      const response = await fetch(args + '/path?a=1', { method: 'POST', headers: { 'X-One': 1 }, body: JSON.stringify({ ä: 1 }) })
+      const { ok, status, url, headers } = response
+      const names = []
+      headers.forEach((value, name) => names.push(name))
+      const { method, body, headers: sent } = await response.json()
+      return { ok, status, url, kind: [headers.get('X-Kind'), headers.has('none'), headers.get('none')], named: names.includes('x-kind'),
+        entries: [...headers.entries()].length === names.length, method, body, one: sent['x-one'], agent: sent['user-agent'] }`
+    expect(await returned(code, origin)).toEqual({
+      ok: true,
+      status: 200,
+      url: `${origin}/path?a=1`,
+      kind: ['echo', false, null],
+      named: true,
+      entries: true,
+      method: 'POST',
+      body: '{"ä":1}',
+      one: '1',
+      agent: 'test/1',
+    })
+  })
+
+  it('takes addresses, parameters and headers as objects, and refuses a body that is none', async () => {
+    const origin = await serve(echo)
+    const code = `
+      const url = new URL('/form', args)
+      const response = await fetch(url, { method: 'PUT', headers: new Headers([['x-two', '2']]), body: new URLSearchParams({ q: 'a b' }) })
+      const { headers, body } = await response.json()
+      return [headers['content-type'], headers['x-two'], body]`
+    expect(await returned(code, origin)).toEqual(['application/x-www-form-urlencoded', '2', 'q=a+b'])
+    expect(await failureOf('await fetch("http://127.0.0.1", { method: "POST", body: { a: 1 } })')).toEqual([
+      'threw',
+      expect.stringContaining('use JSON.stringify for an object'),
+    ])
+  })
+
+  it('several at once', async () => {
+    let meet: () => void = () => undefined
+    const both = new Promise<void>(resolve => (meet = resolve))
+    let arrived = 0
+    const origin = await serve(async (request, response) => {
+      arrived += 1
+      if (arrived === 2) meet()
+      await both
+      response.end(request.url)
+    })
+    const code = "return Promise.all(['/a', '/b'].map(async path => (await fetch(args + path)).text()))"
+    expect(await returned(code, origin)).toEqual(['/a', '/b'])
+  })
+
+  it('an answer of any status is an answer; no answer is a TypeError with a sentence', async () => {
+    const origin = await serve((_, response) => response.writeHead(404).end('not here'))
+    const code =
+      'const response = await fetch(args); return [response.ok, response.status, await response.text()]'
+    expect(await returned(code, origin)).toEqual([false, 404, 'not here'])
+    const failing = `
+      const told = []
+      for (const url of ['http://10.0.0.1/', 'ftp://host/', 'no address', 'http://127.0.0.1:2/']) {
+        await fetch(url).catch(error => told.push([error instanceof TypeError, error.message]))
+      }
+      return told`
+    expect(await returned(failing)).toEqual([
+      [true, expect.stringContaining('10.0.0.1 cannot be reached')],
+      [true, expect.stringContaining('http')],
+      [true, expect.any(String)],
+      [true, expect.stringContaining('The request to 127.0.0.1:2 failed')],
+    ])
+  })
+
+  it('is bounded in requests and bytes', async () => {
+    const origin = await serve((request, response) => response.end('x'.repeat(Number(request.url?.slice(1)))))
+    const storm = `
+      const results = await Promise.allSettled(Array.from({ length: 60 }, () => fetch(args + '/1')))
+      const refused = results.filter(({ status }) => status === 'rejected')
+      return [refused.length, refused[0].reason.message]`
+    const sentence = 'Code may send 50 requests in one call, and this was one more.'
+    expect(await returned(storm, origin)).toEqual([10, sentence])
+    const large = await run('return (await (await fetch(args + "/4000000")).text()).length', {
+      argument: origin,
+    })
+    expect(large).toMatchObject({ outcome: 'returned', value: 4_000_000 })
+    expect(await failureOf('await fetch(args + "/6000000")', { argument: origin })).toEqual([
+      'threw',
+      expect.stringContaining('larger than 5000000 bytes'),
+    ])
+  })
+
+  it.each([
+    ['returns', 'setTimeout(() => {}, 60_000); fetch(args); await fetch(args + "/first")', {}],
+    ['is out of time', 'await fetch(args)', { wallMs: 300 }],
+  ])('a request is ended when the run %s', async (_, code, limits) => {
+    const left = Promise.withResolvers<void>()
+    const origin = await serve((request, response) => {
+      if (request.url === '/first') response.end()
+      else response.once('close', left.resolve)
+    })
+    await run(code, { argument: origin, limits })
+    await left.promise
+  })
+})
+
+describe('what people know from browsers', () => {
+  it('addresses and their parameters', async () => {
+    const code = `
+      const url = new URL('../b?x=1&x=2&y=%20#h', 'https://user@host.test:8443/a/c/')
+      const before = { ...Object.fromEntries(['href', 'host', 'port', 'pathname', 'hash'].map(part => [part, url[part]])) }
+      const all = url.searchParams.getAll('x')
+      url.searchParams.set('x', 'ä&')
+      url.searchParams.delete('y')
+      url.searchParams.append('z', '1')
+      url.hash = ''
+      url.pathname = '/new'
+      const query = new URLSearchParams({ b: 2, a: 1 })
+      query.sort()
+      return { before, all, after: url, text: String(url), z: url.searchParams.get('z'), none: url.searchParams.get('none'), query: String(query),
+        pairs: [...query], can: [URL.canParse('/a'), URL.canParse('/a', 'http://h')] }`
+    const after = 'https://user@host.test:8443/new?x=%C3%A4%26&z=1'
+    expect(await returned(code)).toEqual({
+      before: {
+        href: 'https://user@host.test:8443/a/b?x=1&x=2&y=%20#h',
+        host: 'host.test:8443',
+        port: '8443',
+        pathname: '/a/b',
+        hash: '#h',
+      },
+      all: ['1', '2'],
+      after,
+      text: after,
+      z: '1',
+      none: null,
+      query: 'a=1&b=2',
+      pairs: [
+        ['a', '1'],
+        ['b', '2'],
+      ],
+      can: [false, true],
+    })
+    expect((await failureOf('new URL("nowhere")'))[1]).toContain('TypeError: Invalid URL')
+  })
+
+  it('bytes, Base64 and random ids', async () => {
+    const code = `
+      const bytes = new TextEncoder().encode('ä\\0€')
+      const tail = new DataView(bytes.buffer, 3)
+      return [[...bytes], new TextDecoder().decode(bytes), new TextDecoder().decode(tail), btoa('hi'), atob('aGk='), crypto.randomUUID() !== crypto.randomUUID()]`
+    expect(await returned(code)).toEqual([[195, 164, 0, 226, 130, 172], 'ä\0€', '€', 'aGk=', 'hi', true])
+    expect((await failureOf('btoa("€")'))[0]).toBe('threw')
+  })
+})
+
+describe('runs beside each other', () => {
+  it('know nothing of each other', async () => {
+    await run('globalThis.left = 1; Object.prototype.polluted = 1; Array.prototype.map = null')
+    expect(await returned('return [typeof left, typeof {}.polluted, [1].map(String)]')).toEqual([
+      'undefined',
+      'undefined',
+      ['1'],
+    ])
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined()
+  })
+
+  it('one that is killed does not touch the others', async () => {
+    const origin = await serve(() => undefined)
+    const waiting = run('await new Promise(resolve => setTimeout(resolve, 500)); return 1', {
+      owner: 'other',
+    })
+    const killer = new AbortController()
+    const killed = run('await fetch(args)', { argument: origin, signal: killer.signal })
+    await Promise.race(servers.map(server => once(server, 'request')))
+    killer.abort(new Error('not needed any more'))
+    await expect(killed).rejects.toThrow('not needed any more')
+    expect(await waiting).toMatchObject({ outcome: 'returned', value: 1 })
+  })
+
+  it('one owner cannot keep the others waiting', async () => {
+    const origin = await serve(() => undefined)
+    const stop = new AbortController()
+    const greedy = Array.from({ length: 8 }, () =>
+      run('await fetch(args)', { argument: origin, signal: stop.signal }),
+    )
+    const ends = Promise.allSettled(greedy)
+    expect(await run('return 1', { owner: 'other' })).toMatchObject({ outcome: 'returned', value: 1 })
+    stop.abort()
+    expect((await ends).every(({ status }) => status === 'rejected')).toBe(true)
+  })
+
+  it('waiting has an end, too', async () => {
+    const narrow = createSandbox({ log, fetch: outbound.fetch, maxThreads: 1, maxWaitMs: 20 })
+    const origin = await serve(() => undefined)
+    const first = narrow.run({ code: 'await fetch(args)', argument: origin, owner: 'a' })
+    const second = await narrow.run({ code: 'return 1', argument: 1, owner: 'b' })
+    expect(second).toMatchObject({ outcome: 'busy', console: [] })
+    const refused = expect(first).rejects.toMatchObject({ code: 'SHUTTING_DOWN' })
+    await narrow.close()
+    await refused
+    await expect(narrow.run({ code: '', argument: 1, owner: 'a' })).rejects.toMatchObject({
+      code: 'SHUTTING_DOWN',
+    })
+  })
+})

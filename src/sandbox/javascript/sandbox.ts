@@ -1,0 +1,192 @@
+import type { MessagePort } from 'node:worker_threads'
+import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads'
+import { AppError } from '#platform/errors.ts'
+import type { Log } from '#platform/log.ts'
+import type { WorkerPool } from '#platform/workers/worker-pool.ts'
+import { createWorkerPool, WorkerCrashed, WorkerTimeout } from '#platform/workers/worker-pool.ts'
+import { createFairSlots } from './fair-slots.ts'
+import { isDeeperThan } from './json-depth.ts'
+import type { RunLimits } from './limits.ts'
+import { bounds, defaultLimits } from './limits.ts'
+import type { RunTask, ToMain, ToThread } from './messages.ts'
+import type { ConsoleLine, Ending, FailedEnding, JsonValue, RunResult } from './outcome.ts'
+import type { GuardedFetch } from './serve-requests.ts'
+import { createRequestServer } from './serve-requests.ts'
+import { wallExceeded } from './time-budget.ts'
+
+export interface SandboxRun {
+  /** Body of an async function of `args`. */
+  code: string
+  /** A JSON value: what the code finds in `args`. */
+  argument: unknown
+  /** Whose run it is, such as the agent's id. Owners take turns, so that none can hold all threads. */
+  owner: string
+  /** Aborting ends the run wherever it stands. */
+  signal?: AbortSignal
+  limits?: Partial<RunLimits>
+}
+
+export interface Sandbox {
+  /**
+   * Resolves however the code ends, with what it wrote to its console until then. Rejects with the reason of the caller's
+   * signal, or SHUTTING_DOWN.
+   */
+  run(run: SandboxRun): Promise<RunResult>
+  /** Ends all runs and threads. */
+  close(): Promise<void>
+}
+
+export interface SandboxOptions {
+  log: Log
+  /** Carries the requests of the code: the outbound guard's. */
+  fetch: GuardedFetch
+  /** Runs at a time; each needs a thread of its own, also while it waits for an answer. */
+  maxThreads?: number
+  /** How long a run waits for a thread before it ends as `busy`. */
+  maxWaitMs?: number
+}
+
+const workerFile = new URL('./run.worker.ts', import.meta.url)
+
+/** The code of one run has 64 MiB. The rest is for texts on their way, and for former runs that wait to be collected. */
+const threadMemoryMb = 1024
+const threadIdleMs = 30_000
+
+/** The thread ends a run by itself; only what it cannot interrupt is killed, so long after. */
+const graceMs = 2000
+
+/** Runs JavaScript that users and models wrote: QuickJS, on threads that can be killed. An idle sandbox holds no thread. */
+export function createSandbox(options: SandboxOptions): Sandbox {
+  const { log, fetch, maxThreads = 4, maxWaitMs = 60_000 } = options
+  const pool = createWorkerPool({
+    log,
+    maxThreads,
+    memoryLimitMb: threadMemoryMb,
+    idleTimeoutMs: threadIdleMs,
+  })
+  const slots = createFairSlots(maxThreads, Math.ceil(maxThreads / 2))
+  const closing = new AbortController()
+
+  /** The function that gives the slot back; undefined when none became free in time. */
+  async function takeSlot(owner: string, signal: AbortSignal): Promise<(() => void) | undefined> {
+    const timeout = AbortSignal.timeout(maxWaitMs)
+    try {
+      return await slots.take(owner, AbortSignal.any([signal, timeout]))
+    } catch (error) {
+      if (error === timeout.reason) return undefined
+      throw error
+    }
+  }
+
+  return {
+    async run({ code, argument, owner, signal: given, limits: own }) {
+      const limits = { ...defaultLimits, ...own }
+      const signal = given === undefined ? closing.signal : AbortSignal.any([closing.signal, given])
+      const argumentJson = jsonOf(argument)
+      const refusal = refusalOfCode(code) ?? refusalOfArgument(argumentJson)
+      if (refusal !== undefined) return { outcome: 'refused', message: refusal, console: [] }
+      const release = await takeSlot(owner, signal)
+      if (release === undefined) return { ...busy, console: [] }
+      try {
+        return await runInThread({ code, argumentJson, limits }, { pool, fetch, log, signal })
+      } finally {
+        release()
+      }
+    },
+    async close() {
+      closing.abort(new AppError('SHUTTING_DOWN', 'The server is shutting down; try again in a moment.'))
+      await pool.close()
+    },
+  }
+}
+
+const busy: FailedEnding = {
+  outcome: 'busy',
+  message: 'The code was not run because too much other code is running. Try again in a moment.',
+}
+
+interface ThreadSurroundings {
+  pool: WorkerPool
+  fetch: GuardedFetch
+  log: Log
+  signal: AbortSignal
+}
+
+async function runInThread(
+  task: Omit<RunTask, 'port'>,
+  { pool, fetch, log, signal }: ThreadSurroundings,
+): Promise<RunResult> {
+  const { port1: port, port2 } = new MessageChannel()
+  const over = new AbortController()
+  const lines: ConsoleLine[] = []
+  const { limits } = task
+  const answer = createRequestServer({ fetch, limits, log, signal: over.signal })
+
+  port.on('message', (message: ToMain) => {
+    if (message.kind === 'console') lines.push(message.line)
+    else void answer(message.request).then(told => reply(port, { id: message.id, answer: told }))
+  })
+  try {
+    const ending = await pool
+      .run<Ending>({
+        file: workerFile,
+        name: 'runCode',
+        argument: { ...task, port: port2 } satisfies RunTask,
+        transfer: [port2],
+        signal,
+        timeoutMs: limits.wallMs + graceMs,
+      })
+      .catch(error => endingOfKilled(error, limits))
+    // The end of a run may overtake what it wrote before.
+    for (let rest = receiveMessageOnPort(port); rest; rest = receiveMessageOnPort(port)) {
+      if (rest.message.kind === 'console') lines.push(rest.message.line)
+    }
+    return resultOf(ending, lines)
+  } finally {
+    over.abort()
+    port.close()
+  }
+}
+
+function reply(port: MessagePort, message: ToThread): void {
+  port.postMessage(message)
+}
+
+function endingOfKilled(error: unknown, limits: RunLimits): FailedEnding {
+  if (error instanceof WorkerTimeout) return { outcome: 'timed-out', message: wallExceeded(limits.wallMs) }
+  if (error instanceof WorkerCrashed) {
+    return { outcome: 'out-of-memory', message: 'The code was stopped because it took too much memory.' }
+  }
+  throw error
+}
+
+function resultOf(ending: Ending, console: ConsoleLine[]): RunResult {
+  if (ending.outcome !== 'returned') return { ...ending, console }
+  return { outcome: 'returned', value: JSON.parse(ending.json) as JsonValue, console }
+}
+
+/** JSON that is nested too deeply stands for what is nested too deeply to be written. */
+function jsonOf(argument: unknown): string {
+  try {
+    return JSON.stringify(argument) ?? 'null'
+  } catch (error) {
+    if (error instanceof RangeError) return '['.repeat(bounds.depth + 1)
+    throw error
+  }
+}
+
+function refusalOfCode(code: string): string | undefined {
+  const { codeCharacters } = bounds
+  if (code.length > codeCharacters) return `The code is longer than ${codeCharacters} characters.`
+  // The engine would read no further than to there.
+  return code.includes('\0') ? 'The code contains the character U+0000. Write \\0 instead.' : undefined
+}
+
+function refusalOfArgument(argumentJson: string): string | undefined {
+  const { argumentCharacters, depth } = bounds
+  if (isDeeperThan(depth, argumentJson)) return `The arguments are nested more than ${depth} levels deep.`
+  if (argumentJson.length > argumentCharacters) {
+    return `The arguments are longer than ${argumentCharacters} characters as JSON.`
+  }
+  return undefined
+}

@@ -1,0 +1,27 @@
+import type { RunLimits } from './limits.ts'
+
+export interface TimeBudget {
+  /** The sentence that says which time is used up; undefined as long as none is. */
+  exceeded(): string | undefined
+}
+
+/** Counts the processor time of the thread that calls it, from now on: other work on the machine does not use it up. */
+export function createTimeBudget({ cpuMs, wallMs }: RunLimits): TimeBudget {
+  const deadline = performance.now() + wallMs
+  const cpuAtStart = process.threadCpuUsage()
+  return {
+    exceeded() {
+      const { user, system } = process.threadCpuUsage(cpuAtStart)
+      if ((user + system) / 1000 > cpuMs) return cpuExceeded(cpuMs)
+      return performance.now() > deadline ? wallExceeded(wallMs) : undefined
+    },
+  }
+}
+
+function cpuExceeded(limit: number): string {
+  return `The code was stopped after ${limit / 1000} s of computing. Look for a loop that does not end, or do less in one call.`
+}
+
+export function wallExceeded(limit: number): string {
+  return `The code was stopped because it had not ended after ${limit / 1000} s. Do less, or wait for less, in one call.`
+}
