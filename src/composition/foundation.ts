@@ -8,6 +8,7 @@ import { createOutbound } from '#platform/outbound/outbound.ts'
 import { createSecretBox } from '#platform/secret-box.ts'
 import { userAgent } from '#platform/user-agent.ts'
 import { createWorkerPool } from '#platform/workers/worker-pool.ts'
+import type { SqlRunner } from '#sandbox/sql/sql-runner.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { createAgentDatabases } from '#storage/agent-databases.ts'
 import { checkEncryptionKey } from '#storage/check-encryption-key.ts'
@@ -61,8 +62,7 @@ export async function openFoundation(configuration: Configuration, { clock, ids,
       abort: runner.abort.bind(runner),
     })
     const outbound = createOutbound({ allow: configuration.outboundAllow, userAgent })
-    const documentWorkers = createWorkerPool({ log })
-    const searchWorkers = createWorkerPool({ log, idleTimeoutMs: searchThreadIdleMs })
+    const { close: closeWorkers, ...workers } = createWorkers(log, storage.createSqlRunner(secretBox))
     return {
       /** Whether no other process uses the same data. */
       isExclusive: engine.exclusive,
@@ -77,11 +77,10 @@ export async function openFoundation(configuration: Configuration, { clock, ids,
       /** Undefined where this is the only process. */
       sharedCounts: engine.exclusive ? undefined : createSharedCounts(platform, clock),
       outbound,
-      documentWorkers,
-      searchWorkers,
+      ...workers,
       /** After requests and jobs have ended. */
       async close(): Promise<void> {
-        await Promise.all([outbound.close(), documentWorkers.close(), searchWorkers.close()])
+        await Promise.all([outbound.close(), closeWorkers()])
         await agentDatabases.close()
         await platform.destroy()
         await engine.close()
@@ -90,5 +89,19 @@ export async function openFoundation(configuration: Configuration, { clock, ids,
   } catch (error) {
     await engine.close()
     throw error
+  }
+}
+
+/** What works beside the main thread: threads for documents and for searches, and what runs the SQL of agents. */
+function createWorkers(log: Surroundings['log'], sqlRunner: SqlRunner) {
+  const documentWorkers = createWorkerPool({ log })
+  const searchWorkers = createWorkerPool({ log, idleTimeoutMs: searchThreadIdleMs })
+  return {
+    documentWorkers,
+    searchWorkers,
+    sqlRunner,
+    async close(): Promise<void> {
+      await Promise.all([documentWorkers.close(), searchWorkers.close(), sqlRunner.close()])
+    },
   }
 }
