@@ -12,6 +12,7 @@ import { composeChat } from './composition/chat.ts'
 import type { Foundation } from './composition/foundation.ts'
 import { openFoundation } from './composition/foundation.ts'
 import { composeSources } from './composition/sources.ts'
+import { composeSql } from './composition/sql.ts'
 import type { Surroundings } from './composition/surroundings.ts'
 import type { Configuration } from './config.ts'
 
@@ -52,7 +53,8 @@ export async function buildService(
   const { agents, settings } = await composeAgents(app, needs)
   registerOperationRoutes(app, { metrics, isReady: () => agents.isReady() })
   const knowledge = composeSources(app, { ...needs, settings })
-  const chat = composeChat(app, { ...needs, settings, knowledge })
+  const sql = composeSql(app, needs)
+  const chat = composeChat(app, { ...needs, settings, knowledge, sql })
   await app.ready()
   await foundation.runner.start()
 

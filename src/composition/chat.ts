@@ -3,6 +3,7 @@ import { temperatureOf } from '#features/agents/settings.service.ts'
 import { registerApprovalRoutes } from '#features/chat/approvals.routes.ts'
 import { createApprovalsService } from '#features/chat/approvals.service.ts'
 import { browseUrl } from '#features/chat/builtin-tools/browse-url.ts'
+import { executeSql } from '#features/chat/builtin-tools/execute-sql.ts'
 import { searchKnowledge } from '#features/chat/builtin-tools/search-knowledge.ts'
 import { registerChatRoutes } from '#features/chat/chat.routes.ts'
 import { createChatService } from '#features/chat/chat.service.ts'
@@ -12,6 +13,7 @@ import { createConversationsService } from '#features/chat/conversations.service
 import { createMessageList } from '#features/chat/message-list.ts'
 import type { Knowledge } from '#features/sources/knowledge.service.ts'
 import { createPageReader } from '#features/sources/page-reader.service.ts'
+import type { SqlService } from '#features/sql/sql.service.ts'
 import { streamWithRetry } from '#models/call-with-retry.ts'
 import type { Models } from '#models/models.ts'
 import type { Tool } from '#models/tool.ts'
@@ -28,6 +30,7 @@ interface Needs {
   settings: SettingsService
   models: Models
   knowledge: Knowledge
+  sql: SqlService
   metrics: Metrics
   configuration: Configuration
 }
@@ -41,6 +44,10 @@ export function composeChat(app: App, needs: Needs) {
   const builtInTools = (agent: AgentHandle): Tool[] => [
     searchKnowledge((query, limit, signal) => knowledge.search(agent, { query, limit }, signal)),
     browseUrl(outbound, createPageReader(foundation.documentWorkers)),
+    executeSql({
+      sql: (statement, signal) => needs.sql.execute(agent, statement, signal),
+      mayWrite: async () => (await settings.profileOf(agent.agentId)).settings.sql_tool_writes === true,
+    }),
   ]
   const toolsFor = async (agent: AgentHandle) => builtInTools(agent)
   const lock = createConversationLock({

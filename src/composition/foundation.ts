@@ -4,11 +4,13 @@ import { createEventBus } from '#platform/event-bus.ts'
 import type { JobHandler } from '#platform/jobs/jobs.ts'
 import { createJobRunner } from '#platform/jobs/runner.ts'
 import { createTransact } from '#platform/jobs/transact.ts'
+import type { Outbound } from '#platform/outbound/outbound.ts'
 import { createOutbound } from '#platform/outbound/outbound.ts'
 import { createSecretBox } from '#platform/secret-box.ts'
 import { userAgent } from '#platform/user-agent.ts'
 import { createWorkerPool } from '#platform/workers/worker-pool.ts'
 import { createSandbox } from '#sandbox/javascript/sandbox.ts'
+import type { SqlRunner } from '#sandbox/sql/sql-runner.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { createAgentDatabases } from '#storage/agent-databases.ts'
 import { createAgentSecrets } from '#storage/agent-secrets.ts'
@@ -63,9 +65,11 @@ export async function openFoundation(configuration: Configuration, { clock, ids,
       abort: runner.abort.bind(runner),
     })
     const outbound = createOutbound({ allow: configuration.outboundAllow, userAgent })
-    const documentWorkers = createWorkerPool({ log })
-    const searchWorkers = createWorkerPool({ log, idleTimeoutMs: searchThreadIdleMs })
-    const sandbox = createSandbox({ log, fetch: outbound.fetch })
+    const { close: closeWorkers, ...workers } = createWorkers(
+      log,
+      outbound,
+      storage.createSqlRunner(secretBox),
+    )
     return {
       /** Whether no other process uses the same data. */
       isExclusive: engine.exclusive,
@@ -81,13 +85,10 @@ export async function openFoundation(configuration: Configuration, { clock, ids,
       /** Undefined where this is the only process. */
       sharedCounts: engine.exclusive ? undefined : createSharedCounts(platform, clock),
       outbound,
-      documentWorkers,
-      searchWorkers,
-      sandbox,
+      ...workers,
       /** After requests and jobs have ended. */
       async close(): Promise<void> {
-        const workers = [documentWorkers, searchWorkers, sandbox]
-        await Promise.all([outbound, ...workers].map(part => part.close()))
+        await Promise.all([outbound.close(), closeWorkers()])
         await agentDatabases.close()
         await platform.destroy()
         await engine.close()
@@ -96,5 +97,19 @@ export async function openFoundation(configuration: Configuration, { clock, ids,
   } catch (error) {
     await engine.close()
     throw error
+  }
+}
+
+/** What works beside the main thread: threads for documents and searches, and where JavaScript and SQL of others run. */
+function createWorkers(log: Surroundings['log'], outbound: Outbound, sqlRunner: SqlRunner) {
+  const documentWorkers = createWorkerPool({ log })
+  const searchWorkers = createWorkerPool({ log, idleTimeoutMs: searchThreadIdleMs })
+  const sandbox = createSandbox({ log, fetch: outbound.fetch })
+  const workers = { documentWorkers, searchWorkers, sandbox, sqlRunner }
+  return {
+    ...workers,
+    async close(): Promise<void> {
+      await Promise.all(Object.values(workers).map(part => part.close()))
+    },
   }
 }

@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { createWakeUps } from '#platform/jobs/postgres/wake-ups.ts'
 import type { Log } from '#platform/log.ts'
+import { createSqlRunner } from '#sandbox/sql/postgres/runner.ts'
 import { connectToShare } from '#storage/postgres/data-lock.ts'
 import { createEngine } from '#storage/postgres/engine.ts'
 import { extensionSchema } from '#storage/postgres/vector-extension.ts'
@@ -52,6 +53,8 @@ export async function openPostgresStorage(
       await endShare()
       return wakeUps
     },
+    createSqlRunner: secretBox =>
+      createSqlRunner({ passwordOf: role => secretBox.derive(['sql role', role]), log }),
     // Who held a lease may be alive: it ends by itself.
     onOpen: () => [],
   }

@@ -1,4 +1,5 @@
 import { createWakeUps } from '#platform/jobs/sqlite/wake-ups.ts'
+import { createSqlRunner } from '#sandbox/sql/sqlite/runner.ts'
 import { openDataDirectory } from '#storage/sqlite/data-directory.ts'
 import { createEngine } from '#storage/sqlite/engine.ts'
 import { createLeaseVoiding } from '#storage/sqlite/void-leases.ts'
@@ -17,6 +18,7 @@ export async function openSqliteStorage({
     prepare: async () => {},
     createWakeUps: async (platform, clock) =>
       createWakeUps({ db: platform.$pickTables<'wake_ups'>(), clock }),
+    createSqlRunner: () => createSqlRunner({ synchronous: sqliteSynchronous }),
     onOpen: instanceId => [createLeaseVoiding(instanceId)],
   }
 }

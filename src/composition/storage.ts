@@ -2,6 +2,8 @@ import type { Kysely } from 'kysely'
 import type { Clock } from '#platform/clock.ts'
 import type { WakeUps } from '#platform/jobs/wake-ups.ts'
 import type { Log } from '#platform/log.ts'
+import type { SecretBox } from '#platform/secret-box.ts'
+import type { SqlRunner } from '#sandbox/sql/sql-runner.ts'
 import type { OnOpen } from '#storage/agent-databases.ts'
 import type { StorageEngine } from '#storage/engine.ts'
 import type { PlatformTables } from '#storage/tables.ts'
@@ -15,6 +17,8 @@ export interface Storage {
   /** To be called once, when the platform database is open. */
   prepare(platform: Kysely<PlatformTables>): Promise<void>
   createWakeUps(platform: Kysely<PlatformTables>, clock: Clock): Promise<WakeUps>
+  /** Runs the SQL of agents. */
+  createSqlRunner(secretBox: SecretBox): SqlRunner
   /** What is to be done with an agent's database before this process uses it the first time. */
   onOpen(instanceId: string): OnOpen[]
 }

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
 import { AppError } from './errors.ts'
 
 /**
@@ -16,6 +16,8 @@ export interface SecretBox {
   open(sealed: string, context: readonly string[]): string
   /** Whether `sealed` was made with this key. */
   owns(sealed: string): boolean
+  /** A secret of 256 bits that follows from the key and is the same wherever the key is, in base64url. */
+  derive(purpose: readonly string[]): string
 }
 
 export const keyLength = 32
@@ -34,6 +36,10 @@ export function createSecretBox(key: Uint8Array): SecretBox {
   return {
     keyId,
     owns: sealed => sealed.startsWith(prefix),
+    derive: purpose =>
+      Buffer.from(hkdfSync('sha256', key, '', JSON.stringify(['derived', ...purpose]), 32)).toString(
+        'base64url',
+      ),
 
     seal(secret, context) {
       const nonce = randomBytes(nonceLength)

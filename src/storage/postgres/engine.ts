@@ -14,6 +14,7 @@ import { isDuplicate } from './errors.ts'
 import type { Listener } from './listener.ts'
 import { listen } from './listener.ts'
 import { schemaParts } from './schema-parts.ts'
+import { dropRole } from './sql-role.ts'
 import { ensureVectorExtension } from './vector-extension.ts'
 
 const platformSchema = 'agentstead'
@@ -75,7 +76,9 @@ export function createEngine({ url, maxConnections, fileBucket, onError }: Engin
       return { db, path, files: bucket?.filesOf(agentId) ?? createDatabaseFiles({ db, path }) }
     },
     async removeAgent(agentId) {
-      await agentPool.query(`drop schema if exists ${quoted(agentSchema(agentId))} cascade`)
+      const schema = agentSchema(agentId)
+      await agentPool.query(`drop schema if exists ${quoted(schema)} cascade`)
+      await dropRole(agentPool, schema)
       await bucket?.removeFilesOf(agentId)
     },
     direct: {

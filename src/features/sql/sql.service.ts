@@ -1,0 +1,47 @@
+import { invalid } from '#platform/errors.ts'
+import type { SqlAgent, SqlParameter, SqlRunner } from '#sandbox/sql/sql-runner.ts'
+import type { StatementBody, StatementResult } from './sql.schema.ts'
+
+export interface StatementRequest {
+  query: string
+  params?: readonly SqlParameter[]
+  /** Refuses what would change something. */
+  readOnly?: boolean
+  /** 10,000 at most, and unless told. */
+  maxRows?: number
+}
+
+const mostRows = 10_000
+
+/** What people, models and other features do with the database of one agent. */
+export function createSqlService(runner: SqlRunner) {
+  return {
+    describe: async (agent: SqlAgent) => ({ tables: await runner.describe(agent) }),
+
+    /** @throws AppError as told of `SqlRunner.run`. */
+    async execute(
+      agent: SqlAgent,
+      { query, params = [], readOnly = false, maxRows = mostRows }: StatementRequest,
+      signal?: AbortSignal,
+    ): Promise<StatementResult> {
+      const begin = performance.now()
+      const statement = { query, parameters: params, readOnly, maxRows: Math.min(maxRows, mostRows) }
+      const { columns, rows, rowCount, truncated } = await runner.run(agent, statement, signal)
+      return {
+        columns,
+        rows,
+        row_count: rowCount,
+        duration_ms: Math.round(performance.now() - begin),
+        ...(truncated && { truncated }),
+      }
+    },
+  }
+}
+export type SqlService = ReturnType<typeof createSqlService>
+
+/** The statement in a request, which may name its values in two ways. */
+export function requestOf({ query, params, 'the service': alias }: StatementBody): StatementRequest {
+  if (params !== undefined && alias !== undefined)
+    throw invalid('params', 'is given twice: use either params or its other name')
+  return { query, params: params ?? alias ?? [] }
+}

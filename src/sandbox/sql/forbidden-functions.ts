@@ -1,0 +1,39 @@
+/** Functions that reach beyond the agent's database, or run texts as statements, on either engine. */
+const forbidden = new Set([
+  // SQLite: code and files. Some of them exist in its shell only.
+  'load_extension',
+  'fts3_tokenizer',
+  'fts5',
+  'readfile',
+  'writefile',
+  'edit',
+  'sqlite_log',
+  // PostgreSQL: what outlives a statement, or is heard by others.
+  'set_config',
+  'pg_notify',
+  'pg_cancel_backend',
+  'pg_terminate_backend',
+  'pg_export_snapshot',
+  'setval',
+  'loread',
+  'lowrite',
+  // PostgreSQL: statements in texts, in which nothing of this list would be seen.
+  'ts_stat',
+  'ts_rewrite',
+  'crosstab',
+  'connectby',
+  'xpath_table',
+])
+
+/** Advisory locks are the service's own; large objects belong to no schema. */
+const families =
+  /^(?:pg_(?:try_)?advisory_|lo_|dblink|(?:query|cursor|table|schema|database)_to_xml|pg_(?:read|ls|stat)_(?:file|binary_file|dir)|pg_ls_|pg_logical_|pg_replication_|pg_create_|pg_drop_|pg_promote|pg_reload_|pg_rotate_|pg_switch_|crosstab)/
+
+export function isForbiddenFunction(name: string): boolean {
+  const lower = name.toLowerCase()
+  return forbidden.has(lower) || families.test(lower)
+}
+
+export function refusedFunction(name: string): string {
+  return `The function ${name.toLowerCase()} is not allowed here.`
+}

@@ -1,0 +1,189 @@
+/**
+ * The connections on which SQL of agents runs: few, each of one agent's role, kept for some seconds. Beside those of the
+ * service itself, so that statements can't keep it from its work.
+ */
+import type { ClientConfig } from 'pg'
+import pg from 'pg'
+import { AppError } from '#platform/errors.ts'
+
+interface Options {
+  /** Of this process. */
+  most: number
+  /** Of this process for one role. */
+  mostOfRole: number
+  /** Milliseconds after which one that nobody uses is closed. */
+  idle: number
+  /** Milliseconds for which a statement waits for one. */
+  patience: number
+}
+
+export interface Login {
+  /** Address of the database; its user does not count. */
+  url: string
+  role: string
+  password: string
+}
+
+export interface Lease {
+  client: pg.Client
+  /** Gives it back; `broken` if nobody may use it any more. */
+  release(broken: boolean): void
+}
+
+export interface Connections {
+  /** @throws AppError `SQL_FAILED` when all are in use for too long, and what connecting throws. */
+  take(login: Login, signals: readonly AbortSignal[]): Promise<Lease>
+  /** Closes those that this role does not use at the moment. */
+  forget(role: string): void
+  close(): Promise<void>
+}
+
+interface Idle {
+  client: pg.Client
+  role: string
+  timer: NodeJS.Timeout
+}
+
+interface Waiter {
+  role: string
+  enter(): void
+}
+
+const connectTimeout = 5_000
+
+export function createConnections(options: Partial<Options> = {}): Connections {
+  return new RoleConnections({ most: 6, mostOfRole: 2, idle: 5_000, patience: 10_000, ...options })
+}
+
+class RoleConnections implements Connections {
+  readonly #options: Options
+  /** The least recently used first. */
+  readonly #idle = new Set<Idle>()
+  readonly #used = new Map<string, number>()
+  readonly #waiting = new Set<Waiter>()
+  readonly #all = new Set<pg.Client>()
+
+  constructor(options: Options) {
+    this.#options = options
+  }
+
+  async take(login: Login, signals: readonly AbortSignal[]): Promise<Lease> {
+    if (!this.#hasRoom(login.role)) await this.#wait(login.role, signals)
+    this.#used.set(login.role, this.#usedBy(login.role) + 1)
+    try {
+      const client = this.#reuse(login.role) ?? (await this.#connect(login))
+      return { client, release: broken => this.#release(login.role, client, broken) }
+    } catch (error) {
+      this.#leave(login.role)
+      throw error
+    }
+  }
+
+  forget(role: string): void {
+    for (const idle of this.#idle) if (idle.role === role) this.#close(idle)
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#all].map(end))
+  }
+
+  #usedBy(role: string): number {
+    return this.#used.get(role) ?? 0
+  }
+
+  #hasRoom(role: string): boolean {
+    const inUse = [...this.#used.values()].reduce((sum, count) => sum + count, 0)
+    return inUse < this.#options.most && this.#usedBy(role) < this.#options.mostOfRole
+  }
+
+  async #wait(role: string, signals: readonly AbortSignal[]): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const waiter = { role, enter: resolve }
+    this.#waiting.add(waiter)
+    const timer = setTimeout(
+      () =>
+        reject(new AppError('SQL_FAILED', 'Too many statements are waiting to run. Try again in a moment.')),
+      this.#options.patience,
+    )
+    const signal = AbortSignal.any([...signals])
+    const giveUp = () => reject(signal.reason)
+    signal.addEventListener('abort', giveUp, { once: true })
+    try {
+      await promise
+    } finally {
+      this.#waiting.delete(waiter)
+      clearTimeout(timer)
+      signal.removeEventListener('abort', giveUp)
+    }
+  }
+
+  #reuse(role: string): pg.Client | undefined {
+    const idle = [...this.#idle].findLast(one => one.role === role)
+    if (idle === undefined) return undefined
+    clearTimeout(idle.timer)
+    this.#idle.delete(idle)
+    return idle.client
+  }
+
+  async #connect({ url, role, password }: Login): Promise<pg.Client> {
+    const [oldest] = this.#idle
+    if (oldest !== undefined && this.#all.size >= this.#options.most) this.#close(oldest)
+    const client = new pg.Client({
+      ...addressOf(url, role),
+      password,
+      connectionTimeoutMillis: connectTimeout,
+    })
+    // Whoever uses it hears of it by the statement.
+    client.on('error', () => {})
+    await client.connect()
+    this.#all.add(client)
+    client.once('end', () => this.#all.delete(client))
+    return client
+  }
+
+  #release(role: string, client: pg.Client, broken: boolean): void {
+    this.#leave(role)
+    if (broken) {
+      void end(client)
+      return
+    }
+    const idle = {
+      client,
+      role,
+      timer: setTimeout(() => this.#close(idle), this.#options.idle).unref(),
+    }
+    this.#idle.add(idle)
+  }
+
+  #leave(role: string): void {
+    const left = this.#usedBy(role) - 1
+    if (left > 0) this.#used.set(role, left)
+    else this.#used.delete(role)
+    for (const waiter of this.#waiting) {
+      if (!this.#hasRoom(waiter.role)) continue
+      this.#waiting.delete(waiter)
+      waiter.enter()
+      return
+    }
+  }
+
+  #close(idle: Idle): void {
+    clearTimeout(idle.timer)
+    this.#idle.delete(idle)
+    void end(idle.client)
+  }
+}
+
+/** At once: what the server still does is bounded by its own limit. */
+async function end(client: pg.Client): Promise<void> {
+  client.connection.stream.destroy()
+  await client.end().catch(() => {})
+}
+
+function addressOf(url: string, role: string): ClientConfig {
+  const address = new URL(url)
+  for (const name of ['user', 'password', 'options', 'application_name']) address.searchParams.delete(name)
+  address.username = role
+  address.password = ''
+  return { connectionString: address.href, application_name: 'agentstead_sql' }
+}

@@ -1,0 +1,46 @@
+import type { QueryExecutorProvider } from 'kysely'
+import { sql } from 'kysely'
+import type { SqlTable } from '../sql-runner.ts'
+import { isListed } from '../table-access.ts'
+
+interface Row {
+  table: string
+  column: string
+  type: string
+  notnull: boolean
+}
+
+/** Tables and views that are not hidden, by name. */
+export async function describe(db: QueryExecutorProvider): Promise<SqlTable[]> {
+  const { rows } = await sql<Row>`
+    select relname as "table", attname as "column", format_type(atttypid, null) as type, attnotnull as notnull
+    from pg_class join pg_attribute on attrelid = pg_class.oid and attnum > 0 and not attisdropped
+    where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v', 'm', 'f')
+    order by relname collate "C", attnum
+  `.execute(db)
+  const tables = Map.groupBy(rows, ({ table }) => table)
+  return [...tables]
+    .filter(([name]) => isListed(name))
+    .map(([name, columns]) => ({
+      name,
+      columns: columns.map(({ column, type, notnull }) => ({
+        name: column,
+        type: typeOf(type),
+        nullable: !notnull,
+      })),
+    }))
+}
+
+const names = new Map([
+  ['smallint', 'integer'],
+  ['bigint', 'integer'],
+  ['character varying', 'text'],
+  ['character', 'text'],
+  ['bytea', 'blob'],
+  ['double precision', 'real'],
+])
+
+/** In SQLite's words where it has one. */
+function typeOf(type: string): string {
+  return names.get(type) ?? type
+}

@@ -1,0 +1,158 @@
+/**
+ * One statement over the extended protocol, which takes no second one, with its rows read in portions: so neither their
+ * number nor their size can be more than is wanted. (https://www.postgresql.org/docs/current/protocol-flow.html)
+ */
+import type { Client, Connection, Submittable } from 'pg'
+import { maxBytes } from '../limits.ts'
+
+export interface QueryOptions {
+  text: string
+  values: readonly (string | null)[]
+  /** Of the values; the server finds out those that are not named. */
+  types: readonly number[]
+  maxRows: number
+  /** Whether rows that were read count where the rest of them is too large; else that is a failure. */
+  onlyReads: boolean
+}
+
+export interface QueryResult {
+  columns: { name: string; type: number }[]
+  /** As the server writes them. */
+  rows: (string | null)[][]
+  /** Such as `INSERT 0 1`; empty if not all rows were read. */
+  tag: string
+  truncated: boolean
+}
+
+/** The rows that arrived did not end within what may be read of them. */
+export class TooLarge extends Error {}
+
+const firstPortion = 50
+const nextPortion = 500
+/** Bytes that the server may send: a row is whole before it can be counted, and is longer on its way. */
+const floodLimit = 2 * maxBytes + 64 * 1024
+
+interface Message {
+  fields: { name: string; dataTypeID: number }[]
+}
+
+/** @throws TooLarge, after which the connection is gone, and whatever the server says. */
+export function runQuery(client: Client, options: QueryOptions): Promise<QueryResult> {
+  const { promise, resolve, reject } = Promise.withResolvers<QueryResult>()
+  const query = new PortionedQuery(options, resolve, reject)
+  const ended = () => reject(new Error('the connection was cut'))
+  const { stream } = client.connection
+  const count = (chunk: Buffer) => {
+    if (query.receive(chunk.length)) return
+    stream.destroy()
+  }
+  client.once('end', ended)
+  stream.on('data', count)
+  client.query(query)
+  return promise.finally(() => {
+    client.off('end', ended)
+    stream.off('data', count)
+  })
+}
+
+class PortionedQuery implements Submittable {
+  readonly #options: QueryOptions
+  readonly #resolve: (result: QueryResult) => void
+  readonly #reject: (error: unknown) => void
+  readonly #result: QueryResult = { columns: [], rows: [], tag: '', truncated: false }
+  #bytes = 0
+  #received = 0
+  #synced = false
+  #failure: unknown
+
+  constructor(
+    options: QueryOptions,
+    resolve: (result: QueryResult) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.#options = options
+    this.#resolve = resolve
+    this.#reject = reject
+  }
+
+  /** @returns whether the connection is to go on. */
+  receive(bytes: number): boolean {
+    this.#received += bytes
+    if (this.#received <= floodLimit) return true
+    if (this.#options.onlyReads && this.#result.rows.length > 0)
+      this.#resolve({ ...this.#result, truncated: true })
+    else this.#reject(new TooLarge())
+    return false
+  }
+
+  submit(connection: Connection): void {
+    const { text, values, types } = this.#options
+    connection.stream.cork()
+    connection.parse({ name: '', text, types: types.map(String) }, true)
+    connection.bind({ portal: '', statement: '', values: [...values] }, true)
+    connection.describe({ type: 'P', name: '' }, true)
+    this.#ask(connection, firstPortion)
+    connection.stream.uncork()
+  }
+
+  handleRowDescription({ fields }: Message): void {
+    this.#result.columns = fields.map(({ name, dataTypeID }) => ({ name, type: dataTypeID }))
+  }
+
+  handleDataRow({ fields }: { fields: (string | null)[] }): void {
+    const { rows, truncated } = this.#result
+    if (truncated) return
+    this.#bytes += fields.reduce((sum, field) => sum + (field?.length ?? 4) + 3, 0)
+    if (rows.length >= this.#options.maxRows || this.#bytes > maxBytes) this.#result.truncated = true
+    else rows.push(fields)
+  }
+
+  handlePortalSuspended(connection: Connection): void {
+    if (this.#result.truncated) this.#sync(connection)
+    else this.#ask(connection, this.#nextPortion())
+  }
+
+  handleCommandComplete({ text }: { text: string }, connection: Connection): void {
+    this.#result.tag = text
+    this.#sync(connection)
+  }
+
+  handleEmptyQuery(connection: Connection): void {
+    this.#sync(connection)
+  }
+
+  handleError(error: unknown, connection: Connection): void {
+    this.#failure = error
+    this.#reject(error)
+    this.#sync(connection)
+  }
+
+  handleReadyForQuery(): void {
+    if (this.#failure === undefined) this.#resolve(this.#result)
+  }
+
+  handleCopyInResponse(connection: Connection): void {
+    this.#sync(connection)
+  }
+
+  handleCopyData(): void {}
+
+  /** Rows of one portion are like those of the one before: they should not flood the connection. */
+  #nextPortion(): number {
+    const average = this.#bytes / Math.max(1, this.#result.rows.length)
+    const fitting = Math.floor(maxBytes / Math.max(1, average))
+    return Math.max(1, Math.min(nextPortion, fitting))
+  }
+
+  #ask(connection: Connection, rows: number): void {
+    this.#received = 0
+    connection.execute({ portal: '', rows: String(rows) }, true)
+    connection.flush()
+  }
+
+  #sync(connection: Connection): void {
+    if (this.#synced) return
+    this.#synced = true
+    connection.sync()
+  }
+}

@@ -1,0 +1,230 @@
+import { AppError } from '#platform/errors.ts'
+import type { Log } from '#platform/log.ts'
+import { parseAgentAddress } from '#storage/postgres/address.ts'
+import { mayHaveRole, ownTables, prepareRole, roleName } from '#storage/postgres/sql-role.ts'
+import { timeLimit } from '../limits.ts'
+import { problemError, timedOut } from '../problem.ts'
+import type { SqlAgent, SqlResult, SqlRunner, SqlStatement } from '../sql-runner.ts'
+import type { Statement } from '../statement.ts'
+import { parameterProblem, readStatement } from '../statement.ts'
+import { accessTo } from '../table-access.ts'
+import type { Connections, Lease, Login } from './connections.ts'
+import { createConnections } from './connections.ts'
+import { describe } from './describe.ts'
+import { isForbidden, isServerError, isUntyped, problemOf } from './failures.ts'
+import { readPragma, runPragma } from './pragmas.ts'
+import type { QueryResult } from './query.ts'
+import { runQuery } from './query.ts'
+import { translate } from './translate.ts'
+import { fromText, toText, typeOf } from './values.ts'
+
+interface Options {
+  /** Makes the password of a role, the same on every replica. */
+  passwordOf(role: string): string
+  log: Log
+  /** Milliseconds; the server's own limit stays where it is. */
+  limit?: number
+}
+
+interface PreparedRole extends Login {
+  /** The tables when its rights were given. */
+  tables: readonly string[]
+}
+
+/** Milliseconds beyond the server's own limit, after which a connection is cut. */
+const cutAfter = 1_000
+
+export function createSqlRunner({ passwordOf, log, limit = timeLimit }: Options): SqlRunner {
+  const connections = createConnections()
+  const roles = createRoles({ passwordOf, log, connections })
+
+  async function runOnce(agent: SqlAgent, statement: Statement, given: SqlStatement, signals: AbortSignal[]) {
+    const role = await roles.of(agent)
+    const lease = await connections.take(role, signals).catch(error => {
+      throw error instanceof AppError || signals.some(({ aborted }) => aborted) ? error : unavailable(error)
+    })
+    return await runOn(lease, statement, given, { signals, limit })
+  }
+
+  return {
+    describe: ({ db }) => describe(db),
+    close: () => connections.close(),
+    async run(agent, given, signal) {
+      const statement = readStatement(given.query, 'postgres')
+      if ('message' in statement) throw problemError(statement)
+      const problem = parameterProblem(statement, given.parameters)
+      if (problem !== undefined) throw problemError(problem)
+      if (statement.kind === 'pragma') return await answerPragma(agent, statement, given.maxRows)
+      const signals = signal === undefined ? [agent.signal] : [agent.signal, signal]
+      try {
+        return await runOnce(agent, statement, given, signals)
+      } catch (error) {
+        // A table that was made after its rights had been given.
+        if (isForbidden(error) && (await roles.isStale(agent)))
+          return await runOnce(agent, statement, given, signals).catch(told)
+        return told(error)
+      }
+    },
+  }
+}
+
+function told(error: unknown): never {
+  const problem = problemOf(error)
+  throw problem === undefined ? error : problemError(problem, error)
+}
+
+async function answerPragma({ db }: SqlAgent, { tokens }: Statement, maxRows: number): Promise<SqlResult> {
+  const pragma = readPragma(tokens)
+  const answer = 'message' in pragma ? pragma : await runPragma(db, pragma, maxRows)
+  if ('message' in answer) throw problemError(answer)
+  return answer
+}
+
+async function runOn(
+  { client, release }: Lease,
+  statement: Statement,
+  given: SqlStatement,
+  { signals, limit }: { signals: readonly AbortSignal[]; limit: number },
+): Promise<SqlResult> {
+  let broken = true
+  const cut = Promise.withResolvers<never>()
+  const stop = (error: unknown) => {
+    cut.reject(error)
+    client.connection.stream.destroy()
+  }
+  const signal = AbortSignal.any([...signals])
+  const abort = () => stop(signal.reason)
+  signal.addEventListener('abort', abort, { once: true })
+  const timer = setTimeout(() => stop(problemError(timedOut(limit))), limit + cutAfter)
+  const answered = answer(client, statement, given)
+  try {
+    const result = await Promise.race([answered, cut.promise])
+    broken = false
+    return result
+  } catch (error) {
+    broken = !isServerError(error)
+    throw error
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', abort)
+    cut.promise.catch(() => {})
+    answered.catch(() => {})
+    void giveBack({ client, release }, broken || (given.readOnly && client.connection.stream.destroyed))
+  }
+}
+
+async function answer(
+  client: Lease['client'],
+  statement: Statement,
+  given: SqlStatement,
+): Promise<SqlResult> {
+  if (given.readOnly) await client.query('begin read only')
+  const { text, onlyReads } = translate(given.query, statement)
+  const values = given.parameters.map(toText)
+  const query = { text, values, types: [], maxRows: given.maxRows, onlyReads }
+  const result = await runQuery(client, query).catch(async error => {
+    if (!isUntyped(error)) throw error
+    if (given.readOnly) await client.query('rollback and chain')
+    return await runQuery(client, { ...query, types: given.parameters.map(typeOf) })
+  })
+  return asResult(result)
+}
+
+/** Nothing of a session may reach the next statement: settings, locks, a transaction. */
+async function giveBack({ client, release }: Lease, broken: boolean): Promise<void> {
+  if (broken || client.connection.stream.destroyed) {
+    release(true)
+    return
+  }
+  try {
+    await client.query('rollback')
+    await client.query('discard all')
+    release(false)
+  } catch {
+    release(true)
+  }
+}
+
+function asResult({ columns, rows, tag, truncated }: QueryResult): SqlResult {
+  const changed = /^(?:INSERT \d+|UPDATE|DELETE|MERGE) (\d+)$/.exec(tag)?.[1]
+  return {
+    columns: columns.map(({ name }) => name),
+    rows: rows.map(row => row.map((value, index) => fromText(value, columns[index]?.type ?? 0))),
+    rowCount: changed === undefined ? rows.length : Number(changed),
+    truncated,
+  }
+}
+
+function createRoles({ passwordOf, log, connections }: Options & { connections: Connections }) {
+  const roles = new Map<string, Promise<PreparedRole>>()
+
+  async function prepare({ agentId, path, db, signal }: SqlAgent): Promise<PreparedRole> {
+    const { url, schema } = parseAgentAddress(path)
+    const role = await roleName(db, schema)
+    if (!(await mayHaveRole(db, role))) throw mayNotCreate()
+    const login = { url, role, password: passwordOf(role) }
+    const tables = await prepareRole(db, {
+      name: role,
+      schema,
+      password: login.password,
+      timeLimit,
+      rightsOf(table) {
+        const access = accessTo(table)
+        if (access.kind === 'hidden') return undefined
+        const isWritable = access.kind === 'writable'
+        return { table, writable: isWritable, updatable: isWritable ? [] : access.updatable }
+      },
+    }).catch(error => {
+      log.warn({ err: error, agentId }, "the role of an agent's SQL can't be prepared")
+      throw unavailable(error)
+    })
+    // With the agent go its role and, before that, who is connected as it.
+    signal.addEventListener(
+      'abort',
+      () => {
+        roles.delete(agentId)
+        connections.forget(role)
+      },
+      { once: true },
+    )
+    return { ...login, tables }
+  }
+
+  function of(agent: SqlAgent): Promise<PreparedRole> {
+    const known = roles.get(agent.agentId)
+    if (known !== undefined) return known
+    const preparing = prepare(agent)
+    roles.set(agent.agentId, preparing)
+    preparing.catch(() => roles.delete(agent.agentId))
+    return preparing
+  }
+
+  return {
+    of,
+    /** Whether there are tables that the role has no rights for yet; they are given before the next statement. */
+    async isStale(agent: SqlAgent): Promise<boolean> {
+      const { tables } = await of(agent)
+      const found = await ownTables(agent.db)
+      const isStale = found.some(table => !tables.includes(table) && accessTo(table).kind !== 'hidden')
+      if (isStale) roles.delete(agent.agentId)
+      return isStale
+    },
+  }
+}
+
+function mayNotCreate(): AppError {
+  return new AppError(
+    'SQL_UNAVAILABLE',
+    'SQL needs a role of its own for each agent, and the user of DATABASE_URL may not create roles. ' +
+      'The operator can allow it with: alter role … createrole.',
+  )
+}
+
+function unavailable(cause: unknown): AppError {
+  const reason = isServerError(cause) ? `: ${cause.message}` : ''
+  return new AppError(
+    'SQL_UNAVAILABLE',
+    `The database server does not let this agent's SQL in${reason}. The operator finds what it needs in docs/operations.md.`,
+    { cause },
+  )
+}

@@ -1,0 +1,22 @@
+import type { Statement } from '../statement.ts'
+
+/** Words of statements that change something, wherever they stand. */
+const changing = new Set(['insert', 'update', 'delete', 'merge', 'replace'])
+
+/** The statement in PostgreSQL's own form: `$1` and so on for `?`, and EXPLAIN without SQLite's QUERY PLAN. */
+export function translate(query: string, { kind, tokens }: Statement): { text: string; onlyReads: boolean } {
+  let text = ''
+  let number = 0
+  let copied = tokens[0]?.start ?? 0
+  for (const [index, token] of tokens.entries()) {
+    const isPlan =
+      kind === 'explain' && (index === 1 || index === 2) && ['query', 'plan'].includes(token.text)
+    if (token.kind !== 'parameter' && !isPlan) continue
+    text += query.slice(copied, token.start)
+    // In brackets of blanks: no letter or digit before it may become a part of it.
+    if (!isPlan) text += ` $${++number} `
+    copied = token.end
+  }
+  text += query.slice(copied, tokens.at(-1)?.end)
+  return { text, onlyReads: !tokens.some(token => token.kind === 'word' && changing.has(token.text)) }
+}

@@ -1,0 +1,51 @@
+/** Values between JSON and the texts in which PostgreSQL sends and takes them. */
+import type { SqlParameter, SqlValue } from '../sql-runner.ts'
+
+/** Object identifiers of types, which are the same on every server. */
+const oids = {
+  bool: 16,
+  bytea: 17,
+  bigint: 20,
+  text: 25,
+  double: 701,
+  integers: [20, 21, 23, 26],
+  numbers: [700, 701, 1700],
+}
+
+/** Without a type of their own, so that they get the one of what they are compared with or stored in. */
+export function toText(value: SqlParameter): string | null {
+  if (typeof value === 'boolean') return value ? '1' : '0'
+  return value === null ? null : String(value)
+}
+
+/** The type that a value has by itself, for statements that don't tell one. */
+export function typeOf(value: SqlParameter): number {
+  if (typeof value === 'boolean') return oids.bool
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? oids.bigint : oids.double
+  return oids.text
+}
+
+export function fromText(text: string | null, type: number): SqlValue {
+  if (text === null) return null
+  if (type === oids.bool) return text === 't'
+  if (oids.integers.includes(type)) return exactInteger(text)
+  if (oids.numbers.includes(type)) return number(text)
+  if (type === oids.bytea) return { base64: Buffer.from(text.slice(2), 'hex').toString('base64') }
+  return text
+}
+
+function exactInteger(text: string): SqlValue {
+  const number = Number(text)
+  return Number.isSafeInteger(number) ? number : text
+}
+
+/** Of decimals there are some that no JavaScript number equals; infinity and what is no number are no JSON. */
+function number(text: string): SqlValue {
+  const value = Number(text)
+  if (!Number.isFinite(value)) return text
+  const digits = text
+    .replace(/e.*$/i, '')
+    .replace(/^-?0*\.?0*/, '')
+    .replace('.', '')
+  return digits.length <= 15 || String(value) === text ? value : text
+}

@@ -1,0 +1,35 @@
+/** The PRAGMAs that only tell something; all others are refused. */
+
+/** Of a table or an index, which the argument names. */
+const describing = ['table_info', 'table_xinfo', 'index_list', 'index_info', 'foreign_key_list'] as const
+/** Of the database; an argument would be a value to set. */
+const telling = [
+  'collation_list',
+  'encoding',
+  'foreign_keys',
+  'page_count',
+  'page_size',
+  'table_list',
+  'user_version',
+] as const
+
+export type DescribingPragma = (typeof describing)[number]
+export type TellingPragma = (typeof telling)[number]
+
+export function isDescribing(name: string): name is DescribingPragma {
+  return describing.some(known => known === name)
+}
+
+export function isTelling(name: string): name is TellingPragma {
+  return telling.some(known => known === name)
+}
+
+/** Whether this PRAGMA, given this argument or none, changes nothing. */
+export function isReadOnlyPragma(name: string, argument: string | null): boolean {
+  return isDescribing(name) || (isTelling(name) && argument === null)
+}
+
+export function refusedPragma(name: string): string {
+  const allowed = [...describing, ...telling].join(', ')
+  return `PRAGMA ${name} is not allowed here, or not with a value. Allowed are ${allowed}.`
+}

@@ -1,0 +1,24 @@
+import { AppError, invalid } from '#platform/errors.ts'
+
+/** `invalid` can't be prepared, `forbidden` may not be done, `failed` went wrong while it ran. */
+export interface Problem {
+  kind: 'invalid' | 'forbidden' | 'failed'
+  /** A sentence for the caller. */
+  message: string
+}
+
+/** As callers get it: 400, 403 or 500. */
+export function problemError({ kind, message }: Problem, cause?: unknown): AppError {
+  if (kind === 'invalid') return invalid('query', message)
+  return new AppError(kind === 'forbidden' ? 'FORBIDDEN' : 'SQL_FAILED', message, { cause })
+}
+
+export const timedOut = (limit: number): Problem => ({
+  kind: 'failed',
+  message: `The statement was stopped: it took longer than ${limit / 1000} s. Ask for less at once.`,
+})
+
+export const rowTooLarge: Problem = {
+  kind: 'failed',
+  message: 'A row of the result is larger than an answer may be. Select fewer columns, or a part of them.',
+}

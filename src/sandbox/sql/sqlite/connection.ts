@@ -1,0 +1,115 @@
+/** An agent's database as its SQL sees it; used in a process that has nothing else and may be killed. */
+import type { StatementSync } from 'node:sqlite'
+import { DatabaseSync } from 'node:sqlite'
+import { maxNesting, maxParameters } from '../limits.ts'
+import type { TableAccess } from '../table-access.ts'
+import { tableAccess } from '../table-access.ts'
+import type { Authorizer, Rights } from './authorizer.ts'
+import { createAuthorizer } from './authorizer.ts'
+
+/** Milliseconds for which SQLite waits for the write lock; the process has nothing else to do. */
+const busyTimeout = 4_000
+const statementsKept = 100
+
+/** Far below SQLite's own: https://www.sqlite.org/limits.html */
+const limits = {
+  /** Bytes of a text, a blob and a row. */
+  length: 16 * 1024 * 1024,
+  sqlLength: 1024 * 1024,
+  column: 500,
+  exprDepth: maxNesting,
+  compoundSelect: 50,
+  vdbeOp: 1_000_000,
+  functionArg: 100,
+  attach: 0,
+  likePatternLength: 1_000,
+  variableNumber: maxParameters,
+  triggerDepth: 50,
+}
+
+/** Pages by which statements may let the file grow before this is looked at anew: 256 MiB. */
+const growth = 65_536
+const writesBetweenLooks = 64
+
+export interface Connection {
+  authorizer: Authorizer
+  /** @throws what SQLite says to the statement, or what the authorizer has made of it. */
+  prepare(query: string, rights: Rights): Prepared
+  /** To be called before a statement that writes. */
+  beforeWrite(): void
+  changes(): number
+  close(): void
+}
+
+export interface Prepared {
+  statement: StatementSync
+  columns: string[]
+  writes: boolean
+}
+
+export function connect(path: string, synchronous: string): Connection {
+  const database = new DatabaseSync(path, {
+    timeout: busyTimeout,
+    enableForeignKeyConstraints: true,
+    defensive: true,
+    allowExtension: false,
+    readBigInts: true,
+    returnArrays: true,
+    allowBareNamedParameters: false,
+    limits,
+  })
+  database.exec(`pragma trusted_schema = off; pragma cell_size_check = on; pragma temp_store = file;
+    pragma cache_size = -4096; pragma synchronous = ${synchronous};`)
+  keepTexts(database)
+  const growthLimit = createGrowthLimit(database)
+  const changed = database.prepare('select changes()')
+  const authorizer = createAuthorizer()
+  database.setAuthorizer(authorizer.decide)
+  const cache = new Map<string, Prepared>()
+
+  return {
+    authorizer,
+    beforeWrite: growthLimit,
+    // As an array, as the connection is told to return rows.
+    changes: () => Number(Object.values(changed.get() ?? [0])[0]),
+    close: () => database.close(),
+    prepare(query, rights) {
+      authorizer.begin(rights)
+      const key = `${rights.readOnly}${query}`
+      const cached = cache.get(key)
+      if (cached !== undefined) return cached
+      const statement = database.prepare(query)
+      const columns = statement.columns().map(({ name }) => name)
+      const prepared = { statement, columns, writes: authorizer.writes() }
+      const [oldest] = cache.size < statementsKept ? [] : cache.keys()
+      if (oldest !== undefined) cache.delete(oldest)
+      cache.set(key, prepared)
+      return prepared
+    },
+  }
+}
+
+/** What may be updated beside the service holds text: a blob there would be met by code that expects none. */
+function keepTexts(database: DatabaseSync): void {
+  for (const [table, access] of Object.entries<TableAccess>(tableAccess)) {
+    const columns = access.kind === 'readable' ? access.updatable : []
+    for (const column of columns)
+      database.exec(`create temp trigger "${table} ${column}" before update of ${column} on main.${table}
+        when typeof(new.${column}) <> 'text' begin select raise(abort, '${table}.${column} holds text only'); end`)
+  }
+}
+
+/** A statement that runs away while it writes would fill the disk within its time. */
+function createGrowthLimit(database: DatabaseSync): () => void {
+  const pages = database.prepare('pragma page_count')
+  let writes = 0
+  const look = () => {
+    const [count] = Object.values(pages.get() ?? [])
+    database.exec(`pragma max_page_count = ${Number(count) + growth}`)
+  }
+  look()
+  return () => {
+    writes += 1
+    if (writes % writesBetweenLooks === 0) look()
+  }
+}

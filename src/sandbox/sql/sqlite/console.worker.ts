@@ -1,0 +1,40 @@
+/**
+ * The process in which SQL of agents runs: with nothing in its environment, no rights to read other files by JavaScript,
+ * and killed whenever a statement takes too long.
+ */
+import { Worker } from 'node:worker_threads'
+import type { Connection } from './connection.ts'
+import { connect } from './connection.ts'
+import { execute } from './execute.ts'
+import type { FromChild, ToChild } from './messages.ts'
+
+const [synchronous = 'normal'] = process.argv.slice(2)
+
+// Ends the process with its parent, also amid a statement.
+new Worker(new URL('lifeline.worker.ts', import.meta.url), { resourceLimits: { maxOldGenerationSizeMb: 16 } })
+
+let open: { path: string; connection: Connection } | undefined
+
+process.on('message', (message: ToChild) => {
+  process.send?.(answer(message))
+})
+process.on('disconnect', () => process.exit())
+
+function answer({ path, statement }: ToChild): FromChild {
+  try {
+    const outcome = execute(connectionTo(path), statement)
+    return 'kind' in outcome ? { problem: outcome } : { result: outcome }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    return { problem: { kind: 'failed', message: `The database can't be used: ${reason}.` } }
+  }
+}
+
+function connectionTo(path: string): Connection {
+  if (open?.path === path) return open.connection
+  open?.connection.close()
+  open = undefined
+  const connection = connect(path, synchronous)
+  open = { path, connection }
+  return connection
+}

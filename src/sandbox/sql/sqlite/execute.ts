@@ -1,0 +1,85 @@
+import type { SQLInputValue } from 'node:sqlite'
+import { maxBytes } from '../limits.ts'
+import type { Problem } from '../problem.ts'
+import type { SqlResult, SqlStatement, SqlValue } from '../sql-runner.ts'
+import { tokensOf } from '../tokens.ts'
+import type { Connection, Prepared } from './connection.ts'
+import { problemOf } from './failures.ts'
+
+/** Runs one statement. What is wrong with it is told, never thrown. */
+export function execute(connection: Connection, given: SqlStatement): SqlResult | Problem {
+  const prepared = prepare(connection, given)
+  if ('kind' in prepared) return prepared
+  try {
+    if (prepared.writes) connection.beforeWrite()
+    return run(connection, prepared, given)
+  } catch (error) {
+    return problemOf(error, 'run', connection.authorizer.refusal())
+  }
+}
+
+function prepare(connection: Connection, { query, readOnly }: SqlStatement): Prepared | Problem {
+  try {
+    const prepared = connection.prepare(query, { readOnly })
+    // Of several statements SQLite prepares the first. The caller has counted them; SQLite has the last word.
+    const rest = query.slice(prepared.statement.sourceSQL.length)
+    if (rest !== '' && tokensOf(rest, 'sqlite').some(({ text }) => text !== ';'))
+      return { kind: 'invalid', message: 'holds several statements; send one at a time' }
+    return prepared
+  } catch (error) {
+    return problemOf(error, 'prepare', connection.authorizer.refusal())
+  }
+}
+
+function run(
+  connection: Connection,
+  { statement, columns, writes }: Prepared,
+  given: SqlStatement,
+): SqlResult {
+  const values = given.parameters.map(bindable)
+  if (columns.length === 0) {
+    const { changes } = statement.run(...values)
+    return { columns, rows: [], rowCount: writes ? Number(changes) : 0, truncated: false }
+  }
+  const { rows, truncated } = read(statement.iterate(...values), given.maxRows, writes)
+  const explains = writes && /^\W*explain\b/i.test(statement.sourceSQL)
+  return { columns, rows, truncated, rowCount: writes && !explains ? connection.changes() : rows.length }
+}
+
+/** @param toTheEnd whether all rows have to be taken, since a write is complete with its last one only. */
+function read(source: Iterable<unknown>, maxRows: number, toTheEnd: boolean) {
+  const rows: SqlValue[][] = []
+  let bytes = 0
+  let truncated = false
+  for (const row of source) {
+    if (truncated) continue
+    const values = (row as unknown[]).map(jsonOf)
+    bytes += values.reduce<number>((sum, value) => sum + sizeOf(value), 0)
+    truncated = rows.length >= maxRows || bytes > maxBytes
+    if (!truncated) rows.push(values)
+    else if (!toTheEnd) break
+  }
+  return { rows, truncated }
+}
+
+function bindable(value: SqlStatement['parameters'][number]): SQLInputValue {
+  if (typeof value === 'boolean') return value ? 1 : 0
+  // Whole numbers arrive as floats otherwise.
+  return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : value
+}
+
+function jsonOf(value: unknown): SqlValue {
+  if (typeof value === 'bigint') {
+    const number = Number(value)
+    return Number.isSafeInteger(number) ? number : String(value)
+  }
+  if (typeof value === 'number') return Number.isFinite(value) ? value : String(value)
+  if (value instanceof Uint8Array) return { base64: Buffer.from(value).toString('base64') }
+  return value as string | null
+}
+
+/** Roughly what it takes up in the answer. */
+function sizeOf(value: SqlValue): number {
+  if (typeof value === 'string') return value.length + 3
+  return typeof value === 'object' && value !== null ? value.base64.length + 14 : 8
+}

@@ -1,0 +1,21 @@
+/**
+ * Ends the process of this thread when its parent is gone, or when it takes too much memory. The main thread can't see to
+ * that: it is inside SQLite while a statement runs.
+ */
+import { Socket } from 'node:net'
+import { lifelineNumber } from './messages.ts'
+
+/** Bytes. */
+const memoryLimit = 512 * 1024 * 1024
+/** Milliseconds. */
+const lookEvery = 100
+
+const kill = () => process.kill(process.pid, 'SIGKILL')
+
+const lifeline = new Socket({ fd: lifelineNumber, readable: true })
+lifeline.on('close', kill)
+lifeline.on('error', kill)
+lifeline.resume()
+setInterval(() => {
+  if (process.memoryUsage.rss() > memoryLimit) kill()
+}, lookEvery)

@@ -1,0 +1,136 @@
+/** What a text is as a statement, before any engine has seen it: equal answers on every engine begin here. */
+import { isForbiddenFunction, refusedFunction } from './forbidden-functions.ts'
+import { maxLength, maxNesting } from './limits.ts'
+import type { Problem } from './problem.ts'
+import type { Dialect, Token } from './tokens.ts'
+import { tokensOf } from './tokens.ts'
+
+const allowedKinds = [
+  'select',
+  'values',
+  'with',
+  'insert',
+  'replace',
+  'update',
+  'delete',
+  'pragma',
+  'explain',
+] as const
+type StatementKind = (typeof allowedKinds)[number]
+
+/** Kinds that some engine knows and that are refused; any other first word is a mistake. */
+const forbiddenKinds = new Set(
+  `abort alter analyze attach begin call checkpoint close cluster comment commit copy create deallocate declare detach
+  discard do drop end execute fetch grant import listen load lock merge move notify prepare reassign refresh reindex
+  release reset revoke rollback savepoint security set show start table truncate unlisten vacuum`.split(
+    /\s+/,
+  ),
+)
+
+export interface Statement {
+  kind: StatementKind
+  /** Of this one statement, without a semicolon. */
+  tokens: Token[]
+  parameters: Token[]
+}
+
+/** @throws never: what is wrong is told. */
+export function readStatement(query: string, dialect: Dialect): Statement | Problem {
+  if (query.length > maxLength) return invalid(`must have at most ${maxLength} characters`)
+  const all = tokensOf(query, dialect)
+  const first = all.findIndex(({ text }) => text !== ';')
+  const begun = first < 0 ? [] : all.slice(first)
+  const end = begun.findIndex(isSemicolon)
+  const tokens = end < 0 ? begun : begun.slice(0, end)
+  const kind = kindOf(tokens)
+  if (typeof kind === 'object') return kind
+  if (end >= 0 && begun.slice(end).some(token => !isSemicolon(token)))
+    return invalid('holds several statements; send one at a time')
+  const parameters = tokens.filter(token => token.kind === 'parameter')
+  return problemIn(tokens, dialect) ?? { kind, tokens, parameters }
+}
+
+function isSemicolon({ kind, text }: Token): boolean {
+  return kind === 'symbol' && text === ';'
+}
+
+function kindOf(tokens: readonly Token[]): StatementKind | Problem {
+  const [first] = tokens
+  if (first === undefined) return invalid('holds no statement')
+  const kind = allowedKinds.find(allowed => first.kind === 'word' && allowed === first.text)
+  if (kind === undefined) return unknownKind(first)
+  const explained = kind === 'explain' ? explainedToken(tokens) : undefined
+  const inner = explained && kindOf([explained])
+  if (inner === 'explain' || inner === 'pragma')
+    return invalid(`explains ${inner.toUpperCase()}, which has no plan`)
+  return typeof inner === 'object' ? inner : kind
+}
+
+function unknownKind({ kind, text }: Token): Problem {
+  if (kind !== 'word' || !forbiddenKinds.has(text))
+    return invalid(`is no statement: it begins with ${JSON.stringify(text.slice(0, 40))}`)
+  return {
+    kind: 'forbidden',
+    message: `${text.toUpperCase()} statements are not allowed here. Allowed are SELECT, INSERT, UPDATE, DELETE, PRAGMA and EXPLAIN.`,
+  }
+}
+
+const explainWords = new Set(['query', 'plan', 'analyze', 'verbose'])
+
+/** The first word of what EXPLAIN is asked about, behind the options that it may have. */
+export function explainedToken(tokens: readonly Token[]): Token | undefined {
+  const close = tokens[1]?.text === '(' ? tokens.findIndex(({ text }) => text === ')') : 0
+  return tokens.find(
+    (token, index) => index > close && !(token.kind === 'word' && explainWords.has(token.text)),
+  )
+}
+
+function problemIn(tokens: readonly Token[], dialect: Dialect): Problem | undefined {
+  let depth = 0
+  for (const [index, token] of tokens.entries()) {
+    depth += nestingOf(token)
+    if (depth > maxNesting) return invalid(`is nested too deeply: at most ${maxNesting} brackets may be open`)
+    const problem =
+      problemAt(token, tokens[index + 1]) ??
+      (dialect === 'postgres' ? postgresProblem(tokens, index) : undefined)
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
+
+function nestingOf({ kind, text }: Token): number {
+  if (kind !== 'symbol') return 0
+  return text === '(' ? 1 : text === ')' ? -1 : 0
+}
+
+function problemAt({ kind, text }: Token, next: Token | undefined): Problem | undefined {
+  if (kind === 'parameter' && text !== '?')
+    return invalid(`names the parameter ${text.slice(0, 40)}; write ? for each parameter`)
+  const isCall = (kind === 'word' || kind === 'name') && next?.text === '('
+  if (!isCall || !isForbiddenFunction(text)) return undefined
+  return { kind: 'forbidden', message: refusedFunction(text) }
+}
+
+/** Forms by which a statement of an allowed kind could be something else, or something other than it looks. */
+function postgresProblem(tokens: readonly Token[], index: number): Problem | undefined {
+  const [token, next] = tokens.slice(index, index + 2)
+  if (token === undefined) return undefined
+  if (token.kind === 'name' && /^u&/i.test(token.text))
+    return invalid('holds a name with U&; write its letters themselves')
+  if (token.kind === 'text' && /^e/i.test(token.text) && next?.kind === 'text' && next.text.startsWith("'"))
+    return invalid('holds a text in several pieces; write it as one')
+  if (token.kind !== 'word' || token.text !== 'into' || tokens[index - 1]?.text === 'insert') return undefined
+  // SQLite's REPLACE INTO and INSERT OR … INTO, which PostgreSQL itself refuses.
+  if (index <= 3 && (tokens[0]?.text === 'replace' || tokens[0]?.text === 'insert')) return undefined
+  return { kind: 'forbidden', message: 'INTO is allowed after INSERT alone: tables are not made here.' }
+}
+
+/** @returns what is wrong with the number of values, if anything. */
+export function parameterProblem({ parameters }: Statement, values: readonly unknown[]): Problem | undefined {
+  if (parameters.length === values.length) return undefined
+  return invalid(`has ${parameters.length} parameters, but params has ${values.length} values`)
+}
+
+function invalid(issue: string): Problem {
+  return { kind: 'invalid', message: issue }
+}

@@ -1,0 +1,169 @@
+/**
+ * The role that an agent's own SQL runs as: a login of its own, since `set role` is no boundary. Roles belong to the whole
+ * server, so that their names tell the database apart, and no agent from another.
+ */
+import { createHash, createHmac, pbkdf2Sync } from 'node:crypto'
+import type { Kysely, QueryExecutorProvider, RawBuilder } from 'kysely'
+import { sql } from 'kysely'
+import type { Pool } from 'pg'
+import { quoted } from './connections.ts'
+
+/** What the role may do with one table. */
+export interface TableRights {
+  table: string
+  /** Also what comes after a column of it that numbers itself. */
+  writable: boolean
+  /** Columns that may be updated where the table is not writable. */
+  updatable: readonly string[]
+}
+
+interface RoleSettings {
+  name: string
+  schema: string
+  password: string
+  /** Milliseconds. */
+  timeLimit: number
+  rightsOf(table: string): TableRights | undefined
+}
+
+/** Milliseconds. */
+const idleLimit = 60_000
+/** Of all processes together. */
+const mostConnections = 20
+
+/** Begins the names of all roles for the agents of a database. */
+const rolePrefix = (database: number) => `agentstead_sql_${database}_`
+
+export async function roleName(db: QueryExecutorProvider, schema: string): Promise<string> {
+  const { rows } = await sql<{ oid: number }>`
+    select oid::bigint as oid from pg_database where datname = current_database()
+  `.execute(db)
+  return nameOf(rows[0]?.oid, schema)
+}
+
+function nameOf(database: number | undefined, schema: string): string {
+  if (database === undefined) throw new Error('the database has no number')
+  return rolePrefix(database) + createHash('sha256').update(schema).digest('hex').slice(0, 24)
+}
+
+/** Whether the service's own user may make roles, or this one is there already. */
+export async function mayHaveRole(db: QueryExecutorProvider, role: string): Promise<boolean> {
+  const { rows } = await sql<{ may: boolean }>`
+    select rolsuper or rolcreaterole or exists (select 1 from pg_roles where rolname = ${role}) as may
+    from pg_roles where rolname = current_user
+  `.execute(db)
+  return rows[0]?.may === true
+}
+
+/**
+ * Makes the role, or brings it to this state: its password, its limits, and exactly these rights. All or nothing, so that
+ * an agent that is being deleted meanwhile leaves no role behind.
+ * @returns the tables that the role can use.
+ */
+export async function prepareRole<Tables>(db: Kysely<Tables>, role: RoleSettings): Promise<string[]> {
+  return await db.transaction().execute(async transaction => {
+    const run = (statement: RawBuilder<unknown>) => statement.execute(transaction)
+    const name = sql.id(role.name)
+    await holdRole(transaction, role.name)
+    const exists = await hasRole(transaction, role.name)
+    await run(
+      sql`${sql.raw(exists ? 'alter' : 'create')} role ${name} with login noinherit
+        connection limit ${sql.lit(mostConnections)} password ${sql.lit(verifierOf(role))}`,
+    )
+    for (const [setting, value] of Object.entries(settingsOf(role)))
+      await run(sql`alter role ${name} set ${sql.raw(setting)} = ${sql.lit(value)}`)
+    await run(sql`grant usage on schema ${sql.id(role.schema)} to ${name}`)
+    return await grantTables(transaction, role)
+  })
+}
+
+/** A session can't be kept open, or waited for, longer than this, whatever it runs. */
+function settingsOf({ schema, timeLimit }: RoleSettings): Record<string, string> {
+  return {
+    search_path: schema,
+    statement_timeout: String(timeLimit),
+    lock_timeout: String(timeLimit),
+    idle_in_transaction_session_timeout: String(timeLimit),
+    idle_session_timeout: String(idleLimit),
+    standard_conforming_strings: 'on',
+    client_min_messages: 'error',
+    max_parallel_workers_per_gather: '0',
+  }
+}
+
+async function grantTables(db: QueryExecutorProvider, role: RoleSettings): Promise<string[]> {
+  const name = sql.id(role.name)
+  const tables = await ownTables(db)
+  if (tables.length > 0)
+    await sql`revoke all on ${sql.join(tables.map(table => sql.id(role.schema, table)))} from ${name}`.execute(
+      db,
+    )
+  for (const table of tables) {
+    const rights = role.rightsOf(table)
+    if (rights === undefined) continue
+    for (const right of rightsIn(rights))
+      await sql`grant ${right} on ${sql.id(role.schema, table)} to ${name}`.execute(db)
+    if (!rights.writable) continue
+    for (const sequence of await sequencesOf(db, table))
+      await sql`grant usage, select on sequence ${sql.id(role.schema, sequence)} to ${name}`.execute(db)
+  }
+  return tables
+}
+
+function rightsIn({ writable, updatable }: TableRights): RawBuilder<unknown>[] {
+  if (writable) return [sql`select, insert, update, delete`]
+  const columns = updatable.map(column => sql.id(column))
+  return [sql`select`, ...(columns.length > 0 ? [sql`update (${sql.join(columns)})`] : [])]
+}
+
+/** Tables and views of this connection's schema that the service's user may give rights to. */
+export async function ownTables(db: QueryExecutorProvider): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select relname as name from pg_class
+    where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v', 'm', 'f')
+      and pg_has_role(relowner, 'usage')
+    order by relname
+  `.execute(db)
+  return rows.map(({ name }) => name)
+}
+
+async function sequencesOf(db: QueryExecutorProvider, table: string): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select sequences.relname as name from pg_depend
+    join pg_class as sequences on sequences.oid = pg_depend.objid and sequences.relkind = 'S'
+    where pg_depend.refobjid = ${quoted(table)}::regclass and pg_depend.classid = 'pg_class'::regclass
+      and sequences.relnamespace = current_schema()::regnamespace
+  `.execute(db)
+  return rows.map(({ name }) => name)
+}
+
+/** After the schema is gone, with the rights in it. Without the right to drop roles there is none of ours. */
+export async function dropRole(pool: Pool, schema: string): Promise<void> {
+  const { rows } = await pool.query<{ oid: number }>(
+    'select oid::bigint as oid from pg_database where datname = current_database()',
+  )
+  const role = nameOf(rows[0]?.oid, schema)
+  const { rowCount } = await pool.query('select 1 from pg_roles where rolname = $1', [role])
+  if (rowCount !== 0) await pool.query(`drop role if exists ${quoted(role)}`)
+}
+
+/** Processes that prepare the same role at once would meet in the server's own tables. */
+async function holdRole(db: QueryExecutorProvider, role: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${role}, 0))`.execute(db)
+}
+
+async function hasRole(db: QueryExecutorProvider, role: string): Promise<boolean> {
+  const { rows } = await sql`select 1 from pg_roles where rolname = ${role}`.execute(db)
+  return rows.length > 0
+}
+
+/** The form in which the server keeps passwords (RFC 5803), so that no log of statements can hold the password itself. */
+function verifierOf({ name, password }: RoleSettings): string {
+  const iterations = 4096
+  const salt = createHash('sha256').update(`salt of ${name}`).digest().subarray(0, 16)
+  const salted = pbkdf2Sync(password, salt, iterations, 32, 'sha256')
+  const keyed = (text: string) => createHmac('sha256', salted).update(text).digest()
+  const storedKey = createHash('sha256').update(keyed('Client Key')).digest('base64')
+  const serverKey = keyed('Server Key').toString('base64')
+  return `SCRAM-SHA-256$${iterations}:${salt.toString('base64')}$${storedKey}:${serverKey}`
+}
