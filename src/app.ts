@@ -14,6 +14,7 @@ import { openFoundation } from './composition/foundation.ts'
 import { composeSources } from './composition/sources.ts'
 import { composeSql } from './composition/sql.ts'
 import type { Surroundings } from './composition/surroundings.ts'
+import { composeTools } from './composition/tools.ts'
 import type { Configuration } from './config.ts'
 
 /** Time that running answers, then open connections, then running jobs get when the service ends, in milliseconds; 10 s are promised. */
@@ -54,7 +55,8 @@ export async function buildService(
   registerOperationRoutes(app, { metrics, isReady: () => agents.isReady() })
   const knowledge = composeSources(app, { ...needs, settings })
   const sql = composeSql(app, needs)
-  const chat = composeChat(app, { ...needs, settings, knowledge, sql })
+  const tools = composeTools(app, needs)
+  const chat = composeChat(app, { ...needs, settings, knowledge, sql, tools })
   await app.ready()
   await foundation.runner.start()
 

@@ -14,9 +14,11 @@ import { createMessageList } from '#features/chat/message-list.ts'
 import type { Knowledge } from '#features/sources/knowledge.service.ts'
 import { createPageReader } from '#features/sources/page-reader.service.ts'
 import type { SqlService } from '#features/sql/sql.service.ts'
+import type { ToolsService } from '#features/tools/tools.service.ts'
 import { streamWithRetry } from '#models/call-with-retry.ts'
 import type { Models } from '#models/models.ts'
 import type { Tool } from '#models/tool.ts'
+import { nameTools } from '#models/tool-name.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Metrics } from '#platform/metrics.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
@@ -31,6 +33,7 @@ interface Needs {
   models: Models
   knowledge: Knowledge
   sql: SqlService
+  tools: ToolsService
   metrics: Metrics
   configuration: Configuration
 }
@@ -49,7 +52,8 @@ export function composeChat(app: App, needs: Needs) {
       mayWrite: async () => (await settings.profileOf(agent.agentId)).settings.sql_tool_writes === true,
     }),
   ]
-  const toolsFor = async (agent: AgentHandle) => builtInTools(agent)
+  const toolsFor = async (agent: AgentHandle) =>
+    nameTools([...builtInTools(agent), ...(await needs.tools.tools(agent))])
   const lock = createConversationLock({
     clock,
     holder: instanceId,

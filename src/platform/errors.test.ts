@@ -20,6 +20,7 @@ const expected: Record<ErrorCode, [status: number, fault: AppError['fault']]> = 
   SQL_FAILED: [500, 'operational'],
   SQL_UNAVAILABLE: [500, 'operational'],
   MODEL_ERROR: [500, 'operational'],
+  TOOL_FAILED: [500, 'operational'],
   OUTBOUND_FAILED: [500, 'operational'],
   IDENTITY_UNAVAILABLE: [500, 'operational'],
   SHUTTING_DOWN: [500, 'operational'],

@@ -19,6 +19,7 @@ const catalogue = {
   SQL_UNAVAILABLE: { status: 500, fault: 'operational' },
   MODEL_ERROR: { status: 500, fault: 'operational' },
   OUTBOUND_REFUSED: { status: 400, fault: 'user' },
+  TOOL_FAILED: { status: 500, fault: 'operational' },
   OUTBOUND_FAILED: { status: 500, fault: 'operational' },
   IDENTITY_UNAVAILABLE: { status: 500, fault: 'operational' },
   SHUTTING_DOWN: { status: 500, fault: 'operational' },

@@ -2,7 +2,7 @@ import type { Area } from './rest-row.ts'
 
 export interface Addition {
   /** Method and path; a last segment `*` stands for everything below. */
-  route: `${'GET' | 'POST' | 'DELETE'} /${string}`
+  route: `${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`
   /** The area it is built with; left out where it belongs to the server itself. */
   area?: Area
   why: string
@@ -28,6 +28,31 @@ export const additions = [
     route: 'POST /api/agents/{id}/chat/approvals/{toolCallId}',
     area: 'chat',
     why: 'A call that a model may have been talked into runs once a person agrees.',
+  },
+  {
+    route: 'GET /api/agents/{id}/tools/{toolId}',
+    area: 'tools',
+    why: 'What was created can be read by its id.',
+  },
+  {
+    route: 'PUT /api/agents/{id}/tools/{toolId}',
+    area: 'tools',
+    why: 'A tool is changed, enabled and disabled.',
+  },
+  {
+    route: 'POST /api/agents/{id}/tools/{toolId}/test',
+    area: 'tools',
+    why: 'A person sees what a tool answers before a model does.',
+  },
+  {
+    route: 'GET /api/agents/{id}/tools/cluster/{clusterName}/credentials',
+    area: 'tools',
+    why: 'An import names what its tools have to show to the service that they call.',
+  },
+  {
+    route: 'PUT /api/agents/{id}/tools/cluster/{clusterName}/credentials',
+    area: 'tools',
+    why: 'A person fills that in, once for all tools of the cluster.',
   },
   {
     route: 'POST /api/agents/{id}/workflows/executions/{executionId}/terminate',

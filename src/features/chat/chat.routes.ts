@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
+import { clientSignal } from '#platform/http/client-signal.ts'
 import { listParameters } from '#platform/http/list-query.ts'
 import { listValues } from '#platform/http/list-values.ts'
 import { sendEvents } from '#platform/http/sse.ts'
@@ -23,7 +24,7 @@ const answerResponse = { 200: answerSchema }
 export function registerChatRoutes(app: App, chat: ChatService): void {
   /** Listens for the client's going away from the beginning, since accepting a question may take its time. */
   async function deliver(asked: Promise<Question>, stream: boolean | undefined, reply: FastifyReply) {
-    const client = signalOf(reply)
+    const client = clientSignal(reply)
     const question = await asked
     if (stream) return sendEvents(reply, chat.stream(question, client))
     return reply.send(await chat.answer(question, client))
@@ -62,15 +63,6 @@ export function registerChatRoutes(app: App, chat: ChatService): void {
   })
 
   registerCatalogueRoutes(app, chat)
-}
-
-/** Aborts when the client goes away before it has been answered. */
-function signalOf({ raw }: FastifyReply): AbortSignal {
-  const client = new AbortController()
-  raw.once('close', () => {
-    if (!raw.writableFinished) client.abort()
-  })
-  return client.signal
 }
 
 function registerCatalogueRoutes(app: App, chat: ChatService): void {

@@ -25,16 +25,23 @@ export function createOpenApiReader(workers: WorkerPool, timeoutMs: number = lim
         timeoutMs,
         ...(signal === undefined ? {} : { signal }),
       })
-      .catch(error => {
-        if (!(error instanceof WorkerTimeout || error instanceof WorkerCrashed)) throw error
-        throw invalid(
-          field,
-          'This document takes too much time or memory to read; give a smaller part of it.',
-        )
-      })
-    if (answer.kind === 'refused') throw invalid(answer.field, answer.issue)
-    return { ...answer.rest, operations: await parseAll(answer.operations) }
+      .catch(refuseIfTooMuch(field))
+    return receiveDocument(answer)
   }
+}
+
+/** What is thrown when a thread had to be killed: the document is to blame, not the service. */
+export function refuseIfTooMuch(field: string) {
+  return (error: unknown): never => {
+    if (!(error instanceof WorkerTimeout || error instanceof WorkerCrashed)) throw error
+    throw invalid(field, 'This document takes too much time or memory to read; give a smaller part of it.')
+  }
+}
+
+/** Throws VALIDATION_ERROR for a document that was refused. */
+export async function receiveDocument(answer: OpenApiAnswer): Promise<ImportedDocument> {
+  if (answer.kind === 'refused') throw invalid(answer.field, answer.issue)
+  return { ...answer.rest, operations: await parseAll(answer.operations) }
 }
 
 async function parseAll(texts: readonly string[]): Promise<ImportedOperation[]> {

@@ -1,0 +1,73 @@
+import { AppError } from '#platform/errors.ts'
+import type { Outbound, OutboundResponse } from '#platform/outbound/outbound.ts'
+import { buildHttpRequest } from './build-request.ts'
+import type { Arguments, Credentials, HttpConfiguration } from './http-configuration.ts'
+
+const limits = { timeoutMs: 30_000, maxBytes: 1024 * 1024 }
+/** Characters of a refusal that are told. */
+const toldCharacters = 2000
+/** Shorter values stand in too many texts by chance. */
+const shortestSecret = 6
+
+interface HttpCall {
+  /** With its secrets. */
+  configuration: HttpConfiguration
+  credentials: Credentials
+  /** Values that no answer may show, wherever the service that was called puts them. */
+  secrets: readonly string[]
+}
+
+/**
+ * Sends what a tool of type `http` says, and reads the answer for a model.
+ * @throws AppError `VALIDATION_ERROR` for arguments that have no place, `TOOL_FAILED` for an answer that refuses, and what the
+ *   outbound guard throws.
+ */
+export function createHttpCall(outbound: Outbound) {
+  return async ({ configuration, credentials, secrets }: HttpCall, given: Arguments, signal: AbortSignal) => {
+    const request = buildHttpRequest(configuration, given, credentials)
+    const { url, method, headers, body, secretHeaders, missingCredentials } = request
+    const answer = await outbound.fetch(url, { ...limits, method, headers, body, secretHeaders, signal })
+    const content = readContent(answer, secrets)
+    if (answer.status < 400) return { status: answer.status, body: content }
+    const told = typeof content === 'string' ? content : JSON.stringify(content)
+    throw new AppError(
+      'TOOL_FAILED',
+      `The service answered with status ${answer.status}${hint(answer.status, missingCredentials)}: ${told.slice(0, toldCharacters)}`,
+    )
+  }
+}
+
+export type HttpCaller = ReturnType<typeof createHttpCall>
+
+function hint(status: number, missing: readonly string[]): string {
+  if (missing.length === 0 || (status !== 401 && status !== 403)) return ''
+  return ` (nobody has filled in the credential ${missing.join(' and ')})`
+}
+
+function readContent(answer: OutboundResponse, secrets: readonly string[]): unknown {
+  const type = (answer.headers.get('content-type') ?? '').toLowerCase().split(';')[0]?.trim() ?? ''
+  if (answer.body.length === 0) return ''
+  if (!isText(type))
+    return `${answer.body.length} bytes of ${type === '' ? 'unknown type' : type}, which are not text.`
+  const text = withoutSecrets(answer.text(), secrets)
+  if (!/[/+]json$/.test(type)) return text
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+function isText(type: string): boolean {
+  return (
+    type === '' ||
+    /^(text\/|application\/(json|xml|javascript|x-www-form-urlencoded|yaml|[\w.+-]+\+(json|xml)))/.test(type)
+  )
+}
+
+/** Some services tell back what they were sent. */
+function withoutSecrets(text: string, secrets: readonly string[]): string {
+  return secrets
+    .filter(secret => secret.length >= shortestSecret)
+    .reduce((rest, secret) => rest.replaceAll(secret, '********'), text)
+}

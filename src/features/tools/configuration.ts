@@ -1,0 +1,66 @@
+import type { Static, TSchema } from 'typebox'
+import { Type } from 'typebox'
+import type { ToolParameters } from '#models/tool.ts'
+import { AppError, invalid } from '#platform/errors.ts'
+import { problemOf } from '#platform/schema-check.ts'
+import { placeholdersOf } from './calling/build-request.ts'
+import type { HttpConfiguration } from './calling/http-configuration.ts'
+import { isImported } from './calling/http-configuration.ts'
+import { splitAddress } from './calling/manual-template.ts'
+import { validateHttpConfiguration } from './calling/validate-configuration.ts'
+import type { AgentTool, ToolType } from './tools.schema.ts'
+
+const parameters = Type.Object(
+  { type: Type.Literal('object'), properties: Type.Optional(Type.Record(Type.String(), Type.Unknown())) },
+  { additionalProperties: true },
+)
+
+const javascriptSchema = Type.Object({
+  code: Type.String({ minLength: 1, maxLength: 200_000 }),
+  parameters: Type.Optional(parameters),
+})
+export type JavascriptConfiguration = Static<typeof javascriptSchema>
+
+const mcpSchema = Type.Object({
+  serverId: Type.String({ minLength: 1, maxLength: 100 }),
+  toolName: Type.String({ minLength: 1, maxLength: 300 }),
+})
+export type McpConfiguration = Static<typeof mcpSchema>
+
+/** Parameters of a tool that says nothing of them: it takes whatever it is given. */
+const anyParameters: ToolParameters = { type: 'object', properties: {}, additionalProperties: true }
+
+/** @throws VALIDATION_ERROR for what a tool of this type can't be called with. */
+export function requireConfiguration(type: ToolType, configuration: unknown): void {
+  if (type === 'javascript') requireMatch(javascriptSchema, configuration)
+  if (type === 'mcp') requireMatch(mcpSchema, configuration)
+  if (type !== 'http') return
+  const problem = validateHttpConfiguration(configuration)
+  if (problem === undefined) return
+  throw invalid(problem.field === '' ? 'configuration' : `configuration.${problem.field}`, problem.issue)
+}
+
+function requireMatch(schema: TSchema, configuration: unknown): void {
+  const problem = problemOf(schema, configuration)
+  if (problem !== undefined)
+    throw new AppError('VALIDATION_ERROR', `configuration: ${problem}`, {
+      details: { field: 'configuration', issue: problem },
+    })
+}
+
+/** What the model is told of the arguments; undefined for a tool of an MCP server, which says so itself. */
+export function parametersOf({ type, configuration }: AgentTool): ToolParameters | undefined {
+  if (type === 'mcp') return undefined
+  const { parameters: given } = configuration as { parameters?: ToolParameters }
+  if (given !== undefined) return { ...given, properties: given.properties ?? {} }
+  if (type !== 'http') return anyParameters
+  const http = configuration as HttpConfiguration
+  // Arguments that no placeholder names are sent as well, in the query or as the body.
+  return { ...placeholdersOf(http), additionalProperties: !isImported(http) }
+}
+
+/** Scheme, host and port that a tool of type `http` calls: its secrets are for this service alone. Empty where it has none. */
+export function originOf(configuration: HttpConfiguration): string {
+  const address = isImported(configuration) ? configuration.baseUrl : splitAddress(configuration.url)?.origin
+  return address !== undefined && URL.canParse(address) ? new URL(address).origin : ''
+}

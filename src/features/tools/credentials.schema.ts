@@ -1,0 +1,43 @@
+import type { Static } from 'typebox'
+import { Type } from 'typebox'
+
+/*
+ * Credential: what the tools of a cluster have to show to the service that they call, under the name that its OpenAPI
+ * document gives it. It is filled in by a person, for the origins that the tools call at that time, and never told again.
+ */
+
+export const credentialSchema = Type.Object(
+  {
+    name: Type.String(),
+    type: Type.Enum(['apiKey', 'basic', 'bearer']),
+    in: Type.Optional(Type.Enum(['header', 'query', 'cookie'])),
+    parameter: Type.Optional(
+      Type.String({ description: 'The header, query parameter or cookie that carries it.' }),
+    ),
+    description: Type.Optional(Type.String()),
+    isSet: Type.Boolean(),
+  },
+  { title: 'ToolCredential' },
+)
+export type ToolCredential = Static<typeof credentialSchema>
+
+export const credentialListSchema = Type.Object({
+  success: Type.Boolean(),
+  data: Type.Array(credentialSchema),
+})
+
+const credentialText = Type.String({ minLength: 1, maxLength: 16_000 })
+
+export const credentialValuesSchema = Type.Record(
+  Type.String(),
+  Type.Union([
+    credentialText,
+    Type.Object({ username: Type.String({ maxLength: 1000 }), password: Type.String({ maxLength: 16_000 }) }),
+    Type.Null(),
+  ]),
+  {
+    minProperties: 1,
+    description: 'By name: a key or token; {username, password} for type basic; null takes it back.',
+  },
+)
+export type CredentialValues = Static<typeof credentialValuesSchema>

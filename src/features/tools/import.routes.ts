@@ -1,0 +1,44 @@
+import { Type } from 'typebox'
+import { invalid } from '#platform/errors.ts'
+import type { App } from '#platform/http/app.ts'
+import { clientSignal } from '#platform/http/client-signal.ts'
+import { importAnswerSchema, importBodySchema } from './import.schema.ts'
+import type { ImportService } from './import.service.ts'
+
+/** @param maxBytes of the body, which holds the document. */
+export function registerImportRoutes(app: App, needs: { imports: ImportService; maxBytes: number }): void {
+  // A scope of its own, so that every other route keeps reading JSON at once.
+  void app.register((scope, _options, done) => {
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, parsed) =>
+      parsed(null, body),
+    )
+    registerImport(scope, needs)
+    done()
+  })
+}
+
+function registerImport(scope: App, { imports, maxBytes }: Parameters<typeof registerImportRoutes>[1]): void {
+  scope.route({
+    method: 'POST',
+    url: '/api/agents/:id/tools/import-openapi',
+    config: { area: 'generic', access: 'admin', limit: 'bulk' },
+    bodyLimit: maxBytes,
+    // The body is bytes until a thread has read it, which checks it against this schema.
+    validatorCompiler: () => () => true,
+    schema: {
+      summary: 'Make a tool of every operation of an OpenAPI 3 document, or update those of a former import',
+      tags: ['Tools'],
+      params: Type.Object({ id: Type.String() }),
+      body: importBodySchema,
+      response: { 201: importAnswerSchema },
+    },
+    handler: async (request, reply) => {
+      const { agent } = request
+      const body: unknown = request.body
+      if (!(body instanceof Uint8Array)) throw invalid('', 'the body is missing: give url or spec')
+      const signal = AbortSignal.any([clientSignal(reply), agent.signal])
+      return reply.code(201).send({ success: true, ...(await imports.import(agent, body, signal)) })
+    },
+  })
+}

@@ -1,0 +1,41 @@
+import type { Static } from 'typebox'
+import { Type } from 'typebox'
+import { credentialSchema } from './credentials.schema.ts'
+import { toolSchema } from './tools.schema.ts'
+
+/** Exactly one of `url` and `spec`. */
+export const importBodySchema = Type.Object({
+  url: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 8000,
+      description: 'Address of an OpenAPI 3 document, JSON or YAML.',
+    }),
+  ),
+  spec: Type.Optional(
+    Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.String({ minLength: 1 })], {
+      description: 'The document itself: as an object, or as JSON or YAML text.',
+    }),
+  ),
+  cluster: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      pattern: '\\S',
+      description: 'The title of the document unless given.',
+    }),
+  ),
+  requiresApproval: Type.Optional(
+    Type.Boolean({ description: 'For the tools that are new with this import; false unless given.' }),
+  ),
+})
+export type ImportBody = Static<typeof importBodySchema>
+
+export const importAnswerSchema = Type.Object({
+  success: Type.Boolean(),
+  data: Type.Array(toolSchema),
+  skipped: Type.Array(Type.Object({ operation: Type.String(), reason: Type.String() })),
+  warnings: Type.Array(Type.Object({ operation: Type.Optional(Type.String()), warning: Type.String() })),
+  credentials: Type.Array(credentialSchema),
+})
+export type ImportAnswer = Omit<Static<typeof importAnswerSchema>, 'success'>

@@ -1,0 +1,89 @@
+import type { Clock } from '#platform/clock.ts'
+import { timestamp } from '#platform/clock.ts'
+import { invalid } from '#platform/errors.ts'
+import type { Ids } from '#platform/ids.ts'
+import type { Outbound } from '#platform/outbound/outbound.ts'
+import { inTransaction } from '#platform/transaction.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { CredentialScheme } from './credentials.repository.ts'
+import { listCredentials, putSchemes } from './credentials.repository.ts'
+import { toPublicCredential } from './credentials.service.ts'
+import type { ImportAnswer } from './import.schema.ts'
+import type { ReadImportRequest } from './import-request.ts'
+import type { ImportOptions } from './import-request.worker.ts'
+import { mergeImport } from './merge-import.ts'
+import type { OpenApiReader } from './openapi/openapi-reader.ts'
+import type { ImportedDocument } from './openapi/read-openapi.ts'
+import type { DescribedScheme } from './openapi/security.ts'
+import { toPublic } from './tool-store.ts'
+import { listCluster, putTools } from './tools.repository.ts'
+
+const fetchTimeoutMs = 30_000
+/** For the tools of a document that has no title. */
+const unnamedCluster = 'OpenAPI'
+
+interface Needs {
+  readRequest: ReadImportRequest
+  readDocument: OpenApiReader
+  outbound: Outbound
+  /** Of a document that is fetched. */
+  maxBytes: number
+  clock: Clock
+  ids: Ids
+}
+
+/** Makes tools of the operations of OpenAPI documents. */
+export function createImportService(needs: Needs) {
+  const { readRequest, readDocument, outbound, maxBytes, clock, ids } = needs
+
+  async function fetchDocument(url: string, signal: AbortSignal): Promise<ImportedDocument> {
+    const accept = 'application/json, application/yaml;q=0.9, */*;q=0.5'
+    const limits = { timeoutMs: fetchTimeoutMs, maxBytes, signal }
+    const answer = await outbound.fetch(url, { ...limits, headers: { accept } })
+    if (answer.status >= 400)
+      throw invalid('url', `this address answered with status ${answer.status} instead of a document`)
+    return readDocument({ text: answer.text(), documentUrl: answer.url }, signal)
+  }
+
+  async function store(
+    agent: AgentHandle,
+    document: ImportedDocument,
+    { cluster, requiresApproval }: Required<ImportOptions>,
+  ): Promise<ImportAnswer> {
+    const by = { cluster, requiresApproval, at: timestamp(clock), newId: ids.record }
+    return inTransaction(agent.db, async transaction => {
+      const merged = mergeImport(await listCluster(transaction, cluster), document, by)
+      await putTools(transaction, merged.tools)
+      await putSchemes(transaction, cluster, document.securitySchemes.map(schemeOf), by.at)
+      const credentials = await listCredentials(transaction, cluster)
+      return {
+        data: merged.tools.map(toPublic),
+        skipped: [...document.skipped, ...merged.skipped],
+        warnings: [...document.warnings, ...merged.warnings],
+        credentials: credentials.map(toPublicCredential),
+      }
+    })
+  }
+
+  return {
+    /** @param body the request's body as it arrived: JSON with the document or its address. */
+    async import(agent: AgentHandle, body: Uint8Array, signal: AbortSignal): Promise<ImportAnswer> {
+      const { url, document: given, options } = await readRequest(body, signal)
+      const document = given ?? (await fetchDocument(url, signal))
+      const { cluster = document.title === '' ? unnamedCluster : document.title } = options
+      return store(agent, document, { cluster, requiresApproval: options.requiresApproval ?? false })
+    },
+  }
+}
+
+export type ImportService = ReturnType<typeof createImportService>
+
+function schemeOf({ scheme, type, in: place, name, description }: DescribedScheme): CredentialScheme {
+  return {
+    name: scheme,
+    type,
+    ...(place === undefined ? {} : { in: place }),
+    ...(name === undefined ? {} : { parameter: name }),
+    ...(description === undefined ? {} : { description }),
+  }
+}

@@ -1,0 +1,90 @@
+import type { HttpConfiguration } from './calling/http-configuration.ts'
+import { isImported } from './calling/http-configuration.ts'
+import { originOf } from './configuration.ts'
+import type { ImportedDocument, ImportedOperation } from './openapi/read-openapi.ts'
+import type { StoredTool } from './tools.repository.ts'
+
+interface Circumstances {
+  cluster: string
+  /** For tools that are new. */
+  requiresApproval: boolean
+  at: string
+  newId(): string
+}
+
+interface Merged {
+  /** In the order of the document. */
+  tools: StoredTool[]
+  skipped: { operation: string; reason: string }[]
+  warnings: { operation?: string; warning: string }[]
+}
+
+/**
+ * The tools that an import stores. One that was imported into the cluster before is updated by its name, and stays enabled
+ * or disabled as people left it; one that a person made by hand is never replaced.
+ */
+export function mergeImport(
+  known: readonly StoredTool[],
+  { operations }: Pick<ImportedDocument, 'operations'>,
+  circumstances: Circumstances,
+): Merged {
+  const byName = new Map(known.map(tool => [tool.name, tool]))
+  const merged: Merged = { tools: [], skipped: [], warnings: [] }
+  for (const operation of operations) {
+    const former = byName.get(operation.name)
+    byName.delete(operation.name)
+    if (former !== undefined && !wasImported(former)) merged.skipped.push(nameTaken(operation))
+    else
+      merged.tools.push(
+        former ? updated(former, operation, circumstances) : created(operation, circumstances),
+      )
+  }
+  const vanished = [...byName.values()].filter(wasImported)
+  merged.warnings.push(
+    ...vanished.map(({ name }) => ({
+      operation: name,
+      warning: 'It is not in the document any more. The tool was left as it is.',
+    })),
+  )
+  return merged
+}
+
+function created(
+  { name, description, isEnabled, configuration }: ImportedOperation,
+  by: Circumstances,
+): StoredTool {
+  return {
+    id: by.newId(),
+    name,
+    description,
+    type: 'http',
+    configuration,
+    isEnabled,
+    requiresApproval: by.requiresApproval,
+    cluster: by.cluster,
+    secretSet: null,
+    created_at: by.at,
+    updated_at: by.at,
+  }
+}
+
+function updated(
+  former: StoredTool,
+  { description, isEnabled, configuration }: ImportedOperation,
+  { at }: Circumstances,
+): StoredTool {
+  // It was disabled by the import alone if there was no address to call.
+  const isWanted = former.isEnabled || originOf(former.configuration as HttpConfiguration) === ''
+  return { ...former, description, configuration, isEnabled: isEnabled && isWanted, updated_at: at }
+}
+
+function wasImported({ type, configuration }: StoredTool): boolean {
+  return type === 'http' && isImported(configuration as HttpConfiguration)
+}
+
+function nameTaken({ name, configuration: { method, pathTemplate } }: ImportedOperation) {
+  return {
+    operation: `${method} ${pathTemplate}`,
+    reason: `A tool named “${name}” that was not imported is in this cluster. Rename it, or choose another cluster.`,
+  }
+}

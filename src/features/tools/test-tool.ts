@@ -1,0 +1,31 @@
+import type { Tool } from '#models/tool.ts'
+import { AppError } from '#platform/errors.ts'
+import type { Offer } from './offered-tools.ts'
+
+/** What came of a call that a person made to see whether a tool works. */
+export interface TestOutcome {
+  success: boolean
+  data: { result?: unknown; error?: string; duration_ms: number }
+}
+
+export async function testTool(
+  { tool, reason }: Offer,
+  given: Record<string, unknown>,
+  signal: AbortSignal,
+): Promise<TestOutcome> {
+  const startedAt = performance.now()
+  const outcome = tool === undefined ? { error: reason } : await call(tool, given, signal)
+  const duration_ms = Math.round(performance.now() - startedAt)
+  return { success: !('error' in outcome), data: { ...outcome, duration_ms } }
+}
+
+async function call(tool: Tool, given: Record<string, unknown>, signal: AbortSignal) {
+  const problem = tool.check(given)
+  if (problem !== undefined) return { error: problem }
+  try {
+    return { result: (await tool.execute(given, signal)) ?? null }
+  } catch (error) {
+    if (error instanceof AppError) return { error: error.message }
+    throw error
+  }
+}

@@ -1,0 +1,156 @@
+import type { Kysely } from 'kysely'
+import type { ListDefinition, Page } from '#platform/http/list-query.ts'
+import { listRows } from '#platform/http/list-query.ts'
+import type { ValueOf } from '#storage/prepared-query.ts'
+import { prepareQuery } from '#storage/prepared-query.ts'
+import type { AgentTables } from '#storage/tables.ts'
+import type { AgentTool, ToolListQuery, ToolType } from './tools.schema.ts'
+
+type Database = Kysely<AgentTables>
+type ToolRow = Awaited<ReturnType<ReturnType<typeof selectTools>['execute']>>[number]
+
+/** A tool with the name of its secrets, which stays inside. */
+export interface StoredTool extends AgentTool {
+  secretSet: string | null
+}
+
+const toolList: ListDefinition<ToolRow> = {
+  sortable: {
+    id: { column: 'id' },
+    name: { column: 'name' },
+    description: { column: 'description' },
+    type: { column: 'type' },
+    cluster: { column: 'cluster' },
+    isEnabled: { column: 'is_enabled', numeric: true },
+    created_at: { column: 'created_at' },
+    updated_at: { column: 'updated_at' },
+  },
+  defaultSort: ['cluster', 'name'],
+  defaultOrder: 'asc',
+  searchable: ['name', 'description', 'cluster'],
+  dateColumn: 'created_at',
+  uniqueColumn: 'id',
+}
+
+const columns = [
+  'id',
+  'name',
+  'description',
+  'type',
+  'configuration',
+  'is_enabled',
+  'requires_approval',
+  'cluster',
+  'secret_set',
+  'created_at',
+  'updated_at',
+] as const
+
+function selectTools(database: Database) {
+  return database.selectFrom('tools').select(columns)
+}
+
+const selectEnabled = prepareQuery((database: Database, _value: ValueOf<never>) =>
+  selectTools(database).where('is_enabled', '=', 1).orderBy('cluster').orderBy('name').orderBy('id'),
+)
+
+export async function listTools(database: Database, query: ToolListQuery): Promise<Page<StoredTool>> {
+  let tools = selectTools(database)
+  if (query.type !== undefined) tools = tools.where('type', 'in', query.type)
+  if (query.cluster !== undefined) tools = tools.where('cluster', 'in', query.cluster)
+  const { rows, meta } = await listRows(tools, toolList, query)
+  return { rows: rows.map(toTool), meta }
+}
+
+/** By cluster, then name: those without a cluster come first. */
+export async function listEnabledTools(database: Database): Promise<StoredTool[]> {
+  return (await selectEnabled(database, {})).map(toTool)
+}
+
+export async function listCluster(database: Database, cluster: string): Promise<StoredTool[]> {
+  const rows = await selectTools(database).where('cluster', '=', cluster).orderBy('name').execute()
+  return rows.map(toTool)
+}
+
+export async function findTool(database: Database, id: string): Promise<StoredTool | undefined> {
+  const row = await selectTools(database).where('id', '=', id).executeTakeFirst()
+  return row === undefined ? undefined : toTool(row)
+}
+
+/** Whether another tool than `id` has the name in the cluster. */
+export async function isNameTaken(
+  database: Database,
+  { id, name, cluster = '' }: AgentTool,
+): Promise<boolean> {
+  const row = await database
+    .selectFrom('tools')
+    .select('id')
+    .where('cluster', '=', cluster)
+    .where('name', '=', name)
+    .where('id', '!=', id)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Stores the tools, in the place of those with the same id. */
+export async function putTools(database: Database, tools: readonly StoredTool[]): Promise<void> {
+  const atOnce = 50
+  for (let start = 0; start < tools.length; start += atOnce)
+    await database
+      .insertInto('tools')
+      .values(tools.slice(start, start + atOnce).map(toRow))
+      .onConflict(conflict =>
+        conflict.column('id').doUpdateSet(({ ref }) => ({
+          name: ref('excluded.name'),
+          description: ref('excluded.description'),
+          configuration: ref('excluded.configuration'),
+          is_enabled: ref('excluded.is_enabled'),
+          requires_approval: ref('excluded.requires_approval'),
+          cluster: ref('excluded.cluster'),
+          secret_set: ref('excluded.secret_set'),
+          updated_at: ref('excluded.updated_at'),
+        })),
+      )
+      .execute()
+}
+
+export async function deleteTool(database: Database, id: string): Promise<boolean> {
+  const result = await database.deleteFrom('tools').where('id', '=', id).executeTakeFirst()
+  return result.numDeletedRows > 0n
+}
+
+export async function deleteTools(database: Database, cluster: string): Promise<void> {
+  await database.deleteFrom('tools').where('cluster', '=', cluster).execute()
+}
+
+function toTool(row: ToolRow): StoredTool {
+  return {
+    id: row.id,
+    name: row.name,
+    description: row.description,
+    type: row.type as ToolType,
+    configuration: JSON.parse(row.configuration),
+    isEnabled: row.is_enabled === 1,
+    requiresApproval: row.requires_approval === 1,
+    ...(row.cluster === '' ? {} : { cluster: row.cluster }),
+    secretSet: row.secret_set,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+  }
+}
+
+function toRow(tool: StoredTool): ToolRow {
+  return {
+    id: tool.id,
+    name: tool.name,
+    description: tool.description,
+    type: tool.type,
+    configuration: JSON.stringify(tool.configuration),
+    is_enabled: tool.isEnabled ? 1 : 0,
+    requires_approval: tool.requiresApproval ? 1 : 0,
+    cluster: tool.cluster ?? '',
+    secret_set: tool.secretSet,
+    created_at: tool.created_at,
+    updated_at: tool.updated_at,
+  }
+}

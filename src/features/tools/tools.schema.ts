@@ -1,0 +1,99 @@
+import type { Static } from 'typebox'
+import { Type } from 'typebox'
+import { listMetaSchema, listParameters } from '#platform/http/list-query.ts'
+
+/*
+ * Tool: something an agent may do, set up by a person. Cluster: a name that tools share, such as the title of the document
+ * they were imported from. Configuration: what a tool of its type needs to be called; secrets in it come back masked.
+ */
+
+const time = Type.String({ format: 'date-time' })
+
+export const toolTypes = ['http', 'javascript', 'mcp'] as const
+export type ToolType = (typeof toolTypes)[number]
+
+const name = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' })
+const description = Type.String({ maxLength: 4000 })
+const configuration = Type.Record(Type.String(), Type.Unknown(), {
+  description:
+    'http: {url, method, headers?, parameters?, body?}; javascript: {code, parameters?}; mcp: {serverId, toolName}.',
+})
+const cluster = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' })
+const isEnabled = Type.Boolean({ description: 'Only enabled tools are offered to the model.' })
+const requiresApproval = Type.Boolean({
+  description: 'A person has to agree to calls made while the conversation holds text of outsiders.',
+})
+
+export const toolSchema = Type.Object(
+  {
+    id: Type.String(),
+    name,
+    description: Type.String(),
+    type: Type.Enum([...toolTypes]),
+    configuration,
+    isEnabled,
+    requiresApproval,
+    cluster: Type.Optional(cluster),
+    created_at: time,
+    updated_at: time,
+  },
+  { title: 'AgentTool' },
+)
+export type AgentTool = Static<typeof toolSchema>
+
+export const newToolSchema = Type.Object({
+  name,
+  description: Type.Optional(description),
+  type: Type.Enum([...toolTypes]),
+  configuration,
+  cluster: Type.Optional(cluster),
+  isEnabled: Type.Optional(isEnabled),
+  requiresApproval: Type.Optional(requiresApproval),
+})
+export type NewTool = Static<typeof newToolSchema>
+
+export const toolChangesSchema = Type.Object(
+  {
+    name: Type.Optional(name),
+    description: Type.Optional(description),
+    configuration: Type.Optional(configuration),
+    cluster: Type.Optional(Type.Union([cluster, Type.Null()])),
+    isEnabled: Type.Optional(isEnabled),
+    requiresApproval: Type.Optional(requiresApproval),
+  },
+  { minProperties: 1 },
+)
+export type ToolChanges = Static<typeof toolChangesSchema>
+
+export const toolListQuery = Type.Object({
+  ...listParameters,
+  type: Type.Optional(Type.Array(Type.Enum([...toolTypes]))),
+  cluster: Type.Optional(Type.Array(Type.String())),
+})
+export type ToolListQuery = Static<typeof toolListQuery>
+
+export const toolListSchema = Type.Object({
+  success: Type.Boolean(),
+  data: Type.Array(toolSchema),
+  meta: listMetaSchema,
+})
+
+export const toolAnswerSchema = Type.Object({ success: Type.Boolean(), data: toolSchema })
+
+export const clusterDeletedSchema = Type.Object({
+  success: Type.Boolean(),
+  data: Type.Object({ deleted: Type.Integer() }),
+})
+
+export const testCallSchema = Type.Object({
+  arguments: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+})
+
+export const testAnswerSchema = Type.Object({
+  success: Type.Boolean({ description: 'Whether the tool answered without an error.' }),
+  data: Type.Object({
+    result: Type.Optional(Type.Unknown()),
+    error: Type.Optional(Type.String()),
+    duration_ms: Type.Integer(),
+  }),
+})

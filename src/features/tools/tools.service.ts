@@ -1,0 +1,104 @@
+import type { Clock } from '#platform/clock.ts'
+import { timestamp } from '#platform/clock.ts'
+import { notFound } from '#platform/errors.ts'
+import type { Page } from '#platform/http/list-query.ts'
+import type { Ids } from '#platform/ids.ts'
+import { inTransaction } from '#platform/transaction.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { AgentSecrets } from '#storage/agent-secrets.ts'
+import { requireConfiguration } from './configuration.ts'
+import { deleteCredentials, listCredentials } from './credentials.repository.ts'
+import type { OfferedTools } from './offered-tools.ts'
+import { testTool } from './test-tool.ts'
+import { createToolStore, toPublic } from './tool-store.ts'
+import type { StoredTool } from './tools.repository.ts'
+import { deleteTool, deleteTools, findTool, listCluster, listTools } from './tools.repository.ts'
+import type { AgentTool, NewTool, ToolChanges, ToolListQuery } from './tools.schema.ts'
+
+interface Needs {
+  agentSecrets: AgentSecrets
+  offered: OfferedTools
+  /** Throws VALIDATION_ERROR where a tool of type `mcp` names a server or tool that the agent does not have. */
+  requireMcpTool(agent: AgentHandle, configuration: AgentTool['configuration']): Promise<void>
+  clock: Clock
+  ids: Ids
+}
+
+/** The tools that people give an agent. */
+export function createToolsService({ agentSecrets, offered, requireMcpTool, clock, ids }: Needs) {
+  const store = createToolStore(agentSecrets)
+
+  async function require({ db }: AgentHandle, toolId: string): Promise<StoredTool> {
+    const tool = await findTool(db, toolId)
+    if (tool === undefined) throw notFound('Tool')
+    return tool
+  }
+
+  async function check(agent: AgentHandle, { type, configuration }: AgentTool): Promise<void> {
+    requireConfiguration(type, configuration)
+    if (type === 'mcp') await requireMcpTool(agent, configuration)
+  }
+
+  return {
+    async list({ db }: AgentHandle, query: ToolListQuery): Promise<Page<AgentTool>> {
+      const { rows, meta } = await listTools(db, query)
+      return { rows: rows.map(toPublic), meta }
+    },
+
+    find: async (agent: AgentHandle, toolId: string): Promise<AgentTool> =>
+      toPublic(await require(agent, toolId)),
+
+    async create(agent: AgentHandle, given: NewTool): Promise<AgentTool> {
+      const at = timestamp(clock)
+      const defaults = { description: '', isEnabled: true, requiresApproval: false }
+      const tool = { ...defaults, ...given, id: ids.record(), created_at: at, updated_at: at }
+      await check(agent, tool)
+      return store.put(agent, tool)
+    },
+
+    async update(agent: AgentHandle, toolId: string, changes: ToolChanges): Promise<AgentTool> {
+      const before = await require(agent, toolId)
+      const { cluster, ...others } = changes
+      const { cluster: formerCluster, ...rest } = toPublic(before)
+      const newCluster = cluster === undefined ? formerCluster : (cluster ?? undefined)
+      const tool: AgentTool = {
+        ...rest,
+        ...others,
+        ...(newCluster === undefined ? {} : { cluster: newCluster }),
+        updated_at: timestamp(clock),
+      }
+      if (changes.configuration !== undefined) await check(agent, tool)
+      return store.put(agent, tool, before)
+    },
+
+    async remove(agent: AgentHandle, toolId: string): Promise<void> {
+      const tool = await require(agent, toolId)
+      await inTransaction(agent.db, transaction => deleteTool(transaction, toolId))
+      await agentSecrets.remove(agent.agentId, [tool.secretSet])
+    },
+
+    /** Deletes the tools of a cluster with its credentials; the number of tools deleted. */
+    async removeCluster(agent: AgentHandle, cluster: string): Promise<number> {
+      const { count, secretSets } = await inTransaction(agent.db, async transaction => {
+        const tools = await listCluster(transaction, cluster)
+        const credentials = await listCredentials(transaction, cluster)
+        if (tools.length === 0 && credentials.length === 0) throw notFound('Cluster')
+        await deleteTools(transaction, cluster)
+        await deleteCredentials(transaction, cluster)
+        const secretSets = [...tools, ...credentials].map(({ secretSet }) => secretSet)
+        return { count: tools.length, secretSets }
+      })
+      await agentSecrets.remove(agent.agentId, secretSets)
+      return count
+    },
+
+    /** Calls the tool, whether it is enabled or not; its errors are an outcome. */
+    test: async (agent: AgentHandle, toolId: string, given: Record<string, unknown>, signal: AbortSignal) =>
+      testTool(await offered.one(agent, await require(agent, toolId)), given, signal),
+
+    /** What the model may call: the enabled tools, under names that models take. */
+    tools: offered.all,
+  }
+}
+
+export type ToolsService = ReturnType<typeof createToolsService>
