@@ -1,0 +1,322 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { errorRow, row } from '#test/spec/row.ts'
+import type { TestApp } from '#test/support/build-app.ts'
+import { buildApp } from '#test/support/build-app.ts'
+import type { ModelServer, RecordedRequest, Reply } from '#test/support/model-server.ts'
+import { startModelServer } from '#test/support/model-server.ts'
+import type { ImportAnswer } from './import.schema.ts'
+
+let app: TestApp
+let server: ModelServer
+let answer: (request: RecordedRequest) => Reply = () => ({ json: { ok: true } })
+let agents = 0
+
+beforeAll(async () => {
+  server = await startModelServer(request => answer(request))
+  app = await buildApp({ environment: { DEV_USER: 'dev@example.com', OUTBOUND_ALLOW: '127.0.0.1' } })
+})
+
+afterAll(async () => {
+  await app.close()
+  await server[Symbol.asyncDispose]()
+})
+
+async function newAgent(): Promise<string> {
+  agents += 1
+  const { body } = await app.call<{ id: string }>('POST', '/api/agents', {
+    body: { name: `import-${agents}` },
+  })
+  return `/api/agents/${body.id}/tools`
+}
+
+const importInto = (path: string, body: unknown) =>
+  app.call<ImportAnswer & { error: { message: string } }>('POST', `${path}/import-openapi`, { body })
+
+async function imported(path: string, body: unknown): Promise<ImportAnswer> {
+  const { status, body: answered } = await importInto(path, body)
+  expect(status, JSON.stringify(answered).slice(0, 500)).toBe(201)
+  return answered
+}
+
+const call = (path: string, id: string, given: unknown) =>
+  app.call<{ success: boolean; data: { result?: unknown; error?: string } }>('POST', `${path}/${id}/test`, {
+    body: { arguments: given },
+  })
+
+/** A shop with one credential for all but its list of items. */
+function shop(paths: Record<string, unknown> = {}, more: Record<string, unknown> = {}) {
+  return {
+    openapi: '3.0.3',
+    info: { title: 'Shop', version: '1' },
+    servers: [{ url: `${server.url}/v1` }],
+    security: [{ key: [] }],
+    components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Shop-Key' } } },
+    paths: {
+      '/items/{itemId}': {
+        parameters: [{ name: 'itemId', in: 'path', required: true, schema: { type: 'string' } }],
+        get: {
+          operationId: 'getItem',
+          summary: 'Reads an item',
+          parameters: [{ name: 'fields', in: 'query', schema: { type: 'array', items: { type: 'string' } } }],
+        },
+        put: {
+          requestBody: { required: true, content: { 'application/json': { schema: { type: 'object' } } } },
+        },
+      },
+      ...paths,
+    },
+    ...more,
+  }
+}
+
+const yaml = (title: string) => `openapi: 3.1.0
+info: { title: ${title}, version: '1' }
+servers: [{ url: /api }]
+paths:
+  /ping:
+    get: { operationId: ping }
+`
+
+describe('an import', () => {
+  it(`makes a tool of each operation ${row('POST /api/agents/{id}/tools/import-openapi')}`, async () => {
+    const path = await newAgent()
+    const { status, body } = await importInto(path, { spec: shop() })
+    expect(status).toBe(201)
+    expect(body).toMatchObject({ success: true, skipped: [], warnings: [] })
+    expect(body.data).toMatchObject([
+      {
+        id: expect.any(String),
+        name: 'getItem',
+        description: expect.stringContaining('Reads an item'),
+        type: 'http',
+        isEnabled: true,
+        cluster: 'Shop',
+        configuration: {
+          baseUrl: `${server.url}/v1`,
+          pathTemplate: '/items/{itemId}',
+          method: 'GET',
+          pathParams: ['itemId'],
+          queryParams: ['fields'],
+        },
+      },
+      { name: 'put_items_itemId', configuration: { method: 'PUT' } },
+    ])
+    const { body: list } = await app.call<{ data: unknown[] }>('GET', path)
+    expect(list.data).toEqual(body.data)
+  })
+
+  it('fetches a document, in JSON or YAML, and resolves its relative servers against its address', async () => {
+    const path = await newAgent()
+    answer = () => ({ text: yaml('Pinger'), headers: { 'content-type': 'application/yaml' } })
+    const { data } = await imported(path, { url: `${server.url}/docs/openapi.yaml`, cluster: 'Mine' })
+    answer = () => ({ json: { ok: true } })
+    expect(data).toMatchObject([
+      { name: 'ping', cluster: 'Mine', isEnabled: true, configuration: { baseUrl: `${server.url}/api` } },
+    ])
+    const [{ id = '' } = {}] = data
+    expect((await call(path, id, {})).body).toMatchObject({ success: true })
+    expect(server.requests.at(-1)).toMatchObject({ method: 'GET', path: '/api/ping' })
+  })
+
+  it('takes a document as text, too, and disables what it has no address for', async () => {
+    const path = await newAgent()
+    const { data, warnings } = await imported(path, { spec: yaml('Nowhere') })
+    expect(data).toMatchObject([{ name: 'ping', isEnabled: false }])
+    expect(warnings).toEqual([{ operation: expect.stringContaining('/ping'), warning: expect.any(String) }])
+  })
+
+  it('without an operation makes nothing', async () => {
+    const path = await newAgent()
+    const { data } = await imported(path, { spec: { ...shop(), paths: {} } })
+    expect(data).toEqual([])
+  })
+
+  it('says what it left out, and why', async () => {
+    const path = await newAgent()
+    const { data, skipped } = await imported(path, {
+      spec: shop({ '/elsewhere': { $ref: 'https://example.com/other.json#/paths/~1elsewhere' } }),
+    })
+    expect(data).toHaveLength(2)
+    expect(skipped).toEqual([
+      { operation: expect.stringContaining('/elsewhere'), reason: expect.any(String) },
+    ])
+  })
+
+  it('done again updates tools by their names, and leaves the choices of people', async () => {
+    const path = await newAgent()
+    const first = await imported(path, { spec: shop() })
+    const [getItem, putItem] = first.data
+    const url = `${path}/${getItem?.id}`
+    await app.call('PUT', url, { body: { isEnabled: false, requiresApproval: true } })
+    const paths = { '/new': { get: { operationId: 'fresh' } } }
+    const spec = shop(paths)
+    Object.assign(spec.paths['/items/{itemId}'].get, { summary: 'Reads an item anew' })
+    const second = await imported(path, { spec, requiresApproval: true })
+    expect(second.data).toMatchObject([
+      {
+        id: getItem?.id,
+        description: expect.stringContaining('anew'),
+        isEnabled: false,
+        requiresApproval: true,
+      },
+      { id: putItem?.id, isEnabled: true, requiresApproval: false },
+      { name: 'fresh', isEnabled: true, requiresApproval: true },
+    ])
+    const third = await imported(path, { spec: shop() })
+    expect(third.warnings).toEqual([
+      { operation: 'fresh', warning: expect.stringContaining('not in the document') },
+    ])
+    expect((await app.call<{ data: unknown[] }>('GET', path)).body.data).toHaveLength(3)
+  })
+
+  it('never replaces a tool that a person made', async () => {
+    const path = await newAgent()
+    const own = { name: 'getItem', type: 'javascript', configuration: { code: 'return 1' }, cluster: 'Shop' }
+    await app.call('POST', path, { body: own })
+    const { data, skipped } = await imported(path, { spec: shop() })
+    expect(data).toHaveLength(1)
+    expect(skipped).toEqual([
+      { operation: 'GET /items/{itemId}', reason: expect.stringContaining('was not imported') },
+    ])
+  })
+
+  it.each([
+    ['nothing', {}],
+    ['both forms', { url: 'https://example.com/', spec: {} }],
+    ['a document of an older kind', { spec: { swagger: '2.0', info: {}, paths: {} } }],
+    ['a document of no kind', { spec: { hello: 'world' } }],
+    ['text that is neither JSON nor YAML', { spec: '{"openapi": ' }],
+    ['a document that is no object', { spec: [] }],
+    ['an address of another scheme', { url: 'file:///etc/passwd' }],
+    ['an address inside', { url: 'http://169.254.169.254/openapi.json' }],
+    ['an address that is none', { url: 'example' }],
+    ['a cluster of a wrong type', { spec: {}, cluster: 7 }],
+  ])(`is refused for %s`, async (_case, body) => {
+    const path = await newAgent()
+    const { status, body: refused } = await importInto(path, body)
+    expect(status).toBe(400)
+    expect(refused.error.message.length).toBeGreaterThan(10)
+  })
+
+  it(`refuses what is no JSON, and no body ${errorRow('tools', 400)}`, async () => {
+    const path = await newAgent()
+    const post = (payload: string, type = 'application/json') =>
+      app.call('POST', `${path}/import-openapi`, { payload, headers: { 'content-type': type } })
+    expect((await post('{"spec":')).body).toMatchObject({ error: { code: 'MALFORMED_JSON' } })
+    expect((await post('')).status).toBe(400)
+    expect((await post('a=b', 'text/plain')).status).toBe(415)
+    expect((await post('{"cluster":"\\u0000","spec":{}}')).status).toBe(400)
+  })
+
+  it('says when the address holds no document', async () => {
+    const path = await newAgent()
+    answer = () => ({ status: 404, text: 'gone' })
+    const { status, body } = await importInto(path, { url: `${server.url}/openapi.json` })
+    answer = () => ({ json: { ok: true } })
+    expect([status, body.error.message]).toEqual([400, expect.stringContaining('status 404')])
+  })
+})
+
+describe('credentials of a cluster', () => {
+  const credentialsOf = (path: string, cluster = 'Shop') => `${path}/cluster/${cluster}/credentials`
+  const fill = (path: string, body: unknown) => app.call('PUT', credentialsOf(path), { body })
+  const seen = () => server.requests.at(-1)?.headers['x-shop-key']
+
+  it('are named by the import, filled in once, sent, and never told', async () => {
+    const path = await newAgent()
+    const { data, credentials } = await imported(path, { spec: shop() })
+    const named = { name: 'key', type: 'apiKey', in: 'header', parameter: 'X-Shop-Key' }
+    expect(credentials).toEqual([{ ...named, isSet: false }])
+    const filled = await fill(path, { key: 'shop-secret-1' })
+    expect(filled.body).toEqual({ success: true, data: [{ ...named, isSet: true }] })
+    const [{ id = '' } = {}] = data
+    await call(path, id, { itemId: 'a', fields: ['x', 'y'] })
+    expect(seen()).toBe('shop-secret-1')
+    expect(server.requests.at(-1)?.path).toBe('/v1/items/a?fields=x&fields=y')
+    const told = JSON.stringify([(await app.call('GET', credentialsOf(path))).body, app.logged])
+    expect(told).not.toContain('shop-secret-1')
+    await fill(path, { key: null })
+    await call(path, id, { itemId: 'a' })
+    expect(seen()).toBeUndefined()
+  })
+
+  it('are missed where the service asks for them', async () => {
+    const path = await newAgent()
+    const { data } = await imported(path, { spec: shop() })
+    answer = () => ({ status: 401, json: { message: 'who are you?' } })
+    const { body } = await call(path, data[0]?.id ?? '', { itemId: 'a' })
+    answer = () => ({ json: { ok: true } })
+    expect(body.data.error).toMatch(/nobody has filled in the credential key/)
+  })
+
+  it('stay with the server that they were given for, whatever is imported later', async () => {
+    const path = await newAgent()
+    await imported(path, { spec: shop() })
+    await fill(path, { key: 'shop-secret-2' })
+    await using thief = await startModelServer(() => ({ json: {} }))
+    const { data } = await imported(path, { spec: { ...shop(), servers: [{ url: thief.url }] } })
+    await call(path, data[0]?.id ?? '', { itemId: 'a' })
+    expect(thief.requests).toHaveLength(1)
+    expect(thief.requests[0]?.headers).not.toHaveProperty('x-shop-key')
+  })
+
+  it('are refused in a wrong form, and under an unknown name', async () => {
+    const path = await newAgent()
+    await imported(path, { spec: shop() })
+    expect((await fill(path, { other: 'x' })).status).toBe(400)
+    expect((await fill(path, { key: { username: 'a', password: 'b' } })).status).toBe(400)
+    expect((await fill(path, { key: 7 })).status).toBe(400)
+    expect((await fill(path, {})).status).toBe(400)
+  })
+
+  it(`go with their cluster ${errorRow('tools', 404)}`, async () => {
+    const path = await newAgent()
+    await imported(path, { spec: shop() })
+    await fill(path, { key: 'shop-secret-3' })
+    await app.call('DELETE', `${path}/cluster/Shop`)
+    expect((await app.call('GET', credentialsOf(path))).status).toBe(404)
+    await imported(path, { spec: shop() })
+    expect((await app.call('GET', credentialsOf(path))).body).toMatchObject({ data: [{ isSet: false }] })
+  })
+})
+
+const fixtures = process.env.REAL_FIXTURES ?? ''
+type Expected = Record<string, { operations: [string, string, string | null, string[], string[]][] }>
+
+describe.skipIf(fixtures === '')('documents of real services (needs REAL_FIXTURES)', () => {
+  const read = (name: string) => JSON.parse(readFileSync(`${fixtures}/openapi/${name}`, 'utf8'))
+  const expected: Expected = fixtures === '' ? {} : read('expected.json')
+
+  it.each(Object.keys(expected))('%s', async name => {
+    const path = await newAgent()
+    const { status, body } = await importInto(path, { spec: read(name) })
+    if (name.startsWith('REFUSE-')) {
+      expect([status, body.error.message]).toEqual([400, expect.stringMatching(/Swagger 2.0/)])
+      return
+    }
+    expect(status).toBe(201)
+    const told = body.data.map(
+      ({ name: toolName, configuration: { method, pathTemplate, pathParams, queryParams } }) => [
+        String(method).toLowerCase(),
+        pathTemplate,
+        toolName,
+        pathParams,
+        queryParams,
+      ],
+    )
+    const wanted = expected[name]?.operations.map(([method, template, operationId, ...parameters]) => [
+      method.toLowerCase(),
+      template,
+      operationId ?? expect.stringMatching(new RegExp(`^${method.toLowerCase()}_[A-Za-z0-9_-]+$`)),
+      ...parameters,
+    ])
+    const inOrder = (operations: unknown[][] = []) =>
+      operations.toSorted((one, other) => keyOf(one).localeCompare(keyOf(other)))
+    expect(inOrder(told)).toEqual(inOrder(wanted))
+  })
+})
+
+function keyOf([method, path]: unknown[]): string {
+  return `${method} ${path}`
+}
