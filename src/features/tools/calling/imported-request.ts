@@ -95,6 +95,7 @@ function requireUnchanged(url: string, base: { origin: string; path: string }, p
 function baseOf(baseUrl: string): { origin: string; path: string } {
   const target = parseTarget(baseUrl)
   if (!target.ok) throw invalid('baseUrl', target.reason)
+  if (/[{}]/.test(baseUrl)) throw invalid('baseUrl', 'holds a variable in braces; write its value instead')
   return { origin: target.url.origin, path: target.url.pathname.replace(/\/+$/, '') }
 }
 

@@ -44,6 +44,9 @@ function splitMismatch(mismatch: string): ConfigurationProblem {
 function importedProblem(configuration: ImportedConfiguration): ConfigurationProblem | undefined {
   const target = parseTarget(configuration.baseUrl)
   if (!target.ok) return problem('baseUrl', target.reason)
+  if (/[{}]/.test(configuration.baseUrl)) {
+    return problem('baseUrl', 'holds a variable in braces; write its value instead')
+  }
   if (target.url.search !== '' || target.url.hash !== '') {
     return problem('baseUrl', 'must end with its path: put a query into pathTemplate')
   }
