@@ -1,6 +1,5 @@
 import { bounds } from './limits.ts'
 import type { ConsoleLine } from './outcome.ts'
-import { consoleLevels } from './outcome.ts'
 
 /** Passes on what code writes to its console, up to so many lines and characters; then a last line says so. */
 export function createConsoleOutput(tell: (line: ConsoleLine) => void) {
@@ -8,13 +7,13 @@ export function createConsoleOutput(tell: (line: ConsoleLine) => void) {
   let characters = 0
   let isFull = false
 
-  return function write(level: unknown, text: string): void {
+  return function write({ level, text }: ConsoleLine): void {
     if (isFull) return
     const { consoleLines, consoleCharacters } = bounds
     const kept = text.slice(0, consoleCharacters - characters)
     lines += 1
     characters += kept.length
-    tell({ level: consoleLevels.find(one => one === level) ?? 'log', text: kept })
+    tell({ level, text: kept })
     if (lines < consoleLines && kept.length === text.length && characters < consoleCharacters) return
     isFull = true
     tell({ level: 'warn', text: '[What was written after this was left out: it is too much.]' })

@@ -60,7 +60,8 @@ const useProcess = `
     return JSON.stringify(process.env)
   }
   const told = []
-  function look(find) { try { told.push(use(find())) } catch (error) { told.push(String(error)) } }
+  let isLooking = false
+  function look(find) { if (isLooking) return; isLooking = true; try { told.push(use(find())) } catch (error) { told.push(String(error)) } finally { isLooking = false } }
 `
 
 describe('ways to the host', () => {
@@ -80,7 +81,7 @@ describe('ways to the host', () => {
       look(() => require('process')); look(() => globalThis.global.process); look(() => (0, eval)('this').process)`,
     modules: `
       for (const name of ['fs', 'node:fs', 'std', 'os', 'qjs:std', 'inside', 'code', '/etc/passwd', 'file:///etc/passwd', 'data:text/javascript,export default 1'])
-        await import(name).then(found => told.push(use(found)), error => told.push(String(error)))`,
+        await import(name).then(found => told.push({ found }), error => told.push(String(error)))`,
     'errors that the host made': `
       const errors = []
       await fetch('http://10.0.0.1').catch(error => errors.push(error))
@@ -133,7 +134,7 @@ describe('ways to the host', () => {
         prototype.polluted = 1
         prototype.toJSON = function () { look(() => this.constructor.constructor('return process')()); return 'forged' }
       }
-      for (const name of ['0', '1', 'length', 'error', 'value', 'kind', 'id', 'url', 'headers', 'status'])
+      for (const name of ['0', '1', 'length', 'error', 'kind', 'id', 'url', 'headers', 'status'])
         Object.defineProperty(Object.prototype, name, { configurable: true, set(value) { look(() => value.constructor.constructor('return process')()) }, get() { return 'forged' } })
       console.log('text'); try { new URL('http://h') } catch {}; try { setTimeout(() => {}) } catch {}
       await fetch('http://10.0.0.1').catch(() => {})
@@ -142,6 +143,7 @@ describe('ways to the host', () => {
 
   it.each(Object.keys(ways))('%s', async name => {
     const result = await attack(`${useProcess}\n${ways[name]}\nreturn { told }`)
+    if (result.outcome !== 'returned') throw new Error(result.message)
     expect(JSON.stringify(result)).not.toContain(canary)
     expect(result).toMatchObject({ outcome: 'returned' })
     if (result.outcome === 'returned') expect(JSON.stringify(result.value)).not.toMatch(/"\{/)

@@ -28,7 +28,10 @@ export async function createExecution(task: ExecutionTask): Promise<Execution> {
   let isOver = false
   let isInterrupted = () => isOver
   const machine = await createVirtualMachine(() => isInterrupted())
-  const inside = prepareInside(machine.context, createHost({ limits, pending, write, end }))
+  const inside = prepareInside(
+    machine.context,
+    createHost({ limits, pending, write, end, isFull: machine.isFull }),
+  )
   const budget = createTimeBudget(limits)
   isInterrupted = () => isOver || budget.exceeded() !== undefined
   /** Of the whole run, which tells the host how it ended before it is settled. */

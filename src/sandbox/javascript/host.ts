@@ -1,27 +1,27 @@
-/** What the engine can ask for: a name and JSON in, JSON out. Nothing that comes from there is believed. */
+/** What the engine can ask for: a name and JSON (a list of values, or one text) in, JSON out. Nothing that comes from there is believed. */
 
 import type { HostFunction } from './host-functions.ts'
 import { hostFunctions, numberOf, pairsOf, textOf } from './host-functions.ts'
 import { isDeeperThan } from './json-depth.ts'
 import type { RunLimits } from './limits.ts'
 import { bounds } from './limits.ts'
-import type { Ending, JsonValue } from './outcome.ts'
+import type { ConsoleLine, Ending, JsonValue } from './outcome.ts'
+import { consoleLevels } from './outcome.ts'
 import type { Pending } from './pending.ts'
 
 interface HostOptions {
   limits: RunLimits
   pending: Pending
-  write(level: unknown, text: string): void
+  write(line: ConsoleLine): void
   end(how: Ending): void
+  /** Whether the engine's memory is about used up. */
+  isFull(): boolean
 }
 
-export function createHost({ limits, pending, write, end }: HostOptions) {
+export function createHost({ limits, pending, write, end, isFull }: HostOptions) {
   const functions: Record<string, HostFunction> = {
     ...hostFunctions,
-    console(level, text) {
-      write(level, textOf(text))
-      return null
-    },
+    ...Object.fromEntries(consoleLevels.map(level => [level, text => writeLine(level, text)])),
     setTimeout(id, delay) {
       pending.startTimer(numberOf(id), numberOf(delay))
       return null
@@ -37,9 +37,15 @@ export function createHost({ limits, pending, write, end }: HostOptions) {
       return null
     },
     threw(message) {
-      end(thrown(textOf(message)))
+      const text = textOf(message)
+      end(tellsOfFullMemory(text, isFull()) ? outOfMemory() : threw(text))
       return null
     },
+  }
+
+  function writeLine(level: ConsoleLine['level'], text: unknown): null {
+    write({ level, text: textOf(text) })
+    return null
   }
 
   return function host(name: string, json: string): string {
@@ -55,9 +61,8 @@ export function createHost({ limits, pending, write, end }: HostOptions) {
       if (json.length > bounds.hostCallCharacters * 2) throw new TypeError('This text is too long.')
       const values: unknown = JSON.parse(json)
       const called = Object.hasOwn(functions, name) ? functions[name] : undefined
-      if (called === undefined || !Array.isArray(values))
-        throw new TypeError('The host has no such function.')
-      return [true, called(...values)]
+      if (called === undefined) throw new TypeError('The host has no such function.')
+      return [true, Array.isArray(values) ? called(...values) : called(values)]
     } catch (error) {
       return [false, error instanceof Error ? error.message : 'The host failed.']
     }
@@ -81,9 +86,9 @@ function returned(json: string, { resultCharacters }: RunLimits): Ending {
   }
 }
 
-/** The engine's own error for a full memory is an error like any other to the code, which may also catch it. */
-function thrown(message: string): Ending {
-  return message.startsWith('InternalError: out of memory') ? outOfMemory() : threw(message)
+/** For want of memory the engine throws an error like any other, or null where there is no room even for that. */
+function tellsOfFullMemory(message: string, isFull: boolean): boolean {
+  return message.startsWith('InternalError: out of memory') || (isFull && message === 'The code threw null')
 }
 
 export function threw(message: string): Ending {

@@ -27,8 +27,9 @@ export function prepareInside(context: QuickJSContext, host: (name: string, json
   for (const extension of extensions) call(installerIn(extension), parts)
 
   function installerIn(source = ''): QuickJSHandle {
-    const module = context.unwrapResult(context.evalCode(source, 'inside', { type: 'module' }))
-    return context.getProp(module, 'install')
+    // Not run as the module that it is: the code could import that by the name in its stacks.
+    const script = `(() => {'use strict';${source.replace(/^export /m, '')}\nreturn install })()`
+    return context.unwrapResult(context.evalCode(script, 'inside'))
   }
 
   function call(callee: QuickJSHandle, ...values: QuickJSHandle[]): QuickJSHandle {

@@ -30,7 +30,7 @@ export interface VirtualMachine {
   context: QuickJSContext
   /** Some of what waits to go on after a promise; false when nothing does. */
   runJobs(): boolean
-  /** Whether so much memory is taken that a failure must be for the lack of it. */
+  /** Whether so much memory is taken that a failure without a reason is for the lack of it. */
   isFull(): boolean
 }
 
@@ -49,6 +49,6 @@ export async function createVirtualMachine(isInterrupted: () => boolean): Promis
       runtime.executePendingJobs(jobsAtOnce)
       return runtime.hasPendingJob()
     },
-    isFull: () => wasmMemory.buffer.byteLength > memoryPages.maximum * pageBytes * 0.75,
+    isFull: () => wasmMemory.buffer.byteLength > memoryPages.maximum * pageBytes * 0.5,
   }
 }

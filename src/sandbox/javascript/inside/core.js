@@ -40,13 +40,18 @@ async function start(code, argumentJson) {
   try {
     value = await code(parse(argumentJson))
   } catch (error) {
-    return ask('threw', describe(error))
+    return tell('threw', describe(error))
   }
   try {
     host('returned', toJson(value))
   } catch (sentence) {
-    ask('threw', toText(sentence))
+    tell('threw', toText(sentence))
   }
+}
+
+/** Tells the host a text. Unlike a list, it has no `toJSON` that the code could have put there. */
+function tell(name, text) {
+  host(name, stringify(text))
 }
 
 /** Asks the host, which answers at once; throws what it refuses. */
@@ -79,7 +84,7 @@ function setTimeout(callback, delay = 0, ...values) {
     try {
       apply(callback, undefined, values)
     } catch (error) {
-      ask('console', 'error', describe(error))
+      tell('error', describe(error))
     }
   }
   return lastNumber
@@ -94,7 +99,7 @@ function consoleMethod(level) {
     let text = ''
     for (let index = 0; index < values.length; index += 1)
       text += (index > 0 ? ' ' : '') + show(values[index])
-    ask('console', level, apply(slice, text, [0, 20_001]))
+    tell(level, apply(slice, text, [0, 20_001]))
   }
 }
 
