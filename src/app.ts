@@ -8,6 +8,7 @@ import { createServer } from '#platform/http/server.ts'
 import { createMetrics } from '#platform/metrics.ts'
 import manifest from '../package.json' with { type: 'json' }
 import { composeAgents } from './composition/agents.ts'
+import { createBuiltinTools } from './composition/builtin-tools.ts'
 import { composeChat } from './composition/chat.ts'
 import type { Foundation } from './composition/foundation.ts'
 import { openFoundation } from './composition/foundation.ts'
@@ -52,7 +53,8 @@ export async function buildService(
   const { agents, settings } = await composeAgents(app, needs)
   registerOperationRoutes(app, { metrics, isReady: () => agents.isReady() })
   const knowledge = composeSources(app, { ...needs, settings })
-  const chat = composeChat(app, { ...needs, settings, knowledge })
+  const builtinTools = createBuiltinTools({ foundation, knowledge })
+  const chat = composeChat(app, { ...needs, settings, knowledge, builtinTools })
   await app.ready()
   await foundation.runner.start()
 

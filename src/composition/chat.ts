@@ -1,7 +1,5 @@
 import type { SettingsService } from '#features/agents/settings.service.ts'
 import { temperatureOf } from '#features/agents/settings.service.ts'
-import { browseUrl } from '#features/chat/builtin-tools/browse-url.ts'
-import { searchKnowledge } from '#features/chat/builtin-tools/search-knowledge.ts'
 import { registerChatRoutes } from '#features/chat/chat.routes.ts'
 import { createChatService } from '#features/chat/chat.service.ts'
 import { createConversationLock } from '#features/chat/conversation-lock.ts'
@@ -9,13 +7,12 @@ import { registerConversationRoutes, registerMessageRoutes } from '#features/cha
 import { createConversationsService } from '#features/chat/conversations.service.ts'
 import { createMessageList } from '#features/chat/message-list.ts'
 import type { Knowledge } from '#features/sources/knowledge.service.ts'
-import { createPageReader } from '#features/sources/page-reader.service.ts'
 import { streamWithRetry } from '#models/call-with-retry.ts'
 import type { Models } from '#models/models.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Metrics } from '#platform/metrics.ts'
-import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { Configuration } from '../config.ts'
+import type { BuiltinTools } from './builtin-tools.ts'
 import type { Foundation } from './foundation.ts'
 import type { Surroundings } from './surroundings.ts'
 
@@ -25,6 +22,7 @@ interface Needs {
   settings: SettingsService
   models: Models
   knowledge: Knowledge
+  builtinTools: BuiltinTools
   metrics: Metrics
   configuration: Configuration
 }
@@ -32,13 +30,9 @@ interface Needs {
 /** Puts the chat feature together and registers its routes. */
 export function composeChat(app: App, needs: Needs) {
   const { foundation, models, settings, knowledge } = needs
-  const { agentDatabases, transact, instanceId, outbound } = foundation
+  const { agentDatabases, transact, instanceId } = foundation
   const { clock, ids, log } = needs.surroundings
 
-  const toolsFor = (agent: AgentHandle) => [
-    searchKnowledge((query, limit, signal) => knowledge.search(agent, { query, limit }, signal)),
-    browseUrl(outbound, createPageReader(foundation.documentWorkers)),
-  ]
   const lock = createConversationLock({
     clock,
     holder: instanceId,
@@ -67,7 +61,7 @@ export function composeChat(app: App, needs: Needs) {
       }
     },
     retrieve: (agent, question, signal) => knowledge.passages(agent, question, signal),
-    toolsFor,
+    toolsFor: needs.builtinTools.all,
     stream: streamWithRetry,
     maxIterations: needs.configuration.chatMaxIterations,
     clock,
