@@ -12,6 +12,7 @@ import { createBuiltinTools } from './composition/builtin-tools.ts'
 import { composeChat } from './composition/chat.ts'
 import type { Foundation } from './composition/foundation.ts'
 import { openFoundation } from './composition/foundation.ts'
+import { composeMcpEndpoint } from './composition/mcp-endpoint.ts'
 import { composeSources } from './composition/sources.ts'
 import type { Surroundings } from './composition/surroundings.ts'
 import type { Configuration } from './config.ts'
@@ -55,6 +56,7 @@ export async function buildService(
   const knowledge = composeSources(app, { ...needs, settings })
   const builtinTools = createBuiltinTools({ foundation, knowledge })
   const chat = composeChat(app, { ...needs, settings, knowledge, builtinTools })
+  composeMcpEndpoint(app, { foundation, surroundings, agents, chat, builtinTools })
   await app.ready()
   await foundation.runner.start()
 
