@@ -31,7 +31,7 @@ export function createProtocol(needs: Needs) {
   const { log } = needs
   return {
     async answer(caller: Caller, { message, headers, signal }: Incoming): Promise<Response> {
-      // Each message is to count as one request, and clients have sent batches for a short time only (2025-03-26).
+      // Each message is to count as one request; the protocol itself gave batches up in its version 2025-06-18.
       if (Array.isArray(message))
         return refuse(400, invalidRequest, 'Send one message at a time: batches are not accepted here.')
       const library = await import('@modelcontextprotocol/server')
