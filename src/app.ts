@@ -11,6 +11,8 @@ import { composeAgents } from './composition/agents.ts'
 import { composeChat } from './composition/chat.ts'
 import type { Foundation } from './composition/foundation.ts'
 import { openFoundation } from './composition/foundation.ts'
+import { composeMcpEndpoint } from './composition/mcp-endpoint.ts'
+import { createModelTools } from './composition/model-tools.ts'
 import { composeSources } from './composition/sources.ts'
 import { composeSql } from './composition/sql.ts'
 import type { Surroundings } from './composition/surroundings.ts'
@@ -56,7 +58,9 @@ export async function buildService(
   const knowledge = composeSources(app, { ...needs, settings })
   const sql = composeSql(app, needs)
   const tools = composeTools(app, needs)
-  const chat = composeChat(app, { ...needs, settings, knowledge, sql, tools })
+  const modelTools = createModelTools({ foundation, settings, knowledge, sql, tools })
+  const chat = composeChat(app, { ...needs, settings, knowledge, modelTools })
+  composeMcpEndpoint(app, { foundation, surroundings, agents, chat, modelTools })
   await app.ready()
   await foundation.runner.start()
 

@@ -2,9 +2,6 @@ import type { SettingsService } from '#features/agents/settings.service.ts'
 import { temperatureOf } from '#features/agents/settings.service.ts'
 import { registerApprovalRoutes } from '#features/chat/approvals.routes.ts'
 import { createApprovalsService } from '#features/chat/approvals.service.ts'
-import { browseUrl } from '#features/chat/builtin-tools/browse-url.ts'
-import { executeSql } from '#features/chat/builtin-tools/execute-sql.ts'
-import { searchKnowledge } from '#features/chat/builtin-tools/search-knowledge.ts'
 import { registerChatRoutes } from '#features/chat/chat.routes.ts'
 import { createChatService } from '#features/chat/chat.service.ts'
 import { createConversationLock } from '#features/chat/conversation-lock.ts'
@@ -12,18 +9,13 @@ import { registerConversationRoutes, registerMessageRoutes } from '#features/cha
 import { createConversationsService } from '#features/chat/conversations.service.ts'
 import { createMessageList } from '#features/chat/message-list.ts'
 import type { Knowledge } from '#features/sources/knowledge.service.ts'
-import { createPageReader } from '#features/sources/page-reader.service.ts'
-import type { SqlService } from '#features/sql/sql.service.ts'
-import type { ToolsService } from '#features/tools/tools.service.ts'
 import { streamWithRetry } from '#models/call-with-retry.ts'
 import type { Models } from '#models/models.ts'
-import type { Tool } from '#models/tool.ts'
-import { nameTools } from '#models/tool-name.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Metrics } from '#platform/metrics.ts'
-import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { Configuration } from '../config.ts'
 import type { Foundation } from './foundation.ts'
+import type { ModelTools } from './model-tools.ts'
 import type { Surroundings } from './surroundings.ts'
 
 interface Needs {
@@ -32,28 +24,17 @@ interface Needs {
   settings: SettingsService
   models: Models
   knowledge: Knowledge
-  sql: SqlService
-  tools: ToolsService
+  modelTools: ModelTools
   metrics: Metrics
   configuration: Configuration
 }
 
 /** Puts the chat feature together and registers its routes. */
 export function composeChat(app: App, needs: Needs) {
-  const { foundation, models, settings, knowledge } = needs
-  const { agentDatabases, transact, instanceId, outbound } = foundation
+  const { foundation, models, settings, knowledge, modelTools } = needs
+  const { agentDatabases, transact, instanceId } = foundation
   const { clock, ids, log } = needs.surroundings
 
-  const builtInTools = (agent: AgentHandle): Tool[] => [
-    searchKnowledge((query, limit, signal) => knowledge.search(agent, { query, limit }, signal)),
-    browseUrl(outbound, createPageReader(foundation.documentWorkers)),
-    executeSql({
-      sql: (statement, signal) => needs.sql.execute(agent, statement, signal),
-      mayWrite: async () => (await settings.profileOf(agent.agentId)).settings.sql_tool_writes === true,
-    }),
-  ]
-  const toolsFor = async (agent: AgentHandle) =>
-    nameTools([...builtInTools(agent), ...(await needs.tools.tools(agent))])
   const lock = createConversationLock({
     clock,
     holder: instanceId,
@@ -82,8 +63,8 @@ export function composeChat(app: App, needs: Needs) {
       }
     },
     retrieve: (agent, question, signal) => knowledge.passages(agent, question, signal),
-    builtInTools,
-    toolsFor,
+    builtInTools: modelTools.builtIn,
+    toolsFor: modelTools.all,
     stream: streamWithRetry,
     maxIterations: needs.configuration.chatMaxIterations,
     clock,
@@ -92,7 +73,7 @@ export function composeChat(app: App, needs: Needs) {
     metrics: needs.metrics,
   })
   registerChatRoutes(app, chat)
-  registerApprovalRoutes(app, createApprovalsService({ lock, toolsFor, clock, log }))
+  registerApprovalRoutes(app, createApprovalsService({ lock, toolsFor: modelTools.all, clock, log }))
   registerConversationRoutes(app, conversations)
   registerMessageRoutes(app, conversations)
   return chat

@@ -99,4 +99,16 @@ export const additions = [
     area: 'webhooks',
     why: 'The second chat channel proves the address by a GET before it delivers.',
   },
+  {
+    route: 'POST /api/agents/{id}/mcp/endpoint',
+    why: 'MCP clients talk to the agent and call its tools: it is an MCP server itself.',
+  },
+  {
+    route: 'GET /api/agents/{id}/mcp/endpoint',
+    why: 'MCP clients ask for a stream of news here, and go on without one when it is refused.',
+  },
+  {
+    route: 'DELETE /api/agents/{id}/mcp/endpoint',
+    why: 'MCP clients that believe in sessions end them here, and are told that there are none.',
+  },
 ] as const satisfies readonly Addition[]

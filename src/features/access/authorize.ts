@@ -16,6 +16,8 @@ declare module 'fastify' {
     user: User | undefined
     /** The agent that the path names, with its open database; there on every route with an access on an agent. */
     agent: AgentHandle
+    /** Whether the caller could also change that agent, however little the route asks for. */
+    isAdmin: boolean
     /** Tells that the handler needs the agent no more, save for a stream that it has answered with. */
     agentAnswered?: () => void
   }
@@ -38,9 +40,10 @@ export function createDecision({ identify, access: service, agentDatabases }: Ne
       )
     if (!isAgentAccess(access)) return
     const agentId = agentIdOf(request)
-    const power = service.powerOn(agentId, request.user)
-    if (!allows(power instanceof Promise ? await power : power, access))
-      throw new AccessDenied(refusal(access, agentId === defaultAgentId))
+    const found = service.powerOn(agentId, request.user)
+    const power = found instanceof Promise ? await found : found
+    if (!allows(power, access)) throw new AccessDenied(refusal(access, agentId === defaultAgentId))
+    request.isAdmin = allows(power, 'admin')
     request.agent = await agentDatabases.acquire(agentId)
     // A client may go before the handler is done, and a handler before its stream has ended: the last one lets go.
     const release = afterBoth(() => request.agent.release())
@@ -75,6 +78,7 @@ function afterBoth(callback: () => void) {
 export function registerAgentRelease(app: App): void {
   app.decorateRequest('user', undefined)
   app.decorateRequest('agent')
+  app.decorateRequest('isAdmin', false)
   app.decorateRequest('agentAnswered')
   app.addHook('onSend', (request, _reply, payload, done) => {
     request.agentAnswered?.()

@@ -13,6 +13,7 @@ import { createTurnPlanner } from './answering/turn-planner.ts'
 import type { ChatMessage, modelSchema } from './chat.schema.ts'
 import { streamAnswer } from './event-stream.ts'
 import { toPublic } from './messages.repository.ts'
+import type { TurnEvent } from './turn/turn.ts'
 
 interface Needs extends PlannerNeeds, Omit<AskingNeeds, 'planner'>, Omit<AnsweringNeeds, 'store'> {
   modelsOf(agentId: string): Promise<Static<typeof modelSchema>[]>
@@ -32,12 +33,13 @@ export function createChatService(needs: Needs) {
     /** Answers at once and tells what happens meanwhile; the turn ends when `client` aborts. */
     stream: (question: Question, client: AbortSignal) => streamAnswer(answering, question, client),
 
-    /** Answers in one piece. Throws what ended the turn, also where something was said before. */
+    /** Answers in one piece; `emit` hears how it goes. Throws what ended the turn, also where something was said before. */
     async answer(
       question: Question,
       client: AbortSignal,
+      emit: (event: TurnEvent) => void = () => {},
     ): Promise<{ userMessage: ChatMessage; assistantMessage: ChatMessage }> {
-      const { assistantMessage, error } = await answering.run(question, () => {}, client)
+      const { assistantMessage, error } = await answering.run(question, emit, client)
       if (error !== undefined) throw error
       if (assistantMessage === undefined)
         throw conflict('The request was aborted before there was an answer.')

@@ -13,6 +13,13 @@ export type RateLimits = Record<Exclude<LimitClass, 'none'>, number>
 
 const windowSeconds = 60
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Counts the request against a limit beside that of its route, for what only its body tells. Throws RATE_LIMITED. */
+    countAgainst(limit: LimitClass): Promise<void>
+  }
+}
+
 interface RateLimitOptions {
   rateLimits: RateLimits
   clock: Clock
@@ -30,6 +37,13 @@ interface Limiter {
 /** Counts every request against the limit that its route declares; register it after CORS, which answers preflights. */
 export function registerRateLimits(app: App, options: RateLimitOptions): void {
   const { rateLimits, clock } = options
+  const limiters = new Map<string, Limiter>()
+  app.decorateRequest('countAgainst', async function countAgainst(this: FastifyRequest, limit: LimitClass) {
+    const limiter = limiters.get(limit)
+    if (limiter === undefined) return
+    const { isExceeded, wait } = await take(limiter, this, clock)
+    if (isExceeded) throw tooMany(limiter, wait)
+  })
   const memories = new Map(
     Object.entries(rateLimits)
       .filter(([, points]) => points > 0)
@@ -37,7 +51,6 @@ export function registerRateLimits(app: App, options: RateLimitOptions): void {
   )
   if (memories.size === 0) return
   const exchange = registerExchange(app, memories, options)
-  const limiters = new Map<string, Limiter>()
   for (const [name, memory] of memories)
     limiters.set(name, {
       memory,
@@ -93,17 +106,33 @@ export function clientOf(address: string): string {
 }
 
 async function count(limiter: Limiter, request: FastifyRequest, reply: FastifyReply, clock: Clock) {
-  const { points } = limiter.memory
-  const client = clientOf(request.ip)
-  const { state, exceeded } = await consume(limiter.memory, client)
-  const expiresAt = clock.now() + state.msBeforeNext
-  reply.header('X-RateLimit-Limit', points)
-  reply.header('X-RateLimit-Remaining', Math.max(0, state.remainingPoints))
+  const { remaining, expiresAt, isExceeded, wait } = await take(limiter, request, clock)
+  reply.header('X-RateLimit-Limit', limiter.memory.points)
+  reply.header('X-RateLimit-Remaining', remaining)
   reply.header('X-RateLimit-Reset', Math.ceil(expiresAt / 1000))
-  if (!exceeded) return limiter.tell(client, expiresAt)
-  const wait = Math.max(1, Math.ceil(state.msBeforeNext / 1000))
+  if (!isExceeded) return
   reply.header('Retry-After', wait)
-  throw new AppError(
+  throw tooMany(limiter, wait)
+}
+
+/** Takes one request of those that the client has left, and tells other processes of it. */
+async function take({ memory, tell }: Limiter, request: FastifyRequest, clock: Clock) {
+  const client = clientOf(request.ip)
+  const { state, exceeded: isExceeded } = await consume(memory, client)
+  const expiresAt = clock.now() + state.msBeforeNext
+  if (!isExceeded) tell(client, expiresAt)
+  return {
+    remaining: Math.max(0, state.remainingPoints),
+    /** Milliseconds of the clock. */
+    expiresAt,
+    isExceeded,
+    /** Seconds. */
+    wait: Math.max(1, Math.ceil(state.msBeforeNext / 1000)),
+  }
+}
+
+function tooMany({ memory: { points } }: Limiter, wait: number): AppError {
+  return new AppError(
     'RATE_LIMITED',
     `Too many requests: ${points} a minute are allowed. Try again in ${wait} s.`,
   )

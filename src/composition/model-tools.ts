@@ -1,0 +1,49 @@
+import type { SettingsService } from '#features/agents/settings.service.ts'
+import { browseUrl } from '#features/chat/builtin-tools/browse-url.ts'
+import { executeSql } from '#features/chat/builtin-tools/execute-sql.ts'
+import { searchKnowledge } from '#features/chat/builtin-tools/search-knowledge.ts'
+import type { Knowledge } from '#features/sources/knowledge.service.ts'
+import { createPageReader } from '#features/sources/page-reader.service.ts'
+import type { SqlService } from '#features/sql/sql.service.ts'
+import type { ToolsService } from '#features/tools/tools.service.ts'
+import type { Tool } from '#models/tool.ts'
+import { nameTools } from '#models/tool-name.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { Foundation } from './foundation.ts'
+
+interface Needs {
+  foundation: Foundation
+  settings: SettingsService
+  knowledge: Knowledge
+  sql: SqlService
+  tools: ToolsService
+}
+
+/** What a model may call, made anew for each agent that uses it. */
+export function createModelTools({ foundation, settings, knowledge, sql, tools }: Needs) {
+  const readPage = createPageReader(foundation.documentWorkers)
+
+  const knowledgeTool = (agent: AgentHandle): Tool =>
+    searchKnowledge((query, limit, signal) => knowledge.search(agent, { query, limit }, signal))
+
+  const builtIn = (agent: AgentHandle): Tool[] => [
+    knowledgeTool(agent),
+    browseUrl(foundation.outbound, readPage),
+    executeSql({
+      sql: (statement, signal) => sql.execute(agent, statement, signal),
+      mayWrite: async () => (await settings.profileOf(agent.agentId)).settings.sql_tool_writes === true,
+    }),
+  ]
+
+  return {
+    /** Looks something up in the agent's own documents. */
+    knowledgeTool,
+    /** Those that come with the service. */
+    builtIn,
+    /** Those, and what the agent was given; no two have one name. */
+    all: async (agent: AgentHandle): Promise<Tool[]> =>
+      nameTools([...builtIn(agent), ...(await tools.tools(agent))]),
+  }
+}
+
+export type ModelTools = ReturnType<typeof createModelTools>

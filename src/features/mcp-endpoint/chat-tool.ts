@@ -1,0 +1,59 @@
+import type { ChatService } from '#features/chat/chat.service.ts'
+import type { ToolParameters } from '#models/tool.ts'
+import { fromSchema } from '#models/tool.ts'
+import type { CallResult, ChatInput, ChatOutput } from './mcp-endpoint.schema.ts'
+import { chatInputSchema, chatOutputSchema } from './mcp-endpoint.schema.ts'
+import type { Call, OfferedTool } from './offered-tool.ts'
+
+type TurnEvent = Parameters<NonNullable<Parameters<ChatService['answer']>[2]>>[0]
+
+/** Pieces of an answer between two signs of life. */
+const piecesPerSign = 64
+
+const { parameters: inputSchema, check } = fromSchema(chatInputSchema)
+const outputSchema: ToolParameters = JSON.parse(JSON.stringify(chatOutputSchema))
+
+/** Lets a client talk to the agent: a whole turn, with its retrieval, its tools and its lock. */
+export function chatTool(
+  { id, name }: { id: string; name: string },
+  chat: Pick<ChatService, 'ask' | 'answer'>,
+): OfferedTool {
+  return {
+    descriptor: {
+      name: 'chat',
+      title: `Chat with ${name}`,
+      description: `Sends a message to the agent "${name}" and returns its answer. To go on with a conversation, pass the conversationId of the last answer.`,
+      inputSchema,
+      outputSchema,
+    },
+    check,
+    async call(input, { signal, progress, countChat }: Call) {
+      await countChat()
+      const { message, conversationId } = input as ChatInput
+      const asked = { content: message, ...(conversationId === undefined ? {} : { conversationId }) }
+      const question = await chat.ask(id, asked)
+      const { assistantMessage } = await chat.answer(question, signal, event => {
+        const sign = signOf(event)
+        if (sign !== undefined) progress(sign)
+      })
+      return answerOf({
+        answer: assistantMessage.content,
+        conversationId: assistantMessage.conversationId,
+        messageId: assistantMessage.id,
+      })
+    },
+  }
+}
+
+function answerOf(output: ChatOutput): CallResult {
+  return { content: [{ type: 'text', text: output.answer }], structuredContent: { ...output } }
+}
+
+/** What a client is told of a turn that goes on, so that it does not give up waiting. */
+export function signOf(event: TurnEvent): string | undefined {
+  if (event.type === 'thinking')
+    return event.iteration === 1 ? 'Thinking' : `Thinking, step ${event.iteration}`
+  if (event.type === 'tool_call') return `Calling ${event.name}`
+  if (event.type === 'tool_result') return `${event.name} ${event.success ? 'has answered' : 'has failed'}`
+  return event.index % piecesPerSign === 0 ? 'Answering' : undefined
+}

@@ -1,0 +1,95 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { AppError } from '#platform/errors.ts'
+import type { App } from '#platform/http/app.ts'
+import { whenClosed } from '#platform/http/closing.ts'
+import { asKnownError } from '#platform/http/error-format.ts'
+import { answerContent, messageSchema, refusal } from './mcp-endpoint.schema.ts'
+import type { Protocol } from './protocol.ts'
+import { notAllowed, refusalOf } from './protocol.ts'
+
+const url = '/api/agents/:id/mcp/endpoint'
+const agentPath = Type.Object({ id: Type.String() })
+const tags = ['MCP']
+const onlyPost = { 405: refusal('Always: messages are sent with POST') }
+
+export function registerMcpEndpointRoutes(app: App, protocol: Protocol): void {
+  app.route({
+    method: 'POST',
+    url,
+    config: { area: 'generic', access: 'chatter', limit: 'general' },
+    schema: {
+      summary: 'The agent as an MCP server: one message of the protocol (Streamable HTTP, without sessions)',
+      tags,
+      params: agentPath,
+      body: messageSchema,
+      response: {
+        200: { description: 'The answer to a request', content: answerContent },
+        400: refusal('This is no message of the protocol'),
+      },
+    },
+    errorHandler: answerInJsonRpc,
+    handler: async (request, reply) => {
+      const caller = {
+        agentId: request.params.id,
+        isAdmin: request.isAdmin,
+        countChat: () => request.countAgainst('chat'),
+      }
+      const { body: message, headers } = request
+      return send(reply, await protocol.answer(caller, { message, headers, signal: signalOf(reply) }))
+    },
+  })
+
+  app.route({
+    method: 'GET',
+    url,
+    config: { area: 'generic', access: 'viewer', limit: 'general' },
+    schema: {
+      summary: 'Refused: there is no stream of news',
+      tags,
+      params: agentPath,
+      response: onlyPost,
+    },
+    handler: async (_request, reply) => send(reply.header('allow', 'POST'), notAllowed()),
+  })
+
+  app.route({
+    method: 'DELETE',
+    url,
+    config: { area: 'generic', access: 'chatter', limit: 'general' },
+    schema: {
+      summary: 'Refused: there are no sessions to end',
+      tags,
+      params: agentPath,
+      response: onlyPost,
+    },
+    handler: async (_request, reply) => send(reply.header('allow', 'POST'), notAllowed()),
+  })
+}
+
+/** Aborts when the client goes away before it has been answered. */
+function signalOf(reply: FastifyReply): AbortSignal {
+  const client = new AbortController()
+  whenClosed(reply, isSent => {
+    if (!isSent) client.abort()
+  })
+  return client.signal
+}
+
+/** Passes an answer on: events as they come, all else in one piece. */
+async function send(reply: FastifyReply, response: Response): Promise<FastifyReply> {
+  reply.code(response.status)
+  for (const name of ['content-type', 'cache-control', 'x-accel-buffering']) {
+    const value = response.headers.get(name)
+    if (value !== null) reply.header(name, value)
+  }
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream')
+  return reply.send(isStream ? response.body : await response.text())
+}
+
+/** What is wrong with a body is told in the protocol's own form; all else as everywhere. */
+async function answerInJsonRpc(thrown: Error, _request: FastifyRequest, reply: FastifyReply) {
+  const error = asKnownError(thrown)
+  if (error instanceof AppError && error.status === 400) return send(reply, refusalOf(error))
+  throw thrown
+}

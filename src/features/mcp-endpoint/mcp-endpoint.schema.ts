@@ -1,0 +1,82 @@
+import type { Static } from 'typebox'
+import { Type } from 'typebox'
+import type { ToolParameters } from '#models/tool.ts'
+
+/*
+ * Endpoint: an agent as an MCP server. Caller: who sent the one request that is being answered; nothing is remembered
+ * from one request to the next.
+ */
+
+/** One JSON-RPC message; what is wrong with it is told in JSON-RPC, so that it is not checked as other bodies are. */
+export const messageSchema = Type.Unknown({
+  additionalProperties: true,
+  description: 'One message of the Model Context Protocol: a JSON-RPC 2.0 request or notification.',
+})
+
+/** Where the protocol has the last word; access, limits, size and media type are refused as everywhere. */
+const refusalSchema = Type.Object(
+  {
+    jsonrpc: Type.String(),
+    error: Type.Object({ code: Type.Integer(), message: Type.String() }),
+    id: Type.Null(),
+  },
+  { title: 'JsonRpcError' },
+)
+
+export const refusal = (description: string) => ({
+  description,
+  content: { 'application/json': { schema: refusalSchema } },
+})
+
+export const answerContent = {
+  'application/json': { schema: Type.Unknown({ description: 'A JSON-RPC 2.0 response.' }) },
+  'text/event-stream': {
+    schema: Type.String({ description: 'Notifications, if any, and then the response, each as one event.' }),
+  },
+}
+
+export const chatInputSchema = Type.Object(
+  {
+    message: Type.String({
+      minLength: 1,
+      maxLength: 500_000,
+      pattern: '\\S',
+      description: 'What to say to the agent.',
+    }),
+    conversationId: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        description:
+          'Goes on with this conversation: the conversationId of a former answer. A new one unless given.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+export type ChatInput = Static<typeof chatInputSchema>
+
+export const chatOutputSchema = Type.Object({
+  answer: Type.String(),
+  conversationId: Type.String(),
+  messageId: Type.String({ description: 'Id of the message that holds the answer.' }),
+})
+export type ChatOutput = Static<typeof chatOutputSchema>
+
+/** A tool as clients are told of it. */
+export interface ToolDescriptor {
+  name: string
+  title?: string
+  description: string
+  inputSchema: ToolParameters
+  outputSchema?: ToolParameters
+  annotations?: { readOnlyHint?: boolean }
+}
+
+/** What a call came to, in the form of the protocol. */
+export interface CallResult {
+  content: { type: 'text'; text: string }[]
+  structuredContent?: Record<string, unknown>
+  isError?: true
+  [more: string]: unknown
+}

@@ -1,0 +1,116 @@
+import type { AgentsService } from '#features/agents/agents.service.ts'
+import type { ChatService } from '#features/chat/chat.service.ts'
+import type { Tool } from '#models/tool.ts'
+import { AppError, conflict } from '#platform/errors.ts'
+import type { Log } from '#platform/log.ts'
+import type { AgentDatabases, AgentHandle } from '#storage/agent-databases.ts'
+import { failureOf } from './call-result.ts'
+import { chatTool } from './chat-tool.ts'
+import type { CallResult, ToolDescriptor } from './mcp-endpoint.schema.ts'
+import type { Call, OfferedTool } from './offered-tool.ts'
+import { offer, withUniqueNames } from './offered-tool.ts'
+
+interface Needs {
+  agents: Pick<AgentsService, 'find'>
+  agentDatabases: AgentDatabases
+  chat: Pick<ChatService, 'ask' | 'answer'>
+  /** Looks something up in the agent's own documents. */
+  knowledgeTool(agent: AgentHandle): Tool
+  /** Every tool that the agent may use just now. */
+  toolsOf(agent: AgentHandle): Promise<readonly Tool[]>
+  /** Bounds the result of a tool. */
+  shorten(result: unknown): unknown
+  log: Log
+}
+
+/** Who sent a request, and to which agent. */
+export interface Caller {
+  agentId: string
+  /** Whether they could also change the agent. */
+  isAdmin: boolean
+  countChat(): Promise<void>
+}
+
+type About = Awaited<ReturnType<AgentsService['find']>>
+
+/** What of an agent MCP clients may see and call. */
+export function createMcpEndpoint(needs: Needs) {
+  const { agents, agentDatabases, chat, shorten, log } = needs
+
+  /** For everybody who may chat; their names are theirs, whatever the agent's own tools are called. */
+  function openTools(agent: AgentHandle, about: About): OfferedTool[] {
+    return [chatTool(about, chat), offer(needs.knowledgeTool(agent), shorten, { readOnlyHint: true })]
+  }
+
+  /** For admins; others than admins do not even cause them to be listed. */
+  async function ownTools(agent: AgentHandle, { status }: About): Promise<OfferedTool[]> {
+    const tools = await needs.toolsOf(agent)
+    return tools.filter(mayBeCalledDirectly).map(tool => offer(onlyWhileActive(tool, status), shorten))
+  }
+
+  async function perform(tool: OfferedTool, input: Record<string, unknown>, call: Call) {
+    const problem = tool.check(input)
+    return problem === undefined ? await tool.call(input, call) : failureOf(problem)
+  }
+
+  /** Only what was meant for callers is told; the rest is for the operator. */
+  function failure(error: unknown, agentId: string, tool: string, signal: AbortSignal): CallResult {
+    if (error instanceof AppError && error.fault === 'user') return failureOf(error.message)
+    if (!signal.aborted) log.warn({ err: error, agentId, tool }, 'a tool failed that an MCP client called')
+    return failureOf(error instanceof AppError ? error.message : `The tool ${tool} failed.`)
+  }
+
+  return {
+    /** How the agent introduces itself. */
+    async introduce(agentId: string): Promise<{ name: string; description: string }> {
+      const { name, description } = await agents.find(agentId)
+      return { name, description }
+    },
+
+    /** The tools that the caller may call, as they are now. */
+    list: ({ agentId, isAdmin }: Caller): Promise<ToolDescriptor[]> =>
+      agentDatabases.use(agentId, async agent => {
+        const about = await agents.find(agentId)
+        const own = isAdmin ? await ownTools(agent, about) : []
+        return withUniqueNames([...openTools(agent, about), ...own]).map(({ descriptor }) => descriptor)
+      }),
+
+    /** Calls a tool; undefined where the caller is not offered one of this name. */
+    call: (
+      { agentId, isAdmin, countChat }: Caller,
+      { name, input }: { name: string; input: Record<string, unknown> },
+      { signal: client, progress }: Pick<Call, 'signal' | 'progress'>,
+    ): Promise<CallResult | undefined> =>
+      agentDatabases.use(agentId, async agent => {
+        const signal = AbortSignal.any([client, agent.signal])
+        const isNamed = ({ descriptor }: OfferedTool) => descriptor.name === name
+        try {
+          const about = await agents.find(agentId)
+          const open = openTools(agent, about).find(isNamed)
+          const tool = open ?? (isAdmin ? (await ownTools(agent, about)).find(isNamed) : undefined)
+          return tool && (await perform(tool, input, { signal, progress, countChat }))
+        } catch (error) {
+          return failure(error, agentId, name, signal)
+        }
+      }),
+  }
+}
+
+export type McpEndpoint = ReturnType<typeof createMcpEndpoint>
+
+/** What needs a person's consent in a chat has nobody here who could give it. */
+function mayBeCalledDirectly({ requiresApproval = false }: Tool): boolean {
+  return !requiresApproval
+}
+
+/** Searching and chatting have rules of their own for an agent that is paused or disabled; its tools then rest. */
+function onlyWhileActive(tool: Tool, status: string): Tool {
+  if (status === 'active') return tool
+  return {
+    ...tool,
+    check: input => tool.check(input),
+    async execute() {
+      throw conflict(`This agent is ${status}, so that its tools rest. Set its status to active first.`)
+    },
+  }
+}

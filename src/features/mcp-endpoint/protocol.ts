@@ -1,0 +1,110 @@
+/** The only place that knows the protocol's library, which is loaded by the first request that needs it. */
+import type * as Library from '@modelcontextprotocol/server'
+import { AppError } from '#platform/errors.ts'
+import type { Log } from '#platform/log.ts'
+import type { Caller, McpEndpoint } from './mcp-endpoint.service.ts'
+
+/** Codes of JSON-RPC 2.0, section 5.1. */
+const parseError = -32_700
+const invalidRequest = -32_600
+/** From there on an implementation's own. */
+const serverError = -32_000
+
+interface Needs {
+  endpoint: McpEndpoint
+  /** How this service calls itself. */
+  service: { name: string; version: string }
+  log: Log
+}
+
+/** A message as it came over HTTP. */
+export interface Incoming {
+  message: unknown
+  /** Those of the request; the protocol's own and what negotiates the form of the answer are looked at. */
+  headers: NodeJS.Dict<string | string[]>
+  /** Aborted when the client goes away. */
+  signal: AbortSignal
+}
+
+/** Answers messages, each by a server made for it alone: there are no sessions, and nothing is left behind. */
+export function createProtocol(needs: Needs) {
+  const { log } = needs
+  return {
+    async answer(caller: Caller, { message, headers, signal }: Incoming): Promise<Response> {
+      // Each message is to count as one request; the protocol itself gave batches up in its version 2025-06-18.
+      if (Array.isArray(message))
+        return refuse(400, invalidRequest, 'Send one message at a time: batches are not accepted here.')
+      const library = await import('@modelcontextprotocol/server')
+      const { agentId } = caller
+      const handler = library.createMcpHandler(() => makeServer(library, needs, caller), {
+        onerror: error => log.debug({ err: error, agentId }, 'an MCP message was refused'),
+      })
+      const request = new Request('http://endpoint/', {
+        method: 'POST',
+        headers: protocolHeaders(headers),
+        signal,
+      })
+      return handler.fetch(request, { parsedBody: message })
+    },
+  }
+}
+
+export type Protocol = ReturnType<typeof createProtocol>
+
+/** An answer in JSON-RPC to what could not be taken as a message at all. */
+function refuse(status: number, code: number, message: string): Response {
+  return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status })
+}
+
+/** A body that was refused before it came here. */
+export function refusalOf({ code, status, message }: AppError): Response {
+  return refuse(status, code === 'MALFORMED_JSON' ? parseError : invalidRequest, message)
+}
+
+/** There is no stream to be opened and no session to be ended. */
+export const notAllowed = () =>
+  refuse(405, serverError, 'Method not allowed: send each message with POST. There are no sessions.')
+
+/** Tokens stay outside. */
+function protocolHeaders(headers: Incoming['headers']): Headers {
+  const kept = Object.entries(headers).filter(([name]) => /^(accept|content-type|mcp-.*)$/.test(name))
+  return new Headers(kept.map(([name, value]) => [name, [value ?? ''].flat().join(', ')]))
+}
+
+async function makeServer(library: typeof Library, { endpoint, service, log }: Needs, caller: Caller) {
+  const { name, description } = await endpoint.introduce(caller.agentId)
+  const server = new library.Server(
+    { ...service, title: name },
+    { capabilities: { tools: {} }, ...(description === '' ? {} : { instructions: description }) },
+  )
+  const orProtocolError = <Result>(work: Promise<Result>) =>
+    work.catch(error => {
+      if (!(error instanceof AppError))
+        log.error({ err: error, agentId: caller.agentId }, 'an MCP request failed')
+      const message = error instanceof AppError ? error.message : 'Something went wrong on the server.'
+      throw new library.ProtocolError(library.ProtocolErrorCode.InternalError, message)
+    })
+  server.setRequestHandler('tools/list', async () => ({
+    tools: (await orProtocolError(endpoint.list(caller))) as Library.Tool[],
+  }))
+  server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
+    const { name: tool, arguments: input = {} } = params
+    const call = { signal: mcpReq.signal, progress: progressTo(mcpReq) }
+    const result = await orProtocolError(endpoint.call(caller, { name: tool, input }, call))
+    if (result !== undefined) return result
+    const { InvalidParams } = library.ProtocolErrorCode
+    throw new library.ProtocolError(InvalidParams, `There is no tool named ${tool}. See tools/list.`)
+  })
+  return server
+}
+
+/** Tells how it goes, if the request has named a token for that. A client that hears nothing is none of our concern. */
+function progressTo({ _meta, notify }: Library.ServerContext['mcpReq']): (message: string) => void {
+  const progressToken = _meta?.progressToken
+  if (progressToken === undefined) return () => {}
+  let progress = 0
+  return message => {
+    progress += 1
+    notify({ method: 'notifications/progress', params: { progressToken, progress, message } }).catch(() => {})
+  }
+}
