@@ -1,4 +1,5 @@
 /** What runs in a thread of the worker pool; the other side is `sandbox.ts`. */
+import { once } from 'node:events'
 import { createExecution } from './execution.ts'
 import type { RunTask, ToMain, ToThread } from './messages.ts'
 import type { Ending } from './outcome.ts'
@@ -9,6 +10,8 @@ export async function runCode({ port, ...task }: RunTask): Promise<Ending> {
   try {
     return await execution.run()
   } finally {
+    // A thread of the pool sleeps as soon as it has answered, and a port that is not closed by then keeps the engine.
     port.close()
+    await once(port, 'close')
   }
 }

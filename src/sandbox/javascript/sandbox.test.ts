@@ -383,6 +383,17 @@ describe('runs beside each other', () => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined()
   })
 
+  it('a thread keeps nothing of the many that it has run', async () => {
+    const single = createSandbox({ log, fetch: outbound.fetch, maxThreads: 1 })
+    const outcomes = new Set<string>()
+    // Each engine begins with 16 MiB: kept, these would be more than a thread may hold.
+    for (let index = 0; index < 100; index += 1) {
+      outcomes.add((await single.run({ code: 'return 1', argument: index, owner: 'test' })).outcome)
+    }
+    await single.close()
+    expect([...outcomes]).toEqual(['returned'])
+  })
+
   it('one that is killed does not touch the others', async () => {
     const origin = await serve(() => undefined)
     const waiting = run('await new Promise(resolve => setTimeout(resolve, 500)); return 1', {
