@@ -145,12 +145,12 @@ async function giveBack({ client, release }: Lease, broken: boolean): Promise<vo
   }
 }
 
-function asResult({ columns, rows, tag, truncated }: QueryResult): SqlResult {
+function asResult({ columns, rows, sent, tag, truncated }: QueryResult): SqlResult {
   const changed = /^(?:INSERT \d+|UPDATE|DELETE|MERGE) (\d+)$/.exec(tag)?.[1]
   return {
     columns: columns.map(({ name }) => name),
     rows: rows.map(row => row.map((value, index) => fromText(value, columns[index]?.type ?? 0))),
-    rowCount: changed === undefined ? rows.length : Number(changed),
+    rowCount: changed === undefined ? rows.length : columns.length > 0 ? sent : Number(changed),
     truncated,
   }
 }
