@@ -26,8 +26,18 @@ async function removeAll(serverUrl: string): Promise<void> {
     serverUrl,
     `select datname from pg_database where datname like '${prefix}%'`,
   )
-  for (const { datname } of rows)
-    await queryDatabase(serverUrl, `drop database if exists ${datname} with (force)`)
+  for (const { datname } of rows) await removeDatabase(serverUrl, datname)
+}
+
+/** With the roles of its agents, which belong to the server. */
+async function removeDatabase(serverUrl: string, name: string): Promise<void> {
+  const roles = await queryDatabase<{ rolname: string }>(
+    serverUrl,
+    `select rolname from pg_roles join pg_database on starts_with(rolname, 'agentstead_sql_' || pg_database.oid || '_')
+     where datname = '${name}'`,
+  )
+  await queryDatabase(serverUrl, `drop database if exists ${name} with (force)`)
+  for (const { rolname } of roles) await queryDatabase(serverUrl, `drop role if exists ${rolname}`)
 }
 
 export interface TestDatabase {
@@ -44,7 +54,7 @@ export async function createTestDatabase(): Promise<TestDatabase | undefined> {
   return {
     url: withDatabase(serverUrl, name),
     async remove() {
-      await queryDatabase(serverUrl, `drop database if exists ${name} with (force)`)
+      await removeDatabase(serverUrl, name)
     },
   }
 }

@@ -6,7 +6,7 @@
 import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, cpSync, mkdirSync } from 'node:fs'
+import { chmodSync, chownSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -49,6 +49,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   const initialise = ['-D', data, '-U', owner, '-A', 'trust', '-E', 'UTF8', '--no-sync']
   execFileSync(join(binaries, 'initdb'), initialise, { ...options, stdio: 'pipe' })
 
+  demandPasswords(join(data, 'pg_hba.conf'))
   const port = await freePort()
   const parameters = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const server = await run(join(binaries, 'postgres'), ['-D', data, '-p', `${port}`, ...parameters], options)
@@ -62,6 +63,12 @@ export async function startPostgres(): Promise<PostgresServer> {
       directory.remove()
     },
   }
+}
+
+/** Of the roles that SQL of agents runs as; the service's own user needs none here. */
+function demandPasswords(file: string): void {
+  const rule = 'host all "/^agentstead_sql_" 127.0.0.1/32 scram-sha-256'
+  writeFileSync(file, `${rule}\n${readFileSync(file, 'utf8')}`)
 }
 
 function unprivilegedUser(): { uid: number; gid: number } {

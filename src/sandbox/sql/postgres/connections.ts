@@ -129,16 +129,25 @@ class RoleConnections implements Connections {
     const [oldest] = this.#idle
     if (oldest !== undefined && this.#all.size >= this.#options.most) this.#close(oldest)
     const client = new pg.Client({
-      ...addressOf(url, role),
-      password,
+      ...addressOf({ url, role, password }),
       connectionTimeoutMillis: connectTimeout,
     })
     // Whoever uses it hears of it by the statement.
     client.on('error', () => {})
-    await client.connect()
+    try {
+      await client.connect()
+    } catch (error) {
+      void end(client)
+      throw error
+    }
     this.#all.add(client)
-    client.once('end', () => this.#all.delete(client))
+    client.once('end', () => this.#lose(client))
     return client
+  }
+
+  #lose(client: pg.Client): void {
+    this.#all.delete(client)
+    for (const idle of this.#idle) if (idle.client === client) this.#close(idle)
   }
 
   #release(role: string, client: pg.Client, broken: boolean): void {
@@ -180,10 +189,11 @@ async function end(client: pg.Client): Promise<void> {
   await client.end().catch(() => {})
 }
 
-function addressOf(url: string, role: string): ClientConfig {
+/** What the address says counts for more than what stands beside it. */
+function addressOf({ url, role, password }: Login): ClientConfig {
   const address = new URL(url)
   for (const name of ['user', 'password', 'options', 'application_name']) address.searchParams.delete(name)
   address.username = role
-  address.password = ''
+  address.password = password
   return { connectionString: address.href, application_name: 'agentstead_sql' }
 }

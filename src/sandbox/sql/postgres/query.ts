@@ -19,7 +19,9 @@ export interface QueryResult {
   columns: { name: string; type: number }[]
   /** As the server writes them. */
   rows: (string | null)[][]
-  /** Such as `INSERT 0 1`; empty if not all rows were read. */
+  /** All rows that were sent, also those that are not kept. */
+  sent: number
+  /** Such as `INSERT 0 1`, of the last portion if there are rows; empty if not all of them were read. */
   tag: string
   truncated: boolean
 }
@@ -59,7 +61,7 @@ class PortionedQuery implements Submittable {
   readonly #options: QueryOptions
   readonly #resolve: (result: QueryResult) => void
   readonly #reject: (error: unknown) => void
-  readonly #result: QueryResult = { columns: [], rows: [], tag: '', truncated: false }
+  readonly #result: QueryResult = { columns: [], rows: [], sent: 0, tag: '', truncated: false }
   #bytes = 0
   #received = 0
   #synced = false
@@ -101,6 +103,7 @@ class PortionedQuery implements Submittable {
 
   handleDataRow({ fields }: { fields: (string | null)[] }): void {
     const { rows, truncated } = this.#result
+    this.#result.sent += 1
     if (truncated) return
     this.#bytes += fields.reduce((sum, field) => sum + (field?.length ?? 4) + 3, 0)
     if (rows.length >= this.#options.maxRows || this.#bytes > maxBytes) this.#result.truncated = true
@@ -108,7 +111,8 @@ class PortionedQuery implements Submittable {
   }
 
   handlePortalSuspended(connection: Connection): void {
-    if (this.#result.truncated) this.#sync(connection)
+    // A write is done by now, and tells how much it was behind its last row only.
+    if (this.#result.truncated && this.#options.onlyReads) this.#sync(connection)
     else this.#ask(connection, this.#nextPortion())
   }
 

@@ -3,6 +3,7 @@ import type { Log } from '#platform/log.ts'
 import { parseAgentAddress } from '#storage/postgres/address.ts'
 import { mayHaveRole, ownTables, prepareRole, roleName } from '#storage/postgres/sql-role.ts'
 import { timeLimit } from '../limits.ts'
+import type { Problem } from '../problem.ts'
 import { problemError, timedOut } from '../problem.ts'
 import type { SqlAgent, SqlResult, SqlRunner, SqlStatement } from '../sql-runner.ts'
 import type { Statement } from '../statement.ts'
@@ -68,9 +69,15 @@ export function createSqlRunner({ passwordOf, log, limit = timeLimit }: Options)
   }
 }
 
+const broke: Problem = {
+  kind: 'failed',
+  message: 'The connection to the database broke while the statement ran. Try again.',
+}
+
 function told(error: unknown): never {
   const problem = problemOf(error)
-  throw problem === undefined ? error : problemError(problem, error)
+  if (error instanceof AppError) throw error
+  throw problemError(problem ?? broke, error)
 }
 
 async function answerPragma({ db }: SqlAgent, { tokens }: Statement, maxRows: number): Promise<SqlResult> {
@@ -145,12 +152,12 @@ async function giveBack({ client, release }: Lease, broken: boolean): Promise<vo
   }
 }
 
-function asResult({ columns, rows, tag, truncated }: QueryResult): SqlResult {
+function asResult({ columns, rows, sent, tag, truncated }: QueryResult): SqlResult {
   const changed = /^(?:INSERT \d+|UPDATE|DELETE|MERGE) (\d+)$/.exec(tag)?.[1]
   return {
     columns: columns.map(({ name }) => name),
     rows: rows.map(row => row.map((value, index) => fromText(value, columns[index]?.type ?? 0))),
-    rowCount: changed === undefined ? rows.length : Number(changed),
+    rowCount: changed === undefined ? rows.length : columns.length > 0 ? sent : Number(changed),
     truncated,
   }
 }
