@@ -50,7 +50,7 @@ function answerOf(output: ChatOutput): CallResult {
 }
 
 /** What a client is told of a turn that goes on, so that it does not give up waiting. */
-export function signOf(event: TurnEvent): string | undefined {
+function signOf(event: TurnEvent): string | undefined {
   if (event.type === 'thinking')
     return event.iteration === 1 ? 'Thinking' : `Thinking, step ${event.iteration}`
   if (event.type === 'tool_call') return `Calling ${event.name}`
