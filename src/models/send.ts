@@ -43,6 +43,7 @@ export const sendDirectly: Send = sendDirectlyWithin(patience)
 
 export function sendDirectlyWithin({ connect, silence }: Patience): Send {
   return async (url, { headers, body, signal }) => {
+    signal?.throwIfAborted()
     const { promise, resolve, reject } = Promise.withResolvers<Reply>()
     const address = new URL(url)
     const isEncrypted = address.protocol === 'https:'
@@ -50,7 +51,6 @@ export function sendDirectlyWithin({ connect, silence }: Patience): Send {
       method: 'POST',
       headers: { 'user-agent': userAgent, ...headers },
       timeout: silence,
-      ...(signal && { signal }),
     }
     const request = (isEncrypted ? requestHttps : requestHttp)(address, options)
     let answer: IncomingMessage | undefined
@@ -63,12 +63,20 @@ export function sendDirectlyWithin({ connect, silence }: Patience): Send {
       const waitedFor = answer ?? request
       waitedFor.destroy(new Silence('The other side has been silent for too long.'))
     })
+    if (signal) destroyWith(request, signal)
     giveUpConnecting(request, isEncrypted ? 'secureConnect' : 'connect', connect)
     // Stays, since a request may fail after its answer has begun; then its body fails too.
     request.on('error', reject)
     request.end(body)
     return await promise
   }
+}
+
+/** What the option `signal` of requests does, at a third of the cost. */
+function destroyWith(request: ClientRequest, signal: AbortSignal): void {
+  const destroy = () => request.destroy(signal.reason)
+  signal.addEventListener('abort', destroy, { once: true })
+  request.once('close', () => signal.removeEventListener('abort', destroy))
 }
 
 /** A connection that is kept from an earlier request is not waited for. */

@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { IsolationLevel, Kysely, Transaction } from 'kysely'
+import type { RunShared } from './shared-transactions.ts'
+import { createSharedTransactions } from './shared-transactions.ts'
 
 /**
  * What a database throws when transactions that ran at the same time can't all be kept: nothing of this one was, and
@@ -17,15 +19,25 @@ const patience = 10_000
 const shortestPause = 2
 const longestPause = 100
 
+/** Those whose transactions are shared. */
+const sharing = new WeakMap<object, RunShared>()
+
+/** To be called by an engine that lets one transaction write at a time; see `createSharedTransactions`. */
+export function shareTransactions(db: object): void {
+  sharing.set(db, createSharedTransactions(db))
+}
+
 /**
  * Runs `work` as if nobody else used the database meanwhile: on an engine that finds out only afterwards that somebody
- * did, again and again, for some seconds. So whatever `work` changes outside of `transaction` must bear to be done anew.
+ * did, again and again, for some seconds, and on one that shares transactions again by itself if the shared one fails. So whatever `work` changes outside of `transaction` must bear to be done anew.
  * @throws TransactionConflict when the last attempt has met others, too.
  */
 export async function inTransaction<Tables, Result>(
   db: Kysely<Tables>,
   work: (transaction: Transaction<Tables>) => Promise<Result>,
 ): Promise<Result> {
+  const runShared = sharing.get(db)
+  if (runShared !== undefined) return await runShared(work)
   const attempt = () => db.transaction().setIsolationLevel(isolation).execute(work)
   try {
     return await attempt()

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { Kysely } from 'kysely'
+import { shareTransactions } from '#platform/transaction.ts'
 import type { StorageEngine } from '../engine.ts'
 import { createFileBucket } from '../files/bucket.ts'
 import { createDirectoryFiles } from '../files/directory.ts'
@@ -31,6 +32,7 @@ export function createEngine({ directory, synchronous, fileBucket }: EngineOptio
     const database = await tryUntilFree(() => openDatabase(path, options), openingPatience)
     const kysely = new Kysely<Tables>({ dialect: createSqliteDialect({ database }) })
     offerReadAtOnce(kysely, createReadAtOnce(database))
+    shareTransactions(kysely)
     return kysely
   }
   return {

@@ -1,6 +1,7 @@
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { AppError } from '#platform/errors.ts'
+import { followSignals } from '#platform/follow-signals.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { Log } from '#platform/log.ts'
 import type { ChatMessage } from '../chat.schema.ts'
@@ -34,7 +35,7 @@ export function createAnswering({ store, clock, ids, log }: AnsweringNeeds) {
   async function answer(
     question: Question,
     emit: (event: TurnEvent) => void,
-    ends: readonly AbortSignal[],
+    ending: AbortController,
   ): Promise<Answered> {
     const recorder = createAnswerRecorder({
       id: ids.record(),
@@ -42,18 +43,20 @@ export function createAnswering({ store, clock, ids, log }: AnsweringNeeds) {
       createdAt: timestamp(clock),
       model: question.model,
     })
-    const lockLost = new AbortController()
-    const onLockLost = () => lockLost.abort(lockWasLost())
+    let hasLock = true
+    const onLockLost = () => {
+      hasLock = false
+      ending.abort(lockWasLost())
+    }
     const keeper = keepAnswer({ question, recorder, store, clock, log, onLockLost })
-    const signal = AbortSignal.any([...ends, lockLost.signal, question.agent.signal])
     const told = (event: TurnEvent) => {
       recorder.add(event)
       emit(event)
     }
-    const end = await question.turn(told, signal).catch(turnThatNeverBegan)
+    const end = await question.turn(told, ending.signal).catch(turnThatNeverBegan)
     await keeper.stop()
-    if (lockLost.signal.aborted) return { assistantMessage: undefined, error: lockWasLost() }
-    return settle(question, recorder, end, signal)
+    if (!hasLock) return { assistantMessage: undefined, error: lockWasLost() }
+    return settle(question, recorder, end, ending.signal)
   }
 
   async function settle(
@@ -83,18 +86,20 @@ export function createAnswering({ store, clock, ids, log }: AnsweringNeeds) {
   return {
     /** Never rejects, whatever goes wrong; the lock and the agent are let go in any case. */
     run(question: Question, emit: (event: TurnEvent) => void, client: AbortSignal): Promise<Answered> {
-      const shutdown = new AbortController()
-      if (isOver) shutdown.abort(shuttingDown())
-      const answered = answer(question, emit, [client, shutdown.signal])
+      const ending = new AbortController()
+      const part = followSignals(ending, [client, question.agent.signal])
+      if (isOver) ending.abort(shuttingDown())
+      const answered = answer(question, emit, ending)
         .catch(cause => {
           logFailure(question, cause)
           return { assistantMessage: undefined, error: unexpected('The answer could not be stored.', cause) }
         })
         .finally(() => {
-          running.delete(shutdown)
+          running.delete(ending)
+          part()
           question.agent.release()
         })
-      running.set(shutdown, answered)
+      running.set(ending, answered)
       return answered
     },
 
@@ -102,7 +107,7 @@ export function createAnswering({ store, clock, ids, log }: AnsweringNeeds) {
     async close(graceMs: number): Promise<void> {
       setTimeout(() => {
         isOver = true
-        for (const shutdown of running.keys()) shutdown.abort(shuttingDown())
+        for (const ending of running.keys()) ending.abort(shuttingDown())
       }, graceMs).unref()
       while (running.size > 0) await Promise.all(running.values())
     },
