@@ -34,7 +34,7 @@ export function registerApprovalRoutes(app: App, approvals: ApprovalsService): v
     },
     handler: async request => {
       const { agent, body, params } = request
-      const result = await approvals.decide(agent, params.toolCallId, body?.approved !== false)
+      const result = await approvals.decide(agent, params.toolCallId, body.approved !== false)
       return { success: result.error === undefined, ...result }
     },
   })

@@ -36,12 +36,9 @@ export type ApprovalListQuery = Static<typeof approvalListQuery>
 export const approvalListSchema = Type.Object({ approvals: Type.Array(approvalSchema), meta: listMetaSchema })
 
 /** No body at all is a yes. */
-export const decisionSchema = Type.Union([
-  Type.Null(),
-  Type.Object({
-    approved: Type.Optional(Type.Boolean({ default: true, description: 'False refuses the call for good.' })),
-  }),
-])
+export const decisionSchema = Type.Object({
+  approved: Type.Optional(Type.Boolean({ default: true, description: 'False refuses the call for good.' })),
+})
 
 export const decidedSchema = Type.Intersect([
   toolResultSchema,

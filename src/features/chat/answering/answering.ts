@@ -62,16 +62,12 @@ export function createAnswering({ store, clock, ids, log }: AnsweringNeeds) {
   async function settle(
     question: Question,
     recorder: AnswerRecorder,
-    { end, usage, isTainted }: TurnEnd,
+    turnEnd: TurnEnd,
     signal: AbortSignal,
   ): Promise<Answered> {
+    const { end } = turnEnd
     const error = errorOf(end, signal)
-    const message = recorder.message({
-      usage,
-      ...(isTainted ? { tainted: true } : {}),
-      ...(end.kind === 'aborted' ? { aborted: true } : {}),
-      ...(error === undefined ? {} : { error: error.message }),
-    })
+    const message = recorder.message(metadataOf(turnEnd, error))
     const isKept = end.kind === 'answered' || recorder.state() !== ''
     if (!(await store.finish(question, isKept ? message : undefined)))
       return { assistantMessage: undefined, error: lockWasLost() }
@@ -111,6 +107,15 @@ export function createAnswering({ store, clock, ids, log }: AnsweringNeeds) {
       }, graceMs).unref()
       while (running.size > 0) await Promise.all(running.values())
     },
+  }
+}
+
+function metadataOf({ end, usage, isTainted }: TurnEnd, error: AppError | undefined) {
+  return {
+    usage,
+    ...(isTainted ? { tainted: true } : {}),
+    ...(end.kind === 'aborted' ? { aborted: true } : {}),
+    ...(error === undefined ? {} : { error: error.message }),
   }
 }
 
