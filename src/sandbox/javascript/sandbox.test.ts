@@ -309,6 +309,20 @@ describe('fetch', () => {
     ])
   })
 
+  it('an answer that the memory has no room for ends the run, whatever it breaks, and no other', async () => {
+    const origin = await serve((_, response) => response.end('\u0001'.repeat(4_000_000)))
+    const code = `
+      const held = []
+      try { for (;;) held.push('x'.repeat(10_000) + held.length) } catch {}
+      const text = await (await fetch(args)).text()
+      return [held.length, text.length]`
+    const limits = { cpuMs: 2000, wallMs: 10_000 }
+    expect(['out-of-memory', 'threw', 'timed-out', 'never-settled']).toContain(
+      (await failureOf(code, { argument: origin, limits }))[0],
+    )
+    expect(await returned('return 1')).toBe(1)
+  })
+
   it.each([
     ['returns', 'setTimeout(() => {}, 60_000); fetch(args); await fetch(args + "/first")', {}],
     ['is out of time', 'await fetch(args)', { wallMs: 300 }],
