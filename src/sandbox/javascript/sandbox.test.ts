@@ -107,6 +107,7 @@ describe('errors', () => {
     ['throw "a word"', 'The code threw a word'],
     ['throw { code: 7 }', 'The code threw {"code":7}'],
     ['throw undefined', 'The code threw undefined'],
+    ['throw new Error("x".repeat(3e6))', `Error: ${'x'.repeat(1993)}`],
     ['import fs from "node:fs"', "SyntaxError: expecting '(' (line 1)"],
     ['return await import("node:fs")', "ReferenceError: could not load module 'node:fs'"],
     ['function f() { f() }\nf()', 'InternalError: stack overflow (line 1)'],
@@ -188,14 +189,16 @@ describe('time', () => {
     const result = await run(`
       const rung = []
       setTimeout(name => rung.push(name), 30, 'late')
-      setTimeout(name => rung.push(name), 1, 'early')
+      setTimeout(name => rung.push(name), 10, 'early')
+      setTimeout(() => rung.push('far'), Infinity)
+      setTimeout(name => rung.push(name), -1, 'first')
       const cleared = setTimeout(() => rung.push('never'), 5)
       clearTimeout(cleared); clearTimeout(cleared); clearTimeout(undefined); clearTimeout(12345)
       setTimeout(() => { throw new Error('in a timer') })
       await new Promise(resolve => setTimeout(resolve, 60))
       return rung`)
-    expect(result).toMatchObject({ outcome: 'returned', value: ['early', 'late'] })
-    expect(result.console).toEqual([{ level: 'error', text: 'Error: in a timer (line 7)' }])
+    expect(result).toMatchObject({ outcome: 'returned', value: ['first', 'early', 'late'] })
+    expect(result.console).toEqual([{ level: 'error', text: 'Error: in a timer (line 9)' }])
     expect(await failureOf('for (let i = 0; i < 1001; i++) setTimeout(() => {}, 1000)')).toEqual([
       'threw',
       'TypeError: More than 1000 timers are waiting. (line 1)',
