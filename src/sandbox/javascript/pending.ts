@@ -23,7 +23,7 @@ export function createPending({ limits, tell, wake }: PendingOptions) {
         wake(id, '[true, null]')
       }
       // A longer delay ends with the run anyway, and Node would make it none.
-      timers.set(id, setTimeout(ring, Math.min(delay, limits.wallMs * 2)))
+      timers.set(id, setTimeout(ring, Math.max(0, Math.min(delay, limits.wallMs * 2))))
     },
 
     /** Whether there was such a timer. */

@@ -107,6 +107,7 @@ describe('errors', () => {
     ['throw "a word"', 'The code threw a word'],
     ['throw { code: 7 }', 'The code threw {"code":7}'],
     ['throw undefined', 'The code threw undefined'],
+    ['throw new Error("x".repeat(3e6))', `Error: ${'x'.repeat(1993)}`],
     ['import fs from "node:fs"', "SyntaxError: expecting '(' (line 1)"],
     ['return await import("node:fs")', "ReferenceError: could not load module 'node:fs'"],
     ['function f() { f() }\nf()', 'InternalError: stack overflow (line 1)'],
@@ -188,14 +189,16 @@ describe('time', () => {
     const result = await run(`
       const rung = []
       setTimeout(name => rung.push(name), 30, 'late')
-      setTimeout(name => rung.push(name), 1, 'early')
+      setTimeout(name => rung.push(name), 10, 'early')
+      setTimeout(() => rung.push('far'), Infinity)
+      setTimeout(name => rung.push(name), -1, 'first')
       const cleared = setTimeout(() => rung.push('never'), 5)
       clearTimeout(cleared); clearTimeout(cleared); clearTimeout(undefined); clearTimeout(12345)
       setTimeout(() => { throw new Error('in a timer') })
       await new Promise(resolve => setTimeout(resolve, 60))
       return rung`)
-    expect(result).toMatchObject({ outcome: 'returned', value: ['early', 'late'] })
-    expect(result.console).toEqual([{ level: 'error', text: 'Error: in a timer (line 7)' }])
+    expect(result).toMatchObject({ outcome: 'returned', value: ['first', 'early', 'late'] })
+    expect(result.console).toEqual([{ level: 'error', text: 'Error: in a timer (line 9)' }])
     expect(await failureOf('for (let i = 0; i < 1001; i++) setTimeout(() => {}, 1000)')).toEqual([
       'threw',
       'TypeError: More than 1000 timers are waiting. (line 1)',
@@ -307,6 +310,20 @@ describe('fetch', () => {
       'threw',
       expect.stringContaining('larger than 5000000 bytes'),
     ])
+  })
+
+  it('an answer that the memory has no room for ends the run, whatever it breaks, and no other', async () => {
+    const origin = await serve((_, response) => response.end('\u0001'.repeat(4_000_000)))
+    const code = `
+      const held = []
+      try { for (;;) held.push('x'.repeat(10_000) + held.length) } catch {}
+      const text = await (await fetch(args)).text()
+      return [held.length, text.length]`
+    const limits = { cpuMs: 2000, wallMs: 10_000 }
+    expect(['out-of-memory', 'threw', 'timed-out', 'never-settled']).toContain(
+      (await failureOf(code, { argument: origin, limits }))[0],
+    )
+    expect(await returned('return 1')).toBe(1)
   })
 
   it.each([

@@ -49,9 +49,9 @@ async function start(code, argumentJson) {
   }
 }
 
-/** Tells the host a text. Unlike a list, it has no `toJSON` that the code could have put there. */
+/** Tells the host a text, or as much of it as it would keep. Unlike a list, it has no `toJSON` that the code could have put there. */
 function tell(name, text) {
-  host(name, stringify(text))
+  host(name, stringify(apply(slice, text, [0, 20_001])))
 }
 
 /** Asks the host, which answers at once; throws what it refuses. */
@@ -78,8 +78,9 @@ function wake(number, answerJson) {
 
 function setTimeout(callback, delay = 0, ...values) {
   if (typeof callback !== 'function') throw new TypeErrorClass('setTimeout needs a function.')
+  const milliseconds = +delay || 0
   lastNumber += 1
-  ask('setTimeout', lastNumber, +delay || 0)
+  ask('setTimeout', lastNumber, milliseconds < 1e9 ? milliseconds : 1e9)
   pending[lastNumber] = () => {
     try {
       apply(callback, undefined, values)
@@ -99,7 +100,7 @@ function consoleMethod(level) {
     let text = ''
     for (let index = 0; index < values.length; index += 1)
       text += (index > 0 ? ' ' : '') + show(values[index])
-    tell(level, apply(slice, text, [0, 20_001]))
+    tell(level, text)
   }
 }
 

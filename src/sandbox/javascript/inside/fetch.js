@@ -8,7 +8,8 @@ export function install(core) {
   core.define('Headers', Headers)
 }
 
-async function fetch(address, { method = 'GET', headers, body } = {}) {
+async function fetch(address, options) {
+  const { method = 'GET', headers, body } = options ?? {}
   const sent = new Headers(headers)
   const text = bodyOf(body, sent)
   return new Response(await askLater('fetch', String(address), String(method), [...sent], text))
