@@ -26,14 +26,16 @@ export function createModelTools({ foundation, settings, knowledge, sql, tools }
   const knowledgeTool = (agent: AgentHandle): Tool =>
     searchKnowledge((query, limit, signal) => knowledge.search(agent, { query, limit }, signal))
 
-  const builtIn = (agent: AgentHandle): Tool[] => [
-    knowledgeTool(agent),
-    browseUrl(foundation.outbound, readPage),
+  const sqlTool = (agent: AgentHandle): Tool =>
     executeSql({
       sql: (statement, signal) => sql.execute(agent, statement, signal),
       mayWrite: async () => (await settings.profileOf(agent.agentId)).settings.sql_tool_writes === true,
-    }),
-  ]
+    })
+
+  const builtIn = (agent: AgentHandle): Tool[] => {
+    const own = [knowledgeTool(agent), browseUrl(foundation.outbound, readPage), sqlTool(agent)]
+    return own.map(tool => ({ ...tool, isBuiltIn: true }))
+  }
 
   return {
     /** Looks something up in the agent's own documents. */

@@ -8,6 +8,8 @@ export interface Tool {
   description: string
   /** JSON Schema of an object. */
   parameters: ToolParameters
+  /** It comes with the service: a model is told of it, however many others there are. */
+  isBuiltIn?: boolean
   /** Whether its answer may differ from call to call, so that a repeat is one only if no other call came between. */
   observesChange?: boolean
   /** Whether a person has to agree to a call that may have been put into the model's mind by what outsiders wrote. */

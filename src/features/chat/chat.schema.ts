@@ -38,6 +38,9 @@ const messageMetadataSchema = Type.Object({
   tainted: Type.Optional(
     Type.Boolean({ description: 'The model had text from documents, pages or tools before it.' }),
   ),
+  toolsLeftOut: Type.Optional(
+    Type.Integer({ description: 'Tools that the model was not told of, since all of them were too many.' }),
+  ),
   usage: Type.Optional(Type.Object({ inputTokens: Type.Integer(), outputTokens: Type.Integer() })),
 })
 export type MessageMetadata = Static<typeof messageMetadataSchema>

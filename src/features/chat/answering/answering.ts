@@ -11,6 +11,7 @@ import type { AnswerRecorder } from './answer-recorder.ts'
 import { createAnswerRecorder } from './answer-recorder.ts'
 import type { AnswerStore } from './answer-store.ts'
 import type { Question } from './question.ts'
+import type { PlannedOutcome } from './turn-planner.ts'
 
 /** How a question ended. `assistantMessage` is what was said and stored, if anything was. */
 export interface Answered {
@@ -18,7 +19,7 @@ export interface Answered {
   error: AppError | undefined
 }
 
-type TurnEnd = Pick<TurnOutcome, 'end' | 'usage' | 'isTainted'>
+type TurnEnd = Pick<PlannedOutcome, 'end' | 'usage' | 'isTainted' | 'toolsLeftOut'>
 
 export interface AnsweringNeeds {
   store: AnswerStore
@@ -110,10 +111,11 @@ export function createAnswering({ store, clock, ids, log }: AnsweringNeeds) {
   }
 }
 
-function metadataOf({ end, usage, isTainted }: TurnEnd, error: AppError | undefined) {
+function metadataOf({ end, usage, isTainted, toolsLeftOut }: TurnEnd, error: AppError | undefined) {
   return {
     usage,
     ...(isTainted ? { tainted: true } : {}),
+    ...(toolsLeftOut > 0 ? { toolsLeftOut } : {}),
     ...(end.kind === 'aborted' ? { aborted: true } : {}),
     ...(error === undefined ? {} : { error: error.message }),
   }
@@ -129,7 +131,12 @@ function errorOf(end: TurnOutcome['end'], signal: AbortSignal): AppError | undef
 
 function turnThatNeverBegan(cause: unknown): TurnEnd {
   const error = unexpected('The answer could not be begun.', cause)
-  return { end: { kind: 'failed', error }, usage: { inputTokens: 0, outputTokens: 0 }, isTainted: false }
+  return {
+    end: { kind: 'failed', error },
+    usage: { inputTokens: 0, outputTokens: 0 },
+    isTainted: false,
+    toolsLeftOut: 0,
+  }
 }
 
 function unexpected(message: string, cause: unknown): AppError {

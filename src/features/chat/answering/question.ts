@@ -1,7 +1,8 @@
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { Lock } from '../conversation-lock.repository.ts'
 import type { StoredMessage } from '../messages.repository.ts'
-import type { TurnEvent, TurnOutcome } from '../turn/turn.ts'
+import type { TurnEvent } from '../turn/turn.ts'
+import type { PlannedOutcome } from './turn-planner.ts'
 
 /** A question that was accepted and stored, and whose conversation is locked for it. */
 export interface Question {
@@ -14,5 +15,5 @@ export interface Question {
   /** Id of the model that answers. */
   model: string
   /** Runs the turn; see `runTurn`. */
-  turn(emit: (event: TurnEvent) => void, signal: AbortSignal): Promise<TurnOutcome>
+  turn(emit: (event: TurnEvent) => void, signal: AbortSignal): Promise<PlannedOutcome>
 }

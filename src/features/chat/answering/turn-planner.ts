@@ -9,6 +9,7 @@ import type { AgentHandle } from '#storage/agent-databases.ts'
 import { readBounded } from '../bounded-window.ts'
 import type { StoredMessage } from '../messages.repository.ts'
 import { promptCharacters } from '../turn/context-budget.ts'
+import { fitTools } from '../turn/fit-tools.ts'
 import { buildPrompt } from '../turn/prompt.ts'
 import { runTurn } from '../turn/run-turn.ts'
 import type { TurnEvent, TurnOutcome } from '../turn/turn.ts'
@@ -19,7 +20,12 @@ const historyMessages = 400
 /** How a question will be answered: decided before it is stored, so that a wrong model costs nothing. */
 export interface TurnPlan {
   model: string
-  run(asked: Asked, emit: (event: TurnEvent) => void, signal: AbortSignal): Promise<TurnOutcome>
+  run(asked: Asked, emit: (event: TurnEvent) => void, signal: AbortSignal): Promise<PlannedOutcome>
+}
+
+export interface PlannedOutcome extends TurnOutcome {
+  /** Tools of the agent that the model was not told of, since all of them are too many for it. */
+  toolsLeftOut: number
 }
 
 interface Asked {
@@ -104,11 +110,15 @@ export function createTurnPlanner(needs: PlannerNeeds) {
         async run(asked, emit, signal) {
           const { agent, userMessage: question } = asked
           const { contextWindow } = chosen
-          const [history, passages, tools] = await Promise.all([
+          const [history, passages, offered] = await Promise.all([
             readHistory(asked, contextWindow),
             options.autoRag === false ? [] : passagesFor(agent, question.content, signal),
             options.enableTools === false ? [] : needs.toolsFor(agent),
           ])
+          const { tools, leftOut } = fitTools(offered, {
+            characters: promptCharacters(contextWindow) / 2,
+            topic: [question.content, ...history.map(({ content }) => content).reverse()],
+          })
           const outcome = await runTurn({
             stream: call => needs.stream(chosen.model, call),
             contextWindow,
@@ -129,7 +139,7 @@ export function createTurnPlanner(needs: PlannerNeeds) {
           })
           metrics.countTokens(chosen.provider, 'input', outcome.usage.inputTokens)
           metrics.countTokens(chosen.provider, 'output', outcome.usage.outputTokens)
-          return outcome
+          return { ...outcome, toolsLeftOut: leftOut }
         },
       }
     },

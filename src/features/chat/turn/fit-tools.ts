@@ -1,0 +1,78 @@
+import { stemmer } from 'stemmer'
+import { isStopWord, termsOf } from '#models/text-analysis.ts'
+import type { Tool } from '#models/tool.ts'
+
+/** More than the model services take. */
+const mostTools = 128
+/** Characters of the conversation that say what tools it is about. */
+const topicCharacters = 8000
+/** Counted for a tool besides its texts. */
+const charactersPerTool = 40
+
+interface Room {
+  /** For the definitions of all tools together. */
+  characters: number
+  /** What is being talked about, the newest first. */
+  topic: readonly string[]
+}
+
+interface Fitted {
+  tools: Tool[]
+  leftOut: number
+}
+
+/**
+ * The tools that a model is told of. Where there are too many, or their definitions are too long, those stay that the
+ * conversation is about by their words; the service's own stay in any case. The order is kept.
+ */
+export function fitTools(tools: readonly Tool[], { characters, topic }: Room): Fitted {
+  const sized = tools.map(tool => ({ tool, size: sizeOf(tool) }))
+  const whole = sized.reduce((sum, { size }) => sum + size, 0)
+  if (tools.length <= mostTools && whole <= characters) return { tools: [...tools], leftOut: 0 }
+  const relevance = relevanceTo(topic.join('\n').slice(0, topicCharacters), tools)
+  const ranked = sized.toSorted((one, other) => relevance(other.tool) - relevance(one.tool))
+  const kept = new Set<Tool>()
+  let room = characters
+  for (const { tool, size } of ranked) {
+    if (kept.size === mostTools) break
+    if (size > room && !tool.isBuiltIn) continue
+    kept.add(tool)
+    room -= size
+  }
+  return { tools: tools.filter(tool => kept.has(tool)), leftOut: tools.length - kept.size }
+}
+
+function sizeOf({ name, description, parameters }: Tool): number {
+  return charactersPerTool + name.length + description.length + JSON.stringify(parameters).length
+}
+
+/** Sums how rare the words are that a tool shares with the topic; in its name they count twice. */
+function relevanceTo(topic: string, tools: readonly Tool[]): (tool: Tool) => number {
+  const wanted = new Set(wordsOf(topic))
+  const words = new Map(tools.map(tool => [tool, shared(tool, wanted)]))
+  const owners = new Map<string, number>()
+  for (const { all } of words.values()) for (const word of all) owners.set(word, (owners.get(word) ?? 0) + 1)
+  const rarity = (word: string) => Math.log(1 + tools.length / (owners.get(word) ?? 1))
+  const sum = (found: Iterable<string>) => [...found].reduce((total, word) => total + rarity(word), 0)
+  const scores = new Map(
+    tools.map(tool => {
+      const { all, named } = words.get(tool) ?? { all: [], named: [] }
+      return [tool, tool.isBuiltIn ? Number.POSITIVE_INFINITY : sum(all) + sum(named)]
+    }),
+  )
+  return tool => scores.get(tool) ?? 0
+}
+
+function shared({ name, description }: Tool, wanted: ReadonlySet<string>) {
+  const named = new Set(wordsOf(name).filter(word => wanted.has(word)))
+  const described = wordsOf(description).filter(word => wanted.has(word))
+  return { named, all: new Set([...named, ...described]) }
+}
+
+/** Words in one form each; those that a name joins, as in `getCustomField`, are taken apart. */
+function wordsOf(text: string): string[] {
+  const spaced = text.replaceAll('_', ' ').replace(/(?<=[a-z\d])(?=[A-Z])/g, ' ')
+  return termsOf(spaced)
+    .filter(term => !isStopWord(term))
+    .map(stemmer)
+}
