@@ -11,6 +11,7 @@ const benchmarks = [
   'ingestion',
   'search',
   'sandbox',
+  'openapi',
   'retrieval',
   'postgres',
 ]

@@ -9,6 +9,7 @@ import { isImported } from './http-configuration.ts'
 import { importedRequest } from './imported-request.ts'
 import { manualRequest } from './manual-request.ts'
 import { placeholdersIn } from './manual-template.ts'
+import { namesInPath } from './path-template.ts'
 
 /**
  * The request that a tool's call comes to; nothing is sent. Arguments are placed as the configuration says, each encoded for
@@ -27,7 +28,9 @@ export function buildHttpRequest(
 /** The arguments that a configuration without `parameters` takes: its placeholders, or its parameters of path and query. */
 export function placeholdersOf(configuration: HttpConfiguration): ArgumentSchema {
   const names = isImported(configuration)
-    ? new Map([...configuration.pathParams, ...configuration.queryParams].map(name => [name, false]))
+    ? new Map(
+        [...namesInPath(configuration.pathTemplate), ...configuration.queryParams].map(name => [name, false]),
+      )
     : placeholdersIn(configuration)
   const optional = new Set(isImported(configuration) ? configuration.queryParams : [])
   return {

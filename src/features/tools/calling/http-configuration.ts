@@ -12,10 +12,8 @@ export type Method = (typeof methods)[number]
 export const manualMethods = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD'] as const
 
 const styles = ['simple', 'label', 'matrix', 'form', 'spaceDelimited', 'pipeDelimited', 'deepObject'] as const
-export type Style = (typeof styles)[number]
 
 const places = ['path', 'query', 'header', 'cookie'] as const
-export type Place = (typeof places)[number]
 
 const strict = { additionalProperties: false }
 

@@ -11,10 +11,11 @@ import type {
   ImportedConfiguration,
   PlacedArgument,
 } from './http-configuration.ts'
+import { namesInPath, splitAtNames } from './path-template.ts'
 import { encodeLiteralPath, encodeValue, isDotSegment } from './percent-encoding.ts'
 import type { Pair } from './serialize-argument.ts'
 import { headerText, pathText, queryPairs } from './serialize-argument.ts'
-import { ownValue } from './values.ts'
+import { ownValue, textOf } from './values.ts'
 
 /** The request of an imported tool. Throws VALIDATION_ERROR, with the argument's name, for what can't be sent as it is. */
 export function importedRequest(
@@ -26,7 +27,7 @@ export function importedRequest(
   const given = placement.filter(placed => isGiven(placed, values))
   const applied = applyCredentials(configuration.security ?? [], credentials)
   const body = bodyOf(configuration, values)
-  const url = addressOf(configuration, placement, values, applied.query)
+  const url = addressOf(configuration, given, values, applied.query)
   return {
     url,
     method: configuration.method,
@@ -45,9 +46,11 @@ export function importedRequest(
 }
 
 /** For a configuration that only names its parameters: the styles that the standard takes for granted. */
-function customaryPlacement({ pathParams, queryParams }: ImportedConfiguration): PlacedArgument[] {
+function customaryPlacement({ pathTemplate, queryParams }: ImportedConfiguration): PlacedArgument[] {
   return [
-    ...pathParams.map(name => placed(name, { in: 'path', style: 'simple', explode: false, required: true })),
+    ...namesInPath(pathTemplate).map(name =>
+      placed(name, { in: 'path', style: 'simple', explode: false, required: true }),
+    ),
     ...queryParams.map(name => placed(name, { in: 'query', style: 'form', explode: true, required: false })),
   ]
 }
@@ -65,20 +68,21 @@ function isGiven({ argument, required, in: place }: PlacedArgument, values: Argu
 
 function addressOf(
   { baseUrl, pathTemplate }: ImportedConfiguration,
-  placement: readonly PlacedArgument[],
+  given: readonly PlacedArgument[],
   values: Arguments,
   secret: readonly Pair[],
 ): string {
   const base = baseOf(baseUrl)
-  const inPath = new Map(placement.filter(one => one.in === 'path').map(one => [one.name, one]))
-  const [template = '', fixedQuery = ''] = splitTemplate(pathTemplate)
+  const inPath = new Map(given.filter(one => one.in === 'path').map(one => [one.name, one]))
+  const [template = '', queryTemplate = ''] = splitTemplate(pathTemplate)
   const path = base.path + fillPath(template, inPath, values)
   const secretNames = new Set(secret.map(([name]) => name))
-  const pairs = placement
+  const pairs = given
     .filter(one => one.in === 'query')
     .flatMap(one => queryPairs(one, ownValue(values, one.argument)))
     .filter(([name]) => !secretNames.has(name))
-  const query = [fixedQuery, ...[...pairs, ...secret].map(([name, value]) => `${name}=${value}`)]
+  const ofTemplate = fillQuery(queryTemplate, inPath, values)
+  const query = [ofTemplate, ...[...pairs, ...secret].map(([name, value]) => `${name}=${value}`)]
   const written = query.filter(part => part !== '').join('&')
   const url = base.origin + path + (written === '' ? '' : `?${written}`)
   requireUnchanged(url, base, path)
@@ -99,28 +103,25 @@ function baseOf(baseUrl: string): { origin: string; path: string } {
   return { origin: target.url.origin, path: target.url.pathname.replace(/\/+$/, '') }
 }
 
-/** The path and the fixed query that some documents write behind it; a fragment is never sent. */
+/** The path, and the query that some documents write behind it; a fragment is never sent. */
 function splitTemplate(template: string): string[] {
   const [sent = ''] = template.split('#', 1)
   const mark = sent.indexOf('?')
-  if (mark === -1) return [sent]
-  return [
-    sent.slice(0, mark),
-    sent
-      .slice(mark + 1)
-      .split('&')
-      .map(encodeQueryPiece)
-      .join('&'),
-  ]
+  return mark === -1 ? [sent] : [sent.slice(0, mark), sent.slice(mark + 1)]
 }
 
-function encodeQueryPiece(piece: string): string {
-  return piece.split('=').map(encodeLiteralPath).join('=')
+function fillQuery(template: string, inPath: Map<string, PlacedArgument>, values: Arguments): string {
+  return splitAtNames(template)
+    .map((piece, index) => {
+      if (index % 2 === 0) return encodeLiteralPath(piece)
+      const argument = inPath.get(piece.slice(1, -1))
+      return encodeValue(argument === undefined ? piece : textOf(ownValue(values, argument.argument)))
+    })
+    .join('')
 }
 
 function fillPath(template: string, inPath: Map<string, PlacedArgument>, values: Arguments): string {
-  const path = template
-    .split(/(\{[^{}/]+\})/)
+  const path = splitAtNames(template)
     .map((piece, index) =>
       index % 2 === 0 ? encodeLiteralPath(piece) : fillPlaceholder(piece, inPath, values),
     )

@@ -26,7 +26,6 @@ const details: readonly Detail[] = [
   { depth: 2, descriptionCharacters: 60, enumValues: 10 },
   { depth: 1, descriptionCharacters: 0, enumValues: 10 },
 ]
-const stepsPerAttempt = 3000
 const longestArgument = 64
 /** In the order in which they get the name that they have in the document. */
 const places: readonly PlacedArgument['in'][] = ['path', 'query', 'header', 'cookie']
@@ -61,31 +60,62 @@ export type DescribedArguments =
   | { ok: true; schema: ArgumentSchema; warnings: string[] }
   | { ok: false; reason: string }
 
+/** What describing may still cost, over all operations of a document; then everything is described with little detail. */
+export interface Effort {
+  characters: number
+}
+
 /** With as much detail as fits; what had to be left out is said. */
 export function describeArguments(
   references: References,
   parts: NamedParts,
   description: string | undefined,
+  effort: Effort,
 ): DescribedArguments {
-  for (const detail of details) {
-    const conversion = startConversion(references, detail, stepsPerAttempt)
+  const attempt = (detail: Detail): DescribedArguments | undefined => {
+    const conversion = startConversion(references, detail, limits.argumentCharacters)
     const schema = argumentSchema(conversion, parts, description)
-    if (conversion.steps < 0 || JSON.stringify(schema).length > limits.argumentCharacters) continue
-    const warnings = [...conversion.problems].map(
-      problem => `A part of its arguments is not described: ${problem}.`,
-    )
-    const isReduced = detail !== details[0]
-    if (isReduced || conversion.isCut) {
-      warnings.push(
-        `Its arguments are described ${detail.depth} levels deep; what lies deeper, or is too long, is left out.`,
-      )
+    effort.characters -= limits.argumentCharacters - conversion.characters
+    const fits = conversion.characters >= 0 && JSON.stringify(schema).length <= limits.argumentCharacters
+    return fits ? { ok: true, schema, warnings: warningsOf(conversion) } : undefined
+  }
+  const best = bestFitting(effort.characters > 0 ? details : details.slice(-2), attempt)
+  return (
+    best ?? {
+      ok: false,
+      reason: `the description of its arguments is longer than ${limits.argumentCharacters} characters`,
     }
-    return { ok: true, schema, warnings }
+  )
+}
+
+/** Most fit as they are; among the others each detail takes less than the one before it, so that halving finds the first that fits. */
+function bestFitting<Result>(
+  candidates: readonly Detail[],
+  attempt: (detail: Detail) => Result | undefined,
+): Result | undefined {
+  const [first, ...smaller] = candidates
+  let best = first && attempt(first)
+  for (let [from, to] = [0, best === undefined ? smaller.length : 0]; from < to; ) {
+    const middle = (from + to) >> 1
+    const detail = smaller[middle]
+    const result = detail && attempt(detail)
+    if (result === undefined) from = middle + 1
+    else {
+      best = result
+      to = middle
+    }
   }
-  return {
-    ok: false,
-    reason: `the description of its arguments is longer than ${limits.argumentCharacters} characters`,
+  return best
+}
+
+function warningsOf({ problems, detail, isCut }: Conversion): string[] {
+  const warnings = [...problems].map(problem => `A part of its arguments is not described: ${problem}.`)
+  if (isCut || detail !== details[0]) {
+    warnings.push(
+      `Its arguments are described ${detail.depth} levels deep; what lies deeper, or is too long, is left out.`,
+    )
   }
+  return warnings
 }
 
 function argumentSchema(

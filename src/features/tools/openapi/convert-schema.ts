@@ -14,9 +14,9 @@ import type { References } from './references.ts'
 export interface Conversion {
   references: References
   detail: Detail
-  /** Schemas that may still be visited. */
-  steps: number
-  /** Whether something was left out because it lies too deep, or the steps were used up. */
+  /** Characters that the result may still have, roughly; negative once it is too large, and nothing more is converted. */
+  characters: number
+  /** Whether something was left out because it lies too deep. */
   isCut: boolean
   /** Clauses about what could not be read. */
   problems: Set<string>
@@ -28,8 +28,11 @@ interface Place {
   open: readonly string[]
 }
 
-export function startConversion(references: References, detail: Detail, steps: number): Conversion {
-  return { references, detail, steps, isCut: false, problems: new Set() }
+/** The least that a schema adds, so that their number is bounded too. */
+const charactersOfSchema = 10
+
+export function startConversion(references: References, detail: Detail, characters: number): Conversion {
+  return { references, detail, characters, isCut: false, problems: new Set() }
 }
 
 export function convertSchema(conversion: Conversion, source: unknown): JsonSchema {
@@ -37,11 +40,8 @@ export function convertSchema(conversion: Conversion, source: unknown): JsonSche
 }
 
 function convert(conversion: Conversion, source: unknown, place: Place): JsonSchema {
-  conversion.steps -= 1
-  if (conversion.steps < 0) {
-    conversion.isCut = true
-    return {}
-  }
+  conversion.characters -= charactersOfSchema
+  if (conversion.characters < 0) return {}
   const found = conversion.references.resolve(source)
   if (!found.ok) {
     conversion.problems.add(found.problem)
@@ -59,6 +59,7 @@ function convert(conversion: Conversion, source: unknown, place: Place): JsonSch
 
 function convertRecord(conversion: Conversion, source: object, place: Place): JsonSchema {
   const simple = simpleKeywords(source, conversion.detail)
+  conversion.characters -= simple.description?.length ?? 0
   if (place.depth > conversion.detail.depth) return cutOff(conversion, source, simple)
   const own: JsonSchema = {
     ...simple,
@@ -88,7 +89,8 @@ function objectKeywords(conversion: Conversion, source: object, place: Place): J
   for (const [name, value] of entriesOf(ownValue(source, 'properties'))) {
     if (isHidden(conversion, name, value)) hidden.add(name)
     else properties.set(name, convert(conversion, value, place))
-    if (conversion.steps < 0) break
+    conversion.characters -= name.length
+    if (conversion.characters < 0) break
   }
   if (properties.size > 0) schema.properties = Object.fromEntries(properties)
   const required = listOf(ownValue(source, 'required')).filter(

@@ -197,7 +197,7 @@ function attack(document: unknown, seed: number, rounds: number): void {
 }
 
 test('whatever a document holds, it is read or refused', () => {
-  attack(makeOpenApiDocument('https://api.example.com'), 1, 600)
+  attack(makeOpenApiDocument('https://api.example.com'), 1, 300)
 })
 
 describe.skipIf(!existsSync(folder))('mutated real documents (needs REAL_FIXTURES)', () => {

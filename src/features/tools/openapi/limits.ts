@@ -5,6 +5,8 @@ export const limits = {
   argumentCharacters: 32_000,
   /** Of all tools together, as characters of JSON. */
   totalCharacters: 16_000_000,
+  /** Visited while the arguments of all tools are described, before detail is saved on. */
+  describedCharacters: 20_000_000,
   parametersPerOperation: 200,
   /** Aliases that a YAML document may expand to, as the library counts them. */
   aliases: 1000,
@@ -16,5 +18,5 @@ export const limits = {
   pathCharacters: 2000,
   descriptionCharacters: 2000,
   /** Milliseconds until reading is given up. */
-  readMs: 20_000,
+  readMs: 15_000,
 } as const

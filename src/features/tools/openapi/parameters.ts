@@ -1,5 +1,6 @@
 import { isConnectionHeader, isHeaderName } from '../calling/header-rules.ts'
 import type { PlacedArgument } from '../calling/http-configuration.ts'
+import { namesInPath } from '../calling/path-template.ts'
 import { ownValue } from '../calling/values.ts'
 import { isCleanName } from './clean-text.ts'
 import { entriesOf, listOf } from './convert-schema.ts'
@@ -51,7 +52,7 @@ export function readParameters(
       }
     }
   }
-  const names = new Set(placeholdersIn(template))
+  const names = new Set(namesInPath(template))
   const declared = [...found.values()]
   const undeclared = [...names].filter(name => !declared.some(one => one.in === 'path' && one.name === name))
   for (const { name } of declared.filter(one => one.in === 'path' && !names.has(one.name))) {
@@ -59,11 +60,6 @@ export function readParameters(
   }
   const placed = declared.filter(one => one.in !== 'path' || names.has(one.name))
   return { parameters: [...undeclared.map(fromTemplate), ...placed], warnings }
-}
-
-/** Names in braces, in the order of the path. */
-export function placeholdersIn(template: string): string[] {
-  return [...template.matchAll(/\{([^{}/]+)\}/g)].map(([, name = '']) => name)
 }
 
 function comparedName({ in: place, name }: Parameter): string {

@@ -27,26 +27,34 @@ function parseJson(text: string): ParsedText {
 /** Without custom tags, and with bounded aliases: a short text must not stand for a huge document. */
 function parseYaml(text: string): ParsedText {
   try {
-    const lines = new LineCounter()
-    const document = parseDocument(text, {
+    const lineCounter = new LineCounter()
+    // Making errors pretty takes quadratic time where there are many.
+    const options = {
       schema: 'core',
       merge: true,
-      lineCounter: lines,
+      lineCounter,
+      prettyErrors: false,
       logLevel: 'error',
-    })
+    } as const
+    const document = parseDocument(text, options)
     const [problem] = document.errors
-    if (problem !== undefined) throw problem
-    return { ok: true, value: document.toJS({ maxAliasCount: limits.aliases }) }
+    if (problem === undefined) return { ok: true, value: document.toJS({ maxAliasCount: limits.aliases }) }
+    const { line, col } = lineCounter.linePos(problem.pos[0])
+    return notYaml(`${reasonOf(problem)} at line ${line}, column ${col}`)
   } catch (error) {
-    return refusal(`The document is not valid YAML (${reasonOf(error)}); correct it and try again.`)
+    return notYaml(reasonOf(error))
   }
 }
 
-/** The first line of the parser's message, without the piece of the document that it quotes. */
+function notYaml(reason: string): ParsedText {
+  return refusal(`The document is not valid YAML (${reason}); correct it and try again.`)
+}
+
+/** The first line of the parser's message. */
 function reasonOf(error: unknown): string {
-  if (error instanceof RangeError) return 'it is nested too deeply'
   const [line = ''] = error instanceof Error ? error.message.split('\n') : []
-  return line.replace(/:$/, '').slice(0, 200).toWellFormed() || 'it can not be read'
+  if (error instanceof RangeError || /call stack/.test(line)) return 'it is nested too deeply'
+  return line.slice(0, 200).toWellFormed() || 'it can not be read'
 }
 
 function refusal(issue: string): ParsedText {

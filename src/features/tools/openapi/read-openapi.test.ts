@@ -509,6 +509,16 @@ describe('schemas', () => {
       { allOf: [{ minLength: 2 }, { pattern: '^a' }] },
     ],
     [
+      'parts that are closed',
+      {
+        allOf: [
+          { type: 'object', properties: { a: {} }, additionalProperties: false, minProperties: 1 },
+          { maxProperties: 3 },
+        ],
+      },
+      { allOf: [{ type: 'object', properties: { a: {} }, minProperties: 1 }, { maxProperties: 3 }] },
+    ],
+    [
       'a dangerous pattern',
       { type: 'string', pattern: '^(a+)+$' },
       { type: 'string', description: 'Pattern: ^(a+)+$' },

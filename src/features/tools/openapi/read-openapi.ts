@@ -76,7 +76,8 @@ interface Collected {
 function readDocument(document: JsonRecord, isBefore31: boolean, documentUrl?: string): ImportedDocument {
   const references = createReferences(document, { isBefore31, documentUrl })
   const security = createSecurity(document, references)
-  const context: ReadContext = { references, security, document, documentUrl }
+  const effort = { characters: limits.describedCharacters }
+  const context: ReadContext = { references, security, document, documentUrl, effort }
   const collected: Collected = {
     operations: [],
     skipped: [],

@@ -1,12 +1,14 @@
 import type { ImportedConfiguration, Method, SecurityScheme } from '../calling/http-configuration.ts'
+import { namesInPath } from '../calling/path-template.ts'
 import { isDotSegment } from '../calling/percent-encoding.ts'
 import type { JsonRecord } from '../calling/values.ts'
 import { ownValue } from '../calling/values.ts'
+import type { Effort } from './arguments.ts'
 import { describeArguments, nameArguments, placementOf, requestBodyOf } from './arguments.ts'
 import { cleanLine, cleanText, isCleanName } from './clean-text.ts'
 import { limits } from './limits.ts'
 import type { Parameter } from './parameters.ts'
-import { placeholdersIn, readParameters } from './parameters.ts'
+import { readParameters } from './parameters.ts'
 import type { ImportedOperation } from './read-openapi.ts'
 import type { References } from './references.ts'
 import { readRequestBody } from './request-body.ts'
@@ -18,6 +20,7 @@ export interface ReadContext {
   documentUrl: string | undefined
   references: References
   security: Security
+  effort: Effort
 }
 
 interface FoundOperation {
@@ -47,7 +50,7 @@ export function readOperation(context: ReadContext, found: FoundOperation): Read
   const security = context.security.requirementsOf(operation)
   const parts = nameArguments(withoutSecrets(read.parameters, security.alternatives), body.body)
   const words = wordsOf(operation, item, `${method} ${path}`)
-  const described = describeArguments(references, parts, words.details)
+  const described = describeArguments(references, parts, words.details, context.effort)
   if (!described.ok) return described
   const server = serverOf([operation, item, context.document], context.documentUrl)
   const requestBody = requestBodyOf(parts)
@@ -85,7 +88,7 @@ function pathProblem(path: string): string | undefined {
     return `its path is longer than ${limits.pathCharacters} characters`
   if (!isCleanName(path)) return "its path holds characters that can't be sent"
   if (path.split(/[/?#]/).some(isDotSegment)) return 'its path holds "." or ".." as a part'
-  if (placeholdersIn(path).some(name => name.length > limits.nameCharacters)) {
+  if (namesInPath(path).some(name => name.length > limits.nameCharacters)) {
     return 'a parameter of its path has too long a name'
   }
   return undefined

@@ -1,0 +1,14 @@
+/** Path templates of OpenAPI: a name in braces is a place, whatever characters the name has. */
+
+const place = /(\{[^{}/]+\})/
+
+/** What stands around the places, and at every odd index a place with its braces. */
+export function splitAtNames(template: string): string[] {
+  return template.split(place)
+}
+
+/** Each name once, in the order of the path. */
+export function namesInPath(template: string): string[] {
+  const places = splitAtNames(template).filter((_, index) => index % 2 === 1)
+  return [...new Set(places.map(one => one.slice(1, -1)))]
+}
