@@ -11,6 +11,7 @@ import { composeAgents } from './composition/agents.ts'
 import { composeChat } from './composition/chat.ts'
 import type { Foundation } from './composition/foundation.ts'
 import { openFoundation } from './composition/foundation.ts'
+import { composeMcp } from './composition/mcp.ts'
 import { composeSources } from './composition/sources.ts'
 import type { Surroundings } from './composition/surroundings.ts'
 import type { Configuration } from './config.ts'
@@ -52,6 +53,7 @@ export async function buildService(
   const { agents, settings } = await composeAgents(app, needs)
   registerOperationRoutes(app, { metrics, isReady: () => agents.isReady() })
   const knowledge = composeSources(app, { ...needs, settings })
+  const mcp = composeMcp(app, needs)
   const chat = composeChat(app, { ...needs, settings, knowledge })
   await app.ready()
   await foundation.runner.start()
@@ -71,6 +73,7 @@ export async function buildService(
       clearTimeout(patience)
       clearInterval(sweep)
       await foundation.runner.stop(jobsGraceMs)
+      await mcp.close()
       await foundation.close()
     },
   }
