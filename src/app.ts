@@ -11,6 +11,7 @@ import { composeAgents } from './composition/agents.ts'
 import { composeChat } from './composition/chat.ts'
 import type { Foundation } from './composition/foundation.ts'
 import { openFoundation } from './composition/foundation.ts'
+import { composeMcp } from './composition/mcp.ts'
 import { composeMcpEndpoint } from './composition/mcp-endpoint.ts'
 import { createModelTools } from './composition/model-tools.ts'
 import { composeSources } from './composition/sources.ts'
@@ -57,8 +58,9 @@ export async function buildService(
   registerOperationRoutes(app, { metrics, isReady: () => agents.isReady() })
   const knowledge = composeSources(app, { ...needs, settings })
   const sql = composeSql(app, needs)
-  const tools = composeTools(app, needs)
-  const modelTools = createModelTools({ foundation, settings, knowledge, sql, tools })
+  const mcp = composeMcp(app, needs)
+  const tools = composeTools(app, { ...needs, mcp })
+  const modelTools = createModelTools({ foundation, settings, knowledge, sql, tools, mcp })
   const chat = composeChat(app, { ...needs, settings, knowledge, modelTools })
   composeMcpEndpoint(app, { foundation, surroundings, agents, chat, modelTools })
   await app.ready()
@@ -79,6 +81,7 @@ export async function buildService(
       clearTimeout(patience)
       clearInterval(sweep)
       await foundation.runner.stop(jobsGraceMs)
+      await mcp.close()
       await foundation.close()
     },
   }

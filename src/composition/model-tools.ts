@@ -2,6 +2,7 @@ import type { SettingsService } from '#features/agents/settings.service.ts'
 import { browseUrl } from '#features/chat/builtin-tools/browse-url.ts'
 import { executeSql } from '#features/chat/builtin-tools/execute-sql.ts'
 import { searchKnowledge } from '#features/chat/builtin-tools/search-knowledge.ts'
+import type { McpService } from '#features/mcp/mcp.service.ts'
 import type { Knowledge } from '#features/sources/knowledge.service.ts'
 import { createPageReader } from '#features/sources/page-reader.service.ts'
 import type { SqlService } from '#features/sql/sql.service.ts'
@@ -17,10 +18,11 @@ interface Needs {
   knowledge: Knowledge
   sql: SqlService
   tools: ToolsService
+  mcp: McpService
 }
 
 /** What a model may call, made anew for each agent that uses it. */
-export function createModelTools({ foundation, settings, knowledge, sql, tools }: Needs) {
+export function createModelTools({ foundation, settings, knowledge, sql, tools, mcp }: Needs) {
   const readPage = createPageReader(foundation.documentWorkers)
 
   const knowledgeTool = (agent: AgentHandle): Tool =>
@@ -42,9 +44,13 @@ export function createModelTools({ foundation, settings, knowledge, sql, tools }
     knowledgeTool,
     /** Those that come with the service. */
     builtIn,
-    /** Those, and what the agent was given; no two have one name. */
-    all: async (agent: AgentHandle): Promise<Tool[]> =>
-      nameTools([...builtIn(agent), ...(await tools.tools(agent))]),
+    /** Those, what the agent was given, and what its MCP servers offer; no two have one name. */
+    async all(agent: AgentHandle): Promise<Tool[]> {
+      const given = await tools.tools(agent)
+      const own = nameTools([...builtIn(agent), ...given.tools])
+      const taken = new Set(own.map(({ name }) => name))
+      return [...own, ...(await mcp.tools(agent, { taken, except: given.wrapped }))]
+    },
   }
 }
 

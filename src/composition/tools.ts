@@ -1,3 +1,4 @@
+import type { McpService } from '#features/mcp/mcp.service.ts'
 import { createHttpCall } from '#features/tools/calling/http-call.ts'
 import { createJavascriptCall } from '#features/tools/calling/javascript-call.ts'
 import { createToolCalls } from '#features/tools/calling/tool-calls.ts'
@@ -11,7 +12,6 @@ import { createOpenApiReader } from '#features/tools/openapi/openapi-reader.ts'
 import { registerToolRoutes } from '#features/tools/tools.routes.ts'
 import type { ToolsService } from '#features/tools/tools.service.ts'
 import { createToolsService } from '#features/tools/tools.service.ts'
-import { invalid } from '#platform/errors.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Configuration } from '../config.ts'
 import type { Foundation } from './foundation.ts'
@@ -21,10 +21,14 @@ interface Needs {
   foundation: Foundation
   surroundings: Surroundings
   configuration: Configuration
+  mcp: McpService
 }
 
 /** Puts the tools feature together and registers its routes. */
-export function composeTools(app: App, { foundation, surroundings, configuration }: Needs): ToolsService {
+export function composeTools(
+  app: App,
+  { foundation, surroundings, configuration, mcp }: Needs,
+): ToolsService {
   const { agentSecrets, outbound, documentWorkers, sandbox } = foundation
   const { clock, ids } = surroundings
   const { maxUploadBytes } = configuration
@@ -34,10 +38,10 @@ export function composeTools(app: App, { foundation, surroundings, configuration
     credentials,
     http: createHttpCall(outbound),
     javascript: createJavascriptCall(sandbox),
-    mcp: unknownServer,
+    mcp: (agent, { serverId, toolName }, given, signal) => mcp.call(agent, serverId, toolName, given, signal),
   })
-  const offered = createOfferedTools({ calls, mcpDefinition: unknownServer })
-  const tools = createToolsService({ agentSecrets, offered, requireMcpTool: unknownServer, clock, ids })
+  const offered = createOfferedTools({ calls, findMcpTool: mcp.find })
+  const tools = createToolsService({ agentSecrets, offered, findMcpTool: mcp.find, clock, ids })
   const imports = createImportService({
     readRequest: createImportRequestReader(documentWorkers),
     readDocument: createOpenApiReader(documentWorkers),
@@ -50,8 +54,4 @@ export function composeTools(app: App, { foundation, surroundings, configuration
   registerCredentialRoutes(app, credentials)
   registerImportRoutes(app, { imports, maxBytes: Math.ceil((maxUploadBytes * 4) / 3) })
   return tools
-}
-
-async function unknownServer(): Promise<never> {
-  throw invalid('configuration.serverId', 'there is no such MCP server')
 }

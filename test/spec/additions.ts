@@ -55,6 +55,16 @@ export const additions = [
     why: 'A person fills that in, once for all tools of the cluster.',
   },
   {
+    route: 'GET /api/agents/{id}/mcp/{serverId}',
+    area: 'mcp',
+    why: 'Whether a server can be reached is asked of one server, too.',
+  },
+  {
+    route: 'POST /api/agents/{id}/mcp/{serverId}/approve',
+    area: 'mcp',
+    why: 'New and changed tools wait until a person has agreed to them.',
+  },
+  {
     route: 'POST /api/agents/{id}/workflows/executions/{executionId}/terminate',
     area: 'workflows',
     why: 'The status `terminated` needs a call that brings it about.',

@@ -2,7 +2,14 @@ import type { Area } from './rest-row.ts'
 import { limitRow, row } from './row.ts'
 
 /** Areas whose rows must have routes and tests; access belongs to agents. */
-export const builtAreas = ['agents', 'chat', 'sources', 'sql', 'tools'] as const satisfies readonly Area[]
+export const builtAreas = [
+  'agents',
+  'chat',
+  'mcp',
+  'sources',
+  'sql',
+  'tools',
+] as const satisfies readonly Area[]
 
 interface PendingRow {
   marker: string

@@ -1,38 +1,40 @@
+import type { McpService } from '#features/mcp/mcp.service.ts'
 import { fromForeignSchema } from '#models/foreign-schema.ts'
 import type { Tool } from '#models/tool.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { ToolCalls } from './calling/tool-calls.ts'
+import type { McpConfiguration } from './configuration.ts'
 import { parametersOf } from './configuration.ts'
 import type { StoredTool } from './tools.repository.ts'
-import { listEnabledTools } from './tools.repository.ts'
-import type { AgentTool } from './tools.schema.ts'
+import { listOfferable } from './tools.repository.ts'
 
 /** A tool that can be called, or why it can't. */
 export type Offer = { tool: Tool; reason?: never } | { tool?: never; reason: string }
 
-/** What an MCP server says of one of its tools. */
-export interface McpDefinition {
-  description: string
-  parameters: Tool['parameters']
+/** Finds what a person has agreed to of a tool of an MCP server, or says why it can't be called. */
+export type FindMcpTool = McpService['find']
+
+export interface Offered {
+  /** By cluster and name. */
+  tools: Tool[]
+  /** Tools of MCP servers that a person has made tools of the agent's own, enabled or not: these decide for them. */
+  wrapped: McpConfiguration[]
 }
 
 interface Needs {
   calls: ToolCalls
-  /** The definition that a person has agreed to, or why the tool can't be called. */
-  mcpDefinition(
-    agent: AgentHandle,
-    configuration: AgentTool['configuration'],
-  ): Promise<{ definition: McpDefinition } | { reason: string }>
+  findMcpTool: FindMcpTool
 }
 
 /** Turns stored tools into what a model may call. */
-export function createOfferedTools({ calls, mcpDefinition }: Needs) {
+export function createOfferedTools({ calls, findMcpTool }: Needs) {
   async function one(agent: AgentHandle, stored: StoredTool): Promise<Offer> {
     const own = parametersOf(stored)
     if (own !== undefined) return { tool: offer(agent, stored, own, stored.description) }
-    const found = await mcpDefinition(agent, stored.configuration)
-    if ('reason' in found) return found
-    const { parameters, description } = found.definition
+    const { serverId, toolName } = stored.configuration as McpConfiguration
+    const found = await findMcpTool(agent, serverId, toolName)
+    if ('problem' in found) return { reason: found.problem }
+    const { parameters, description } = found.tool
     return {
       tool: offer(agent, stored, parameters, stored.description === '' ? description : stored.description),
     }
@@ -56,10 +58,17 @@ export function createOfferedTools({ calls, mcpDefinition }: Needs) {
   return {
     one,
 
-    /** The enabled tools that can be called, by cluster and name. */
-    async all(agent: AgentHandle): Promise<Tool[]> {
-      const offers = await Promise.all((await listEnabledTools(agent.db)).map(stored => one(agent, stored)))
-      return offers.flatMap(({ tool }) => tool ?? [])
+    /** The enabled tools that can be called. */
+    async all(agent: AgentHandle): Promise<Offered> {
+      const stored = await listOfferable(agent.db)
+      const enabled = stored.filter(({ isEnabled }) => isEnabled)
+      const offers = await Promise.all(enabled.map(tool => one(agent, tool)))
+      return {
+        tools: offers.flatMap(({ tool }) => tool ?? []),
+        wrapped: stored
+          .filter(({ type }) => type === 'mcp')
+          .map(({ configuration }) => configuration as McpConfiguration),
+      }
     },
   }
 }

@@ -50,8 +50,12 @@ function selectTools(database: Database) {
   return database.selectFrom('tools').select(columns)
 }
 
-const selectEnabled = prepareQuery((database: Database, _value: ValueOf<never>) =>
-  selectTools(database).where('is_enabled', '=', 1).orderBy('cluster').orderBy('name').orderBy('id'),
+const selectOfferable = prepareQuery((database: Database, _value: ValueOf<never>) =>
+  selectTools(database)
+    .where(({ eb, or }) => or([eb('is_enabled', '=', 1), eb('type', '=', 'mcp')]))
+    .orderBy('cluster')
+    .orderBy('name')
+    .orderBy('id'),
 )
 
 export async function listTools(database: Database, query: ToolListQuery): Promise<Page<StoredTool>> {
@@ -62,9 +66,9 @@ export async function listTools(database: Database, query: ToolListQuery): Promi
   return { rows: rows.map(toTool), meta }
 }
 
-/** By cluster, then name: those without a cluster come first. */
-export async function listEnabledTools(database: Database): Promise<StoredTool[]> {
-  return (await selectEnabled(database, {})).map(toTool)
+/** The enabled ones and all of type `mcp`, by cluster, then name: those without a cluster come first. */
+export async function listOfferable(database: Database): Promise<StoredTool[]> {
+  return (await selectOfferable(database, {})).map(toTool)
 }
 
 export async function listCluster(database: Database, cluster: string): Promise<StoredTool[]> {

@@ -1,14 +1,15 @@
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
-import { notFound } from '#platform/errors.ts'
+import { invalid, notFound } from '#platform/errors.ts'
 import type { Page } from '#platform/http/list-query.ts'
 import type { Ids } from '#platform/ids.ts'
 import { inTransaction } from '#platform/transaction.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentSecrets } from '#storage/agent-secrets.ts'
+import type { McpConfiguration } from './configuration.ts'
 import { requireConfiguration } from './configuration.ts'
 import { deleteCredentials, listCredentials } from './credentials.repository.ts'
-import type { OfferedTools } from './offered-tools.ts'
+import type { FindMcpTool, OfferedTools } from './offered-tools.ts'
 import { testTool } from './test-tool.ts'
 import { createToolStore, toPublic } from './tool-store.ts'
 import type { StoredTool } from './tools.repository.ts'
@@ -18,14 +19,13 @@ import type { AgentTool, NewTool, ToolChanges, ToolListQuery } from './tools.sch
 interface Needs {
   agentSecrets: AgentSecrets
   offered: OfferedTools
-  /** Throws VALIDATION_ERROR where a tool of type `mcp` names a server or tool that the agent does not have. */
-  requireMcpTool(agent: AgentHandle, configuration: AgentTool['configuration']): Promise<void>
+  findMcpTool: FindMcpTool
   clock: Clock
   ids: Ids
 }
 
 /** The tools that people give an agent. */
-export function createToolsService({ agentSecrets, offered, requireMcpTool, clock, ids }: Needs) {
+export function createToolsService({ agentSecrets, offered, findMcpTool, clock, ids }: Needs) {
   const store = createToolStore(agentSecrets)
 
   async function require({ db }: AgentHandle, toolId: string): Promise<StoredTool> {
@@ -36,7 +36,10 @@ export function createToolsService({ agentSecrets, offered, requireMcpTool, cloc
 
   async function check(agent: AgentHandle, { type, configuration }: AgentTool): Promise<void> {
     requireConfiguration(type, configuration)
-    if (type === 'mcp') await requireMcpTool(agent, configuration)
+    if (type !== 'mcp') return
+    const { serverId, toolName } = configuration as McpConfiguration
+    const found = await findMcpTool(agent, serverId, toolName)
+    if ('problem' in found) throw invalid('configuration', found.problem)
   }
 
   return {

@@ -1,0 +1,75 @@
+import { fromForeignSchema } from '#models/foreign-schema.ts'
+import { AppError, conflict, invalid } from '#platform/errors.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { CallResult, OutgoingCall } from './client/connect.ts'
+import { ServerRefusal } from './client/connect.ts'
+import type { ServerRow } from './mcp.repository.ts'
+import { findTool, parametersOf } from './mcp.repository.ts'
+import type { ServerAccess } from './server-access.ts'
+import type { ToolResult } from './tool-result.ts'
+import { errorText, toolResult, withoutSecret } from './tool-result.ts'
+
+interface ToolCall {
+  agent: AgentHandle
+  row: ServerRow
+  toolName: string
+  input: Record<string, unknown>
+  signal: AbortSignal
+}
+
+type StoredTool = Awaited<ReturnType<typeof findTool>>
+type JudgedTool = { tool: NonNullable<StoredTool> } | { problem: string }
+
+/** The tool if it may be called, else why not, as a sentence. */
+export function judgeTool(server: string, name: string, tool: StoredTool): JudgedTool {
+  if (tool === undefined || tool.position === null)
+    return { problem: `The MCP server "${server}" has no tool "${name}".` }
+  if (tool.approved_hash === tool.definition_hash) return { tool }
+  const what = `The tool "${name}" of the MCP server "${server}"`
+  return {
+    problem:
+      tool.approved_hash === null
+        ? `${what} is new: a person has to approve it first.`
+        : `${what} has changed since it was approved: a person has to approve it again.`,
+  }
+}
+
+/**
+ * Calls a tool if its definition is the approved one, which is looked at again when the server's list has been read on the
+ * way. @throws AppError with a sentence that a model may read.
+ */
+export async function callApprovedTool(access: ServerAccess, call: ToolCall): Promise<ToolResult> {
+  const { agent, row } = call
+  await approvedCall(call)
+  const signal = AbortSignal.any([call.signal, agent.signal])
+  return access.use(agent, row, {
+    signal,
+    async run({ connection, token }) {
+      const outgoing = await approvedCall(call)
+      const result = await connection.callTool(outgoing, signal).catch((error: unknown) => {
+        throw error instanceof ServerRefusal ? failed(call.toolName, error.message, token) : error
+      })
+      return answerOf(result, call.toolName, token)
+    },
+  })
+}
+
+/** The call as it is sent, with the schema that a person has agreed to. */
+async function approvedCall({ agent, row, toolName, input }: ToolCall): Promise<OutgoingCall> {
+  const judged = judgeTool(row.name, toolName, await findTool(agent.db, row.id, toolName))
+  if ('problem' in judged) throw conflict(judged.problem)
+  const parameters = parametersOf(judged.tool.parameters)
+  const issue = fromForeignSchema(parameters).check(input)
+  if (issue !== undefined) throw invalid('', issue)
+  return { name: toolName, parameters, arguments: input }
+}
+
+function answerOf(result: CallResult, toolName: string, token: string | undefined): ToolResult {
+  if (result.isError) throw failed(toolName, errorText(result), token)
+  return withoutSecret(toolResult(result), token)
+}
+
+function failed(toolName: string, reason: string, token: string | undefined): AppError {
+  const told = withoutSecret(reason, token).slice(0, 2000).toWellFormed()
+  return new AppError('OUTBOUND_FAILED', `The tool "${toolName}" failed: ${told || 'it gave no reason.'}`)
+}

@@ -1,0 +1,254 @@
+import { describe, expect, it, vi } from 'vitest'
+import type { FakeMcpServer } from '#test/support/fake-mcp-server.ts'
+import { fakeMcpServer, sendJson, textResult, toolNamed } from '#test/support/fake-mcp-server.ts'
+import { mcpStage } from '#test/support/mcp-stage.ts'
+import type { McpLimits } from './mcp-limits.ts'
+
+const never = new AbortController().signal
+
+async function callStage(
+  limits: Partial<McpLimits> = {},
+  tools = [toolNamed('say')],
+  prepare: (fake: FakeMcpServer) => void = () => {},
+) {
+  const stage = await mcpStage({ limits })
+  const fake = await fakeMcpServer(tools)
+  prepare(fake)
+  const { id } = await stage.service.register(stage.agent, { name: 'files', url: fake.url })
+  const call = (input: Record<string, unknown> = {}, signal = never, name = 'say') =>
+    stage.service.call(stage.agent, id, name, input, signal)
+  return { ...stage, fake, id, call }
+}
+
+/** Answers calls by itself. */
+function onCall(fake: FakeMcpServer, answer: (...parameters: Parameters<FakeMcpServer['handle']>) => void) {
+  fake.handle = (request, response, message) => {
+    if (message?.method !== 'tools/call') return false
+    answer(request, response, message)
+    return true
+  }
+}
+
+describe('the answer of a tool', () => {
+  it('is what a model can read, without files', async () => {
+    const { fake, call } = await callStage()
+    const image = Buffer.alloc(3000).toString('base64')
+    fake.callTool = () => ({
+      content: [
+        { type: 'text', text: 'one' },
+        { type: 'image', data: image, mimeType: 'image/png' },
+        { type: 'audio', data: image, mimeType: 'audio/wav' },
+        { type: 'text', text: 'two' },
+        { type: 'resource_link', uri: 'file:///a', name: 'a' },
+        { type: 'resource', resource: { uri: 'file:///b', text: 'three' } },
+        { type: 'resource', resource: { uri: 'file:///c', blob: image, mimeType: 'application/pdf' } },
+      ],
+      structuredContent: { count: 2 },
+    })
+    expect(await call()).toEqual({
+      text: 'one\n\ntwo\n\nthree',
+      structuredContent: { count: 2 },
+      attachments: [
+        { type: 'image', mimeType: 'image/png', bytes: 3000 },
+        { type: 'audio', mimeType: 'audio/wav', bytes: 3000 },
+        { type: 'resource_link', uri: 'file:///a', name: 'a' },
+        { type: 'resource', uri: 'file:///b' },
+        { type: 'resource', uri: 'file:///c', mimeType: 'application/pdf', bytes: 3000 },
+      ],
+    })
+    fake.callTool = () => ({
+      content: [{ type: 'text', text: '{"count": 2}' }],
+      structuredContent: { count: 2 },
+    })
+    expect(await call()).toEqual({ structuredContent: { count: 2 } })
+    fake.callTool = () => textResult('x'.repeat(300_000))
+    expect((await call()).text).toMatch(/x\n\[… 100000 characters left out …]$/)
+    fake.callTool = () => ({ content: [] })
+    expect(await call()).toEqual({})
+  })
+
+  it('may be an error, which is told in bounded words', async () => {
+    const { fake, call } = await callStage()
+    fake.callTool = () => ({ ...textResult(`No such file ${'x'.repeat(100_000)}`), isError: true })
+    const error = await call().catch((reason: Error) => reason)
+    expect(error).toMatchObject({ code: 'OUTBOUND_FAILED' })
+    expect(String(error)).toContain('The tool "say" failed: No such file')
+    expect(String(error).length).toBeLessThan(2200)
+    onCall(fake, (_request, response, message) =>
+      sendJson(response, { jsonrpc: '2.0', id: message?.id, error: { code: -32_602, message: 'bad words' } }),
+    )
+    await expect(call()).rejects.toThrow('The tool "say" failed: bad words')
+  })
+
+  it('is given up when it is larger than the limit, as JSON and as an event', async () => {
+    const { fake, call } = await callStage()
+    fake.callTool = () => textResult('x'.repeat(2_200_000))
+    await expect(call()).rejects.toThrow('its answer is larger than an MCP server may send')
+    fake.callTool = () => ({ content: [], structuredContent: { many: Array(110_000).fill({}) } })
+    await expect(call()).rejects.toThrow('its answer is larger than an MCP server may send')
+    onCall(fake, (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      const line = 'x'.repeat(100_000)
+      const more = () => {
+        while (!response.destroyed && response.write(line));
+      }
+      response.on('drain', more)
+      more()
+    })
+    await expect(call()).rejects.toThrow('its answer is larger than an MCP server may send')
+    fake.handle = () => false
+    fake.callTool = () => textResult('short')
+    expect(await call()).toEqual({ text: 'short' })
+  })
+
+  it('comes in as many pieces as the server likes', async () => {
+    const { fake, call } = await callStage()
+    onCall(fake, (_request, response, message) => {
+      const answer = JSON.stringify({ jsonrpc: '2.0', id: message?.id, result: textResult('piece by piece') })
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      for (const letter of `event: message\r\ndata: ${answer}\r\n\r\n`) response.write(letter)
+      response.end()
+    })
+    expect(await call()).toEqual({ text: 'piece by piece' })
+  })
+})
+
+describe('a call', () => {
+  it('is checked against the schema that was agreed to', async () => {
+    const { fake, call } = await callStage()
+    await expect(call({ text: 7 })).rejects.toThrow('The arguments do not fit: text must be string.')
+    await expect(call({}, never, 'other')).rejects.toThrow('has no tool "other"')
+    expect(fake.calls).toEqual([])
+  })
+
+  it('ends with the patience that it is given, and leaves others alone', async () => {
+    const { fake, call } = await callStage({ callMs: 300 }, [toolNamed('say'), toolNamed('hang')])
+    onCall(fake, (_request, response, message) => {
+      if (message?.params.name === 'say')
+        sendJson(response, { jsonrpc: '2.0', id: message.id, result: textResult('said') })
+    })
+    const hanging = call({}, never, 'hang')
+    expect(await call()).toEqual({ text: 'said' })
+    await expect(hanging).rejects.toThrow('The MCP server "files" cannot be used. It did not answer in time.')
+    expect(await call()).toEqual({ text: 'said' })
+  })
+
+  it('goes on while the server tells of progress', async () => {
+    const { fake, call } = await callStage({ callMs: 400, longestCallMs: 10_000 })
+    onCall(fake, (_request, response, message) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      const send = (value: object) =>
+        response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', ...value })}\n\n`)
+      const { progressToken } = (message?.params._meta ?? {}) as { progressToken?: unknown }
+      let steps = 0
+      const timer = setInterval(() => {
+        steps += 1
+        if (steps < 8)
+          return send({ method: 'notifications/progress', params: { progressToken, progress: steps } })
+        clearInterval(timer)
+        send({ id: message?.id, result: textResult('done') })
+        return response.end()
+      }, 100)
+    })
+    expect(await call()).toEqual({ text: 'done' })
+  })
+
+  it('that is given up is taken back at the server', async () => {
+    const { fake, call } = await callStage()
+    const caller = new AbortController()
+    onCall(fake, () => caller.abort(new Error('the caller has gone')))
+    await expect(call({}, caller.signal)).rejects.toThrow('the caller has gone')
+    await vi.waitFor(() =>
+      expect(
+        fake.seen.map(({ body }) => body).filter(body => body.includes('notifications/cancelled')),
+      ).toHaveLength(1),
+    )
+  })
+
+  it('is made again in a new session when the server has forgotten the old one', async () => {
+    let live = 0
+    const { fake, call } = await callStage({}, undefined, fake => {
+      fake.handle = ({ headers }, response, message) => {
+        if (message?.method === 'initialize') {
+          live += 1
+          response.setHeader('mcp-session-id', `session ${live}`)
+        }
+        const known = headers['mcp-session-id']
+        const isForgotten = known !== undefined && known !== `session ${live}`
+        if (isForgotten) response.writeHead(404).end()
+        return isForgotten
+      }
+    })
+    expect(await call()).toEqual({ text: 'said' })
+    live += 1
+    expect(await call()).toEqual({ text: 'said' })
+    expect(fake.calls).toHaveLength(3)
+  })
+
+  it('is made again once at most', async () => {
+    const { fake, call } = await callStage({}, undefined, fake => {
+      fake.handle = (_request, response, message) => {
+        if (message?.method === 'initialize') response.setHeader('mcp-session-id', 'never known')
+        if (message?.method === 'tools/call') response.writeHead(404).end()
+        return message?.method === 'tools/call'
+      }
+    })
+    await expect(call()).rejects.toThrow('cannot be used')
+    expect(fake.calls).toHaveLength(2)
+  })
+
+  it('that may have had an effect is not made again', async () => {
+    const { fake, call } = await callStage()
+    await call()
+    onCall(fake, (_request, response) => response.destroy())
+    await expect(call()).rejects.toThrow('closed the connection early')
+    expect(fake.calls).toHaveLength(2)
+    onCall(fake, (_request, response) =>
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(': begun\n\n'),
+    )
+    await expect(call()).rejects.toThrow('closed the connection early')
+    expect(fake.calls).toHaveLength(3)
+  })
+
+  it('is refused when the server has told that its tools have changed', async () => {
+    const { fake, call } = await callStage()
+    onCall(fake, (_request, response, message) => {
+      fake.tools = [toolNamed('say', { description: 'Something else.' })]
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      const send = (value: object) =>
+        response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', ...value })}\n\n`)
+      send({ method: 'notifications/tools/list_changed' })
+      send({ id: message?.id, result: textResult('said') })
+      response.end()
+    })
+    expect(await call()).toEqual({ text: 'said' })
+    await expect(call()).rejects.toThrow('has changed since it was approved')
+    expect(fake.calls).toHaveLength(1)
+  })
+
+  it('is refused when a new connection finds another definition', async () => {
+    const { fake, call, id, service, agent } = await callStage({ idleMs: 0 })
+    fake.tools = [toolNamed('say', { description: 'Something else.' })]
+    await vi.waitFor(() => expect(fake.seen.at(-1)?.method).toBe('POST'))
+    await vi.waitFor(async () => {
+      await expect(call()).rejects.toThrow('has changed since it was approved')
+    })
+    expect(fake.calls.length).toBeLessThan(3)
+    expect(await service.tools(agent)).toEqual([])
+    expect(await service.find(agent, id, 'say')).toHaveProperty('problem')
+  })
+
+  it('asks nothing of us that only a client could give, and compiles no schema', async () => {
+    const schema = {
+      type: 'object',
+      properties: { a: { type: 'string', pattern: '(a+)+$' } },
+      $ref: 'http://x/',
+    }
+    const { fake, call } = await callStage({}, [toolNamed('say', { outputSchema: schema })])
+    fake.callTool = () => ({ content: [], structuredContent: { a: 7 } })
+    expect(await call()).toEqual({ structuredContent: { a: 7 } })
+    const hello = fake.seen.map(({ body }) => body).find(body => body.includes('"initialize"'))
+    expect(JSON.parse(hello ?? '{}')).toMatchObject({ params: { capabilities: {} } })
+    expect(JSON.parse(hello ?? '{}').params.capabilities).toEqual({})
+  })
+})

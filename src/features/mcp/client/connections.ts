@@ -1,0 +1,185 @@
+import { AppError } from '#platform/errors.ts'
+import type { Connection } from './connect.ts'
+import { orAborted } from './connect.ts'
+
+/** A connection in use: it stays until it is let go, whatever happens to it otherwise. */
+export interface HeldConnection extends Disposable {
+  connection: Connection
+  /** Whether it was there before, so that the server may have forgotten it. */
+  isOld: boolean
+  /** The next one to ask gets a new connection; this one ends with its last user. */
+  retire(): void
+}
+
+export interface ConnectionLimits {
+  idleMs: number
+  /** Connections of this process, and of one agent in it. */
+  most: number
+  mostOfAgent: number
+}
+
+interface Agent {
+  agentId: string
+  /** Aborted when the agent is deleted. */
+  signal: AbortSignal
+}
+
+interface Entry {
+  agentId: string
+  opening: Promise<Connection>
+  /** Once it is open. */
+  connection?: Connection
+  users: number
+  idle?: NodeJS.Timeout
+  /** To be called when the agent is being deleted. */
+  onAgentEnd(): void
+  agentSignal: AbortSignal
+}
+
+export interface Connections {
+  /** The connection to a server, opened if there is none. Throws what `open` throws, and the signal's reason. */
+  acquire(
+    agent: Agent,
+    serverId: string,
+    open: () => Promise<Connection>,
+    signal: AbortSignal,
+  ): Promise<HeldConnection>
+  /** To be called when a server is gone. */
+  drop(serverId: string): void
+  /** How many there are, those included that are being opened. */
+  count(): number
+  /** Ends every connection, also those in use. */
+  close(): Promise<void>
+}
+
+/**
+ * The connections of this process, one to each server that is in use. What is not used is closed after a while, and at once
+ * where there would be too many otherwise.
+ */
+export function createConnections(limits: ConnectionLimits): Connections {
+  return new OpenConnections(limits)
+}
+
+class OpenConnections implements Connections {
+  readonly #limits: ConnectionLimits
+  /** In the order of their last use, oldest first. */
+  readonly #entries = new Map<string, Entry>()
+  #isEnded = false
+
+  constructor(limits: ConnectionLimits) {
+    this.#limits = limits
+  }
+
+  async acquire(
+    agent: Agent,
+    serverId: string,
+    open: () => Promise<Connection>,
+    signal: AbortSignal,
+  ): Promise<HeldConnection> {
+    if (this.#isEnded)
+      throw new AppError('SHUTTING_DOWN', 'The server is shutting down. Try again in a moment.')
+    const entry = this.#known(serverId) ?? this.#open(agent, serverId, open)
+    clearTimeout(entry.idle)
+    const isOld = entry.connection !== undefined
+    entry.users += 1
+    let isHeld = true
+    const release = () => {
+      if (isHeld) this.#letGo(serverId, entry)
+      isHeld = false
+    }
+    try {
+      const connection = await orAborted(entry.opening, signal)
+      const retire = () => this.#retire(serverId, entry)
+      return { connection, isOld, retire, [Symbol.dispose]: release }
+    } catch (error) {
+      release()
+      throw error
+    }
+  }
+
+  drop(serverId: string): void {
+    const entry = this.#entries.get(serverId)
+    if (entry !== undefined) this.#retire(serverId, entry)
+  }
+
+  count(): number {
+    return this.#entries.size
+  }
+
+  async close(): Promise<void> {
+    this.#isEnded = true
+    const entries = [...this.#entries.values()]
+    this.#entries.clear()
+    await Promise.all(entries.map(end))
+  }
+
+  #known(serverId: string): Entry | undefined {
+    const entry = this.#entries.get(serverId)
+    if (entry === undefined) return undefined
+    this.#entries.delete(serverId)
+    if (entry.connection?.isClosed()) {
+      if (entry.users === 0) void end(entry)
+      return undefined
+    }
+    this.#entries.set(serverId, entry)
+    return entry
+  }
+
+  #open({ agentId, signal }: Agent, serverId: string, open: () => Promise<Connection>): Entry {
+    this.#makeRoom(agentId)
+    const entry: Entry = {
+      agentId,
+      opening: open(),
+      users: 0,
+      agentSignal: signal,
+      onAgentEnd: () => this.#retire(serverId, entry),
+    }
+    this.#entries.set(serverId, entry)
+    signal.addEventListener('abort', entry.onAgentEnd, { once: true })
+    entry.opening.then(
+      connection => {
+        entry.connection = connection
+      },
+      () => this.#retire(serverId, entry),
+    )
+    return entry
+  }
+
+  #makeRoom(agentId: string): void {
+    const { most, mostOfAgent } = this.#limits
+    const ofAgent = () => [...this.#entries.values()].filter(entry => entry.agentId === agentId).length
+    const isFull = () => this.#entries.size >= most
+    for (const [serverId, entry] of this.#entries) {
+      if (!isFull() && ofAgent() < mostOfAgent) return
+      if (entry.users === 0 && (isFull() || entry.agentId === agentId)) this.#retire(serverId, entry)
+    }
+    if (!isFull() && ofAgent() < mostOfAgent) return
+    throw new AppError(
+      'OUTBOUND_FAILED',
+      'Too many connections to MCP servers are in use. Try again in a moment.',
+    )
+  }
+
+  #letGo(serverId: string, entry: Entry): void {
+    entry.users -= 1
+    if (entry.users > 0) return
+    if (this.#entries.get(serverId) !== entry) void end(entry)
+    else entry.idle = setTimeout(() => this.#retire(serverId, entry), this.#limits.idleMs).unref()
+  }
+
+  /** Whoever uses it still may go on. */
+  #retire(serverId: string, entry: Entry): void {
+    if (this.#entries.get(serverId) !== entry) return
+    this.#entries.delete(serverId)
+    if (entry.users === 0) void end(entry)
+  }
+}
+
+async function end(entry: Entry): Promise<void> {
+  clearTimeout(entry.idle)
+  entry.agentSignal.removeEventListener('abort', entry.onAgentEnd)
+  await entry.opening.then(
+    connection => connection.close(),
+    () => {},
+  )
+}

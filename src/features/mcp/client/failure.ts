@@ -1,0 +1,104 @@
+import { AppError } from '#platform/errors.ts'
+import type { Observations } from './server-fetch.ts'
+import { UselessAnswer } from './server-fetch.ts'
+
+/** What a connection throws; with what was noticed on the way, which the error itself may not tell. */
+export class ServerFailure extends Error {
+  readonly observations: Observations
+
+  constructor(cause: unknown, observations: Observations) {
+    super('The exchange with an MCP server failed.', { cause })
+    this.name = 'ServerFailure'
+    this.observations = observations
+  }
+}
+
+/** What became of an attempt to use a server. */
+export interface Failure {
+  /** `disconnected`: no answer came; `error`: the answer was no use. */
+  status: 'disconnected' | 'error'
+  /** A sentence for a person, without a word of the server's own. */
+  reason: string
+  /** The guard does not let us go there. */
+  isForbidden: boolean
+  /**
+   * Why the server has surely not begun with what it was asked, so that asking once more does no harm: it was not reached,
+   * or answered by HTTP alone, as servers do that have forgotten a session. Undefined where it may have begun.
+   */
+  untouched?: 'not reached' | 'turned away'
+}
+
+/** Codes of connections that were never made. */
+const unconnected = /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|ENETUNREACH|EHOSTUNREACH|UND_ERR_CONNECT_TIMEOUT)$/
+
+/** Statuses by which servers say that they do not know a session (any more). */
+const turningAway = [400, 404, 410]
+
+export function failureOf({ cause, observations }: ServerFailure, hasToken: boolean): Failure {
+  const { refusal, trouble } = observations
+  const chain = causes(cause)
+  const direct = chain.find(link => link instanceof AppError)
+  const known = direct ?? trouble
+  if (refusal !== undefined && known?.code !== 'OUTBOUND_REFUSED')
+    return wrong(refusalReason(refusal, hasToken))
+  if (known !== undefined) {
+    const isForbidden = known.code === 'OUTBOUND_REFUSED'
+    // What went wrong before says nothing of this request.
+    const isUnreached = causes(direct).some(link => unconnected.test(codeOf(link)))
+    const status = isForbidden || known instanceof UselessAnswer ? 'error' : 'disconnected'
+    const failure: Failure = { status, reason: known.message, isForbidden }
+    return isUnreached ? { ...failure, untouched: 'not reached' } : failure
+  }
+  const httpStatus = chain.map(httpStatusOf).find(status => status !== undefined)
+  if (httpStatus !== undefined) {
+    const failure = wrong(statusReason(httpStatus))
+    return turningAway.includes(httpStatus) ? { ...failure, untouched: 'turned away' } : failure
+  }
+  const codes = chain.map(codeOf)
+  if (codes.includes('REQUEST_TIMEOUT') || chain.some(({ name }) => name === 'TimeoutError'))
+    return { ...wrong('It did not answer in time.'), status: 'disconnected' }
+  if (codes.includes('CONNECTION_CLOSED') || codes.includes('NOT_CONNECTED'))
+    return { ...wrong('It closed the connection.'), status: 'disconnected' }
+  return wrong('It does not speak MCP as expected: register the address of its MCP endpoint.')
+}
+
+function wrong(reason: string): Failure {
+  return { status: 'error', reason, isForbidden: false }
+}
+
+function refusalReason(
+  { status, wantsOauth }: NonNullable<Observations['refusal']>,
+  hasToken: boolean,
+): string {
+  const answered = hasToken ? 'It does not accept the token' : 'It asks for credentials'
+  const oauth = wantsOauth ? ' It wants OAuth, which is not supported yet.' : ''
+  if (status === 403) return `It refuses access (HTTP 403).${oauth}`
+  return `${answered} (HTTP 401).${oauth} Register it with a bearer token that it accepts.`
+}
+
+function statusReason(status: number): string {
+  if (status >= 300 && status < 400)
+    return `It redirects to another address (HTTP ${status}), which is not followed. Register that address if it is the server.`
+  if (status >= 500) return `It failed (HTTP ${status}).`
+  return `There is no MCP endpoint at this address (HTTP ${status}).`
+}
+
+/** The HTTP status that an error of the library is about. */
+export function httpStatusOf(error: unknown): number | undefined {
+  if (!(error instanceof Error)) return undefined
+  if ('data' in error && typeof error.data === 'object' && error.data !== null && 'status' in error.data)
+    return typeof error.data.status === 'number' ? error.data.status : undefined
+  // An event stream that could not be opened.
+  return 'event' in error && 'code' in error && typeof error.code === 'number' && error.code >= 300
+    ? error.code
+    : undefined
+}
+
+function codeOf(error: Error): string {
+  return 'code' in error ? String(error.code) : ''
+}
+
+/** An error and what it was caused by, outermost first. */
+function causes(error: unknown): Error[] {
+  return error instanceof Error ? [error, ...causes(error.cause)] : []
+}

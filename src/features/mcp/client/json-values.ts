@@ -1,0 +1,22 @@
+const quote = 0x22
+const comma = 0x2c
+const backslash = 0x5c
+const colon = 0x3a
+const openBracket = 0x5b
+const openBrace = 0x7b
+
+/**
+ * Whether JSON holds more values than that, names and lists among them. Many small values take far longer to read than as many bytes of text, and
+ * nothing else goes on meanwhile; so they are counted before.
+ */
+export function hasMoreValuesThan(json: Uint8Array, most: number): boolean {
+  let values = 0
+  let isText = false
+  for (let index = 0; index < json.length && values <= most; index += 1) {
+    const byte = json[index]
+    if (byte === quote) isText = !isText
+    else if (isText) index += byte === backslash ? 1 : 0
+    else if (byte === comma || byte === colon || byte === openBracket || byte === openBrace) values += 1
+  }
+  return values > most
+}

@@ -1,0 +1,132 @@
+import { AppError } from '#platform/errors.ts'
+import { outboundFailed, toOutboundError } from '#platform/outbound/outbound-failure.ts'
+import { readBody } from '#platform/outbound/response-body.ts'
+import { hasMoreValuesThan } from './json-values.ts'
+import type { StreamBounds, StreamEnd } from './whole-events.ts'
+import { wholeEvents } from './whole-events.ts'
+
+/** Where a server is, and what is shown to it and to nobody else. */
+export interface ServerAddress {
+  url: URL
+  token: string | undefined
+}
+
+export interface AnswerBounds extends StreamBounds {
+  /** Of an answer that is no event stream, in bytes. */
+  maxAnswerBytes: number
+}
+
+/** What was noticed while one connection was in use. */
+export interface Observations {
+  /** The last status that refused us, and whether the refusal speaks of OAuth. */
+  refusal?: { status: number; wantsOauth: boolean }
+  /** The last error of an exchange, as the libraries above may lose it. */
+  trouble?: AppError
+}
+
+/** An answer came, but not one that is of use. */
+export class UselessAnswer extends AppError {
+  constructor(host: string, reason: string) {
+    super('OUTBOUND_FAILED', `The request to ${host} failed: ${reason}.`)
+  }
+}
+
+interface Needs {
+  /** The guard's. */
+  outboundFetch: typeof fetch
+  server: ServerAddress
+  bounds: AnswerBounds
+  /** Ends every exchange. */
+  signal: AbortSignal
+  /** Whether a second event stream is answered as "no more": its reader would open one for ever. */
+  opensOneStream: boolean
+}
+
+const maxErrorBytes = 64 * 1024
+
+/**
+ * The only way to a server: to its registered origin and nowhere else, with its token, without following redirects, and
+ * with bounds on what comes back. The library above follows redirects within the origin, through this way again.
+ */
+export function createServerFetch(needs: Needs) {
+  const { server, signal, bounds } = needs
+  const observations: Observations = {}
+  let streams = 0
+
+  async function exchange(address: URL, init: RequestInit): Promise<Response> {
+    if (address.origin !== server.url.origin)
+      throw new UselessAnswer(server.url.host, 'it names another server to go on with, which is not followed')
+    const headers = new Headers(init.headers)
+    if (server.token !== undefined) headers.set('authorization', `Bearer ${server.token}`)
+    const signals = init.signal ? [signal, init.signal] : [signal]
+    const request = { ...init, headers, redirect: 'manual' as const, signal: AbortSignal.any(signals) }
+    const response = await needs.outboundFetch(address, request)
+    if (response.status === 401 || response.status === 403) observations.refusal = refusalOf(response)
+    return bounded(response, request.signal, requestIdOf(init))
+  }
+
+  async function bounded(response: Response, ended: AbortSignal, requestId: unknown): Promise<Response> {
+    const { status, headers, body } = response
+    const isRedirect = status >= 300 && status < 400
+    if (body === null || isRedirect || [202, 204, 205].includes(status)) {
+      await body?.cancel().catch(() => undefined)
+      return new Response(null, { status, headers })
+    }
+    const host = server.url.host
+    if (response.ok && /^text\/event-stream/i.test(headers.get('content-type') ?? '')) {
+      const lastWords = (end: StreamEnd, isResumable: boolean) => {
+        // What we end ourselves is no trouble.
+        if (end !== 'ended' && !ended.aborted) observations.trouble = streamFailure(host, end)
+        return requestId === undefined || (isResumable && end !== 'too large')
+          ? undefined
+          : errorEvent(requestId, streamFailure(host, end).message)
+      }
+      return new Response(ReadableStream.from(wholeEvents(body, bounds, lastWords)), { status, headers })
+    }
+    const limit = response.ok ? bounds.maxAnswerBytes : maxErrorBytes
+    const content = await readBody(body, limit).catch(error => {
+      throw ended.aborted ? ended.reason : toOutboundError(error, host)
+    })
+    const isTooLarge = content === undefined || hasMoreValuesThan(content, bounds.maxValues)
+    if (isTooLarge && response.ok) throw tooLarge(host)
+    return new Response(content ?? null, { status, headers })
+  }
+
+  async function fetchFromServer(input: string | URL, init: RequestInit = {}): Promise<Response> {
+    const isStream = (init.method ?? 'GET') === 'GET'
+    streams += isStream ? 1 : 0
+    if (isStream && streams > 1 && needs.opensOneStream) return new Response(null, { status: 204 })
+    return exchange(new URL(input), init).catch(error => {
+      if (error instanceof AppError) observations.trouble = error
+      throw error
+    })
+  }
+
+  return { fetch: fetchFromServer, observations }
+}
+
+function refusalOf(response: Response): NonNullable<Observations['refusal']> {
+  const challenge = response.headers.get('www-authenticate') ?? ''
+  return {
+    status: response.status,
+    wantsOauth: /resource_metadata|scope=|authorization_uri/i.test(challenge),
+  }
+}
+
+function tooLarge(host: string): AppError {
+  return new UselessAnswer(host, 'its answer is larger than an MCP server may send')
+}
+
+function streamFailure(host: string, end: StreamEnd): AppError {
+  return end === 'too large' ? tooLarge(host) : outboundFailed(host, 'it closed the connection early')
+}
+
+/** The id of the JSON-RPC request that the body is; undefined for everything else. */
+function requestIdOf({ body }: RequestInit): unknown {
+  return typeof body === 'string' ? (JSON.parse(body) as { id?: unknown }).id : undefined
+}
+
+/** Settles a request whose answer will not come; the library above would wait for it until its time is over. */
+function errorEvent(id: unknown, message: string): string {
+  return `data: ${JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32_000, message } })}\n\n`
+}

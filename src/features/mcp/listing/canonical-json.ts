@@ -1,0 +1,24 @@
+/** How deeply what servers describe may be nested. */
+const deepest = 64
+
+/**
+ * The same text for the same value, whatever the order of its names; undefined for what is nested too deeply. What JSON
+ * has no word for is left out, as by JSON itself.
+ */
+export function canonicalJson(value: unknown, depth = 0): string | undefined {
+  if (depth > deepest) return undefined
+  if (Array.isArray(value)) {
+    const entries = value.map(entry => canonicalJson(entry ?? null, depth + 1))
+    return entries.includes(undefined) ? undefined : `[${entries.join(',')}]`
+  }
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
+  const fields: string[] = []
+  for (const name of Object.keys(value).sort()) {
+    const inner: unknown = Reflect.get(value, name)
+    if (inner === undefined) continue
+    const text = canonicalJson(inner, depth + 1)
+    if (text === undefined) return undefined
+    fields.push(`${JSON.stringify(name)}:${text}`)
+  }
+  return `{${fields.join(',')}}`
+}

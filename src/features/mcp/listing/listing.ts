@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto'
+import type { ToolParameters } from '#models/tool.ts'
+import { canonicalJson } from './canonical-json.ts'
+import { isVisibleName, visibleText, withVisibleDescriptions } from './visible-text.ts'
+
+/** A tool as a server tells of it, made fit for people and models. */
+export interface ToolDefinition {
+  name: string
+  description: string
+  parameters: ToolParameters
+  /** Of all that the server says about it. */
+  hash: string
+}
+
+/** A tool that is left out, and why, as the end of a sentence. */
+export interface SkippedTool {
+  name: string
+  reason: string
+}
+
+const mostTools = 1000
+const longestToolName = 128
+const longestDescription = 4096
+const longestSchema = 64 * 1024
+const longestSchemas = 2 * 1024 * 1024
+const mostSkipped = 100
+
+/** What a person has agreed to: everything by which a server describes a tool. */
+const pinned = ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations'] as const
+
+/**
+ * Collects what a server tells of its tools, in its order. `secret`, what we show to the server, must not come back in a
+ * description, where people and models would see it.
+ */
+export function createListing(secret: string | undefined) {
+  const tools = new Map<string, ToolDefinition>()
+  const skipped: SkippedTool[] = []
+  let room = longestSchemas
+  let seen = 0
+
+  const skip = (name: string, reason: string) => {
+    if (skipped.length < mostSkipped) skipped.push({ name, reason })
+  }
+
+  /** Why the tool is left out; undefined where it is taken. */
+  function problemWith(definition: ToolDefinition | string): string | undefined {
+    if (typeof definition === 'string') return definition
+    if (tools.has(definition.name)) return 'another tool of the server has the same name'
+    room -= JSON.stringify(definition.parameters).length
+    if (room < 0) return 'the schemas of the tools are too large together'
+    tools.set(definition.name, definition)
+    return undefined
+  }
+
+  return {
+    skipped,
+    tools: (): ToolDefinition[] => [...tools.values()],
+    /** Takes a page; false when no more is wanted. */
+    take(page: readonly unknown[]): boolean {
+      for (const raw of page) {
+        if (seen === mostTools) {
+          skip('', `the server has more than ${mostTools} tools; those after them are left out`)
+          return false
+        }
+        seen += 1
+        const problem = problemWith(definitionOf(raw, secret))
+        if (problem !== undefined) skip(visibleText(nameOf(raw) ?? '').slice(0, longestToolName), problem)
+      }
+      return true
+    },
+  }
+}
+
+function nameOf(raw: unknown): string | undefined {
+  const name: unknown = typeof raw === 'object' && raw !== null ? Reflect.get(raw, 'name') : undefined
+  return typeof name === 'string' ? name : undefined
+}
+
+/** The definition, or why there is none. */
+function definitionOf(raw: unknown, secret: string | undefined): ToolDefinition | string {
+  const name = nameOf(raw)
+  if (name === undefined || name === '') return 'it has no name'
+  if (name.length > longestToolName) return `its name has more than ${longestToolName} characters`
+  if (!isVisibleName(name)) return 'its name holds characters that cannot be seen'
+  const told = Object.fromEntries(pinned.map(field => [field, Reflect.get(raw as object, field)]))
+  const text = canonicalJson(told)
+  if (text === undefined) return 'its definition is nested too deeply'
+  if (secret !== undefined && text.includes(JSON.stringify(secret).slice(1, -1)))
+    return 'its definition repeats the token that is shown to the server'
+  const parameters = parametersOf(told.inputSchema)
+  if (parameters === undefined) return 'its input schema does not describe an object'
+  if (JSON.stringify(parameters).length > longestSchema) return 'its input schema is larger than 64 KiB'
+  const description = typeof told.description === 'string' ? visibleText(told.description) : ''
+  return {
+    name,
+    description: description.slice(0, longestDescription).toWellFormed(),
+    parameters,
+    hash: createHash('sha256').update(text).digest('hex'),
+  }
+}
+
+function parametersOf(schema: unknown): ToolParameters | undefined {
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return undefined
+  const {
+    type = 'object',
+    properties = {},
+    ...rest
+  } = withVisibleDescriptions(schema) as Record<string, unknown>
+  if (type !== 'object') return undefined
+  if (typeof properties !== 'object' || properties === null || Array.isArray(properties)) return undefined
+  return { type, properties: properties as Record<string, unknown>, ...rest }
+}

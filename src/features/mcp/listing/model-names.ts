@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto'
+
+interface NamedTool {
+  serverName: string
+  name: string
+}
+
+const longest = 64
+const acceptable = /^[A-Za-z0-9_-]{1,64}$/
+
+/**
+ * Names by which a model can call the tools, in their order: a tool's own where it is acceptable and nobody else's, else
+ * one that begins with its server's. The same tools get the same names.
+ */
+export function namedForModels<Named extends NamedTool>(
+  tools: readonly Named[],
+  taken: ReadonlySet<string>,
+): { tool: Named; name: string }[] {
+  const own = new Map<string, number>()
+  for (const { name } of tools) own.set(name, (own.get(name) ?? 0) + 1)
+  const isFree = (name: string) => acceptable.test(name) && own.get(name) === 1 && !taken.has(name)
+  const given = new Set<string>([...taken, ...tools.map(({ name }) => name).filter(isFree)])
+  return tools.map(tool => {
+    if (isFree(tool.name)) return { tool, name: tool.name }
+    const prefixed = slug(`${tool.serverName}_${tool.name}`)
+    const name = prefixed.length <= longest && !given.has(prefixed) ? prefixed : marked(prefixed, tool)
+    given.add(name)
+    return { tool, name }
+  })
+}
+
+function slug(text: string): string {
+  return text.replaceAll(/[^A-Za-z0-9_-]+/g, '_')
+}
+
+/** Told apart by a mark of eight characters, where the letters that models accept don't suffice. */
+function marked(name: string, { serverName, name: toolName }: NamedTool): string {
+  const mark = createHash('sha256').update(`${serverName}\n${toolName}`).digest('hex').slice(0, 8)
+  return `${name.slice(0, longest - 9)}_${mark}`
+}

@@ -1,0 +1,137 @@
+import type { Kysely } from 'kysely'
+import type { AgentTables } from '#storage/tables.ts'
+import type { ToolDefinition } from './listing.ts'
+
+type Database = Kysely<AgentTables>
+
+interface StoredTool {
+  name: string
+  position: number | null
+  definition_hash: string
+  approved_hash: string | null
+}
+
+/** Rows of one statement: engines take only so many values at once. */
+const batchSize = 500
+
+/**
+ * Replaces what is known of a server's tools by what it tells now, in a transaction of the caller's. Nothing is agreed to
+ * by this unless `isApproved`. Of tools that are gone only those stay that somebody had agreed to: a server that makes up
+ * new names all the time leaves nothing behind.
+ */
+export async function saveListing(
+  database: Database,
+  serverId: string,
+  tools: readonly ToolDefinition[],
+  { isApproved }: { isApproved: boolean },
+): Promise<void> {
+  const stored = await listStored(database, serverId)
+  const known = new Map(stored.map(tool => [tool.name, tool]))
+  const told = new Set(tools.map(({ name }) => name))
+  const changed = tools
+    .map(({ name, description, parameters, hash }, position) => ({
+      server_id: serverId,
+      name,
+      description,
+      parameters: JSON.stringify(parameters),
+      position,
+      definition_hash: hash,
+      approved_hash: isApproved ? hash : null,
+    }))
+    .filter(({ name, position, definition_hash }) => {
+      const former = known.get(name)
+      return former?.position !== position || former.definition_hash !== definition_hash
+    })
+  for (const batch of batches(changed)) await upsert(database, batch)
+  const gone = stored.filter(({ name, position }) => position !== null && !told.has(name))
+  for (const batch of batches(gone)) await takeOffList(database, serverId, batch)
+}
+
+async function listStored(database: Database, serverId: string): Promise<StoredTool[]> {
+  return database
+    .selectFrom('mcp_tools')
+    .select(['name', 'position', 'definition_hash', 'approved_hash'])
+    .where('server_id', '=', serverId)
+    .execute()
+}
+
+async function upsert(database: Database, rows: (StoredTool & NewText)[]): Promise<void> {
+  await database
+    .insertInto('mcp_tools')
+    .values(rows)
+    .onConflict(conflict =>
+      conflict.columns(['server_id', 'name']).doUpdateSet(({ ref }) => ({
+        description: ref('excluded.description'),
+        parameters: ref('excluded.parameters'),
+        position: ref('excluded.position'),
+        definition_hash: ref('excluded.definition_hash'),
+      })),
+    )
+    .execute()
+}
+
+interface NewText {
+  server_id: string
+  description: string
+  parameters: string
+}
+
+async function takeOffList(
+  database: Database,
+  serverId: string,
+  tools: readonly StoredTool[],
+): Promise<void> {
+  const names = tools.map(({ name }) => name)
+  await database
+    .deleteFrom('mcp_tools')
+    .where('server_id', '=', serverId)
+    .where('name', 'in', names)
+    .where('approved_hash', 'is', null)
+    .execute()
+  await database
+    .updateTable('mcp_tools')
+    .set({ position: null })
+    .where('server_id', '=', serverId)
+    .where('name', 'in', names)
+    .execute()
+}
+
+/** What a person says to a definition: `missing` and `changed` name the first tool that is not as it was looked at. */
+export type ApprovalOutcome =
+  | { kind: 'approved'; count: number }
+  | { kind: 'missing'; name: string }
+  | { kind: 'changed'; name: string }
+
+/** Agrees to tools as they are stored, in a transaction of the caller's: to those named with their hash, or to all listed. */
+export async function approveStored(
+  database: Database,
+  serverId: string,
+  wanted: readonly { name: string; hash: string }[] | undefined,
+): Promise<ApprovalOutcome> {
+  const stored = await listStored(database, serverId)
+  const listed = new Map(stored.filter(({ position }) => position !== null).map(tool => [tool.name, tool]))
+  for (const { name, hash } of wanted ?? []) {
+    const tool = listed.get(name)
+    if (tool === undefined) return { kind: 'missing', name }
+    if (tool.definition_hash !== hash) return { kind: 'changed', name }
+  }
+  const names = (wanted ?? [...listed.values()])
+    .map(({ name }) => name)
+    .filter(name => {
+      const tool = listed.get(name)
+      return tool?.approved_hash !== tool?.definition_hash
+    })
+  for (const batch of batches(names))
+    await database
+      .updateTable('mcp_tools')
+      .set(({ ref }) => ({ approved_hash: ref('definition_hash') }))
+      .where('server_id', '=', serverId)
+      .where('name', 'in', batch)
+      .execute()
+  return { kind: 'approved', count: new Set(names).size }
+}
+
+function batches<Item>(items: readonly Item[]): Item[][] {
+  const count = Math.ceil(items.length / batchSize)
+  return Array.from({ length: count }, (_, index) => items.slice(index * batchSize, (index + 1) * batchSize))
+}

@@ -1,0 +1,28 @@
+/** Control and format characters, such as those that hide or turn text; a line break and a tab are no secret. */
+const invisible = /(?![\n\t])[\p{Cc}\p{Cf}\p{Co}\p{Cs}]/gu
+
+/**
+ * Text of a server as people see it. What they can't see, and a model can, is taken out: nobody agrees to what is hidden.
+ */
+export function visibleText(text: string): string {
+  return text.toWellFormed().replaceAll(invisible, '')
+}
+
+/** Whether nothing in a name is hidden, and it has no line breaks. */
+export function isVisibleName(name: string): boolean {
+  return name.isWellFormed() && name === visibleText(name) && !/[\n\t]/.test(name)
+}
+
+/** The value with the descriptions and titles in it made visible; it must not be nested deeply. */
+export function withVisibleDescriptions(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withVisibleDescriptions)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [
+      name,
+      typeof inner === 'string' && (name === 'description' || name === 'title')
+        ? visibleText(inner)
+        : withVisibleDescriptions(inner),
+    ]),
+  )
+}

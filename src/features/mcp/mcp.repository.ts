@@ -1,0 +1,218 @@
+import type { Kysely } from 'kysely'
+import type { ToolParameters } from '#models/tool.ts'
+import type { ListDefinition, Page } from '#platform/http/list-query.ts'
+import { listRows } from '#platform/http/list-query.ts'
+import { parseJsonColumn } from '#storage/json-column.ts'
+import type { ValueOf } from '#storage/prepared-query.ts'
+import { prepareQuery } from '#storage/prepared-query.ts'
+import type { AgentTables } from '#storage/tables.ts'
+import type { McpServer, McpTool, ServerListQuery, ServerStatus, ToolListQuery } from './mcp.schema.ts'
+
+type Database = Kysely<AgentTables>
+
+/** A server as it is stored. */
+export interface ServerRow {
+  id: string
+  name: string
+  url: string
+  auth_type: string
+  secret_set: string | null
+  status: string
+  error: string | null
+  created_at: string
+  updated_at: string
+}
+
+const serverColumns = [
+  'id',
+  'name',
+  'url',
+  'auth_type',
+  'secret_set',
+  'status',
+  'error',
+  'created_at',
+  'updated_at',
+] as const
+
+const serverList: ListDefinition<ServerRow> = {
+  sortable: {
+    id: { column: 'id' },
+    name: { column: 'name' },
+    url: { column: 'url' },
+    status: { column: 'status' },
+    created_at: { column: 'created_at' },
+  },
+  defaultSort: ['created_at'],
+  defaultOrder: 'desc',
+  searchable: ['name', 'url'],
+  dateColumn: 'created_at',
+  uniqueColumn: 'id',
+}
+
+type ToolRow = Awaited<ReturnType<ReturnType<typeof selectListed>['execute']>>[number]
+
+const toolList: ListDefinition<ToolRow> = {
+  sortable: {
+    position: { column: 'position', numeric: true, whenNull: 0 },
+    name: { column: 'name' },
+    description: { column: 'description' },
+    status: { column: 'status' },
+  },
+  defaultSort: ['position'],
+  defaultOrder: 'asc',
+  searchable: ['name', 'description'],
+  dateColumn: 'created_at',
+  uniqueColumn: 'name',
+}
+
+/** Tools that are on a server's list, with the time of its registration as theirs. */
+function selectListed(database: Database, serverId: string) {
+  const tools = database
+    .selectFrom('mcp_tools')
+    .innerJoin('mcp_servers', 'mcp_servers.id', 'mcp_tools.server_id')
+    .select(({ eb, ref, val }) => [
+      'mcp_tools.name',
+      'mcp_tools.description',
+      'mcp_tools.parameters',
+      'mcp_tools.position',
+      'mcp_tools.definition_hash',
+      'mcp_servers.created_at',
+      eb
+        .case()
+        .when('mcp_tools.approved_hash', 'is', null)
+        .then(val<string>('new'))
+        .when('mcp_tools.approved_hash', '=', ref('mcp_tools.definition_hash'))
+        .then(val<string>('approved'))
+        .else(val<string>('changed'))
+        .end()
+        .as('status'),
+    ])
+    .where('mcp_tools.server_id', '=', serverId)
+    .where('mcp_tools.position', 'is not', null)
+  return database
+    .selectFrom(tools.as('tools'))
+    .select(['name', 'description', 'parameters', 'position', 'definition_hash', 'created_at', 'status'])
+}
+
+const selectServer = prepareQuery((database: Database, value: ValueOf<'id'>) =>
+  database.selectFrom('mcp_servers').select(serverColumns).where('id', '=', value('id')),
+)
+
+const selectTool = prepareQuery((database: Database, value: ValueOf<'serverId' | 'name'>) =>
+  database
+    .selectFrom('mcp_tools')
+    .select(['name', 'description', 'parameters', 'position', 'definition_hash', 'approved_hash'])
+    .where('server_id', '=', value('serverId'))
+    .where('name', '=', value('name')),
+)
+
+/** More than any model is told of; the tools of the servers that were registered first come first. */
+const mostOffered = 1000
+
+const selectOffered = prepareQuery((database: Database) =>
+  database
+    .selectFrom('mcp_servers')
+    .innerJoin('mcp_tools', 'mcp_tools.server_id', 'mcp_servers.id')
+    .select([
+      'mcp_servers.id as serverId',
+      'mcp_servers.name as serverName',
+      'mcp_tools.name',
+      'mcp_tools.description',
+      'mcp_tools.parameters',
+    ])
+    .where('mcp_tools.position', 'is not', null)
+    .whereRef('mcp_tools.approved_hash', '=', 'mcp_tools.definition_hash')
+    .orderBy('mcp_servers.created_at')
+    .orderBy('mcp_servers.id')
+    .orderBy('mcp_tools.position')
+    .limit(mostOffered),
+)
+
+/** What models may be offered, of all servers of the agent. */
+export async function listOffered(database: Database) {
+  return selectOffered(database, {})
+}
+
+export async function listServers(database: Database, query: ServerListQuery): Promise<Page<McpServer>> {
+  let servers = database.selectFrom('mcp_servers').select(serverColumns)
+  if (query.status !== undefined) servers = servers.where('status', 'in', query.status)
+  const { rows, meta } = await listRows(servers, serverList, query)
+  return { rows: rows.map(toServer), meta }
+}
+
+export async function findServer(database: Database, id: string): Promise<ServerRow | undefined> {
+  return (await selectServer(database, { id }))[0]
+}
+
+export async function findServerNamed(database: Database, name: string): Promise<{ id: string } | undefined> {
+  return database.selectFrom('mcp_servers').select('id').where('name', '=', name).executeTakeFirst()
+}
+
+export async function countServers(database: Database): Promise<number> {
+  const { count } = await database
+    .selectFrom('mcp_servers')
+    .select(({ fn }) => fn.countAll<number | string>().as('count'))
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+/** False, and nothing is inserted, if the name is taken. */
+export async function insertServer(database: Database, server: ServerRow): Promise<boolean> {
+  const inserted = await database
+    .insertInto('mcp_servers')
+    .values(server)
+    .onConflict(conflict => conflict.column('name').doNothing())
+    .returning('id')
+    .executeTakeFirst()
+  return inserted !== undefined
+}
+
+export async function updateServerStatus(
+  database: Database,
+  id: string,
+  changes: { status: ServerStatus; error: string | null; updated_at: string },
+): Promise<void> {
+  await database.updateTable('mcp_servers').set(changes).where('id', '=', id).execute()
+}
+
+/** False if there is no such server any more. Its tools go with it. */
+export async function deleteServer(database: Database, id: string): Promise<boolean> {
+  const result = await database.deleteFrom('mcp_servers').where('id', '=', id).executeTakeFirst()
+  return result.numDeletedRows > 0n
+}
+
+export async function listTools(
+  database: Database,
+  serverId: string,
+  query: ToolListQuery,
+): Promise<Page<McpTool>> {
+  let tools = selectListed(database, serverId)
+  if (query.status !== undefined) tools = tools.where('status', 'in', query.status)
+  const { rows, meta } = await listRows(tools, toolList, query)
+  return {
+    rows: rows.map(({ name, description, parameters, status, definition_hash }) => ({
+      name,
+      description,
+      parameters: parametersOf(parameters),
+      status: status as McpTool['status'],
+      hash: definition_hash,
+    })),
+    meta,
+  }
+}
+
+export async function findTool(database: Database, serverId: string, name: string) {
+  return (await selectTool(database, { serverId, name }))[0]
+}
+
+export function toServer({ id, name, url, status, error, created_at }: ServerRow): McpServer {
+  const server: McpServer = { id, name, url, status: status as ServerStatus, created_at }
+  if (error !== null) server.error = error
+  return server
+}
+
+/** What can't be read asks for no arguments. */
+export function parametersOf(json: string): ToolParameters {
+  return parseJsonColumn<ToolParameters>(json, { type: 'object', properties: {} })
+}

@@ -1,0 +1,119 @@
+import type { Static } from 'typebox'
+import { Type } from 'typebox'
+import { listMetaSchema, listParameters } from '#platform/http/list-query.ts'
+
+/*
+ * MCP server: a service of others that offers tools over HTTP, registered on an agent by a person. Listing: what it tells of
+ * its tools. Definition: all that it says about one. Pinning: a definition is offered to a model only as long as it is the
+ * one that a person has agreed to, by its hash.
+ *
+ * Status of a server: what the last attempt to use it came to.
+ * (none) --register--> any; any --an answer of use--> connected; any --no answer--> disconnected; any --another answer--> error
+ */
+
+export const serverStatuses = ['connected', 'disconnected', 'error'] as const
+export type ServerStatus = (typeof serverStatuses)[number]
+
+export const toolStatuses = ['approved', 'changed', 'new'] as const
+
+const time = Type.String({ format: 'date-time' })
+
+export const serverSchema = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    url: Type.String(),
+    status: Type.Enum([...serverStatuses], { description: 'What the last attempt to use it came to.' }),
+    error: Type.Optional(
+      Type.String({ description: 'Why that failed; there unless `status` is `connected`.' }),
+    ),
+    created_at: time,
+  },
+  { title: 'McpServer' },
+)
+export type McpServer = Static<typeof serverSchema>
+
+export const newServerSchema = Type.Object({
+  name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' }),
+  url: Type.String({
+    minLength: 1,
+    maxLength: 2048,
+    description: 'Address of the MCP endpoint, http or https.',
+  }),
+  auth: Type.Optional(
+    Type.Object({
+      type: Type.Enum(['none', 'bearer']),
+      token: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 4096,
+          pattern: '^[!-~]+$',
+          description: 'Shown to the server and never in an answer.',
+        }),
+      ),
+    }),
+  ),
+})
+export type NewServer = Static<typeof newServerSchema>
+
+export const serverListQuery = Type.Object({
+  ...listParameters,
+  status: Type.Optional(Type.Array(Type.Enum([...serverStatuses]))),
+})
+export type ServerListQuery = Static<typeof serverListQuery>
+
+export const serverListSchema = Type.Object({ servers: Type.Array(serverSchema), meta: listMetaSchema })
+
+export const toolSchema = Type.Object(
+  {
+    name: Type.String(),
+    description: Type.String(),
+    parameters: Type.Object(
+      { type: Type.String(), properties: Type.Object({}, { additionalProperties: true }) },
+      { additionalProperties: true, description: 'JSON Schema of the arguments.' },
+    ),
+    status: Type.Enum([...toolStatuses], {
+      description: 'Only `approved` tools are offered to models; others wait for a person.',
+    }),
+    hash: Type.String({ description: 'Of all that the server says about the tool; approving names it.' }),
+  },
+  { title: 'McpTool' },
+)
+export type McpTool = Static<typeof toolSchema>
+
+export const toolListQuery = Type.Object({
+  ...listParameters,
+  status: Type.Optional(Type.Array(Type.Enum([...toolStatuses]))),
+})
+export type ToolListQuery = Static<typeof toolListQuery>
+
+export const toolListSchema = Type.Object({
+  tools: Type.Array(toolSchema),
+  skipped: Type.Array(Type.Object({ name: Type.String(), reason: Type.String() }), {
+    description: 'Tools that the server told of just now and that cannot be used.',
+  }),
+  meta: listMetaSchema,
+})
+
+const approvalObject = Type.Object(
+  {
+    tools: Type.Optional(
+      Type.Array(
+        Type.Object({
+          name: Type.String({ minLength: 1, maxLength: 128 }),
+          hash: Type.String({ minLength: 64, maxLength: 64 }),
+        }),
+        { maxItems: 1000, description: 'As they were looked at; all that are listed unless given.' },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+)
+/** The body may be left out. */
+export type Approval = Static<typeof approvalObject> | null
+export const approvalSchema = Type.Unsafe<Approval>({ ...approvalObject, type: ['object', 'null'] })
+
+export const approvedSchema = Type.Object({
+  success: Type.Boolean(),
+  approved: Type.Integer({ description: 'Number of tools that were agreed to by this call.' }),
+})

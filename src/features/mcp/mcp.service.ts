@@ -1,0 +1,182 @@
+import { fromForeignSchema } from '#models/foreign-schema.ts'
+import type { Tool, ToolParameters } from '#models/tool.ts'
+import type { Clock } from '#platform/clock.ts'
+import { conflict, notFound } from '#platform/errors.ts'
+import type { Ids } from '#platform/ids.ts'
+import type { Log } from '#platform/log.ts'
+import { inTransaction } from '#platform/transaction.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { AgentSecrets } from '#storage/agent-secrets.ts'
+import { callApprovedTool, judgeTool } from './call-tool.ts'
+import type { Connections } from './client/connections.ts'
+import { createConnections } from './client/connections.ts'
+import { namedForModels } from './listing/model-names.ts'
+import { approveStored } from './listing/stored-listing.ts'
+import type { ServerRow } from './mcp.repository.ts'
+import {
+  deleteServer,
+  findServer,
+  findTool,
+  listOffered,
+  listServers,
+  listTools,
+  parametersOf,
+  toServer,
+} from './mcp.repository.ts'
+import type { Approval, McpServer, ServerListQuery, ToolListQuery } from './mcp.schema.ts'
+import type { McpLimits } from './mcp-limits.ts'
+import { mcpLimits } from './mcp-limits.ts'
+import { createRegistering } from './register-server.ts'
+import type { ServerAccess } from './server-access.ts'
+import { createServerAccess, ServerUnusable } from './server-access.ts'
+import type { Listing, ServerListing } from './server-listing.ts'
+import { createServerListing } from './server-listing.ts'
+import type { ToolResult } from './tool-result.ts'
+
+interface Needs {
+  agentSecrets: AgentSecrets
+  /** The guard's `fetch`: the only way to servers. */
+  outboundFetch: typeof fetch
+  /** Of this program, as servers are told. */
+  version: string
+  clock: Clock
+  ids: Ids
+  log: Log
+  limits?: McpLimits
+}
+
+/** A tool that may be called, or why it may not, as a sentence. */
+export type FoundTool =
+  | { tool: { name: string; description: string; parameters: ToolParameters } }
+  | { problem: string }
+
+interface OfferOptions {
+  taken?: ReadonlySet<string>
+  except?: readonly { serverId: string; toolName: string }[]
+}
+
+export function createMcpService(needs: Needs) {
+  const { limits = mcpLimits } = needs
+  const connections = createConnections(limits)
+  const listing = createServerListing({ ...needs, listMs: limits.listMs })
+  const access = createServerAccess({ ...needs, limits, connections, listing })
+  return {
+    ...manageServers({ ...needs, connections, listing, access }),
+    ...manageTools(access),
+    ...offerTools(access),
+
+    /** Ends every connection; to be called before the guard is closed. */
+    close: () => connections.close(),
+  }
+}
+
+export type McpService = ReturnType<typeof createMcpService>
+
+interface ServerNeeds extends Needs {
+  connections: Connections
+  listing: ServerListing
+  access: ServerAccess
+}
+
+function manageServers(needs: ServerNeeds) {
+  return {
+    /** Registers a server and looks at it: what it tells of its tools now is what the person agrees to. */
+    register: createRegistering(needs),
+
+    list: (agent: AgentHandle, query: ServerListQuery) => listServers(agent.db, query),
+
+    get: async (agent: AgentHandle, id: string): Promise<McpServer> =>
+      toServer(await requireServer(agent, id)),
+
+    async remove(agent: AgentHandle, id: string): Promise<void> {
+      const { secret_set } = await requireServer(agent, id)
+      const isDeleted = await deleteServer(agent.db, id)
+      needs.connections.drop(id)
+      if (!isDeleted) throw notFound('MCP server')
+      await needs.agentSecrets.remove(agent.agentId, [secret_set])
+    },
+  }
+}
+
+function manageTools(access: ServerAccess) {
+  return {
+    /** The tools that the server tells of now, or did when it was last reached. */
+    async listTools(agent: AgentHandle, id: string, query: ToolListQuery) {
+      const row = await requireServer(agent, id)
+      const work = {
+        wantsList: true,
+        signal: agent.signal,
+        run: async ({ listing }: { listing: Listing | undefined }) => listing?.skipped ?? [],
+      }
+      const skipped = await access.use(agent, row, work).catch((error: unknown) => {
+        if (error instanceof ServerUnusable) return []
+        throw error
+      })
+      return { ...(await listTools(agent.db, id, query)), skipped }
+    },
+
+    /** Agrees to tools as they were last listed; the number of those that were not agreed to before. */
+    async approve(agent: AgentHandle, id: string, approval: Approval): Promise<number> {
+      await requireServer(agent, id)
+      const outcome = await inTransaction(agent.db, transaction =>
+        approveStored(transaction, id, approval?.tools),
+      )
+      if (outcome.kind === 'approved') return outcome.count
+      if (outcome.kind === 'missing') throw notFound(`Tool "${outcome.name}"`)
+      throw conflict(
+        `The tool "${outcome.name}" is not what it was when you looked at it. List the tools and look at it again.`,
+      )
+    },
+  }
+}
+
+function offerTools(access: ServerAccess) {
+  /** Calls an approved tool. @throws AppError with a sentence that a model may read. */
+  async function call(
+    agent: AgentHandle,
+    serverId: string,
+    toolName: string,
+    input: Record<string, unknown>,
+    signal: AbortSignal,
+  ): Promise<ToolResult> {
+    const row = await requireServer(agent, serverId)
+    return callApprovedTool(access, { agent, row, toolName, input, signal })
+  }
+
+  return {
+    call,
+
+    /** What an agent's tool that calls this one offers, or why it can't, without asking the server. */
+    async find(agent: AgentHandle, serverId: string, toolName: string): Promise<FoundTool> {
+      const row = await findServer(agent.db, serverId)
+      if (row === undefined) return { problem: 'The agent has no MCP server with this id.' }
+      const judged = judgeTool(row.name, toolName, await findTool(agent.db, serverId, toolName))
+      if ('problem' in judged) return judged
+      const { name, description, parameters } = judged.tool
+      return { tool: { name, description, parameters: parametersOf(parameters) } }
+    },
+
+    /**
+     * What models may call: approved tools of all servers of the agent, as they were approved, without asking the servers.
+     * None gets a name that is `taken`; the tools of `except` are offered in another way, or not at all.
+     */
+    async tools(agent: AgentHandle, { taken = new Set(), except = [] }: OfferOptions = {}): Promise<Tool[]> {
+      const left = new Set(except.map(({ serverId, toolName }) => `${serverId} ${toolName}`))
+      const offered = (await listOffered(agent.db)).filter(
+        ({ serverId, name }) => !left.has(`${serverId} ${name}`),
+      )
+      return namedForModels(offered, taken).map(({ tool, name }) => ({
+        name,
+        description: tool.description,
+        ...fromForeignSchema(parametersOf(tool.parameters)),
+        execute: (input, signal) => call(agent, tool.serverId, tool.name, input, signal),
+      }))
+    },
+  }
+}
+
+async function requireServer(agent: AgentHandle, id: string): Promise<ServerRow> {
+  const row = await findServer(agent.db, id)
+  if (row === undefined) throw notFound('MCP server')
+  return row
+}

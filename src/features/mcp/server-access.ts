@@ -1,0 +1,128 @@
+import { AppError } from '#platform/errors.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { AgentSecrets } from '#storage/agent-secrets.ts'
+import type { ClientLimits, Connection } from './client/connect.ts'
+import { connect } from './client/connect.ts'
+import type { Connections, HeldConnection } from './client/connections.ts'
+import type { Failure } from './client/failure.ts'
+import { failureOf, ServerFailure } from './client/failure.ts'
+import type { ServerAddress } from './client/server-fetch.ts'
+import type { ServerRow } from './mcp.repository.ts'
+import type { KnownServer, Listing, ServerListing } from './server-listing.ts'
+
+interface Needs {
+  agentSecrets: AgentSecrets
+  connections: Connections
+  listing: ServerListing
+  /** The guard's. */
+  outboundFetch: typeof fetch
+  limits: ClientLimits
+  /** Of this program, as servers are told. */
+  version: string
+}
+
+/** A server that could not be used; the message is a sentence for people and models. */
+export class ServerUnusable extends AppError {
+  constructor(name: string, { reason }: Failure, cause?: unknown) {
+    super('OUTBOUND_FAILED', `The MCP server "${name}" cannot be used. ${reason}`, { cause })
+  }
+}
+
+interface UsableServer {
+  connection: Connection
+  token: string | undefined
+  /** If it was read for this use. */
+  listing: Listing | undefined
+}
+
+/** What is done on a connection whose server's list has been read. */
+interface Work<Result> {
+  /** Reads the list anew in any case. */
+  wantsList?: boolean
+  run(server: UsableServer): Promise<Result>
+  signal: AbortSignal
+}
+
+const otherAddress: Failure = {
+  status: 'error',
+  reason: 'Its address or token is not the one that it was registered with. Register it again.',
+  isForbidden: false,
+}
+
+type Outcome<Result> = { result: Result } | { error: ServerUnusable; mayRepeat: boolean }
+
+/** Use of servers: connecting, reading their lists before anything else where that is due, healing lost connections. */
+export function createServerAccess(needs: Needs) {
+  const { agentSecrets, connections, listing, limits, outboundFetch, version } = needs
+
+  const acquire = (agent: AgentHandle, { row, address }: KnownServer, signal: AbortSignal) =>
+    connections.acquire(
+      agent,
+      row.id,
+      () => connect({ outboundFetch, server: address, limits, version }),
+      signal,
+    )
+
+  /** The token is for the origin that it was given for, whatever address the agent's own database has come to hold. */
+  async function addressOf(agent: AgentHandle, row: ServerRow): Promise<ServerAddress> {
+    const { token, origin } = await agentSecrets.read(agent.agentId, row.secret_set)
+    const url = URL.parse(row.url)
+    const hasToken = row.auth_type === 'bearer'
+    if (url !== null && hasToken === (token !== undefined) && (!hasToken || origin === url.origin))
+      return { url, token }
+    await listing.note(agent, row, otherAddress)
+    throw new ServerUnusable(row.name, otherAddress)
+  }
+
+  async function attempt<Result>(
+    agent: AgentHandle,
+    server: KnownServer,
+    { run, wantsList = false, signal }: Work<Result>,
+  ): Promise<Outcome<Result>> {
+    const { token } = server.address
+    let held: HeldConnection | undefined
+    let isReady = false
+    try {
+      held = await acquire(agent, server, signal)
+      const { connection } = held
+      const fresh = await listing.upToDate(agent, server, connection, { isWanted: wantsList, signal })
+      isReady = true
+      return { result: await run({ connection, token, listing: fresh }) }
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!(error instanceof ServerFailure)) throw error
+      const failure = failureOf(error, token !== undefined)
+      held?.retire()
+      if (!isReady) await listing.note(agent, server.row, failure)
+      const mayRepeat = held?.isOld === true && (!isReady || isUntouched(failure, held.connection))
+      return { error: new ServerUnusable(server.row.name, failure, error), mayRepeat }
+    } finally {
+      held?.[Symbol.dispose]()
+    }
+  }
+
+  return {
+    /** A connection to a server, for a first look at it. @throws ServerFailure */
+    acquire,
+
+    /**
+     * Does the work, and once more on a new connection if the old one was lost before the server can have begun with it.
+     * @throws ServerUnusable, and what the work throws.
+     */
+    async use<Result>(agent: AgentHandle, row: ServerRow, work: Work<Result>): Promise<Result> {
+      const server = { row, address: await addressOf(agent, row) }
+      const first = await attempt(agent, server, work)
+      if ('result' in first) return first.result
+      const last = first.mayRepeat ? await attempt(agent, server, work) : first
+      if ('result' in last) return last.result
+      throw last.error
+    },
+  }
+}
+
+export type ServerAccess = ReturnType<typeof createServerAccess>
+
+/** Who keeps no session can't have forgotten one: being turned away there is an answer. */
+function isUntouched({ untouched }: Failure, { hasSession }: Connection): boolean {
+  return untouched === 'not reached' || (untouched === 'turned away' && hasSession)
+}

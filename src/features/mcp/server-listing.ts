@@ -1,0 +1,96 @@
+import type { Clock } from '#platform/clock.ts'
+import { timestamp } from '#platform/clock.ts'
+import type { Log } from '#platform/log.ts'
+import { inTransaction } from '#platform/transaction.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { Connection } from './client/connect.ts'
+import { orAborted } from './client/connect.ts'
+import type { Failure } from './client/failure.ts'
+import type { ServerAddress } from './client/server-fetch.ts'
+import type { SkippedTool, ToolDefinition } from './listing/listing.ts'
+import { createListing } from './listing/listing.ts'
+import { saveListing } from './listing/stored-listing.ts'
+import type { ServerRow } from './mcp.repository.ts'
+import { updateServerStatus } from './mcp.repository.ts'
+
+export interface Listing {
+  tools: ToolDefinition[]
+  skipped: SkippedTool[]
+}
+
+/** A registered server, or one that is to be. */
+export interface KnownServer {
+  row: ServerRow
+  address: ServerAddress
+}
+
+interface Needs {
+  /** Milliseconds for a list, all pages together. */
+  listMs: number
+  clock: Clock
+  log: Log
+}
+
+/** What servers tell of their tools, and of themselves by answering. */
+export function createServerListing({ listMs, clock, log }: Needs) {
+  /** Lists that are being read, so that nobody goes on without them. */
+  const reading = new WeakMap<Connection, Promise<Listing>>()
+
+  /** What the server tells of its tools now. @throws ServerFailure */
+  async function read(connection: Connection, { row, address }: KnownServer, agent: AgentHandle) {
+    const listing = createListing(address.token)
+    const limited = AbortSignal.any([agent.signal, AbortSignal.timeout(listMs)])
+    // What the server says from here on is news again.
+    connection.hasNews = false
+    try {
+      await connection.listTools(listing.take, limited)
+    } catch (error) {
+      connection.hasNews = true
+      throw error
+    }
+    const { skipped } = listing
+    if (skipped.length > 0)
+      log.info({ agentId: agent.agentId, serverId: row.id, skipped }, 'tools of an MCP server were left out')
+    return { tools: listing.tools(), skipped }
+  }
+
+  /** Keeps what the last attempt to use a server came to. */
+  async function note(agent: AgentHandle, row: ServerRow, failure?: Failure): Promise<void> {
+    const status = failure?.status ?? 'connected'
+    const error = failure?.reason ?? null
+    if (row.status !== status || row.error !== error)
+      await updateServerStatus(agent.db, row.id, { status, error, updated_at: timestamp(clock) })
+  }
+
+  /** Stores what the server tells now; nothing is agreed to by that. */
+  async function refresh(agent: AgentHandle, server: KnownServer, connection: Connection): Promise<Listing> {
+    const listing = await read(connection, server, agent)
+    await inTransaction(agent.db, transaction =>
+      saveListing(transaction, server.row.id, listing.tools, { isApproved: false }),
+    )
+    await note(agent, server.row)
+    return listing
+  }
+
+  return {
+    read,
+    note,
+
+    /** Reads and stores the list where it may have changed, or where it is wanted; undefined where neither is so. */
+    async upToDate(
+      agent: AgentHandle,
+      server: KnownServer,
+      connection: Connection,
+      { isWanted, signal }: { isWanted: boolean; signal: AbortSignal },
+    ): Promise<Listing | undefined> {
+      const underWay = reading.get(connection)
+      if (underWay !== undefined) return orAborted(underWay, signal)
+      if (!isWanted && !connection.hasNews) return undefined
+      const listing = refresh(agent, server, connection).finally(() => reading.delete(connection))
+      reading.set(connection, listing)
+      return orAborted(listing, signal)
+    },
+  }
+}
+
+export type ServerListing = ReturnType<typeof createServerListing>
