@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 /** Milliseconds; each is made to need less than a minute on a quiet machine. */
 const timeLimit = 180_000
 
-const benchmarks = ['start', 'point-read', 'streaming', 'ingestion', 'search', 'retrieval', 'postgres']
+const benchmarks = ['start', 'point-read', 'streaming', 'ingestion', 'search', 'sql', 'retrieval', 'postgres']
 
 const named = process.argv.slice(2)
 const unknown = named.filter(name => !benchmarks.includes(name))
