@@ -58,10 +58,9 @@ export async function mayHaveRole(db: QueryExecutorProvider, role: string): Prom
 /**
  * Makes the role, or brings it to this state: its password, its limits, and exactly these rights. All or nothing, so that
  * an agent that is being deleted meanwhile leaves no role behind.
- * @returns the tables that the role can use.
  */
-export async function prepareRole<Tables>(db: Kysely<Tables>, role: RoleSettings): Promise<string[]> {
-  return await db.transaction().execute(async transaction => {
+export async function prepareRole<Tables>(db: Kysely<Tables>, role: RoleSettings): Promise<void> {
+  await db.transaction().execute(async transaction => {
     const run = (statement: RawBuilder<unknown>) => statement.execute(transaction)
     const name = sql.id(role.name)
     await holdRole(transaction, role.name)
@@ -73,7 +72,7 @@ export async function prepareRole<Tables>(db: Kysely<Tables>, role: RoleSettings
     for (const [setting, value] of Object.entries(settingsOf(role)))
       await run(sql`alter role ${name} set ${sql.raw(setting)} = ${sql.lit(value)}`)
     await run(sql`grant usage on schema ${sql.id(role.schema)} to ${name}`)
-    return await grantTables(transaction, role)
+    await grantTables(transaction, role)
   })
 }
 
@@ -91,7 +90,7 @@ function settingsOf({ schema, timeLimit }: RoleSettings): Record<string, string>
   }
 }
 
-async function grantTables(db: QueryExecutorProvider, role: RoleSettings): Promise<string[]> {
+async function grantTables(db: QueryExecutorProvider, role: RoleSettings): Promise<void> {
   const name = sql.id(role.name)
   const tables = await ownTables(db)
   if (tables.length > 0)
@@ -107,8 +106,22 @@ async function grantTables(db: QueryExecutorProvider, role: RoleSettings): Promi
     for (const sequence of await sequencesOf(db, table))
       await sql`grant usage, select on sequence ${sql.id(role.schema, sequence)} to ${name}`.execute(db)
   }
-  return tables
 }
+
+/** Tables of this connection's schema that the role can't read, as after a restore or when they are new. */
+export async function tablesOutOfReach(db: QueryExecutorProvider, role: string): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select relname as name from pg_class
+    where ${ownTable} and not (
+      has_schema_privilege(${role}, relnamespace, 'usage') and has_table_privilege(${role}, oid, 'select')
+    )
+  `.execute(db)
+  return rows.map(({ name }) => name)
+}
+
+/** Tables and views of this connection's schema that the service's user may give rights to. */
+const ownTable = sql`relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v', 'm', 'f')
+  and pg_has_role(relowner, 'usage')`
 
 function rightsIn({ writable, updatable }: TableRights): RawBuilder<unknown>[] {
   if (writable) return [sql`select, insert, update, delete`]
@@ -116,13 +129,9 @@ function rightsIn({ writable, updatable }: TableRights): RawBuilder<unknown>[] {
   return [sql`select`, ...(columns.length > 0 ? [sql`update (${sql.join(columns)})`] : [])]
 }
 
-/** Tables and views of this connection's schema that the service's user may give rights to. */
-export async function ownTables(db: QueryExecutorProvider): Promise<string[]> {
+async function ownTables(db: QueryExecutorProvider): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
-    select relname as name from pg_class
-    where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v', 'm', 'f')
-      and pg_has_role(relowner, 'usage')
-    order by relname
+    select relname as name from pg_class where ${ownTable} order by relname
   `.execute(db)
   return rows.map(({ name }) => name)
 }
@@ -137,7 +146,7 @@ async function sequencesOf(db: QueryExecutorProvider, table: string): Promise<st
   return rows.map(({ name }) => name)
 }
 
-/** After the schema is gone, with the rights in it. Without the right to drop roles there is none of ours. */
+/** After the schema is gone, with the rights in it. */
 export async function dropRole(pool: Pool, schema: string): Promise<void> {
   const { rows } = await pool.query<{ oid: number }>(
     'select oid::bigint as oid from pg_database where datname = current_database()',

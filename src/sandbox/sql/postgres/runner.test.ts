@@ -131,6 +131,14 @@ describe('roles', () => {
     expect((await execute(again, 'SELECT * FROM outbox')).status).toBe(403)
   })
 
+  it('have their rights again after the schema was put back from a dump', async () => {
+    const { app, role } = await appWithRole()
+    const url = await databaseOf(app)
+    await queryDatabase(url, `revoke all on schema agent_default from ${role}`)
+    await queryDatabase(url, `revoke all on all tables in schema agent_default from ${role}`)
+    expect((await execute(app, 'SELECT count(*) FROM fruits')).body.rows).toEqual([[3]])
+  })
+
   it('that the server does not let in are told of, and end no other request', async () => {
     const { app, role } = await appWithRole()
     await queryDatabase(await databaseOf(app), `alter role ${role} nologin`)
@@ -141,6 +149,8 @@ describe('roles', () => {
     const { status, body } = await execute(app, 'SELECT 1')
     expect([status, body.error.code]).toEqual([500, 'SQL_UNAVAILABLE'])
     expect((await app.call('GET', '/healthz')).status).toBe(200)
+    // It is prepared anew, which lets it in.
+    expect((await execute(app, 'SELECT 1')).status).toBe(200)
   })
 })
 

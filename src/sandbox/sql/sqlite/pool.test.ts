@@ -149,6 +149,17 @@ describe('a process that runs statements', () => {
   })
 })
 
+describe('values', () => {
+  it('are JSON, whatever SQLite holds', async () => {
+    const { run } = newPool()
+    const query = "select 9e999, -9e999, 9007199254740993, x'00ff', 'a' || char(0) || 'b', 0.1, null"
+    const { rows } = await run(newDatabase(), query)
+    expect(rows).toEqual([
+      ['Infinity', '-Infinity', '9007199254740993', { base64: 'AP8=' }, 'a\0b', 0.1, null],
+    ])
+  })
+})
+
 describe('the authorizer', () => {
   const allowed = ['select title, lock_token from conversations', "update conversations set title = 'x'"]
   const refused = [
