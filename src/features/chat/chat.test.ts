@@ -115,7 +115,7 @@ describe(`sending a message ${row('POST /api/agents/{id}/chat')}`, () => {
       .questions()
       .at(-1)
       ?.tools?.map(tool => tool.function.name)
-    expect(names).toEqual(['search_knowledge', 'browse_url'])
+    expect(names).toEqual(['search_knowledge', 'browse_url', 'execute_sql'])
     await send({ content: 'Hello', enableTools: false })
     expect(model.questions().at(-1)).not.toHaveProperty('tools')
   })
@@ -403,8 +403,12 @@ describe(`the tools ${row('GET /api/agents/{id}/chat/tools')}`, () => {
       },
     })
     expect(body).toEqual({
-      tools: [described('search_knowledge', 'query'), described('browse_url', 'url')],
-      meta: { total: 2, limit: 50, offset: 0 },
+      tools: [
+        described('search_knowledge', 'query'),
+        described('browse_url', 'url'),
+        described('execute_sql', 'query'),
+      ],
+      meta: { total: 3, limit: 50, offset: 0 },
     })
   })
 

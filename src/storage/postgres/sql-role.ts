@@ -71,6 +71,7 @@ export async function prepareRole<Tables>(db: Kysely<Tables>, role: RoleSettings
     )
     for (const [setting, value] of Object.entries(settingsOf(role)))
       await run(sql`alter role ${name} set ${sql.raw(setting)} = ${sql.lit(value)}`)
+    await grantDatabase(transaction, role.name)
     await run(sql`grant usage on schema ${sql.id(role.schema)} to ${name}`)
     await grantTables(transaction, role)
   })
@@ -88,6 +89,15 @@ function settingsOf({ schema, timeLimit }: RoleSettings): Record<string, string>
     client_min_messages: 'error',
     max_parallel_workers_per_gather: '0',
   }
+}
+
+/** Unless everybody may connect. */
+async function grantDatabase(db: QueryExecutorProvider, role: string): Promise<void> {
+  const { rows } = await sql<{ name: string; may: boolean }>`
+    select current_database() as name, has_database_privilege(${role}, current_database(), 'connect') as may
+  `.execute(db)
+  for (const { name, may } of rows)
+    if (!may) await sql`grant connect on database ${sql.id(name)} to ${sql.id(role)}`.execute(db)
 }
 
 async function grantTables(db: QueryExecutorProvider, role: RoleSettings): Promise<void> {
@@ -148,12 +158,15 @@ async function sequencesOf(db: QueryExecutorProvider, table: string): Promise<st
 
 /** After the schema is gone, with the rights in it. */
 export async function dropRole(pool: Pool, schema: string): Promise<void> {
-  const { rows } = await pool.query<{ oid: number }>(
-    'select oid::bigint as oid from pg_database where datname = current_database()',
+  const { rows } = await pool.query<{ oid: number; name: string }>(
+    'select oid::bigint as oid, datname as name from pg_database where datname = current_database()',
   )
-  const role = nameOf(rows[0]?.oid, schema)
+  const [database] = rows
+  const role = nameOf(database?.oid, schema)
   const { rowCount } = await pool.query('select 1 from pg_roles where rolname = $1', [role])
-  if (rowCount !== 0) await pool.query(`drop role if exists ${quoted(role)}`)
+  if (database === undefined || rowCount === 0) return
+  await pool.query(`revoke all on database ${quoted(database.name)} from ${quoted(role)}`)
+  await pool.query(`drop role if exists ${quoted(role)}`)
 }
 
 /** Processes that prepare the same role at once would meet in the server's own tables. */
