@@ -10,6 +10,7 @@ const benchmarks = [
   'streaming',
   'ingestion',
   'search',
+  'sql',
   'sandbox',
   'openapi',
   'retrieval',

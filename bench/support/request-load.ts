@@ -6,6 +6,8 @@ import { connect } from 'node:net'
 export interface RepeatedRequest {
   address: string
   headers?: Record<string, string>
+  /** JSON that is posted. */
+  body?: string
 }
 
 export interface LoadResult {
@@ -28,11 +30,14 @@ export async function measureLoad(
   return { perSecond: counts.reduce((sum, count) => sum + count, 0) / seconds, busy }
 }
 
-/** The number of answers. All have the length of the first, since their only differences are times and ids. */
-async function askUntil({ address, headers = {} }: RepeatedRequest, until: number): Promise<number> {
-  const { hostname, port, pathname, host } = new URL(address)
-  const lines = Object.entries({ host, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
-  const text = `GET ${pathname} HTTP/1.1\r\n${lines.join('')}\r\n`
+/**
+ * The number of answers. Those without a body in the request have all the length of the first, since their only
+ * differences are times and ids.
+ */
+async function askUntil(request: RepeatedRequest, until: number): Promise<number> {
+  const { address, body } = request
+  const { hostname, port } = new URL(address)
+  const text = textOf(request)
   const socket = connect({ host: hostname, port: Number(port), noDelay: true })
   await once(socket, 'connect')
   const { promise, resolve, reject } = Promise.withResolvers<number>()
@@ -48,6 +53,7 @@ async function askUntil({ address, headers = {} }: RepeatedRequest, until: numbe
       return
     }
     received = Buffer.alloc(0)
+    if (body !== undefined) length = 0
     answers += 1
     if (performance.now() < until) socket.write(text)
     else resolve(answers)
@@ -56,6 +62,18 @@ async function askUntil({ address, headers = {} }: RepeatedRequest, until: numbe
   socket.once('close', () => reject(new Error(`${address} closed the connection`)))
   socket.write(text)
   return promise.finally(() => end(socket))
+}
+
+function textOf({ address, headers = {}, body }: RepeatedRequest): string {
+  const { pathname, host } = new URL(address)
+  const content =
+    body === undefined
+      ? {}
+      : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
+  const lines = Object.entries({ host, ...headers, ...content }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  )
+  return `${body === undefined ? 'GET' : 'POST'} ${pathname} HTTP/1.1\r\n${lines.join('')}\r\n${body ?? ''}`
 }
 
 /** Bytes of an answer whose head is there; 0 before. */

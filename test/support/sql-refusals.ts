@@ -219,6 +219,8 @@ const bombs: Refusal[] = [
   { query: `SELECT ${Array(600).fill('1').join(',')}`, status: { sqlite: 400, postgres: 200 } },
   { query: `SELECT 1${'+1'.repeat(5000)}`, status: 400 },
   { query: `SELECT ${'-'.repeat(1)}${'- '.repeat(5000)}1`, status: { sqlite: 400, postgres: 200 } },
+  { query: `SELECT ${'1, '.repeat(15_000)}1`, status: 400 },
+  { query: `SELECT ${'['.repeat(90_000)}`, status: 400 },
   { query: `SELECT '${'x'.repeat(100_001)}'`, status: 400 },
 ]
 

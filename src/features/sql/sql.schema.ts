@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
+import { maxLength, maxParameters } from '#sandbox/sql/limits.ts'
 
 /*
  * Statement: one piece of SQL that is run on the agent's own database. Positional parameter: a `?` in it, whose value is
@@ -29,12 +30,12 @@ export const tablesSchema = Type.Object(
 type Value = string | number | boolean | null
 
 const values = Type.Array(Type.Unsafe<Value>({ type: ['string', 'number', 'boolean', 'null'] }), {
-  maxItems: 1000,
+  maxItems: maxParameters,
   description: 'A value for each `?` of the query, in order: texts, numbers, truth values, null.',
 })
 
 export const statementSchema = Type.Object({
-  query: Type.String({ maxLength: 100_000, description: 'One SQL statement.' }),
+  query: Type.String({ maxLength, description: 'One SQL statement.' }),
   params: Type.Optional(values),
   'the service': Type.Optional({ ...values, description: 'Another name of `params`.' }),
 })

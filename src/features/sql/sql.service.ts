@@ -1,4 +1,5 @@
 import { invalid } from '#platform/errors.ts'
+import { maxRows as mostRows } from '#sandbox/sql/limits.ts'
 import type { SqlAgent, SqlParameter, SqlRunner } from '#sandbox/sql/sql-runner.ts'
 import type { StatementBody, StatementResult } from './sql.schema.ts'
 
@@ -10,8 +11,6 @@ export interface StatementRequest {
   /** 10,000 at most, and unless told. */
   maxRows?: number
 }
-
-const mostRows = 10_000
 
 /** What people, models and other features do with the database of one agent. */
 export function createSqlService(runner: SqlRunner) {

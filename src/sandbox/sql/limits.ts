@@ -8,6 +8,8 @@ export const maxBytes = 8 * 1024 * 1024
 export const timeLimit = 5_000
 /** Characters of a statement. */
 export const maxLength = 100_000
+/** Words, signs and values of a statement: it is read where requests are served. */
+export const maxTokens = 20_000
 export const maxParameters = 1_000
 /** Brackets within brackets. */
 export const maxNesting = 200

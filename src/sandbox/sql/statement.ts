@@ -1,6 +1,6 @@
 /** What a text is as a statement, before any engine has seen it: equal answers on every engine begin here. */
 import { isForbiddenFunction, refusedFunction } from './forbidden-functions.ts'
-import { maxLength, maxNesting } from './limits.ts'
+import { maxLength, maxNesting, maxTokens } from './limits.ts'
 import type { Problem } from './problem.ts'
 import type { Dialect, Token } from './tokens.ts'
 import { tokensOf } from './tokens.ts'
@@ -37,7 +37,8 @@ export interface Statement {
 /** @throws never: what is wrong is told. */
 export function readStatement(query: string, dialect: Dialect): Statement | Problem {
   if (query.length > maxLength) return invalid(`must have at most ${maxLength} characters`)
-  const all = tokensOf(query, dialect)
+  const all = tokensOf(query, dialect, maxTokens)
+  if (all.length > maxTokens) return invalid(`must have at most ${maxTokens} words, signs and values`)
   const first = all.findIndex(({ text }) => text !== ';')
   const begun = first < 0 ? [] : all.slice(first)
   const end = begun.findIndex(isSemicolon)

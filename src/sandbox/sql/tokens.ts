@@ -17,15 +17,15 @@ type Rule = [kind: Token['kind'] | 'blank', pattern: RegExp]
 
 const word: Rule = ['word', /[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*/y]
 const digits: Rule = ['number', /\d+/y]
-const plainText: Rule = ['text', /(?:[xbn]|u&)?'[^']*(?:''[^']*)*'/iy]
+const plainText: Rule = ['text', /(?:[xbn]|u&)?'[^']*(?:''[^']*)*(?:'|$)/iy]
 const symbol: Rule = ['symbol', /[\s\S]/y]
 
-/** The first that fits counts. */
+/** The first that fits counts. What has no end goes on to that of the text: so none is looked at more than once. */
 const rules: Record<Dialect, Rule[]> = {
   sqlite: [
     ['blank', /[ \t\n\f\r]+|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/y],
-    ['text', /x?'[^']*(?:''[^']*)*'/iy],
-    ['name', /"[^"]*(?:""[^"]*)*"|`[^`]*(?:``[^`]*)*`|\[[^\]]*\]/y],
+    ['text', /x?'[^']*(?:''[^']*)*(?:'|$)/iy],
+    ['name', /"[^"]*(?:""[^"]*)*(?:"|$)|`[^`]*(?:``[^`]*)*(?:`|$)|\[[^\]]*(?:\]|$)/y],
     ['parameter', /\?\d*|[:@$#][\w$\u0080-\uffff]+/y],
     word,
     digits,
@@ -33,20 +33,21 @@ const rules: Record<Dialect, Rule[]> = {
   ],
   postgres: [
     ['blank', /[ \t\n\f\r\v]+|--[^\n\r]*/y],
-    ['text', /e'[^'\\]*(?:(?:''|\\[\s\S])[^'\\]*)*'/iy],
+    ['text', /e'[^'\\]*(?:(?:''|\\[\s\S])[^'\\]*)*(?:'|$)/iy],
     plainText,
-    ['text', /\$([A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$[\s\S]*?\$\1\$/y],
-    ['name', /(?:u&)?"[^"]*(?:""[^"]*)*"/iy],
-    ['parameter', /\?|\$\d+/y],
+    ['text', /\$([A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$[\s\S]*?(?:\$\1\$|$)/y],
+    ['name', /(?:u&)?"[^"]*(?:""[^"]*)*(?:"|$)/iy],
+    ['parameter', /\?\d*|\$\d+/y],
     word,
     digits,
     symbol,
   ],
 }
 
-export function tokensOf(sql: string, dialect: Dialect): Token[] {
+/** @param most after so many and one more it stops. */
+export function tokensOf(sql: string, dialect: Dialect, most = Number.POSITIVE_INFINITY): Token[] {
   const tokens: Token[] = []
-  for (let at = 0; at < sql.length; ) {
+  for (let at = 0; at < sql.length && tokens.length <= most; ) {
     const [kind, end] = nextToken(sql, at, dialect)
     if (kind !== 'blank') tokens.push({ kind, text: textOf(kind, sql.slice(at, end)), start: at, end })
     at = end

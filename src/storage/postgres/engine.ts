@@ -78,7 +78,8 @@ export function createEngine({ url, maxConnections, fileBucket, onError }: Engin
     async removeAgent(agentId) {
       const schema = agentSchema(agentId)
       await agentPool.query(`drop schema if exists ${quoted(schema)} cascade`)
-      await dropRole(agentPool, schema)
+      // A role that has to stay has no rights left, and a password that nobody knows.
+      await dropRole(agentPool, schema).catch(onError)
       await bucket?.removeFilesOf(agentId)
     },
     direct: {

@@ -58,10 +58,9 @@ export async function mayHaveRole(db: QueryExecutorProvider, role: string): Prom
 /**
  * Makes the role, or brings it to this state: its password, its limits, and exactly these rights. All or nothing, so that
  * an agent that is being deleted meanwhile leaves no role behind.
- * @returns the tables that the role can use.
  */
-export async function prepareRole<Tables>(db: Kysely<Tables>, role: RoleSettings): Promise<string[]> {
-  return await db.transaction().execute(async transaction => {
+export async function prepareRole<Tables>(db: Kysely<Tables>, role: RoleSettings): Promise<void> {
+  await db.transaction().execute(async transaction => {
     const run = (statement: RawBuilder<unknown>) => statement.execute(transaction)
     const name = sql.id(role.name)
     await holdRole(transaction, role.name)
@@ -72,8 +71,9 @@ export async function prepareRole<Tables>(db: Kysely<Tables>, role: RoleSettings
     )
     for (const [setting, value] of Object.entries(settingsOf(role)))
       await run(sql`alter role ${name} set ${sql.raw(setting)} = ${sql.lit(value)}`)
+    await grantDatabase(transaction, role.name)
     await run(sql`grant usage on schema ${sql.id(role.schema)} to ${name}`)
-    return await grantTables(transaction, role)
+    await grantTables(transaction, role)
   })
 }
 
@@ -91,7 +91,16 @@ function settingsOf({ schema, timeLimit }: RoleSettings): Record<string, string>
   }
 }
 
-async function grantTables(db: QueryExecutorProvider, role: RoleSettings): Promise<string[]> {
+/** Unless everybody may connect. */
+async function grantDatabase(db: QueryExecutorProvider, role: string): Promise<void> {
+  const { rows } = await sql<{ name: string; may: boolean }>`
+    select current_database() as name, has_database_privilege(${role}, current_database(), 'connect') as may
+  `.execute(db)
+  for (const { name, may } of rows)
+    if (!may) await sql`grant connect on database ${sql.id(name)} to ${sql.id(role)}`.execute(db)
+}
+
+async function grantTables(db: QueryExecutorProvider, role: RoleSettings): Promise<void> {
   const name = sql.id(role.name)
   const tables = await ownTables(db)
   if (tables.length > 0)
@@ -107,8 +116,22 @@ async function grantTables(db: QueryExecutorProvider, role: RoleSettings): Promi
     for (const sequence of await sequencesOf(db, table))
       await sql`grant usage, select on sequence ${sql.id(role.schema, sequence)} to ${name}`.execute(db)
   }
-  return tables
 }
+
+/** Tables of this connection's schema that the role can't read, as after a restore or when they are new. */
+export async function tablesOutOfReach(db: QueryExecutorProvider, role: string): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select relname as name from pg_class
+    where ${ownTable} and not (
+      has_schema_privilege(${role}, relnamespace, 'usage') and has_table_privilege(${role}, oid, 'select')
+    )
+  `.execute(db)
+  return rows.map(({ name }) => name)
+}
+
+/** Tables and views of this connection's schema that the service's user may give rights to. */
+const ownTable = sql`relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v', 'm', 'f')
+  and pg_has_role(relowner, 'usage')`
 
 function rightsIn({ writable, updatable }: TableRights): RawBuilder<unknown>[] {
   if (writable) return [sql`select, insert, update, delete`]
@@ -116,13 +139,9 @@ function rightsIn({ writable, updatable }: TableRights): RawBuilder<unknown>[] {
   return [sql`select`, ...(columns.length > 0 ? [sql`update (${sql.join(columns)})`] : [])]
 }
 
-/** Tables and views of this connection's schema that the service's user may give rights to. */
-export async function ownTables(db: QueryExecutorProvider): Promise<string[]> {
+async function ownTables(db: QueryExecutorProvider): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
-    select relname as name from pg_class
-    where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v', 'm', 'f')
-      and pg_has_role(relowner, 'usage')
-    order by relname
+    select relname as name from pg_class where ${ownTable} order by relname
   `.execute(db)
   return rows.map(({ name }) => name)
 }
@@ -137,14 +156,17 @@ async function sequencesOf(db: QueryExecutorProvider, table: string): Promise<st
   return rows.map(({ name }) => name)
 }
 
-/** After the schema is gone, with the rights in it. Without the right to drop roles there is none of ours. */
+/** After the schema is gone, with the rights in it. */
 export async function dropRole(pool: Pool, schema: string): Promise<void> {
-  const { rows } = await pool.query<{ oid: number }>(
-    'select oid::bigint as oid from pg_database where datname = current_database()',
+  const { rows } = await pool.query<{ oid: number; name: string }>(
+    'select oid::bigint as oid, datname as name from pg_database where datname = current_database()',
   )
-  const role = nameOf(rows[0]?.oid, schema)
+  const [database] = rows
+  const role = nameOf(database?.oid, schema)
   const { rowCount } = await pool.query('select 1 from pg_roles where rolname = $1', [role])
-  if (rowCount !== 0) await pool.query(`drop role if exists ${quoted(role)}`)
+  if (database === undefined || rowCount === 0) return
+  await pool.query(`revoke all on database ${quoted(database.name)} from ${quoted(role)}`)
+  await pool.query(`drop role if exists ${quoted(role)}`)
 }
 
 /** Processes that prepare the same role at once would meet in the server's own tables. */

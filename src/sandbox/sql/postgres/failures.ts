@@ -21,8 +21,9 @@ export function isUntyped(error: unknown): boolean {
   return isServerError(error) && (error.code === '42P18' || error.code === '42725')
 }
 
-export function isForbidden(error: unknown): boolean {
-  return isServerError(error) && error.code === '42501'
+/** As it is told of tables that the role has no rights on yet, too: without any on the schema they are not even seen. */
+export function mayLackRights(error: unknown): boolean {
+  return isServerError(error) && (error.code === '42501' || error.code === '42P01')
 }
 
 export function problemOf(error: unknown): Problem | undefined {

@@ -1,7 +1,7 @@
 /** What protects the rest of a server of PostgreSQL from the SQL of an agent, beyond what statements are let through. */
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished, vi } from 'vitest'
 import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp, testApp } from '#test/support/build-app.ts'
 import { queryDatabase } from '#test/support/postgres/databases.ts'
@@ -131,6 +131,24 @@ describe('roles', () => {
     expect((await execute(again, 'SELECT * FROM outbox')).status).toBe(403)
   })
 
+  it('may connect where not everybody may, and can still be dropped', async () => {
+    const app = await testApp({ environment: { DEV_USER: 'owner@example.com' } })
+    const url = await databaseOf(app)
+    await queryDatabase(url, `revoke connect on database "${new URL(url).pathname.slice(1)}" from public`)
+    const { body } = await app.call<{ id: string }>('POST', '/api/agents', { body: { name: 'Guest' } })
+    expect((await execute(app, 'SELECT 1', [], body.id)).status).toBe(200)
+    expect((await app.call('DELETE', `/api/agents/${body.id}`)).status).toBe(200)
+    expect(await rolesOf(app)).toEqual([])
+  })
+
+  it('have their rights again after the schema was put back from a dump', async () => {
+    const { app, role } = await appWithRole()
+    const url = await databaseOf(app)
+    await queryDatabase(url, `revoke all on schema agent_default from ${role}`)
+    await queryDatabase(url, `revoke all on all tables in schema agent_default from ${role}`)
+    expect((await execute(app, 'SELECT count(*) FROM fruits')).body.rows).toEqual([[3]])
+  })
+
   it('that the server does not let in are told of, and end no other request', async () => {
     const { app, role } = await appWithRole()
     await queryDatabase(await databaseOf(app), `alter role ${role} nologin`)
@@ -138,9 +156,14 @@ describe('roles', () => {
       await databaseOf(app),
       `select pg_terminate_backend(pid) from pg_stat_activity where usename = '${role}'`,
     )
-    const { status, body } = await execute(app, 'SELECT 1')
-    expect([status, body.error.code]).toEqual([500, 'SQL_UNAVAILABLE'])
+    // The connection may still be there at first.
+    await vi.waitFor(async () => {
+      const { status, body } = await execute(app, 'SELECT 1')
+      expect([status, body.error.code]).toEqual([500, 'SQL_UNAVAILABLE'])
+    })
     expect((await app.call('GET', '/healthz')).status).toBe(200)
+    // It is prepared anew, which lets it in.
+    expect((await execute(app, 'SELECT 1')).status).toBe(200)
   })
 })
 

@@ -1,7 +1,7 @@
 import { AppError } from '#platform/errors.ts'
 import type { Log } from '#platform/log.ts'
 import { parseAgentAddress } from '#storage/postgres/address.ts'
-import { mayHaveRole, ownTables, prepareRole, roleName } from '#storage/postgres/sql-role.ts'
+import { mayHaveRole, prepareRole, roleName, tablesOutOfReach } from '#storage/postgres/sql-role.ts'
 import { timeLimit } from '../limits.ts'
 import type { Problem } from '../problem.ts'
 import { problemError, timedOut } from '../problem.ts'
@@ -12,7 +12,7 @@ import { accessTo } from '../table-access.ts'
 import type { Connections, Lease, Login } from './connections.ts'
 import { createConnections } from './connections.ts'
 import { describe } from './describe.ts'
-import { isForbidden, isServerError, isUntyped, problemOf } from './failures.ts'
+import { isServerError, isUntyped, mayLackRights, problemOf } from './failures.ts'
 import { readPragma, runPragma } from './pragmas.ts'
 import type { QueryResult } from './query.ts'
 import { runQuery } from './query.ts'
@@ -27,11 +27,6 @@ interface Options {
   limit?: number
 }
 
-interface PreparedRole extends Login {
-  /** The tables when its rights were given. */
-  tables: readonly string[]
-}
-
 /** Milliseconds beyond the server's own limit, after which a connection is cut. */
 const cutAfter = 1_000
 
@@ -42,7 +37,9 @@ export function createSqlRunner({ passwordOf, log, limit = timeLimit }: Options)
   async function runOnce(agent: SqlAgent, statement: Statement, given: SqlStatement, signals: AbortSignal[]) {
     const role = await roles.of(agent)
     const lease = await connections.take(role, signals).catch(error => {
-      throw error instanceof AppError || signals.some(({ aborted }) => aborted) ? error : unavailable(error)
+      if (error instanceof AppError || signals.some(({ aborted }) => aborted)) throw error
+      roles.forget(agent)
+      throw unavailable(error)
     })
     return await runOn(lease, statement, given, { signals, limit })
   }
@@ -60,8 +57,8 @@ export function createSqlRunner({ passwordOf, log, limit = timeLimit }: Options)
       try {
         return await runOnce(agent, statement, given, signals)
       } catch (error) {
-        // A table that was made after its rights had been given.
-        if (isForbidden(error) && (await roles.isStale(agent)))
+        // A table that was made, or put back, after its rights had been given.
+        if (mayLackRights(error) && (await roles.isStale(agent)))
           return await runOnce(agent, statement, given, signals).catch(told)
         return told(error)
       }
@@ -163,14 +160,14 @@ function asResult({ columns, rows, sent, tag, truncated }: QueryResult): SqlResu
 }
 
 function createRoles({ passwordOf, log, connections }: Options & { connections: Connections }) {
-  const roles = new Map<string, Promise<PreparedRole>>()
+  const roles = new Map<string, Promise<Login>>()
 
-  async function prepare({ agentId, path, db, signal }: SqlAgent): Promise<PreparedRole> {
+  async function prepare({ agentId, path, db, signal }: SqlAgent): Promise<Login> {
     const { url, schema } = parseAgentAddress(path)
     const role = await roleName(db, schema)
     if (!(await mayHaveRole(db, role))) throw mayNotCreate()
     const login = { url, role, password: passwordOf(role) }
-    const tables = await prepareRole(db, {
+    await prepareRole(db, {
       name: role,
       schema,
       password: login.password,
@@ -194,10 +191,10 @@ function createRoles({ passwordOf, log, connections }: Options & { connections: 
       },
       { once: true },
     )
-    return { ...login, tables }
+    return login
   }
 
-  function of(agent: SqlAgent): Promise<PreparedRole> {
+  function of(agent: SqlAgent): Promise<Login> {
     const known = roles.get(agent.agentId)
     if (known !== undefined) return known
     const preparing = prepare(agent)
@@ -208,14 +205,16 @@ function createRoles({ passwordOf, log, connections }: Options & { connections: 
 
   return {
     of,
-    /** Whether there are tables that the role has no rights for yet; they are given before the next statement. */
+    /** Whether there are tables that the role has no rights on but should; they are given before the next statement. */
     async isStale(agent: SqlAgent): Promise<boolean> {
-      const { tables } = await of(agent)
-      const found = await ownTables(agent.db)
-      const isStale = found.some(table => !tables.includes(table) && accessTo(table).kind !== 'hidden')
+      const { role } = await of(agent)
+      const tables = await tablesOutOfReach(agent.db, role)
+      const isStale = tables.some(table => accessTo(table).kind !== 'hidden')
       if (isStale) roles.delete(agent.agentId)
       return isStale
     },
+    /** Whoever is not let in is prepared anew the next time. */
+    forget: (agent: SqlAgent) => void roles.delete(agent.agentId),
   }
 }
 

@@ -1,14 +1,16 @@
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { FromChild, ToChild } from './messages.ts'
+import type { Answer, FromChild, ToChild } from './messages.ts'
 
 /** A process that runs one statement at a time, until it is ended or ends. */
 export interface Child {
   /** The database that it has open, if any. */
   path: string | undefined
+  /** Resolves once it takes statements; never if it ends before. */
+  ready: Promise<void>
   /** Rejects if the process ends before it has answered. */
-  ask(message: ToChild): Promise<FromChild>
+  ask(message: ToChild): Promise<Answer>
   /** At once, whatever it does. */
   kill(): void
 }
@@ -34,7 +36,8 @@ export function startChild(synchronous: string, onEnd: () => void): Child {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc', 'pipe'],
     serialization: 'advanced',
   })
-  let waiting: PromiseWithResolvers<FromChild> | undefined
+  let waiting: PromiseWithResolvers<Answer> | undefined
+  const started = Promise.withResolvers<void>()
   const settle = () => {
     const asked = waiting
     waiting = undefined
@@ -44,12 +47,16 @@ export function startChild(synchronous: string, onEnd: () => void): Child {
     settle()?.reject(new Error('the process has ended'))
     onEnd()
   }
-  process.on('message', (message: FromChild) => settle()?.resolve(message))
+  process.on('message', (message: FromChild) => {
+    if (message === 'ready') started.resolve()
+    else settle()?.resolve(message)
+  })
   process.once('exit', end)
   process.once('error', end)
   letGo(process)
   const child: Child = {
     path: undefined,
+    ready: started.promise,
     ask(message) {
       waiting = Promise.withResolvers()
       child.path = message.path

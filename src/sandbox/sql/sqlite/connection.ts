@@ -14,7 +14,7 @@ const statementsKept = 100
 /** Far below SQLite's own: https://www.sqlite.org/limits.html */
 const limits = {
   /** Bytes of a text, a blob and a row. */
-  length: 16 * 1024 * 1024,
+  length: 10 * 1024 * 1024,
   sqlLength: 1024 * 1024,
   column: 500,
   exprDepth: maxNesting,

@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads'
 import type { Connection } from './connection.ts'
 import { connect } from './connection.ts'
 import { execute } from './execute.ts'
-import type { FromChild, ToChild } from './messages.ts'
+import type { Answer, FromChild, ToChild } from './messages.ts'
 
 const [synchronous = 'normal'] = process.argv.slice(2)
 
@@ -16,11 +16,16 @@ new Worker(new URL('lifeline.worker.ts', import.meta.url), { resourceLimits: { m
 let open: { path: string; connection: Connection } | undefined
 
 process.on('message', (message: ToChild) => {
-  process.send?.(answer(message))
+  tell(answer(message))
 })
 process.on('disconnect', () => process.exit())
+tell('ready')
 
-function answer({ path, statement }: ToChild): FromChild {
+function tell(message: FromChild): void {
+  process.send?.(message)
+}
+
+function answer({ path, statement }: ToChild): Answer {
   try {
     const outcome = execute(connectionTo(path), statement)
     return 'kind' in outcome ? { problem: outcome } : { result: outcome }

@@ -8,7 +8,7 @@ import { lifelineNumber } from './messages.ts'
 /** Bytes. */
 const memoryLimit = 512 * 1024 * 1024
 /** Milliseconds. */
-const lookEvery = 100
+const lookEvery = 50
 
 const kill = () => process.kill(process.pid, 'SIGKILL')
 

@@ -9,7 +9,10 @@ export interface ToChild {
 }
 
 /** From it, in the order of the statements. */
-export type FromChild = { result: SqlResult } | { problem: Problem }
+export type Answer = { result: SqlResult } | { problem: Problem }
+
+/** Once it can take statements it says so. */
+export type FromChild = Answer | 'ready'
 
 /** Number of the pipe that ends with the parent; the first four are the standard ones and that of messages. */
 export const lifelineNumber = 4

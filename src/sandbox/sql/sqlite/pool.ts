@@ -30,6 +30,7 @@ export interface Pool {
 const mostWaiting = 500
 /** Milliseconds. */
 const patience = 10_000
+const startLimit = 10_000
 
 interface Task {
   path: string
@@ -143,7 +144,7 @@ class ProcessPool implements Pool {
       answer.reject(error)
       this.#end(child)
     }
-    const timer = setTimeout(() => stop(problemError(timedOut(this.#options.limit))), this.#options.limit)
+    let timer = setTimeout(() => stop(problemError(ended)), startLimit)
     this.#running.set(child, { path, stop })
     task.stop = stop
     const free = () => {
@@ -151,6 +152,12 @@ class ProcessPool implements Pool {
       clearTimeout(timer)
       this.#running.delete(child)
     }
+    // A machine under load takes its time to start a process: that is not the statement's.
+    void child.ready.then(() => {
+      clearTimeout(timer)
+      if (task.stop === undefined) return
+      timer = setTimeout(() => stop(problemError(timedOut(this.#options.limit))), this.#options.limit)
+    })
     child.ask({ path, statement }).then(
       outcome => {
         free()
@@ -189,7 +196,7 @@ class ProcessPool implements Pool {
 
 const ended = {
   kind: 'failed',
-  message: 'The statement was stopped: it took more memory than it may. Ask for less at once.',
+  message: 'The process of the statement ended, most likely for want of memory. Ask for less at once.',
 } as const
 
 function tooMany(): AppError {
