@@ -159,8 +159,12 @@ describe(`the tables ${row('GET /api/agents/{id}/sql/schema')}`, () => {
       'chunks',
       'conversations',
       'fruits',
+      'mcp_servers',
+      'mcp_tools',
       'messages',
       'sources',
+      'tool_approvals',
+      'tools',
     ])
     expect(body.tables.find(({ name }) => name === 'fruits')?.columns).toEqual([
       { name: 'id', type: 'integer', nullable: false },

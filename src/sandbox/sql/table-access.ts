@@ -18,15 +18,7 @@ const writable: TableAccess = { kind: 'writable' }
 const updatable = (...columns: string[]): TableAccess => ({ kind: 'readable', updatable: columns })
 
 /** Tables that are no part of `AgentTables`. */
-type OtherTables =
-  | 'chunk_text'
-  | 'kysely_migration'
-  | 'kysely_migration_lock'
-  | 'tools'
-  | 'tool_credentials'
-  | 'tool_approvals'
-  | 'mcp_servers'
-  | 'mcp_tools'
+type OtherTables = 'chunk_text' | 'kysely_migration' | 'kysely_migration_lock'
 
 /** A new table does not compile without a line here. Those that decide about rights, or follow from others, are not writable. */
 export const tableAccess: Record<keyof AgentTables | OtherTables, TableAccess> = {
