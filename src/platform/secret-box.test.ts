@@ -60,3 +60,13 @@ test('a cut off text is refused, down to a tag that is too short', () => {
 test('a key of another length is refused', () => {
   expect(() => createSecretBox(randomBytes(16))).toThrow('an encryption key has 32 bytes, not 16')
 })
+
+test('derives secrets that are the same for the same key and purpose, and for no others', () => {
+  const other = randomBytes(32)
+  const secret = createSecretBox(key).derive(['role', 'a'])
+  expect(secret).toMatch(/^[\w-]{43}$/)
+  expect(createSecretBox(key).derive(['role', 'a'])).toBe(secret)
+  expect(createSecretBox(key).derive(['role', 'b'])).not.toBe(secret)
+  expect(createSecretBox(key).derive(['rolea'])).not.toBe(secret)
+  expect(createSecretBox(other).derive(['role', 'a'])).not.toBe(secret)
+})
