@@ -22,7 +22,7 @@ import type { Configuration } from './config.ts'
 
 /** Time that running answers, then open connections, then running jobs get when the service ends, in milliseconds; 10 s are promised. */
 const answersGraceMs = 5000
-const connectionsGraceMs = 500
+const connectionsGraceMs = 1500
 const jobsGraceMs = 2000
 
 export interface Service {
