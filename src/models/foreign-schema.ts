@@ -4,8 +4,9 @@ import { argumentProblem } from './tool.ts'
 
 /**
  * Keywords that are not looked at when arguments are checked against a schema that others wrote: patterns may take
- * exponential time, references may lead in circles or fan out, and unique items are compared each with each. The service
- * that is called judges its arguments anyway; ours is the help for a model that forgot one.
+ * exponential time, references may lead in circles or fan out, and unique items are compared each with each. Where less is
+ * looked at, more seems to fit, so that what forbids things that fit (`not`, `if`) is left out as well. The service that is
+ * called judges its arguments anyway; ours is the help for a model that forgot one.
  */
 const unchecked = new Set([
   'pattern',
@@ -20,12 +21,19 @@ const unchecked = new Set([
   'definitions',
   'unevaluatedProperties',
   'unevaluatedItems',
+  'not',
+  'if',
+  'then',
+  'else',
+  'maxContains',
 ])
 
 /** Keywords whose value maps names, which are no keywords, to schemas. */
 const mapsOfSchemas = new Set(['properties', 'dependentSchemas'])
 
 const deepest = 24
+/** Schemas that are compared with values, each with each at worst: some milliseconds. */
+const mostComparisons = 50_000
 
 /** The parts of a tool that follow from a JSON Schema written elsewhere; it is read when a call is to be checked, not before. */
 export function fromForeignSchema(parameters: ToolParameters): Pick<Tool, 'parameters' | 'check'> {
@@ -38,7 +46,7 @@ export function fromForeignSchema(parameters: ToolParameters): Pick<Tool, 'param
 /** What is wrong with the value, as "field problem"; undefined if nothing is, or if the schema makes no sense. */
 function foreignProblem(schema: ToolParameters, value: unknown): string | undefined {
   try {
-    const checkable = withoutUnchecked(schema, 0) as Schema.XSchema
+    const checkable = withoutUnchecked(schema, depthFor(schema, value)) as Schema.XSchema
     if (Schema.Check(checkable, value)) return undefined
     const [, problems] = Schema.Errors(checkable, value)
     const [problem] = problems.filter(({ keyword }) => keyword !== 'boolean')
@@ -50,27 +58,50 @@ function foreignProblem(schema: ToolParameters, value: unknown): string | undefi
   }
 }
 
-function withoutUnchecked(schema: unknown, depth: number): unknown {
+/** How many levels of the schema are looked at: of much for many values, only which arguments there are and of what type. */
+function depthFor(schema: unknown, value: unknown): number {
+  const comparisons = sizeOf(schema, mostComparisons) * sizeOf(value, mostComparisons)
+  return comparisons <= mostComparisons ? deepest : 2
+}
+
+/** Values within a value, itself included; counted no further than `most`. */
+function sizeOf(value: unknown, most: number): number {
+  const waiting = [value]
+  let size = 0
+  while (waiting.length > 0 && size < most) {
+    const next = waiting.pop()
+    size += 1
+    if (typeof next === 'object' && next !== null)
+      for (const inner of Object.values(next)) waiting.push(inner)
+  }
+  return size
+}
+
+function withoutUnchecked(schema: unknown, levels: number): unknown {
   if (typeof schema !== 'object' || schema === null) return schema
-  if (depth > deepest) return {}
-  if (Array.isArray(schema)) return schema.map(entry => withoutUnchecked(entry, depth + 1))
-  const entries = Object.entries(schema).filter(([keyword]) => !unchecked.has(keyword))
+  if (levels < 0) return {}
+  if (Array.isArray(schema)) return schema.map(entry => withoutUnchecked(entry, levels - 1))
+  const isOpen = 'patternProperties' in schema
+  const entries = Object.entries(schema).filter(
+    ([keyword]) => !(unchecked.has(keyword) || (isOpen && keyword === 'additionalProperties')),
+  )
   return Object.fromEntries(
     entries.map(([keyword, value]) => [
-      keyword,
-      mapsOfSchemas.has(keyword) ? eachOf(value, depth) : inner(keyword, value, depth),
+      // What seems to fit several may fit one alone.
+      keyword === 'oneOf' ? 'anyOf' : keyword,
+      mapsOfSchemas.has(keyword) ? eachOf(value, levels) : inner(keyword, value, levels),
     ]),
   )
 }
 
 /** What `const`, `enum`, `default` and the like hold are values, not schemas. */
-function inner(keyword: string, value: unknown, depth: number): unknown {
-  return keyword === 'const' || keyword === 'enum' ? value : withoutUnchecked(value, depth + 1)
+function inner(keyword: string, value: unknown, levels: number): unknown {
+  return keyword === 'const' || keyword === 'enum' ? value : withoutUnchecked(value, levels - 1)
 }
 
-function eachOf(value: unknown, depth: number): unknown {
+function eachOf(value: unknown, levels: number): unknown {
   if (typeof value !== 'object' || value === null) return {}
   return Object.fromEntries(
-    Object.entries(value).map(([name, schema]) => [name, withoutUnchecked(schema, depth + 1)]),
+    Object.entries(value).map(([name, schema]) => [name, withoutUnchecked(schema, levels - 1)]),
   )
 }
