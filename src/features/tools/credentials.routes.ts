@@ -1,9 +1,7 @@
-import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
 import { credentialListSchema, credentialValuesSchema } from './credentials.schema.ts'
 import type { CredentialsService } from './credentials.service.ts'
-
-const clusterPath = Type.Object({ id: Type.String(), clusterName: Type.String() })
+import { clusterPath } from './tools.schema.ts'
 
 export function registerCredentialRoutes(app: App, credentials: CredentialsService): void {
   app.route({

@@ -24,11 +24,11 @@ export function takeSecrets(
   headers: string | undefined,
   kept: Readonly<Record<string, string>>,
 ): SplitHeaders {
-  const secrets: Record<string, string> = {}
+  const secrets: Record<string, string> = Object.create(null)
   const shown = (parseHeaders(headers) ?? []).map(([name, value]) => {
     if (!mayHoldSecret(name)) return [name, value]
     const key = name.toLowerCase()
-    const secret = value.startsWith(mask) ? kept[key] : value
+    const secret = value.startsWith(mask) ? own(kept, key) : value
     if (secret === undefined)
       throw invalid('configuration.headers', `the value of ${name} is not known here; enter it again`)
     secrets[key] = secret
@@ -45,9 +45,14 @@ export function putSecrets(
   if (headers === undefined) return undefined
   const whole = (parseHeaders(headers) ?? []).map(([name, value]) => [
     name,
-    secrets[name.toLowerCase()] ?? value,
+    own(secrets, name.toLowerCase()) ?? value,
   ])
   return JSON.stringify(Object.fromEntries(whole))
+}
+
+/** Headers may be named like what every object has: `constructor`, `__proto__`. */
+function own(secrets: Readonly<Record<string, string>>, name: string): string | undefined {
+  return Object.hasOwn(secrets, name) ? secrets[name] : undefined
 }
 
 /** Placeholders stay to be seen: they are names of arguments, and what is derived from them must not change. */

@@ -4,6 +4,7 @@ import type { App } from '#platform/http/app.ts'
 import { clientSignal } from '#platform/http/client-signal.ts'
 import {
   clusterDeletedSchema,
+  clusterPath,
   newToolSchema,
   testAnswerSchema,
   testCallSchema,
@@ -135,7 +136,7 @@ function registerDeleting(app: App, tools: ToolsService): void {
     schema: {
       summary: 'Delete all tools of a cluster, with its credentials',
       tags: ['Tools'],
-      params: Type.Object({ id: Type.String(), clusterName: Type.String() }),
+      params: clusterPath,
       response: { 200: clusterDeletedSchema },
     },
     handler: async request => ({

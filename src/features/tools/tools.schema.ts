@@ -80,6 +80,9 @@ export const toolListSchema = Type.Object({
 
 export const toolAnswerSchema = Type.Object({ success: Type.Boolean(), data: toolSchema })
 
+/** An empty name is refused: it would mean all tools that are in no cluster. */
+export const clusterPath = Type.Object({ id: Type.String(), clusterName: Type.String({ minLength: 1 }) })
+
 export const clusterDeletedSchema = Type.Object({
   success: Type.Boolean(),
   data: Type.Object({ deleted: Type.Integer() }),

@@ -151,6 +151,13 @@ describe('a tool', () => {
     expect((await app.call<{ data: unknown[] }>('GET', path)).body.data).toHaveLength(1)
   })
 
+  it('is not deleted with a cluster that has no name', async () => {
+    const path = await newAgent()
+    await created(path, codeTool('alone'))
+    expect((await app.call('DELETE', `${path}/cluster/`)).status).toBe(400)
+    expect((await app.call<{ data: AgentTool[] }>('GET', path)).body.data).toHaveLength(1)
+  })
+
   it('needs a name that its cluster does not have yet', async () => {
     const path = await newAgent()
     await created(path, codeTool('a'))
@@ -288,6 +295,14 @@ describe('secrets in headers', () => {
     const path = await newAgent()
     const { status } = await create(path, httpTool({}, { headers: headers('********') }))
     expect(status).toBe(400)
+  })
+
+  it.each(['constructor', '__proto__'])('may stand in a header named %s', async name => {
+    const path = await newAgent()
+    const masked = httpTool({}, { headers: `{"${name}":"********"}` })
+    expect((await create(path, masked)).status).toBe(400)
+    const { id } = await created(path, httpTool({}, { headers: `{"${name}":"very-secret-7"}` }))
+    expect((await test(path, id, { city: 'Ulm' })).body.success).toBe(true)
   })
 })
 
