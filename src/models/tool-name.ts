@@ -7,29 +7,30 @@ const longest = 64
  */
 export function nameTools<Named extends { name: string }>(tools: readonly Named[]): Named[] {
   const taken = new Set<string>()
+  /** The last number that was given to a name, so that many tools of one name are not counted through for each. */
+  const numbers = new Map<string, number>()
   return tools.map(tool => {
-    const name = freeName(acceptableName(tool.name), taken)
+    const wanted = acceptableName(tool.name)
+    let name = wanted
+    for (let number = (numbers.get(wanted) ?? 1) + 1; taken.has(name); number += 1) {
+      const suffix = `_${number}`
+      name = wanted.slice(0, longest - suffix.length) + suffix
+      numbers.set(wanted, number)
+    }
     taken.add(name)
     return name === tool.name ? tool : { ...tool, name }
   })
 }
 
-/** Letters, digits, `_` and `-` alone. */
-function acceptableName(name: string): string {
+/** Letters, digits, `_` and `-` alone; a letter or `_` first. */
+export function acceptableName(name: string): string {
   const plain = name
     .normalize('NFKD')
     .replace(/\p{M}+/gu, '')
     .replace(/[^A-Za-z0-9_-]+/g, '_')
-    .replace(/^_+|_+$/g, '')
+    .replace(/^[_-]+/, '')
+    .replace(/^(?=\d)/, '_')
     .slice(0, longest)
+    .replace(/_+$/, '')
   return plain === '' ? 'tool' : plain
-}
-
-function freeName(name: string, taken: ReadonlySet<string>): string {
-  if (!taken.has(name)) return name
-  for (let number = 2; ; number += 1) {
-    const suffix = `_${number}`
-    const candidate = name.slice(0, longest - suffix.length) + suffix
-    if (!taken.has(candidate)) return candidate
-  }
 }

@@ -212,3 +212,39 @@ describe('browse_url', () => {
     expect(assistantMessage.content).toContain('The moon pulls the sea.')
   })
 })
+
+describe('tools that are more than a model can be told of', () => {
+  it('leave room for the conversation, and those that fit the question are offered', async () => {
+    const path = await stage.makeChat({ system_prompt: 'Speak like a harbour master.' })
+    const operation = (number: number) => ({
+      get: {
+        operationId: `readGauge${number}`,
+        summary: `Tells what gauge ${number} shows.`,
+        parameters: Array.from({ length: 10 }, (_, filter) => ({
+          name: `filter${filter}`,
+          in: 'query',
+          description: 'Which of the values are wanted, by the way in which they came about.',
+          schema: { type: 'string' },
+        })),
+      },
+    })
+    const paths = Object.fromEntries(Array.from({ length: 400 }, (_, n) => [`/gauges/${n}`, operation(n)]))
+    const lock = { '/lock': { post: { operationId: 'openLock', summary: 'Lets a ship through.' } } }
+    const spec = {
+      openapi: '3.1.0',
+      info: { title: 'Port', version: '1' },
+      servers: [{ url: 'https://port.example' }],
+      paths: { ...paths, ...lock },
+    }
+    const tools = path.replace(/chat$/, 'tools')
+    expect((await stage.app.call('POST', `${tools}/import-openapi`, { body: { spec } })).status).toBe(201)
+    model.next({ stream: openaiText('Aye.') })
+    await stage.send(path, { content: 'Open the lock, please.', autoRag: false })
+    const question = model.questions().at(-1)
+    expect(question?.messages[0]?.content).toContain('harbour master')
+    expect(question?.messages.at(-1)?.content).toBe('Open the lock, please.')
+    const offered = question?.tools?.map(tool => tool.function.name)
+    expect(offered).toEqual(expect.arrayContaining(['openLock', 'browse_url', 'readGauge0']))
+    expect(offered?.length).toBeLessThan(60)
+  })
+})
