@@ -73,7 +73,11 @@ export function composeChat(app: App, needs: Needs) {
     metrics: needs.metrics,
   })
   registerChatRoutes(app, chat)
-  registerApprovalRoutes(app, createApprovalsService({ lock, toolsFor: modelTools.all, clock, log }))
+  const statusOf = async (agentId: string) => (await settings.profileOf(agentId)).status
+  registerApprovalRoutes(
+    app,
+    createApprovalsService({ lock, toolsFor: modelTools.all, statusOf, clock, log }),
+  )
   registerConversationRoutes(app, conversations)
   registerMessageRoutes(app, conversations)
   return chat

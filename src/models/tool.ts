@@ -14,6 +14,8 @@ export interface Tool {
   observesChange?: boolean
   /** Whether a person has to agree to a call that may have been put into the model's mind by what outsiders wrote. */
   requiresApproval?: boolean
+  /** Another one for every other tool and every other configuration of it: what a person agrees to is a call of this one. */
+  version?(): string
   /** What is wrong with the arguments, or undefined. */
   check(input: Record<string, unknown>): string | undefined
   /** May throw: the message becomes the call's error. */

@@ -245,6 +245,8 @@ interface ToolApprovalsTable {
   name: string
   /** JSON object. */
   arguments: string
+  /** The tool as it was when the call was asked for. */
+  tool_version: string
   status: string
   created_at: string
   decided_at: string | null

@@ -143,9 +143,10 @@ async function fillTools({ db }: OpenAgent): Promise<void> {
     .values({ server_id: 'server', name: 'echo', ...definition, position: null, approved_hash: null })
     .execute()
   const call = { tool_call_id: 'abc123def', conversation_id: 'a', message_id: 'message-1', name: 'weather' }
+  const waiting = { arguments: '{"city":"Ulm"}', tool_version: 'ab' }
   await db
     .insertInto('tool_approvals')
-    .values({ ...call, arguments: '{"city":"Ulm"}', status: 'pending', created_at: at, decided_at: null })
+    .values({ ...call, ...waiting, status: 'pending', created_at: at, decided_at: null })
     .execute()
 }
 

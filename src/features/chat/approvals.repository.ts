@@ -8,6 +8,11 @@ import type { ChatMessage } from './chat.schema.ts'
 type Database = Kysely<AgentTables>
 type ApprovalRow = Awaited<ReturnType<ReturnType<typeof selectApprovals>['execute']>>[number]
 
+/** An approval with the tool as it was when the model asked for the call. */
+export interface StoredApproval extends Approval {
+  toolVersion: string
+}
+
 const approvalList: ListDefinition<ApprovalRow> = {
   sortable: {
     id: { column: 'tool_call_id' },
@@ -31,6 +36,7 @@ function selectApprovals(database: Database) {
       'tool_call_id',
       'name',
       'arguments',
+      'tool_version',
       'conversation_id',
       'message_id',
       'status',
@@ -48,15 +54,18 @@ export async function listApprovals(database: Database, query: ApprovalListQuery
   return { rows: rows.map(toApproval), meta }
 }
 
-export async function findApproval(database: Database, toolCallId: string): Promise<Approval | undefined> {
+export async function findApproval(
+  database: Database,
+  toolCallId: string,
+): Promise<StoredApproval | undefined> {
   const row = await selectApprovals(database).where('tool_call_id', '=', toolCallId).executeTakeFirst()
-  return row === undefined ? undefined : toApproval(row)
+  return row === undefined ? undefined : { ...toApproval(row), toolVersion: row.tool_version }
 }
 
 /** Keeps the calls of an answer that wait for a person; those that are kept already stay as they are. */
 export async function putApprovals(database: Database, message: ChatMessage): Promise<void> {
   const waiting = message.toolResults?.filter(({ approval }) => approval === 'required') ?? []
-  for (const { toolCallId, name } of waiting) {
+  for (const { toolCallId, name, toolVersion = '' } of waiting) {
     const call = message.toolCalls?.find(({ id }) => id === toolCallId)
     await database
       .insertInto('tool_approvals')
@@ -64,6 +73,7 @@ export async function putApprovals(database: Database, message: ChatMessage): Pr
         tool_call_id: toolCallId,
         name,
         arguments: JSON.stringify(call?.arguments ?? {}),
+        tool_version: toolVersion,
         conversation_id: message.conversationId,
         message_id: message.id,
         status: 'pending' satisfies ApprovalStatus,

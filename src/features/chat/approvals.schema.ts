@@ -36,9 +36,13 @@ export type ApprovalListQuery = Static<typeof approvalListQuery>
 export const approvalListSchema = Type.Object({ approvals: Type.Array(approvalSchema), meta: listMetaSchema })
 
 /** No body at all is a yes. */
-export const decisionSchema = Type.Object({
-  approved: Type.Optional(Type.Boolean({ default: true, description: 'False refuses the call for good.' })),
-})
+export const decisionSchema = Type.Object(
+  {
+    approved: Type.Optional(Type.Boolean({ default: true, description: 'False refuses the call for good.' })),
+  },
+  // A no that is misspelt must not be taken for a yes.
+  { additionalProperties: false },
+)
 
 export const decidedSchema = Type.Intersect([
   toolResultSchema,

@@ -6,6 +6,7 @@ import { conflict, notFound } from '#platform/errors.ts'
 import type { Log } from '#platform/log.ts'
 import { inTransaction } from '#platform/transaction.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { StoredApproval } from './approvals.repository.ts'
 import { findApproval, listApprovals, moveApproval } from './approvals.repository.ts'
 import type { Approval, ApprovalListQuery } from './approvals.schema.ts'
 import type { Lock } from './conversation-lock.repository.ts'
@@ -17,12 +18,18 @@ import type { ToolResult } from './turn/turn.ts'
 interface Needs {
   lock: ConversationLock
   toolsFor(agent: AgentHandle): Promise<readonly Tool[]>
+  statusOf(agentId: string): Promise<string>
   clock: Clock
   log: Log
 }
 
+interface Taken {
+  approval: StoredApproval
+  held: Lock
+}
+
 /** Calls that a model wanted to make while it had text of outsiders before it: a person decides on each, once. */
-export function createApprovalsService({ lock, toolsFor, clock, log }: Needs) {
+export function createApprovalsService({ lock, toolsFor, statusOf, clock, log }: Needs) {
   /** The conversation stays locked from here on, so that no turn reads the answer while it changes. */
   function take({ db }: AgentHandle, toolCallId: string, isApproved: boolean) {
     return inTransaction(db, async transaction => {
@@ -36,16 +43,16 @@ export function createApprovalsService({ lock, toolsFor, clock, log }: Needs) {
     })
   }
 
-  async function run(agent: AgentHandle, { name, arguments: given }: Approval, signal: AbortSignal) {
-    const tool = (await toolsFor(agent)).find(candidate => candidate.name === name)
-    if (tool === undefined) return { error: `There is no tool named ${name} any more.` }
-    // The tool may have changed since the model asked for the call.
-    const problem = tool.check(given)
-    return problem === undefined ? performCall(tool, given, signal) : { error: problem }
+  /** What a call may need, before anything is decided: a failure in here leaves the call waiting. */
+  async function toolsOf(agent: AgentHandle): Promise<readonly Tool[]> {
+    const status = await statusOf(agent.agentId)
+    if (status !== 'active')
+      throw conflict(`This agent is ${status} and makes no calls. Set its status to active first.`)
+    return toolsFor(agent)
   }
 
   /** Runs the call while its conversation's lock is kept alive. */
-  async function runLocked(agent: AgentHandle, approval: Approval, held: Lock) {
+  async function runLocked(agent: AgentHandle, { approval, held }: Taken, tools: readonly Tool[]) {
     const lost = new AbortController()
     let renewing: Promise<void> = Promise.resolve()
     const timer = setInterval(() => {
@@ -56,18 +63,14 @@ export function createApprovalsService({ lock, toolsFor, clock, log }: Needs) {
         .catch(error => log.error({ err: error }, 'renewing the lock of an approved call failed'))
     }, lock.renewalMs)
     try {
-      return await run(agent, approval, AbortSignal.any([lost.signal, agent.signal]))
+      return await run(approval, tools, AbortSignal.any([lost.signal, agent.signal]))
     } finally {
       clearInterval(timer)
       await renewing
     }
   }
 
-  function settle(
-    { db }: AgentHandle,
-    { approval, held }: { approval: Approval; held: Lock },
-    result: ToolResult,
-  ) {
+  function settle({ db }: AgentHandle, { approval, held }: Taken, result: ToolResult) {
     return inTransaction(db, async transaction => {
       if (!(await lock.release(transaction, held))) throw conversationWasTaken()
       const { toolCallId } = approval
@@ -90,9 +93,10 @@ export function createApprovalsService({ lock, toolsFor, clock, log }: Needs) {
      * call is made at most once: one whose server ended meanwhile is not made again.
      */
     async decide(agent: AgentHandle, toolCallId: string, isApproved: boolean): Promise<ToolResult> {
+      const tools = isApproved ? await toolsOf(agent) : []
       const taken = await take(agent, toolCallId, isApproved)
       const outcome = isApproved
-        ? await runLocked(agent, taken.approval, taken.held)
+        ? await runLocked(agent, taken, tools)
         : { error: 'A person has refused this call.' }
       const result = { toolCallId, name: taken.approval.name, ...outcome }
       await settle(agent, taken, result)
@@ -102,6 +106,21 @@ export function createApprovalsService({ lock, toolsFor, clock, log }: Needs) {
 }
 
 export type ApprovalsService = ReturnType<typeof createApprovalsService>
+
+/** What a person agreed to is the call that the model asked for: of another tool by now, it is not made. */
+async function run(
+  { name, arguments: given, toolVersion }: StoredApproval,
+  tools: readonly Tool[],
+  signal: AbortSignal,
+): Promise<{ result: unknown } | { error: string }> {
+  const tool = tools.find(candidate => candidate.name === name)
+  if (tool === undefined) return { error: `There is no tool named ${name} any more.` }
+  if ((tool.version?.() ?? '') !== toolVersion)
+    return {
+      error: `The tool ${name} was changed after this call was asked for, so that it was not made. Ask the agent again.`,
+    }
+  return performCall(tool, given, signal)
+}
 
 function alreadyDecided({ status }: Approval): AppError {
   if (status === 'approved')

@@ -174,6 +174,56 @@ describe('a call that waits for approval', () => {
     expect((await decide(call)).status).toBe(404)
   })
 
+  it('is not made once its tool leads elsewhere, or another tool has got its name', async () => {
+    const call = await waiting()
+    const tools = call.path.replace(/chat$/, 'tools')
+    const { body } = await stage.app.call<{ data: { id: string }[] }>('GET', tools)
+    const url = `${tools}/${body.data[0]?.id}`
+    await stage.app.call('PUT', url, { body: { configuration: { code: 'return "elsewhere"' } } })
+    expect((await decide(call)).body).toMatchObject({
+      success: false,
+      error: expect.stringContaining('was changed'),
+    })
+    const second = await waiting()
+    await stage.app.call('POST', second.path.replace(/chat$/, 'tools'), {
+      body: { ...transfer, cluster: 'A', configuration: { code: 'return "other"' } },
+    })
+    const others = await stage.app.call<{ data: { id: string }[] }>(
+      'GET',
+      second.path.replace(/chat$/, 'tools'),
+    )
+    await stage.app.call('PUT', `${second.path.replace(/chat$/, 'tools')}/${others.body.data[0]?.id}`, {
+      body: { name: 'renamed' },
+    })
+    expect((await decide(second)).body).toMatchObject({
+      success: false,
+      error: expect.stringContaining('was changed'),
+    })
+  })
+
+  it('is made although its description was changed meanwhile', async () => {
+    const call = await waiting()
+    const tools = call.path.replace(/chat$/, 'tools')
+    const { body } = await stage.app.call<{ data: { id: string }[] }>('GET', tools)
+    await stage.app.call('PUT', `${tools}/${body.data[0]?.id}`, { body: { description: 'Sends money.' } })
+    expect((await decide(call)).body).toMatchObject({ success: true })
+  })
+
+  it('waits while its agent is not active, and may be refused then', async () => {
+    const call = await waiting()
+    const agent = call.path.replace(/[/]chat$/, '')
+    await stage.app.call('PUT', agent, { body: { status: 'disabled' } })
+    expect((await decide(call)).status).toBe(409)
+    expect(await approvals(call.path)).toMatchObject([{ status: 'pending' }])
+    expect((await decide(call, { approved: false })).status).toBe(200)
+  })
+
+  it('is not made by a no that is misspelt', async () => {
+    const call = await waiting()
+    expect((await decide(call, { approve: false })).status).toBe(400)
+    expect(await approvals(call.path)).toMatchObject([{ status: 'pending' }])
+  })
+
   it('is nobody else’s: another agent knows nothing of it', async () => {
     const call = await waiting()
     const other = await stage.makeChat()
@@ -218,6 +268,22 @@ describe('what outsiders wrote', () => {
     const { conversationId } = body.assistantMessage
     const next = await stage.send(path, { content: 'Now transfer.', conversationId })
     expect(next.body.assistantMessage.toolResults).toMatchObject([{ approval: 'required' }])
+  })
+
+  it('is what comes from a caller who may only chat, too', async () => {
+    await using open = await setChatStage({ environment: { DEV_USER: '', PUBLIC_ACCESS: 'full' } })
+    await using chatting = await setChatStage({ environment: { DEV_USER: '', PUBLIC_ACCESS: 'chat' } })
+    const path = '/api/agents/default/chat'
+    const tools = path.replace(/chat$/, 'tools')
+    expect(
+      (await open.app.call('POST', tools, { body: { ...transfer, requiresApproval: true } })).status,
+    ).toBe(201)
+    open.model.next({ stream: openaiToolCall('transfer', { amount: 3 }) })
+    const asked = await open.send(path, { content: 'Transfer 3.' })
+    expect(asked.body.assistantMessage.toolResults).toMatchObject([{ result: { sent: 3 } }])
+    const { body } = await chatting.send(path, { content: 'Hello.' })
+    expect(body.userMessage.metadata).toEqual({ tainted: true })
+    expect(body.assistantMessage.metadata).toMatchObject({ tainted: true })
   })
 
   it('is not seen where nothing of it is', async () => {

@@ -394,7 +394,10 @@ describe('while an answer is streamed', () => {
     const answer = await stream(path, {})
     await answer.until('content_delta')
     await eventually(async () =>
-      expect((await stage.messages(path))[1]).toMatchObject({ content: 'One', metadata: { aborted: true } }),
+      expect((await stage.messages(path))[1]).toMatchObject({
+        content: 'One',
+        metadata: { aborted: true, tainted: true },
+      }),
     )
     held.open()
     const events = await answer.rest()

@@ -42,7 +42,11 @@ export function registerChatRoutes(app: App, chat: ChatService): void {
       response: answerResponse,
     },
     handler: (request, reply) =>
-      deliver(chat.ask(request.params.id, request.body), request.body.stream, reply),
+      deliver(
+        chat.ask(request.params.id, request.body, { isOutsider: !request.isAdmin }),
+        request.body.stream,
+        reply,
+      ),
   })
 
   app.route({
@@ -58,7 +62,8 @@ export function registerChatRoutes(app: App, chat: ChatService): void {
     },
     handler: (request, reply) => {
       const { id, messageId } = request.params
-      return deliver(chat.askAgain(id, messageId, request.body), request.body.stream, reply)
+      const asker = { isOutsider: !request.isAdmin }
+      return deliver(chat.askAgain(id, messageId, request.body, asker), request.body.stream, reply)
     },
   })
 

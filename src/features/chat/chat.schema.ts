@@ -25,6 +25,9 @@ export const toolResultSchema = Type.Object(
         description: 'The call was not made: it waits for a person, see chat/approvals.',
       }),
     ),
+    toolVersion: Type.Optional(
+      Type.String({ description: 'Of a call that waits: the tool, as it was when the model asked for it.' }),
+    ),
   },
   { title: 'ToolResult' },
 )
@@ -36,7 +39,7 @@ const messageMetadataSchema = Type.Object({
   ),
   error: Type.Optional(Type.String({ description: 'Why the answer ended early.' })),
   tainted: Type.Optional(
-    Type.Boolean({ description: 'The model had text from documents, pages or tools before it.' }),
+    Type.Boolean({ description: 'Outsiders wrote it, or what the model had before it.' }),
   ),
   toolsLeftOut: Type.Optional(
     Type.Integer({ description: 'Tools that the model was not told of, since all of them were too many.' }),

@@ -27,11 +27,11 @@ export function chatTool(
       outputSchema,
     },
     check,
-    async call(input, { signal, progress, countChat }: Call) {
+    async call(input, { signal, progress, countChat, isAdmin }: Call) {
       await countChat()
       const { message, conversationId } = input as ChatInput
       const asked = { content: message, ...(conversationId === undefined ? {} : { conversationId }) }
-      const question = await chat.ask(id, asked)
+      const question = await chat.ask(id, asked, { isOutsider: !isAdmin })
       const { assistantMessage } = await chat.answer(question, signal, event => {
         const sign = signOf(event)
         if (sign !== undefined) progress(sign)

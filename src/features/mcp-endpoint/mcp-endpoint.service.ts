@@ -88,7 +88,7 @@ export function createMcpEndpoint(needs: Needs) {
           const about = await agents.find(agentId)
           const open = openTools(agent, about).find(isNamed)
           const tool = open ?? (isAdmin ? (await ownTools(agent, about)).find(isNamed) : undefined)
-          return tool && (await perform(tool, input, { signal, progress, countChat }))
+          return tool && (await perform(tool, input, { signal, progress, countChat, isAdmin }))
         } catch (error) {
           return failure(error, agentId, name, signal)
         }

@@ -15,6 +15,8 @@ export interface OfferedTool {
 export interface Call {
   /** Aborted when the client goes away, the agent is deleted or the process ends. */
   signal: AbortSignal
+  /** Whether the caller may change the agent. */
+  isAdmin: boolean
   /** Tells the client how it goes, if it wants to know. */
   progress(message: string): void
   /** Counts the call against the chat limit of the client's address. Throws RATE_LIMITED. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { McpService } from '#features/mcp/mcp.service.ts'
 import { fromForeignSchema } from '#models/foreign-schema.ts'
 import type { Tool } from '#models/tool.ts'
@@ -51,6 +52,7 @@ export function createOfferedTools({ calls, findMcpTool }: Needs) {
       description,
       ...fromForeignSchema(parameters),
       ...(stored.requiresApproval ? { requiresApproval: true } : {}),
+      version: () => versionOf(stored),
       execute: (input, signal) => calls.call(agent, stored, input, signal),
     }
   }
@@ -74,3 +76,9 @@ export function createOfferedTools({ calls, findMcpTool }: Needs) {
 }
 
 export type OfferedTools = ReturnType<typeof createOfferedTools>
+
+function versionOf({ id, configuration }: StoredTool): string {
+  return createHash('sha256')
+    .update(JSON.stringify([id, configuration]))
+    .digest('base64url')
+}

@@ -27,7 +27,8 @@ export function keepAnswer({ question, recorder, store, clock, log, onLockLost }
     const state = recorder.state()
     const isNew = state !== stored
     if (!isNew && clock.now() - renewedAt < store.renewalMs) return
-    const message = isNew ? recorder.message({ aborted: true }) : undefined
+    // What it was made from is known at its end.
+    const message = isNew ? recorder.message({ aborted: true, tainted: true }) : undefined
     if (!(await store.checkpoint(question, message))) onLockLost()
     stored = state
     renewedAt = clock.now()

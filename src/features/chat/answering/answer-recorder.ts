@@ -45,8 +45,7 @@ export function createAnswerRecorder({ model, ...beginning }: Beginning) {
 export type AnswerRecorder = ReturnType<typeof createAnswerRecorder>
 
 function resultOf(event: Extract<TurnEvent, { type: 'tool_result' }>): ToolResult {
-  const { toolCallId, name } = event
-  if (event.success) return { toolCallId, name, result: event.result }
-  const { error, approval } = event
-  return { toolCallId, name, error, ...(approval === undefined ? {} : { approval }) }
+  if (event.success) return { toolCallId: event.toolCallId, name: event.name, result: event.result }
+  const { type: _type, success: _success, ...failed } = event
+  return failed
 }

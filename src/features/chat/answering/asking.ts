@@ -14,7 +14,7 @@ import type { StoredMessage } from '../messages.repository.ts'
 import { findMessage, insertMessage, readWindow } from '../messages.repository.ts'
 import { cutEnd } from '../turn/truncate-result.ts'
 import type { Question } from './question.ts'
-import type { TurnPlan, TurnPlanner } from './turn-planner.ts'
+import type { Asker, TurnPlan, TurnPlanner } from './turn-planner.ts'
 import { createTurnstile } from './turnstile.ts'
 
 const titleCharacters = 80
@@ -68,9 +68,9 @@ export function createAsking(needs: AskingNeeds) {
 
   return {
     /** A new message of a user, in its conversation or a new one. */
-    ask(agentId: string, input: NewMessage): Promise<Question> {
+    ask(agentId: string, input: NewMessage, asker: Asker): Promise<Question> {
       return withAgent(agentId, async agent => {
-        const plan = await planner.plan(agentId, input)
+        const plan = await planner.plan(agentId, { ...input, ...asker })
         const accepted = await transact(agent, async (transaction, outbox) => {
           const createdAt = timestamp(clock)
           const held =
@@ -78,7 +78,8 @@ export function createAsking(needs: AskingNeeds) {
               ? await conversations.begin(transaction, titleOf(input.content), createdAt)
               : await lock.acquire(transaction, input.conversationId, createdAt)
           const { conversationId } = held
-          const message = userMessage(ids.record(), conversationId, input.content, createdAt)
+          const said = userMessage(ids.record(), conversationId, input.content, createdAt)
+          const message = asker.isOutsider ? { ...said, metadata: { tainted: true } } : said
           const sequence = await insertMessage(transaction, message)
           await outbox.tell('message.received', { agentId, messageId: message.id, conversationId, createdAt })
           return { lock: held, userMessage: { ...message, sequence }, isNew: true }
@@ -88,9 +89,9 @@ export function createAsking(needs: AskingNeeds) {
     },
 
     /** The question that a message answers, or is, to be answered anew. The old answer goes once there is a new one. */
-    askAgain(agentId: string, messageId: string, options: TurnOptions): Promise<Question> {
+    askAgain(agentId: string, messageId: string, options: TurnOptions, asker: Asker): Promise<Question> {
       return withAgent(agentId, async agent => {
-        const plan = await planner.plan(agentId, { ...options, autoRag: true })
+        const plan = await planner.plan(agentId, { ...options, ...asker, autoRag: true })
         const accepted = await transact(agent, async transaction => {
           const message = await findMessage(transaction, messageId)
           if (message === undefined) throw notFound('Message')

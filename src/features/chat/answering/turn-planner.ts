@@ -35,7 +35,13 @@ interface Asked {
   isFirst: boolean
 }
 
-export interface PlanOptions {
+/** Who asks. */
+export interface Asker {
+  /** May chat and no more, so that nobody vouches for what such a caller writes. */
+  isOutsider: boolean
+}
+
+export interface PlanOptions extends Asker {
   model?: string
   enableTools?: boolean
   autoRag?: boolean
@@ -131,7 +137,8 @@ export function createTurnPlanner(needs: PlannerNeeds) {
               question: question.content,
               passages,
             }),
-            isTainted: passages.length > 0 || history.some(isTainted),
+            isTainted:
+              options.isOutsider || isTainted(question) || passages.length > 0 || history.some(isTainted),
             emit,
             signal,
             maxIterations: needs.maxIterations,

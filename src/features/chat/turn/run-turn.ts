@@ -193,7 +193,8 @@ class Turn {
       return { error: 'This call was made before with the same arguments. Use its result, or answer.' }
     const problem = tool.check(given)
     if (problem !== undefined) return { error: problem }
-    if (tool.requiresApproval && this.#isTainted) return { error: approvalNeeded, approval: 'required' }
+    if (tool.requiresApproval && this.#isTainted)
+      return { error: approvalNeeded, approval: 'required', toolVersion: tool.version?.() ?? '' }
     this.#isTainted = true
     return performCall(tool, given, this.#input.signal)
   }
@@ -205,17 +206,16 @@ const approvalNeeded =
   'may have asked for it. It was not made. Say what it would do, and that it waits for approval.'
 
 function resultEvent(result: ToolResult): TurnEvent {
-  const { toolCallId, name, error, approval } = result
-  if (error !== undefined) {
-    const failed = { type: 'tool_result', toolCallId, name, success: false, error } as const
-    return approval === undefined ? failed : { ...failed, approval }
-  }
+  const { result: value, ...others } = result
+  if (others.error !== undefined)
+    return { type: 'tool_result', ...others, success: false, error: others.error }
+  const { toolCallId, name } = others
   return {
     type: 'tool_result',
     toolCallId,
     name,
     success: true,
-    result: result.result,
-    resultPreview: previewOf(result.result),
+    result: value,
+    resultPreview: previewOf(value),
   }
 }

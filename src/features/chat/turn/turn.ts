@@ -20,6 +20,8 @@ export interface ToolResult {
   error?: string
   /** The call was not made: a person has to agree to it first. */
   approval?: 'required'
+  /** Of a tool whose call waits, as it was when the call was asked for. */
+  toolVersion?: string
 }
 
 /** What a turn tells while it runs: the one contract of all sinks (event stream, JSON answer, workflow node). */
@@ -42,6 +44,7 @@ export type TurnEvent =
       success: false
       error: string
       approval?: 'required'
+      toolVersion?: string
     }
 
 /** What came of a turn, always with what was said until then. */

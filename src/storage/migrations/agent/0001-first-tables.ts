@@ -158,6 +158,7 @@ async function createTools(db: Kysely<unknown>, parts: SchemaParts): Promise<voi
     .addColumn('conversation_id', parts.textType, column => column.notNull())
     .addColumn('name', parts.textType, column => column.notNull())
     .addColumn('arguments', parts.textType, column => column.notNull())
+    .addColumn('tool_version', parts.textType, column => column.notNull())
     .addColumn('status', parts.textType, column => column.notNull())
     .addColumn('created_at', parts.textType, column => column.notNull())
     .addColumn('decided_at', parts.textType)
