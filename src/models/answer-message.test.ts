@@ -93,3 +93,9 @@ test('Gemini gets its signature back with the call', async () => {
     ],
   })
 })
+
+test('a name that no tool can have does not go back to the service that would refuse it', () => {
+  const answer = createAnswerMessage()
+  answer.add({ type: 'tool-call', toolCallId: '1', toolName: 'functions.search', input: '{}' })
+  expect(answer.message().content).toMatchObject([{ toolName: 'functions_search' }])
+})

@@ -1,4 +1,5 @@
 import type { AnswerPart, AssistantMessage, ToolCall } from './language-model.ts'
+import { acceptableName } from './tool-name.ts'
 
 type Content = AssistantMessage['content'][number]
 type TextContent = Extract<Content, { type: 'text' | 'reasoning' }>
@@ -47,7 +48,12 @@ export function createAnswerMessage(): AnswerMessage {
 }
 
 function toolCallContent({ toolCallId, toolName, input, providerMetadata }: ToolCall): Content {
-  const call = { type: 'tool-call' as const, toolCallId, toolName, input: parseToolInput(input) ?? {} }
+  const call = {
+    type: 'tool-call' as const,
+    toolCallId,
+    toolName: acceptableName(toolName),
+    input: parseToolInput(input) ?? {},
+  }
   return providerMetadata === undefined ? call : { ...call, providerOptions: providerMetadata }
 }
 

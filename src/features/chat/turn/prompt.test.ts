@@ -3,6 +3,7 @@ import type { Passage } from '#models/passages.ts'
 import { readPassages } from '#models/passages.ts'
 import type { PastMessage } from './prompt.ts'
 import { buildPrompt, resultPart } from './prompt.ts'
+import { seenCharacters } from './truncate-result.ts'
 
 const nothing = {
   agentName: 'default',
@@ -101,6 +102,15 @@ describe('the conversation so far', () => {
     ])
   })
 
+  it('repeats no name that a service would refuse', () => {
+    const odd = { ...call, name: 'functions.search knowledge' }
+    const message = past('assistant', '', { toolCalls: [odd], toolResults: [{ ...result, name: odd.name }] })
+    expect(told(message)).toMatchObject([
+      { content: [{ toolName: 'functions_search_knowledge' }] },
+      { content: [{ toolName: 'functions_search_knowledge' }] },
+    ])
+  })
+
   it('leaves out a call that an abort left without a result', () => {
     const cut = { id: 'zzzzzzzzz', name: 'browse_url', arguments: {} }
     const both = past('assistant', '', { toolCalls: [call, cut], toolResults: [result] })
@@ -129,6 +139,12 @@ describe('a result for the model', () => {
     expect(output.type).toBe('text')
     expect(output.value.length).toBeLessThanOrEqual(16_000)
     expect(output.value).toMatch(/^y{11000,}\n\[… \d+ characters left out …\]\ny{4000,}$/)
+  })
+
+  it('is cut where it is an error, too', () => {
+    const { output } = resultPart('id', { toolCallId: 'id', name: 'search', error: 'x'.repeat(100_000) })
+    expect(output.type).toBe('error-text')
+    expect(output.value.length).toBeLessThanOrEqual(seenCharacters)
   })
 
   it('is marked as an error where the call failed', () => {

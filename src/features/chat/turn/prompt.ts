@@ -1,6 +1,7 @@
 import type { PromptMessage } from '#models/language-model.ts'
 import type { Passage } from '#models/passages.ts'
 import { writePassages } from '#models/passages.ts'
+import { acceptableName } from '#models/tool-name.ts'
 import { seenCharacters, textOf, truncateResult } from './truncate-result.ts'
 import type { ToolCall, ToolResult } from './turn.ts'
 
@@ -62,7 +63,7 @@ function pastMessage(message: PastMessage): PromptMessage[] {
     content: answered.map(({ call }) => ({
       type: 'tool-call',
       toolCallId: call.id,
-      toolName: call.name,
+      toolName: acceptableName(call.name),
       input: call.arguments,
     })),
   }
@@ -83,12 +84,13 @@ function pairedCalls({ toolCalls, toolResults }: PastMessage): { call: ToolCall;
 
 /** A tool's result as the model sees it; `id` is the call's id in the prompt. */
 export function resultPart(id: string, result: ToolResult) {
-  const seen = result.error ?? textOf(truncateResult(result.result, seenCharacters))
+  const seen = textOf(truncateResult(result.error ?? result.result, seenCharacters))
   const type = result.error === undefined ? ('text' as const) : ('error-text' as const)
   return {
     type: 'tool-result' as const,
     toolCallId: id,
-    toolName: result.name,
+    // A model may ask for a name that there can't be; services refuse a prompt that repeats it.
+    toolName: acceptableName(result.name),
     output: { type, value: seen },
   }
 }
