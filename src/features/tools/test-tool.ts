@@ -23,9 +23,19 @@ async function call(tool: Tool, given: Record<string, unknown>, signal: AbortSig
   const problem = tool.check(given)
   if (problem !== undefined) return { error: problem }
   try {
-    return { result: (await tool.execute(given, signal)) ?? null }
+    const result = (await tool.execute(given, signal)) ?? null
+    return isWritable(result) ? { result } : { error: 'The answer is nested too deeply to be shown.' }
   } catch (error) {
     if (error instanceof AppError) return { error: error.message }
     throw error
+  }
+}
+
+function isWritable(result: unknown): boolean {
+  try {
+    JSON.stringify(result)
+    return true
+  } catch {
+    return false
   }
 }

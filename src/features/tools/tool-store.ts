@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { AppError } from '#platform/errors.ts'
 import { conflict, notFound } from '#platform/errors.ts'
 import { inTransaction } from '#platform/transaction.ts'
@@ -8,36 +9,43 @@ import type { StoredTool } from './tools.repository.ts'
 import { findTool, isNameTaken, putTools } from './tools.repository.ts'
 import type { AgentTool } from './tools.schema.ts'
 
+/** A tool was changed between the moment when it was read and the one when it was to be written. */
+export class ToolChanged extends Error {}
+
 /** Stores tools in the agent's database and their secrets apart from it. */
 export function createToolStore(agentSecrets: AgentSecrets) {
-  /** The set of secrets that the row had until now. */
-  function write({ db }: AgentHandle, tool: StoredTool, isNew: boolean): Promise<string | null> {
+  function write({ db }: AgentHandle, tool: StoredTool, before: StoredTool | undefined): Promise<void> {
     return inTransaction(db, async transaction => {
-      const replaced = await findTool(transaction, tool.id)
-      if (!isNew && replaced === undefined) throw notFound('Tool')
+      const current = await findTool(transaction, tool.id)
+      if (before !== undefined && current === undefined) throw notFound('Tool')
+      if (!isDeepStrictEqual(current, before)) throw new ToolChanged()
       if (await isNameTaken(transaction, tool)) throw nameTaken(tool)
       await putTools(transaction, [tool])
-      return replaced?.secretSet ?? null
     })
   }
 
   return {
     /**
      * @param before what stands in its place, whose secrets it may keep.
-     * @throws CONFLICT for a name that another tool of the cluster has, NOT_FOUND if `before` was deleted meanwhile.
+     * @throws CONFLICT for a name that another tool of the cluster has, NOT_FOUND if `before` was deleted meanwhile, ToolChanged
+     *   if it was changed meanwhile.
      */
     async put(agent: AgentHandle, tool: AgentTool, before?: StoredTool): Promise<AgentTool> {
-      const kept = await agentSecrets.read(agent.agentId, before?.secretSet ?? null)
+      const formerSet = before?.secretSet ?? null
+      const kept = await agentSecrets.read(agent.agentId, formerSet)
+      if (formerSet !== null && Object.keys(kept).length === 0) throw new ToolChanged()
       const { configuration, secrets } = protectConfiguration(tool, before, kept)
-      const secretSet = await agentSecrets.write(agent.agentId, secrets)
+      // A set that stays can go on being used by calls that are under way.
+      const isSame = isDeepStrictEqual({ ...secrets }, { ...kept })
+      const secretSet = isSame ? formerSet : await agentSecrets.write(agent.agentId, secrets)
       const stored = { ...tool, configuration, secretSet }
       try {
-        const replaced = await write(agent, stored, before === undefined)
-        await agentSecrets.remove(agent.agentId, [replaced])
+        await write(agent, stored, before)
       } catch (error) {
-        await agentSecrets.remove(agent.agentId, [secretSet])
+        if (!isSame) await agentSecrets.remove(agent.agentId, [secretSet])
         throw error
       }
+      if (!isSame) await agentSecrets.remove(agent.agentId, [formerSet])
       return toPublic(stored)
     },
   }

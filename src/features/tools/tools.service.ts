@@ -1,6 +1,6 @@
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
-import { invalid, notFound } from '#platform/errors.ts'
+import { conflict, invalid, notFound } from '#platform/errors.ts'
 import type { Page } from '#platform/http/list-query.ts'
 import type { Ids } from '#platform/ids.ts'
 import { inTransaction } from '#platform/transaction.ts'
@@ -11,10 +11,13 @@ import { requireConfiguration } from './configuration.ts'
 import { deleteCredentials, listCredentials } from './credentials.repository.ts'
 import type { FindMcpTool, OfferedTools } from './offered-tools.ts'
 import { testTool } from './test-tool.ts'
-import { createToolStore, toPublic } from './tool-store.ts'
+import { createToolStore, ToolChanged, toPublic } from './tool-store.ts'
 import type { StoredTool } from './tools.repository.ts'
 import { deleteTool, deleteTools, findTool, listCluster, listTools } from './tools.repository.ts'
 import type { AgentTool, NewTool, ToolChanges, ToolListQuery } from './tools.schema.ts'
+
+/** Of an update that meets others. */
+const mostAttempts = 10
 
 interface Needs {
   agentSecrets: AgentSecrets
@@ -42,6 +45,21 @@ export function createToolsService({ agentSecrets, offered, findMcpTool, clock, 
     if ('problem' in found) throw invalid('configuration', found.problem)
   }
 
+  async function updateOnce(agent: AgentHandle, toolId: string, changes: ToolChanges): Promise<AgentTool> {
+    const before = await require(agent, toolId)
+    const { cluster, ...others } = changes
+    const { cluster: formerCluster, ...rest } = toPublic(before)
+    const newCluster = cluster === undefined ? formerCluster : (cluster ?? undefined)
+    const tool: AgentTool = {
+      ...rest,
+      ...others,
+      ...(newCluster === undefined ? {} : { cluster: newCluster }),
+      updated_at: timestamp(clock),
+    }
+    if (changes.configuration !== undefined) await check(agent, tool)
+    return store.put(agent, tool, before)
+  }
+
   return {
     async list({ db }: AgentHandle, query: ToolListQuery): Promise<Page<AgentTool>> {
       const { rows, meta } = await listTools(db, query)
@@ -59,19 +77,16 @@ export function createToolsService({ agentSecrets, offered, findMcpTool, clock, 
       return store.put(agent, tool)
     },
 
+    /** Others may change it at the same time: then the changes are made to what they have left. */
     async update(agent: AgentHandle, toolId: string, changes: ToolChanges): Promise<AgentTool> {
-      const before = await require(agent, toolId)
-      const { cluster, ...others } = changes
-      const { cluster: formerCluster, ...rest } = toPublic(before)
-      const newCluster = cluster === undefined ? formerCluster : (cluster ?? undefined)
-      const tool: AgentTool = {
-        ...rest,
-        ...others,
-        ...(newCluster === undefined ? {} : { cluster: newCluster }),
-        updated_at: timestamp(clock),
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          return await updateOnce(agent, toolId, changes)
+        } catch (error) {
+          if (!(error instanceof ToolChanged)) throw error
+          if (attempt === mostAttempts) throw conflict('This tool is being changed by others. Try again.')
+        }
       }
-      if (changes.configuration !== undefined) await check(agent, tool)
-      return store.put(agent, tool, before)
     },
 
     async remove(agent: AgentHandle, toolId: string): Promise<void> {

@@ -241,6 +241,29 @@ describe('secrets in headers', () => {
     expect(sent().headers.authorization).toBe('Bearer other-secret')
   })
 
+  it('stay with their tool, and changes with each other, while several people change it', async () => {
+    const path = await newAgent()
+    const { id, configuration } = await created(
+      path,
+      httpTool({}, { headers: headers('Bearer very-secret-8') }),
+    )
+    const put = (body: unknown) => app.call<One>('PUT', `${path}/${id}`, { body })
+    const answers = await Promise.all([
+      put({ description: 'New' }),
+      put({ configuration: { ...configuration, headers: headers('Bearer very-secret-9') } }),
+      put({ cluster: 'Sky' }),
+      put({ requiresApproval: true }),
+    ])
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    expect((await app.call<One>('GET', `${path}/${id}`)).body.data).toMatchObject({
+      description: 'New',
+      cluster: 'Sky',
+      requiresApproval: true,
+    })
+    await test(path, id, { city: 'Ulm' })
+    expect(sent().headers.authorization).toBe('Bearer very-secret-9')
+  })
+
   it('never go to another server than they were given for', async () => {
     const path = await newAgent()
     const { id, configuration } = await created(
@@ -330,6 +353,15 @@ describe('a test call', () => {
     expect(status).toBe(200)
     expect(body).toMatchObject({ success: false, data: { error: expect.stringContaining('no such city') } })
     expect((await test(path, id, {})).body.data.error).toMatch(/city/)
+  })
+
+  it('bears an answer that is nested however deeply', async () => {
+    const path = await newAgent()
+    const { id } = await created(path, httpTool())
+    answer = () => ({ text: '['.repeat(100_000) + ']'.repeat(100_000) })
+    const { status } = await test(path, id, { city: 'Ulm' })
+    answer = () => ({ json: { ok: true } })
+    expect(status).toBe(200)
   })
 
   it('reaches no private address, wherever it stands', async () => {

@@ -1,13 +1,12 @@
 import { AppError } from '#platform/errors.ts'
 import type { Outbound, OutboundResponse } from '#platform/outbound/outbound.ts'
 import { buildHttpRequest } from './build-request.ts'
+import { hideSecrets } from './hide-secrets.ts'
 import type { Arguments, Credentials, HttpConfiguration } from './http-configuration.ts'
 
 const limits = { timeoutMs: 30_000, maxBytes: 1024 * 1024 }
 /** Characters of a refusal that are told. */
 const toldCharacters = 2000
-/** Shorter values stand in too many texts by chance. */
-const shortestSecret = 6
 
 interface HttpCall {
   /** With its secrets. */
@@ -49,11 +48,16 @@ function readContent(answer: OutboundResponse, secrets: readonly string[]): unkn
   if (answer.body.length === 0) return ''
   if (!isText(type))
     return `${answer.body.length} bytes of ${type === '' ? 'unknown type' : type}, which are not text.`
-  const text = withoutSecrets(answer.text(), secrets)
+  const text = hideSecrets(answer.text(), secrets)
   if (!/[/+]json$/.test(type)) return text
   try {
-    return JSON.parse(text)
+    // Whatever escapes the service writes, ours are those that secrets are known by.
+    const content = JSON.parse(text)
+    const rewritten = JSON.stringify(content)
+    const hidden = hideSecrets(rewritten, secrets)
+    return hidden === rewritten ? content : JSON.parse(hidden)
   } catch {
+    // No JSON, or so deeply nested that nobody can write it.
     return text
   }
 }
@@ -63,11 +67,4 @@ function isText(type: string): boolean {
     type === '' ||
     /^(text\/|application\/(json|xml|javascript|x-www-form-urlencoded|yaml|[\w.+-]+\+(json|xml)))/.test(type)
   )
-}
-
-/** Some services tell back what they were sent. */
-function withoutSecrets(text: string, secrets: readonly string[]): string {
-  return secrets
-    .filter(secret => secret.length >= shortestSecret)
-    .reduce((rest, secret) => rest.replaceAll(secret, '********'), text)
 }

@@ -40,5 +40,11 @@ export function createToolCalls({ agentSecrets, credentials, http, javascript, m
 export type ToolCalls = ReturnType<typeof createToolCalls>
 
 function secretsOf(credentials: Credentials): string[] {
-  return Object.values(credentials).map(value => (typeof value === 'string' ? value : value.password))
+  return Object.values(credentials).flatMap(value =>
+    typeof value === 'string' ? value : [value.password, basicPair(value)],
+  )
+}
+
+function basicPair({ username, password }: Exclude<Credentials[string], string>): string {
+  return `${username}:${password}`
 }

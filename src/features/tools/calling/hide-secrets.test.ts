@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest'
+import { hideSecrets } from './hide-secrets.ts'
+
+const basic = `Basic ${btoa('user:passw0rd!')}`
+const odd = 'a"b\\c/secret+ü'
+
+describe('a secret that a service tells back', () => {
+  it.each([
+    ['as it is', 'token-123', 'token-123'],
+    ['without its scheme', 'Bearer token-123', 'Invalid token "token-123"'],
+    ['of a cookie', 'session=token-123; theme=dark', '{"session":"token-123"}'],
+    ['with white space around it', '  token-123 ', 'token-123'],
+    ['of Basic, as it was sent', basic, btoa('user:passw0rd!')],
+    ['of Basic, taken apart', basic, 'user has not the password passw0rd!'],
+    ['in JSON', odd, JSON.stringify({ key: odd })],
+    ['in JSON with escaped slashes', odd, JSON.stringify({ key: odd }).replaceAll('/', '\\/')],
+    ['in an address', odd, `https://example.com/?key=${encodeURIComponent(odd)}`],
+    ['in a form', 'two words more', 'key=two+words+more'],
+    ['in base64', odd, Buffer.from(odd).toString('base64')],
+  ])('%s is hidden', (_case, secret, told) => {
+    const hidden = hideSecrets(told, [secret])
+    expect(hidden).toContain('********')
+    for (const trace of ['token-123', 'passw0rd', 'secret', 'words', told])
+      expect(hidden).not.toContain(trace)
+  })
+
+  it('is not looked for where it is too short to be told from chance', () => {
+    expect(hideSecrets('a word', ['a'])).toBe('a word')
+  })
+
+  it('does not hide the name of its scheme', () => {
+    expect(hideSecrets('Bearer is wanted', ['Bearer token-123'])).toBe('Bearer is wanted')
+  })
+})

@@ -1,0 +1,47 @@
+/** Shorter values stand in too many texts by chance. */
+const shortestSecret = 6
+const mask = '********'
+
+/**
+ * The text without the secrets, as they are and in the forms in which services tell back what they were sent: a token
+ * without its scheme, percent-encoded, as a part of JSON, in base64 or out of it.
+ */
+export function hideSecrets(text: string, secrets: readonly string[]): string {
+  const forms = [...new Set(secrets.flatMap(partsOf).flatMap(writtenForms))]
+    .filter(form => form.length >= shortestSecret)
+    .sort((a, b) => b.length - a.length)
+  if (forms.length === 0) return text
+  return text.replaceAll(new RegExp(forms.map(form => RegExp.escape(form)).join('|'), 'g'), mask)
+}
+
+/** The value of a header, what follows its scheme or name, and user and password of `Basic`. */
+function partsOf(secret: string): string[] {
+  const whole = secret.trim()
+  const words = whole.split(/[\s,;]+/)
+  const parts = [whole, ...(words.length === 2 ? words.slice(1) : []), ...words.map(afterName)]
+  const [, encoded] = /^basic\s+(\S+)$/i.exec(whole) ?? []
+  if (encoded === undefined) return parts
+  const pair = Buffer.from(encoded, 'base64').toString('utf8')
+  return [...parts, pair, pair.slice(pair.indexOf(':') + 1)]
+}
+
+/** As in `session=…`. */
+function afterName(part: string): string {
+  return part.slice(part.indexOf('=') + 1 || part.length)
+}
+
+function writtenForms(part: string): string[] {
+  const base64 = Buffer.from(part, 'utf8').toString('base64').replace(/=+$/, '')
+  const json = JSON.stringify(part).slice(1, -1)
+  const percent = encodeURIComponent(part)
+  return [
+    part,
+    json,
+    json.replaceAll('/', '\\/'),
+    percent,
+    percent.replace(/%[\dA-F]{2}/g, code => code.toLowerCase()),
+    percent.replaceAll('%20', '+'),
+    base64,
+    base64.replaceAll('+', '-').replaceAll('/', '_'),
+  ]
+}
