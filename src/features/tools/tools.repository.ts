@@ -1,3 +1,4 @@
+import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import type { ListDefinition, Page } from '#platform/http/list-query.ts'
 import { listRows } from '#platform/http/list-query.ts'
@@ -99,7 +100,9 @@ export async function isNameTaken(
 /** Stores the tools, in the place of those with the same id. */
 export async function putTools(database: Database, tools: readonly StoredTool[]): Promise<void> {
   const atOnce = 50
-  for (let start = 0; start < tools.length; start += atOnce)
+  for (let start = 0; start < tools.length; start += atOnce) {
+    // A query of so many values takes milliseconds to put together, and an import may have thousands.
+    if (start > 0) await yieldToOthers()
     await database
       .insertInto('tools')
       .values(tools.slice(start, start + atOnce).map(toRow))
@@ -116,6 +119,7 @@ export async function putTools(database: Database, tools: readonly StoredTool[])
         })),
       )
       .execute()
+  }
 }
 
 export async function deleteTool(database: Database, id: string): Promise<boolean> {
