@@ -89,3 +89,16 @@ describe('arguments are checked against a schema from elsewhere', () => {
     expect((user + system) / 1000).toBeLessThan(2000)
   })
 })
+
+it('a model is told of no alternatives at the top, which its service would refuse, but of all their properties', () => {
+  const { parameters, check } = object(
+    { a: { type: 'string' } },
+    { anyOf: [{ required: ['a'] }, { properties: { b: { type: 'string' } }, required: ['b'] }] },
+  )
+  expect(parameters).toEqual({
+    type: 'object',
+    properties: { a: { type: 'string' }, b: { type: 'string' } },
+  })
+  expect(check({ b: 'x' })).toBeUndefined()
+  expect(check({})).toMatch(/fit/)
+})

@@ -38,9 +38,27 @@ const mostComparisons = 50_000
 /** The parts of a tool that follow from a JSON Schema written elsewhere; it is read when a call is to be checked, not before. */
 export function fromForeignSchema(parameters: ToolParameters): Pick<Tool, 'parameters' | 'check'> {
   return {
-    parameters,
+    parameters: withoutAlternatives(parameters),
     check: input => argumentProblem(foreignProblem(parameters, input)),
   }
+}
+
+/** Model services take no alternatives at the top of a schema: the model is told of the properties of all. */
+function withoutAlternatives({
+  oneOf,
+  anyOf,
+  allOf,
+  not: _,
+  enum: __,
+  ...schema
+}: ToolParameters): ToolParameters {
+  const alternatives = [oneOf, anyOf, allOf].flat().filter(isSchema)
+  const properties = Object.assign({}, ...alternatives.map(({ properties }) => properties), schema.properties)
+  return { ...schema, properties }
+}
+
+function isSchema(value: unknown): value is { properties?: Record<string, unknown> } {
+  return typeof value === 'object' && value !== null
 }
 
 /** What is wrong with the value, as "field problem"; undefined if nothing is, or if the schema makes no sense. */

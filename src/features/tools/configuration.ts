@@ -7,7 +7,7 @@ import { placeholdersOf } from './calling/build-request.ts'
 import type { HttpConfiguration } from './calling/http-configuration.ts'
 import { isImported } from './calling/http-configuration.ts'
 import { splitAddress } from './calling/manual-template.ts'
-import { validateHttpConfiguration } from './calling/validate-configuration.ts'
+import { parametersProblem, validateHttpConfiguration } from './calling/validate-configuration.ts'
 import type { AgentTool, ToolType } from './tools.schema.ts'
 
 const parameters = Type.Object(
@@ -34,8 +34,10 @@ const anyParameters: ToolParameters = { type: 'object', properties: {}, addition
 export function requireConfiguration(type: ToolType, configuration: unknown): void {
   if (type === 'javascript') requireMatch(javascriptSchema, configuration)
   if (type === 'mcp') requireMatch(mcpSchema, configuration)
-  if (type !== 'http') return
-  const problem = validateHttpConfiguration(configuration)
+  const problem =
+    type === 'http'
+      ? validateHttpConfiguration(configuration)
+      : parametersProblem((configuration as { parameters?: unknown }).parameters)
   if (problem === undefined) return
   throw invalid(problem.field === '' ? 'configuration' : `configuration.${problem.field}`, problem.issue)
 }

@@ -131,7 +131,7 @@ function bodyProblem(configuration: ManualConfiguration): ConfigurationProblem |
 }
 
 /** Compiled by itself, so that one configuration's `$id` is not in the way of another's. */
-function parametersProblem(parameters: unknown): ConfigurationProblem | undefined {
+export function parametersProblem(parameters: unknown): ConfigurationProblem | undefined {
   if (parameters === undefined) return undefined
   if (JSON.stringify(parameters).length > longestParameters) {
     return problem('parameters', `must not be longer than ${longestParameters} characters of JSON`)
