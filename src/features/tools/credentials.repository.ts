@@ -5,7 +5,7 @@ import type { ToolCredential } from './credentials.schema.ts'
 type Database = Kysely<AgentTables>
 
 /** How a credential is shown to a service; everything of it but its value. */
-export type CredentialScheme = Omit<ToolCredential, 'isSet'>
+export type CredentialScheme = Omit<ToolCredential, 'isSet' | 'origins'>
 
 export interface StoredCredential {
   scheme: CredentialScheme

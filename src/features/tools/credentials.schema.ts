@@ -16,6 +16,10 @@ export const credentialSchema = Type.Object(
     ),
     description: Type.Optional(Type.String()),
     isSet: Type.Boolean(),
+    origins: Type.Array(Type.String(), {
+      description:
+        'Where the tools of the cluster send it now; a value is kept for these when it is filled in.',
+    }),
   },
   { title: 'ToolCredential' },
 )

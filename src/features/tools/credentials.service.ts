@@ -28,14 +28,15 @@ const secretName = 'credential'
 
 /** Credentials of clusters of imported tools. */
 export function createCredentialsService({ agentSecrets, clock }: Needs) {
-  async function requireAll({ db }: AgentHandle, cluster: string): Promise<StoredCredential[]> {
-    const credentials = await listCredentials(db, cluster)
-    if (credentials.length === 0 && (await listCluster(db, cluster)).length === 0) throw notFound('Cluster')
-    return credentials
+  async function requireAll({ db }: AgentHandle, cluster: string) {
+    const [credentials, tools] = [await listCredentials(db, cluster), await listCluster(db, cluster)]
+    if (credentials.length === 0 && tools.length === 0) throw notFound('Cluster')
+    return { credentials, tools }
   }
 
   async function list(agent: AgentHandle, cluster: string): Promise<ToolCredential[]> {
-    return (await requireAll(agent, cluster)).map(toPublicCredential)
+    const { credentials, tools } = await requireAll(agent, cluster)
+    return credentials.map(credential => toPublicCredential(credential, tools))
   }
 
   async function replace(
@@ -56,8 +57,7 @@ export function createCredentialsService({ agentSecrets, clock }: Needs) {
 
     /** Fills credentials in, each for the origins that the cluster's tools call with it now; null takes one back. */
     async fill(agent: AgentHandle, cluster: string, values: CredentialValues): Promise<ToolCredential[]> {
-      const known = await requireAll(agent, cluster)
-      const tools = await listCluster(agent.db, cluster)
+      const { credentials: known, tools } = await requireAll(agent, cluster)
       const filled = Object.entries(values).map(([name, value]) => {
         const credential = known.find(({ scheme }) => scheme.name === name)
         if (credential === undefined)
@@ -88,8 +88,12 @@ export function createCredentialsService({ agentSecrets, clock }: Needs) {
 
 export type CredentialsService = ReturnType<typeof createCredentialsService>
 
-export function toPublicCredential({ scheme, secretSet }: StoredCredential): ToolCredential {
-  return { ...scheme, isSet: secretSet !== null }
+/** @param tools of the cluster. */
+export function toPublicCredential(
+  { scheme, secretSet }: StoredCredential,
+  tools: readonly AgentTool[],
+): ToolCredential {
+  return { ...scheme, isSet: secretSet !== null, origins: originsUsing(tools, scheme.name) }
 }
 
 function namesOf(credentials: readonly StoredCredential[]): string {

@@ -60,7 +60,7 @@ export function createImportService(needs: Needs) {
         data: merged.tools.map(toPublic),
         skipped: [...document.skipped, ...merged.skipped],
         warnings: [...document.warnings, ...merged.warnings],
-        credentials: credentials.map(toPublicCredential),
+        credentials: credentials.map(credential => toPublicCredential(credential, merged.tools)),
       }
     })
   }

@@ -227,9 +227,9 @@ describe('credentials of a cluster', () => {
     const path = await newAgent()
     const { data, credentials } = await imported(path, { spec: shop() })
     const named = { name: 'key', type: 'apiKey', in: 'header', parameter: 'X-Shop-Key' }
-    expect(credentials).toEqual([{ ...named, isSet: false }])
+    expect(credentials).toEqual([{ ...named, isSet: false, origins: [server.url] }])
     const filled = await fill(path, { key: 'shop-secret-1' })
-    expect(filled.body).toEqual({ success: true, data: [{ ...named, isSet: true }] })
+    expect(filled.body).toEqual({ success: true, data: [{ ...named, isSet: true, origins: [server.url] }] })
     const [{ id = '' } = {}] = data
     await call(path, id, { itemId: 'a', fields: ['x', 'y'] })
     expect(seen()).toBe('shop-secret-1')

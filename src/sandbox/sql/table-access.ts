@@ -24,7 +24,8 @@ type OtherTables = 'chunk_text' | 'kysely_migration' | 'kysely_migration_lock'
 export const tableAccess: Record<keyof AgentTables | OtherTables, TableAccess> = {
   // Their number, their order and their lock are kept by the service: a row more or less would break its protocol.
   conversations: updatable('title'),
-  messages: updatable('content'),
+  // What a turn knows to come from outsiders must not be moved where nobody knows it.
+  messages: readable,
   sources: readable,
   chunks: readable,
   tools: readable,
