@@ -77,6 +77,29 @@ describe('a statement that takes too long', () => {
     expect(ends.map(({ status }) => status)).toEqual(Array(4).fill('rejected'))
   })
 
+  it('takes turns with those of other agents, however many of its own wait', async () => {
+    const [first, second, third] = [newDatabase(), newDatabase(), newDatabase()]
+    const { run } = newPool({ limit: 500, size: 2, perAgent: 1 })
+    const ends: string[] = []
+    const runaways = [first, second].flatMap(path =>
+      [1, 2, 3, 4].map(() => run(path, endless).catch(() => ends.push('runaway'))),
+    )
+    await run(third, 'select 1').then(() => ends.push('third'))
+    expect(ends.filter(end => end === 'runaway').length).toBeLessThan(6)
+    await Promise.all(runaways)
+  })
+
+  it('leaves one process to agents that have none', async () => {
+    const paths = [newDatabase(), newDatabase(), newDatabase()]
+    const [, , third = ''] = paths
+    const { run } = newPool({ limit: 1_000, size: 4, perAgent: 2 })
+    const runaways = paths.slice(0, 2).flatMap(path => [run(path, endless), run(path, endless)])
+    const first = Promise.race(runaways.map(runaway => runaway.catch(() => 'runaway')))
+    const answer = run(third, 'select 1').then(() => 'third')
+    expect(await Promise.race([first, answer])).toBe('third')
+    await Promise.allSettled(runaways)
+  })
+
   it('is stopped when nobody waits for it any more', async () => {
     const path = newDatabase()
     const { run } = newPool()
