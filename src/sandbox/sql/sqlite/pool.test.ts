@@ -22,7 +22,7 @@ function newPool(options: Partial<PoolOptions> = {}) {
   const pool = createPool({ synchronous: 'normal', ...options })
   onTestFinished(() => pool.close())
   const run = (path: string, query: string, signals: AbortSignal[] = []) =>
-    pool.run(path, { query, parameters: [], readOnly: false, maxRows: 100 }, signals)
+    pool.run(path, { query, parameters: [], readOnly: false, writes: true, maxRows: 100 }, signals)
   return { pool, run }
 }
 
@@ -108,6 +108,22 @@ describe('a statement that takes too long', () => {
     const running = run(path, endless, [waiting.signal])
     waiting.abort(reason)
     await expect(running).rejects.toBe(reason)
+  })
+})
+
+describe('a database that the service itself waits for', () => {
+  it('gets its statements that write stopped, and no others', async () => {
+    const path = newDatabase()
+    const { pool, run } = newPool()
+    const writing = run(path, endlessWrite)
+    const statement = { query: endless, parameters: [], readOnly: true, maxRows: 1, writes: false }
+    const reader = new AbortController()
+    const reading = pool.run(path, statement, [reader.signal])
+    const asking = setInterval(() => pool.giveWay(path), 20)
+    onTestFinished(() => clearInterval(asking))
+    await expect(writing).rejects.toThrow('kept the agent itself from writing')
+    reader.abort(new Error('still there'))
+    await expect(reading).rejects.toThrow('still there')
   })
 })
 
@@ -217,7 +233,7 @@ describe('the authorizer', () => {
   it('lets a reader change nothing, whatever was prepared before', async () => {
     const { pool } = newPool()
     const path = newDatabase()
-    const statement = { query: 'insert into numbers values (1)', parameters: [], maxRows: 1 }
+    const statement = { query: 'insert into numbers values (1)', writes: false, parameters: [], maxRows: 1 }
     const run = (readOnly: boolean) => pool.run(path, { ...statement, readOnly }, [])
     expect((await run(false)).rowCount).toBe(1)
     await expect(run(true)).rejects.toMatchObject({ code: 'FORBIDDEN' })

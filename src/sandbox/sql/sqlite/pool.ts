@@ -23,8 +23,15 @@ export interface PoolOptions {
   limit?: number
 }
 
+export interface PoolStatement extends SqlStatement {
+  /** Whether it may hold the write lock. */
+  writes: boolean
+}
+
 export interface Pool {
-  run(path: string, statement: SqlStatement, signals: readonly AbortSignal[]): Promise<SqlResult>
+  run(path: string, statement: PoolStatement, signals: readonly AbortSignal[]): Promise<SqlResult>
+  /** Stops the statements that may hold the write lock of this database, and have done so for a while. */
+  giveWay(path: string): void
   /** Ends what has this database open. */
   leave(path: string, reason: unknown): void
   close(): void
@@ -35,9 +42,14 @@ const mostWaiting = 500
 /** Milliseconds. */
 const patience = 10_000
 const startLimit = 10_000
+/** Younger statements can't have kept anybody waiting for long. */
+const shortestHold = 500
 
 interface Running {
   path: string
+  writes: boolean
+  /** By `performance.now()`. */
+  since: number
   stop(error: unknown): void
 }
 
@@ -60,13 +72,19 @@ class ProcessPool implements Pool {
     this.#slots = createFairSlots(this.#options.size, this.#options.perAgent)
   }
 
-  async run(path: string, statement: SqlStatement, signals: readonly AbortSignal[]): Promise<SqlResult> {
+  async run(
+    path: string,
+    { writes, ...statement }: PoolStatement,
+    signals: readonly AbortSignal[],
+  ): Promise<SqlResult> {
     const signal = AbortSignal.any([this.#closing.signal, ...signals])
     const release = await this.#takeSlot(path, signal)
     const child = this.#childFor(path)
     const stop = Promise.withResolvers<never>()
     const running = {
       path,
+      writes,
+      since: performance.now(),
       stop: (error: unknown) => {
         stop.reject(error)
         this.#end(child)
@@ -86,6 +104,12 @@ class ProcessPool implements Pool {
       this.#rest(child)
       release()
     }
+  }
+
+  giveWay(path: string): void {
+    const latest = performance.now() - shortestHold
+    for (const { path: used, writes, since, stop } of [...this.#running.values()])
+      if (used === path && writes && since < latest) stop(problemError(inTheWay))
   }
 
   leave(path: string, reason: unknown): void {
@@ -172,6 +196,11 @@ class ProcessPool implements Pool {
 const ended = {
   kind: 'failed',
   message: 'The process of the statement ended, most likely for want of memory. Ask for less at once.',
+} as const
+
+const inTheWay = {
+  kind: 'failed',
+  message: 'The statement was stopped: it kept the agent itself from writing. Change fewer rows at once.',
 } as const
 
 function tooMany(): AppError {
