@@ -12,13 +12,19 @@ export async function openSqliteStorage({
   sqliteSynchronous,
 }: StorageConfiguration): Promise<Storage> {
   const directory = await openDataDirectory(dataDirectory)
+  const sqlRunner = createSqlRunner({ synchronous: sqliteSynchronous })
   return {
-    engine: createEngine({ directory, synchronous: sqliteSynchronous, fileBucket }),
+    engine: createEngine({
+      directory,
+      synchronous: sqliteSynchronous,
+      fileBucket,
+      onBlocked: path => sqlRunner.giveWay(path),
+    }),
     encryptionKeyFile: directory.encryptionKey,
     prepare: async () => {},
     createWakeUps: async (platform, clock) =>
       createWakeUps({ db: platform.$pickTables<'wake_ups'>(), clock }),
-    createSqlRunner: () => createSqlRunner({ synchronous: sqliteSynchronous }),
+    createSqlRunner: () => sqlRunner,
     onOpen: instanceId => [createLeaseVoiding(instanceId)],
   }
 }

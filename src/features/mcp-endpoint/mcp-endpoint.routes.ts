@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { AppError } from '#platform/errors.ts'
 import type { App } from '#platform/http/app.ts'
-import { whenClosed } from '#platform/http/closing.ts'
+import { clientSignal } from '#platform/http/closing.ts'
 import { asKnownError } from '#platform/http/error-format.ts'
 import { answerContent, messageSchema, refusal } from './mcp-endpoint.schema.ts'
 import type { Protocol } from './protocol.ts'
@@ -36,7 +36,7 @@ export function registerMcpEndpointRoutes(app: App, protocol: Protocol): void {
         countChat: () => request.countAgainst('chat'),
       }
       const { body: message, headers } = request
-      return send(reply, await protocol.answer(caller, { message, headers, signal: signalOf(reply) }))
+      return send(reply, await protocol.answer(caller, { message, headers, signal: clientSignal(reply) }))
     },
   })
 
@@ -65,15 +65,6 @@ export function registerMcpEndpointRoutes(app: App, protocol: Protocol): void {
     },
     handler: async (_request, reply) => send(reply.header('allow', 'POST'), notAllowed()),
   })
-}
-
-/** Aborts when the client goes away before it has been answered. */
-function signalOf(reply: FastifyReply): AbortSignal {
-  const client = new AbortController()
-  whenClosed(reply, isSent => {
-    if (!isSent) client.abort()
-  })
-  return client.signal
 }
 
 /** Passes an answer on: events as they come, all else in one piece. */

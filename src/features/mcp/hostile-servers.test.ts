@@ -124,6 +124,10 @@ describe('a token', () => {
   })
 })
 
+/** Letters that nobody sees, and models read. */
+const tags = (text: string) =>
+  String.fromCodePoint(...[...text].map(letter => 0xe0000 + letter.charCodeAt(0)))
+
 describe('the list of a server', () => {
   it('leaves out, with a reason, what cannot be used', async () => {
     const stage = await mcpStage()
@@ -135,6 +139,11 @@ describe('the list of a server', () => {
       toolNamed('constructor'),
       toolNamed('two\nlines'),
       toolNamed('hid\u200bden'),
+      toolNamed('fill\u3164ed'),
+      toolNamed('choice', {
+        inputSchema: { type: 'object', properties: { a: { enum: [`b${tags('obey')}`] } } },
+      }),
+      toolNamed('property', { inputSchema: { type: 'object', properties: { [`a${tags('obey')}`]: {} } } }),
       toolNamed('x'.repeat(129)),
       toolNamed(''),
       toolNamed('list', { inputSchema: [] }),
@@ -143,7 +152,7 @@ describe('the list of a server', () => {
       toolNamed('odd', { inputSchema: { type: 'object', properties: 7 } }),
       toolNamed('deep', { inputSchema: deep(100) }),
       toolNamed('large', { inputSchema: { type: 'object', title: 'x'.repeat(70_000) } }),
-      toolNamed('long', { description: `a\u0000b\u202e${'x'.repeat(5000)}` }),
+      toolNamed('long', { description: `a\u0000b\u202e\u{e0101}\ufe01\u115f${'x'.repeat(5000)}` }),
       toolNamed('recursive', {
         inputSchema: { type: 'object', properties: { __proto__: { $ref: '#' }, a: { $ref: '#' } } },
       }),
@@ -159,6 +168,9 @@ describe('the list of a server', () => {
       'say',
       'two\nlines',
       'hidden',
+      'filled',
+      'choice',
+      'property',
       'x'.repeat(128),
       '',
       'list',

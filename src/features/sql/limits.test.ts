@@ -82,6 +82,23 @@ describe('a statement that does not end', () => {
   })
 })
 
+it('an agent is talked to while a statement writes without end', async () => {
+  const query = `${endless.replace('SELECT count(*) FROM n', '')} UPDATE fruits SET price = (SELECT count(*) FROM n) WHERE id = 1`
+  let isOver = false
+  const writing = execute(app, query).finally(() => {
+    isOver = true
+  })
+  let longest = 0
+  while (!isOver) {
+    const begin = performance.now()
+    const { status } = await app.call('POST', '/api/agents/default/chat', { body: { content: 'Hello' } })
+    expect(status).toBe(200)
+    longest = Math.max(longest, performance.now() - begin)
+  }
+  expect((await writing).body.error.code).toBe('SQL_FAILED')
+  expect(longest).toBeLessThan(3_500)
+})
+
 describe('many at once', () => {
   it('all get their own answer', async () => {
     const asked = Array.from({ length: 200 }, (_, index) => index)

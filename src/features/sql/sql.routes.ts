@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
+import { clientSignal } from '#platform/http/closing.ts'
 import { resultSchema, statementSchema, tablesSchema } from './sql.schema.ts'
 import type { SqlService } from './sql.service.ts'
 import { requestOf } from './sql.service.ts'
@@ -31,6 +32,6 @@ export function registerSqlRoutes(app: App, sql: SqlService): void {
       body: statementSchema,
       response: { 200: resultSchema },
     },
-    handler: request => sql.execute(request.agent, requestOf(request.body)),
+    handler: (request, reply) => sql.execute(request.agent, requestOf(request.body), clientSignal(reply)),
   })
 }

@@ -54,6 +54,8 @@ describe(`running a statement ${row('POST /api/agents/{id}/sql/execute')}`, () =
       'EXPLAIN QUERY PLAN SELECT * FROM fruits WHERE id = ?',
     ])
       expect((await execute(app, query, query.includes('?') ? [1] : [])).body.rows.length).toBeGreaterThan(0)
+    const { body } = await execute(app, '/* a write */ EXPLAIN UPDATE fruits SET price = 1')
+    expect(body.row_count).toBe(body.rows.length)
   })
 
   it('counts the rows that a write has changed, and returns those that it is asked for', async () => {

@@ -11,3 +11,12 @@ export function whenClosed(reply: FastifyReply, callback: (isSent: boolean) => v
   if (reply.raw.closed) close(reply.raw.writableFinished)
   else reply.raw.on('finish', () => close(true)).on('close', () => close(false))
 }
+
+/** Aborts when the client goes away before it has been answered. */
+export function clientSignal(reply: FastifyReply): AbortSignal {
+  const client = new AbortController()
+  whenClosed(reply, isSent => {
+    if (!isSent) client.abort()
+  })
+  return client.signal
+}

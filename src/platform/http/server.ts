@@ -102,7 +102,9 @@ function registerErrors(app: App): void {
 
 function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const error = asKnownError(thrown)
-  if (error instanceof AppError && error.fault !== 'user') {
+  // What was under way for a client that has gone ends by being stopped: that is no failure.
+  const isStopped = reply.raw.destroyed && thrown instanceof Error && thrown.name === 'AbortError'
+  if (error instanceof AppError && error.fault !== 'user' && !isStopped) {
     const level = error.fault === 'unexpected' ? 'error' : 'warn'
     request.log[level]({ err: error, requestId: request.id }, error.message)
   }

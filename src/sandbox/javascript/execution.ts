@@ -41,7 +41,7 @@ export async function createExecution(task: ExecutionTask): Promise<Execution> {
   function end(how: Ending): void {
     if (isOver) return
     isOver = true
-    pending.clear()
+    pending.end()
     const exceeded = budget.exceeded()
     resolve(exceeded === undefined ? how : { outcome: 'timed-out', message: exceeded })
   }

@@ -14,9 +14,20 @@ export function createPending({ limits, tell, wake }: PendingOptions) {
   const timers = new Map<number, NodeJS.Timeout>()
   const requests = new Set<number>()
   let sent = 0
+  let isOver = false
+
+  /**
+   * The code can make two of its numbers equal, and jobs of it may follow the one in which it ended: what these begin would
+   * not be counted, and would keep the engine when the run is over.
+   */
+  function requireNew(id: number): void {
+    if (isOver) throw new TypeError('The run has ended.')
+    if (timers.has(id) || requests.has(id)) throw new TypeError('This number is in use.')
+  }
 
   return {
     startTimer(id: number, delay: number): void {
+      requireNew(id)
       if (timers.size >= bounds.timers) throw new TypeError(`More than ${bounds.timers} timers are waiting.`)
       const ring = () => {
         timers.delete(id)
@@ -33,6 +44,7 @@ export function createPending({ limits, tell, wake }: PendingOptions) {
     },
 
     startRequest(id: number, request: SandboxRequest): void {
+      requireNew(id)
       if (sent >= limits.requests) {
         throw new TypeError(`Code may send ${limits.requests} requests in one call, and this was one more.`)
       }
@@ -49,7 +61,9 @@ export function createPending({ limits, tell, wake }: PendingOptions) {
       return timers.size + requests.size === 0
     },
 
-    clear(): void {
+    /** Of the run: nothing begins after it. */
+    end(): void {
+      isOver = true
       for (const timer of timers.values()) clearTimeout(timer)
       timers.clear()
       requests.clear()

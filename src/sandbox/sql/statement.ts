@@ -126,6 +126,14 @@ function postgresProblem(tokens: readonly Token[], index: number): Problem | und
   return { kind: 'forbidden', message: 'INTO is allowed after INSERT alone: tables are not made here.' }
 }
 
+/** Words of statements that change something, wherever they stand. */
+const changing = new Set(['insert', 'update', 'delete', 'merge', 'replace'])
+
+/** Whether the statement has a word of one that changes something, if only as the name of a function. */
+export function mayWrite({ tokens }: Statement): boolean {
+  return tokens.some(({ kind, text }) => kind === 'word' && changing.has(text))
+}
+
 /** @returns what is wrong with the number of values, if anything. */
 export function parameterProblem({ parameters }: Statement, values: readonly unknown[]): Problem | undefined {
   if (parameters.length === values.length) return undefined

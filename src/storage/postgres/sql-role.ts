@@ -28,6 +28,7 @@ interface RoleSettings {
 
 /** Milliseconds. */
 const idleLimit = 60_000
+const checkInterval = 500
 /** Of all processes together. */
 const mostConnections = 20
 
@@ -69,7 +70,8 @@ export async function prepareRole<Tables>(db: Kysely<Tables>, role: RoleSettings
       sql`${sql.raw(exists ? 'alter' : 'create')} role ${name} with login noinherit
         connection limit ${sql.lit(mostConnections)} password ${sql.lit(verifierOf(role))}`,
     )
-    for (const [setting, value] of Object.entries(settingsOf(role)))
+    const settings = { ...settingsOf(role), ...(await lossOfClients(transaction)) }
+    for (const [setting, value] of Object.entries(settings))
       await run(sql`alter role ${name} set ${sql.raw(setting)} = ${sql.lit(value)}`)
     await grantDatabase(transaction, role.name)
     await run(sql`grant usage on schema ${sql.id(role.schema)} to ${name}`)
@@ -89,6 +91,15 @@ function settingsOf({ schema, timeLimit }: RoleSettings): Record<string, string>
     client_min_messages: 'error',
     max_parallel_workers_per_gather: '0',
   }
+}
+
+/** How soon a statement ends whose connection was cut: where the server can tell, before its time is over. */
+async function lossOfClients(db: QueryExecutorProvider): Promise<Record<string, string>> {
+  const setting = 'client_connection_check_interval'
+  const { rows } = await sql`
+    select 1 from pg_settings where name = ${setting} and version() !~* 'mingw|visual c'
+  `.execute(db)
+  return rows.length > 0 ? { [setting]: String(checkInterval) } : {}
 }
 
 /** Unless everybody may connect. */

@@ -19,14 +19,21 @@ export interface SqliteDialectOptions {
   database: DatabaseSync
   /** How long a write keeps trying while another connection holds the write lock, in milliseconds. */
   patience?: number
+  /** Called for each second that a statement has waited for the others. */
+  onBlocked?(): void
 }
 
 const statementsKept = 64
 
 /** The dialect owns `database` from here on: destroying the Kysely instance closes it. */
-export function createSqliteDialect({ database, patience = 10_000 }: SqliteDialectOptions): Dialect {
+export function createSqliteDialect({
+  database,
+  patience = 10_000,
+  onBlocked,
+}: SqliteDialectOptions): Dialect {
+  const whenFree: WhenFree = attempt => tryUntilFree(attempt, patience, onBlocked)
   return {
-    createDriver: () => createDriver(database, patience),
+    createDriver: () => createDriver(database, whenFree),
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createAdapter: () => adapter,
     createIntrospector: db => new SqliteIntrospector(db),
@@ -43,9 +50,12 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
 /** It has no state: one for all databases lets them share what is prepared for the engine. */
 const adapter = new TransactionalSqliteAdapter()
 
-function createDriver(database: DatabaseSync, patience: number): Driver {
-  const connection = createConnection(database, patience)
-  const run = (sql: string) => tryUntilFree(() => database.exec(sql), patience)
+/** Runs the attempt again until no other connection is in its way. */
+type WhenFree = <Result>(attempt: () => Result) => Promise<Result>
+
+function createDriver(database: DatabaseSync, whenFree: WhenFree): Driver {
+  const connection = createConnection(database, whenFree)
+  const run = (sql: string) => whenFree(() => database.exec(sql))
   // After some errors (disk full, input/output) SQLite has already rolled back by itself.
   const rollback = async () => {
     if (database.isTransaction) database.exec('rollback')
@@ -80,7 +90,7 @@ interface Prepared {
   returnsRows: boolean
 }
 
-function createConnection(database: DatabaseSync, patience: number): DatabaseConnection {
+function createConnection(database: DatabaseSync, whenFree: WhenFree): DatabaseConnection {
   const cache = new LRUCache<string, Prepared>({ max: statementsKept })
 
   function prepare(sql: string): Prepared {
@@ -102,7 +112,7 @@ function createConnection(database: DatabaseSync, patience: number): DatabaseCon
 
   return {
     executeQuery: async <Row>(query: CompiledQuery) =>
-      database.isTransaction ? execute<Row>(query) : await tryUntilFree(() => execute<Row>(query), patience),
+      database.isTransaction ? execute<Row>(query) : await whenFree(() => execute<Row>(query)),
 
     async *streamQuery<Row>({ sql, parameters }: CompiledQuery, chunkSize: number) {
       // A statement of its own: running the cached one elsewhere would reset this iteration.

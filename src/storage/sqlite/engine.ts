@@ -20,17 +20,22 @@ interface EngineOptions {
   synchronous: Synchronous
   /** Takes the files of agents; they lie in the data directory without it. */
   fileBucket?: BucketSettings | undefined
+  /** Called for each second that the database of this path keeps a statement of the service waiting. */
+  onBlocked?(path: string): void
 }
 
 /** Milliseconds; a worker that closes its connection holds the file for an instant. */
 const openingPatience = 5_000
 
 /** A file for the platform and one for each agent, all in the data directory. */
-export function createEngine({ directory, synchronous, fileBucket }: EngineOptions): StorageEngine {
+export function createEngine(engineOptions: EngineOptions): StorageEngine {
+  const { directory, synchronous, fileBucket, onBlocked = () => {} } = engineOptions
   const bucket = fileBucket && createFileBucket(fileBucket)
   async function open<Tables>(path: string, options: OpenOptions): Promise<Kysely<Tables>> {
     const database = await tryUntilFree(() => openDatabase(path, options), openingPatience)
-    const kysely = new Kysely<Tables>({ dialect: createSqliteDialect({ database }) })
+    const kysely = new Kysely<Tables>({
+      dialect: createSqliteDialect({ database, onBlocked: () => onBlocked(path) }),
+    })
     offerReadAtOnce(kysely, createReadAtOnce(database))
     shareTransactions(kysely)
     return kysely

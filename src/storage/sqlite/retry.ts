@@ -3,21 +3,33 @@ import { isBusy } from './errors.ts'
 
 const shortestPause = 1
 const longestPause = 5
+/** Milliseconds of waiting after which, each time, it is told of. */
+const tellEvery = 1_000
 
 /**
  * Runs `attempt` until the database is not busy, with growing pauses that leave the thread to others.
- * `patience` is in milliseconds; after it the error of the last attempt is thrown.
+ * `patience` is in milliseconds; after it the error of the last attempt is thrown. `onBlocked` is called for each second of it.
  *
  * SQLite keeps no queue of writers: one that writes in many transactions, as a worker may, lets others in only if it
  * pauses between them for longer than the longest pause here.
  */
-export async function tryUntilFree<Result>(attempt: () => Result, patience: number): Promise<Result> {
-  const giveUpAt = performance.now() + patience
+export async function tryUntilFree<Result>(
+  attempt: () => Result,
+  patience: number,
+  onBlocked: () => void = () => {},
+): Promise<Result> {
+  const begin = performance.now()
+  const giveUpAt = begin + patience
+  let tellAt = begin + tellEvery
   for (let pause = shortestPause; ; pause = Math.min(pause * 2, longestPause)) {
     try {
       return attempt()
     } catch (error) {
       if (!isBusy(error) || performance.now() + pause > giveUpAt) throw error
+    }
+    if (performance.now() >= tellAt) {
+      tellAt += tellEvery
+      onBlocked()
     }
     await delay(pause)
   }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ToolParameters } from '#models/tool.ts'
 import { canonicalJson } from './canonical-json.ts'
-import { isVisibleName, visibleText, withVisibleDescriptions } from './visible-text.ts'
+import { hidesText, isVisibleName, visibleText, withVisibleDescriptions } from './visible-text.ts'
 
 /** A tool as a server tells of it, made fit for people and models. */
 export interface ToolDefinition {
@@ -89,7 +89,10 @@ function definitionOf(raw: unknown, secret: string | undefined): ToolDefinition 
     return 'its definition repeats the token that is shown to the server'
   const parameters = parametersOf(told.inputSchema)
   if (parameters === undefined) return 'its input schema does not describe an object'
-  if (JSON.stringify(parameters).length > longestSchema) return 'its input schema is larger than 64 KiB'
+  const schema = JSON.stringify(parameters)
+  if (schema.length > longestSchema) return 'its input schema is larger than 64 KiB'
+  // What is no description can't be changed, and models read it all the same.
+  if (hidesText(schema)) return 'its input schema holds characters that cannot be seen'
   const description = typeof told.description === 'string' ? visibleText(told.description) : ''
   return {
     name,

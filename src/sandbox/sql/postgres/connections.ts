@@ -5,6 +5,8 @@
 import type { ClientConfig } from 'pg'
 import pg from 'pg'
 import { AppError } from '#platform/errors.ts'
+import type { FairSlots } from '#platform/workers/fair-slots.ts'
+import { createFairSlots } from '#platform/workers/fair-slots.ts'
 
 interface Options {
   /** Of this process. */
@@ -44,11 +46,6 @@ interface Idle {
   timer: NodeJS.Timeout
 }
 
-interface Waiter {
-  role: string
-  enter(): void
-}
-
 const connectTimeout = 5_000
 
 export function createConnections(options: Partial<Options> = {}): Connections {
@@ -59,22 +56,25 @@ class RoleConnections implements Connections {
   readonly #options: Options
   /** The least recently used first. */
   readonly #idle = new Set<Idle>()
-  readonly #used = new Map<string, number>()
-  readonly #waiting = new Set<Waiter>()
   readonly #all = new Set<pg.Client>()
+  readonly #slots: FairSlots
 
   constructor(options: Options) {
     this.#options = options
+    this.#slots = createFairSlots(options.most, options.mostOfRole)
   }
 
   async take(login: Login, signals: readonly AbortSignal[]): Promise<Lease> {
-    if (!this.#hasRoom(login.role)) await this.#wait(login.role, signals)
-    this.#used.set(login.role, this.#usedBy(login.role) + 1)
+    const leave = await this.#takeSlot(login.role, signals)
     try {
       const client = this.#reuse(login.role) ?? (await this.#connect(login))
-      return { client, release: broken => this.#release(login.role, client, broken) }
+      const release = (broken: boolean) => {
+        this.#release(login.role, client, broken)
+        leave()
+      }
+      return { client, release }
     } catch (error) {
-      this.#leave(login.role)
+      leave()
       throw error
     }
   }
@@ -87,33 +87,13 @@ class RoleConnections implements Connections {
     await Promise.all([...this.#all].map(end))
   }
 
-  #usedBy(role: string): number {
-    return this.#used.get(role) ?? 0
-  }
-
-  #hasRoom(role: string): boolean {
-    const inUse = [...this.#used.values()].reduce((sum, count) => sum + count, 0)
-    return inUse < this.#options.most && this.#usedBy(role) < this.#options.mostOfRole
-  }
-
-  async #wait(role: string, signals: readonly AbortSignal[]): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const waiter = { role, enter: resolve }
-    this.#waiting.add(waiter)
-    const timer = setTimeout(
-      () =>
-        reject(new AppError('SQL_FAILED', 'Too many statements are waiting to run. Try again in a moment.')),
-      this.#options.patience,
-    )
-    const signal = AbortSignal.any([...signals])
-    const giveUp = () => reject(signal.reason)
-    signal.addEventListener('abort', giveUp, { once: true })
+  async #takeSlot(role: string, signals: readonly AbortSignal[]): Promise<() => void> {
+    const patient = new AbortController()
+    const giveUp = setTimeout(() => patient.abort(tooMany()), this.#options.patience)
     try {
-      await promise
+      return await this.#slots.take(role, AbortSignal.any([patient.signal, ...signals]))
     } finally {
-      this.#waiting.delete(waiter)
-      clearTimeout(timer)
-      signal.removeEventListener('abort', giveUp)
+      clearTimeout(giveUp)
     }
   }
 
@@ -151,7 +131,6 @@ class RoleConnections implements Connections {
   }
 
   #release(role: string, client: pg.Client, broken: boolean): void {
-    this.#leave(role)
     if (broken) {
       void end(client)
       return
@@ -164,23 +143,15 @@ class RoleConnections implements Connections {
     this.#idle.add(idle)
   }
 
-  #leave(role: string): void {
-    const left = this.#usedBy(role) - 1
-    if (left > 0) this.#used.set(role, left)
-    else this.#used.delete(role)
-    for (const waiter of this.#waiting) {
-      if (!this.#hasRoom(waiter.role)) continue
-      this.#waiting.delete(waiter)
-      waiter.enter()
-      return
-    }
-  }
-
   #close(idle: Idle): void {
     clearTimeout(idle.timer)
     this.#idle.delete(idle)
     void end(idle.client)
   }
+}
+
+function tooMany(): AppError {
+  return new AppError('SQL_FAILED', 'Too many statements are waiting to run. Try again in a moment.')
 }
 
 /** At once: what the server still does is bounded by its own limit. */

@@ -216,3 +216,51 @@ describe('connections', () => {
     }
   })
 })
+
+describe('a statement that nobody waits for any more', () => {
+  const endless = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n'
+
+  const run = (app: TestApp, query: string, signal: AbortSignal) =>
+    app.service.foundation.agentDatabases.use('default', agent =>
+      app.service.foundation.sqlRunner.run(
+        agent,
+        { query, parameters: [], readOnly: false, maxRows: 1 },
+        signal,
+      ),
+    )
+
+  const active = async (url: string) =>
+    queryDatabase(
+      url,
+      `select 1 from pg_stat_activity where datname = current_database() and state = 'active'
+       and application_name = 'agentstead_sql'`,
+    )
+
+  it('is ended by the server, too, before its time is over', async () => {
+    const { app } = await appWithRole()
+    const url = await databaseOf(app)
+    const client = new AbortController()
+    const running = run(app, endless, client.signal)
+    await vi.waitFor(async () => expect(await active(url)).toHaveLength(1), { timeout: 3_000 })
+    client.abort(new Error('went away'))
+    await expect(running).rejects.toThrow('went away')
+    await vi.waitFor(async () => expect(await active(url)).toEqual([]), { timeout: 3_000 })
+  })
+
+  it('is not begun', async () => {
+    const { app } = await appWithRole()
+    const write = "INSERT INTO fruits (id, name) VALUES (99, 'late')"
+    await expect(run(app, write, AbortSignal.abort(new Error('gone before')))).rejects.toThrow('gone before')
+    expect((await execute(app, 'SELECT 1 FROM fruits WHERE id = 99')).body.rows).toEqual([])
+  })
+
+  it('is not begun when its caller goes before it has a connection', async () => {
+    const { app } = await appWithRole()
+    const client = new AbortController()
+    const running = run(app, 'SELECT pg_sleep(4)', client.signal)
+    queueMicrotask(() => client.abort(new Error('gone meanwhile')))
+    const begin = performance.now()
+    await expect(running).rejects.toThrow('gone meanwhile')
+    expect(performance.now() - begin).toBeLessThan(2_000)
+  })
+})

@@ -57,6 +57,7 @@ export function createSqlRunner({ passwordOf, log, limit = timeLimit }: Options)
       try {
         return await runOnce(agent, statement, given, signals)
       } catch (error) {
+        for (const one of signals) one.throwIfAborted()
         // A table that was made, or put back, after its rights had been given.
         if (mayLackRights(error) && (await roles.isStale(agent)))
           return await runOnce(agent, statement, given, signals).catch(told)
@@ -100,6 +101,8 @@ async function runOn(
   const abort = () => stop(signal.reason)
   signal.addEventListener('abort', abort, { once: true })
   const timer = setTimeout(() => stop(problemError(timedOut(limit))), limit + cutAfter)
+  // It may have come while the connection was made.
+  if (signal.aborted) abort()
   const answered = answer(client, statement, given)
   try {
     const result = await Promise.race([answered, cut.promise])

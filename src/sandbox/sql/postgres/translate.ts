@@ -1,10 +1,9 @@
 import type { Statement } from '../statement.ts'
-
-/** Words of statements that change something, wherever they stand. */
-const changing = new Set(['insert', 'update', 'delete', 'merge', 'replace'])
+import { mayWrite } from '../statement.ts'
 
 /** The statement in PostgreSQL's own form: `$1` and so on for `?`, and EXPLAIN without SQLite's QUERY PLAN. */
-export function translate(query: string, { kind, tokens }: Statement): { text: string; onlyReads: boolean } {
+export function translate(query: string, statement: Statement): { text: string; onlyReads: boolean } {
+  const { kind, tokens } = statement
   let text = ''
   let number = 0
   let copied = tokens[0]?.start ?? 0
@@ -18,5 +17,5 @@ export function translate(query: string, { kind, tokens }: Statement): { text: s
     copied = token.end
   }
   text += query.slice(copied, tokens.at(-1)?.end)
-  return { text, onlyReads: !tokens.some(token => token.kind === 'word' && changing.has(token.text)) }
+  return { text, onlyReads: !mayWrite(statement) }
 }

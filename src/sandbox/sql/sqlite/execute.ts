@@ -42,8 +42,13 @@ function run(
     return { columns, rows: [], rowCount: writes ? Number(changes) : 0, truncated: false }
   }
   const { rows, truncated } = read(statement.iterate(...values), given.maxRows, writes)
-  const explains = writes && /^\W*explain\b/i.test(statement.sourceSQL)
-  return { columns, rows, truncated, rowCount: writes && !explains ? connection.changes() : rows.length }
+  const changes = writes && !explains(statement.sourceSQL)
+  return { columns, rows, truncated, rowCount: changes ? connection.changes() : rows.length }
+}
+
+/** A plan to write changes nothing. */
+function explains(query: string): boolean {
+  return tokensOf(query, 'sqlite').find(({ text }) => text !== ';')?.text === 'explain'
 }
 
 /** @param toTheEnd whether all rows have to be taken, since a write is complete with its last one only. */

@@ -22,7 +22,7 @@ function newPool(options: Partial<PoolOptions> = {}) {
   const pool = createPool({ synchronous: 'normal', ...options })
   onTestFinished(() => pool.close())
   const run = (path: string, query: string, signals: AbortSignal[] = []) =>
-    pool.run(path, { query, parameters: [], readOnly: false, maxRows: 100 }, signals)
+    pool.run(path, { query, parameters: [], readOnly: false, writes: true, maxRows: 100 }, signals)
   return { pool, run }
 }
 
@@ -77,6 +77,29 @@ describe('a statement that takes too long', () => {
     expect(ends.map(({ status }) => status)).toEqual(Array(4).fill('rejected'))
   })
 
+  it('takes turns with those of other agents, however many of its own wait', async () => {
+    const [first, second, third] = [newDatabase(), newDatabase(), newDatabase()]
+    const { run } = newPool({ limit: 500, size: 2, perAgent: 1 })
+    const ends: string[] = []
+    const runaways = [first, second].flatMap(path =>
+      [1, 2, 3, 4].map(() => run(path, endless).catch(() => ends.push('runaway'))),
+    )
+    await run(third, 'select 1').then(() => ends.push('third'))
+    expect(ends.filter(end => end === 'runaway').length).toBeLessThan(6)
+    await Promise.all(runaways)
+  })
+
+  it('leaves one process to agents that have none', async () => {
+    const paths = [newDatabase(), newDatabase(), newDatabase()]
+    const [, , third = ''] = paths
+    const { run } = newPool({ limit: 1_000, size: 4, perAgent: 2 })
+    const runaways = paths.slice(0, 2).flatMap(path => [run(path, endless), run(path, endless)])
+    const first = Promise.race(runaways.map(runaway => runaway.catch(() => 'runaway')))
+    const answer = run(third, 'select 1').then(() => 'third')
+    expect(await Promise.race([first, answer])).toBe('third')
+    await Promise.allSettled(runaways)
+  })
+
   it('is stopped when nobody waits for it any more', async () => {
     const path = newDatabase()
     const { run } = newPool()
@@ -85,6 +108,22 @@ describe('a statement that takes too long', () => {
     const running = run(path, endless, [waiting.signal])
     waiting.abort(reason)
     await expect(running).rejects.toBe(reason)
+  })
+})
+
+describe('a database that the service itself waits for', () => {
+  it('gets its statements that write stopped, and no others', async () => {
+    const path = newDatabase()
+    const { pool, run } = newPool()
+    const writing = run(path, endlessWrite)
+    const statement = { query: endless, parameters: [], readOnly: true, maxRows: 1, writes: false }
+    const reader = new AbortController()
+    const reading = pool.run(path, statement, [reader.signal])
+    const asking = setInterval(() => pool.giveWay(path), 20)
+    onTestFinished(() => clearInterval(asking))
+    await expect(writing).rejects.toThrow('kept the agent itself from writing')
+    reader.abort(new Error('still there'))
+    await expect(reading).rejects.toThrow('still there')
   })
 })
 
@@ -194,7 +233,7 @@ describe('the authorizer', () => {
   it('lets a reader change nothing, whatever was prepared before', async () => {
     const { pool } = newPool()
     const path = newDatabase()
-    const statement = { query: 'insert into numbers values (1)', parameters: [], maxRows: 1 }
+    const statement = { query: 'insert into numbers values (1)', writes: false, parameters: [], maxRows: 1 }
     const run = (readOnly: boolean) => pool.run(path, { ...statement, readOnly }, [])
     expect((await run(false)).rowCount).toBe(1)
     await expect(run(true)).rejects.toMatchObject({ code: 'FORBIDDEN' })

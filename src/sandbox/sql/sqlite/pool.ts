@@ -3,11 +3,14 @@
  * has run for too long is killed, and the next statement gets another.
  */
 import { AppError } from '#platform/errors.ts'
+import type { FairSlots } from '#platform/workers/fair-slots.ts'
+import { createFairSlots } from '#platform/workers/fair-slots.ts'
 import { timeLimit } from '../limits.ts'
 import { problemError, timedOut } from '../problem.ts'
 import type { SqlResult, SqlStatement } from '../sql-runner.ts'
 import type { Child } from './child.ts'
 import { startChild } from './child.ts'
+import type { Answer, ToChild } from './messages.ts'
 
 export interface PoolOptions {
   synchronous: string
@@ -20,29 +23,33 @@ export interface PoolOptions {
   limit?: number
 }
 
+export interface PoolStatement extends SqlStatement {
+  /** Whether it may hold the write lock. */
+  writes: boolean
+}
+
 export interface Pool {
-  run(path: string, statement: SqlStatement, signals: readonly AbortSignal[]): Promise<SqlResult>
+  run(path: string, statement: PoolStatement, signals: readonly AbortSignal[]): Promise<SqlResult>
+  /** Stops the statements that may hold the write lock of this database, and have done so for a while. */
+  giveWay(path: string): void
   /** Ends what has this database open. */
   leave(path: string, reason: unknown): void
   close(): void
 }
 
+/** Statements of one agent. */
 const mostWaiting = 500
 /** Milliseconds. */
 const patience = 10_000
 const startLimit = 10_000
-
-interface Task {
-  path: string
-  statement: SqlStatement
-  answer: PromiseWithResolvers<SqlResult>
-  giveUp: NodeJS.Timeout
-  /** There while it runs. */
-  stop?: ((error: unknown) => void) | undefined
-}
+/** Younger statements can't have kept anybody waiting for long. */
+const shortestHold = 500
 
 interface Running {
   path: string
+  writes: boolean
+  /** By `performance.now()`. */
+  since: number
   stop(error: unknown): void
 }
 
@@ -55,65 +62,83 @@ class ProcessPool implements Pool {
   readonly #children = new Set<Child>()
   readonly #idle = new Map<Child, NodeJS.Timeout>()
   readonly #running = new Map<Child, Running>()
-  readonly #waiting = new Set<Task>()
-  #closed = false
+  readonly #slots: FairSlots
+  /** By database, what ends the statements that wait for a process. */
+  readonly #waiting = new Map<string, Set<AbortController>>()
+  readonly #closing = new AbortController()
 
   constructor(options: PoolOptions) {
     this.#options = { size: 4, perAgent: 2, idle: 60_000, limit: timeLimit, ...options }
+    this.#slots = createFairSlots(this.#options.size, this.#options.perAgent)
   }
 
-  async run(path: string, statement: SqlStatement, signals: readonly AbortSignal[]): Promise<SqlResult> {
-    if (this.#closed)
-      throw new AppError('SHUTTING_DOWN', 'The server is shutting down. Try again in a moment.')
-    for (const signal of signals) signal.throwIfAborted()
-    if (this.#waiting.size >= mostWaiting) throw tooMany()
-    const answer = Promise.withResolvers<SqlResult>()
-    const task: Task = {
+  async run(
+    path: string,
+    { writes, ...statement }: PoolStatement,
+    signals: readonly AbortSignal[],
+  ): Promise<SqlResult> {
+    const signal = AbortSignal.any([this.#closing.signal, ...signals])
+    const release = await this.#takeSlot(path, signal)
+    const child = this.#childFor(path)
+    const stop = Promise.withResolvers<never>()
+    const running = {
       path,
-      statement,
-      answer,
-      giveUp: setTimeout(() => this.#cancel(task, tooMany()), patience),
+      writes,
+      since: performance.now(),
+      stop: (error: unknown) => {
+        stop.reject(error)
+        this.#end(child)
+      },
     }
-    this.#waiting.add(task)
-    const stops = signals.map(signal => {
-      const stop = () => this.#cancel(task, signal.reason)
-      signal.addEventListener('abort', stop, { once: true })
-      return () => signal.removeEventListener('abort', stop)
-    })
-    this.#dispatch()
+    const abort = () => running.stop(signal.reason)
+    signal.addEventListener('abort', abort, { once: true })
+    this.#running.set(child, running)
     try {
-      return await answer.promise
+      signal.throwIfAborted()
+      const outcome = await Promise.race([stop.promise, this.#ask(child, { path, statement }, running)])
+      if ('problem' in outcome) throw problemError(outcome.problem)
+      return outcome.result
     } finally {
-      for (const forget of stops) forget()
+      signal.removeEventListener('abort', abort)
+      this.#running.delete(child)
+      this.#rest(child)
+      release()
     }
+  }
+
+  giveWay(path: string): void {
+    const latest = performance.now() - shortestHold
+    for (const { path: used, writes, since, stop } of [...this.#running.values()])
+      if (used === path && writes && since < latest) stop(problemError(inTheWay))
   }
 
   leave(path: string, reason: unknown): void {
+    for (const waiting of this.#waiting.get(path) ?? []) waiting.abort(reason)
     for (const { path: used, stop } of [...this.#running.values()]) if (used === path) stop(reason)
     for (const child of [...this.#idle.keys()]) if (child.path === path) this.#end(child)
   }
 
   close(): void {
-    this.#closed = true
-    const error = new AppError('SHUTTING_DOWN', 'The server is shutting down. Try again in a moment.')
-    for (const task of [...this.#waiting]) this.#cancel(task, error)
-    for (const { stop } of [...this.#running.values()]) stop(error)
+    this.#closing.abort(new AppError('SHUTTING_DOWN', 'The server is shutting down. Try again in a moment.'))
     for (const child of [...this.#children]) this.#end(child)
   }
 
-  /** Gives each statement that may run a process, in order. */
-  #dispatch(): void {
-    for (const task of this.#waiting) {
-      if (this.#running.size >= this.#options.size) return
-      if (this.#runningOn(task.path) >= this.#options.perAgent) continue
-      this.#start(task, this.#childFor(task.path))
+  async #takeSlot(path: string, signal: AbortSignal): Promise<() => void> {
+    const waiting = this.#waiting.get(path) ?? new Set()
+    if (waiting.size >= mostWaiting) throw tooMany()
+    const own = new AbortController()
+    this.#waiting.set(path, waiting.add(own))
+    const giveUp = setTimeout(() => own.abort(tooMany()), patience)
+    try {
+      const release = await this.#slots.take(path, AbortSignal.any([signal, own.signal]))
+      if (!own.signal.aborted) return release
+      release()
+      throw own.signal.reason
+    } finally {
+      clearTimeout(giveUp)
+      waiting.delete(own)
+      if (waiting.size === 0) this.#waiting.delete(path)
     }
-  }
-
-  #runningOn(path: string): number {
-    let count = 0
-    for (const running of this.#running.values()) if (running.path === path) count += 1
-    return count
   }
 
   #childFor(path: string): Child {
@@ -136,53 +161,27 @@ class ProcessPool implements Pool {
     return child
   }
 
-  #start(task: Task, child: Child): void {
-    this.#waiting.delete(task)
-    clearTimeout(task.giveUp)
-    const { answer, path, statement } = task
-    const stop = (error: unknown) => {
-      answer.reject(error)
-      this.#end(child)
-    }
+  async #ask(child: Child, message: ToChild, { stop }: Running): Promise<Answer> {
+    const { limit } = this.#options
     let timer = setTimeout(() => stop(problemError(ended)), startLimit)
-    this.#running.set(child, { path, stop })
-    task.stop = stop
-    const free = () => {
-      task.stop = undefined
-      clearTimeout(timer)
-      this.#running.delete(child)
-    }
     // A machine under load takes its time to start a process: that is not the statement's.
     void child.ready.then(() => {
       clearTimeout(timer)
-      if (task.stop === undefined) return
-      timer = setTimeout(() => stop(problemError(timedOut(this.#options.limit))), this.#options.limit)
+      if (this.#running.has(child)) timer = setTimeout(() => stop(problemError(timedOut(limit))), limit)
     })
-    child.ask({ path, statement }).then(
-      outcome => {
-        free()
-        this.#rest(child)
-        if ('result' in outcome) answer.resolve(outcome.result)
-        else answer.reject(problemError(outcome.problem))
-        this.#dispatch()
-      },
-      error => {
-        free()
-        answer.reject(problemError(ended, error))
-        this.#end(child)
-        this.#dispatch()
-      },
-    )
+    try {
+      return await child.ask(message)
+    } catch (error) {
+      this.#end(child)
+      throw problemError(ended, error)
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
-  #cancel(task: Task, error: unknown): void {
-    clearTimeout(task.giveUp)
-    if (this.#waiting.delete(task)) task.answer.reject(error)
-    else task.stop?.(error)
-  }
-
+  /** Unless it has been ended. */
   #rest(child: Child): void {
-    if (this.#closed || !this.#children.has(child)) return
+    if (!this.#children.has(child)) return
     this.#idle.set(child, setTimeout(() => this.#end(child), this.#options.idle).unref())
   }
 
@@ -197,6 +196,11 @@ class ProcessPool implements Pool {
 const ended = {
   kind: 'failed',
   message: 'The process of the statement ended, most likely for want of memory. Ask for less at once.',
+} as const
+
+const inTheWay = {
+  kind: 'failed',
+  message: 'The statement was stopped: it kept the agent itself from writing. Change fewer rows at once.',
 } as const
 
 function tooMany(): AppError {

@@ -1,11 +1,17 @@
 import { problemError } from '../problem.ts'
 import type { SqlRunner } from '../sql-runner.ts'
-import { parameterProblem, readStatement } from '../statement.ts'
+import type { Statement } from '../statement.ts'
+import { mayWrite, parameterProblem, readStatement } from '../statement.ts'
 import { describe } from './describe.ts'
 import type { PoolOptions } from './pool.ts'
 import { createPool } from './pool.ts'
 
-export function createSqlRunner(options: PoolOptions): SqlRunner {
+interface SqliteRunner extends SqlRunner {
+  /** Stops the writes that keep this database from the service itself. */
+  giveWay(path: string): void
+}
+
+export function createSqlRunner(options: PoolOptions): SqliteRunner {
   const pool = createPool(options)
   const watched = new WeakSet<AbortSignal>()
   /** Who deletes the agent must find its file closed, also by processes that rest. */
@@ -22,10 +28,19 @@ export function createSqlRunner(options: PoolOptions): SqlRunner {
       const problem = parameterProblem(statement, given.parameters)
       if (problem !== undefined) throw problemError(problem)
       watch(path, agentSignal)
-      return await pool.run(path, given, signal === undefined ? [agentSignal] : [agentSignal, signal])
+      const signals = signal === undefined ? [agentSignal] : [agentSignal, signal]
+      return await pool.run(path, { ...given, writes: !given.readOnly && mayLock(statement) }, signals)
     },
+    giveWay: path => pool.giveWay(path),
     async close() {
       pool.close()
     },
   }
+}
+
+const reading = new Set(['select', 'values', 'pragma', 'explain'])
+
+/** SQLite has one writer at a time. */
+function mayLock(statement: Statement): boolean {
+  return !reading.has(statement.kind) && mayWrite(statement)
 }

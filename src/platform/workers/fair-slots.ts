@@ -5,7 +5,10 @@ export interface FairSlots {
 
 type Enter = () => void
 
-/** At most `count` holders, `perOwner` of them of one owner. Owners take turns, and each one's own wait in order. */
+/**
+ * At most `count` holders, `perOwner` of them of one owner. Owners take turns, and each one's own wait in order. The last free
+ * slot goes to nobody who holds one already, so that whoever holds none seldom waits for long runs of others.
+ */
 export function createFairSlots(count: number, perOwner: number): FairSlots {
   const held = new Map<string, number>()
   /** By owner, the one whose turn is next first. */
@@ -16,7 +19,7 @@ export function createFairSlots(count: number, perOwner: number): FairSlots {
     for (const [owner, queue] of waiting) {
       if (free === 0) return
       const holding = held.get(owner) ?? 0
-      if (holding >= perOwner) continue
+      if (holding >= perOwner || (holding > 0 && free === 1)) continue
       const enter = queue.shift()
       waiting.delete(owner)
       if (queue.length > 0) waiting.set(owner, queue)

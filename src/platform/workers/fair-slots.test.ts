@@ -41,6 +41,11 @@ it('one owner leaves slots to others, and gets no more for their being free', as
   expect(await queue.entered()).toBe('aaba')
 })
 
+it('the last free slot is for an owner who holds none', async () => {
+  const queue = queueUp([...'aabbc'], 4, 2)
+  expect(await queue.entered()).toBe('aabc')
+})
+
 it('who gives up has no turn, and takes nobody else theirs', async () => {
   const queue = queueUp(['a'], 1, 1)
   const [first, second] = [new AbortController(), new AbortController()]
