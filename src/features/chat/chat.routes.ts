@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
-import { clientSignal } from '#platform/http/client-signal.ts'
+import { clientSignal } from '#platform/http/closing.ts'
 import { listParameters } from '#platform/http/list-query.ts'
 import { listValues } from '#platform/http/list-values.ts'
 import { sendEvents } from '#platform/http/sse.ts'

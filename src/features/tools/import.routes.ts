@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { invalid } from '#platform/errors.ts'
 import type { App } from '#platform/http/app.ts'
-import { clientSignal } from '#platform/http/client-signal.ts'
+import { clientSignal } from '#platform/http/closing.ts'
 import { importAnswerSchema, importBodySchema } from './import.schema.ts'
 import type { ImportService } from './import.service.ts'
 

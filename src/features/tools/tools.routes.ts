@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { successSchema } from '#platform/http/answers.ts'
 import type { App } from '#platform/http/app.ts'
-import { clientSignal } from '#platform/http/client-signal.ts'
+import { clientSignal } from '#platform/http/closing.ts'
 import {
   clusterDeletedSchema,
   clusterPath,
