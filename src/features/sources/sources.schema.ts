@@ -99,6 +99,7 @@ export const searchResultSchema = Type.Object(
       section: Type.Union([Type.String(), Type.Null()]),
       start: Type.Integer(),
       end: Type.Integer(),
+      url: Type.Optional(Type.String({ description: 'Address of the page, where the source is a website.' })),
     }),
   },
   { title: 'SearchResult' },
