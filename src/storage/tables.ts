@@ -192,7 +192,9 @@ interface CrawlPagesTable {
   document: string
   /** The address that the page goes by: after redirects, or the one that it names as its own. */
   url: string
-  /** Where it was read: what the validators below belong to. */
+  /** The address by which the crawl came to it. */
+  requested_url: string
+  /** Where it was read, after redirects: what the validators below belong to. */
   fetched_url: string
   etag: string | null
   last_modified: string | null

@@ -3,10 +3,10 @@ import robotsParser from 'robots-parser'
 /** The name under which a robots.txt may speak to us: the first word of our User-Agent. */
 export const robotName = 'agentstead'
 
-/** What a site's robots.txt says; `none` where it has none, `unreachable` where its server could not say. */
-export type RobotsRules = { kind: 'none' } | { kind: 'unreachable'; reason: string } | RobotsText
+/** What a site's robots.txt says; `none` where it has none. */
+export type RobotsRules = { kind: 'none' } | RobotsText
 
-interface RobotsText {
+export interface RobotsText {
   kind: 'text'
   /** Where it was read. */
   url: string

@@ -135,6 +135,7 @@ async function createCrawls(db: Kysely<unknown>, parts: SchemaParts): Promise<vo
     )
     .addColumn('document', parts.textType, column => column.notNull())
     .addColumn('url', parts.textType, column => column.notNull())
+    .addColumn('requested_url', parts.textType, column => column.notNull())
     .addColumn('fetched_url', parts.textType, column => column.notNull())
     .addColumn('etag', parts.textType)
     .addColumn('last_modified', parts.textType)
@@ -143,6 +144,11 @@ async function createCrawls(db: Kysely<unknown>, parts: SchemaParts): Promise<vo
     .addColumn('links', parts.textType, column => column.notNull())
     .addColumn('chunks', 'integer', column => column.notNull())
     .addPrimaryKeyConstraint('crawl_pages_key', ['source_id', 'document'])
+    .execute()
+  await db.schema
+    .createIndex('crawl_pages_fetched_url')
+    .on('crawl_pages')
+    .columns(['source_id', 'fetched_url'])
     .execute()
   await db.schema
     .createTable('crawl_queue')
@@ -157,6 +163,11 @@ async function createCrawls(db: Kysely<unknown>, parts: SchemaParts): Promise<vo
     .addColumn('document', parts.textType)
     .addPrimaryKeyConstraint('crawl_queue_key', ['source_id', 'position'])
     .addUniqueConstraint('crawl_queue_url', ['source_id', 'url'])
+    .execute()
+  await db.schema
+    .createIndex('crawl_queue_state')
+    .on('crawl_queue')
+    .columns(['source_id', 'state', 'position'])
     .execute()
 }
 

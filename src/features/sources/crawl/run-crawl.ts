@@ -1,0 +1,51 @@
+/** The crawl itself: breadth first, in the order of the queue, with a few pages under way at a time. */
+import { countQueue, nextInQueue } from './crawl.repository.ts'
+import { crawlLimits } from './crawl-limits.ts'
+import type { Settling } from './settle-page.ts'
+import { settlePage } from './settle-page.ts'
+import type { Visit } from './visit-page.ts'
+import { visitPage } from './visit-page.ts'
+
+export type CrawlEnd =
+  /** `isWhole`: all that the bounds allow has been looked at. */
+  | { kind: 'done'; isWhole: boolean }
+  | { kind: 'no start'; reason: string }
+
+/**
+ * Goes on with the queue until it is empty or the bounds are reached. Pages are fetched some at a time but settled one by
+ * one, in order: so the pages found are the same whichever server answers first, and wherever a crash has interrupted it.
+ *
+ * @param isLate tells whether the crawl's time is over.
+ */
+export async function runCrawl(site: Settling, isLate: () => boolean): Promise<CrawlEnd> {
+  const stop = new AbortController()
+  const signal = AbortSignal.any([site.signal, stop.signal])
+  const underWay = new Map<number, Promise<Visit>>()
+  try {
+    for (;;) {
+      signal.throwIfAborted()
+      const { pages } = await countQueue(site.db, site.sourceId)
+      const wanted = Math.min(crawlLimits.requestsPerHost, site.maxPages - pages)
+      const entries = wanted > 0 ? await nextInQueue(site.db, site.sourceId, wanted) : []
+      const [first] = entries
+      if (first === undefined) return { kind: 'done', isWhole: true }
+      if (isLate()) return { kind: 'done', isWhole: false }
+      for (const entry of entries) {
+        if (underWay.has(entry.position)) continue
+        const visit = visitPage(site, entry, signal)
+        // Awaited when it is its turn.
+        visit.catch(() => {})
+        underWay.set(entry.position, visit)
+      }
+      const visit = await underWay.get(first.position)
+      if (visit === undefined) continue
+      const { state, reason = '' } = await settlePage({ ...site, signal }, first, visit)
+      underWay.delete(first.position)
+      const isIndexed = visit.kind === 'page' || visit.kind === 'unchanged'
+      if (first.position === 0 && !isIndexed) return { kind: 'no start', reason: reason || state }
+    }
+  } finally {
+    stop.abort()
+    await Promise.allSettled(underWay.values())
+  }
+}
