@@ -46,7 +46,8 @@ export async function startSite(answer: AnswerSite): Promise<Site> {
     requests.push(request)
     void Promise.resolve(answer(request, response)).then(given => {
       if (given === null) return
-      const whole = typeof given === 'string' ? { body: given } : (given ?? { status: 404, body: 'Not here.' })
+      const whole =
+        typeof given === 'string' ? { body: given } : (given ?? { status: 404, body: 'Not here.' })
       response.writeHead(whole.status ?? 200, { 'content-type': 'text/html', ...whole.headers })
       response.end(whole.body)
     })

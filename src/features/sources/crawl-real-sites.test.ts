@@ -58,10 +58,13 @@ async function crawlSite(name: string, body: Record<string, unknown>): Promise<C
 // Needs REAL_FIXTURES, the folder of real documents and sites; skipped without it.
 describe.skipIf(fixtures === '')('real websites', { timeout: 300_000 }, () => {
   describe.each(cases)('$name from $start.start', ({ name, start }) => {
-    test.each([1, 2, 3])('to depth %i have exactly the pages that two other crawlers found', async maxDepth => {
-      const source = await crawlSite(name, { url: urlOf(name, start.start), maxDepth, maxPages: 200 })
-      expect(pathsOf(source)).toEqual(within(start, maxDepth).toSorted())
-    })
+    test.each([1, 2, 3])(
+      'to depth %i have exactly the pages that two other crawlers found',
+      async maxDepth => {
+        const source = await crawlSite(name, { url: urlOf(name, start.start), maxDepth, maxPages: 200 })
+        expect(pathsOf(source)).toEqual(within(start, maxDepth).toSorted())
+      },
+    )
   })
 
   test.each([1, 7, 26, 50])('to %i pages have the first ones, breadth first', async maxPages => {
@@ -73,7 +76,11 @@ describe.skipIf(fixtures === '')('real websites', { timeout: 300_000 }, () => {
 
   test('tell of dead links and of files', async () => {
     const [start] = startsOf('libxslt')
-    const source = await crawlSite('libxslt', { url: urlOf('libxslt', '/index.html'), maxPages: 200, maxDepth: 5 })
+    const source = await crawlSite('libxslt', {
+      url: urlOf('libxslt', '/index.html'),
+      maxPages: 200,
+      maxDepth: 5,
+    })
     const failed = (source.config.failedPages ?? []).map(({ url }) => new URL(url).pathname)
     const expected = [...Object.keys(start?.dead_links ?? {}), ...Object.keys(start?.asset_links ?? {})]
     expect(failed.toSorted()).toEqual(expected.toSorted())

@@ -51,8 +51,8 @@ export function createCrawlSourceJob(needs: Needs): JobHandler<AgentHandle> {
     if (typeof rules === 'string') return await failCrawl(agent, source, rules)
     const end = await visitAll(context, source, rules, place.attempt)
     if (end.kind === 'no start') return await failCrawl(agent, source, end.reason)
-    if (end.isWhole) await removeVanished(context, place)
-    const config = await outcomeOf(agent, source.config, source.id)
+    if (end.isWhole) await removeVanished(context, place, needs.index)
+    const config = await outcomeOf(agent, source, timestamp(needs.clock))
     if (config.pageCount === 0) return await failCrawl(agent, source, config.failedPages?.[0]?.reason ?? '')
     const { chunks } = await totalsOf(agent.db, source.id)
     await finish(agent, source, { chunks, config })
@@ -88,31 +88,6 @@ export function createCrawlSourceJob(needs: Needs): JobHandler<AgentHandle> {
     )
   }
 
-  async function removeVanished(
-    { agent: { db }, signal }: Context,
-    place: { databasePath: string; sourceId: string; attempt: string },
-  ): Promise<void> {
-    for (const document of await vanishedDocuments(db, place.sourceId)) {
-      await needs.index.remove({ ...place, document }, signal)
-      await deletePage(db, place.sourceId, document)
-    }
-  }
-
-  /** What the crawl has come to, as the source will tell it. */
-  async function outcomeOf({ db }: AgentHandle, config: CrawlConfig, sourceId: string): Promise<CrawlConfig> {
-    const { pageHashes } = await totalsOf(db, sourceId)
-    const { changed, unchanged } = await countQueue(db, sourceId)
-    const isFirst = config.lastCrawledAt === undefined
-    return {
-      ...config,
-      pageCount: Object.keys(pageHashes).length,
-      lastCrawledAt: timestamp(needs.clock),
-      pageHashes,
-      ...(!isFirst && { changedPages: changed, unchangedPages: unchanged }),
-      failedPages: await failuresOf(db, sourceId),
-    }
-  }
-
   async function failCrawl(agent: AgentHandle, source: CrawledSource, reason: string): Promise<void> {
     const { url } = source.config
     const failedPages = await failuresOf(agent.db, source.id)
@@ -131,11 +106,43 @@ export function createCrawlSourceJob(needs: Needs): JobHandler<AgentHandle> {
     async onFailed(context, error) {
       const source = await sourceOfJob(context)
       context.log.error({ sourceId: source?.id, error }, 'a website could not be crawled')
-      if (source !== undefined) await fail(context.agent, source, `This website could not be crawled: ${error}`)
+      if (source !== undefined)
+        await fail(context.agent, source, `This website could not be crawled: ${error}`)
     },
   }
 }
 
 function isCrawled(source: Source): source is CrawledSource {
   return 'url' in source.config
+}
+
+/** Pages that are gone, or that nothing leads to any more. */
+async function removeVanished(
+  { agent: { db }, signal }: Context,
+  place: { databasePath: string; sourceId: string; attempt: string },
+  index: Pick<SearchIndex, 'remove'>,
+): Promise<void> {
+  for (const document of await vanishedDocuments(db, place.sourceId)) {
+    await index.remove({ ...place, document }, signal)
+    await deletePage(db, place.sourceId, document)
+  }
+}
+
+/** What the crawl has come to, as the source will tell it. */
+async function outcomeOf(
+  { db }: AgentHandle,
+  { id, config }: CrawledSource,
+  lastCrawledAt: string,
+): Promise<CrawlConfig> {
+  const { pageHashes } = await totalsOf(db, id)
+  const { changed, unchanged } = await countQueue(db, id)
+  const isFirst = config.lastCrawledAt === undefined
+  return {
+    ...config,
+    pageCount: Object.keys(pageHashes).length,
+    lastCrawledAt,
+    pageHashes,
+    ...(!isFirst && { changedPages: changed, unchangedPages: unchanged }),
+    failedPages: await failuresOf(db, id),
+  }
 }

@@ -9,13 +9,7 @@ import { updateSource } from './sources.repository.ts'
 import type { CrawlConfig, Source } from './sources.schema.ts'
 
 /** How processing ends: written down together with the news of it. */
-export function createOutcomes({
-  transact,
-  clock,
-}: {
-  transact: Transact<SourceEvents>
-  clock: Clock
-}) {
+export function createOutcomes({ transact, clock }: { transact: Transact<SourceEvents>; clock: Clock }) {
   return {
     async finish(
       { agentId, db }: AgentHandle,

@@ -4,6 +4,7 @@ import type { App } from '#platform/http/app.ts'
 import { acceptForms, readForm } from '#platform/http/multipart.ts'
 import type { CrawlsService } from './crawls.service.ts'
 import type { Knowledge } from './knowledge.service.ts'
+import type { Source } from './sources.schema.ts'
 import {
   createdCrawlSchema,
   createdSourceSchema,
@@ -16,7 +17,6 @@ import {
   sourceSchema,
   uploadForm,
 } from './sources.schema.ts'
-import type { Source } from './sources.schema.ts'
 import type { SourcesService } from './sources.service.ts'
 import { requireDocument } from './sources.service.ts'
 
@@ -153,7 +153,10 @@ function registerChanging(app: App, { sources, crawls }: Needs): void {
     method: 'POST',
     url: '/api/agents/:id/sources/:sourceId/reindex',
     config: { area: 'generic', access: 'admin', limit: 'bulk' },
-    schema: { ...reprocessing, summary: 'Process a source anew, or crawl a website again; it stays searchable' },
+    schema: {
+      ...reprocessing,
+      summary: 'Process a source anew, or crawl a website again; it stays searchable',
+    },
     handler: async request => {
       const { agent, params } = request
       const { type } = await sources.find(agent, params.sourceId)

@@ -1,6 +1,6 @@
 /** One page from the network: redirects within the site, a few attempts, and no more bytes than it takes to know better. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { AppError } from '#platform/errors.ts'
+import type { AppError } from '#platform/errors.ts'
 import { toOutboundError } from '#platform/outbound/outbound-failure.ts'
 import { redirectLocation } from '#platform/outbound/redirect.ts'
 import { readBody } from '#platform/outbound/response-body.ts'
@@ -10,10 +10,7 @@ import { linkUrl } from './page-url.ts'
 import { retryAfter } from './retry-after.ts'
 
 /** What became of an address. `gone`: it is no page any more; `skipped`: it is none for us; `failed`: nobody knows. */
-export type Fetched =
-  | FetchedPage
-  | { kind: 'unchanged'; url: string }
-  | NoPage
+export type Fetched = FetchedPage | { kind: 'unchanged'; url: string } | NoPage
 
 export interface NoPage {
   kind: 'skipped' | 'gone' | 'failed'
@@ -52,7 +49,8 @@ interface Needs {
 
 type Answered =
   | Fetched
-  | { kind: 'redirect'; location: string } | { kind: 'again'; reason: string; afterMs?: number }
+  | { kind: 'redirect'; location: string }
+  | { kind: 'again'; reason: string; afterMs?: number }
 
 export async function fetchPage(url: string, needs: Needs): Promise<Fetched> {
   const visited = new Set([url])
@@ -61,7 +59,8 @@ export async function fetchPage(url: string, needs: Needs): Promise<Fetched> {
     const answer = await askUntilAnswered(address, needs)
     if (answer.kind !== 'redirect') return answer
     const target = linkUrl(answer.location, address)
-    if (target === undefined) return { kind: 'skipped', url, reason: 'It redirects to an address that is no page.' }
+    if (target === undefined)
+      return { kind: 'skipped', url, reason: 'It redirects to an address that is no page.' }
     if (visited.has(target)) return { kind: 'skipped', url, reason: 'It redirects in a circle.' }
     if (visited.size > crawlLimits.redirects)
       return { kind: 'skipped', url, reason: `It redirects more than ${crawlLimits.redirects} times.` }
@@ -82,7 +81,8 @@ async function askUntilAnswered(url: string, needs: Needs): Promise<Settled> {
     if (answer.kind !== 'again') return answer
     const pause = crawlLimits.retryPausesMs[attempt]
     const wanted = answer.afterMs ?? 0
-    if (pause === undefined || wanted > crawlLimits.retryAfterMs) return { kind: 'failed', url, reason: answer.reason }
+    if (pause === undefined || wanted > crawlLimits.retryAfterMs)
+      return { kind: 'failed', url, reason: answer.reason }
     if (wanted > 0) needs.gates.hold(origin, wanted)
     else await delay(pause, undefined, { signal: needs.signal })
   }
@@ -106,7 +106,7 @@ async function askOnce(url: string, needs: Needs): Promise<Answered> {
     if (deadline.aborted)
       return { kind: 'failed', url, reason: `It did not arrive within ${crawlLimits.requestMs / 1000} s.` }
     const failure = toOutboundError(error, new URL(url).host)
-        return isRefusal(failure)
+    return isRefusal(failure)
       ? { kind: 'skipped', url, reason: failure.message }
       : { kind: 'again', reason: failure.message }
   }

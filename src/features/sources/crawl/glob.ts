@@ -21,7 +21,9 @@ const mostAlternatives = 64
 /** @throws RangeError for a pattern whose braces stand for too many others. */
 export function compileGlob(pattern: string): Glob {
   const alternatives = expandBraces(pattern).map(tokensOf)
-  return text => alternatives.some(tokens => matchesTokens(tokens, text))
+  const matches = (text: string) => alternatives.some(tokens => matchesTokens(tokens, text))
+  // A folder is meant with its slash or without.
+  return text => matches(text) || (text.endsWith('/') && matches(text.slice(0, -1)))
 }
 
 function matchesTokens(tokens: readonly Token[], text: string): boolean {
@@ -72,7 +74,8 @@ function nextTokens(rest: string, isSegmentStart: boolean): { found: Token[]; le
   if (isSegmentStart && rest.startsWith('**/'))
     return { found: [{ kind: 'optional', length: 2 }, anywhere, literal('/')], length: 3 }
   const stars = /^\*+/.exec(rest)?.[0].length ?? 0
-  if (stars > 0) return { found: [stars === 1 ? { kind: 'many', matches: inSegment } : anywhere], length: stars }
+  if (stars > 0)
+    return { found: [stars === 1 ? { kind: 'many', matches: inSegment } : anywhere], length: stars }
   if (rest.startsWith('?')) return { found: [{ kind: 'one', matches: inSegment }], length: 1 }
   const set = /^\[([!^]?)(\]?[^\]]*)\]/.exec(rest)
   if (set?.[2]) return { found: [characterSet(set[2], set[1] !== '')], length: set[0].length }

@@ -18,7 +18,11 @@ export function outlineOf(document: HtmlDocument, url: string): PageOutline {
   const metas = [...document.querySelectorAll('meta[name][content]')].map(meta =>
     metaDirectives(meta.getAttribute('name') ?? '', meta.getAttribute('content') ?? ''),
   )
-  return { ...strictest(metas), links: linksOf(document, url, base), canonical: canonicalOf(document, url, base) }
+  return {
+    ...strictest(metas),
+    links: linksOf(document, url, base),
+    canonical: canonicalOf(document, url, base),
+  }
 }
 
 function baseOf(document: HtmlDocument, url: string): string {

@@ -1,4 +1,5 @@
 /** The crawl itself: breadth first, in the order of the queue, with a few pages under way at a time. */
+import type { QueuedUrl } from './crawl.repository.ts'
 import { countQueue, nextInQueue } from './crawl.repository.ts'
 import { crawlLimits } from './crawl-limits.ts'
 import type { Settling } from './settle-page.ts'
@@ -8,8 +9,7 @@ import { visitPage } from './visit-page.ts'
 
 export type CrawlEnd =
   /** `isWhole`: all that the bounds allow has been looked at. */
-  | { kind: 'done'; isWhole: boolean }
-  | { kind: 'no start'; reason: string }
+  { kind: 'done'; isWhole: boolean } | { kind: 'no start'; reason: string }
 
 /**
  * Goes on with the queue until it is empty or the bounds are reached. Pages are fetched some at a time but settled one by
@@ -24,28 +24,34 @@ export async function runCrawl(site: Settling, isLate: () => boolean): Promise<C
   try {
     for (;;) {
       signal.throwIfAborted()
-      const { pages } = await countQueue(site.db, site.sourceId)
-      const wanted = Math.min(crawlLimits.requestsPerHost, site.maxPages - pages)
-      const entries = wanted > 0 ? await nextInQueue(site.db, site.sourceId, wanted) : []
+      const entries = await nextEntries(site)
       const [first] = entries
       if (first === undefined) return { kind: 'done', isWhole: true }
       if (isLate()) return { kind: 'done', isWhole: false }
-      for (const entry of entries) {
-        if (underWay.has(entry.position)) continue
-        const visit = visitPage(site, entry, signal)
-        // Awaited when it is its turn.
-        visit.catch(() => {})
-        underWay.set(entry.position, visit)
-      }
-      const visit = await underWay.get(first.position)
-      if (visit === undefined) continue
+      for (const entry of entries)
+        if (!underWay.has(entry.position)) underWay.set(entry.position, begin(site, entry, signal))
+      const visit = await (underWay.get(first.position) ?? begin(site, first, signal))
       const { state, reason = '' } = await settlePage({ ...site, signal }, first, visit)
       underWay.delete(first.position)
-      const isIndexed = visit.kind === 'page' || visit.kind === 'unchanged'
-      if (first.position === 0 && !isIndexed) return { kind: 'no start', reason: reason || state }
+      const isRead = visit.kind === 'page' || visit.kind === 'unchanged'
+      if (first.position === 0 && !isRead) return { kind: 'no start', reason: reason || state }
     }
   } finally {
     stop.abort()
     await Promise.allSettled(underWay.values())
   }
+}
+
+/** Those that may be under way at a time: never more than there is room for, so that no page is asked for in vain. */
+async function nextEntries({ db, sourceId, maxPages }: Settling): Promise<QueuedUrl[]> {
+  const { pages } = await countQueue(db, sourceId)
+  const room = Math.min(crawlLimits.requestsPerHost, maxPages - pages)
+  return room > 0 ? await nextInQueue(db, sourceId, room) : []
+}
+
+function begin(site: Settling, entry: QueuedUrl, signal: AbortSignal): Promise<Visit> {
+  const visit = visitPage(site, entry, signal)
+  // Awaited when it is its turn.
+  visit.catch(() => {})
+  return visit
 }

@@ -202,10 +202,7 @@ export async function forget(db: Database, { sourceId, document, attempt }: Atte
 }
 
 /** The sequences of the document's chunks that are not shown, or without one of all the source's. */
-export async function hiddenChunks(
-  db: Database,
-  { sourceId, document }: DocumentPlace,
-): Promise<number[]> {
+export async function hiddenChunks(db: Database, { sourceId, document }: DocumentPlace): Promise<number[]> {
   const ofSource = generations(db).where('chunks.source_id', '=', sourceId)
   const rows = await (document === undefined ? ofSource : ofSource.where('chunks.document', '=', document))
     .select('sequence')
