@@ -40,6 +40,8 @@ interface Needs {
   gates: HostGates
   /** Milliseconds between the starts of two requests. */
   pauseMs: number
+  /** Milliseconds that one request may take. */
+  requestMs: number
   /** What an earlier visit left of this address, to ask whether it has changed. */
   validatorsOf(url: string): Promise<Validators | undefined>
   /** Why a redirect to this address is not followed; undefined if it is. */
@@ -90,7 +92,7 @@ async function askUntilAnswered(url: string, needs: Needs): Promise<Settled> {
 
 async function askOnce(url: string, needs: Needs): Promise<Answered> {
   const validators = await needs.validatorsOf(url)
-  const deadline = AbortSignal.timeout(crawlLimits.requestMs)
+  const deadline = AbortSignal.timeout(needs.requestMs)
   const signal = AbortSignal.any([needs.signal, deadline])
   try {
     const response = await needs.fetch(url, {
@@ -104,7 +106,7 @@ async function askOnce(url: string, needs: Needs): Promise<Answered> {
   } catch (error) {
     needs.signal.throwIfAborted()
     if (deadline.aborted)
-      return { kind: 'failed', url, reason: `It did not arrive within ${crawlLimits.requestMs / 1000} s.` }
+      return { kind: 'failed', url, reason: `It did not arrive within ${needs.requestMs / 1000} s.` }
     const failure = toOutboundError(error, new URL(url).host)
     return isRefusal(failure)
       ? { kind: 'skipped', url, reason: failure.message }

@@ -5,6 +5,7 @@ import type { AgentTables } from '#storage/tables.ts'
 import type { QueuedUrl, StoredPage } from './crawl.repository.ts'
 import { documentOfPage, findPage, isFound } from './crawl.repository.ts'
 import type { ReadPage } from './crawl.worker.ts'
+import { crawlLimits } from './crawl-limits.ts'
 import type { CrawlThreads } from './crawl-threads.ts'
 import type { FetchedPage, NoPage } from './fetch-page.ts'
 import { fetchPage } from './fetch-page.ts'
@@ -55,6 +56,7 @@ export async function visitPage(site: Site, entry: QueuedUrl, signal: AbortSigna
     fetch: outbound.fetchFunction(),
     gates,
     pauseMs: rules.pauseMs,
+    requestMs: crawlLimits.requestMs,
     signal,
     async validatorsOf(url) {
       const stored = await findPage(db, sourceId, { fetchedUrl: url })
