@@ -1,9 +1,11 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
+import type { Clock } from '#platform/clock.ts'
 import { errorRow, row } from '#test/spec/row.ts'
 import type { TestApp } from '#test/support/build-app.ts'
 import { testApp } from '#test/support/build-app.ts'
 import type { CrawledSource } from '#test/support/crawl.ts'
 import { crawl, crawlAgain, crawled, forCrawls, pathsOf, startCrawl } from '#test/support/crawl.ts'
+import { manualClock } from '#test/support/manual-clock.ts'
 import type { Site, SiteAnswer, SiteRequest } from '#test/support/site-server.ts'
 import { page, startSite } from '#test/support/site-server.ts'
 import type { SearchResult } from './sources.schema.ts'
@@ -11,12 +13,12 @@ import type { SearchResult } from './sources.schema.ts'
 const sources = '/api/agents/default/sources'
 
 /** A website whose pages change under the crawler. */
-async function setStage(first: Record<string, SiteAnswer | string>) {
+async function setStage(first: Record<string, SiteAnswer | string>, options: { clock?: Clock } = {}) {
   const pages = new Map(Object.entries(first))
   /** Answers for pages that are held back until it is called. */
   const held = new Map<string, PromiseWithResolvers<void>>()
   const arrivals = new Map<string, PromiseWithResolvers<void>>()
-  const app = await testApp({ environment: forCrawls })
+  const app = await testApp({ environment: forCrawls, ...options })
   const site = await startSite(async request => {
     arrivals.get(request.path)?.resolve()
     await held.get(request.path)?.promise
@@ -199,6 +201,24 @@ describe(`crawling again ${row('POST /api/agents/{id}/sources/{sourceId}/reindex
     await crawled(app, source.id)
     expect((await search(app, 'river'))[0]).toContain('Ash')
     expect((await search(app, 'Alder')).filter(content => content.includes('Alder'))).toEqual([])
+  })
+
+  it('takes nothing out when its time was over before it had seen the whole site', async () => {
+    const clock = manualClock()
+    const first = { '/': page('Start', ['/a', '/b']), '/a': page('Alder'), '/b': page('Birch') }
+    const { app, site, pages, hold } = await setStage(first, { clock })
+    const source = await crawl(app, { url: site.url, maxPages: 10 })
+    pages.set('/', page('Start', ['/a', '/new', '/newer']))
+    const { arrived, release } = hold('/a')
+    await app.call('POST', `${sources}/${source.id}/reindex`)
+    await arrived
+    clock.advance(2 * 60 * 60_000)
+    release()
+    const again = await crawled(app, source.id)
+    expect(again).toMatchObject({ status: 'ready', chunks: 3, config: { pageCount: 3 } })
+    expect(again.config.failedPages).toEqual([
+      { url: `${site.url}/`, reason: expect.stringContaining('The rest of the site was not visited') },
+    ])
   })
 
   it('is what a website has instead of a refresh', async () => {

@@ -52,7 +52,7 @@ export function createCrawlSourceJob(needs: Needs): JobHandler<AgentHandle> {
     const end = await visitAll(context, source, rules, place.attempt)
     if (end.kind === 'no start') return await failCrawl(agent, source, end.reason)
     if (end.isWhole) await removeVanished(context, place, needs.index)
-    const config = await outcomeOf(agent, source, timestamp(needs.clock))
+    const config = await outcomeOf(agent, source, end.isWhole, timestamp(needs.clock))
     if (config.pageCount === 0) return await failCrawl(agent, source, config.failedPages?.[0]?.reason ?? '')
     const { chunks } = await totalsOf(agent.db, source.id)
     await finish(agent, source, { chunks, config })
@@ -68,12 +68,13 @@ export function createCrawlSourceJob(needs: Needs): JobHandler<AgentHandle> {
     const { outbound, threads, gates } = needs
     const model = await needs.embeddingOf(agent.agentId)
     const place = { databasePath: agent.path, sourceId, attempt }
+    const traffic = { bytes: 0 }
     const latest = Date.parse(config.startedAt) + crawlLimits.crawlMs(config.maxPages)
     const { url: startUrl, maxPages, maxDepth, useSitemap } = config
     const patterns = { include: config.includePatterns, exclude: config.excludePatterns }
     return await runCrawl(
       {
-        ...{ db, sourceId, startUrl, patterns, rules, outbound, threads, gates },
+        ...{ db, sourceId, startUrl, patterns, rules, outbound, threads, gates, traffic },
         ...{ attempt, maxPages, maxDepth, signal },
         embedding: embeddingName(model),
         indexPage: createPageIndexer({ place, db, jobId, model, signal, threads, index: needs.index }),
@@ -84,7 +85,7 @@ export function createCrawlSourceJob(needs: Needs): JobHandler<AgentHandle> {
           return pages.filter((_, at) => wanted[at])
         },
       },
-      () => needs.clock.now() > latest,
+      () => needs.clock.now() > latest || traffic.bytes > maxPages * crawlLimits.pageBytes,
     )
   }
 
@@ -132,6 +133,7 @@ async function removeVanished(
 async function outcomeOf(
   { db }: AgentHandle,
   { id, config }: CrawledSource,
+  isWhole: boolean,
   lastCrawledAt: string,
 ): Promise<CrawlConfig> {
   const { pageHashes } = await totalsOf(db, id)
@@ -143,6 +145,8 @@ async function outcomeOf(
     lastCrawledAt,
     pageHashes,
     ...(!isFirst && { changedPages: changed, unchangedPages: unchanged }),
-    failedPages: await failuresOf(db, id),
+    failedPages: [...(isWhole ? [] : [{ url: config.url, reason: cutShort }]), ...(await failuresOf(db, id))],
   }
 }
+
+const cutShort = 'The rest of the site was not visited: it took too long, or brought too much.'

@@ -242,7 +242,7 @@ describe('which pages belong to a site', () => {
     expect(pathsOf(await crawl(app, { url: site.url }))).toEqual(['/home'])
     expect(await crawl(app, { url: `${site.url}/out` })).toMatchObject({
       status: 'error',
-      error: `The start page ${site.url}/out could not be crawled. It redirects to another site, ${other.url}.`,
+      error: `The start page ${site.url}/out could not be crawled. It redirects to another site, ${other.url}. Crawl that one instead.`,
     })
     expect(other.requests).toEqual([])
   })
@@ -364,5 +364,27 @@ describe('what a site asks for', () => {
     expect(starts).toHaveLength(6)
     expect(most).toBeLessThanOrEqual(4)
     expect((starts.at(-1) ?? 0) - (starts[0] ?? 0)).toBeGreaterThan(5 * 140)
+  })
+})
+
+describe("addresses that are nobody else's business", () => {
+  it('are not reached, whether they are given or redirected to', async () => {
+    const site = await siteOf(() => page('Inside'))
+    const guarded = await testApp()
+    const { port } = new URL(site.url)
+    for (const url of [
+      site.url,
+      `http://localhost:${port}/`,
+      `http://2130706433:${port}/`,
+      `http://0x7f.1:${port}/`,
+      `http://[::ffff:127.0.0.1]:${port}/`,
+      'http://169.254.169.254/latest/meta-data/',
+      'http://[64:ff9b::a9fe:a9fe]/',
+    ])
+      expect(await crawl(guarded, { url }), url).toMatchObject({
+        status: 'error',
+        error: expect.stringContaining('could not be crawled'),
+      })
+    expect(site.requests).toEqual([])
   })
 })

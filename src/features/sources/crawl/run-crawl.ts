@@ -15,9 +15,9 @@ export type CrawlEnd =
  * Goes on with the queue until it is empty or the bounds are reached. Pages are fetched some at a time but settled one by
  * one, in order: so the pages found are the same whichever server answers first, and wherever a crash has interrupted it.
  *
- * @param isLate tells whether the crawl's time is over.
+ * @param isOver tells whether the crawl has had its time or its share of bytes.
  */
-export async function runCrawl(site: Settling, isLate: () => boolean): Promise<CrawlEnd> {
+export async function runCrawl(site: Settling, isOver: () => boolean): Promise<CrawlEnd> {
   const stop = new AbortController()
   const signal = AbortSignal.any([site.signal, stop.signal])
   const underWay = new Map<number, Promise<Visit>>()
@@ -27,7 +27,7 @@ export async function runCrawl(site: Settling, isLate: () => boolean): Promise<C
       const entries = await nextEntries(site)
       const [first] = entries
       if (first === undefined) return { kind: 'done', isWhole: true }
-      if (isLate()) return { kind: 'done', isWhole: false }
+      if (isOver()) return { kind: 'done', isWhole: false }
       for (const entry of entries)
         if (!underWay.has(entry.position)) underWay.set(entry.position, begin(site, entry, signal))
       const visit = await (underWay.get(first.position) ?? begin(site, first, signal))

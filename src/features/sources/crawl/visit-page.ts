@@ -27,6 +27,8 @@ export interface Site {
   outbound: Outbound
   threads: CrawlThreads
   gates: HostGates
+  /** What the pages of this run have brought so far. */
+  traffic: { bytes: number }
 }
 
 export type Visit =
@@ -72,6 +74,7 @@ export async function visitPage(site: Site, entry: QueuedUrl, signal: AbortSigna
   }
   if (fetched.kind !== 'page') return fetched
   const { body, contentType, url } = fetched
+  site.traffic.bytes += body.length
   const read = await threads.readPage({ body, contentType, url, patterns: site.patterns }, signal)
   if (read === undefined)
     return { kind: 'failed', url, reason: 'It is no text, or takes too much time or memory to read.' }
@@ -102,7 +105,10 @@ async function objectionTo(
   url: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  if (!isSameOrigin(url, site.startUrl)) return `It redirects to another site, ${new URL(url).origin}.`
+  if (!isSameOrigin(url, site.startUrl)) {
+    const advice = entry.position === 0 ? ' Crawl that one instead.' : ''
+    return `It redirects to another site, ${new URL(url).origin}.${advice}`
+  }
   const [isWanted] = await site.threads.wanted(site.patterns, [url], signal)
   if (!isWanted && entry.position !== 0) return 'It redirects to an address that the patterns leave out.'
   return await robotsObjection(site, url, signal)
