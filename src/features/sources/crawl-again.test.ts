@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Clock } from '#platform/clock.ts'
+import { systemClock } from '#platform/clock.ts'
 import { errorRow, row } from '#test/spec/row.ts'
 import type { TestApp } from '#test/support/build-app.ts'
 import { testApp } from '#test/support/build-app.ts'
@@ -8,6 +9,11 @@ import { crawl, crawlAgain, crawled, forCrawls, pathsOf, startCrawl } from '#tes
 import { manualClock } from '#test/support/manual-clock.ts'
 import type { Site, SiteAnswer, SiteRequest } from '#test/support/site-server.ts'
 import { page, startSite } from '#test/support/site-server.ts'
+import { createCrawlThreads } from './crawl/crawl-threads.ts'
+import { createHostGates } from './crawl/host-gates.ts'
+import { createCrawlSourceJob } from './crawl-source.job.ts'
+import { createSearchIndex } from './search/search-index.ts'
+import { crawlJobName } from './source-jobs.ts'
 import type { SearchResult } from './sources.schema.ts'
 
 const sources = '/api/agents/default/sources'
@@ -292,5 +298,36 @@ describe('a crawl that is under way', () => {
     expect(await crawled(app, body.id)).toMatchObject({ status: 'ready', config: { pageCount: 3 } })
     expect(asked(site).filter(path => path !== '/b')).toEqual(['/', '/a'])
     expect((await chunksOf(app)).filter(chunk => before.includes(chunk))).toEqual(before)
+  })
+
+  it('lets others go first now and then, and is the same crawl', async () => {
+    const { app, site } = await setStage({
+      '/': page('Start', ['/a', '/b']),
+      '/a': page('Alder', ['/c']),
+      '/b': page('Birch'),
+      '/c': page('Cedar'),
+    })
+    const { foundation } = app.service
+    const { handlers, outbound, transact, documentWorkers: writers, searchWorkers: readers } = foundation
+    let turns = 0
+    const job = createCrawlSourceJob({
+      embeddingOf: async () => ({ provider: 'builtin', id: 'builtin' }),
+      index: createSearchIndex({ writers, readers }),
+      ...{ outbound, transact, clock: systemClock, turnMs: 0 },
+      threads: createCrawlThreads(writers),
+      gates: createHostGates(),
+    })
+    handlers.set(crawlJobName, {
+      ...job,
+      run(context) {
+        turns += 1
+        return job.run(context)
+      },
+    })
+    const { body } = await startCrawl(app, { url: site.url })
+    await expect.poll(async () => (await get(app, body)).status, { timeout: 20_000 }).toBe('ready')
+    expect(turns).toBeGreaterThanOrEqual(3)
+    expect(asked(site)).toEqual(['/', '/a', '/b', '/c'])
+    expect((await get(app, body)).config.pageCount).toBe(4)
   })
 })

@@ -3,6 +3,7 @@ import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { randomIds } from '#platform/ids.ts'
 import type { JobContext, JobHandler, Transact } from '#platform/jobs/jobs.ts'
+import { JobYields } from '#platform/jobs/jobs.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { countQueue, deletePage, failuresOf, totalsOf, vanishedDocuments } from './crawl/crawl.repository.ts'
@@ -30,6 +31,8 @@ interface Needs {
   gates: HostGates
   transact: Transact<SourceEvents>
   clock: Clock
+  /** How long a crawl works until it lets other jobs go first, in milliseconds. */
+  turnMs?: number
 }
 
 type Context = JobContext<AgentHandle>
@@ -50,6 +53,7 @@ export function createCrawlSourceJob(needs: Needs): JobHandler<AgentHandle> {
     const rules = await loadSiteRules(source.config.url, network)
     if (typeof rules === 'string') return await failCrawl(agent, source, rules)
     const end = await visitAll(context, source, rules, place.attempt)
+    if (end.kind === 'turn over') throw new JobYields()
     if (end.kind === 'no start') return await failCrawl(agent, source, end.reason)
     if (end.isWhole) await removeVanished(context, place, needs.index)
     const config = await outcomeOf(agent, source, end.isWhole, timestamp(needs.clock))
@@ -85,7 +89,10 @@ export function createCrawlSourceJob(needs: Needs): JobHandler<AgentHandle> {
           return pages.filter((_, at) => wanted[at])
         },
       },
-      () => needs.clock.now() > latest || traffic.bytes > maxPages * crawlLimits.pageBytes,
+      {
+        isOver: () => needs.clock.now() > latest || traffic.bytes > maxPages * crawlLimits.pageBytes,
+        turnMs: needs.turnMs ?? crawlLimits.turnMs,
+      },
     )
   }
 

@@ -2,6 +2,7 @@ import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { AppError } from '#platform/errors.ts'
 import type { Transact } from '#platform/jobs/jobs.ts'
+import { JobYields } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { clearQueue } from './crawl/crawl.repository.ts'
 import type { SourceEvents } from './sources.events.ts'
@@ -43,7 +44,7 @@ export function createOutcomes({ transact, clock }: { transact: Transact<SourceE
 
 /** The error's message will stand on the source: what is no message for people is told by the log alone. */
 export function presentable(error: unknown, signal: AbortSignal): unknown {
-  if (error instanceof AppError || signal.aborted) return error
+  if (error instanceof AppError || error instanceof JobYields || signal.aborted) return error
   return new AppError(
     'INTERNAL_ERROR',
     'something unexpected happened, which the log of the server tells of.',

@@ -9,18 +9,28 @@ import { visitPage } from './visit-page.ts'
 
 export type CrawlEnd =
   /** `isWhole`: all that the bounds allow has been looked at. */
-  { kind: 'done'; isWhole: boolean } | { kind: 'no start'; reason: string }
+  | { kind: 'done'; isWhole: boolean }
+  /** There is more to do, but others are to have a turn. */
+  | { kind: 'turn over' }
+  | { kind: 'no start'; reason: string }
+
+interface Bounds {
+  /** Whether the crawl has had its time or its share of bytes. */
+  isOver(): boolean
+  /** Milliseconds until others are to have a turn: what is under way is settled, and no more is begun. */
+  turnMs: number
+}
 
 /**
  * Goes on with the queue until it is empty or the bounds are reached. Pages are fetched some at a time but settled one by
  * one, in order: so the pages found are the same whichever server answers first, and wherever a crash has interrupted it.
- *
- * @param isOver tells whether the crawl has had its time or its share of bytes.
  */
-export async function runCrawl(site: Settling, isOver: () => boolean): Promise<CrawlEnd> {
+export async function runCrawl(site: Settling, { isOver, turnMs }: Bounds): Promise<CrawlEnd> {
+  const turnEnd = performance.now() + turnMs
+  let hasBegun = false
   const stop = new AbortController()
   const signal = AbortSignal.any([site.signal, stop.signal])
-  const underWay = new Map<number, Promise<Visit>>()
+  const underWay: UnderWay = new Map()
   try {
     for (;;) {
       signal.throwIfAborted()
@@ -28,9 +38,11 @@ export async function runCrawl(site: Settling, isOver: () => boolean): Promise<C
       const [first] = entries
       if (first === undefined) return { kind: 'done', isWhole: true }
       if (isOver()) return { kind: 'done', isWhole: false }
-      for (const entry of entries)
-        if (!underWay.has(entry.position)) underWay.set(entry.position, begin(site, entry, signal))
-      const visit = await (underWay.get(first.position) ?? begin(site, first, signal))
+      // At least once, so that each turn comes further.
+      if (!hasBegun || performance.now() < turnEnd) beginAll(site, entries, underWay, signal)
+      hasBegun = true
+      const visit = await underWay.get(first.position)
+      if (visit === undefined) return { kind: 'turn over' }
       const { state, reason = '' } = await settlePage({ ...site, signal }, first, visit)
       underWay.delete(first.position)
       const isRead = visit.kind === 'page' || visit.kind === 'unchanged'
@@ -42,6 +54,9 @@ export async function runCrawl(site: Settling, isOver: () => boolean): Promise<C
   }
 }
 
+/** Visits by the position of their address. */
+type UnderWay = Map<number, Promise<Visit>>
+
 /** Those that may be under way at a time: never more than there is room for, so that no page is asked for in vain. */
 async function nextEntries({ db, sourceId, maxPages }: Settling): Promise<QueuedUrl[]> {
   const { pages } = await countQueue(db, sourceId)
@@ -49,9 +64,12 @@ async function nextEntries({ db, sourceId, maxPages }: Settling): Promise<Queued
   return room > 0 ? await nextInQueue(db, sourceId, room) : []
 }
 
-function begin(site: Settling, entry: QueuedUrl, signal: AbortSignal): Promise<Visit> {
-  const visit = visitPage(site, entry, signal)
-  // Awaited when it is its turn.
-  visit.catch(() => {})
-  return visit
+function beginAll(site: Settling, entries: QueuedUrl[], underWay: UnderWay, signal: AbortSignal): void {
+  for (const entry of entries) {
+    if (underWay.has(entry.position)) continue
+    const visit = visitPage(site, entry, signal)
+    // Awaited when it is its turn.
+    visit.catch(() => {})
+    underWay.set(entry.position, visit)
+  }
 }
