@@ -1,4 +1,8 @@
 import type { SettingsService } from '#features/agents/settings.service.ts'
+import { createCrawlThreads } from '#features/sources/crawl/crawl-threads.ts'
+import { createHostGates } from '#features/sources/crawl/host-gates.ts'
+import { createCrawlSourceJob } from '#features/sources/crawl-source.job.ts'
+import { createCrawlsService } from '#features/sources/crawls.service.ts'
 import { createDiscardUploadJob, discardJobName } from '#features/sources/discard-upload.job.ts'
 import { createIngest } from '#features/sources/ingest.ts'
 import type { Knowledge } from '#features/sources/knowledge.service.ts'
@@ -6,7 +10,7 @@ import { createKnowledge } from '#features/sources/knowledge.service.ts'
 import { createProcessSourceJob } from '#features/sources/process-source.job.ts'
 import { createRemoveSourceJob } from '#features/sources/remove-source.job.ts'
 import { createSearchIndex } from '#features/sources/search/search-index.ts'
-import { processJobName, removeJobName } from '#features/sources/source-jobs.ts'
+import { crawlJobName, processJobName, removeJobName } from '#features/sources/source-jobs.ts'
 import { registerSourceRoutes } from '#features/sources/sources.routes.ts'
 import { createSourcesService } from '#features/sources/sources.service.ts'
 import type { Models } from '#models/models.ts'
@@ -26,7 +30,7 @@ interface Needs {
 /** Puts the sources feature together, registers its routes and its job. */
 export function composeSources(app: App, needs: Needs): Knowledge {
   const { foundation, settings, models, configuration } = needs
-  const { transact, documentWorkers, searchWorkers, handlers } = foundation
+  const { transact, outbound, documentWorkers, searchWorkers, handlers } = foundation
   const { clock, ids, log } = needs.surroundings
 
   const embeddingOf = async (agentId: string) => models.embedding(await settings.profileOf(agentId))
@@ -34,15 +38,18 @@ export function composeSources(app: App, needs: Needs): Knowledge {
   const ingest = createIngest({ workers: documentWorkers })
   const index = createSearchIndex({ writers: documentWorkers, readers: searchWorkers })
   const knowledge = createKnowledge({ index, embeddingOf, log })
-  const sources = createSourcesService({
-    transact,
-    requireEmbedding: embeddingOf,
-    clock,
-    ids,
-  })
+  const parts = { transact, requireEmbedding: embeddingOf, clock, ids }
+  const sources = createSourcesService(parts)
+  const crawls = createCrawlsService({ ...parts, bounds: configuration.crawlBounds })
   handlers.set(processJobName, createProcessSourceJob({ ingest, embeddingOf, index, transact, clock }))
+  const threads = createCrawlThreads(documentWorkers)
+  const gates = createHostGates()
+  handlers.set(
+    crawlJobName,
+    createCrawlSourceJob({ embeddingOf, index, outbound, threads, gates, transact, clock }),
+  )
   handlers.set(discardJobName, createDiscardUploadJob())
   handlers.set(removeJobName, createRemoveSourceJob(index))
-  registerSourceRoutes(app, { sources, knowledge, maxUploadBytes: configuration.maxUploadBytes })
+  registerSourceRoutes(app, { sources, crawls, knowledge, maxUploadBytes: configuration.maxUploadBytes })
   return knowledge
 }

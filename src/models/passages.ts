@@ -13,6 +13,8 @@ const passageSchema = Type.Object({
   page: Type.Optional(Type.Integer()),
   /** Heading under which the text stands. */
   section: Type.Optional(Type.String()),
+  /** Address of the page, where the source is a website. */
+  url: Type.Optional(Type.String()),
   text: Type.String(),
 })
 
@@ -24,8 +26,8 @@ const closing = '</passages>'
 /** The block that holds these passages, in the order given; empty for none. */
 export function writePassages(passages: readonly Passage[]): string {
   if (passages.length === 0) return ''
-  const lines = passages.map(({ source, page, section, text }) =>
-    JSON.stringify({ source, page, section, text }).replace(/<(?=\s*\/?\s*passages)/gi, '\\u003c'),
+  const lines = passages.map(({ source, page, section, url, text }) =>
+    JSON.stringify({ source, page, section, url, text }).replace(/<(?=\s*\/?\s*passages)/gi, '\\u003c'),
   )
   return [opening, ...lines, closing].join('\n')
 }

@@ -2,7 +2,8 @@ import type { ValidateFunction } from 'ajv'
 import { Ajv } from 'ajv'
 import type { Static, TSchema } from 'typebox'
 
-const ajv = new Ajv({ strict: false })
+// Formats tell readers of a schema what a text means; what we have stored ourselves need not be asked for them.
+const ajv = new Ajv({ strict: false, validateFormats: false })
 const compiled = new WeakMap<TSchema, ValidateFunction>()
 
 /** Whether a value from outside is what the schema says; each schema is compiled when it is first used. */

@@ -24,6 +24,8 @@ export interface AgentTables extends OutboxTables {
   file_parts: FilePartsTable
   chunks: ChunksTable
   chunk_generations: ChunkGenerationsTable
+  crawl_pages: CrawlPagesTable
+  crawl_queue: CrawlQueueTable
   tools: ToolsTable
   tool_credentials: ToolCredentialsTable
   mcp_servers: McpServersTable
@@ -151,6 +153,8 @@ interface ChunksTable {
   sequence: Generated<number>
   id: string
   source_id: string
+  /** The page of a website that it is from, as `crawl_pages` names it; empty for a source that is one document. */
+  document: Generated<string>
   content: string
   /** Page counted from 1; null where the format has none. */
   page: number | null
@@ -161,20 +165,61 @@ interface ChunksTable {
   end_offset: number
 }
 
-/** Which chunks of a source are shown, and how far those that shall take their place have come. */
+/**
+ * Which chunks of a document are shown, and how far those that shall take their place have come. A source has a row
+ * without a document, which tells who may write it, and one more for each page if it is a website.
+ */
 interface ChunkGenerationsTable {
   source_id: string
-  /** The source's chunks from this sequence to the next one are shown; none where the first is the greater. */
+  document: Generated<string>
+  /** The document's chunks from this sequence to the next one are shown; none where the first is the greater. */
   first_sequence: number
   last_sequence: number
-  /** 1 when the source has no other chunks than those shown. */
+  /** 1 when the document has no other chunks than those shown. */
   settled: number
   /** Names the attempt that has stored all chunks which are to be shown next; null while there is none such. */
   draft: string | null
   /** Names the run that may write the source's chunks: every other's writes are refused. */
   attempt: string | null
-  /** The source's chunks up to this sequence are in the indexes. */
+  /** The document's chunks up to this sequence are in the indexes. */
   indexed_sequence: number
+}
+
+/** The pages of crawled websites that search shows: of each the last good copy. */
+interface CrawlPagesTable {
+  source_id: string
+  /** Names the page's chunks: made from its address, so that a page that is read twice is one. */
+  document: string
+  /** The address that the page goes by: after redirects, or the one that it names as its own. */
+  url: string
+  /** The address by which the crawl came to it. */
+  requested_url: string
+  /** Where it was read, after redirects: what the validators below belong to. */
+  fetched_url: string
+  etag: string | null
+  last_modified: string | null
+  /** SHA-256 of its title and text, in hex. */
+  content_hash: string
+  /** Names the embedding of its chunks. */
+  embedding: string
+  /** JSON array of the addresses that it links to, for the day on which it says that nothing has changed. */
+  links: string
+  chunks: number
+}
+
+/** How far a crawl has come: the addresses that it knows of, in the order in which it met them. */
+interface CrawlQueueTable {
+  source_id: string
+  /** From 0, the start page. */
+  position: number
+  url: string
+  /** Links away from the start page. */
+  depth: number
+  state: string
+  /** Why it became no page, as a sentence for a person; null for all others. */
+  reason: string | null
+  /** The page that it turned out to be; null if there is none. */
+  document: string | null
 }
 
 /** What an agent may do, as people have set it up: HTTP calls, JavaScript, tools of MCP servers. */

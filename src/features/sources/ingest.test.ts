@@ -70,7 +70,7 @@ describe('the chunks of a file', () => {
       kind: 'drafted',
       chunks: count,
     })
-    expect(await countDraft(db, 'manual')).toEqual({ stored: count, indexed })
+    expect(await countDraft(db, { sourceId: 'manual' })).toEqual({ stored: count, indexed })
   })
 })
 

@@ -66,10 +66,11 @@ export function createKnowledge({ index, embeddingOf, log }: Needs) {
         { query: question, limit: automaticPassages, min_score: usefulScore },
         signal,
       )
-      return results.map(({ content, metadata: { source_name, page, section } }) => ({
+      return results.map(({ content, metadata: { source_name, page, section, url } }) => ({
         source: source_name,
         ...(page === null ? {} : { page }),
         ...(section === null ? {} : { section }),
+        ...(url !== undefined && { url }),
         text: content,
       }))
     },

@@ -1,11 +1,16 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import { AppError } from '#platform/errors.ts'
+import type { JobContext } from '#platform/jobs/jobs.ts'
 import { matches } from '#platform/schema-check.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import { findSource } from './sources.repository.ts'
+import type { Source } from './sources.schema.ts'
 
 const payloadSchema = Type.Object({ sourceId: Type.String() })
 
 export const processJobName = 'source.process'
+export const crawlJobName = 'source.crawl'
 export const removeJobName = 'source.remove'
 
 /** Shared by all jobs on a source: one at a time is at work on its chunks. */
@@ -21,4 +26,9 @@ export function sourceJob(name: string, sourceId: string) {
 export function sourceIdOf(payload: unknown): string {
   if (!matches(payloadSchema, payload)) throw new AppError('INTERNAL_ERROR', 'The job names no source.')
   return payload.sourceId
+}
+
+/** The job's source; undefined once it was deleted. */
+export function sourceOfJob({ agent, payload }: JobContext<AgentHandle>): Promise<Source | undefined> {
+  return findSource(agent.db, sourceIdOf(payload))
 }

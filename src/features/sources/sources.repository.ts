@@ -7,8 +7,9 @@ import type { ValueOf } from '#storage/prepared-query.ts'
 import { prepareQuery } from '#storage/prepared-query.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { defaultChunking } from './chunking/chunking-options.ts'
-import type { FileConfig, Source, SourceListQuery, SourceStatus } from './sources.schema.ts'
-import { fileConfigSchema } from './sources.schema.ts'
+import { countPages, failuresOf } from './crawl/crawl.repository.ts'
+import type { CrawlConfig, FileConfig, Source, SourceListQuery, SourceStatus } from './sources.schema.ts'
+import { crawlConfigSchema, fileConfigSchema } from './sources.schema.ts'
 
 type Database = Kysely<AgentTables>
 type SourceRow = Awaited<ReturnType<ReturnType<typeof selectSources>['execute']>>[number]
@@ -67,12 +68,28 @@ export async function listSources(database: Database, query: SourceListQuery): P
   if (query.status !== undefined) sources = sources.where('status', 'in', query.status)
   if (query.type !== undefined) sources = sources.where('type', 'in', query.type)
   const { rows, meta } = await listRows(sources, sourceList, query)
-  return { rows: rows.map(toSource), meta }
+  const found = rows.map(toSource)
+  const crawling = found.filter(({ status }) => status === 'crawling').map(({ id }) => id)
+  const counts = await countPages(database, crawling)
+  return { rows: found.map(source => withPageCount(source, counts)), meta }
 }
 
 export async function findSource(database: Database, id: string): Promise<Source | undefined> {
   const [row] = await selectOne(database, { id })
   return row === undefined ? undefined : toSource(row)
+}
+
+/** The same, with how far its crawl has come. */
+export async function findLiveSource(database: Database, id: string): Promise<Source | undefined> {
+  const source = await findSource(database, id)
+  if (source?.status !== 'crawling') return source
+  const live = withPageCount(source, await countPages(database, [id]))
+  return { ...live, config: { ...live.config, failedPages: await failuresOf(database, id) } }
+}
+
+function withPageCount(source: Source, counts: Map<string, number>): Source {
+  if (source.status !== 'crawling') return source
+  return { ...source, config: { ...source.config, pageCount: counts.get(source.id) ?? 0 } }
 }
 
 export async function insertSource(database: Database, source: Source): Promise<void> {
@@ -88,6 +105,7 @@ export interface SourceChanges {
   error?: string | null
   progress?: number
   chunks?: number
+  config?: CrawlConfig
   /** From here on nobody sees it. */
   removed_at?: string
   updated_at?: string
@@ -95,9 +113,10 @@ export interface SourceChanges {
 
 /** False if there is no such source any more; removed ones stay as they are. */
 export async function updateSource(database: Database, id: string, changes: SourceChanges): Promise<boolean> {
+  const { config, ...columns } = changes
   const result = await database
     .updateTable('sources')
-    .set(changes)
+    .set({ ...columns, ...(config !== undefined && { config: JSON.stringify(config) }) })
     .where('id', '=', id)
     .where('removed_at', 'is', null)
     .executeTakeFirst()
@@ -143,7 +162,7 @@ function toSource(row: SourceRow): Source {
     name: row.name,
     status: row.status as SourceStatus,
     progress: row.progress,
-    config: configOf(row.config),
+    config: configOf(row),
     created_at: row.created_at,
     updated_at: row.updated_at,
   }
@@ -154,7 +173,19 @@ function toSource(row: SourceRow): Source {
 }
 
 /** What can't be read is shown as the defaults, without the name of a file. */
-function configOf(text: string): FileConfig {
+function configOf({ type, config: text }: Pick<SourceRow, 'type' | 'config'>): FileConfig | CrawlConfig {
   const config = parseJsonColumn<unknown>(text, undefined)
+  if (type === 'crawl') return matches(crawlConfigSchema, config) ? config : unknownCrawl
   return matches(fileConfigSchema, config) ? config : { ...defaultChunking, file_name: '' }
+}
+
+const unknownCrawl: CrawlConfig = {
+  url: '',
+  maxPages: 0,
+  maxDepth: 0,
+  includePatterns: [],
+  excludePatterns: [],
+  useSitemap: false,
+  render: 'never',
+  startedAt: new Date(0).toISOString(),
 }

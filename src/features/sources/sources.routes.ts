@@ -2,9 +2,13 @@ import { Type } from 'typebox'
 import { successSchema } from '#platform/http/answers.ts'
 import type { App } from '#platform/http/app.ts'
 import { acceptForms, readForm } from '#platform/http/multipart.ts'
+import type { CrawlsService } from './crawls.service.ts'
 import type { Knowledge } from './knowledge.service.ts'
+import type { Source } from './sources.schema.ts'
 import {
+  createdCrawlSchema,
   createdSourceSchema,
+  newCrawlSchema,
   reprocessedSourceSchema,
   searchAnswerSchema,
   searchQuery,
@@ -21,13 +25,15 @@ const sourcePath = Type.Object({ id: Type.String(), sourceId: Type.String() })
 
 interface Needs {
   sources: SourcesService
+  crawls: CrawlsService
   knowledge: Knowledge
   maxUploadBytes: number
 }
 
 export function registerSourceRoutes(app: App, needs: Needs): void {
   registerReading(app, needs)
-  registerChanging(app, needs.sources)
+  registerChanging(app, needs)
+  registerCrawl(app, needs)
   // A scope of its own, so that every other route keeps refusing forms.
   void app.register((scope, _options, done) => {
     acceptForms(scope)
@@ -108,7 +114,23 @@ function registerUpload(scope: App, { sources, maxUploadBytes }: Needs): void {
   })
 }
 
-function registerChanging(app: App, sources: SourcesService): void {
+function registerCrawl(app: App, { crawls }: Needs): void {
+  app.route({
+    method: 'POST',
+    url: '/api/agents/:id/sources/crawl',
+    config: { area: 'generic', access: 'admin', limit: 'bulk' },
+    schema: {
+      summary: 'Crawl a website, breadth first; its pages become a source',
+      tags: ['Sources'],
+      params: agentPath,
+      body: newCrawlSchema(crawls.bounds),
+      response: { 201: createdCrawlSchema },
+    },
+    handler: async (request, reply) => reply.code(201).send(await crawls.create(request.agent, request.body)),
+  })
+}
+
+function registerChanging(app: App, { sources, crawls }: Needs): void {
   app.route({
     method: 'DELETE',
     url: '/api/agents/:id/sources/:sourceId',
@@ -125,23 +147,35 @@ function registerChanging(app: App, sources: SourcesService): void {
     },
   })
 
-  for (const [verb, limit] of [
-    ['reindex', 'bulk'],
-    ['refresh', 'general'],
-  ] as const)
-    app.route({
-      method: 'POST',
-      url: `/api/agents/:id/sources/:sourceId/${verb}`,
-      config: { area: 'generic', access: 'admin', limit },
-      schema: {
-        summary: 'Process a source anew; it stays searchable meanwhile',
-        tags: ['Sources'],
-        params: sourcePath,
-        response: { 200: reprocessedSourceSchema },
-      },
-      handler: async request => {
-        const { id, type, status } = await sources.refresh(request.agent, request.params.sourceId)
-        return { id, type, status, message: 'The source is being processed anew.' }
-      },
-    })
+  const reprocessing = { tags: ['Sources'], params: sourcePath, response: { 200: reprocessedSourceSchema } }
+
+  app.route({
+    method: 'POST',
+    url: '/api/agents/:id/sources/:sourceId/reindex',
+    config: { area: 'generic', access: 'admin', limit: 'bulk' },
+    schema: {
+      ...reprocessing,
+      summary: 'Process a source anew, or crawl a website again; it stays searchable',
+    },
+    handler: async request => {
+      const { agent, params } = request
+      const { type } = await sources.find(agent, params.sourceId)
+      return type === 'crawl'
+        ? reprocessed(await crawls.repeat(agent, params.sourceId), 'The website is being crawled again.')
+        : reprocessed(await sources.refresh(agent, params.sourceId), 'The source is being processed anew.')
+    },
+  })
+
+  app.route({
+    method: 'POST',
+    url: '/api/agents/:id/sources/:sourceId/refresh',
+    config: { area: 'generic', access: 'admin', limit: 'general' },
+    schema: { ...reprocessing, summary: 'Process a source anew; it stays searchable meanwhile' },
+    handler: async ({ agent, params }) =>
+      reprocessed(await sources.refresh(agent, params.sourceId), 'The source is being processed anew.'),
+  })
+}
+
+function reprocessed({ id, type, status }: Source, message: string) {
+  return { id, type, status, message }
 }

@@ -23,6 +23,39 @@ export const fileConfigSchema = Type.Object({
 })
 export type FileConfig = Static<typeof fileConfigSchema>
 
+export const renderModes = ['auto', 'never', 'always'] as const
+
+/** A website: what was asked for, and what came of it. */
+export const crawlConfigSchema = Type.Object({
+  url: Type.String({ description: 'The start page.' }),
+  maxPages: Type.Integer(),
+  maxDepth: Type.Integer({ description: 'Links away from the start page, which is 0.' }),
+  includePatterns: Type.Array(Type.String()),
+  excludePatterns: Type.Array(Type.String()),
+  useSitemap: Type.Boolean({ description: "Whether the pages of the site's sitemap are crawled, too." }),
+  render: Type.Enum([...renderModes], {
+    description: 'Whether pages are rendered in a browser: `never`, since there is none yet.',
+  }),
+  startedAt: Type.String({ format: 'date-time', description: 'When the most recent crawl began.' }),
+  pageCount: Type.Optional(Type.Integer({ description: 'Pages found; while it is crawled, so far.' })),
+  lastCrawledAt: Type.Optional(time),
+  pageHashes: Type.Optional(
+    Type.Record(Type.String(), Type.String(), {
+      description: "SHA-256 of each page's title and text, by its address.",
+    }),
+  ),
+  changedPages: Type.Optional(
+    Type.Integer({ description: 'Pages that were new or had changed at the last crawl but the first.' }),
+  ),
+  unchangedPages: Type.Optional(Type.Integer()),
+  failedPages: Type.Optional(
+    Type.Array(Type.Object({ url: Type.String(), reason: Type.String() }), {
+      description: 'Addresses that became no page, or whose last good copy was kept, and why; at most 100.',
+    }),
+  ),
+})
+export type CrawlConfig = Static<typeof crawlConfigSchema>
+
 export const sourceSchema = Type.Object(
   {
     id: Type.String(),
@@ -33,7 +66,7 @@ export const sourceSchema = Type.Object(
     error: Type.Optional(Type.String({ description: 'What went wrong; there while `status` is `error`.' })),
     chunks: Type.Optional(Type.Integer({ description: 'Number of chunks; there once processed.' })),
     file_path: Type.Optional(Type.String({ description: 'Name under which the upload is stored.' })),
-    config: fileConfigSchema,
+    config: Type.Union([fileConfigSchema, crawlConfigSchema]),
     created_at: time,
     updated_at: time,
   },
@@ -58,6 +91,38 @@ export const uploadForm = Type.Object({
   chunk_size: Type.Optional(Type.Integer()),
   overlap: Type.Optional(Type.Integer()),
   method: Type.Optional(Type.Enum([...chunkingMethods])),
+})
+
+/** Greatest number and length of patterns, so that they cost no more than a page does. */
+const patterns = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 50 })
+
+export interface CrawlBounds {
+  maxPages: number
+  maxDepth: number
+}
+
+/** @param bounds the greatest values that a request may ask for. */
+export function newCrawlSchema({ maxPages, maxDepth }: CrawlBounds) {
+  return Type.Object({
+    url: Type.String({ minLength: 1, maxLength: 2_000, description: 'The start page.' }),
+    name: Type.String({ minLength: 1, maxLength: 300, pattern: '\\S' }),
+    maxPages: Type.Optional(Type.Integer({ minimum: 1, maximum: maxPages })),
+    maxDepth: Type.Optional(Type.Integer({ minimum: 0, maximum: maxDepth })),
+    includePatterns: Type.Optional(patterns),
+    excludePatterns: Type.Optional(patterns),
+    useSitemap: Type.Optional(Type.Boolean()),
+    render: Type.Optional(Type.Enum([...renderModes])),
+  })
+}
+export type NewCrawl = Static<ReturnType<typeof newCrawlSchema>>
+
+export const createdCrawlSchema = Type.Object({
+  id: Type.String(),
+  type: Type.String(),
+  name: Type.String(),
+  status: Type.String(),
+  config: crawlConfigSchema,
+  created_at: time,
 })
 
 export const createdSourceSchema = Type.Object({
@@ -99,6 +164,7 @@ export const searchResultSchema = Type.Object(
       section: Type.Union([Type.String(), Type.Null()]),
       start: Type.Integer(),
       end: Type.Integer(),
+      url: Type.Optional(Type.String({ description: 'Address of the page, where the source is a website.' })),
     }),
   },
   { title: 'SearchResult' },

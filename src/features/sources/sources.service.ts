@@ -14,8 +14,9 @@ import { hide } from './search/generations.ts'
 import { processJobName, removeJobName, sourceJob, sourceJobKey } from './source-jobs.ts'
 import { isInWork } from './source-status.ts'
 import type { SourceEvents } from './sources.events.ts'
-import { findSource, insertSource, listSources, updateSource } from './sources.repository.ts'
+import { findLiveSource, findSource, insertSource, listSources, updateSource } from './sources.repository.ts'
 import type { Source, SourceListQuery } from './sources.schema.ts'
+import { storableName } from './storable-name.ts'
 
 interface Needs {
   transact: Transact<SourceEvents>
@@ -34,7 +35,7 @@ const longestName = 300
 
 export function createSourcesService({ transact, requireEmbedding, clock, ids }: Needs) {
   async function find(agent: AgentHandle, id: string): Promise<Source> {
-    const source = await findSource(agent.db, id)
+    const source = await findLiveSource(agent.db, id)
     if (source === undefined) throw notFound('Source')
     return source
   }
@@ -81,7 +82,8 @@ export function createSourcesService({ transact, requireEmbedding, clock, ids }:
 
     /** Reads the stored file anew; what was found in it stays searchable until then. */
     async refresh(agent: AgentHandle, id: string): Promise<Source> {
-      await find(agent, id)
+      const { type } = await find(agent, id)
+      if (type === 'crawl') throw invalid('sourceId', 'is a website; use reindex to crawl it again')
       await requireEmbedding(agent.agentId)
       return transact(agent, async (transaction, outbox) => {
         const source = await findSource(transaction, id)
@@ -141,12 +143,4 @@ function newSource(id: string, { fields, file }: Form, now: string): Source {
     created_at: now,
     updated_at: now,
   }
-}
-
-/** Without control characters and halves of characters, which a database need not take. */
-function storableName(name: string): string {
-  return name
-    .replace(/\p{Cc}/gu, '')
-    .toWellFormed()
-    .trim()
 }

@@ -6,7 +6,7 @@ import { makeDocx, makeEncryptedPdf, makePdf, makeZipBombDocx } from '#test/supp
 import { storedFiles } from '#test/support/stored-files.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
 import { formOf, upload, uploadAndProcess } from '#test/support/upload.ts'
-import type { SearchResult, Source } from './sources.schema.ts'
+import type { FileConfig, SearchResult, Source } from './sources.schema.ts'
 
 const sources = '/api/agents/default/sources'
 
@@ -165,7 +165,8 @@ it('takes control characters out of names', async () => {
   await app.service.foundation.runner.idle()
   const { name, status: processed, config } = await get(body.id)
   expect(processed).toBe('ready')
-  for (const text of [name, config.file_name]) expect(text).toMatch(/^tea[^\p{Cc}\p{Cs}]*\.txt$/u)
+  const { file_name } = config as FileConfig
+  for (const text of [name, file_name]) expect(text).toMatch(/^tea[^\p{Cc}\p{Cs}]*\.txt$/u)
 })
 
 describe('an agent whose embedding model lacks a key', () => {

@@ -91,6 +91,17 @@ export class JobAborted extends Error {
   }
 }
 
+/**
+ * Thrown by a handler that has worked for a while and has more to do: the job waits behind others that are due, and is run
+ * again. That is no failure.
+ */
+export class JobYields extends Error {
+  constructor() {
+    super('the job lets others go first')
+    this.name = 'JobYields'
+  }
+}
+
 /** News that the runner hands to the event bus stand in the outbox under this prefix. */
 const eventPrefix = 'event:'
 

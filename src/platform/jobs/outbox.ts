@@ -159,6 +159,17 @@ export async function returnEntry(db: OutboxDatabase, held: Held): Promise<boole
   return await isChanged(heldEntry(db, held).set(old => ({ attempts: old('attempts', '-', 1), ...unleased })))
 }
 
+/** Puts an entry behind those that are due by now, as if it had not begun. */
+export async function requeueEntry(db: OutboxDatabase, held: Held, now: number): Promise<boolean> {
+  return await isChanged(
+    heldEntry(db, held).set(old => ({
+      attempts: old('attempts', '-', 1),
+      run_at: toText(now),
+      ...unleased,
+    })),
+  )
+}
+
 /** Keeps the entry for people to see, never to be run again. */
 export async function giveUpEntry(db: OutboxDatabase, held: Held, now: number): Promise<boolean> {
   return await isChanged(heldEntry(db, held).set({ failed_at: toText(now), ...unleased }))

@@ -3,8 +3,15 @@ import { AppError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { backoff } from './backoff.ts'
 import type { JobAgent, JobContext, JobHandler, OutboxEntry } from './jobs.ts'
-import { JobAborted } from './jobs.ts'
-import { completeEntry, giveUpEntry, postponeEntry, recordFailure, returnEntry } from './outbox.ts'
+import { JobAborted, JobYields } from './jobs.ts'
+import {
+  completeEntry,
+  giveUpEntry,
+  postponeEntry,
+  recordFailure,
+  requeueEntry,
+  returnEntry,
+} from './outbox.ts'
 
 export interface EntryRun<Agent extends JobAgent> {
   agent: Agent
@@ -37,6 +44,7 @@ export async function runEntry<Agent extends JobAgent>(run: EntryRun<Agent>): Pr
   })
   if (error === undefined) await completeEntry(agent.db, held)
   else if (signal.aborted) await afterAbort(run)
+  else if (error instanceof JobYields) await requeueEntry(agent.db, held, run.clock.now())
   else await afterFailure(run, context, error)
 }
 

@@ -5,6 +5,7 @@ import { manualClock } from '#test/support/manual-clock.ts'
 import { systemClock } from '../clock.ts'
 import { AppError } from '../errors.ts'
 import type { JobContext } from './jobs.ts'
+import { JobYields } from './jobs.ts'
 import { leaseDue } from './outbox.ts'
 
 type Context = JobContext<AgentHandle>
@@ -398,4 +399,27 @@ test('an agent whose database does not open holds up nobody, and is tried again'
   clock.advance(60 * second)
   await runner.idle()
   expect(runs).toEqual(['b', 'a'])
+})
+
+test('a job that yields is run again, after those that were due, however often', async () => {
+  const runs: string[] = []
+  let left = 12
+  const stage = await setJobStage(
+    {
+      long: async () => {
+        runs.push('long')
+        left -= 1
+        if (left > 0) throw new JobYields()
+      },
+      short: async () => void runs.push('short'),
+    },
+    { clock: systemClock, concurrency: 1 },
+  )
+  await stage.add('long', { key: 'long' })
+  await stage.add('short')
+  await stage.runner.start()
+  await vi.waitFor(() => expect(left).toBe(0), { timeout: 20_000 })
+  await stage.runner.idle()
+  expect(runs.slice(0, 3)).toEqual(['long', 'short', 'long'])
+  expect(await stage.entries('a')).toEqual([])
 })

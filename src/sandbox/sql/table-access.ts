@@ -35,6 +35,8 @@ export const tableAccess: Record<keyof AgentTables | OtherTables, TableAccess> =
   mcp_tools: readable,
   file_parts: hidden,
   chunk_generations: hidden,
+  crawl_pages: readable,
+  crawl_queue: hidden,
   outbox: hidden,
   agent_facts: hidden,
   chunk_text: hidden,

@@ -12,7 +12,8 @@ type Search = Pick<SearchEngine, 'writeFullText' | 'countTerms'>
 
 /** Chunks of a draft that are in no index yet stay out of it: the job that goes on with them puts them in. */
 const isIndexed = sql`sequence <= (
-  select indexed_sequence from chunk_generations where chunk_generations.source_id = chunks.source_id
+  select indexed_sequence from chunk_generations
+  where chunk_generations.source_id = chunks.source_id and chunk_generations.document = chunks.document
 )`
 
 export async function rebuildFullText(

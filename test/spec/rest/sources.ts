@@ -5,9 +5,19 @@ const sourceFields = ['id', 'type', 'name', 'status', 'created_at', 'updated_at'
 
 const fileConfigFields = ['chunk_size', 'overlap', 'method']
 
-const crawlSettings = ['url', 'maxPages', 'maxDepth', 'includePatterns', 'excludePatterns']
+const crawlSettings = [
+  ...['url', 'maxPages', 'maxDepth', 'includePatterns', 'excludePatterns'],
+  ...['useSitemap', 'render', 'startedAt'],
+]
 
-const crawlOutcomes = ['pageCount', 'lastCrawledAt', 'pageHashes', 'changedPages', 'unchangedPages']
+const crawlOutcomes = [
+  'pageCount',
+  'lastCrawledAt',
+  'pageHashes',
+  'changedPages',
+  'unchangedPages',
+  'failedPages',
+]
 
 const configFields = under('config', [...fileConfigFields, ...crawlSettings, ...crawlOutcomes])
 
@@ -42,7 +52,10 @@ export const sourceRows = {
     {
       id: 'POST /api/agents/{id}/sources/crawl',
       success: 201,
-      requestFields: ['url', 'name', 'maxPages', 'maxDepth', 'includePatterns', 'excludePatterns'],
+      requestFields: [
+        ...['url', 'name', 'maxPages', 'maxDepth', 'includePatterns', 'excludePatterns'],
+        ...['useSitemap', 'render'],
+      ],
       responseFields: ['id', 'type', 'name', 'status', ...under('config', crawlSettings), 'created_at'],
       errors: [400],
       limit: 'bulk',
@@ -52,7 +65,7 @@ export const sourceRows = {
       success: 200,
       query: ['query', 'limit', 'source_id', 'min_score'],
       responseFields: under('results[]', ['id', 'source_id', 'content', 'score', 'metadata.source_name']),
-      conditionalFields: under('results[]', ['metadata.page', 'metadata.section']),
+      conditionalFields: under('results[]', ['metadata.page', 'metadata.section', 'metadata.url']),
       errors: [400, 404],
       limit: 'general',
     },

@@ -21,10 +21,14 @@ const furniture = 'title, script, style, noscript, template, svg, nav, iframe, [
 const keptShare = 0.4
 
 /** The readable part of a web page as markdown, with absolute links. */
-export function readHtmlPage(page: HtmlPage): MarkdownPage {
-  const document = parseHtml(page.html)
+export function readHtmlPage({ html, url }: HtmlPage): MarkdownPage {
+  return readablePart(parseHtml(html), url)
+}
+
+/** The same of a page that is parsed already. Changes the document. */
+export function readablePart(document: HtmlDocument, url: string): MarkdownPage {
   const title = titleOf(document)
-  makeLinksAbsolute(document, page.url)
+  makeLinksAbsolute(document, url)
   for (const element of document.querySelectorAll(furniture)) element.remove()
   const whole = document.querySelector('main') ?? document.querySelector('article') ?? document.body
   const article = readerView(document)

@@ -1,39 +1,76 @@
 /**
- * Which chunks of a source search may show. Each processing writes a generation of new chunks beside the old ones, as a
+ * Which chunks of a document search may show: of an uploaded file, which is one, or of a page of a website. Each processing writes a generation of new chunks beside the old ones, as a
  * draft: all of them are stored first, then they go into the indexes. A single update of the range below then shows the
  * new and hides the old, which are removed afterwards. So search never sees half a source, whatever dies when, no
  * transaction is long, and an attempt that died is continued by the next one.
  *
  * Each run names itself here when it begins, and each write of it asks for that name in the statement or transaction in
- * which it is made: one that lives on after its lease was lost can't mix its chunks with those of the run after it.
+ * which it is made: one that lives on after its lease was lost can't mix its chunks with those of the run after it. The
+ * name is the source's, whatever documents it has.
  */
 import type { Expression, ExpressionBuilder, Kysely } from 'kysely'
+import { inTransaction } from '#platform/transaction.ts'
 import type { AgentTables } from '#storage/tables.ts'
 
 type Database = Kysely<AgentTables>
 
-/** One run of what writes a source's chunks. */
-export interface Attempt {
+/** A part of a source whose chunks are shown together. */
+export interface DocumentPlace {
   sourceId: string
+  /** The page of a website; left out for a source that is one document. */
+  document?: string
+}
+
+/** One run of what writes a source's chunks, at work on one of its documents. */
+export interface Attempt extends DocumentPlace {
   /** Unlike that of every other run, also of the same job. */
   attempt: string
 }
 
 const nothing = { first_sequence: 1, last_sequence: 0 }
+/** Stands for the source itself, and for the document of one that has no other. */
+const whole = ''
 
-/** To be called before chunks of the source come or go that are not to be shown; ends its draft and other attempts. */
-export async function unsettle(db: Database, { sourceId, attempt }: Attempt): Promise<void> {
-  await write(db, sourceId, { settled: 0, draft: null, attempt })
+/** To be called when a run begins that writes documents of a source one by one: ends all other attempts. */
+export async function takeOver(db: Database, { sourceId, attempt }: Attempt): Promise<void> {
+  await inTransaction(db, async transaction => {
+    const isThere = await transaction
+      .updateTable('chunk_generations')
+      .set({ attempt })
+      .where('source_id', '=', sourceId)
+      .returning('document')
+      .execute()
+    if (!isThere.some(({ document }) => document === whole))
+      await write(transaction, { sourceId }, { settled: 1, draft: null, attempt })
+  })
+}
+
+/** To be called before chunks of a document come or go that are not to be shown; ends its draft and other attempts. */
+export async function unsettle(db: Database, attempt: Attempt): Promise<void> {
+  const changes = { settled: 0, draft: null, attempt: attempt.attempt }
+  if (attempt.document === undefined) return await write(db, attempt, changes)
+  await inTransaction(db, async transaction => {
+    await requireAttempt(transaction, attempt)
+    await write(transaction, attempt, changes)
+  })
 }
 
 /** Shows no chunk of the source any more, and ends all attempts but the one that is named. */
 export async function hide(db: Database, sourceId: string, attempt: string | null = null): Promise<void> {
-  await write(db, sourceId, { ...nothing, settled: 0, draft: null, attempt })
+  const changes = { ...nothing, settled: 0, draft: null, attempt }
+  await write(db, { sourceId }, changes)
+  await db.updateTable('chunk_generations').set(changes).where('source_id', '=', sourceId).execute()
+}
+
+/** Shows no chunk of this document any more. */
+export async function hideDocument(db: Database, attempt: Attempt): Promise<void> {
+  await unsettle(db, attempt)
+  await change(db, attempt, nothing)
 }
 
 async function write(
   db: Database,
-  sourceId: string,
+  { sourceId, document = whole }: DocumentPlace,
   changes: {
     settled: number
     draft: null
@@ -44,8 +81,8 @@ async function write(
 ): Promise<void> {
   await db
     .insertInto('chunk_generations')
-    .values({ source_id: sourceId, ...nothing, ...changes, indexed_sequence: 0 })
-    .onConflict(conflict => conflict.column('source_id').doUpdateSet(changes))
+    .values({ source_id: sourceId, document, ...nothing, ...changes, indexed_sequence: 0 })
+    .onConflict(conflict => conflict.columns(['source_id', 'document']).doUpdateSet(changes))
     .execute()
 }
 
@@ -53,18 +90,23 @@ async function write(
  * To be called first in a transaction that writes chunks or their indexes: until it ends, no other attempt can begin.
  * Reading would not do, since one could begin, and look what is there to be removed, before this transaction is committed.
  */
-export async function requireAttempt(db: Database, attempt: Attempt): Promise<void> {
-  await change(db, attempt, { attempt: attempt.attempt })
+export async function requireAttempt(db: Database, { sourceId, attempt }: Attempt): Promise<void> {
+  await change(db, { sourceId, attempt }, { attempt })
 }
 
-type Changes = Partial<Omit<AgentTables['chunk_generations'], 'source_id'>>
+type Changes = Partial<Omit<AgentTables['chunk_generations'], 'source_id' | 'document'>>
 
 /** @throws Error when another attempt has begun, or the source is gone. */
-async function change(db: Database, { sourceId, attempt }: Attempt, changes: Changes): Promise<void> {
+async function change(
+  db: Database,
+  { sourceId, document = whole, attempt }: Attempt,
+  changes: Changes,
+): Promise<void> {
   const { numUpdatedRows } = await db
     .updateTable('chunk_generations')
     .set(changes)
     .where('source_id', '=', sourceId)
+    .where('document', '=', document)
     .where('attempt', '=', attempt)
     .executeTakeFirstOrThrow()
   if (numUpdatedRows === 0n) throw new Error(ended)
@@ -72,7 +114,7 @@ async function change(db: Database, { sourceId, attempt }: Attempt, changes: Cha
 
 const ended = 'Another attempt has taken over the chunks of this source.'
 
-/** To be called when no chunks of the source are left but those shown. */
+/** To be called when no chunks of the document are left but those shown. */
 export async function settle(db: Database, attempt: Attempt): Promise<void> {
   await change(db, attempt, { settled: 1 })
 }
@@ -85,24 +127,25 @@ export async function completeDraft(db: Database, attempt: Attempt, draft: strin
 /** Makes the draft this attempt's. False unless all chunks of it are stored and none is shown yet. */
 export async function continueDraft(
   db: Database,
-  { sourceId, attempt }: Attempt,
+  { sourceId, document = whole, attempt }: Attempt,
   draft: string,
 ): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('chunk_generations')
     .set({ attempt })
     .where('source_id', '=', sourceId)
+    .where('document', '=', document)
     .where('draft', '=', draft)
     .executeTakeFirstOrThrow()
   return numUpdatedRows > 0n
 }
 
-/** Numbers of chunks of the source's draft: all of them, and those that are in the indexes. */
+/** Numbers of chunks of the document's draft: all of them, and those that are in the indexes. */
 export async function countDraft(
   db: Database,
-  sourceId: string,
+  place: DocumentPlace,
 ): Promise<{ stored: number; indexed: number }> {
-  const row = await generationOf(db, sourceId)
+  const row = await generationOf(db, place)
     .select(({ fn, eb }) => [
       fn.countAll().as('stored'),
       fn.count(eb.case().when('sequence', '<=', eb.ref('indexed_sequence')).then(1).end()).as('indexed'),
@@ -113,8 +156,8 @@ export async function countDraft(
 }
 
 /** The next chunks of the draft that are in no index yet. */
-export async function nextUnindexed(db: Database, sourceId: string, limit: number) {
-  const rows = await generationOf(db, sourceId)
+export async function nextUnindexed(db: Database, place: DocumentPlace, limit: number) {
+  const rows = await generationOf(db, place)
     .select(['sequence', 'content', 'section'])
     .whereRef('sequence', '>', 'indexed_sequence')
     .orderBy('sequence')
@@ -133,7 +176,7 @@ export async function markIndexed(db: Database, attempt: Attempt, sequence: numb
  * a transaction that begins with `requireAttempt`.
  */
 export async function showNewest(db: Database, attempt: Attempt): Promise<number> {
-  const newest = await generationOf(db, attempt.sourceId)
+  const newest = await generationOf(db, attempt)
     .select(({ fn }) => [
       fn.min('sequence').as('first'),
       fn.max('sequence').as('last'),
@@ -147,19 +190,21 @@ export async function showNewest(db: Database, attempt: Attempt): Promise<number
   return count
 }
 
-/** Forgets a source that has no chunks any more. */
-export async function forget(db: Database, { sourceId, attempt }: Attempt): Promise<void> {
-  const { numDeletedRows } = await db
+/** Forgets a document that has no chunks any more, or without one a source. */
+export async function forget(db: Database, { sourceId, document, attempt }: Attempt): Promise<void> {
+  const all = db
     .deleteFrom('chunk_generations')
     .where('source_id', '=', sourceId)
     .where('attempt', '=', attempt)
-    .executeTakeFirstOrThrow()
+  const query = document === undefined ? all : all.where('document', '=', document)
+  const { numDeletedRows } = await query.executeTakeFirstOrThrow()
   if (numDeletedRows === 0n) throw new Error(ended)
 }
 
-/** The sequences of the source's chunks that are not shown. */
-export async function hiddenChunks(db: Database, sourceId: string): Promise<number[]> {
-  const rows = await generationOf(db, sourceId)
+/** The sequences of the document's chunks that are not shown, or without one of all the source's. */
+export async function hiddenChunks(db: Database, { sourceId, document }: DocumentPlace): Promise<number[]> {
+  const ofSource = generations(db).where('chunks.source_id', '=', sourceId)
+  const rows = await (document === undefined ? ofSource : ofSource.where('chunks.document', '=', document))
     .select('sequence')
     .where(builder => builder.not(isShown(builder)))
     .execute()
@@ -171,7 +216,8 @@ export async function shownChunks(
   db: Database,
   sourceId: string | undefined,
 ): Promise<Expression<unknown> | undefined> {
-  if (sourceId !== undefined) return generationOf(db, sourceId).select('sequence').where(isShown)
+  if (sourceId !== undefined)
+    return generations(db).where('chunks.source_id', '=', sourceId).select('sequence').where(isShown)
   return (await hidesAny(db)) ? generations(db).select('sequence').where(isShown) : undefined
 }
 
@@ -185,15 +231,19 @@ async function hidesAny(db: Database): Promise<boolean> {
   return row !== undefined
 }
 
-/** Chunks beside what is known of their source's generations. */
+/** Chunks beside what is known of their document's generations. */
 function generations(db: Database) {
   return db
     .selectFrom('chunks')
-    .innerJoin('chunk_generations', 'chunk_generations.source_id', 'chunks.source_id')
+    .innerJoin('chunk_generations', join =>
+      join
+        .onRef('chunk_generations.source_id', '=', 'chunks.source_id')
+        .onRef('chunk_generations.document', '=', 'chunks.document'),
+    )
 }
 
-function generationOf(db: Database, sourceId: string) {
-  return generations(db).where('chunks.source_id', '=', sourceId)
+function generationOf(db: Database, { sourceId, document = whole }: DocumentPlace) {
+  return generations(db).where('chunks.source_id', '=', sourceId).where('chunks.document', '=', document)
 }
 
 function isShown({ eb, and, ref }: ExpressionBuilder<AgentTables, 'chunks' | 'chunk_generations'>) {

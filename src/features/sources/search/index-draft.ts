@@ -23,7 +23,7 @@ const chunksPerEmbedding = 192
 
 /** Puts the chunks of a source's draft into the indexes, part by part, from where the attempt before it stopped. */
 export async function indexDraft({ source, db, index, model, signal, onProgress }: Draft): Promise<void> {
-  const { stored, indexed } = await countDraft(db, source.sourceId)
+  const { stored, indexed } = await countDraft(db, source)
   for (let done = indexed; done < stored; ) {
     const embedded = model.provider === 'builtin' ? undefined : await embedNext(db, source, model, signal)
     const count = await index.indexNext(source, embedded, signal)
@@ -35,11 +35,11 @@ export async function indexDraft({ source, db, index, model, signal, onProgress 
 
 async function embedNext(
   db: Kysely<AgentTables>,
-  { sourceId }: SourceTask,
+  source: SourceTask,
   model: RemoteEmbeddingModel,
   signal: AbortSignal,
 ) {
-  const chunks = await nextUnindexed(db, sourceId, chunksPerEmbedding)
+  const chunks = await nextUnindexed(db, source, chunksPerEmbedding)
   const texts = chunks.map(({ content }) => content)
   const vectors = await model.embed(texts, { signal, purpose: 'document' })
   const [first] = vectors

@@ -41,6 +41,7 @@ describe('writing', () => {
         sequence: 1,
         id: 'chunk-1',
         source_id: 'manual',
+        document: '',
         content: ' Press “OK”.\n',
         page: 3,
         section: 'Start',
@@ -191,10 +192,10 @@ describe('a draft', () => {
     })
     expect(await isThere('first')).toBe(true)
     expect(await isThere('second')).toBe(false)
-    expect(await countDraft(db, 'manual')).toEqual({ stored: 2, indexed: 1 })
+    expect(await countDraft(db, { sourceId: 'manual' })).toEqual({ stored: 2, indexed: 1 })
     await write(writer => writer.finish('manual'))
     expect(await isThere('first')).toBe(false)
-    expect(await countDraft(db, 'manual')).toEqual({ stored: 0, indexed: 0 })
+    expect(await countDraft(db, { sourceId: 'manual' })).toEqual({ stored: 0, indexed: 0 })
   })
 
   test('ends with the next one, and with the removal of its source', async () => {

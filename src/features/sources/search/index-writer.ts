@@ -12,6 +12,7 @@ import {
   forget,
   hiddenChunks,
   hide,
+  hideDocument,
   markIndexed,
   nextUnindexed,
   requireAttempt,
@@ -38,7 +39,7 @@ export interface IndexWriter {
   add(sourceId: string, chunks: readonly Chunk[], embedded?: Embedded): Promise<void>
   /** Shows the draft instead of what was there before, and tells how many chunks that is. */
   finish(sourceId: string): Promise<number>
-  /** Removes all chunks of a source; to be called before its row is deleted, which they refer to. */
+  /** Removes all chunks of the document, or without one of the source; to be called before its row is deleted, which they refer to. */
   remove(sourceId: string): Promise<void>
 }
 
@@ -58,14 +59,23 @@ interface Prepared {
 /** Chunks taken apart and embedded at a time, before the database is locked to write them. */
 const batchSize = 32
 
+interface Needs {
+  db: SearchDatabase
+  ids: Ids
+  attempt: string
+  /** The page of a website that is written; left out for sources that are one document, and to remove a whole source. */
+  document?: string | undefined
+}
+
 /**
  * Writes the chunks of an agent's sources with their indexes. For worker threads: it computes for long and may wait for
  * locks. Sources don't disturb one another; of two attempts at one source, the one that began last goes on, and the other's
  * writes change nothing and throw.
  */
-export function createIndexWriter(needs: { db: SearchDatabase; ids: Ids; attempt: string }): IndexWriter {
+export function createIndexWriter(needs: Needs): IndexWriter {
   const { db, engine } = needs.db
-  const attemptAt = (sourceId: string) => ({ sourceId, attempt: needs.attempt })
+  const { attempt, document } = needs
+  const attemptAt = (sourceId: string) => ({ sourceId, attempt, ...(document !== undefined && { document }) })
   const placeOf = (sourceId: string) => ({
     db,
     singleWriter: engine.singleWriter,
@@ -76,7 +86,7 @@ export function createIndexWriter(needs: { db: SearchDatabase; ids: Ids; attempt
     const tables = await engine.vectorTables(db)
     await inShortTransactions(
       placeOf(sourceId),
-      await hiddenChunks(db, sourceId),
+      await hiddenChunks(db, attemptAt(sourceId)),
       async (transaction, sequence) => {
         await engine.removeFullText(transaction, sequence)
         await engine.removeVectors(transaction, tables, sequence)
@@ -86,7 +96,8 @@ export function createIndexWriter(needs: { db: SearchDatabase; ids: Ids; attempt
   }
 
   async function store(sourceId: string, chunks: readonly Chunk[]): Promise<void> {
-    const rows = chunks.map(chunk => ({ id: needs.ids.record(), source_id: sourceId, ...columns(chunk) }))
+    const place = { source_id: sourceId, document: document ?? '' }
+    const rows = chunks.map(chunk => ({ id: needs.ids.record(), ...place, ...columns(chunk) }))
     await inShortTransactions(placeOf(sourceId), batches(rows), async (transaction, batch) => {
       await transaction.insertInto('chunks').values(batch).execute()
     })
@@ -102,7 +113,7 @@ export function createIndexWriter(needs: { db: SearchDatabase; ids: Ids; attempt
       await markIndexed(transaction, attemptAt(sourceId), sequence)
     }
 
-    const stored = await nextUnindexed(db, sourceId, limit)
+    const stored = await nextUnindexed(db, attemptAt(sourceId), limit)
     const vectors = embedded && batches(embedded.vectors)
     for (const [number, batch] of batches(stored).entries()) {
       const prepared = batch.map((chunk, at) => prepare(chunk, vectors?.[number]?.[at]))
@@ -133,7 +144,8 @@ export function createIndexWriter(needs: { db: SearchDatabase; ids: Ids; attempt
       return count
     },
     async remove(sourceId) {
-      await hide(db, sourceId, needs.attempt)
+      if (document === undefined) await hide(db, sourceId, attempt)
+      else await hideDocument(db, attemptAt(sourceId))
       await removeHidden(sourceId)
       await forget(db, attemptAt(sourceId))
     },

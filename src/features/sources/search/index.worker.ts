@@ -30,10 +30,10 @@ export function remove(task: SourceTask): Promise<void> {
 }
 
 function write<Result>(
-  { databasePath, attempt }: SourceTask,
+  { databasePath, attempt, document }: SourceTask,
   work: (writer: IndexWriter) => Promise<Result>,
 ): Promise<Result> {
   return withAgentDatabase(databasePath, { readOnly: false }, db =>
-    work(createIndexWriter({ db, ids: randomIds, attempt })),
+    work(createIndexWriter({ db, ids: randomIds, attempt, document })),
   )
 }

@@ -37,8 +37,13 @@ async function read(
   const rows = await transaction
     .selectFrom('chunks')
     .innerJoin('sources', 'sources.id', 'chunks.source_id')
-    .select(['chunks.sequence', 'chunks.id', 'source_id', 'content', 'page', 'section'])
-    .select(['start_offset', 'end_offset', 'sources.name as source_name'])
+    .select(['chunks.sequence', 'chunks.id', 'chunks.source_id', 'content', 'page', 'section'])
+    .leftJoin('crawl_pages', join =>
+      join
+        .onRef('crawl_pages.source_id', '=', 'chunks.source_id')
+        .onRef('crawl_pages.document', '=', 'chunks.document'),
+    )
+    .select(['start_offset', 'end_offset', 'sources.name as source_name', 'crawl_pages.url'])
     .where('removed_at', 'is', null)
     .where(
       'chunks.sequence',
@@ -50,7 +55,9 @@ async function read(
   return ranked.flatMap(({ sequence, score }) => {
     const row = bySequence.get(sequence)
     if (row === undefined) return []
-    const { id, source_id, content, source_name, page, section, start_offset: start, end_offset: end } = row
-    return [{ id, source_id, content, score, metadata: { source_name, page, section, start, end } }]
+    const { id, source_id, content, source_name, page, section, url } = row
+    const place = { page, section, start: row.start_offset, end: row.end_offset }
+    const metadata = { source_name, ...place, ...(url !== null && { url }) }
+    return [{ id, source_id, content, score, metadata }]
   })
 }

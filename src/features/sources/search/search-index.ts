@@ -17,7 +17,7 @@ export interface SearchIndex {
   indexNext(source: SourceTask, embedded?: Embedded, signal?: AbortSignal): Promise<number>
   /** Shows the draft in the place of the chunks that were found so far, and tells the number of its chunks. */
   finish(source: SourceTask, signal?: AbortSignal): Promise<number>
-  /** Removes all chunks of a source. To be called before its row is deleted, which they refer to. */
+  /** Removes all chunks of the document that is named, or else of the source. To be called before its row is deleted, which they refer to. */
   remove(source: SourceTask, signal?: AbortSignal): Promise<void>
 }
 

@@ -87,6 +87,7 @@ async function createSources(db: Kysely<unknown>, parts: SchemaParts): Promise<v
     .execute()
 
   await createChunks(db, parts)
+  await createCrawls(db, parts)
 }
 
 async function createChunks(db: Kysely<unknown>, parts: SchemaParts): Promise<void> {
@@ -97,6 +98,7 @@ async function createChunks(db: Kysely<unknown>, parts: SchemaParts): Promise<vo
     .addColumn('source_id', parts.textType, column =>
       column.notNull().references('sources.id').onDelete('cascade'),
     )
+    .addColumn('document', parts.textType, column => column.notNull().defaultTo(''))
     .addColumn('content', parts.textType, column => column.notNull())
     .addColumn('page', 'integer')
     .addColumn('section', parts.textType)
@@ -104,22 +106,68 @@ async function createChunks(db: Kysely<unknown>, parts: SchemaParts): Promise<vo
     .addColumn('end_offset', 'integer', column => column.notNull())
     .execute()
   await db.schema
-    .createIndex('chunks_source_sequence')
+    .createIndex('chunks_source_document_sequence')
     .on('chunks')
-    .columns(['source_id', 'sequence'])
+    .columns(['source_id', 'document', 'sequence'])
     .execute()
   await parts.createFullText(db)
   await db.schema
     .createTable('chunk_generations')
     .addColumn('source_id', parts.textType, column =>
-      column.primaryKey().references('sources.id').onDelete('cascade'),
+      column.notNull().references('sources.id').onDelete('cascade'),
     )
+    .addColumn('document', parts.textType, column => column.notNull().defaultTo(''))
     .addColumn('first_sequence', parts.sequenceReference, column => column.notNull())
     .addColumn('last_sequence', parts.sequenceReference, column => column.notNull())
     .addColumn('settled', 'integer', column => column.notNull())
     .addColumn('draft', parts.textType)
     .addColumn('attempt', parts.textType)
     .addColumn('indexed_sequence', parts.sequenceReference, column => column.notNull())
+    .addPrimaryKeyConstraint('chunk_generations_key', ['source_id', 'document'])
+    .execute()
+}
+
+async function createCrawls(db: Kysely<unknown>, parts: SchemaParts): Promise<void> {
+  await db.schema
+    .createTable('crawl_pages')
+    .addColumn('source_id', parts.textType, column =>
+      column.notNull().references('sources.id').onDelete('cascade'),
+    )
+    .addColumn('document', parts.textType, column => column.notNull())
+    .addColumn('url', parts.textType, column => column.notNull())
+    .addColumn('requested_url', parts.textType, column => column.notNull())
+    .addColumn('fetched_url', parts.textType, column => column.notNull())
+    .addColumn('etag', parts.textType)
+    .addColumn('last_modified', parts.textType)
+    .addColumn('content_hash', parts.textType, column => column.notNull())
+    .addColumn('embedding', parts.textType, column => column.notNull())
+    .addColumn('links', parts.textType, column => column.notNull())
+    .addColumn('chunks', 'integer', column => column.notNull())
+    .addPrimaryKeyConstraint('crawl_pages_key', ['source_id', 'document'])
+    .execute()
+  await db.schema
+    .createIndex('crawl_pages_fetched_url')
+    .on('crawl_pages')
+    .columns(['source_id', 'fetched_url'])
+    .execute()
+  await db.schema
+    .createTable('crawl_queue')
+    .addColumn('source_id', parts.textType, column =>
+      column.notNull().references('sources.id').onDelete('cascade'),
+    )
+    .addColumn('position', 'integer', column => column.notNull())
+    .addColumn('url', parts.textType, column => column.notNull())
+    .addColumn('depth', 'integer', column => column.notNull())
+    .addColumn('state', parts.textType, column => column.notNull())
+    .addColumn('reason', parts.textType)
+    .addColumn('document', parts.textType)
+    .addPrimaryKeyConstraint('crawl_queue_key', ['source_id', 'position'])
+    .addUniqueConstraint('crawl_queue_url', ['source_id', 'url'])
+    .execute()
+  await db.schema
+    .createIndex('crawl_queue_state')
+    .on('crawl_queue')
+    .columns(['source_id', 'state', 'position'])
     .execute()
 }
 

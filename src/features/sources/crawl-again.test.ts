@@ -1,0 +1,333 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { Clock } from '#platform/clock.ts'
+import { systemClock } from '#platform/clock.ts'
+import { errorRow, row } from '#test/spec/row.ts'
+import type { TestApp } from '#test/support/build-app.ts'
+import { testApp } from '#test/support/build-app.ts'
+import type { CrawledSource } from '#test/support/crawl.ts'
+import { crawl, crawlAgain, crawled, forCrawls, pathsOf, startCrawl } from '#test/support/crawl.ts'
+import { manualClock } from '#test/support/manual-clock.ts'
+import type { Site, SiteAnswer, SiteRequest } from '#test/support/site-server.ts'
+import { page, startSite } from '#test/support/site-server.ts'
+import { createCrawlThreads } from './crawl/crawl-threads.ts'
+import { createHostGates } from './crawl/host-gates.ts'
+import { createCrawlSourceJob } from './crawl-source.job.ts'
+import { createSearchIndex } from './search/search-index.ts'
+import { crawlJobName } from './source-jobs.ts'
+import type { SearchResult } from './sources.schema.ts'
+
+const sources = '/api/agents/default/sources'
+
+/** A website whose pages change under the crawler. */
+async function setStage(first: Record<string, SiteAnswer | string>, options: { clock?: Clock } = {}) {
+  const pages = new Map(Object.entries(first))
+  /** Answers for pages that are held back until it is called. */
+  const held = new Map<string, PromiseWithResolvers<void>>()
+  const arrivals = new Map<string, PromiseWithResolvers<void>>()
+  const app = await testApp({ environment: forCrawls, ...options })
+  const site = await startSite(async request => {
+    arrivals.get(request.path)?.resolve()
+    await held.get(request.path)?.promise
+    return answerOf(request, pages.get(request.path))
+  })
+  onTestFinished(() => site[Symbol.asyncDispose]())
+  /** Holds a page back; gives what waits until it is asked for, and what lets it go. */
+  const hold = (path: string) => {
+    const [gate, arrival] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    held.set(path, gate)
+    arrivals.set(path, arrival)
+    return { arrived: arrival.promise, release: gate.resolve }
+  }
+  return { app, site, pages, hold }
+}
+
+/** With an ETag of its own, to which it is true. */
+function answerOf({ headers }: SiteRequest, given: SiteAnswer | string | undefined): SiteAnswer | undefined {
+  if (given === undefined || (typeof given !== 'string' && given.status !== undefined)) return given
+  const answer = typeof given === 'string' ? { body: given } : given
+  const etag = `"${String(answer.body).length}-${Buffer.from(String(answer.body)).reduce((sum, byte) => (sum * 31 + byte) % 1e9, 7)}"`
+  if (headers['if-none-match'] === etag) return { status: 304 }
+  return { ...answer, headers: { etag, ...answer.headers } }
+}
+
+const chunksOf = (app: TestApp) =>
+  app.service.foundation.agentDatabases.use('default', async ({ db }) =>
+    (
+      await db
+        .selectFrom('chunks')
+        .innerJoin('crawl_pages', join =>
+          join
+            .onRef('crawl_pages.source_id', '=', 'chunks.source_id')
+            .onRef('crawl_pages.document', '=', 'chunks.document'),
+        )
+        .select(['chunks.id', 'url'])
+        .execute()
+    ).map(({ id, url }) => `${new URL(url).pathname} ${id}`),
+  )
+
+const search = async (app: TestApp, query: string) =>
+  (await app.call<{ results: SearchResult[] }>('GET', `${sources}/search?query=${query}`)).body.results.map(
+    ({ content }) => content,
+  )
+
+const get = async (app: TestApp, { id }: { id: string }) =>
+  (await app.call<CrawledSource>('GET', `${sources}/${id}`)).body
+
+const asked = ({ requests }: Site) => {
+  const paths = requests.splice(0).map(({ path, headers }) => `${headers['if-none-match'] ? '?' : ''}${path}`)
+  return paths.filter(path => !path.endsWith('/robots.txt')).toSorted()
+}
+
+describe(`crawling again ${row('POST /api/agents/{id}/sources/{sourceId}/reindex')}`, () => {
+  it('asks what has changed, and indexes nothing else', async () => {
+    const { app, site, pages } = await setStage({
+      '/': page('Start', ['/a', '/b', '/c']),
+      '/a': page('Alder'),
+      '/b': page('Birch'),
+      '/c': page('Cedar'),
+    })
+    const source = await crawl(app, { url: site.url })
+    expect(source.config).not.toHaveProperty('changedPages')
+    const before = await chunksOf(app)
+    expect(asked(site)).toEqual(['/', '/a', '/b', '/c'])
+
+    pages.set('/b', page('Birch', [], 'It has white bark.'))
+    const answer = await app.call('POST', `${sources}/${source.id}/reindex`)
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { id: source.id, type: 'crawl', status: 'crawling', message: expect.any(String) },
+    })
+    const again = await crawled(app, source.id)
+    expect(again).toMatchObject({
+      status: 'ready',
+      chunks: 4,
+      config: { pageCount: 4, changedPages: 1, unchangedPages: 3 },
+    })
+    expect(asked(site)).toEqual(['?/', '?/a', '?/b', '?/c'])
+    const after = await chunksOf(app)
+    expect(after.filter(chunk => before.includes(chunk))).toHaveLength(3)
+    expect(after.filter(chunk => !before.includes(chunk))).toEqual([expect.stringMatching(/^\/b /)])
+    expect(Object.values(again.config.pageHashes ?? {})).not.toEqual(
+      Object.values(source.config.pageHashes ?? {}),
+    )
+    expect(await search(app, 'bark')).toEqual([expect.stringContaining('white bark')])
+  })
+
+  it('knows by the hash of the text that a page is as it was, whatever its server says', async () => {
+    const { app, site, pages } = await setStage({ '/': page('Start') })
+    const source = await crawl(app, { url: site.url })
+    const before = await chunksOf(app)
+    pages.set('/', page('Start').replace('</head>', '<script>visits = 7</script></head>'))
+    const again = await crawlAgain(app, source.id)
+    expect(again.config).toMatchObject({ changedPages: 0, unchangedPages: 1 })
+    expect(await chunksOf(app)).toEqual(before)
+  })
+
+  it('takes out pages that are gone, and those that nothing leads to', async () => {
+    const { app, site, pages } = await setStage({
+      '/': page('Start', ['/gone', '/former', '/barred', '/stays']),
+      '/gone': page('Gone', ['/below']),
+      '/below': page('Below'),
+      '/former': page('Former'),
+      '/barred': page('Barred'),
+      '/stays': page('Stays'),
+    })
+    const source = await crawl(app, { url: site.url })
+    expect(source.config.pageCount).toBe(6)
+    pages.set('/', page('Start', ['/gone', '/barred', '/stays', '/new']))
+    pages.set('/gone', { status: 410 })
+    pages.set('/barred', page('Barred').replace('<title>', '<meta name="robots" content="noindex"><title>'))
+    pages.set('/new', page('New'))
+    const again = await crawlAgain(app, source.id)
+    expect(pathsOf(again)).toEqual(['/', '/new', '/stays'])
+    expect(again).toMatchObject({ chunks: 3, config: { pageCount: 3, changedPages: 1, unchangedPages: 2 } })
+    expect((await chunksOf(app)).map(chunk => chunk.split(' ')[0]).toSorted()).toEqual([
+      '/',
+      '/new',
+      '/stays',
+    ])
+    expect((await search(app, 'Former')).filter(content => content.includes('Former'))).toEqual([])
+  })
+
+  it('keeps the last good copy of a page in trouble, and of those that it leads to', async () => {
+    const { app, site, pages } = await setStage({
+      '/': page('Start', ['/moved', '/hub']),
+      '/hub': page('Hub', ['/leaf']),
+      '/leaf': page('Leaf'),
+      '/moved': { status: 301, headers: { location: '/target' } },
+      '/target': page('Target'),
+    })
+    const source = await crawl(app, { url: site.url })
+    const before = await chunksOf(app)
+    pages.set('/hub', { status: 502 })
+    pages.set('/moved', { status: 403 })
+    const again = await crawlAgain(app, source.id)
+    expect(again).toMatchObject({
+      status: 'ready',
+      config: { pageCount: 4, changedPages: 0, unchangedPages: 2 },
+    })
+    expect(pathsOf(again)).toEqual(pathsOf(source))
+    expect(again.config.failedPages).toEqual([
+      { url: `${site.url}/moved`, reason: 'It answered with status 403. Its last good copy is kept.' },
+      { url: `${site.url}/hub`, reason: 'It answered with status 502. Its last good copy is kept.' },
+    ])
+    expect(await chunksOf(app)).toEqual(before)
+  })
+
+  it('ends in error when the start page fails, with all that was found before', async () => {
+    const { app, site, pages } = await setStage({ '/': page('Start', ['/a']), '/a': page('Alder') })
+    const source = await crawl(app, { url: site.url })
+    pages.delete('/')
+    const again = await crawlAgain(app, source.id)
+    expect(again).toMatchObject({
+      status: 'error',
+      error: `The start page ${site.url}/ could not be crawled. It answered with status 404.`,
+      chunks: 2,
+      config: { pageCount: 2, pageHashes: source.config.pageHashes },
+    })
+    expect(await search(app, 'Alder')).not.toEqual([])
+    pages.set('/', page('Start', ['/a']))
+    expect(await crawlAgain(app, source.id)).toMatchObject({ status: 'ready', config: { unchangedPages: 2 } })
+  })
+
+  it(`is refused while the site is being crawled, and search goes on meanwhile ${errorRow('sources', 409)}`, async () => {
+    const { app, site, pages, hold } = await setStage({ '/': page('Start', ['/a']), '/a': page('Alder') })
+    const source = await crawl(app, { url: site.url })
+    pages.set('/a', page('Ash', [], 'It grows by the river.'))
+    const { arrived, release } = hold('/a')
+    await app.call('POST', `${sources}/${source.id}/reindex`)
+    await arrived
+    expect(await app.call('POST', `${sources}/${source.id}/reindex`)).toMatchObject({
+      status: 409,
+      body: { error: { code: 'CONFLICT' } },
+    })
+    expect(await get(app, source)).toMatchObject({ status: 'crawling', chunks: 2, config: { maxPages: 50 } })
+    expect(await search(app, 'Alder')).not.toEqual([])
+    release()
+    await crawled(app, source.id)
+    expect((await search(app, 'river'))[0]).toContain('Ash')
+    expect((await search(app, 'Alder')).filter(content => content.includes('Alder'))).toEqual([])
+  })
+
+  it('takes nothing out when its time was over before it had seen the whole site', async () => {
+    const clock = manualClock()
+    const first = { '/': page('Start', ['/a', '/b']), '/a': page('Alder'), '/b': page('Birch') }
+    const { app, site, pages, hold } = await setStage(first, { clock })
+    const source = await crawl(app, { url: site.url, maxPages: 10 })
+    pages.set('/', page('Start', ['/a', '/new', '/newer']))
+    const { arrived, release } = hold('/a')
+    await app.call('POST', `${sources}/${source.id}/reindex`)
+    await arrived
+    clock.advance(2 * 60 * 60_000)
+    release()
+    const again = await crawled(app, source.id)
+    expect(again).toMatchObject({ status: 'ready', chunks: 3, config: { pageCount: 3 } })
+    expect(again.config.failedPages).toEqual([
+      { url: `${site.url}/`, reason: expect.stringContaining('The rest of the site was not visited') },
+    ])
+  })
+
+  it('is what a website has instead of a refresh', async () => {
+    const { app, site } = await setStage({ '/': page('Start') })
+    const source = await crawl(app, { url: site.url })
+    expect(await app.call('POST', `${sources}/${source.id}/refresh`)).toMatchObject({
+      status: 400,
+      body: { error: { message: expect.stringContaining('reindex') } },
+    })
+  })
+})
+
+describe('a crawl that is under way', () => {
+  it('tells how far it has come, and what it could not read', async () => {
+    const { app, site, hold } = await setStage({
+      '/': page('Start', ['/dead', '/a', '/b']),
+      '/a': page('Alder'),
+      '/b': page('Birch'),
+    })
+    const { arrived, release } = hold('/b')
+    const { body } = await startCrawl(app, { url: site.url })
+    await arrived
+    // The pages before it are settled one after the other; their last step is what is waited for.
+    await expect
+      .poll(async () => (await get(app, body)).config, { timeout: 20_000 })
+      .toMatchObject({
+        pageCount: 2,
+        failedPages: [{ url: `${site.url}/dead`, reason: 'It answered with status 404.' }],
+      })
+    const { status, progress } = await get(app, body)
+    expect(status).toBe('crawling')
+    expect(progress).toBeGreaterThan(0)
+    expect(progress).toBeLessThan(1)
+    const list = (await app.call<{ sources: CrawledSource[] }>('GET', `${sources}?status=crawling`)).body
+    expect(list.sources).toMatchObject([{ config: { pageCount: 2 } }])
+    release()
+    expect(await crawled(app, body.id)).toMatchObject({ status: 'ready', progress: 1 })
+  })
+
+  it('ends at once when the source is deleted, and leaves nothing', async () => {
+    const { app, site, hold } = await setStage({ '/': page('Start', ['/a']), '/a': page('Alder') })
+    const { arrived } = hold('/a')
+    const { body } = await startCrawl(app, { url: site.url })
+    await arrived
+    expect((await app.call('DELETE', `${sources}/${body.id}`)).status).toBe(200)
+    await app.service.foundation.runner.idle()
+    expect((await app.call('GET', `${sources}/${body.id}`)).status).toBe(404)
+    const left = await app.service.foundation.agentDatabases.use('default', async ({ db }) => [
+      ...(await db.selectFrom('chunks').selectAll().execute()),
+      ...(await db.selectFrom('chunk_generations').selectAll().execute()),
+      ...(await db.selectFrom('crawl_pages').selectAll().execute()),
+      ...(await db.selectFrom('crawl_queue').selectAll().execute()),
+    ])
+    expect(left).toEqual([])
+  })
+
+  it('is gone on with after the process was stopped, without reading a page twice', async () => {
+    const { app, site, hold } = await setStage({
+      '/': page('Start', ['/a', '/b']),
+      '/a': page('Alder'),
+      '/b': page('Birch'),
+    })
+    const { arrived, release } = hold('/b')
+    const { body } = await startCrawl(app, { url: site.url })
+    await arrived
+    await expect.poll(async () => (await get(app, body)).config.pageCount, { timeout: 20_000 }).toBe(2)
+    const before = await chunksOf(app)
+    await app.service.foundation.runner.stop(10_000)
+    release()
+    await app.service.foundation.runner.start()
+    expect(await crawled(app, body.id)).toMatchObject({ status: 'ready', config: { pageCount: 3 } })
+    expect(asked(site).filter(path => path !== '/b')).toEqual(['/', '/a'])
+    expect((await chunksOf(app)).filter(chunk => before.includes(chunk))).toEqual(before)
+  })
+
+  it('lets others go first now and then, and is the same crawl', async () => {
+    const { app, site } = await setStage({
+      '/': page('Start', ['/a', '/b']),
+      '/a': page('Alder', ['/c']),
+      '/b': page('Birch'),
+      '/c': page('Cedar'),
+    })
+    const { foundation } = app.service
+    const { handlers, outbound, transact, documentWorkers: writers, searchWorkers: readers } = foundation
+    let turns = 0
+    const job = createCrawlSourceJob({
+      embeddingOf: async () => ({ provider: 'builtin', id: 'builtin' }),
+      index: createSearchIndex({ writers, readers }),
+      ...{ outbound, transact, clock: systemClock, turnMs: 0 },
+      threads: createCrawlThreads(writers),
+      gates: createHostGates(),
+    })
+    handlers.set(crawlJobName, {
+      ...job,
+      run(context) {
+        turns += 1
+        return job.run(context)
+      },
+    })
+    const { body } = await startCrawl(app, { url: site.url })
+    await expect.poll(async () => (await get(app, body)).status, { timeout: 20_000 }).toBe('ready')
+    expect(turns).toBeGreaterThanOrEqual(3)
+    expect(asked(site)).toEqual(['/', '/a', '/b', '/c'])
+    expect((await get(app, body)).config.pageCount).toBe(4)
+  })
+})

@@ -1,0 +1,159 @@
+import type { EmbeddingModel } from '#models/embeddings.ts'
+import type { Clock } from '#platform/clock.ts'
+import { timestamp } from '#platform/clock.ts'
+import { randomIds } from '#platform/ids.ts'
+import type { JobContext, JobHandler, Transact } from '#platform/jobs/jobs.ts'
+import { JobYields } from '#platform/jobs/jobs.ts'
+import type { Outbound } from '#platform/outbound/outbound.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import { countQueue, deletePage, failuresOf, totalsOf, vanishedDocuments } from './crawl/crawl.repository.ts'
+import { crawlLimits } from './crawl/crawl-limits.ts'
+import type { CrawlThreads } from './crawl/crawl-threads.ts'
+import type { HostGates } from './crawl/host-gates.ts'
+import { createPageIndexer } from './crawl/index-page.ts'
+import type { CrawlEnd } from './crawl/run-crawl.ts'
+import { runCrawl } from './crawl/run-crawl.ts'
+import type { SiteRules } from './crawl/site-rules.ts'
+import { loadSiteRules, sitemapPages } from './crawl/site-rules.ts'
+import { takeOver } from './search/generations.ts'
+import { embeddingName } from './search/provider-space.ts'
+import type { SearchIndex } from './search/search-index.ts'
+import { sourceOfJob } from './source-jobs.ts'
+import { createOutcomes, presentable } from './source-outcomes.ts'
+import type { SourceEvents } from './sources.events.ts'
+import type { CrawlConfig, Source } from './sources.schema.ts'
+
+interface Needs {
+  embeddingOf(agentId: string): Promise<EmbeddingModel>
+  index: Pick<SearchIndex, 'indexNext' | 'finish' | 'remove'>
+  outbound: Outbound
+  threads: CrawlThreads
+  gates: HostGates
+  transact: Transact<SourceEvents>
+  clock: Clock
+  /** How long a crawl works until it lets other jobs go first, in milliseconds. */
+  turnMs?: number
+}
+
+type Context = JobContext<AgentHandle>
+type CrawledSource = Source & { config: CrawlConfig }
+
+/**
+ * Crawls a website, for the first time or again. All that it has found stands in the database page by page, so that an
+ * interrupted run is continued by the next one.
+ */
+export function createCrawlSourceJob(needs: Needs): JobHandler<AgentHandle> {
+  const { finish, fail } = createOutcomes(needs)
+
+  async function crawl(context: Context, source: CrawledSource): Promise<void> {
+    const { agent, signal } = context
+    const place = { databasePath: agent.path, sourceId: source.id, attempt: randomIds.record() }
+    await takeOver(agent.db, place)
+    const network = { outbound: needs.outbound, threads: needs.threads, signal }
+    const rules = await loadSiteRules(source.config.url, network)
+    if (typeof rules === 'string') return await failCrawl(agent, source, rules)
+    const end = await visitAll(context, source, rules, place.attempt)
+    if (end.kind === 'turn over') throw new JobYields()
+    if (end.kind === 'no start') return await failCrawl(agent, source, end.reason)
+    if (end.isWhole) await removeVanished(context, place, needs.index)
+    const config = await outcomeOf(agent, source, end.isWhole, timestamp(needs.clock))
+    if (config.pageCount === 0) return await failCrawl(agent, source, config.failedPages?.[0]?.reason ?? '')
+    const { chunks } = await totalsOf(agent.db, source.id)
+    await finish(agent, source, { chunks, config })
+  }
+
+  async function visitAll(
+    { agent, signal, jobId }: Context,
+    { id: sourceId, config }: CrawledSource,
+    rules: SiteRules,
+    attempt: string,
+  ): Promise<CrawlEnd> {
+    const { db } = agent
+    const { outbound, threads, gates } = needs
+    const model = await needs.embeddingOf(agent.agentId)
+    const place = { databasePath: agent.path, sourceId, attempt }
+    const traffic = { bytes: 0 }
+    const latest = Date.parse(config.startedAt) + crawlLimits.crawlMs(config.maxPages)
+    const { url: startUrl, maxPages, maxDepth, useSitemap } = config
+    const patterns = { include: config.includePatterns, exclude: config.excludePatterns }
+    return await runCrawl(
+      {
+        ...{ db, sourceId, startUrl, patterns, rules, outbound, threads, gates, traffic },
+        ...{ attempt, maxPages, maxDepth, signal },
+        embedding: embeddingName(model),
+        indexPage: createPageIndexer({ place, db, jobId, model, signal, threads, index: needs.index }),
+        async sitemapPages() {
+          if (!useSitemap) return []
+          const pages = await sitemapPages(startUrl, rules, { outbound, threads, signal })
+          const wanted = await threads.wanted(patterns, pages, signal)
+          return pages.filter((_, at) => wanted[at])
+        },
+      },
+      {
+        isOver: () => needs.clock.now() > latest || traffic.bytes > maxPages * crawlLimits.pageBytes,
+        turnMs: needs.turnMs ?? crawlLimits.turnMs,
+      },
+    )
+  }
+
+  async function failCrawl(agent: AgentHandle, source: CrawledSource, reason: string): Promise<void> {
+    const { url } = source.config
+    const failedPages = await failuresOf(agent.db, source.id)
+    const message = `The start page ${url} could not be crawled. ${reason}`.trim()
+    await fail(agent, source, message, { config: { ...source.config, failedPages } })
+  }
+
+  return {
+    async run(context) {
+      const source = await sourceOfJob(context)
+      if (source === undefined || !isCrawled(source)) return
+      await crawl(context, source).catch(error => {
+        throw presentable(error, context.signal)
+      })
+    },
+    async onFailed(context, error) {
+      const source = await sourceOfJob(context)
+      context.log.error({ sourceId: source?.id, error }, 'a website could not be crawled')
+      if (source !== undefined)
+        await fail(context.agent, source, `This website could not be crawled: ${error}`)
+    },
+  }
+}
+
+function isCrawled(source: Source): source is CrawledSource {
+  return 'url' in source.config
+}
+
+/** Pages that are gone, or that nothing leads to any more. */
+async function removeVanished(
+  { agent: { db }, signal }: Context,
+  place: { databasePath: string; sourceId: string; attempt: string },
+  index: Pick<SearchIndex, 'remove'>,
+): Promise<void> {
+  for (const document of await vanishedDocuments(db, place.sourceId)) {
+    await index.remove({ ...place, document }, signal)
+    await deletePage(db, place.sourceId, document)
+  }
+}
+
+/** What the crawl has come to, as the source will tell it. */
+async function outcomeOf(
+  { db }: AgentHandle,
+  { id, config }: CrawledSource,
+  isWhole: boolean,
+  lastCrawledAt: string,
+): Promise<CrawlConfig> {
+  const { pageHashes } = await totalsOf(db, id)
+  const { changed, unchanged } = await countQueue(db, id)
+  const isFirst = config.lastCrawledAt === undefined
+  return {
+    ...config,
+    pageCount: Object.keys(pageHashes).length,
+    lastCrawledAt,
+    pageHashes,
+    ...(!isFirst && { changedPages: changed, unchangedPages: unchanged }),
+    failedPages: [...(isWhole ? [] : [{ url: config.url, reason: cutShort }]), ...(await failuresOf(db, id))],
+  }
+}
+
+const cutShort = 'The rest of the site was not visited: it took too long, or brought too much.'

@@ -1,0 +1,31 @@
+/** Bounds on what a website may cost. Sizes are bytes, times milliseconds. */
+export const crawlLimits = {
+  /** Requests to one host at a time, from all crawls together. */
+  requestsPerHost: 4,
+  pageBytes: 5 * 1024 * 1024,
+  /** For one request, from the question to the end of the body. */
+  requestMs: 20_000,
+  redirects: 5,
+  /** Characters of an address; longer ones are not followed. */
+  addressLength: 2_000,
+  /** Addresses that one page may bring. */
+  linksPerPage: 5_000,
+  robotsBytes: 512 * 1024,
+  /** What robots.txt and Retry-After may ask for; a wait that is longer ends the page. */
+  crawlDelayMs: 30_000,
+  retryAfterMs: 30_000,
+  /** Pauses before a page that failed is asked for again. */
+  retryPausesMs: [500, 2_000],
+  sitemaps: 10,
+  sitemapBytes: 10 * 1024 * 1024,
+  /** Until the text of a page that is still being read is given up. */
+  readMs: 15_000,
+  /** Pages without content that a source tells of. */
+  failuresTold: 100,
+  /** How long a crawl works until it lets other jobs go first. */
+  turnMs: 60_000,
+  /** A whole crawl, from the request on; the rest of the site is left. */
+  crawlMs: (maxPages: number) => 60 * 60_000 + maxPages * 6_000,
+  /** Addresses that are tried: dead links and files count no page, and a site can make them up without end. */
+  addresses: (maxPages: number) => 100 + maxPages * 10,
+} as const

@@ -1,0 +1,282 @@
+import { createHash } from 'node:crypto'
+import type { Kysely } from 'kysely'
+import { Type } from 'typebox'
+import { matches } from '#platform/schema-check.ts'
+import { parseJsonColumn } from '#storage/json-column.ts'
+import type { AgentTables } from '#storage/tables.ts'
+import { crawlLimits } from './crawl-limits.ts'
+
+type Database = Kysely<AgentTables>
+
+/**
+ * State of an address in the queue. `waiting`: not looked at yet; `changed`, `unchanged`: a page that is new or has another
+ * content than before, or the same; `kept`: a page that could not be read this time, whose last good copy stays; `same`:
+ * another address led to its page before; `skipped`, `gone`, `failed`: no page.
+ */
+export type QueueState = PageState | 'waiting' | 'same' | 'skipped' | 'gone' | 'failed'
+export type PageState = 'changed' | 'unchanged' | 'kept'
+
+/** Those that are pages of the source. */
+const pageStates: QueueState[] = ['changed', 'unchanged', 'kept']
+/** Those that a source tells of, with the reason. */
+const toldStates: QueueState[] = ['kept', 'skipped', 'gone', 'failed']
+
+export interface QueuedUrl {
+  position: number
+  url: string
+  depth: number
+}
+
+export interface StoredPage {
+  document: string
+  url: string
+  requested_url: string
+  fetched_url: string
+  etag: string | null
+  last_modified: string | null
+  content_hash: string
+  embedding: string
+  links: string[]
+  chunks: number
+}
+
+export interface PageFailure {
+  url: string
+  reason: string
+}
+
+/** Names the chunks of a page: the same for the same address, so that a page is never there twice. */
+export function documentOfPage(url: string): string {
+  return createHash('sha256').update(url).digest('hex')
+}
+
+/** Begins a crawl: nothing is known but the start page. */
+export async function resetQueue(db: Database, sourceId: string, url: string): Promise<void> {
+  await clearQueue(db, sourceId)
+  await addToQueue(db, sourceId, [{ position: 0, url, depth: 0 }])
+}
+
+export async function clearQueue(db: Database, sourceId: string): Promise<void> {
+  await db.deleteFrom('crawl_queue').where('source_id', '=', sourceId).execute()
+}
+
+/** Rows that one statement inserts: engines bound the number of its values. */
+const rowsPerInsert = 500
+
+/** Addresses that are in the queue already are left as they are. */
+export async function addToQueue(
+  db: Database,
+  sourceId: string,
+  added: readonly (QueuedUrl & { state?: QueueState; reason?: string })[],
+): Promise<void> {
+  const rows = added.map(({ state = 'waiting', reason = null, ...entry }) => ({
+    ...entry,
+    source_id: sourceId,
+    state,
+    reason,
+    document: null,
+  }))
+  for (let at = 0; at < rows.length; at += rowsPerInsert)
+    await db
+      .insertInto('crawl_queue')
+      .values(rows.slice(at, at + rowsPerInsert))
+      .onConflict(conflict => conflict.columns(['source_id', 'url']).doNothing())
+      .execute()
+}
+
+export async function nextInQueue(db: Database, sourceId: string, limit: number): Promise<QueuedUrl[]> {
+  return await db
+    .selectFrom('crawl_queue')
+    .select(['position', 'url', 'depth'])
+    .where('source_id', '=', sourceId)
+    .where('state', '=', 'waiting')
+    .orderBy('position')
+    .limit(limit)
+    .execute()
+}
+
+export async function settleInQueue(
+  db: Database,
+  sourceId: string,
+  position: number,
+  settled: { state: QueueState; reason?: string | null; document?: string | null },
+): Promise<void> {
+  await db
+    .updateTable('crawl_queue')
+    .set({ reason: null, document: null, ...settled })
+    .where('source_id', '=', sourceId)
+    .where('position', '=', position)
+    .execute()
+}
+
+export interface QueueCounts {
+  /** Addresses in all, and the position after the last one. */
+  known: number
+  next: number
+  waiting: number
+  pages: number
+  changed: number
+  unchanged: number
+  /** Addresses that became no page and are told of. */
+  told: number
+}
+
+export async function countQueue(db: Database, sourceId: string): Promise<QueueCounts> {
+  const rows = await db
+    .selectFrom('crawl_queue')
+    .select(({ fn }) => ['state', fn.countAll().as('count'), fn.max('position').as('last')])
+    .where('source_id', '=', sourceId)
+    .groupBy('state')
+    .execute()
+  const counts = { known: 0, next: 0, waiting: 0, pages: 0, changed: 0, unchanged: 0, told: 0 }
+  for (const { state, count, last } of rows) {
+    counts.known += Number(count)
+    counts.next = Math.max(counts.next, Number(last) + 1)
+    if (state === 'waiting' || state === 'changed' || state === 'unchanged') counts[state] += Number(count)
+    if (pageStates.includes(state as QueueState)) counts.pages += Number(count)
+    if (toldStates.includes(state as QueueState)) counts.told += Number(count)
+  }
+  return counts
+}
+
+/** Pages that this crawl has found so far, of each of these sources. */
+export async function countPages(db: Database, sourceIds: readonly string[]): Promise<Map<string, number>> {
+  if (sourceIds.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('crawl_queue')
+    .select(({ fn }) => ['source_id', fn.countAll().as('count')])
+    .where('source_id', 'in', sourceIds)
+    .where('state', 'in', pageStates)
+    .groupBy('source_id')
+    .execute()
+  return new Map(rows.map(({ source_id, count }) => [source_id, Number(count)]))
+}
+
+/** Addresses that became no page, or whose last good copy had to do, with the reason; in the order of the crawl. */
+export async function failuresOf(db: Database, sourceId: string): Promise<PageFailure[]> {
+  const rows = await db
+    .selectFrom('crawl_queue')
+    .select(['url', 'reason'])
+    .where('source_id', '=', sourceId)
+    .where('state', 'in', toldStates)
+    .orderBy('position')
+    .limit(crawlLimits.failuresTold)
+    .execute()
+  return rows.map(({ url, reason }) => ({ url, reason: reason ?? '' }))
+}
+
+/** Of these addresses those that are not in the queue yet, in the same order. */
+export async function unknownUrls(
+  db: Database,
+  sourceId: string,
+  urls: readonly string[],
+): Promise<string[]> {
+  const known = new Set<string>()
+  for (let at = 0; at < urls.length; at += rowsPerInsert) {
+    const rows = await db
+      .selectFrom('crawl_queue')
+      .select('url')
+      .where('source_id', '=', sourceId)
+      .where('url', 'in', urls.slice(at, at + rowsPerInsert))
+      .execute()
+    for (const { url } of rows) known.add(url)
+  }
+  return urls.filter(url => !known.has(url))
+}
+
+/** Whether this crawl has found this page already, by whichever address. */
+export async function isFound(db: Database, sourceId: string, document: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('crawl_queue')
+    .select('position')
+    .where('source_id', '=', sourceId)
+    .where('document', '=', document)
+    .where('state', 'in', pageStates)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+export async function findPage(
+  db: Database,
+  sourceId: string,
+  by: { document: string } | { fetchedUrl: string } | { requestedUrl: string },
+): Promise<StoredPage | undefined> {
+  const pages = db.selectFrom('crawl_pages').selectAll().where('source_id', '=', sourceId)
+  const found =
+    'document' in by
+      ? pages.where('document', '=', by.document)
+      : 'fetchedUrl' in by
+        ? pages.where('fetched_url', '=', by.fetchedUrl)
+        : pages.where('requested_url', '=', by.requestedUrl)
+  const row = await found.executeTakeFirst()
+  return row && { ...row, links: linksOf(row.links) }
+}
+
+const linksSchema = Type.Array(Type.String())
+
+function linksOf(text: string): string[] {
+  const links = parseJsonColumn<unknown>(text, [])
+  return matches(linksSchema, links) ? links : []
+}
+
+export async function storePage(db: Database, sourceId: string, page: StoredPage): Promise<void> {
+  const { document, ...columns } = { ...page, links: JSON.stringify(page.links) }
+  await db
+    .insertInto('crawl_pages')
+    .values({ source_id: sourceId, document, ...columns })
+    .onConflict(conflict => conflict.columns(['source_id', 'document']).doUpdateSet(columns))
+    .execute()
+}
+
+export async function deletePage(db: Database, sourceId: string, document: string): Promise<void> {
+  await db
+    .deleteFrom('crawl_pages')
+    .where('source_id', '=', sourceId)
+    .where('document', '=', document)
+    .execute()
+}
+
+/** Documents that have chunks, or a row, but that this crawl has not found. */
+export async function vanishedDocuments(db: Database, sourceId: string): Promise<string[]> {
+  const found = db
+    .selectFrom('crawl_queue')
+    .select('document')
+    .where('source_id', '=', sourceId)
+    .where('document', 'is not', null)
+    .where('state', 'in', pageStates)
+    .$castTo<{ document: string }>()
+  const rows = await db
+    .selectFrom('chunk_generations')
+    .select('document')
+    .where('source_id', '=', sourceId)
+    .where('document', '!=', '')
+    .where('document', 'not in', found)
+    .union(
+      db
+        .selectFrom('crawl_pages')
+        .select('document')
+        .where('source_id', '=', sourceId)
+        .where('document', 'not in', found),
+    )
+    .execute()
+  return rows.map(({ document }) => document)
+}
+
+export interface CrawlTotals {
+  chunks: number
+  /** SHA-256 of each page's content, by its address. */
+  pageHashes: Record<string, string>
+}
+
+export async function totalsOf(db: Database, sourceId: string): Promise<CrawlTotals> {
+  const rows = await db
+    .selectFrom('crawl_pages')
+    .select(['url', 'content_hash', 'chunks'])
+    .where('source_id', '=', sourceId)
+    .orderBy('url')
+    .execute()
+  return {
+    chunks: rows.reduce((sum, { chunks }) => sum + chunks, 0),
+    pageHashes: Object.fromEntries(rows.map(({ url, content_hash }) => [url, content_hash])),
+  }
+}

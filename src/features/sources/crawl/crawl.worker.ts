@@ -1,0 +1,109 @@
+/** What runs in a thread of the worker pool, since strangers wrote it; the other side is `crawl-threads.ts`. */
+import { createHash } from 'node:crypto'
+import { randomIds } from '#platform/ids.ts'
+import { chunkDocument } from '../chunking/chunk-document.ts'
+import { defaultChunking } from '../chunking/chunking-options.ts'
+import { parseHtml } from '../parsing/html-dom.ts'
+import { limits } from '../parsing/limits.ts'
+import { markdownPieces } from '../parsing/markdown-pieces.ts'
+import { documentOf } from '../parsing/parsed-document.ts'
+import { withAgentDatabase } from '../search/agent-database.ts'
+import type { SourceTask } from '../search/index.worker.ts'
+import { createIndexWriter } from '../search/index-writer.ts'
+import { outlineOf } from './page-outline.ts'
+import { pageText } from './page-text.ts'
+import type { RobotsAdvice, RobotsText } from './robots.ts'
+import type { Sitemap } from './sitemap.ts'
+import type { UrlPatterns } from './url-patterns.ts'
+import { compilePatterns } from './url-patterns.ts'
+
+export interface RawPage {
+  body: Uint8Array
+  contentType: string
+  /** Where it was read. */
+  url: string
+  patterns: UrlPatterns
+}
+
+/** A page as a source keeps it. */
+export interface PageText {
+  title: string
+  /** Markdown. */
+  text: string
+  /** SHA-256 of title and text, in hex. */
+  hash: string
+}
+
+export interface ReadPage extends PageText {
+  /** On the same origin and within the patterns, in the order of the document. */
+  links: string[]
+  canonical: string | undefined
+  noIndex: boolean
+  noFollow: boolean
+}
+
+export async function readPage({ body, contentType, url, patterns }: RawPage): Promise<ReadPage | undefined> {
+  const html = pageText(body, contentType)
+  if (html === undefined) return undefined
+  const document = parseHtml(html)
+  const { links, canonical, ...directives } = outlineOf(document, url)
+  const isWanted = compilePatterns(patterns)
+  const { readablePart } = await import('../parsing/html-page.ts')
+  const { title, markdown } = readablePart(document, url)
+  const text = markdown.slice(0, limits.characters)
+  return {
+    title,
+    text,
+    hash: createHash('sha256').update(`${title}\n${text}`).digest('hex'),
+    links: links.filter(isWanted),
+    canonical: canonical !== undefined && isWanted(canonical) ? canonical : undefined,
+    ...directives,
+  }
+}
+
+export async function decideByRobots(argument: {
+  rules: RobotsText
+  urls: readonly string[]
+}): Promise<boolean[]> {
+  const { allowedByRobots } = await import('./robots.ts')
+  return allowedByRobots(argument.rules, argument.urls)
+}
+
+/** Which of these addresses the patterns let through. */
+export function matchPatterns(argument: { patterns: UrlPatterns; urls: readonly string[] }): boolean[] {
+  return argument.urls.map(compilePatterns(argument.patterns))
+}
+
+export async function readAdvice(rules: RobotsText): Promise<RobotsAdvice> {
+  const { adviceOfRobots } = await import('./robots.ts')
+  return adviceOfRobots(rules)
+}
+
+export async function readSitemap(text: string): Promise<Sitemap> {
+  const sitemap = await import('./sitemap.ts')
+  return sitemap.readSitemap(text)
+}
+
+export interface DraftPage extends SourceTask {
+  page: PageText
+  /** Names the draft that the chunks become. */
+  draft: string
+}
+
+/** Stores the page's chunks as a draft of its document. */
+export async function draftPage({ page, draft, ...task }: DraftPage): Promise<boolean> {
+  const { databasePath, sourceId, document, attempt } = task
+  const chunks = chunkDocument(documentOf(pieces(page)), defaultChunking)
+  await withAgentDatabase(databasePath, { readOnly: false }, async db => {
+    const writer = createIndexWriter({ db, ids: randomIds, attempt, document })
+    await writer.start(sourceId)
+    await writer.store(sourceId, chunks)
+    await writer.complete(sourceId, draft)
+  })
+  return true
+}
+
+/** What stands before the first heading is found by the page's title. */
+function pieces({ title, text }: PageText) {
+  return markdownPieces(text).map(piece => ({ ...piece, section: piece.section ?? title }))
+}

@@ -1,0 +1,171 @@
+/** One page from the network: redirects within the site, a few attempts, and no more bytes than it takes to know better. */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { AppError } from '#platform/errors.ts'
+import { toOutboundError } from '#platform/outbound/outbound-failure.ts'
+import { redirectLocation } from '#platform/outbound/redirect.ts'
+import { readBody } from '#platform/outbound/response-body.ts'
+import { crawlLimits } from './crawl-limits.ts'
+import type { HostGates } from './host-gates.ts'
+import { linkUrl } from './page-url.ts'
+import { retryAfter } from './retry-after.ts'
+
+/** What became of an address. `gone`: it is no page any more; `skipped`: it is none for us; `failed`: nobody knows. */
+export type Fetched = FetchedPage | { kind: 'unchanged'; url: string } | NoPage
+
+export interface NoPage {
+  kind: 'skipped' | 'gone' | 'failed'
+  reason: string
+  /** After redirects. */
+  url: string
+}
+
+export interface FetchedPage {
+  kind: 'page'
+  /** After redirects. */
+  url: string
+  body: Uint8Array
+  contentType: string
+  etag: string | null
+  lastModified: string | null
+  robotsTag: string
+}
+
+export interface Validators {
+  etag: string | null
+  lastModified: string | null
+}
+
+interface Needs {
+  fetch: typeof fetch
+  gates: HostGates
+  /** Milliseconds between the starts of two requests. */
+  pauseMs: number
+  /** Milliseconds that one request may take. */
+  requestMs: number
+  /** What an earlier visit left of this address, to ask whether it has changed. */
+  validatorsOf(url: string): Promise<Validators | undefined>
+  /** Why a redirect to this address is not followed; undefined if it is. */
+  objectionTo(url: string): Promise<string | undefined>
+  signal: AbortSignal
+}
+
+type Answered =
+  | Fetched
+  | { kind: 'redirect'; location: string }
+  | { kind: 'again'; reason: string; afterMs?: number }
+
+export async function fetchPage(url: string, needs: Needs): Promise<Fetched> {
+  const visited = new Set([url])
+  let address = url
+  for (;;) {
+    const answer = await askUntilAnswered(address, needs)
+    if (answer.kind !== 'redirect') return answer
+    const target = linkUrl(answer.location, address)
+    if (target === undefined)
+      return { kind: 'skipped', url, reason: 'It redirects to an address that is no page.' }
+    if (visited.has(target)) return { kind: 'skipped', url, reason: 'It redirects in a circle.' }
+    if (visited.size > crawlLimits.redirects)
+      return { kind: 'skipped', url, reason: `It redirects more than ${crawlLimits.redirects} times.` }
+    const objection = await needs.objectionTo(target)
+    if (objection !== undefined) return { kind: 'skipped', url, reason: objection }
+    visited.add(target)
+    address = target
+  }
+}
+
+type Settled = Exclude<Answered, { kind: 'again' }>
+
+async function askUntilAnswered(url: string, needs: Needs): Promise<Settled> {
+  const { origin } = new URL(url)
+  const wait = { pauseMs: needs.pauseMs, signal: needs.signal }
+  for (let attempt = 0; ; attempt += 1) {
+    const answer = await needs.gates.pass(origin, wait, () => askOnce(url, needs))
+    if (answer.kind !== 'again') return answer
+    const pause = crawlLimits.retryPausesMs[attempt]
+    const wanted = answer.afterMs ?? 0
+    if (pause === undefined || wanted > crawlLimits.retryAfterMs)
+      return { kind: 'failed', url, reason: answer.reason }
+    if (wanted > 0) needs.gates.hold(origin, wanted)
+    else await delay(pause, undefined, { signal: needs.signal })
+  }
+}
+
+async function askOnce(url: string, needs: Needs): Promise<Answered> {
+  const validators = await needs.validatorsOf(url)
+  const deadline = AbortSignal.timeout(needs.requestMs)
+  const signal = AbortSignal.any([needs.signal, deadline])
+  try {
+    const response = await needs.fetch(url, {
+      redirect: 'manual',
+      signal,
+      headers: { accept: 'text/html, application/xhtml+xml', ...conditions(validators) },
+    })
+    const answer = await readAnswer(url, response)
+    if (!response.bodyUsed) await response.body?.cancel().catch(() => undefined)
+    return answer
+  } catch (error) {
+    needs.signal.throwIfAborted()
+    if (deadline.aborted)
+      return { kind: 'failed', url, reason: `It did not arrive within ${needs.requestMs / 1000} s.` }
+    const failure = toOutboundError(error, new URL(url).host)
+    return isRefusal(failure)
+      ? { kind: 'skipped', url, reason: failure.message }
+      : { kind: 'again', reason: failure.message }
+  }
+}
+
+function isRefusal(error: AppError): boolean {
+  return error.code === 'OUTBOUND_REFUSED'
+}
+
+function conditions(validators: Validators | undefined): Record<string, string> {
+  const { etag, lastModified } = validators ?? { etag: null, lastModified: null }
+  return {
+    ...(etag !== null && { 'if-none-match': etag }),
+    ...(lastModified !== null && { 'if-modified-since': lastModified }),
+  }
+}
+
+async function readAnswer(url: string, response: Response): Promise<Answered> {
+  const { status, headers } = response
+  const location = redirectLocation(response)
+  if (location !== undefined) return { kind: 'redirect', location }
+  const reason = `It answered with status ${status}.`
+  if (status === 304) return { kind: 'unchanged', url }
+  if (status === 404 || status === 410) return { kind: 'gone', url, reason }
+  if (status === 429 || status >= 500) return again(reason, headers)
+  if (status < 200 || status > 299) return { kind: 'failed', url, reason }
+  return await readPageBody(url, response)
+}
+
+function again(reason: string, headers: Headers): Answered {
+  const afterMs = retryAfter(headers.get('retry-after'), Date.now())
+  return { kind: 'again', reason, ...(afterMs !== undefined && { afterMs }) }
+}
+
+async function readPageBody(url: string, response: Response): Promise<Fetched> {
+  const { headers } = response
+  const contentType = headers.get('content-type') ?? ''
+  const type = contentType.split(';')[0]?.trim().toLowerCase() ?? ''
+  if (type !== '' && !/^(?:text\/html|application\/xhtml\+xml)$/.test(type))
+    return { kind: 'skipped', url, reason: `It is no web page: its type is ${type.slice(0, 100)}.` }
+  if (/^\s*attachment/i.test(headers.get('content-disposition') ?? ''))
+    return { kind: 'skipped', url, reason: 'It is a download, not a web page.' }
+  const tooLarge = `It is larger than ${crawlLimits.pageBytes / 1024 / 1024} MiB.`
+  if (Number(headers.get('content-length') ?? 0) > crawlLimits.pageBytes)
+    return { kind: 'skipped', url, reason: tooLarge }
+  const body = await readBody(response.body, crawlLimits.pageBytes)
+  if (body === undefined) return { kind: 'skipped', url, reason: tooLarge }
+  // Of no declared type: what begins like HTML is.
+  if (type === '' && !/^\s*</.test(new TextDecoder().decode(body.subarray(0, 1_024))))
+    return { kind: 'skipped', url, reason: 'It is no web page, and does not tell its type.' }
+  return {
+    kind: 'page',
+    url,
+    body,
+    contentType,
+    etag: headers.get('etag'),
+    lastModified: headers.get('last-modified'),
+    robotsTag: headers.get('x-robots-tag') ?? '',
+  }
+}

@@ -1,0 +1,39 @@
+/** What a page asks of those who keep it, in its head or in the header X-Robots-Tag. */
+import { robotName } from './robots.ts'
+
+export interface PageDirectives {
+  noIndex: boolean
+  noFollow: boolean
+}
+
+/** Directives of the header; a part such as `otherbot: noindex` is for others. */
+export function headerDirectives(header: string): PageDirectives {
+  const mine: string[] = []
+  let isForUs = true
+  for (const part of header.split(',')) {
+    const [, name, rest] = /^\s*([\w-]+)\s*:(.*)$/s.exec(part) ?? []
+    // `unavailable_after: …` and its like have a value, and are addressed to nobody.
+    const isAddressed = name !== undefined && !valued.test(name)
+    if (isAddressed) isForUs = name.toLowerCase() === robotName
+    if (isForUs) mine.push(isAddressed ? (rest ?? '') : part)
+  }
+  return directivesOf(mine.join(','))
+}
+
+const valued = /^(?:unavailable_after|max-snippet|max-image-preview|max-video-preview)$/i
+
+/** Directives of one `meta` element. */
+export function metaDirectives(name: string, content: string): PageDirectives {
+  const isForUs = ['robots', robotName].includes(name.trim().toLowerCase())
+  return directivesOf(isForUs ? content : '')
+}
+
+export function strictest(all: readonly PageDirectives[]): PageDirectives {
+  return { noIndex: all.some(({ noIndex }) => noIndex), noFollow: all.some(({ noFollow }) => noFollow) }
+}
+
+function directivesOf(text: string): PageDirectives {
+  const words = text.split(',').map(word => word.trim().toLowerCase())
+  const has = (word: string) => words.includes(word) || words.includes('none')
+  return { noIndex: has('noindex'), noFollow: has('nofollow') }
+}

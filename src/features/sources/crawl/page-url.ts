@@ -1,0 +1,44 @@
+/** Addresses of pages: one spelling for each, so that no page is read twice. */
+import { crawlLimits } from './crawl-limits.ts'
+
+/** Names under which servers pass a visitor's session on in the address: each visit would be another page. */
+const sessionParameter = /^(?:jsessionid|phpsessid|aspsessionid\w*|cfid|cftoken)$/i
+const sessionSegment = /;jsessionid=[^/?#;]*/gi
+const unreserved = /[A-Za-z0-9._~-]/
+
+/** The one spelling of an address; undefined for what is no http or https address, or is too long to be a page's. */
+export function pageUrl(text: string, base?: string): string | undefined {
+  // Bounded before it is parsed; relative references are shorter than what they come to.
+  if (text.length > crawlLimits.addressLength) return undefined
+  const url = URL.parse(text.trim(), base)
+  if (url === null || !/^https?:$/.test(url.protocol)) return undefined
+  if (url.username !== '' || url.password !== '') return undefined
+  url.hash = ''
+  url.pathname = normalEscapes(url.pathname)
+  url.search = normalEscapes(url.search)
+  const address = url.href.endsWith('?') ? url.href.slice(0, -1) : url.href
+  return address.length > crawlLimits.addressLength ? undefined : address
+}
+
+/** The address of a link, without the session of whoever it was made for. */
+export function linkUrl(href: string, base: string): string | undefined {
+  const address = pageUrl(href, base)
+  if (address === undefined || !/sess|cfid|cftoken/i.test(address)) return address
+  const url = new URL(address)
+  url.pathname = url.pathname.replace(sessionSegment, '')
+  const names = [...new Set(url.searchParams.keys())].filter(name => sessionParameter.test(name))
+  for (const name of names) url.searchParams.delete(name)
+  return pageUrl(url.href)
+}
+
+export function isSameOrigin(one: string, other: string): boolean {
+  return URL.parse(one)?.origin === URL.parse(other)?.origin
+}
+
+/** Escapes in capitals, and none where the character itself means the same. */
+function normalEscapes(text: string): string {
+  return text.replace(/%[0-9a-f]{2}/gi, escaped => {
+    const character = String.fromCharCode(Number.parseInt(escaped.slice(1), 16))
+    return unreserved.test(character) ? character : escaped.toUpperCase()
+  })
+}

@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'vitest'
+import { retryAfter } from './retry-after.ts'
+import { adviceOfRobots, allowedByRobots } from './robots.ts'
+import { readSitemap } from './sitemap.ts'
+
+const rules = (text: string) => ({ kind: 'text' as const, url: 'http://example.com/robots.txt', text })
+const at = (path: string) => `http://example.com${path}`
+
+describe('robots.txt', () => {
+  test.each([
+    ['User-agent: *\nDisallow: /private/', '/private/a', false],
+    ['User-agent: *\nDisallow: /private/', '/public', true],
+    ['User-agent: *\nDisallow: /', '/', false],
+    ['User-agent: *\nDisallow:', '/a', true],
+    ['User-agent: *\nDisallow: /\nAllow: /open', '/open/a', true],
+    ['User-agent: *\nDisallow: /*?sort=', '/list?sort=up', false],
+    ['User-agent: *\nDisallow: /*.pdf$', '/a.pdf?x', true],
+    ['User-agent: agentstead\nDisallow: /\n\nUser-agent: *\nAllow: /', '/a', false],
+    ['User-agent: *\nDisallow: /\n\nUser-agent: AgentStead\nAllow: /', '/a', true],
+    ['User-agent: otherbot\nDisallow: /', '/a', true],
+    ['<html>not a robots.txt</html>', '/a', true],
+    ['', '/a', true],
+  ])('%j about %s: %s', (text, path, expected) => {
+    expect(allowedByRobots(rules(text), [at(path)])).toEqual([expected])
+  })
+
+  test('tells a delay and sitemaps', () => {
+    const text = 'Sitemap: http://example.com/map.xml\nUser-agent: *\nCrawl-delay: 2.5'
+    expect(adviceOfRobots(rules(text))).toEqual({
+      crawlDelay: 2500,
+      sitemaps: ['http://example.com/map.xml'],
+    })
+    expect(adviceOfRobots(rules('User-agent: *\nCrawl-delay: -1'))).toEqual({ crawlDelay: 0, sitemaps: [] })
+    expect(adviceOfRobots(rules('User-agent: *\nCrawl-delay: soon')).crawlDelay).toBe(0)
+  })
+
+  test('with hostile patterns takes time that its size accounts for', () => {
+    const text = `User-agent: *\n${`Disallow: /${'*a'.repeat(100)}b\n`.repeat(500)}`
+    const begun = process.cpuUsage()
+    expect(allowedByRobots(rules(text), [at(`/${'a'.repeat(1_900)}`)])).toEqual([true])
+    expect(process.cpuUsage(begun).user / 1000).toBeLessThan(10_000)
+  })
+})
+
+describe('a sitemap', () => {
+  test.each([
+    [
+      '<urlset><url><loc> http://a/?x=1&amp;y=2 </loc></url><url><loc>http://a/b</loc></url></urlset>',
+      ['http://a/?x=1&y=2', 'http://a/b'],
+      [],
+    ],
+    [
+      '<?xml version="1.0"?><sitemapindex><sitemap><loc>http://a/1.xml</loc></sitemap></sitemapindex>',
+      [],
+      ['http://a/1.xml'],
+    ],
+    ['http://a/1\nhttp://a/2\n', ['http://a/1', 'http://a/2'], []],
+    [
+      '<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><urlset><url><loc>&e;</loc></url></urlset>',
+      ['&e;'],
+      [],
+    ],
+    ['no sitemap', [], []],
+  ])('%s', (text, pages, sitemaps) => {
+    expect(readSitemap(text)).toEqual({ pages, sitemaps })
+  })
+})
+
+test.each([
+  ['120', 120_000],
+  ['Thu, 01 Jan 1970 00:01:00 GMT', 59_000],
+  ['Thu, 01 Jan 1970 00:00:00 GMT', 0],
+  ['soon', undefined],
+  ['', undefined],
+  [null, undefined],
+])('Retry-After: %s', (header, expected) => {
+  expect(retryAfter(header, 1_000)).toBe(expected)
+})

@@ -1,0 +1,41 @@
+import robotsParser from 'robots-parser'
+
+/** The name under which a robots.txt may speak to us: the first word of our User-Agent. */
+export const robotName = 'agentstead'
+
+/** What a site's robots.txt says; `none` where it has none. */
+export type RobotsRules = { kind: 'none' } | RobotsText
+
+export interface RobotsText {
+  kind: 'text'
+  /** Where it was read. */
+  url: string
+  text: string
+}
+
+interface Robots {
+  isAllowed(url: string, name: string): boolean | undefined
+  getCrawlDelay(name: string): number | undefined
+  getSitemaps(): string[]
+}
+
+// The package's types describe a module of another kind than it is.
+const parse = robotsParser as unknown as (url: string, text: string) => Robots
+
+/** Which of these addresses may be read. An address of another host is none of this file's business. */
+export function allowedByRobots({ url, text }: RobotsText, addresses: readonly string[]): boolean[] {
+  const robots = parse(url, text)
+  return addresses.map(address => robots.isAllowed(address, robotName) ?? true)
+}
+
+export interface RobotsAdvice {
+  /** Milliseconds between the starts of two requests. */
+  crawlDelay: number
+  sitemaps: string[]
+}
+
+export function adviceOfRobots({ url, text }: RobotsText): RobotsAdvice {
+  const robots = parse(url, text)
+  const seconds = robots.getCrawlDelay(robotName) ?? 0
+  return { crawlDelay: seconds > 0 ? seconds * 1000 : 0, sitemaps: robots.getSitemaps() }
+}

@@ -1,0 +1,75 @@
+/** The crawl itself: breadth first, in the order of the queue, with a few pages under way at a time. */
+import type { QueuedUrl } from './crawl.repository.ts'
+import { countQueue, nextInQueue } from './crawl.repository.ts'
+import { crawlLimits } from './crawl-limits.ts'
+import type { Settling } from './settle-page.ts'
+import { settlePage } from './settle-page.ts'
+import type { Visit } from './visit-page.ts'
+import { visitPage } from './visit-page.ts'
+
+export type CrawlEnd =
+  /** `isWhole`: all that the bounds allow has been looked at. */
+  | { kind: 'done'; isWhole: boolean }
+  /** There is more to do, but others are to have a turn. */
+  | { kind: 'turn over' }
+  | { kind: 'no start'; reason: string }
+
+interface Bounds {
+  /** Whether the crawl has had its time or its share of bytes. */
+  isOver(): boolean
+  /** Milliseconds until others are to have a turn: what is under way is settled, and no more is begun. */
+  turnMs: number
+}
+
+/**
+ * Goes on with the queue until it is empty or the bounds are reached. Pages are fetched some at a time but settled one by
+ * one, in order: so the pages found are the same whichever server answers first, and wherever a crash has interrupted it.
+ */
+export async function runCrawl(site: Settling, { isOver, turnMs }: Bounds): Promise<CrawlEnd> {
+  const turnEnd = performance.now() + turnMs
+  let hasBegun = false
+  const stop = new AbortController()
+  const signal = AbortSignal.any([site.signal, stop.signal])
+  const underWay: UnderWay = new Map()
+  try {
+    for (;;) {
+      signal.throwIfAborted()
+      const entries = await nextEntries(site)
+      const [first] = entries
+      if (first === undefined) return { kind: 'done', isWhole: true }
+      if (isOver()) return { kind: 'done', isWhole: false }
+      // At least once, so that each turn comes further.
+      if (!hasBegun || performance.now() < turnEnd) beginAll(site, entries, underWay, signal)
+      hasBegun = true
+      const visit = await underWay.get(first.position)
+      if (visit === undefined) return { kind: 'turn over' }
+      const { state, reason = '' } = await settlePage({ ...site, signal }, first, visit)
+      underWay.delete(first.position)
+      const isRead = visit.kind === 'page' || visit.kind === 'unchanged'
+      if (first.position === 0 && !isRead) return { kind: 'no start', reason: reason || state }
+    }
+  } finally {
+    stop.abort()
+    await Promise.allSettled(underWay.values())
+  }
+}
+
+/** Visits by the position of their address. */
+type UnderWay = Map<number, Promise<Visit>>
+
+/** Those that may be under way at a time: never more than there is room for, so that no page is asked for in vain. */
+async function nextEntries({ db, sourceId, maxPages }: Settling): Promise<QueuedUrl[]> {
+  const { pages } = await countQueue(db, sourceId)
+  const room = Math.min(crawlLimits.requestsPerHost, maxPages - pages)
+  return room > 0 ? await nextInQueue(db, sourceId, room) : []
+}
+
+function beginAll(site: Settling, entries: QueuedUrl[], underWay: UnderWay, signal: AbortSignal): void {
+  for (const entry of entries) {
+    if (underWay.has(entry.position)) continue
+    const visit = visitPage(site, entry, signal)
+    // Awaited when it is its turn.
+    visit.catch(() => {})
+    underWay.set(entry.position, visit)
+  }
+}

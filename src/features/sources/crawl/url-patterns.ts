@@ -1,0 +1,33 @@
+import type { Glob } from './glob.ts'
+import { compileGlob } from './glob.ts'
+
+export interface UrlPatterns {
+  /** An address is crawled only if it matches one of these; every address if there are none. */
+  include: readonly string[]
+  /** An address that matches one of these is skipped, whatever `include` says. */
+  exclude: readonly string[]
+}
+
+const extended = /[!@+]\(/
+
+/** What is wrong with a pattern, to stand after "includePatterns: "; undefined if it can be used. */
+export function patternProblem(pattern: string): string | undefined {
+  if (extended.test(pattern))
+    return 'has an extended glob such as !(…), which is not understood; use *, **, ?, [a-z] and {a,b}'
+  try {
+    compileGlob(pattern)
+    return undefined
+  } catch (error) {
+    return error instanceof RangeError ? error.message : 'is not a glob'
+  }
+}
+
+/** Tells whether an address is to be crawled. A pattern may be about the whole address or about its path. */
+export function compilePatterns({ include, exclude }: UrlPatterns): (url: string) => boolean {
+  const [included, excluded] = [include.map(compileGlob), exclude.map(compileGlob)]
+  return url => {
+    const texts = [url, new URL(url).pathname]
+    const matchesAny = (globs: readonly Glob[]) => globs.some(glob => texts.some(glob))
+    return !matchesAny(excluded) && (included.length === 0 || matchesAny(included))
+  }
+}

@@ -1,0 +1,126 @@
+/** One address of the queue, looked at: network and threads, and nothing is written. */
+import type { Kysely } from 'kysely'
+import type { Outbound } from '#platform/outbound/outbound.ts'
+import type { AgentTables } from '#storage/tables.ts'
+import type { QueuedUrl, StoredPage } from './crawl.repository.ts'
+import { documentOfPage, findPage, isFound } from './crawl.repository.ts'
+import type { ReadPage } from './crawl.worker.ts'
+import { crawlLimits } from './crawl-limits.ts'
+import type { CrawlThreads } from './crawl-threads.ts'
+import type { FetchedPage, NoPage } from './fetch-page.ts'
+import { fetchPage } from './fetch-page.ts'
+import type { HostGates } from './host-gates.ts'
+import { headerDirectives, strictest } from './page-directives.ts'
+import { isSameOrigin } from './page-url.ts'
+import type { SiteRules } from './site-rules.ts'
+import type { UrlPatterns } from './url-patterns.ts'
+
+/** All that a crawl of one source works with. */
+export interface Site {
+  db: Kysely<AgentTables>
+  sourceId: string
+  startUrl: string
+  patterns: UrlPatterns
+  rules: SiteRules
+  /** Names the embedding in use: pages with chunks of another one have to be read whatever their server says. */
+  embedding: string
+  outbound: Outbound
+  threads: CrawlThreads
+  gates: HostGates
+  /** What the pages of this run have brought so far. */
+  traffic: { bytes: number }
+}
+
+export type Visit =
+  /** Another address has led to this page before. */
+  | { kind: 'same' }
+  /** Its server says that it is as it was. */
+  | { kind: 'unchanged'; stored: StoredPage }
+  | VisitedPage
+  | NoPage
+
+export interface VisitedPage {
+  kind: 'page'
+  /** What it goes by. */
+  url: string
+  fetched: FetchedPage
+  read: ReadPage
+}
+
+export async function visitPage(site: Site, entry: QueuedUrl, signal: AbortSignal): Promise<Visit> {
+  const { db, sourceId, threads, gates, outbound, rules } = site
+  if (await isFound(db, sourceId, documentOfPage(entry.url))) return { kind: 'same' }
+  if (entry.position === 0) {
+    const objection = await robotsObjection(site, entry.url, signal)
+    if (objection !== undefined) return { kind: 'skipped', url: entry.url, reason: objection }
+  }
+  const fetched = await fetchPage(entry.url, {
+    fetch: outbound.fetchFunction(),
+    gates,
+    pauseMs: rules.pauseMs,
+    requestMs: crawlLimits.requestMs,
+    signal,
+    async validatorsOf(url) {
+      const stored = await findPage(db, sourceId, { fetchedUrl: url })
+      if (stored === undefined || stored.embedding !== site.embedding) return undefined
+      return { etag: stored.etag, lastModified: stored.last_modified }
+    },
+    objectionTo: url => objectionTo(site, entry, url, signal),
+  })
+  if (fetched.kind === 'unchanged') {
+    const stored = await findPage(db, sourceId, { fetchedUrl: fetched.url })
+    if (stored !== undefined) return { kind: 'unchanged', stored }
+    return { kind: 'failed', url: fetched.url, reason: 'It answered that it has not changed, unasked.' }
+  }
+  if (fetched.kind !== 'page') return fetched
+  const { body, contentType, url } = fetched
+  site.traffic.bytes += body.length
+  const read = await threads.readPage({ body, contentType, url, patterns: site.patterns }, signal)
+  if (read === undefined)
+    return { kind: 'failed', url, reason: 'It is no text, or takes too much time or memory to read.' }
+  const directives = strictest([read, headerDirectives(fetched.robotsTag)])
+  return {
+    kind: 'page',
+    url: await ownUrl(site, fetched, read, signal),
+    fetched,
+    read: { ...read, ...directives },
+  }
+}
+
+/** The address that the page names as its own, if it may be read there, too. */
+async function ownUrl(
+  { rules, threads }: Site,
+  { url }: FetchedPage,
+  { canonical }: ReadPage,
+  signal: AbortSignal,
+): Promise<string> {
+  if (canonical === undefined) return url
+  const [isAllowed] = await threads.allowed(rules.robots, [canonical], signal)
+  return isAllowed ? canonical : url
+}
+
+async function objectionTo(
+  site: Site,
+  entry: QueuedUrl,
+  url: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (!isSameOrigin(url, site.startUrl)) {
+    const advice = entry.position === 0 ? ' Crawl that one instead.' : ''
+    return `It redirects to another site, ${new URL(url).origin}.${advice}`
+  }
+  const [isWanted] = await site.threads.wanted(site.patterns, [url], signal)
+  if (!isWanted && entry.position !== 0) return 'It redirects to an address that the patterns leave out.'
+  return await robotsObjection(site, url, signal)
+}
+
+export const disallowed = "The site's robots.txt does not allow it."
+
+async function robotsObjection(
+  { rules: { robots }, threads }: Site,
+  url: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const [isAllowed] = await threads.allowed(robots, [url], signal)
+  return isAllowed ? undefined : disallowed
+}

@@ -1,0 +1,103 @@
+import type { Clock } from '#platform/clock.ts'
+import { timestamp } from '#platform/clock.ts'
+import { conflict, invalid, notFound } from '#platform/errors.ts'
+import type { Ids } from '#platform/ids.ts'
+import type { Transact } from '#platform/jobs/jobs.ts'
+import { parseTarget } from '#platform/outbound/target-url.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import { resetQueue } from './crawl/crawl.repository.ts'
+import { pageUrl } from './crawl/page-url.ts'
+import { patternProblem } from './crawl/url-patterns.ts'
+import { crawlJobName, sourceJob } from './source-jobs.ts'
+import { isInWork } from './source-status.ts'
+import type { SourceEvents } from './sources.events.ts'
+import { findSource, insertSource, updateSource } from './sources.repository.ts'
+import type { CrawlBounds, CrawlConfig, NewCrawl, Source } from './sources.schema.ts'
+import { storableName } from './storable-name.ts'
+
+interface Needs {
+  transact: Transact<SourceEvents>
+  /** Throws what keeps the agent's documents from being embedded, such as MODEL_NOT_CONFIGURED. */
+  requireEmbedding(agentId: string): Promise<unknown>
+  clock: Clock
+  ids: Ids
+  bounds: CrawlBounds
+}
+
+/** What a crawl gets that does not say otherwise, where the operator allows as much. */
+const usual: CrawlBounds = { maxPages: 50, maxDepth: 3 }
+
+export function createCrawlsService({ transact, requireEmbedding, clock, ids, bounds }: Needs) {
+  return {
+    bounds,
+
+    /** A website as a source; the crawl follows. Throws what is wrong with the request or with settings. */
+    async create(agent: AgentHandle, crawl: NewCrawl): Promise<Source & { config: CrawlConfig }> {
+      const now = timestamp(clock)
+      const config = configOf(crawl, bounds, now)
+      const name = storableName(crawl.name)
+      if (name === '') throw invalid('name', 'must not be empty')
+      await requireEmbedding(agent.agentId)
+      const status = 'crawling' as const
+      const times = { created_at: now, updated_at: now }
+      const source = { id: ids.record(), type: 'crawl' as const, name, status, progress: 0, config, ...times }
+      await transact(agent, async (transaction, outbox) => {
+        await insertSource(transaction, source)
+        await resetQueue(transaction, source.id, config.url)
+        await outbox.add(sourceJob(crawlJobName, source.id))
+      })
+      return source
+    },
+
+    /** Visits all pages again; what was found in them stays searchable until a page has changed. */
+    async repeat(agent: AgentHandle, id: string): Promise<Source> {
+      await requireEmbedding(agent.agentId)
+      return await transact(agent, async (transaction, outbox) => {
+        const source = await findSource(transaction, id)
+        if (source === undefined || !('url' in source.config)) throw notFound('Source')
+        if (isInWork(source.status))
+          throw conflict('This website is being crawled. Wait until its status is ready.')
+        const now = timestamp(clock)
+        const config = { ...source.config, startedAt: now }
+        const status = 'crawling' as const
+        await updateSource(transaction, id, { status, error: null, progress: 0, config, updated_at: now })
+        await resetQueue(transaction, id, config.url)
+        await outbox.add(sourceJob(crawlJobName, id))
+        return { ...source, status }
+      })
+    },
+  }
+}
+
+export type CrawlsService = ReturnType<typeof createCrawlsService>
+
+function configOf(crawl: NewCrawl, bounds: CrawlBounds, now: string): CrawlConfig {
+  if (crawl.render === 'always')
+    throw invalid('render', 'cannot be "always": there is no browser to render pages in. Use auto or never')
+  return {
+    url: startUrl(crawl.url),
+    maxPages: crawl.maxPages ?? Math.min(usual.maxPages, bounds.maxPages),
+    maxDepth: crawl.maxDepth ?? Math.min(usual.maxDepth, bounds.maxDepth),
+    includePatterns: usable('includePatterns', crawl.includePatterns),
+    excludePatterns: usable('excludePatterns', crawl.excludePatterns),
+    useSitemap: crawl.useSitemap ?? false,
+    render: 'never',
+    startedAt: now,
+  }
+}
+
+function startUrl(text: string): string {
+  const target = parseTarget(text)
+  if (!target.ok) throw invalid('url', target.reason)
+  const url = pageUrl(target.url.href)
+  if (url === undefined) throw invalid('url', 'is too long')
+  return url
+}
+
+function usable(field: string, patterns: readonly string[] = []): string[] {
+  for (const pattern of patterns) {
+    const problem = patternProblem(pattern)
+    if (problem !== undefined) throw invalid(field, `${JSON.stringify(pattern)} ${problem}`)
+  }
+  return [...patterns]
+}

@@ -1,0 +1,53 @@
+import type { Clock } from '#platform/clock.ts'
+import { timestamp } from '#platform/clock.ts'
+import { AppError } from '#platform/errors.ts'
+import type { Transact } from '#platform/jobs/jobs.ts'
+import { JobYields } from '#platform/jobs/jobs.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import { clearQueue } from './crawl/crawl.repository.ts'
+import type { SourceEvents } from './sources.events.ts'
+import { updateSource } from './sources.repository.ts'
+import type { CrawlConfig, Source } from './sources.schema.ts'
+
+/** How processing ends: written down together with the news of it. */
+export function createOutcomes({ transact, clock }: { transact: Transact<SourceEvents>; clock: Clock }) {
+  return {
+    async finish(
+      { agentId, db }: AgentHandle,
+      { id, name }: Source,
+      result: { chunks: number; config?: CrawlConfig },
+    ): Promise<void> {
+      await transact({ agentId, db }, async (transaction, outbox) => {
+        const outcome = { status: 'ready' as const, error: null, progress: 1, updated_at: timestamp(clock) }
+        if (!(await updateSource(transaction, id, { ...outcome, ...result }))) return
+        await clearQueue(transaction, id)
+        await outbox.tell('source.ready', { agentId, sourceId: id, name, chunks: result.chunks })
+      })
+    },
+
+    /** What was found in the source before stays searchable. */
+    async fail(
+      { agentId, db }: AgentHandle,
+      { id, name }: Source,
+      error: string,
+      result: { config?: CrawlConfig } = {},
+    ): Promise<void> {
+      await transact({ agentId, db }, async (transaction, outbox) => {
+        const outcome = { status: 'error' as const, error, updated_at: timestamp(clock) }
+        if (!(await updateSource(transaction, id, { ...outcome, ...result }))) return
+        await clearQueue(transaction, id)
+        await outbox.tell('source.error', { agentId, sourceId: id, name, error })
+      })
+    },
+  }
+}
+
+/** The error's message will stand on the source: what is no message for people is told by the log alone. */
+export function presentable(error: unknown, signal: AbortSignal): unknown {
+  if (error instanceof AppError || error instanceof JobYields || signal.aborted) return error
+  return new AppError(
+    'INTERNAL_ERROR',
+    'something unexpected happened, which the log of the server tells of.',
+    { cause: error },
+  )
+}

@@ -1,0 +1,73 @@
+/** A website on this machine, for crawls: what it answers is up to the test, and it remembers what it was asked. */
+import { once } from 'node:events'
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export interface SiteAnswer {
+  status?: number
+  headers?: Record<string, string>
+  body?: string | Uint8Array
+}
+
+export interface SiteRequest {
+  /** With the query. */
+  path: string
+  headers: IncomingHttpHeaders
+}
+
+/** Undefined for a page that is not there; null where `response` is answered by the test itself. */
+export type AnswerSite = (
+  request: SiteRequest,
+  response: ServerResponse,
+) => SiteAnswer | string | undefined | null | Promise<SiteAnswer | string | undefined | null>
+
+export interface Site {
+  /** Without a slash at the end. */
+  url: string
+  requests: SiteRequest[]
+  /** Paths of the pages that were asked for, without robots.txt. */
+  asked(): string[]
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** A page of this title that links to these addresses. */
+export function page(title: string, links: readonly string[] = [], text = ''): string {
+  const list = links.map(link => `<li><a href="${link}">to ${link}</a></li>`).join('')
+  return `<!doctype html><html><head><title>${title}</title></head><body>
+    <main><h1>${title}</h1><p>The page of ${title} tells of ${title}. ${text}</p></main><ul>${list}</ul></body></html>`
+}
+
+/** A string is a page of HTML. */
+export async function startSite(answer: AnswerSite): Promise<Site> {
+  const requests: SiteRequest[] = []
+  const server = createServer((incoming, response) => {
+    const request = { path: incoming.url ?? '', headers: incoming.headers }
+    requests.push(request)
+    void Promise.resolve(answer(request, response)).then(given => {
+      if (given === null) return
+      const whole =
+        typeof given === 'string' ? { body: given } : (given ?? { status: 404, body: 'Not here.' })
+      response.writeHead(whole.status ?? 200, { 'content-type': 'text/html', ...whole.headers })
+      response.end(whole.body)
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    asked: () => requests.map(({ path }) => path).filter(path => path !== '/robots.txt'),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+/** A site of fixed pages, by path. */
+export function sitePages(pages: Record<string, SiteAnswer | string>): AnswerSite {
+  return ({ path }) => pages[path]
+}
