@@ -43,6 +43,7 @@ describe('without any variable', () => {
         embeddingModel: undefined,
       },
       chatMaxIterations: 8,
+      crawlBounds: { maxPages: 50, maxDepth: 5 },
       maxUploadBytes: 26_214_400,
       fileBucket: undefined,
       sqliteSynchronous: 'normal',

@@ -7,6 +7,7 @@ import { testApp } from '#test/support/build-app.ts'
 import type { CrawledSource } from '#test/support/crawl.ts'
 import { crawl, crawlAgain, crawled, forCrawls, pathsOf, startCrawl } from '#test/support/crawl.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
+import { startModelServer } from '#test/support/model-server.ts'
 import type { Site, SiteAnswer, SiteRequest } from '#test/support/site-server.ts'
 import { page, startSite } from '#test/support/site-server.ts'
 import { createCrawlThreads } from './crawl/crawl-threads.ts'
@@ -19,7 +20,10 @@ import type { SearchResult } from './sources.schema.ts'
 const sources = '/api/agents/default/sources'
 
 /** A website whose pages change under the crawler. */
-async function setStage(first: Record<string, SiteAnswer | string>, options: { clock?: Clock } = {}) {
+async function setStage(
+  first: Record<string, SiteAnswer | string>,
+  options: { clock?: Clock; environment?: Record<string, string> } = {},
+) {
   const pages = new Map(Object.entries(first))
   /** Answers for pages that are held back until it is called. */
   const held = new Map<string, PromiseWithResolvers<void>>()
@@ -121,6 +125,25 @@ describe(`crawling again ${row('POST /api/agents/{id}/sources/{sourceId}/reindex
     const again = await crawlAgain(app, source.id)
     expect(again.config).toMatchObject({ changedPages: 0, unchangedPages: 1 })
     expect(await chunksOf(app)).toEqual(before)
+  })
+
+  it('indexes all pages anew for another embedding, without calling them changed', async () => {
+    const server = await startModelServer(({ body }) => {
+      const { input } = body as { input: string[] }
+      const data = input.map((text, index) => ({ index, embedding: [text.length, 1] }))
+      return { json: { object: 'list', data, model: 'm', usage: { prompt_tokens: 1, total_tokens: 1 } } }
+    })
+    onTestFinished(() => server[Symbol.asyncDispose]())
+    const environment = { ...forCrawls, OPENAI_COMPATIBLE_BASE_URL: server.url }
+    const { app, site } = await setStage({ '/': page('Start', ['/a']), '/a': page('Alder') }, { environment })
+    const source = await crawl(app, { url: site.url })
+    const before = await chunksOf(app)
+    const settings = { embedding_provider: 'openai-compatible', embedding_model: 'm' }
+    await app.call('PUT', '/api/agents/default/settings', { body: settings })
+    const again = await crawlAgain(app, source.id)
+    expect(again).toMatchObject({ status: 'ready', config: { changedPages: 0, unchangedPages: 2 } })
+    expect((await chunksOf(app)).filter(chunk => before.includes(chunk))).toEqual([])
+    expect(server.requests).toHaveLength(2)
   })
 
   it('takes out pages that are gone, and those that nothing leads to', async () => {

@@ -216,7 +216,8 @@ describe('which pages belong to a site', () => {
     const canonical = page('Same').replace('<title>', '<link rel="canonical" href="/same"><title>')
     const site = await siteOf(
       sitePages({
-        '/': page('Start', ['/old', '/new', '/same?print=1', '/same', '/same?x=2']),
+        '/': page('Start', ['/old', '/new', '/same?print=1', '/same', '/same?x=2', '/last']),
+        '/last': page('Last'),
         '/old': { status: 301, headers: { location: 'new' } },
         '/new': page('New'),
         '/same?print=1': canonical,
@@ -224,9 +225,9 @@ describe('which pages belong to a site', () => {
         '/same': canonical,
       }),
     )
-    const source = await crawl(app, { url: site.url })
-    expect(pathsOf(source)).toEqual(['/', '/new', '/same'])
-    expect(source.chunks).toBe(3)
+    const source = await crawl(app, { url: site.url, maxPages: 4 })
+    expect(pathsOf(source)).toEqual(['/', '/last', '/new', '/same'])
+    expect(source.chunks).toBe(4)
     expect(source.config.failedPages).toEqual([])
   })
 

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
+import { randomIds } from '#platform/ids.ts'
 import { chunkOf, setSearchStage } from '#test/support/search-stage.ts'
 import type { Chunk } from '../chunking/chunk-document.ts'
-import { continueDraft, hide, unsettle } from './generations.ts'
+import { continueDraft, hide, takeOver, unsettle } from './generations.ts'
 import type { IndexWriter } from './index-writer.ts'
+import { createIndexWriter } from './index-writer.ts'
 
 const texts = (word: string, count: number) =>
   Array.from({ length: count }, (_, index) => `${word} tea number ${index}`)
@@ -96,4 +98,32 @@ test('removal ends the attempts at a source, and its row takes all that is known
   await expect(unsettle(db, { sourceId: 'manual', attempt: 'second' })).rejects.toThrow(/foreign key/i)
   await expect(second(writer => writer.start('manual'))).rejects.toThrow(/foreign key/i)
   expect(await db.selectFrom('chunk_generations').selectAll().execute()).toEqual([])
+})
+
+test('documents of a source are shown and removed one by one, by the run alone that has taken the source over', async () => {
+  const { db, search, stored, write } = await setTwoAttempts()
+  const page = <Result>(document: string, attempt: string, work: (writer: IndexWriter) => Promise<Result>) =>
+    write((_, own) => work(createIndexWriter({ db: own, ids: randomIds, attempt, document })))
+  const put = (word: string) => async (writer: IndexWriter) => {
+    await writer.start('manual')
+    await writer.add('manual', chunksOf(word, 1))
+    return await writer.finish('manual')
+  }
+  await takeOver(db, { sourceId: 'manual', attempt: 'first' })
+  expect(await page('a', 'first', put('alder'))).toBe(1)
+  expect(await page('b', 'first', put('birch'))).toBe(1)
+  expect(await page('a', 'first', put('ash'))).toBe(1)
+  expect(await stored()).toEqual(['birch tea number 0', 'ash tea number 0'])
+
+  await takeOver(db, { sourceId: 'manual', attempt: 'second' })
+  for (const document of ['a', 'c']) await expect(page(document, 'first', put('late'))).rejects.toThrow(ended)
+  await expect(page('b', 'first', writer => writer.remove('manual'))).rejects.toThrow(ended)
+  await page('b', 'second', writer => writer.remove('manual'))
+  expect((await search('tea')).map(({ content }) => content)).toEqual(['ash tea number 0'])
+  expect(
+    await db.selectFrom('chunk_generations').select(['document', 'settled']).orderBy('document').execute(),
+  ).toEqual([
+    { document: '', settled: 1 },
+    { document: 'a', settled: 1 },
+  ])
 })
