@@ -210,7 +210,9 @@ describe('an answer that fails', () => {
     const answer = await stream(path, {})
     await answer.until('content_delta')
     const { agentDatabases } = app.service.foundation
-    await agentDatabases.use(path.split('/')[3] ?? '', ({ db }) => db.schema.dropTable('messages').execute())
+    await agentDatabases.use(path.split('/')[3] ?? '', async ({ db }) => {
+      for (const table of ['tool_approvals', 'messages']) await db.schema.dropTable(table).execute()
+    })
     held.open()
     const events = await answer.rest()
     expect(events).toEqual([{ type: 'error', message: expect.any(String), code: 'INTERNAL_ERROR' }])
