@@ -1,9 +1,12 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 const shared = { testTimeout: 30_000, hookTimeout: 60_000, pool: 'forks' as const }
 
 export default defineConfig({
   test: {
+    // Many tests wait for databases, processes and time-outs of their own: one worker would leave a small machine idle.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [
       {
         test: {
