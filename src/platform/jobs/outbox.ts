@@ -164,7 +164,8 @@ export async function requeueEntry(db: OutboxDatabase, held: Held, now: number):
   return await isChanged(
     heldEntry(db, held).set(old => ({
       attempts: old('attempts', '-', 1),
-      run_at: toText(now),
+      // A millisecond later, so that what became due in this one goes first.
+      run_at: toText(now + 1),
       ...unleased,
     })),
   )
