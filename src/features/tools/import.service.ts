@@ -1,6 +1,6 @@
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
-import { invalid } from '#platform/errors.ts'
+import { AppError, invalid } from '#platform/errors.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'
 import { inTransaction } from '#platform/transaction.ts'
@@ -39,7 +39,7 @@ export function createImportService(needs: Needs) {
   async function fetchDocument(url: string, signal: AbortSignal): Promise<ImportedDocument> {
     const accept = 'application/json, application/yaml;q=0.9, */*;q=0.5'
     const limits = { timeoutMs: fetchTimeoutMs, maxBytes, signal }
-    const answer = await outbound.fetch(url, { ...limits, headers: { accept } })
+    const answer = await outbound.fetch(url, { ...limits, headers: { accept } }).catch(refuseAddress)
     if (answer.status >= 400)
       throw invalid('url', `this address answered with status ${answer.status} instead of a document`)
     return readDocument({ text: answer.text(), documentUrl: answer.url }, signal)
@@ -74,6 +74,12 @@ export function createImportService(needs: Needs) {
       return store(agent, document, { cluster, requiresApproval: options.requiresApproval ?? false })
     },
   }
+}
+
+/** An address from which no document comes is the caller's to mend. */
+function refuseAddress(error: unknown): never {
+  if (error instanceof AppError && error.code === 'OUTBOUND_FAILED') throw invalid('url', error.message)
+  throw error
 }
 
 export type ImportService = ReturnType<typeof createImportService>
