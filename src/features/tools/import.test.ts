@@ -191,7 +191,7 @@ describe('an import', () => {
     ['an address of another scheme', { url: 'file:///etc/passwd' }],
     ['an address inside', { url: 'http://169.254.169.254/openapi.json' }],
     ['an address that is none', { url: 'example' }],
-    ['an address where nobody answers', { url: 'http://127.0.0.1:8/openapi.json' }],
+    ['an address where nobody answers', { url: 'http://127.0.0.1:10/openapi.json' }],
     ['a cluster of a wrong type', { spec: {}, cluster: 7 }],
   ])(`is refused for %s`, async (_case, body) => {
     const path = await newAgent()
