@@ -75,6 +75,8 @@ export type Vector = Float32Array | Uint8Array
 
 export interface NearestQuery {
   vector: Vector
+  /** Of a vector of bits, where they are known: the values of which the bits are the signs. */
+  values?: Float32Array | undefined
   /** At most 4096. */
   limit: number
   /** Selects the sequences of the chunks that count; all do without it. */
