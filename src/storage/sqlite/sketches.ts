@@ -57,9 +57,9 @@ function flips(index: number, seed: number): boolean {
   return ((hash ^ (hash >>> 13)) & 1) === 1
 }
 
-/** Bytes of a sketch that are looked at first, and how many vectors then go on to the rest, at least. */
+/** Bytes of a sketch that are looked at first, and the share of the vectors that go on to the rest, or how many at least. */
 const firstBytes = 32
-const share = 1 / 6
+const share = 1 / 8
 const leastKept = 4
 
 /** Keeps the sketches that come nearest to a query while blocks of them pass by. */
@@ -69,33 +69,34 @@ export function createScan(values: Float32Array, wanted: number) {
   const estimates: number[] = []
   const cut = createCut(values.subarray(0, firstBytes * 8), wanted * leastKept)
 
-  function partOf(sketches: Uint8Array, at: number, from: number, to: number): number {
-    let sum = 0
-    for (let byte = from; byte < to; byte += 1) sum += sums[(byte << 8) | (sketches[at + byte] ?? 0)] ?? 0
-    return sum
-  }
-
   return {
     /** @param within the sequences that count; all do without it. */
     add(first: number, sketches: Uint8Array, within?: ReadonlySet<number>): void {
       const threshold = cut.threshold()
       for (let at = 0, sequence = first; at < sketches.length; at += sketchBytes, sequence += 1) {
         if (((sketches[at] ?? 0) & presence) === 0 || (within && !within.has(sequence))) continue
-        const begin = partOf(sketches, at, 0, firstBytes)
+        const begin = sumOf(sums, sketches, at, 0, firstBytes)
         cut.count(begin)
         if (begin < threshold) continue
         sequences.push(sequence)
-        estimates.push(begin + partOf(sketches, at, firstBytes, sketchBytes))
+        estimates.push(begin + sumOf(sums, sketches, at, firstBytes, sketchBytes))
       }
     },
 
     /** The sequences of the nearest ones, in no order. */
     nearest(): number[] {
       if (sequences.length <= wanted) return sequences
-      const last = Float64Array.from(estimates).sort()[estimates.length - wanted] ?? 0
+      const last = Float32Array.from(estimates).sort()[estimates.length - wanted] ?? 0
       return sequences.filter((_, index) => (estimates[index] ?? 0) >= last)
     },
   }
+}
+
+/** The loop in which a search spends its time: everything that it needs is passed to it. */
+function sumOf(sums: Float32Array, sketches: Uint8Array, at: number, from: number, to: number): number {
+  let sum = 0
+  for (let byte = from; byte < to; byte += 1) sum += sums[(byte << 8) | (sketches[at + byte] ?? 0)] ?? 0
+  return sum
 }
 
 /** For each byte of a sketch and each value of that byte, what its eight bits add up to. */
@@ -117,19 +118,20 @@ function sumsOf(values: Float32Array): Float32Array {
 function createCut(values: Float32Array, least: number) {
   const classes = 1024
   const most = values.reduce((sum, value) => sum + Math.abs(value), 0) || 1
-  const counts = new Uint32Array(classes)
+  const scale = classes / 2 / most
+  const counts = new Uint32Array(classes + 1)
   let total = 0
   return {
     count(value: number): void {
-      const place = Math.floor(((value / most + 1) / 2) * (classes - 1))
+      const place = ((value + most) * scale) | 0
       counts[place] = (counts[place] ?? 0) + 1
       total += 1
     },
     threshold(): number {
       let room = Math.max(least, total * share)
-      for (let place = classes - 1; place >= 0; place -= 1) {
+      for (let place = classes; place >= 0; place -= 1) {
         room -= counts[place] ?? 0
-        if (room <= 0) return ((2 * place) / (classes - 1) - 1) * most
+        if (room <= 0) return place / scale - most
       }
       return Number.NEGATIVE_INFINITY
     },
