@@ -8,7 +8,13 @@
 import type { QueryExecutorProvider, RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Found, NearestQuery, Vector, VectorSpace } from '../search-engine.ts'
-import { checkDimensions, hasDirection, similarityOf, vectorTableName, vectorTablePrefix } from '../vector-space.ts'
+import {
+  checkDimensions,
+  hasDirection,
+  similarityOf,
+  vectorTableName,
+  vectorTablePrefix,
+} from '../vector-space.ts'
 import { isDuplicate } from './errors.ts'
 import { nearestAmongBytes, toBytes } from './exact-scan.ts'
 import { extensionSchema } from './vector-extension.ts'

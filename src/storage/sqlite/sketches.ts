@@ -45,7 +45,8 @@ function rotated(vector: Vector): Float32Array {
   const values = new Float32Array(size)
   values.set(vector)
   for (const seed of [0x9e37_79b1, 0x85eb_ca77]) {
-    for (let index = 0; index < size; index += 1) if (flips(index, seed)) values[index] = -(values[index] ?? 0)
+    for (let index = 0; index < size; index += 1)
+      if (flips(index, seed)) values[index] = -(values[index] ?? 0)
     rotate(values)
   }
   return values.subarray(0, sketchBits)
