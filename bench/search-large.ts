@@ -1,0 +1,210 @@
+/**
+ * A search over 100,000 chunks, in the threads of the service but without HTTP: how long it takes, what the nearest
+ * vectors cost beside sqlite-vec's exact scan of the same ones, how many of its ten nearest they hold, and what the
+ * process keeps in memory afterwards. On the server of DATABASE_URL there is no reference, since all is exact there.
+ */
+import { DatabaseSync } from 'node:sqlite'
+import { sql } from 'kysely'
+import { load } from 'sqlite-vec'
+import { withAgentDatabase } from '#features/sources/search/agent-database.ts'
+import { builtinSpace } from '#features/sources/search/builtin-space.ts'
+import { createIndexWriter } from '#features/sources/search/index-writer.ts'
+import { createSearchIndex } from '#features/sources/search/search-index.ts'
+import { embedQuery } from '#models/builtin-embedding.ts'
+import { queryTerms } from '#models/text-analysis.ts'
+import { randomIds } from '#platform/ids.ts'
+import { createLog } from '#platform/log.ts'
+import { createWorkerPool } from '#platform/workers/worker-pool.ts'
+import type { NearestQuery, SearchDatabase, VectorSpace } from '#storage/search-engine.ts'
+import { similarityOf, vectorTableName } from '#storage/vector-space.ts'
+import { openAgentDatabases } from './support/database.ts'
+import { chunkOf, makeSource } from './support/source.ts'
+import { median, percentile, randomNumbers } from './support/statistics.ts'
+import type { Row } from './support/table.ts'
+import { printTable, rounded } from './support/table.ts'
+import { createWriter } from './support/text.ts'
+
+const chunks = Number(process.env.BENCH_CHUNKS ?? 100_000)
+const chunksAtOnce = 1000
+const searches = 100
+const vectorQueries = 30
+const provider: VectorSpace = { id: 'benchmark/dense', dimensions: 384, form: 'floats' }
+
+const databases = await openAgentDatabases()
+const pool = createWorkerPool({ log: createLog('silent') })
+try {
+  const path = await databases.make('large')
+  await withAgentDatabase(path, { readOnly: false }, fill)
+  const rows = [...(await measureSearch(path)), ...(await measureVectors(path))]
+  printTable(`search in ${chunks} chunks`, 'sqlite-vec, which compares all vectors', rows)
+} finally {
+  await pool.close()
+  await databases.close()
+}
+
+async function fill(database: SearchDatabase): Promise<void> {
+  const { db, engine } = database
+  await makeSource(database)
+  const text = createWriter(3)
+  const index = createIndexWriter({ db: database, ids: randomIds, attempt: 'benchmark' })
+  await index.start('source')
+  for (let written = 0; written < chunks; written += chunksAtOnce)
+    await index.add(
+      'source',
+      Array.from({ length: chunksAtOnce }, () => chunkOf(text.text(900))),
+    )
+  await index.finish('source')
+  const makeVector = topicVectors(11)
+  await engine.createVectors(db, provider)
+  for (let sequence = 1; sequence <= chunks; sequence += chunksAtOnce)
+    await db.transaction().execute(async transaction => {
+      for (let at = 0; at < chunksAtOnce; at += 1)
+        await engine.writeVector(transaction, provider, sequence + at, makeVector())
+    })
+}
+
+/** Vectors as those of texts: each is near a topic, some way from a second one, and has something of its own. */
+function topicVectors(seed: number): () => Float32Array {
+  const random = randomNumbers(seed)
+  const direction = (length: number) => {
+    const scale = length / Math.sqrt(provider.dimensions / 12)
+    return Float32Array.from({ length: provider.dimensions }, () => (random() - 0.5) * scale)
+  }
+  const topics = Array.from({ length: 2000 }, () => direction(1))
+  const topic = () => topics[Math.floor(random() * topics.length)] ?? direction(1)
+  return () => {
+    const [first, second, own] = [topic(), topic(), direction(0.7)]
+    return own.map((value, index) => value + (first[index] ?? 0) + 0.5 * (second[index] ?? 0))
+  }
+}
+
+async function measureSearch(path: string): Promise<Row[]> {
+  const index = createSearchIndex({ readers: pool, writers: pool })
+  const writer = createWriter(4)
+  const times: number[] = []
+  const before = process.memoryUsage()
+  const busy = process.cpuUsage()
+  for (let number = -20; number < searches; number += 1) {
+    const text = writer.words(3 + (Math.abs(number) % 8))
+    const begun = performance.now()
+    await index.search(path, { text, limit: 10 })
+    if (number >= 0) times.push(performance.now() - begun)
+  }
+  const { user, system } = process.cpuUsage(busy)
+  const each = (user + system) / 1000 / (searches + 20)
+  const kept = (process.memoryUsage().rss - before.rss) / 1024 ** 2
+  const what = `search, p50 of ${searches}`
+  return [
+    line(what, median(times), { bar: { most: 20 } }),
+    line('  p99', percentile(times, 0.99)),
+    line('  processor time', each),
+    {
+      what: '  memory held more',
+      service: `${rounded(kept)} MB`,
+      figure: kept,
+      unit: 'MB',
+      bar: { most: 64 },
+    },
+  ]
+}
+
+function line(what: string, figure: number, rest: Partial<Row> = {}): Row {
+  return { what, service: `${rounded(figure)} ms`, figure, unit: 'ms', ...rest }
+}
+
+async function measureVectors(path: string): Promise<Row[]> {
+  const writer = createWriter(5)
+  const makeVector = topicVectors(11)
+  // As those that were stored begin, so that each query is near some.
+  const kinds: [string, VectorSpace, () => Omit<NearestQuery, 'limit'>][] = [
+    [
+      'built-in vectors',
+      builtinSpace,
+      () => embedQuery(queryTerms(writer.words(8)), () => 1) ?? { vector: new Uint8Array(512) },
+    ],
+    [`${provider.dimensions} floats`, provider, () => ({ vector: blur(makeVector()) })],
+  ]
+  return await withAgentDatabase(path, { readOnly: true }, async database => {
+    const rows: Row[] = []
+    for (const [what, space, ask] of kinds) rows.push(...(await compare(database, what, space, ask)))
+    return rows
+  })
+}
+
+const noise = randomNumbers(17)
+
+function blur(vector: Float32Array): Float32Array {
+  return vector.map(value => value + (noise() - 0.5) * 0.1)
+}
+
+async function compare(
+  { db, engine }: SearchDatabase,
+  what: string,
+  space: VectorSpace,
+  ask: () => Omit<NearestQuery, 'limit'>,
+): Promise<Row[]> {
+  const exact = process.env.DATABASE_URL === undefined ? await exactScan(db, space) : undefined
+  const [times, references, recalls]: [number[], number[], number[]] = [[], [], []]
+  for (let number = -5; number < vectorQueries; number += 1) {
+    const query = { ...ask(), limit: 100 }
+    const { result, milliseconds } = await processorTime(() => engine.nearestByVector(db, space, query))
+    const reference = exact && (await processorTime(async () => exact(query)))
+    if (number < 0) continue
+    times.push(milliseconds)
+    if (reference === undefined) continue
+    references.push(reference.milliseconds)
+    // Others that are as near as the tenth are as good as it.
+    const least = (reference.result[9]?.similarity ?? 0) - 1e-6
+    recalls.push(result.slice(0, 10).filter(({ similarity }) => similarity >= least).length / 10)
+  }
+  const own = median(times)
+  if (exact === undefined) return [line(`${what}: processor time`, own)]
+  const recall = recalls.reduce((sum, one) => sum + one, 0) / recalls.length
+  const ratio = median(references) / own
+  return [
+    {
+      what: `${what}: processor time`,
+      service: `${rounded(own)} ms`,
+      reference: `${rounded(median(references))} ms`,
+      figure: ratio,
+      unit: '×',
+    },
+    { what: '  recall@10', service: recall.toFixed(3), figure: recall, unit: '×', bar: { least: 0.98 } },
+  ]
+}
+
+/** The same vectors in a table of sqlite-vec. */
+async function exactScan(db: SearchDatabase['db'], space: VectorSpace) {
+  const database = new DatabaseSync(':memory:', { allowExtension: true })
+  load(database)
+  const [type, cast] =
+    space.form === 'bits'
+      ? [`bit[${space.dimensions}]`, 'vec_bit']
+      : [`float[${space.dimensions}] distance_metric=cosine`, 'vec_f32']
+  database.exec(`create virtual table vectors using vec0(embedding ${type})`)
+  const insert = database.prepare(`insert into vectors (rowid, embedding) values (?, ${cast}(?))`)
+  database.exec('begin')
+  for (let last = 0; ; ) {
+    const { rows } = await sql<{ sequence: number; embedding: Uint8Array }>`
+      select sequence, embedding from ${sql.table(vectorTableName(space))}
+      where sequence > ${last} order by sequence limit 5000`.execute(db)
+    for (const { sequence, embedding } of rows) insert.run(BigInt(sequence), embedding)
+    last = rows.at(-1)?.sequence ?? last
+    if (rows.length === 0) break
+  }
+  database.exec('commit')
+  const nearest = database.prepare(
+    `select rowid, distance from vectors where embedding match ${cast}(?) and k = ?`,
+  )
+  return ({ vector, limit }: NearestQuery) =>
+    nearest
+      .all(new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength), limit)
+      .map(({ distance }) => ({ similarity: similarityOf(space, Number(distance)) }))
+}
+
+async function processorTime<Result>(work: () => Promise<Result>) {
+  const before = process.cpuUsage()
+  const result = await work()
+  const { user, system } = process.cpuUsage(before)
+  return { result, milliseconds: (user + system) / 1000 }
+}
