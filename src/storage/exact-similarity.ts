@@ -1,14 +1,30 @@
-import type { Vector, VectorSpace } from './search-engine.ts'
+import { sumOf, sumsOf } from './bit-sums.ts'
+import type { NearestQuery, Vector, VectorSpace } from './search-engine.ts'
 import { similarityOf } from './vector-space.ts'
 
 /** Tells how similar vectors are to this one, given their bytes as they are stored; 0 to 1. */
-export function similarityTo(space: VectorSpace, vector: Vector): (stored: Uint8Array) => number {
+export function similarityTo(
+  space: VectorSpace,
+  { vector, values }: Pick<NearestQuery, 'vector' | 'values'>,
+): (stored: Uint8Array) => number {
   if (space.form === 'floats') {
     const wanted = unit(vector)
     return stored => Math.min(1, Math.max(0, cosine(wanted, floatsOf(stored))))
   }
+  if (values !== undefined) return similarityToValues(values)
   const wanted = wordsOf(vector)
   return stored => similarityOf(space, differing(wanted, wordsOf(stored)))
+}
+
+/**
+ * The cosine between values and bits: half as far off as that between bits alone. The size of a bit's value is unknown;
+ * of values that are spread like the normal distribution it is the root of 2/π, in units of their standard deviation.
+ */
+function similarityToValues(values: Float32Array): (stored: Uint8Array) => number {
+  const sums = sumsOf(values)
+  const square = values.reduce((sum, value) => sum + value * value, 0)
+  const whole = Math.sqrt((square * values.length * 2) / Math.PI)
+  return stored => Math.min(1, Math.max(0, sumOf(sums, stored, 0, 0, stored.length) / whole))
 }
 
 function unit(vector: Vector): Float32Array<ArrayBuffer> {

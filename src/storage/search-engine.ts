@@ -75,7 +75,7 @@ export type Vector = Float32Array | Uint8Array
 
 export interface NearestQuery {
   vector: Vector
-  /** Of a vector of bits, where they are known: the values of which the bits are the signs. */
+  /** Of a vector of bits: the values of which they are the signs, which an engine may take for a closer look. */
   values?: Float32Array | undefined
   /** At most 4096. */
   limit: number

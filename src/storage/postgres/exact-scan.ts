@@ -17,7 +17,7 @@ export async function nearestAmongBytes(
   { space, table }: { space: VectorSpace; table: Expression<unknown> },
   { vector, limit, within }: NearestQuery,
 ): Promise<Found[]> {
-  const similarity = similarityTo(space, vector)
+  const similarity = similarityTo(space, { vector })
   const filter = within === undefined ? sql`` : sql`and sequence in ${within}`
   let best: Found[] = []
   for (let last = 0; ; ) {

@@ -6,14 +6,13 @@ import { checkDimensions, hasDirection, vectorTableName } from '../vector-space.
 import { bitValues, createScan } from './sketches.ts'
 import { sketchesOf, sketchesPerBlock, vectorTables } from './vectors.ts'
 
-/** Vectors that get an exact look, for each that is wanted and at all. */
-const looksPerResult = 8
-const leastLooks = 800
+/** Vectors that get an exact look for each that is wanted, at least. */
+const looksPerResult = 2
 
 /** Rows of sketches that are held at a time: 4 MiB. */
 const blocksAtOnce = 256
 
-/** The contract stands in `search-engine.ts`. All vectors are compared where there are no more than so many looks. */
+/** The contract stands in `search-engine.ts`. */
 export async function nearestByVector(
   db: QueryExecutorProvider,
   space: VectorSpace,
@@ -27,7 +26,7 @@ export async function nearestByVector(
     select sequence, embedding from ${sql.table(table)}
     where sequence in (select value from json_each(${JSON.stringify(candidates)}))
   `.execute(db)
-  const similarity = similarityTo(space, query.vector)
+  const similarity = similarityTo(space, query)
   return rows
     .map(({ sequence, embedding }) => ({ sequence, similarity: similarity(embedding) }))
     .sort((one, other) => other.similarity - one.similarity || one.sequence - other.sequence)
@@ -40,7 +39,7 @@ async function readSketches(
   space: VectorSpace,
   query: NearestQuery,
 ): Promise<number[]> {
-  const scan = createScan(bitValues(space, query), Math.max(leastLooks, query.limit * looksPerResult))
+  const scan = createScan(bitValues(space, query), query.limit * looksPerResult)
   const within = await selected(db, query)
   for (let last = -1; ; ) {
     const { rows } = await sql<{ block: number; sketches: Uint8Array }>`

@@ -4,6 +4,7 @@
  * since a bit on one side alone costs half as much precision as on both.
  */
 import { rotate } from '#platform/rotate.ts'
+import { sumOf, sumsOf } from '../bit-sums.ts'
 import type { NearestQuery, Vector, VectorSpace } from '../search-engine.ts'
 
 const sketchBits = 1024
@@ -61,14 +62,19 @@ function flips(index: number, seed: number): boolean {
 /** Bytes of a sketch that are looked at first, and the share of the vectors that go on to the rest, or how many at least. */
 const firstBytes = 32
 const share = 1 / 8
-const leastKept = 4
+const leastKept = 3200
+
+/** The more vectors there are, the more of them have a sketch as near as those of the nearest. */
+function looksAmong(total: number): number {
+  return Math.min(1600, 200 + total / 16)
+}
 
 /** Keeps the sketches that come nearest to a query while blocks of them pass by. */
-export function createScan(values: Float32Array, wanted: number) {
+export function createScan(values: Float32Array, leastWanted: number) {
   const sums = sumsOf(values)
   const sequences: number[] = []
   const estimates: number[] = []
-  const cut = createCut(values.subarray(0, firstBytes * 8), wanted * leastKept)
+  const cut = createCut(values.subarray(0, firstBytes * 8), Math.max(leastKept, 2 * leastWanted))
 
   return {
     /** @param within the sequences that count; all do without it. */
@@ -86,33 +92,12 @@ export function createScan(values: Float32Array, wanted: number) {
 
     /** The sequences of the nearest ones, in no order. */
     nearest(): number[] {
+      const wanted = Math.max(leastWanted, Math.ceil(looksAmong(cut.total())))
       if (sequences.length <= wanted) return sequences
       const last = Float32Array.from(estimates).sort()[estimates.length - wanted] ?? 0
       return sequences.filter((_, index) => (estimates[index] ?? 0) >= last)
     },
   }
-}
-
-/** The loop in which a search spends its time: everything that it needs is passed to it. */
-function sumOf(sums: Float32Array, sketches: Uint8Array, at: number, from: number, to: number): number {
-  let sum = 0
-  for (let byte = from; byte < to; byte += 1) sum += sums[(byte << 8) | (sketches[at + byte] ?? 0)] ?? 0
-  return sum
-}
-
-/** For each byte of a sketch and each value of that byte, what its eight bits add up to. */
-function sumsOf(values: Float32Array): Float32Array {
-  const sums = new Float32Array(sketchBytes * 256)
-  for (let byte = 0; byte < sketchBytes; byte += 1) {
-    const eight = values.subarray(byte * 8, byte * 8 + 8)
-    sums[byte << 8] = -eight.reduce((sum, value) => sum + value, 0)
-    for (let bits = 1; bits < 256; bits += 1) {
-      const highest = 31 - Math.clz32(bits)
-      const rest = sums[(byte << 8) | (bits ^ (1 << highest))] ?? 0
-      sums[(byte << 8) | bits] = rest + 2 * (eight[highest] ?? 0)
-    }
-  }
-  return sums
 }
 
 /** Tells what the best of the values so far have at least, by counting values of about the same size. */
@@ -123,6 +108,7 @@ function createCut(values: Float32Array, least: number) {
   const counts = new Uint32Array(classes + 1)
   let total = 0
   return {
+    total: () => total,
     count(value: number): void {
       const place = ((value + most) * scale) | 0
       counts[place] = (counts[place] ?? 0) + 1
