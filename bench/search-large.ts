@@ -133,17 +133,22 @@ function line(what: string, figure: number, rest: Partial<Row> = {}): Row {
   return { what, service: `${rounded(figure)} ms`, figure, unit: 'ms', ...rest }
 }
 
+type Asked = Omit<NearestQuery, 'limit'>
+
+/** As the service asks: rare words count for more. */
+async function builtinQuery({ db, engine }: SearchDatabase, text: string): Promise<Asked> {
+  const { terms, chunks: all } = await engine.countTerms(db, queryTerms(text))
+  const asked = embedQuery([...terms.keys()], term => Math.log(1 + all / (terms.get(term) ?? 1)))
+  return asked ?? { vector: new Uint8Array(builtinSpace.dimensions / 8) }
+}
+
 async function measureVectors(path: string): Promise<Row[]> {
   const writer = createWriter(5)
   const makeVector = topicVectors(11)
   // As those that were stored begin, so that each query is near some.
-  const kinds: [string, VectorSpace, () => Omit<NearestQuery, 'limit'>][] = [
-    [
-      'built-in vectors',
-      builtinSpace,
-      () => embedQuery(queryTerms(writer.words(8)), () => 1) ?? { vector: new Uint8Array(512) },
-    ],
-    [`${provider.dimensions} floats`, provider, () => ({ vector: blur(makeVector()) })],
+  const kinds: [string, VectorSpace, (database: SearchDatabase) => Promise<Asked>][] = [
+    ['built-in vectors', builtinSpace, database => builtinQuery(database, writer.words(8))],
+    [`${provider.dimensions} floats`, provider, async () => ({ vector: blur(makeVector()) })],
   ]
   return await withAgentDatabase(path, { readOnly: true }, async database => {
     const rows: Row[] = []
@@ -157,15 +162,16 @@ function blur(vector: Float32Array): Float32Array {
 }
 
 async function compare(
-  { db, engine }: SearchDatabase,
+  database: SearchDatabase,
   what: string,
   space: VectorSpace,
-  ask: () => Omit<NearestQuery, 'limit'>,
+  ask: (database: SearchDatabase) => Promise<Asked>,
 ): Promise<Row[]> {
+  const { db, engine } = database
   const exact = process.env.DATABASE_URL === undefined ? await exactScans(db, space) : undefined
   const [times, references, recalls]: [number[], number[], number[]] = [[], [], []]
   for (let number = -5; number < vectorQueries; number += 1) {
-    const query = { ...ask(), limit: 100 }
+    const query = { ...(await ask(database)), limit: 100 }
     const { result, milliseconds } = await processorTime(() => engine.nearestByVector(db, space, query))
     const reference = exact && (await processorTime(async () => exact.bySqliteVec(query)))
     if (number < 0) continue

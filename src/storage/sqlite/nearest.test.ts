@@ -5,6 +5,7 @@ import { setEngineStage } from '#test/support/search-stage.ts'
 import { similarityTo } from '../exact-similarity.ts'
 import type { NearestQuery, Vector, VectorSpace } from '../search-engine.ts'
 import { nearestByVector } from './nearest.ts'
+import { sketchBytes } from './sketches.ts'
 import { createVectors, removeVectors, vectorTables, writeVector } from './vectors.ts'
 
 /** So many that only some of them get an exact look. */
@@ -93,6 +94,8 @@ test('a vector that was removed is not found, and one beside it is', async () =>
   expect(found.map(({ sequence }) => sequence)).toEqual([1, 3])
   const { rows } = await sql<{ sketches: Uint8Array }>`
     select sketches from ${sql.table(`${(await vectorTables(db))[0]}_sketches`)}`.execute(db)
-  const entries = [1, 2, 3].map(sequence => rows[0]?.sketches.slice(sequence * 128, sequence * 128 + 128))
+  const entries = [1, 2, 3].map(sequence =>
+    rows[0]?.sketches.slice(sequence * sketchBytes, (sequence + 1) * sketchBytes),
+  )
   expect(entries.map(entry => entry?.some(byte => byte !== 0))).toEqual([true, false, true])
 })

@@ -9,8 +9,8 @@ import { sketchesOf, sketchesPerBlock, vectorTables } from './vectors.ts'
 /** Vectors that get an exact look for each that is wanted, at least. */
 const looksPerResult = 2
 
-/** Rows of sketches that are held at a time: 4 MiB. */
-const blocksAtOnce = 256
+/** Rows of sketches that are held at a time: 1 MiB. */
+const blocksAtOnce = 64
 
 /** The contract stands in `search-engine.ts`. */
 export async function nearestByVector(

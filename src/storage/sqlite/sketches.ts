@@ -1,5 +1,5 @@
 /**
- * A sketch is a short form of a vector: 1,024 bits that tell on which side of as many planes it lies. The scan of all
+ * A sketch is a short form of a vector: 1,536 bits that tell on which side of as many planes it lies. The scan of all
  * sketches says which few vectors are worth an exact look (as in RaBitQ, Gao and Long 2024): a query keeps its values,
  * since a bit on one side alone costs half as much precision as on both.
  */
@@ -7,7 +7,7 @@ import { rotate } from '#platform/rotate.ts'
 import { sumOf, sumsOf } from '../bit-sums.ts'
 import type { NearestQuery, Vector, VectorSpace } from '../search-engine.ts'
 
-const sketchBits = 1024
+const sketchBits = 1536
 export const sketchBytes = sketchBits / 8
 
 /** The bits of a vector of bits are such sides already: its first ones are its sketch. The first bit is set, always. */
@@ -61,12 +61,12 @@ function flips(index: number, seed: number): boolean {
 
 /** Bytes of a sketch that are looked at first, and the share of the vectors that go on to the rest, or how many at least. */
 const firstBytes = 32
-const share = 1 / 8
+const share = 1 / 6
 const leastKept = 3200
 
 /** The more vectors there are, the more of them have a sketch as near as those of the nearest. */
 function looksAmong(total: number): number {
-  return Math.min(1600, 200 + total / 16)
+  return Math.min(1000, 400 + total / 200)
 }
 
 /** Keeps the sketches that come nearest to a query while blocks of them pass by. */
