@@ -160,6 +160,7 @@ describe(`the tables ${row('GET /api/agents/{id}/sql/schema')}`, () => {
     expect(body.tables.map(({ name }) => name)).toEqual([
       'chunks',
       'conversations',
+      'crawl_pages',
       'fruits',
       'mcp_servers',
       'mcp_tools',

@@ -42,9 +42,9 @@ export function groupDuplicates<Item>(
 
 function fingerprintOf(text: string): Fingerprint {
   const terms = termsOf(text)
-  // A text without words is compared as it is.
-  if (terms.length === 0) return { rows: new Set([text]), numbers: '' }
-  const count = Math.max(1, terms.length - rowLength + 1)
+  // A text of a few words says something else with any other sign in it: it is compared as it is.
+  if (terms.length < rowLength) return { rows: new Set([text]), numbers: '' }
+  const count = terms.length - rowLength + 1
   const rows = Array.from({ length: count }, (_, start) => terms.slice(start, start + rowLength).join(' '))
   return { rows: new Set(rows), numbers: terms.filter(term => /\p{N}/u.test(term)).join(' ') }
 }
