@@ -1,22 +1,20 @@
 /**
- * How well and how fast an agent's chunks are found: nDCG@10 and recall@100 of a plain BM25, of the full-text index alone,
+ * How well an agent's chunks are found: nDCG@10 and recall@100 of a plain BM25, of the full-text index alone,
  * of the built-in vectors alone and of both together, on the collections of REAL_FIXTURES/ir and on the same queries with
- * typing errors; then the times of writing and searching 10,000 chunks, in embedded databases or on the server of DATABASE_URL. The constants of retrieval are chosen by it.
+ * typing errors, in embedded databases or on the server of DATABASE_URL. The constants of retrieval are chosen by it.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Chunk } from '#features/sources/chunking/chunk-document.ts'
 import { withAgentDatabase } from '#features/sources/search/agent-database.ts'
 import { fuse } from '#features/sources/search/fusion.ts'
-import { indexDraft } from '#features/sources/search/index-draft.ts'
 import { createIndexWriter } from '#features/sources/search/index-writer.ts'
 import { rankings } from '#features/sources/search/rankings.ts'
-import { createSearchIndex } from '#features/sources/search/search-index.ts'
 import { randomIds } from '#platform/ids.ts'
-import { createLog } from '#platform/log.ts'
-import { createWorkerPool } from '#platform/workers/worker-pool.ts'
 import type { SearchDatabase } from '#storage/search-engine.ts'
 import { openAgentDatabases } from './support/database.ts'
+import { chunkOf, makeSource } from './support/source.ts'
+import type { Row } from './support/table.ts'
+import { printTable } from './support/table.ts'
 
 interface Document {
   id: string
@@ -44,12 +42,24 @@ const collections = ['cranfield', 'xquad-de', 'xquad-ar', 'xquad-zh']
 const fixtures = process.env.REAL_FIXTURES
 if (fixtures === undefined) throw new Error('Set REAL_FIXTURES to the folder with the collections (ir/).')
 const databases = await openAgentDatabases()
+const bars: Row[] = []
 
 try {
   for (const name of collections) await measureQuality(name, readCollection(join(fixtures, 'ir', name)))
-  await measureSpeed(readCollection(join(fixtures, 'ir', 'cranfield')))
+  printTable('retrieval: nDCG@10 of both rankings together', 'the plain BM25, or the full text alone', bars)
 } finally {
   await databases.close()
+}
+
+function beside(what: string, figure: number, reference: number, least: number): Row {
+  return {
+    what,
+    service: figure.toFixed(4),
+    reference: reference.toFixed(4),
+    figure: figure / reference,
+    unit: '×',
+    bar: { least: Math.round(least * 1000) / 1000 },
+  }
 }
 
 async function measureQuality(name: string, collection: Collection): Promise<void> {
@@ -71,10 +81,19 @@ async function measureQuality(name: string, collection: Collection): Promise<voi
       ['fused, misspelt', misspelt, indexed.fused],
     ]
     console.log(`\n${name}: ${documents.length} documents, ${queries.length} queries`)
+    const gains = new Map<string, number>()
     for (const [column, asked, ranker] of columns) {
       const { ndcg, recall } = await evaluate({ ...collection, queries: asked }, ranker)
+      gains.set(column, ndcg)
       console.log(`  ${column.padEnd(22)} nDCG@10 ${ndcg.toFixed(4)}   recall@100 ${recall.toFixed(4)}`)
     }
+    const [plainGain, textGain, fusedGain] = ['plain BM25', 'full text', 'fused'].map(
+      column => gains.get(column) ?? 0,
+    ) as [number, number, number]
+    bars.push(
+      beside(`${name}, beside the plain BM25`, fusedGain, plainGain, name === 'cranfield' ? 1.05 : 0.99),
+      beside('  beside the full text alone', fusedGain, textGain, 1 - 0.01 / textGain),
+    )
   })
 }
 
@@ -88,19 +107,6 @@ async function prepare(path: string, documents: readonly Document[]): Promise<vo
     await writer.add('source', chunks)
     await writer.finish('source')
   })
-}
-
-async function makeSource({ db }: SearchDatabase): Promise<void> {
-  const time = '2026-01-01T00:00:00.000Z'
-  const row = { id: 'source', type: 'file', name: 'collection', status: 'ready', progress: 1, config: '{}' }
-  await db
-    .insertInto('sources')
-    .values({ ...row, error: null, chunks: null, file_path: null, created_at: time, updated_at: time })
-    .execute()
-}
-
-function chunkOf(content: string) {
-  return { content, page: null, section: null, start: 0, end: content.length }
 }
 
 function rankersOf(
@@ -187,78 +193,6 @@ function misspell(text: string): string {
     const kinds = [[next], [letter, letter, next], [next, letter]]
     return [...before, ...(kinds[long % 3] ?? []), ...after].join('')
   })
-}
-
-/** 10,000 chunks of 1,000 characters from sentences of the collection, asked with its queries as the service does it. */
-async function measureSpeed({ documents, queries }: Collection): Promise<void> {
-  const path = await databases.make('speed')
-  await withAgentDatabase(path, { readOnly: false }, makeSource)
-  const sentences = documents
-    .flatMap(({ text }) => text.split(' . '))
-    .filter(sentence => sentence.length > 20)
-  const random = randomNumbers(7)
-  const chunks = Array.from({ length: 10_000 }, () => {
-    let content = ''
-    while (content.length < 1_000) content += `${sentences[Math.floor(random() * sentences.length)]}. `
-    return chunkOf(content.slice(0, 1_000))
-  })
-
-  const pool = createWorkerPool({ log: createLog('silent') })
-  const index = createSearchIndex({ readers: pool, writers: pool })
-  const source = { databasePath: path, sourceId: 'source', attempt: 'bench' }
-  const replace = (some: readonly Chunk[]) =>
-    withAgentDatabase(path, { readOnly: false }, async database => {
-      const writer = createIndexWriter({ db: database, ids: randomIds, attempt: source.attempt })
-      await writer.start('source')
-      await writer.store('source', some)
-      const model = { provider: 'builtin' as const, id: 'builtin' }
-      const { signal } = new AbortController()
-      await indexDraft({ source, db: database.db, index, model, signal, onProgress: async () => {} })
-      await index.finish(source)
-    })
-  try {
-    const megabyte = await elapsed(() => replace(chunks.slice(0, 1_000)))
-    const all = await elapsed(() => replace(chunks))
-    console.log(`\nwriting: 1 MB ${(megabyte / 1000).toFixed(2)} s, 10 MB ${(all / 1000).toFixed(2)} s`)
-
-    const ask = async (asked: readonly Query[], options: { sourceId?: string }) => {
-      const times: number[] = []
-      for (const { text } of asked) {
-        times.push(await elapsed(() => index.search(path, { text, limit: 10, ...options })))
-      }
-      times.sort((one, other) => one - other)
-      const at = (share: number) => (times[Math.floor(times.length * share)] ?? 0).toFixed(1)
-      return `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms`
-    }
-    await ask(queries.slice(0, 20), {})
-    const short = queries.map(({ id, text }) => ({ id, text: text.split(' ').slice(0, 5).join(' ') }))
-    console.log(`searching 10,000 chunks: ${await ask(queries, {})}`)
-    console.log(`  first five words only: ${await ask(short, {})}`)
-    console.log(`  within one source:     ${await ask(queries, { sourceId: 'source' })}`)
-    console.log(
-      `  misspelt:              ${await ask(
-        queries.map(({ id, text }) => ({ id, text: misspell(text) })),
-        {},
-      )}`,
-    )
-  } finally {
-    await pool.close()
-  }
-}
-
-async function elapsed(work: () => Promise<unknown>): Promise<number> {
-  const begun = performance.now()
-  await work()
-  return performance.now() - begun
-}
-
-/** A linear congruential generator: the same numbers in every run, 0 to 1. */
-function randomNumbers(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff
-    return state / 0x7fffffff
-  }
 }
 
 function sum(numbers: readonly number[]): number {

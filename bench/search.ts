@@ -7,6 +7,7 @@ import { createWriter } from './support/text.ts'
 const wantedChunks = 10_000
 const documentCharacters = 1_500_000
 const searches = 300
+const callers = 10
 
 await using service = await startService()
 const sources = sourcesOf(service)
@@ -23,6 +24,7 @@ for (let index = -warmUp; index < searches; index += 1) {
   searchTimes.push(search)
   readTimes.push(read)
 }
+const parallelTimes = await askTogether()
 printTable('search', 'GET of one row of the same service', [
   {
     what: `search over ${chunks} chunks, p50 of ${searches}`,
@@ -39,6 +41,20 @@ printTable('search', 'GET of one row of the same service', [
     figure: percentile(searchTimes, 0.99),
     unit: 'ms',
   },
+  {
+    what: `${callers} callers at a time, p50`,
+    service: `${rounded(median(parallelTimes))} ms`,
+    figure: median(parallelTimes),
+    unit: 'ms',
+    bar: { most: 15 },
+  },
+  {
+    what: '  p99',
+    service: `${rounded(percentile(parallelTimes, 0.99))} ms`,
+    figure: percentile(parallelTimes, 0.99),
+    unit: 'ms',
+    bar: { most: 60 },
+  },
 ])
 
 /** Uploads documents, one after the other, until there are enough chunks. */
@@ -49,6 +65,17 @@ async function fill() {
     chunks += await untilReady(service, lastSource)
     if (chunks >= wantedChunks) return { chunks, lastSource }
   }
+}
+
+/** Each caller asks again as soon as it is answered. */
+async function askTogether(): Promise<number[]> {
+  const caller = async () => {
+    const times: number[] = []
+    for (let asked = 0; asked < searches / callers; asked += 1)
+      times.push(await timeOf(`${sources}/search?query=${encodeURIComponent(writer.words(3 + (asked % 8)))}`))
+    return times
+  }
+  return (await Promise.all(Array.from({ length: callers }, caller))).flat()
 }
 
 async function timeOf(address: string): Promise<number> {

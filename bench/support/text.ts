@@ -1,23 +1,6 @@
 import { randomNumbers } from './statistics.ts'
 
 const vocabularySize = 6000
-const syllables = [
-  'ba',
-  'den',
-  'ko',
-  'lir',
-  'mu',
-  'nas',
-  'pel',
-  'qua',
-  'ri',
-  'sto',
-  'tur',
-  'vex',
-  'wi',
-  'zon',
-]
-
 /** Made-up English-like text that is the same in every run: words as frequent as in real text (Zipf's law). */
 export function createWriter(seed: number) {
   const random = randomNumbers(seed)
@@ -42,10 +25,14 @@ export function createWriter(seed: number) {
   }
 }
 
-/** Frequent words are short, as in real languages. */
+/** As often as they come in English, by and large. */
+const letters =
+  'eeeeeeeeeeeetttttttttaaaaaaaaooooooooiiiiiiinnnnnnnsssssshhhhhhrrrrrrddddlllluuucccmmmwwffggyyppbbvk'
+
+/** Frequent words are short, as in real languages, and differ in their letters as much. */
 function wordOf(index: number): string {
-  let word = ''
-  for (let rest = index + 1; rest > 0; rest = Math.floor(rest / syllables.length))
-    word += syllables[rest % syllables.length]
-  return word
+  const random = randomNumbers(index + 1)
+  for (let warmUp = 0; warmUp < 5; warmUp += 1) random()
+  const length = 2 + Math.floor(Math.log2(index + 2) / 2 + 4 * random())
+  return Array.from({ length }, () => letters[Math.floor(random() * letters.length)]).join('')
 }

@@ -13,7 +13,7 @@ function ones(byte: number): number {
   return byte === 0 ? 0 : (byte & 1) + ones(byte >> 1)
 }
 
-const ask = (query: string, weightOf = (_: string) => 1) => embedQuery(queryTerms(query), weightOf)
+const ask = (query: string, weightOf = (_: string) => 1) => embedQuery(queryTerms(query), weightOf)?.vector
 const text =
   'The boundary layer on a flat plate becomes turbulent downstream of the transition. Measurements were made in a wind tunnel.'
 

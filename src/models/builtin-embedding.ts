@@ -11,6 +11,7 @@
  * Documents are weighed by their own words alone (1 + ln of the count) and queries by the rarity of their words ("lnc.ltc"
  * in SMART's notation), so that no stored vector grows stale when documents are added.
  */
+import { rotate } from '#platform/rotate.ts'
 import { isStopWord, termsOf } from './text-analysis.ts'
 
 /** A power of two, as the transform needs it. Twice as many find a little more, at twice the space and time. */
@@ -35,20 +36,22 @@ export function embedDocument(text: string): Uint8Array | undefined {
     for (const feature of featuresOf(term)) counts.set(feature, (counts.get(feature) ?? 0) + 1)
   }
   for (const [feature, count] of counts) counts.set(feature, 1 + Math.log(count))
-  return signsOf(counts)
+  return counts.size === 0 ? undefined : packed(valuesOf(counts))
 }
 
-/** `weightOf` tells how much a term counts for, as a rule its inverse document frequency. */
+/** The bits and what they are the signs of. `weightOf` tells how much a term counts for, as a rule its inverse document frequency. */
 export function embedQuery(
   terms: readonly string[],
   weightOf: (term: string) => number,
-): Uint8Array | undefined {
+): { vector: Uint8Array; values: Float32Array } | undefined {
   const weights = new Map<string, number>()
   for (const term of terms) {
     const weight = weightOf(term)
     for (const feature of featuresOf(term)) weights.set(feature, (weights.get(feature) ?? 0) + weight)
   }
-  return signsOf(weights)
+  if (weights.size === 0) return undefined
+  const values = valuesOf(weights)
+  return { vector: packed(values), values }
 }
 
 /** The sequences of a term between marks for its start and end; a short one, such as a pair of characters, is its only one. */
@@ -60,8 +63,7 @@ function featuresOf(term: string): string[] {
   )
 }
 
-function signsOf(weights: ReadonlyMap<string, number>): Uint8Array | undefined {
-  if (weights.size === 0) return undefined
+function valuesOf(weights: ReadonlyMap<string, number>): Float32Array {
   const counters = new Float32Array(dimensions)
   for (const [feature, weight] of weights) {
     const hash = hashOf(feature)
@@ -70,7 +72,7 @@ function signsOf(weights: ReadonlyMap<string, number>): Uint8Array | undefined {
     counters[index] = (counters[index] ?? 0) + (hash < 0x8000_0000 ? value : -value)
   }
   rotate(counters)
-  return packed(counters)
+  return counters
 }
 
 /**
@@ -79,20 +81,6 @@ function signsOf(weights: ReadonlyMap<string, number>): Uint8Array | undefined {
  */
 function unevenness(hash: number): number {
   return ((hash >>> 16) & 0xff) / 0x6400
-}
-
-/** The Walsh-Hadamard transform in place, without its scale: only the signs of the result are used. */
-function rotate(values: Float32Array): void {
-  for (let half = 1; half < values.length; half *= 2) {
-    for (let block = 0; block < values.length; block += 2 * half) {
-      for (let index = block; index < block + half; index++) {
-        const one = values[index] ?? 0
-        const other = values[index + half] ?? 0
-        values[index] = one + other
-        values[index + half] = one - other
-      }
-    }
-  }
 }
 
 function packed(values: Float32Array): Uint8Array {

@@ -110,6 +110,29 @@ describe('ranking', () => {
     expect(await sequences(40)).toHaveLength(40)
   })
 
+  test('gives the same first ones, with the same similarity, as if every chunk were looked at', async () => {
+    const texts = Array.from({ length: 45 }, (_, index) =>
+      [
+        'flow',
+        index % 3 === 0 && 'plate',
+        index % 5 === 0 && 'wing',
+        index % 4 === 0 && 'heat',
+        'x'.repeat(index % 7),
+      ]
+        .filter(Boolean)
+        .join(' '),
+    )
+    const { rank } = await open(...texts)
+    const asked = ['plate', 'wing', 'heat']
+    const whole = await rank(asked, { limit: 50 })
+    for (const limit of [1, 3]) {
+      const some = await rank(asked, { limit })
+      expect(some.map(({ similarity }) => similarity)).toEqual(
+        whole.slice(0, limit).map(({ similarity }) => expect.closeTo(similarity, 6)),
+      )
+    }
+  })
+
   test('prefers chunks that hold the term more often, as far as four times', async () => {
     const texts = [1, 2, 3, 4].map(count => [...Array(count).fill('tea'), ...Array(8 - count).fill('x')])
     const { find } = await open(...texts.map(words => words.join(' ')), ...Array(8).fill('y'))

@@ -75,6 +75,8 @@ export type Vector = Float32Array | Uint8Array
 
 export interface NearestQuery {
   vector: Vector
+  /** Of a vector of bits: the values of which they are the signs, which an engine may take for a closer look. */
+  values?: Float32Array | undefined
   /** At most 4096. */
   limit: number
   /** Selects the sequences of the chunks that count; all do without it. */

@@ -11,6 +11,11 @@ export function vectorTableName({ id, dimensions }: VectorSpace): string {
   return `${vectorTablePrefix}${dimensions}_${hash}`
 }
 
+export function checkDimensions({ form, dimensions }: VectorSpace, { length }: Vector): void {
+  const given = form === 'bits' ? length * 8 : length
+  if (given !== dimensions) throw new Error(`the vector has ${given} dimensions, its space ${dimensions}`)
+}
+
 export function hasDirection({ form }: VectorSpace, vector: Vector): boolean {
   return form === 'bits' || vector.some(value => value !== 0)
 }

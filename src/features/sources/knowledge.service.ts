@@ -3,14 +3,15 @@ import type { Passage } from '#models/passages.ts'
 import { AppError, notFound } from '#platform/errors.ts'
 import type { Log } from '#platform/log.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
+import { choosePassages } from './choose-passages.ts'
 import { providerSpace } from './search/provider-space.ts'
 import type { SearchIndex } from './search/search-index.ts'
 import { findSource, hasChunks } from './sources.repository.ts'
 import type { SearchQuery, SearchResult } from './sources.schema.ts'
 
 const defaultResults = 10
-/** Passages that a question gets unasked, and how good each must be to be of use. */
-const automaticPassages = 6
+/** Results from which passages are chosen that a question gets unasked, and how good each must be to be of use. */
+const automaticResults = 24
 const usefulScore = 0.2
 /** Characters of a query that are embedded: below every model's limit, and more than says what is meant. */
 const longestEmbedded = 8_000
@@ -63,10 +64,10 @@ export function createKnowledge({ index, embeddingOf, log }: Needs) {
     async passages(agent: AgentHandle, question: string, signal: AbortSignal): Promise<Passage[]> {
       const results = await search(
         agent,
-        { query: question, limit: automaticPassages, min_score: usefulScore },
+        { query: question, limit: automaticResults, min_score: usefulScore },
         signal,
       )
-      return results.map(({ content, metadata: { source_name, page, section, url } }) => ({
+      return choosePassages(results).map(({ content, metadata: { source_name, page, section, url } }) => ({
         source: source_name,
         ...(page === null ? {} : { page }),
         ...(section === null ? {} : { section }),

@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp } from '#test/support/build-app.ts'
 import { uploadAndProcess } from '#test/support/upload.ts'
+import { documentFormatOf } from './parsing/document-format.ts'
+import { parseDocument } from './parsing/parse-document.ts'
 import type { SearchResult, Source } from './sources.schema.ts'
 
 const fixtures = process.env.REAL_FIXTURES
@@ -25,6 +27,13 @@ const plain = (text: string) =>
     .replace(/[^\p{L}\p{N}]+/gu, '')
     .toLowerCase()
 
+/** What the offsets of results are counted in. */
+async function textOf(name: string, content: Uint8Array): Promise<string> {
+  const format = documentFormatOf(name)
+  if (format === undefined) throw new Error(`${name} has no format`)
+  return (await parseDocument(format, content)).text
+}
+
 describe.skipIf(!fixtures)('real documents (need REAL_FIXTURES)', () => {
   let app: TestApp
 
@@ -44,11 +53,14 @@ describe.skipIf(!fixtures)('real documents (need REAL_FIXTURES)', () => {
       if (openError !== undefined)
         expect(source).toMatchObject({ status: 'error', error: expect.stringMatching(/^[A-Z].*\.$/) })
       if (source.status === 'error') expect(phrases).toEqual([])
+      const whole = phrases.length === 0 ? '' : await textOf(name, content)
       for (const { text, page } of phrases.filter(phrase => plain(phrase.text).length > 8)) {
         const query = `query=${encodeURIComponent(text)}&source_id=${id}&limit=30`
         const { results } = (
           await app.call<{ results: SearchResult[] }>('GET', `/api/agents/default/sources/search?${query}`)
         ).body
+        for (const { content: held, metadata } of results)
+          expect(held).toBe(whole.slice(metadata.start, metadata.end))
         const half = Math.ceil(plain(text).length / 2)
         // A phrase that a chunk's edge cuts stands there in two parts, of which one has half of it at least.
         const parts = [plain(text).slice(0, half), plain(text).slice(-half)]

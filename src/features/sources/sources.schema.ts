@@ -152,6 +152,14 @@ export const searchQuery = Type.Object({
 })
 export type SearchQuery = Static<typeof searchQuery>
 
+const place = {
+  source_name: Type.String(),
+  page: Type.Union([Type.Integer(), Type.Null()]),
+  section: Type.Union([Type.String(), Type.Null()]),
+  start: Type.Integer(),
+  end: Type.Integer(),
+}
+
 export const searchResultSchema = Type.Object(
   {
     id: Type.String(),
@@ -159,12 +167,14 @@ export const searchResultSchema = Type.Object(
     content: Type.String(),
     score: Type.Number({ minimum: 0, maximum: 1 }),
     metadata: Type.Object({
-      source_name: Type.String(),
-      page: Type.Union([Type.Integer(), Type.Null()]),
-      section: Type.Union([Type.String(), Type.Null()]),
-      start: Type.Integer(),
-      end: Type.Integer(),
+      ...place,
       url: Type.Optional(Type.String({ description: 'Address of the page, where the source is a website.' })),
+      duplicates: Type.Optional(
+        Type.Array(Type.Object({ id: Type.String(), source_id: Type.String(), ...place }), {
+          description:
+            'Where else as good as the same text was found; such chunks are no results of their own.',
+        }),
+      ),
     }),
   },
   { title: 'SearchResult' },

@@ -294,7 +294,7 @@ describe(`searching ${row('GET /api/agents/{id}/sources/search')} ${limitRow('pa
     const own = await testApp()
     await uploadAndProcess(own, {
       name: 'many.txt',
-      content: 'A sentence on badgers and setts. '.repeat(200),
+      content: Array.from({ length: 200 }, (_, at) => `Sentence ${at} on badgers and setts. `).join(''),
       fields: { chunk_size: '100', overlap: '0' },
     })
     const count = async (query: string) =>

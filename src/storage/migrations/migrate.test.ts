@@ -12,7 +12,7 @@ import { migrate } from './migrate.ts'
 import { platformMigrations } from './platform/migrations.ts'
 
 function open<Tables>(path = join(temporaryDirectory(), 'a.db')) {
-  const database = openDatabase(path, { synchronous: 'normal', vectors: true })
+  const database = openDatabase(path, { synchronous: 'normal' })
   const db = new Kysely<Tables>({ dialect: createSqliteDialect({ database }) })
   onTestFinished(() => db.destroy())
   return { db, database }

@@ -7,6 +7,8 @@
  */
 import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
+import type { CountedTerm } from '../essential-terms.ts'
+import { essentialTerms, mayMissSome } from '../essential-terms.ts'
 import type { Found, TextQuery } from '../search-engine.ts'
 import { countLexemes } from './lexeme-counts.ts'
 import { frequencies, indexedText, lexemeOf, quoted } from './lexemes.ts'
@@ -53,17 +55,32 @@ export async function countTerms(
 }
 
 export async function rankByText(db: QueryExecutorProvider, query: TextQuery): Promise<Found[]> {
-  const { terms, chunks, limit, within } = query
+  const { terms, chunks } = query
   if (terms.size === 0) return []
-  const asked = weightsOf(selective(query), chunks)
-  const match = [...asked.keys()].map(quoted).join(' | ')
-  const parts = [...asked].map(
+  const { essential, others } = essentialTerms(query)
+  const all = [...essential, ...others]
+  const first = await rankMatching(db, query, essential, all)
+  const isWhole = !mayMissSome(first, others, holding => weightOf(holding, chunks))
+  const rows = isWhole ? first : await rankMatching(db, query, all, all)
+  const full = Iterator.from(terms.values()).reduce((sum, holding) => sum + weightOf(holding, chunks), 0)
+  return rows.map(({ sequence, value }) => ({ sequence, similarity: Math.min(1, value / full) }))
+}
+
+/** The chunks that hold any of the terms `required`, by what all those in `counted` are worth. */
+async function rankMatching(
+  db: QueryExecutorProvider,
+  { chunks, limit, within }: TextQuery,
+  required: readonly CountedTerm[],
+  counted: readonly CountedTerm[],
+): Promise<{ sequence: number; value: number }[]> {
+  const match = [...weightsOf(required, chunks).keys()].map(quoted).join(' | ')
+  const parts = [...weightsOf(counted, chunks)].map(
     ([lexeme, weight]) => sql`${weight}::float8 * ts_rank(weights, terms, ${quoted(lexeme)}::tsquery)`,
   )
   const filter = within === undefined ? sql`` : sql`and sequence in ${within}`
   const { rows } = await sql<{ sequence: number; value: number }>`
     with average as materialized (select sum(length)::float8 / count(*) as length from chunk_text)
-    select sequence, ${sql.join(parts, sql` + `)} as value
+    select sequence, ${float(rankUnit)} * (${sql.join(parts, sql` + `)}) as value
     from (
       select sequence, terms, ${weights} as weights
       from chunk_text, average, lateral (select ${lengthNorm} as norm) as norms
@@ -71,11 +88,7 @@ export async function rankByText(db: QueryExecutorProvider, query: TextQuery): P
     ) as matching
     order by value desc, sequence limit ${limit}
   `.execute(db)
-  const full = Iterator.from(terms.values()).reduce((sum, holding) => sum + weightOf(holding, chunks), 0)
-  return rows.map(({ sequence, value }) => ({
-    sequence,
-    similarity: Math.min(1, (value * rankUnit) / full),
-  }))
+  return rows
 }
 
 /** Of BM25, with the values that SQLite's full-text index has for them. */
@@ -98,23 +111,13 @@ function float(value: number) {
 }
 
 /** The lexemes of the terms; one that several terms have weighs as much as they do together. */
-function weightsOf(terms: readonly (readonly [string, number])[], chunks: number): Map<string, number> {
+function weightsOf(terms: readonly CountedTerm[], chunks: number): Map<string, number> {
   const weights = new Map<string, number>()
   for (const [term, holding] of terms) {
     const lexeme = lexemeOf(term)
     weights.set(lexeme, (weights.get(lexeme) ?? 0) + weightOf(holding, chunks))
   }
   return weights
-}
-
-/**
- * The terms without those that weigh next to nothing, as they stand in every second chunk, provided that one of the rest
- * finds enough: the order stays the same, and most chunks need no look.
- */
-function selective({ terms, chunks, limit }: TextQuery): [string, number][] {
-  const rest = [...terms].filter(([, holding]) => holding <= chunks / 2)
-  const enough = rest.some(([, holding]) => holding >= limit)
-  return enough ? rest : [...terms]
 }
 
 /** The inverse document frequency as SQLite counts it: words in more than half of the chunks weigh next to nothing. */

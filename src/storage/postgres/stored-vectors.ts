@@ -1,9 +1,9 @@
 /** The tables of vectors as they are, for copying them. Each keeps the type with which it was made. */
 import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
+import { floatsOf } from '../exact-similarity.ts'
 import type { Vector } from '../search-engine.ts'
 import type { StoredVector, VectorTable } from '../transfer/catalogue.ts'
-import { fromBytes } from './exact-scan.ts'
 import type { Column } from './vectors.ts'
 import { columnOf, vectorParameter, vectorTables } from './vectors.ts'
 
@@ -31,7 +31,7 @@ export async function readVectors(
 
 /** The driver gives bytes as such, and values of other types as PostgreSQL writes them. */
 function vectorOf(type: Column['type'], value: string | Buffer): Vector {
-  if (typeof value !== 'string') return fromBytes(value)
+  if (typeof value !== 'string') return floatsOf(value)
   return type === 'bit' ? bitsOf(value) : Float32Array.from(JSON.parse(value) as number[])
 }
 

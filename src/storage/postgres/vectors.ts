@@ -8,7 +8,13 @@
 import type { QueryExecutorProvider, RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Found, NearestQuery, Vector, VectorSpace } from '../search-engine.ts'
-import { hasDirection, similarityOf, vectorTableName, vectorTablePrefix } from '../vector-space.ts'
+import {
+  checkDimensions,
+  hasDirection,
+  similarityOf,
+  vectorTableName,
+  vectorTablePrefix,
+} from '../vector-space.ts'
 import { isDuplicate } from './errors.ts'
 import { nearestAmongBytes, toBytes } from './exact-scan.ts'
 import { extensionSchema } from './vector-extension.ts'
@@ -94,7 +100,7 @@ export async function nearestByVector(
   if (!hasDirection(space, vector)) return []
   const column = await columnOf(db, vectorTableName(space))
   if (column === undefined) return []
-  if (column.type === 'bytea') return await nearestAmongBytes(db, tableOf(space), query)
+  if (column.type === 'bytea') return await nearestAmongBytes(db, { space, table: tableOf(space) }, query)
   const filter = within === undefined ? sql`` : sql`where sequence in ${within}`
   const { rows } = await sql<{ sequence: number; distance: number }>`
     select sequence, ${distanceTo(column, vector)} as distance from ${tableOf(space)}
@@ -125,11 +131,6 @@ export function vectorParameter({ type, schema }: Column, vector: Vector): RawBu
   if (type === 'bit') return sql`${`x${Buffer.from(vector).toString('hex')}`}`
   if (type === 'bytea') return sql`${toBytes(vector)}`
   return sql`${`[${vector.join(',')}]`}::${sql.id(schema, 'vector')}`
-}
-
-function checkDimensions({ form, dimensions }: VectorSpace, { length }: Vector): void {
-  const given = form === 'bits' ? length * 8 : length
-  if (given !== dimensions) throw new Error(`the vector has ${given} dimensions, its space ${dimensions}`)
 }
 
 function tableOf(space: VectorSpace): RawBuilder<unknown> {

@@ -2,7 +2,7 @@ import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
 import type { Catalogue } from '../transfer/catalogue.ts'
 import { listVectorTables, readVectors, writeVectors } from './stored-vectors.ts'
-import { createVectorTable } from './vectors.ts'
+import { createVectorTable, vectorTables } from './vectors.ts'
 
 export const catalogue: Catalogue = {
   tables,
@@ -16,14 +16,19 @@ export const catalogue: Catalogue = {
   writeVectors,
 }
 
-/** Without the tables in which a virtual table keeps its rows; not all of them are marked as such. */
+/**
+ * Without the tables in which a virtual table keeps its rows, not all of which are marked as such, and without those of
+ * sketches, which are written with their vectors.
+ */
 async function tables(db: QueryExecutorProvider): Promise<string[]> {
   const { rows } = await sql<{ name: string; type: string }>`
     select name, type from pragma_table_list
     where schema = 'main' and type in ('table', 'virtual') and name not like 'sqlite!_%' escape '!'
   `.execute(db)
   const virtual = rows.filter(({ type }) => type === 'virtual').map(({ name }) => `${name}_`)
-  return rows.map(({ name }) => name).filter(name => !virtual.some(prefix => name.startsWith(prefix)))
+  const vectors = (await vectorTables(db)).map(name => `${name}_`)
+  const parts = [...virtual, ...vectors]
+  return rows.map(({ name }) => name).filter(name => !parts.some(prefix => name.startsWith(prefix)))
 }
 
 async function columns(db: QueryExecutorProvider, table: string): Promise<string[]> {

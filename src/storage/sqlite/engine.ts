@@ -48,7 +48,7 @@ export function createEngine(engineOptions: EngineOptions): StorageEngine {
     async openAgent(agentId) {
       const { database: path, files: folder } = await directory.prepareAgent(agentId)
       const files = bucket?.filesOf(agentId) ?? createDirectoryFiles(folder)
-      return { db: await open<AgentTables>(path, { synchronous, vectors: true }), path, files }
+      return { db: await open<AgentTables>(path, { synchronous }), path, files }
     },
     async removeAgent(agentId) {
       await directory.removeAgent(agentId)

@@ -1,6 +1,5 @@
 import type { SQLOutputValue } from 'node:sqlite'
 import { DatabaseSync } from 'node:sqlite'
-import { load as loadVectorFunctions } from 'sqlite-vec'
 
 /** `normal` survives the death of the process; `full` also a power cut, at the price of a flush per commit. */
 export type Synchronous = 'normal' | 'full'
@@ -13,8 +12,6 @@ export interface OpenOptions {
    * Without it a locked database is reported at once and the dialect waits without blocking.
    */
   busyTimeout?: number
-  /** Loads sqlite-vec, as every connection to an agent's database needs it. */
-  vectors?: boolean
 }
 
 /** A file may come from a backup or a stranger: `trusted_schema` and `cell_size_check` keep a crafted one from harm. */
@@ -28,16 +25,14 @@ const logSizeLimit = 4 * 1024 * 1024
 
 /** Opens a database file, made where there is none; its folder must exist. */
 export function openDatabase(path: string, options: OpenOptions): DatabaseSync {
-  const { synchronous, readOnly = false, busyTimeout = 0, vectors = false } = options
+  const { synchronous, readOnly = false, busyTimeout = 0 } = options
   const database = new DatabaseSync(path, {
     readOnly,
     timeout: busyTimeout,
-    allowExtension: vectors,
     enableForeignKeyConstraints: true,
     defensive: true,
   })
   try {
-    if (vectors) loadVectors(database)
     database.function('fold_case', { deterministic: true }, foldCase)
     database.exec(`${guards} pragma cache_size = -${cacheSize};`)
     if (!readOnly) {
@@ -54,9 +49,4 @@ export function openDatabase(path: string, options: OpenOptions): DatabaseSync {
 /** SQLite's own `lower` knows ASCII only. */
 function foldCase(value: SQLOutputValue): string | null {
   return value === null ? null : String(value).toLowerCase()
-}
-
-function loadVectors(database: DatabaseSync): void {
-  loadVectorFunctions(database)
-  database.enableLoadExtension(false)
 }

@@ -19,7 +19,6 @@ export async function openSearchDatabase(
     readOnly,
     busyTimeout: readOnly ? patience : 0,
     synchronous: 'normal',
-    vectors: true,
   } as const
   const database = await tryUntilFree(() => openDatabase(path, options), patience)
   return { db: new Kysely<AgentTables>({ dialect: createSqliteDialect({ database }) }), engine: searchEngine }

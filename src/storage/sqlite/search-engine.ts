@@ -1,8 +1,10 @@
 import type { SearchEngine } from '../search-engine.ts'
-import { countTerms, rankByText, removeFullText, writeFullText } from './full-text.ts'
-import { createVectors, nearestByVector, removeVectors, vectorTables, writeVector } from './vectors.ts'
+import { rankByText, removeFullText, writeFullText } from './full-text.ts'
+import { nearestByVector } from './nearest.ts'
+import { countTerms } from './term-counts.ts'
+import { createVectors, removeVectors, vectorTables, writeVector } from './vectors.ts'
 
-/** Full text by FTS5, vectors by sqlite-vec. */
+/** Full text by FTS5, vectors by their sketches. */
 export const searchEngine: SearchEngine = {
   singleWriter: true,
   writeFullText,

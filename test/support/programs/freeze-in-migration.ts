@@ -11,7 +11,7 @@ import type { AgentTables } from '#storage/tables.ts'
 const [path = '', freezeAfter = ''] = process.argv.slice(2)
 let statements = 0
 
-const database = openDatabase(path, { synchronous: 'normal', vectors: true })
+const database = openDatabase(path, { synchronous: 'normal' })
 const db = new Kysely<AgentTables>({
   dialect: createSqliteDialect({ database }),
   log: () => {

@@ -38,11 +38,11 @@ export async function rankings(
     const vectors = await engine.nearestByVector(transaction, space, { vector, within, limit })
     return { text, vectors, vectorWeight: providerWeight }
   }
-  const vector = embedQuery(terms, knowledge.rarity)
+  const asked = embedQuery(terms, knowledge.rarity)
   const near =
-    vector === undefined
+    asked === undefined
       ? []
-      : await engine.nearestByVector(transaction, builtinSpace, { vector, within, limit })
+      : await engine.nearestByVector(transaction, builtinSpace, { ...asked, within, limit })
   const vectorWeight = builtinWeight(knowledge)
   return { text, vectors: near.filter(({ similarity }) => similarity > noiseLevel), vectorWeight }
 }

@@ -163,6 +163,40 @@ describe('filters', () => {
   })
 })
 
+describe('as good as the same text', () => {
+  const copy = `${passages.warranty.toUpperCase()}\n`
+
+  async function stageWithCopies() {
+    const stage = await stageWithPassages()
+    for (const id of ['copy', 'another']) await stage.addSource(id)
+    await stage.replace('copy', [copy, passages.shipping])
+    await stage.replace('another', [passages.warranty.replace('two years', '3 years')])
+    return stage
+  }
+
+  test('is one result, which names the other places', async () => {
+    const { search } = await stageWithCopies()
+    const [first, ...others] = await search('warranty of two years')
+    expect([first?.content, copy]).toContain(passages.warranty)
+    const place = { source_name: 'copy.txt', page: null, section: null, start: 0, end: copy.length }
+    const ids = [first, ...(first?.metadata.duplicates ?? [])].map(found => found?.source_id)
+    expect(ids.toSorted()).toEqual(['copy', 'manual'])
+    if (first?.source_id === 'manual')
+      expect(first.metadata.duplicates).toEqual([{ id: expect.any(String), source_id: 'copy', ...place }])
+    expect(others.map(({ metadata }) => metadata.duplicates)).not.toContainEqual(expect.anything())
+    expect(others[0]?.source_id).toBe('another')
+  })
+
+  test('does not take the room of others', async () => {
+    const { addSource, replace, search } = await stageWithCopies()
+    await addSource('copies')
+    await replace('copies', Array(60).fill(passages.warranty))
+    const results = await search('warranty shipping', { limit: 3 })
+    expect(results).toHaveLength(3)
+    expect(results.map(({ content }) => content)).toContain(passages.shipping)
+  })
+})
+
 describe('a query', () => {
   test('finds nothing before anything was written', async () => {
     const { search } = await setSearchStage()

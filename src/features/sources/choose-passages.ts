@@ -1,0 +1,34 @@
+import type { SearchResult } from './sources.schema.ts'
+
+/** What the passages of a question may take of its prompt, in characters: less than is kept free for them. */
+const passageCharacters = 12_000
+const mostPassages = 6
+
+/** Of one source, as long as others have something that is nearly as good as the best. */
+const mostOfOne = 3
+const nearlyAsGood = 0.6
+
+/** The results that a question gets unasked, best first: as many as fit, and no source crowds out the others. */
+export function choosePassages(results: readonly SearchResult[]): SearchResult[] {
+  const spread = new Set(spreadOver(results))
+  const rest = results.filter(result => !spread.has(result))
+  const chosen = new Set<SearchResult>()
+  let room = passageCharacters
+  for (const result of [...spread, ...rest]) {
+    if (chosen.size === mostPassages) break
+    if (result.content.length > room) continue
+    chosen.add(result)
+    room -= result.content.length
+  }
+  return results.filter(result => chosen.has(result))
+}
+
+function spreadOver(results: readonly SearchResult[]): SearchResult[] {
+  const best = results[0]?.score ?? 0
+  const counts = new Map<string, number>()
+  return results.filter(({ source_id, score }) => {
+    const count = (counts.get(source_id) ?? 0) + 1
+    counts.set(source_id, count)
+    return count <= mostOfOne && score >= best * nearlyAsGood
+  })
+}

@@ -1,0 +1,72 @@
+import { sumOf, sumsOf } from './bit-sums.ts'
+import type { NearestQuery, Vector, VectorSpace } from './search-engine.ts'
+import { similarityOf } from './vector-space.ts'
+
+/** Tells how similar vectors are to this one, given their bytes as they are stored; 0 to 1. */
+export function similarityTo(
+  space: VectorSpace,
+  { vector, values }: Pick<NearestQuery, 'vector' | 'values'>,
+): (stored: Uint8Array) => number {
+  if (space.form === 'floats') {
+    const wanted = unit(vector)
+    return stored => Math.min(1, Math.max(0, cosine(wanted, floatsOf(stored))))
+  }
+  if (values !== undefined) return similarityToValues(values)
+  const wanted = wordsOf(vector)
+  return stored => similarityOf(space, differing(wanted, wordsOf(stored)))
+}
+
+/**
+ * The cosine between values and bits: half as far off as that between bits alone. The size of a bit's value is unknown;
+ * of values that are spread like the normal distribution it is the root of 2/π, in units of their standard deviation.
+ */
+function similarityToValues(values: Float32Array): (stored: Uint8Array) => number {
+  const sums = sumsOf(values)
+  const square = values.reduce((sum, value) => sum + value * value, 0)
+  const whole = Math.sqrt((square * values.length * 2) / Math.PI)
+  return stored => Math.min(1, Math.max(0, sumOf(sums, stored, 0, 0, stored.length) / whole))
+}
+
+function unit(vector: Vector): Float32Array<ArrayBuffer> {
+  const length = Math.hypot(...vector)
+  return Float32Array.from(vector, value => value / length)
+}
+
+/** A copy only where they do not lie at multiples of four bytes. */
+export function floatsOf(bytes: Uint8Array): Float32Array {
+  const { buffer, byteOffset, byteLength } = bytes.byteOffset % 4 === 0 ? bytes : Uint8Array.from(bytes)
+  return new Float32Array(buffer, byteOffset, byteLength / 4)
+}
+
+/** @param wanted has the length 1. */
+function cosine(wanted: Float32Array, other: Float32Array): number {
+  let product = 0
+  let square = 0
+  for (let index = 0; index < wanted.length; index += 1) {
+    const value = other[index] ?? 0
+    product += (wanted[index] ?? 0) * value
+    square += value * value
+  }
+  return product / Math.sqrt(square)
+}
+
+/** The bits by 32, and zeros where a vector ends within such a word. */
+function wordsOf({ buffer, byteOffset, byteLength }: Uint8Array | Vector): Uint32Array {
+  if (byteOffset % 4 === 0 && byteLength % 4 === 0) return new Uint32Array(buffer, byteOffset, byteLength / 4)
+  const padded = new Uint8Array(Math.ceil(byteLength / 4) * 4)
+  padded.set(new Uint8Array(buffer, byteOffset, byteLength))
+  return new Uint32Array(padded.buffer)
+}
+
+function differing(one: Uint32Array, other: Uint32Array): number {
+  let count = 0
+  for (let index = 0; index < one.length; index += 1) count += ones((one[index] ?? 0) ^ (other[index] ?? 0))
+  return count
+}
+
+/** The number of bits that are set, by adding up neighbours of one, two and four bits. */
+function ones(word: number): number {
+  const pairs = word - ((word >>> 1) & 0x5555_5555)
+  const fours = (pairs & 0x3333_3333) + ((pairs >>> 2) & 0x3333_3333)
+  return Math.imul((fours + (fours >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24
+}

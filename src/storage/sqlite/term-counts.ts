@@ -1,0 +1,62 @@
+import type { QueryExecutorProvider } from 'kysely'
+import { sql } from 'kysely'
+import { LRUCache } from 'lru-cache'
+import type { TextQuery } from '../search-engine.ts'
+
+/** Of an index: as long as all of this is the same, so are its counts. */
+interface State {
+  file: string
+  newest: number | null
+  /** What FTS5 writes with every change: its totals, and which segments it has, with the number of removals in each. */
+  records: string | null
+}
+
+interface Counts {
+  chunks: number
+  terms: Map<string, number>
+}
+
+/** Counting the chunks that hold a frequent term takes as long as ranking them: so each thread remembers the last ones. */
+const remembered = new LRUCache<string, Counts>({ max: 32 })
+/** Terms of an index; then their counts are forgotten. */
+const mostTerms = 2_000
+
+export async function countTerms(
+  db: QueryExecutorProvider,
+  terms: readonly string[],
+): Promise<Pick<TextQuery, 'terms' | 'chunks'>> {
+  const key = Object.values(await stateOf(db)).join(' ')
+  const known = remembered.get(key) ?? { chunks: await countChunks(db), terms: new Map<string, number>() }
+  if (known.terms.size > mostTerms) known.terms.clear()
+  for (const term of terms) if (!known.terms.has(term)) known.terms.set(term, await countHolding(db, term))
+  remembered.set(key, known)
+  const counted = terms.map(term => [term, known.terms.get(term) ?? 0] as const)
+  return { terms: new Map(counted.filter(([, holding]) => holding > 0)), chunks: known.chunks }
+}
+
+async function stateOf(db: QueryExecutorProvider): Promise<State> {
+  const { rows } = await sql<State>`
+    select (select file from pragma_database_list where name = 'main') as file,
+      (select max(id) from chunk_text_docsize) as newest,
+      (select group_concat(hex(block)) from chunk_text_data where id in (1, 10)) as records
+  `.execute(db)
+  const [state] = rows
+  if (state === undefined) throw new Error('the state of the index gave no row')
+  return state
+}
+
+async function countChunks(db: QueryExecutorProvider): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(*) as count from chunk_text_docsize`.execute(db)
+  return rows[0]?.count ?? 0
+}
+
+async function countHolding(db: QueryExecutorProvider, term: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from chunk_text where chunk_text match ${quoted(term)}`.execute(db)
+  return rows[0]?.count ?? 0
+}
+
+/** A string of FTS5's query language: nothing in it is an operator. */
+export function quoted(term: string): string {
+  return `"${term.replaceAll('"', '""')}"`
+}
