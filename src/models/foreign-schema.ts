@@ -1,4 +1,4 @@
-import Schema from 'typebox/schema'
+import type Schema from 'typebox/schema'
 import type { Tool, ToolParameters } from './tool.ts'
 import { argumentProblem } from './tool.ts'
 
@@ -39,7 +39,7 @@ const mostComparisons = 50_000
 export function fromForeignSchema(parameters: ToolParameters): Pick<Tool, 'parameters' | 'check'> {
   return {
     parameters: withoutAlternatives(parameters),
-    check: input => argumentProblem(foreignProblem(parameters, input)),
+    check: async input => argumentProblem(await foreignProblem(parameters, input)),
   }
 }
 
@@ -62,7 +62,9 @@ function isSchema(value: unknown): value is { properties?: Record<string, unknow
 }
 
 /** What is wrong with the value, as "field problem"; undefined if nothing is, or if the schema makes no sense. */
-function foreignProblem(schema: ToolParameters, value: unknown): string | undefined {
+async function foreignProblem(schema: ToolParameters, value: unknown): Promise<string | undefined> {
+  // Not before it is needed: many modules, for which every start would wait.
+  const { default: Schema } = await import('typebox/schema')
   try {
     const checkable = withoutUnchecked(schema, depthFor(schema, value)) as Schema.XSchema
     if (Schema.Check(checkable, value)) return undefined

@@ -1,9 +1,11 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
-import { request as requestHttp } from 'node:http'
-import { request as requestHttps } from 'node:https'
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
 import { userAgent } from '#platform/user-agent.ts'
+
+// Imported, the first would fetch `WebSocket` and the rest of undici with it, and every start would wait for them.
+const { request: requestHttp } = process.getBuiltinModule('node:http')
+const { request: requestHttps } = process.getBuiltinModule('node:https')
 
 /** An answer whose body is still on its way. Whoever does not read it to its end destroys it. */
 export interface Reply {

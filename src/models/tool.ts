@@ -17,7 +17,7 @@ export interface Tool {
   /** Another one for every other tool and every other configuration of it: what a person agrees to is a call of this one. */
   version?(): string
   /** What is wrong with the arguments, or undefined. */
-  check(input: Record<string, unknown>): string | undefined
+  check(input: Record<string, unknown>): Promise<string | undefined>
   /** May throw: the message becomes the call's error. */
   execute(input: Record<string, unknown>, signal: AbortSignal): Promise<unknown>
 }
@@ -33,7 +33,7 @@ export interface ToolParameters {
 export function fromSchema(schema: TObject): Pick<Tool, 'parameters' | 'check'> {
   return {
     parameters: JSON.parse(JSON.stringify(schema)),
-    check: input => argumentProblem(problemOf(schema, input)),
+    check: async input => argumentProblem(problemOf(schema, input)),
   }
 }
 

@@ -49,7 +49,7 @@ export function createMcpEndpoint(needs: Needs) {
   }
 
   async function perform(tool: OfferedTool, input: Record<string, unknown>, call: Call) {
-    const problem = tool.check(input)
+    const problem = await tool.check(input)
     return problem === undefined ? await tool.call(input, call) : failureOf(problem)
   }
 

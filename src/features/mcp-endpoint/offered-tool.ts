@@ -6,7 +6,7 @@ import type { CallResult, ToolDescriptor } from './mcp-endpoint.schema.ts'
 export interface OfferedTool {
   descriptor: ToolDescriptor
   /** What is wrong with the arguments, or undefined. */
-  check(input: Record<string, unknown>): string | undefined
+  check(input: Record<string, unknown>): Promise<string | undefined>
   /** May throw: only the message of an AppError is told. */
   call(input: Record<string, unknown>, call: Call): Promise<CallResult>
 }

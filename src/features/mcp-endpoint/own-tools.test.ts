@@ -10,7 +10,14 @@ import { createMcpEndpoint } from './mcp-endpoint.service.ts'
 
 function toolOf(name: string, execute: Tool['execute'], more: Partial<Tool> = {}): Tool {
   const parameters = { type: 'object' as const, properties: {} }
-  return { name, description: `The tool ${name}.`, parameters, check: () => undefined, execute, ...more }
+  return {
+    name,
+    description: `The tool ${name}.`,
+    parameters,
+    check: async () => undefined,
+    execute,
+    ...more,
+  }
 }
 
 /** The endpoint of an agent with these tools of its own. */
@@ -80,7 +87,7 @@ it('tells of a failure only what was meant for callers', async () => {
   const { call, logged } = await endpointWith(() => [
     toolOf('told', () => Promise.reject(new AppError('OUTBOUND_FAILED', 'The server did not answer.'))),
     toolOf('untold', () => Promise.reject(new Error('password=hunter2'))),
-    toolOf('unfit', async () => 'never', { check: () => 'The arguments do not fit.' }),
+    toolOf('unfit', async () => 'never', { check: async () => 'The arguments do not fit.' }),
   ])
   const failure = (text: string) => ({ content: [{ type: 'text', text }], isError: true })
   expect(await call('told')).toEqual(failure('The server did not answer.'))

@@ -59,7 +59,7 @@ async function approvedCall({ agent, row, toolName, input }: ToolCall): Promise<
   const judged = judgeTool(row.name, toolName, await findTool(agent.db, row.id, toolName))
   if ('problem' in judged) throw conflict(judged.problem)
   const parameters = parametersOf(judged.tool.parameters)
-  const issue = fromForeignSchema(parameters).check(input)
+  const issue = await fromForeignSchema(parameters).check(input)
   if (issue !== undefined) throw invalid('', issue)
   return { name: toolName, parameters, arguments: input }
 }

@@ -184,7 +184,7 @@ describe('the list of a server', () => {
     ])
     expect(stage.logged().some(line => line.includes('were left out'))).toBe(true)
     const offered = await stage.service.tools(stage.agent)
-    for (const tool of offered) expect(tool.check({ __proto__: null })).toBeUndefined()
+    for (const tool of offered) expect(await tool.check({ __proto__: null })).toBeUndefined()
     for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty'])
       expect(await stage.service.find(stage.agent, id, name)).toHaveProperty(
         name === '__proto__' || name === 'constructor' ? 'tool' : 'problem',

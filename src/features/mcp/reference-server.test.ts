@@ -22,7 +22,7 @@ describe.each(['streamableHttp', 'sse'] as const)('the reference server over %s'
     const offered = await stage.service.tools(stage.agent)
     expect(offered.map(({ name }) => name).sort()).toEqual(tools.map(({ name }) => name).sort())
     const echo = offered.find(({ name }) => name === 'echo')
-    expect(echo?.check({})).toContain('message')
+    expect(await echo?.check({})).toContain('message')
     expect(await echo?.execute({ message: 'grüezi' }, signal)).toEqual({ text: 'Echo: grüezi' })
     expect(await stage.service.call(stage.agent, server.id, 'get-sum', { a: 2, b: 40 }, signal)).toEqual({
       text: 'The sum of 2 and 40 is 42.',

@@ -20,7 +20,7 @@ export async function testTool(
 }
 
 async function call(tool: Tool, given: Record<string, unknown>, signal: AbortSignal) {
-  const problem = tool.check(given)
+  const problem = await tool.check(given)
   if (problem !== undefined) return { error: problem }
   try {
     const result = (await tool.execute(given, signal)) ?? null

@@ -1,8 +1,10 @@
-import { STATUS_CODES } from 'node:http'
 import type { Readable } from 'node:stream'
 import { AppError } from '#platform/errors.ts'
 import type { Reply } from '../send.ts'
 import { Silence } from '../send.ts'
+
+// Imported, it would fetch `WebSocket` and the rest of undici with it, and every start would wait for them.
+const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
 interface FailureDetails {
   statusCode?: number

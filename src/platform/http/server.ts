@@ -14,7 +14,7 @@ import type { RateLimits } from './rate-limit.ts'
 import { registerRateLimits } from './rate-limit.ts'
 import type { SharedCounts } from './shared-counts.ts'
 import { refuseUnstorableAddresses, requireStorableJson } from './storable-text.ts'
-import { createValidatorCompiler } from './validation.ts'
+import { createSerializerCompiler, createValidatorCompiler } from './validation.ts'
 
 const jsonBodyLimit = 1024 * 1024
 /** The status, in logs and metrics only, of an answer whose client did not wait for its end. */
@@ -52,6 +52,7 @@ export function createServer(options: ServerOptions): App {
     return503OnClosing: false,
   })
   app.setValidatorCompiler(createValidatorCompiler())
+  app.setSerializerCompiler(createSerializerCompiler())
   acceptJsonOnly(app)
   registerErrors(app)
   registerObservation(app, options)

@@ -1,6 +1,7 @@
 import { Ajv } from 'ajv'
 import formats from 'ajv-formats'
-import type { FastifySchemaCompiler } from 'fastify'
+import build from 'fast-json-stringify'
+import type { FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
 
 /**
@@ -19,11 +20,34 @@ export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
     new Ajv({ ...shared, coerceTypes: false, strictNumbers: true, removeAdditional: true }),
   )
   return ({ schema, httpPart, method }) => {
-    if (httpPart === 'body')
-      return isClosed(schema) ? strict.compile(schema) : stripping.compile(closed(schema))
-    // A misspelt filter must not make a deletion larger.
-    const isDeletion = httpPart === 'querystring' && method === 'DELETE'
-    return coercing.compile(isDeletion ? closed(schema) : schema)
+    const validator = onFirstUse(() => {
+      if (httpPart === 'body')
+        return isClosed(schema) ? strict.compile(schema) : stripping.compile(closed(schema))
+      // A misspelt filter must not make a deletion larger.
+      const isDeletion = httpPart === 'querystring' && method === 'DELETE'
+      return coercing.compile(isDeletion ? closed(schema) : schema)
+    })
+    return value => {
+      const validate = validator()
+      return validate(value) || { error: validate.errors ?? [] }
+    }
+  }
+}
+
+/** Writes answers by their schemas, which leaves out what these do not know. */
+export function createSerializerCompiler(): FastifySerializerCompiler<TSchema> {
+  return ({ schema }) => {
+    const serializer = onFirstUse(() => build(schema))
+    return value => serializer()(value)
+  }
+}
+
+/** Compiling the schemas of all routes takes a quarter of a second, for which every start would wait. */
+function onFirstUse<Compiled>(compile: () => Compiled): () => Compiled {
+  let compiled: Compiled | undefined
+  return () => {
+    compiled ??= compile()
+    return compiled
   }
 }
 

@@ -7,7 +7,7 @@ function tool(name: string, description = '', more: Partial<Tool> = {}): Tool {
     name,
     description,
     parameters: { type: 'object', properties: {} },
-    check: () => undefined,
+    check: async () => undefined,
     execute: async () => null,
     ...more,
   }

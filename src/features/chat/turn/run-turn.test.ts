@@ -18,7 +18,8 @@ function echo(more: Partial<Tool> = {}): Tool & { ran: Record<string, unknown>[]
     name: 'echo',
     description: 'Says it again.',
     parameters: { type: 'object', properties: { query: { type: 'string' } }, required: ['query'] },
-    check: ({ query }) => (typeof query === 'string' ? undefined : 'The argument query must be string.'),
+    check: async ({ query }) =>
+      typeof query === 'string' ? undefined : 'The argument query must be string.',
     execute: async input => {
       ran.push(input)
       return { said: input.query }

@@ -191,7 +191,7 @@ class Turn {
     if (verdict === 'ended') this.#toolsEnded = true
     if (verdict !== 'new')
       return { error: 'This call was made before with the same arguments. Use its result, or answer.' }
-    const problem = tool.check(given)
+    const problem = await tool.check(given)
     if (problem !== undefined) return { error: problem }
     if (tool.requiresApproval && this.#isTainted)
       return { error: approvalNeeded, approval: 'required', toolVersion: tool.version?.() ?? '' }
