@@ -1,25 +1,37 @@
 import { createWakeUps } from '#platform/jobs/sqlite/wake-ups.ts'
+import type { Log } from '#platform/log.ts'
+import { createWorkerPool } from '#platform/workers/worker-pool.ts'
 import { createSqlRunner } from '#sandbox/sql/sqlite/runner.ts'
+import { createCheckpoints } from '#storage/sqlite/checkpoints.ts'
 import { openDataDirectory } from '#storage/sqlite/data-directory.ts'
 import { createEngine } from '#storage/sqlite/engine.ts'
 import { createLeaseVoiding } from '#storage/sqlite/void-leases.ts'
 import type { Storage, StorageConfiguration } from './storage.ts'
 
 /** The files of a data directory that only this process uses. */
-export async function openSqliteStorage({
-  dataDirectory,
-  fileBucket,
-  sqliteSynchronous,
-}: StorageConfiguration): Promise<Storage> {
+export async function openSqliteStorage(
+  { dataDirectory, fileBucket, sqliteSynchronous }: StorageConfiguration,
+  log: Log,
+): Promise<Storage> {
   const directory = await openDataDirectory(dataDirectory)
   const sqlRunner = createSqlRunner({ synchronous: sqliteSynchronous })
+  // One of its own: a log must not wait until a large document is read.
+  const checkpointWorkers = createWorkerPool({ maxThreads: 1, log })
+  const engine = createEngine({
+    directory,
+    synchronous: sqliteSynchronous,
+    fileBucket,
+    onBlocked: path => sqlRunner.giveWay(path),
+    logKeeperOf: createCheckpoints(checkpointWorkers, log),
+  })
   return {
-    engine: createEngine({
-      directory,
-      synchronous: sqliteSynchronous,
-      fileBucket,
-      onBlocked: path => sqlRunner.giveWay(path),
-    }),
+    engine: {
+      ...engine,
+      close: async () => {
+        await checkpointWorkers.close()
+        await engine.close()
+      },
+    },
     encryptionKeyFile: directory.encryptionKey,
     prepare: async () => {},
     createWakeUps: async (platform, clock) =>

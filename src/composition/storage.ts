@@ -31,6 +31,7 @@ export type StorageConfiguration = Pick<
 /** PostgreSQL where its address is configured, else SQLite files in the data directory; the other engine is not even loaded. */
 export async function openStorage(configuration: StorageConfiguration, log: Log): Promise<Storage> {
   const { database } = configuration
-  if (database === undefined) return (await import('./sqlite-storage.ts')).openSqliteStorage(configuration)
+  if (database === undefined)
+    return (await import('./sqlite-storage.ts')).openSqliteStorage(configuration, log)
   return (await import('./postgres-storage.ts')).openPostgresStorage({ ...configuration, database }, log)
 }

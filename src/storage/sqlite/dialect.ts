@@ -21,19 +21,27 @@ export interface SqliteDialectOptions {
   patience?: number
   /** Called for each second that a statement has waited for the others. */
   onBlocked?(): void
+  /** Called for each statement that writes. */
+  onWrite?(): void
+  /** Awaited before the database is closed. */
+  beforeClose?(): Promise<void>
 }
 
 const statementsKept = 64
+
+const reading = /^\s*(?:select|with|pragma)\b/i
 
 /** The dialect owns `database` from here on: destroying the Kysely instance closes it. */
 export function createSqliteDialect({
   database,
   patience = 10_000,
   onBlocked,
+  onWrite = () => {},
+  beforeClose = async () => {},
 }: SqliteDialectOptions): Dialect {
   const whenFree: WhenFree = attempt => tryUntilFree(attempt, patience, onBlocked)
   return {
-    createDriver: () => createDriver(database, whenFree),
+    createDriver: () => createDriver({ database, whenFree, onWrite, beforeClose }),
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createAdapter: () => adapter,
     createIntrospector: db => new SqliteIntrospector(db),
@@ -53,8 +61,15 @@ const adapter = new TransactionalSqliteAdapter()
 /** Runs the attempt again until no other connection is in its way. */
 type WhenFree = <Result>(attempt: () => Result) => Promise<Result>
 
-function createDriver(database: DatabaseSync, whenFree: WhenFree): Driver {
-  const connection = createConnection(database, whenFree)
+interface DriverOptions {
+  database: DatabaseSync
+  whenFree: WhenFree
+  onWrite(): void
+  beforeClose(): Promise<void>
+}
+
+function createDriver({ database, whenFree, onWrite, beforeClose }: DriverOptions): Driver {
+  const connection = createConnection(database, whenFree, onWrite)
   const run = (sql: string) => whenFree(() => database.exec(sql))
   // After some errors (disk full, input/output) SQLite has already rolled back by itself.
   const rollback = async () => {
@@ -71,6 +86,7 @@ function createDriver(database: DatabaseSync, whenFree: WhenFree): Driver {
     releaseSavepoint: async (_connection, name) => database.exec(`release ${quoted(name)}`),
     releaseConnection: rollback,
     destroy: async () => {
+      await beforeClose()
       if (database.isOpen) database.close()
     },
   }
@@ -88,22 +104,29 @@ function quoted(name: string): string {
 interface Prepared {
   statement: StatementSync
   returnsRows: boolean
+  writes: boolean
 }
 
-function createConnection(database: DatabaseSync, whenFree: WhenFree): DatabaseConnection {
+function createConnection(
+  database: DatabaseSync,
+  whenFree: WhenFree,
+  onWrite: () => void,
+): DatabaseConnection {
   const cache = new LRUCache<string, Prepared>({ max: statementsKept })
 
   function prepare(sql: string): Prepared {
     const cached = cache.get(sql)
     if (cached !== undefined) return cached
     const statement = database.prepare(sql)
-    const prepared = { statement, returnsRows: statement.columns().length > 0 }
+    const returnsRows = statement.columns().length > 0
+    const prepared = { statement, returnsRows, writes: !reading.test(sql) }
     cache.set(sql, prepared)
     return prepared
   }
 
   function execute<Row>({ sql, parameters }: CompiledQuery): QueryResult<Row> {
-    const { statement, returnsRows } = prepare(sql)
+    const { statement, returnsRows, writes } = prepare(sql)
+    if (writes) onWrite()
     const values = parameters.map(bindable)
     if (returnsRows) return { rows: statement.all(...values) as Row[] }
     const { changes, lastInsertRowid } = statement.run(...values)

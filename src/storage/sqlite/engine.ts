@@ -7,6 +7,7 @@ import { createDirectoryFiles } from '../files/directory.ts'
 import type { BucketSettings } from '../files/file-store.ts'
 import { offerReadAtOnce } from '../prepared-query.ts'
 import type { AgentTables, PlatformTables } from '../tables.ts'
+import type { LogKeeper } from './checkpoints.ts'
 import type { DataDirectory } from './data-directory.ts'
 import { createSqliteDialect } from './dialect.ts'
 import type { OpenOptions, Synchronous } from './open.ts'
@@ -22,6 +23,8 @@ interface EngineOptions {
   fileBucket?: BucketSettings | undefined
   /** Called for each second that the database of this path keeps a statement of the service waiting. */
   onBlocked?(path: string): void
+  /** Keeps the write-ahead log of the database of a path short; without it each commit may come to do so. */
+  logKeeperOf?(path: string): LogKeeper
 }
 
 /** Milliseconds; a worker that closes its connection holds the file for an instant. */
@@ -29,12 +32,21 @@ const openingPatience = 5_000
 
 /** A file for the platform and one for each agent, all in the data directory. */
 export function createEngine(engineOptions: EngineOptions): StorageEngine {
-  const { directory, synchronous, fileBucket, onBlocked = () => {} } = engineOptions
+  const { directory, synchronous, fileBucket, onBlocked = () => {}, logKeeperOf } = engineOptions
   const bucket = fileBucket && createFileBucket(fileBucket)
   async function open<Tables>(path: string, options: OpenOptions): Promise<Kysely<Tables>> {
-    const database = await tryUntilFree(() => openDatabase(path, options), openingPatience)
+    const keeper = logKeeperOf?.(path)
+    const leavesCheckpoints = keeper !== undefined
+    const database = await tryUntilFree(
+      () => openDatabase(path, { ...options, leavesCheckpoints }),
+      openingPatience,
+    )
     const kysely = new Kysely<Tables>({
-      dialect: createSqliteDialect({ database, onBlocked: () => onBlocked(path) }),
+      dialect: createSqliteDialect({
+        database,
+        onBlocked: () => onBlocked(path),
+        ...(keeper && { onWrite: keeper.wrote, beforeClose: keeper.settled }),
+      }),
     })
     offerReadAtOnce(kysely, createReadAtOnce(database))
     shareTransactions(kysely)

@@ -12,6 +12,8 @@ export interface OpenOptions {
    * Without it a locked database is reported at once and the dialect waits without blocking.
    */
   busyTimeout?: number
+  /** Its write-ahead log is moved into the database by somebody else, and not within a commit. */
+  leavesCheckpoints?: boolean
 }
 
 /** A file may come from a backup or a stranger: `trusted_schema` and `cell_size_check` keep a crafted one from harm. */
@@ -25,7 +27,7 @@ const logSizeLimit = 4 * 1024 * 1024
 
 /** Opens a database file, made where there is none; its folder must exist. */
 export function openDatabase(path: string, options: OpenOptions): DatabaseSync {
-  const { synchronous, readOnly = false, busyTimeout = 0 } = options
+  const { synchronous, readOnly = false, busyTimeout = 0, leavesCheckpoints = false } = options
   const database = new DatabaseSync(path, {
     readOnly,
     timeout: busyTimeout,
@@ -38,6 +40,7 @@ export function openDatabase(path: string, options: OpenOptions): DatabaseSync {
     if (!readOnly) {
       database.exec(`pragma journal_mode = wal; pragma journal_size_limit = ${logSizeLimit};`)
       database.exec(`pragma synchronous = ${synchronous};`)
+      if (leavesCheckpoints) database.exec('pragma wal_autocheckpoint = 0;')
     }
     return database
   } catch (error) {

@@ -1,0 +1,93 @@
+import { copyFileSync, existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { Kysely } from 'kysely'
+import { sql } from 'kysely'
+import { expect, onTestFinished, test } from 'vitest'
+import { createLog } from '#platform/log.ts'
+import { createWorkerPool } from '#platform/workers/worker-pool.ts'
+import { temporaryDirectory } from '#test/support/temporary-directory.ts'
+import type { AgentTables } from '../tables.ts'
+import type { LogKeeper } from './checkpoints.ts'
+import { createCheckpoints } from './checkpoints.ts'
+import { openDataDirectory } from './data-directory.ts'
+import { createEngine } from './engine.ts'
+
+interface Opened {
+  db: Kysely<AgentTables>
+  path: string
+  keeper: LogKeeper
+  remove(): Promise<void>
+}
+
+/** An agent's database as the service opens it, with one table. */
+async function openAgent(): Promise<Opened> {
+  const log = createLog('silent')
+  const workers = createWorkerPool({ maxThreads: 1, log })
+  const directory = await openDataDirectory(temporaryDirectory())
+  const keepers = new Map<string, LogKeeper>()
+  const keeperOf = createCheckpoints(workers, log)
+  const logKeeperOf = (path: string) => {
+    const keeper = keeperOf(path)
+    keepers.set(path, keeper)
+    return keeper
+  }
+  const engine = createEngine({ directory, synchronous: 'normal', logKeeperOf })
+  const { db, path } = await engine.openAgent('agent')
+  const keeper = keepers.get(path)
+  if (keeper === undefined) throw new Error('the database has no keeper of its log')
+  onTestFinished(async () => {
+    await db.destroy()
+    await workers.close()
+    await engine.close()
+  })
+  await sql`create table notes (text)`.execute(db)
+  return { db, path, keeper, remove: () => engine.removeAgent('agent') }
+}
+
+/** Notes that have left the log: what a copy of the file alone, without its log, holds. */
+function movedNotes(path: string): number {
+  const copy = join(temporaryDirectory(), 'copy.db')
+  copyFileSync(path, copy)
+  const database = new DatabaseSync(copy)
+  try {
+    const known = database.prepare(`select 1 from sqlite_schema where name = 'notes'`).get()
+    return known === undefined
+      ? 0
+      : Number(database.prepare('select count(*) as count from notes').get()?.count)
+  } finally {
+    database.close()
+  }
+}
+
+async function write(db: Kysely<AgentTables>, notes: number, bytes = 10): Promise<void> {
+  for (let note = 0; note < notes; note += 1)
+    await sql`insert into notes values (zeroblob(${bytes}))`.execute(db)
+}
+
+test('no commit waits for the disk: its log is moved by another thread, and then as a whole', async () => {
+  const { db, path, keeper } = await openAgent()
+  // More pages than SQLite would leave in a log by itself.
+  await write(db, 40, 200_000)
+  expect(movedNotes(path)).toBe(0)
+  await write(db, 500)
+  await keeper.settled()
+  expect(movedNotes(path)).toBeGreaterThanOrEqual(400)
+})
+
+test('a log that has grown large is cut', async () => {
+  const { db, path, keeper } = await openAgent()
+  await write(db, 90, 200_000)
+  expect(statSync(`${path}-wal`).size).toBeGreaterThan(16_000_000)
+  await write(db, 500)
+  await keeper.settled()
+  expect(statSync(`${path}-wal`).size).toBeLessThan(1_000_000)
+})
+
+test('a database closes only when nobody moves its log any more, so that its folder can go', async () => {
+  const { db, path, remove } = await openAgent()
+  await write(db, 1_000, 5_000)
+  await db.destroy()
+  await remove()
+  expect(existsSync(path)).toBe(false)
+})
