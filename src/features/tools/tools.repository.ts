@@ -2,6 +2,7 @@ import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import type { ListDefinition, Page } from '#platform/http/list-query.ts'
 import { listRows } from '#platform/http/list-query.ts'
+import { mapInBatches } from '#platform/in-batches.ts'
 import type { ValueOf } from '#storage/prepared-query.ts'
 import { prepareQuery } from '#storage/prepared-query.ts'
 import type { AgentTables } from '#storage/tables.ts'
@@ -59,6 +60,9 @@ const selectOfferable = prepareQuery((database: Database, _value: ValueOf<never>
     .orderBy('id'),
 )
 
+/** Tools that are read before others get their turn: an agent may have thousands, of some kilobytes each. */
+const offerableAtOnce = 100
+
 export async function listTools(database: Database, query: ToolListQuery): Promise<Page<StoredTool>> {
   let tools = selectTools(database)
   if (query.type !== undefined) tools = tools.where('type', 'in', query.type)
@@ -69,7 +73,7 @@ export async function listTools(database: Database, query: ToolListQuery): Promi
 
 /** The enabled ones and all of type `mcp`, by cluster, then name: those without a cluster come first. */
 export async function listOfferable(database: Database): Promise<StoredTool[]> {
-  return (await selectOfferable(database, {})).map(toTool)
+  return mapInBatches(await selectOfferable(database, {}), offerableAtOnce, toTool)
 }
 
 export async function listCluster(database: Database, cluster: string): Promise<StoredTool[]> {

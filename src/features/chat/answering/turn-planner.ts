@@ -121,7 +121,7 @@ export function createTurnPlanner(needs: PlannerNeeds) {
             options.autoRag === false ? [] : passagesFor(agent, question.content, signal),
             options.enableTools === false ? [] : needs.toolsFor(agent),
           ])
-          const { tools, leftOut } = fitTools(offered, {
+          const { tools, leftOut } = await fitTools(offered, {
             characters: promptCharacters(contextWindow) / 2,
             topic: [question.content, ...history.map(({ content }) => content).reverse()],
           })

@@ -1,6 +1,7 @@
 import { stemmer } from 'stemmer'
 import { isStopWord, termsOf } from '#models/text-analysis.ts'
 import type { Tool } from '#models/tool.ts'
+import { mapInBatches } from '#platform/in-batches.ts'
 
 /** More than the model services take. */
 const mostTools = 128
@@ -8,6 +9,8 @@ const mostTools = 128
 const topicCharacters = 8000
 /** Counted for a tool besides its texts. */
 const charactersPerTool = 40
+/** Tools that are looked at before others get their turn: an agent may have thousands. */
+const atOnce = 100
 
 interface Room {
   /** For the definitions of all tools together. */
@@ -25,11 +28,11 @@ interface Fitted {
  * The tools that a model is told of. Where there are too many, or their definitions are too long, those stay that the
  * conversation is about by their words; the service's own stay in any case. The order is kept.
  */
-export function fitTools(tools: readonly Tool[], { characters, topic }: Room): Fitted {
-  const sized = tools.map(tool => ({ tool, size: sizeOf(tool) }))
+export async function fitTools(tools: readonly Tool[], { characters, topic }: Room): Promise<Fitted> {
+  const sized = await mapInBatches(tools, atOnce, tool => ({ tool, size: sizeOf(tool) }))
   const whole = sized.reduce((sum, { size }) => sum + size, 0)
   if (tools.length <= mostTools && whole <= characters) return { tools: [...tools], leftOut: 0 }
-  const relevance = relevanceTo(topic.join('\n').slice(0, topicCharacters), tools)
+  const relevance = await relevanceTo(topic.join('\n').slice(0, topicCharacters), tools)
   const ranked = sized.toSorted((one, other) => relevance(other.tool) - relevance(one.tool))
   const kept = new Set<Tool>()
   let room = characters
@@ -47,9 +50,9 @@ function sizeOf({ name, description, parameters }: Tool): number {
 }
 
 /** Sums how rare the words are that a tool shares with the topic; in its name they count twice. */
-function relevanceTo(topic: string, tools: readonly Tool[]): (tool: Tool) => number {
+async function relevanceTo(topic: string, tools: readonly Tool[]): Promise<(tool: Tool) => number> {
   const wanted = new Set(wordsOf(topic))
-  const words = new Map(tools.map(tool => [tool, shared(tool, wanted)]))
+  const words = new Map(await mapInBatches(tools, atOnce, tool => [tool, shared(tool, wanted)] as const))
   const owners = new Map<string, number>()
   for (const { all } of words.values()) for (const word of all) owners.set(word, (owners.get(word) ?? 0) + 1)
   const rarity = (word: string) => Math.log(1 + tools.length / (owners.get(word) ?? 1))
