@@ -11,6 +11,7 @@ const payloadSchema = Type.Object({ sourceId: Type.String() })
 
 export const processJobName = 'source.process'
 export const crawlJobName = 'source.crawl'
+export const fetchJobName = 'source.fetch'
 export const removeJobName = 'source.remove'
 
 /** Shared by all jobs on a source: one at a time is at work on its chunks. */
