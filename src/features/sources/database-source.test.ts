@@ -103,15 +103,15 @@ describe(`a query as a source ${row('POST /api/agents/{id}/sources')}`, () => {
     await change('create table moons (name text)')
     await change("insert into moons values ('Ganymede')")
     const mended = await refreshed(app, id)
-    expect(mended).toMatchObject({ status: 'ready' })
-    expect(mended.error).toBeUndefined()
+    expect(mended).not.toHaveProperty('error')
+    expect(mended.status).toBe('ready')
     expect(await passages(app, id, 'Ganymede')).toEqual(['name: Ganymede'])
   })
 
   it('takes values of every kind, and leaves out nulls and bytes', async () => {
     const isSqlite = app.service.foundation.isExclusive
     const bytes = isSqlite ? "x'00ff'" : "'\\x00ff'::bytea"
-    const query = `SELECT 'two\n\n \nlines' AS note, 9007199254740993 AS large, 1.5 AS part, NULL AS nothing, ${bytes} AS raw`
+    const query = `SELECT 'two\n\n \nlines' AS note, 9007199254740993 AS large, 1.5 AS part, NULL AS missing, ${bytes} AS raw`
     const { id } = await fetchedSource(app, { type: 'database', name: 'Values', query })
     expect(await passages(app, id, 'lines')).toEqual(['note: two\nlines\nlarge: 9007199254740993\npart: 1.5'])
   })
@@ -209,7 +209,7 @@ describe('what is no query of a source', () => {
     [{ type: ['database'], name: 'a', query: 'SELECT 1' }, 'type'],
     [{}, 'type'],
     [[], 'body'],
-  ])('%j', async (body, field) => {
+  ])('%.80j', async (body, field) => {
     const answer = await createSource(app, body)
     expect([answer.status, answer.body.error?.code, answer.body.error?.details.field]).toEqual([
       400,
