@@ -164,7 +164,7 @@ describe('what is no query of a source', () => {
     'SELECT * FROM file_parts',
     'SELECT ? FROM fruits',
     "SELECT load_extension('x')",
-    'SELECT pg_sleep(100)',
+    "SELECT pg_read_file('secret')",
     "ATTACH 'x.db' AS x",
     'SELECT FROM WHERE',
     'SELECT * FROM nowhere',
