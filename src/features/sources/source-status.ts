@@ -1,7 +1,7 @@
 import type { SourceStatus } from './sources.schema.ts'
 
 /*
- * (none) --upload--> processing --> ready | error
+ * (none) --upload, query or address--> processing --> ready | error
  * ready --refresh--> updating --> ready | error        error --refresh--> processing (updating if it was ready before)
  */
 
