@@ -117,6 +117,33 @@ describe(`a query as a source ${row('POST /api/agents/{id}/sources')}`, () => {
   })
 })
 
+it('sources that are refreshed beyond those that are worked on wait for their turn', async () => {
+  const ids: string[] = []
+  for (const name of ['One', 'Two', 'Three', 'Four'])
+    ids.push((await fetchedSource(app, { ...fruits, name })).id)
+  const release = Promise.withResolvers<void>()
+  const { handlers } = app.service.foundation
+  const handler = handlers.get('source.fetch')
+  if (handler === undefined) throw new Error('nothing fetches')
+  handlers.set('source.fetch', {
+    ...handler,
+    async run(context) {
+      await release.promise
+      await handler.run(context)
+    },
+  })
+  const answers = []
+  for (const id of ids)
+    answers.push((await app.call<{ status: string }>('POST', `${sources}/${id}/refresh`)).body.status)
+  expect(answers).toEqual(['updating', 'updating', 'pending', 'pending'])
+  const [, , , last = ''] = ids
+  expect((await app.call('GET', `${sources}/${last}`)).body).toMatchObject({ status: 'pending' })
+  expect((await app.call('POST', `${sources}/${last}/refresh`)).status).toBe(409)
+  release.resolve()
+  for (const id of ids) expect(await settled(app, id)).toMatchObject({ status: 'ready' })
+  handlers.set('source.fetch', handler)
+})
+
 describe('limits of a query', () => {
   it('are 10,000 rows', async () => {
     const of = (count: number) => `${numbers(count)} SELECT i FROM n`

@@ -8,7 +8,7 @@ import { findFetchState } from './fetching/last-copy.ts'
 import type { createObtain } from './fetching/obtain.ts'
 import type { Fetched } from './fetching/parse-fetched.ts'
 import { embeddingName } from './search/provider-space.ts'
-import { sourceOfJob } from './source-jobs.ts'
+import { sourceOfJob, sourceToWorkOn } from './source-jobs.ts'
 import { createOutcomes, presentable } from './source-outcomes.ts'
 import type { SourceEvents } from './sources.events.ts'
 import { updateSource } from './sources.repository.ts'
@@ -59,7 +59,7 @@ export function createFetchSourceJob(needs: Needs): JobHandler<AgentHandle> {
 
   return {
     async run(context) {
-      const source = await sourceOfJob(context)
+      const source = await sourceToWorkOn(context)
       if (source === undefined || !isFetched(source)) return
       await process(context, source).catch(error => {
         throw presentable(error, context.signal)

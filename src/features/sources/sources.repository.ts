@@ -9,6 +9,7 @@ import type { AgentTables } from '#storage/tables.ts'
 import { defaultChunking } from './chunking/chunking-options.ts'
 import { countPages, failuresOf } from './crawl/crawl.repository.ts'
 import type { LastCopy } from './fetching/last-copy.ts'
+import { inWork } from './source-status.ts'
 import type { CrawlConfig, Source, SourceListQuery, SourceStatus } from './sources.schema.ts'
 import {
   apiConfigSchema,
@@ -164,6 +165,16 @@ export async function isNamedFile(database: Database, name: string): Promise<boo
     .where('file_path', '=', name)
     .executeTakeFirst()
   return source !== undefined
+}
+
+export async function countInWork(database: Database): Promise<number> {
+  const { count } = await database
+    .selectFrom('sources')
+    .select(({ fn }) => fn.countAll().as('count'))
+    .where('status', 'in', inWork)
+    .where('removed_at', 'is', null)
+    .executeTakeFirstOrThrow()
+  return Number(count)
 }
 
 /** Whether anything could be found at all, without looking for it. */

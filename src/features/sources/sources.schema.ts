@@ -152,6 +152,7 @@ export const newApiSchema = Type.Object(
     headers: Type.Optional(
       Type.Record(Type.String(), Type.String({ maxLength: 8_000 }), {
         maxProperties: 50,
+        writeOnly: true,
         description: 'Sent along, such as Authorization; not to other servers that a redirect leads to.',
       }),
     ),
