@@ -80,10 +80,13 @@ it.each(kinds)('sources are fetched from %s with the headers that they had', asy
   await using site = await startSite(() => answer)
   const sources = '/api/agents/default/sources'
   const settled = (server: ServerProcess, id: string) =>
-    vi.waitUntil(async () => {
-      const { body } = await server.call<{ status: string }>('GET', `${sources}/${id}`)
-      return body.status === 'ready' ? body : undefined
-    })
+    vi.waitUntil(
+      async () => {
+        const { body } = await server.call<{ status: string }>('GET', `${sources}/${id}`)
+        return body.status === 'ready' ? body : undefined
+      },
+      { timeout: 30_000 },
+    )
   const before = await startService(from)
   const body = { type: 'api', name: 'Tides', url: site.url, headers: { 'X-Key': 'sk-tides' } }
   const created = await before.call<{ id: string }>('POST', sources, { body })
