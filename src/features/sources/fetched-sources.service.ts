@@ -11,10 +11,11 @@ import { readChunking } from './chunking/chunking-form.ts'
 import type { SelectRows } from './fetching/run-query.ts'
 import { issueOf } from './fetching/run-query.ts'
 import { maskedHeaders, requireHeaders, sealedPart } from './fetching/source-headers.ts'
+import type { NewApi, NewDatabase } from './new-fetched.schema.ts'
 import { fetchJobName, sourceJob } from './source-jobs.ts'
 import type { SourceEvents } from './sources.events.ts'
 import { insertSource } from './sources.repository.ts'
-import type { ApiConfig, DatabaseConfig, NewApi, NewDatabase, Source } from './sources.schema.ts'
+import type { ApiConfig, DatabaseConfig, Source } from './sources.schema.ts'
 import { storableName } from './storable-name.ts'
 
 interface Needs {

@@ -8,13 +8,13 @@ import { acceptForms, readForm } from '#platform/http/multipart.ts'
 import type { CrawlsService } from './crawls.service.ts'
 import type { FetchedSourcesService } from './fetched-sources.service.ts'
 import type { Knowledge } from './knowledge.service.ts'
+import { newFetchedSchema } from './new-fetched.schema.ts'
 import { readNewFetched } from './new-fetched.ts'
 import type { Source } from './sources.schema.ts'
 import {
   createdCrawlSchema,
   createdSourceSchema,
   newCrawlSchema,
-  newFetchedSchema,
   reprocessedSourceSchema,
   searchAnswerSchema,
   searchQuery,

@@ -1,7 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import { listMetaSchema, listParameters } from '#platform/http/list-query.ts'
-import { maxLength as maxQueryLength } from '#sandbox/sql/limits.ts'
 import { chunkingMethods } from './chunking/chunking-options.ts'
 
 /*
@@ -113,7 +112,8 @@ export type SourceListQuery = Static<typeof sourceListQuery>
 
 export const sourceListSchema = Type.Object({ sources: Type.Array(sourceSchema), meta: listMetaSchema })
 
-const chunkingWishes = {
+/** How a new source is to be cut. */
+export const chunkingWishes = {
   chunk_size: Type.Optional(Type.Integer()),
   overlap: Type.Optional(Type.Integer()),
   method: Type.Optional(Type.Enum([...chunkingMethods])),
@@ -126,44 +126,6 @@ export const uploadForm = Type.Object({
   file: Type.String({ format: 'binary' }),
   ...chunkingWishes,
 })
-
-const strict = { additionalProperties: false }
-
-export const newDatabaseSchema = Type.Object(
-  {
-    type: Type.Literal('database'),
-    name: Type.String({ minLength: 1, maxLength: 300 }),
-    query: Type.String({
-      minLength: 1,
-      maxLength: maxQueryLength,
-      description: "One SELECT on the agent's own database.",
-    }),
-    ...chunkingWishes,
-  },
-  strict,
-)
-export type NewDatabase = Static<typeof newDatabaseSchema>
-
-export const newApiSchema = Type.Object(
-  {
-    type: Type.Literal('api'),
-    name: Type.String({ minLength: 1, maxLength: 300 }),
-    url: Type.String({ minLength: 1, maxLength: 2_000, description: 'Asked with GET.' }),
-    headers: Type.Optional(
-      Type.Record(Type.String(), Type.String({ maxLength: 8_000 }), {
-        maxProperties: 50,
-        writeOnly: true,
-        description: 'Sent along, such as Authorization; not to other servers that a redirect leads to.',
-      }),
-    ),
-    ...chunkingWishes,
-  },
-  strict,
-)
-export type NewApi = Static<typeof newApiSchema>
-
-/** What a JSON body may ask for, as the documentation tells of it; `new-source.ts` reads it. */
-export const newFetchedSchema = Type.Union([newDatabaseSchema, newApiSchema])
 
 /** Greatest number and length of patterns, so that they cost no more than a page does. */
 const patterns = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 50 })
