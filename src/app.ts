@@ -56,8 +56,8 @@ export async function buildService(
   const needs = { configuration, foundation, surroundings, models, metrics }
   const { agents, settings } = await composeAgents(app, needs)
   registerOperationRoutes(app, { metrics, isReady: () => agents.isReady() })
-  const knowledge = composeSources(app, { ...needs, settings })
   const sql = composeSql(app, needs)
+  const knowledge = composeSources(app, { ...needs, settings, sql })
   const mcp = composeMcp(app, needs)
   const tools = composeTools(app, { ...needs, mcp })
   const modelTools = createModelTools({ foundation, settings, knowledge, sql, tools, mcp })

@@ -4,15 +4,22 @@ import { createHostGates } from '#features/sources/crawl/host-gates.ts'
 import { createCrawlSourceJob } from '#features/sources/crawl-source.job.ts'
 import { createCrawlsService } from '#features/sources/crawls.service.ts'
 import { createDiscardUploadJob, discardJobName } from '#features/sources/discard-upload.job.ts'
-import { createIngest } from '#features/sources/ingest.ts'
+import { createFetchSourceJob } from '#features/sources/fetch-source.job.ts'
+import { createFetchedSourcesService } from '#features/sources/fetched-sources.service.ts'
+import { fetchLimits } from '#features/sources/fetching/fetch-limits.ts'
+import { createContentIndexer } from '#features/sources/fetching/index-content.ts'
+import { createObtain } from '#features/sources/fetching/obtain.ts'
+import type { SelectRows } from '#features/sources/fetching/run-query.ts'
+import { createIngest, createIngestFetched } from '#features/sources/ingest.ts'
 import type { Knowledge } from '#features/sources/knowledge.service.ts'
 import { createKnowledge } from '#features/sources/knowledge.service.ts'
 import { createProcessSourceJob } from '#features/sources/process-source.job.ts'
 import { createRemoveSourceJob } from '#features/sources/remove-source.job.ts'
 import { createSearchIndex } from '#features/sources/search/search-index.ts'
-import { crawlJobName, processJobName, removeJobName } from '#features/sources/source-jobs.ts'
+import { crawlJobName, fetchJobName, processJobName, removeJobName } from '#features/sources/source-jobs.ts'
 import { registerSourceRoutes } from '#features/sources/sources.routes.ts'
 import { createSourcesService } from '#features/sources/sources.service.ts'
+import type { SqlService } from '#features/sql/sql.service.ts'
 import type { Models } from '#models/models.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Configuration } from '../config.ts'
@@ -25,12 +32,13 @@ interface Needs {
   surroundings: Surroundings
   settings: SettingsService
   models: Models
+  sql: SqlService
 }
 
 /** Puts the sources feature together, registers its routes and its job. */
 export function composeSources(app: App, needs: Needs): Knowledge {
   const { foundation, settings, models, configuration } = needs
-  const { transact, outbound, documentWorkers, searchWorkers, handlers } = foundation
+  const { transact, outbound, agentSecrets, documentWorkers, searchWorkers, handlers } = foundation
   const { clock, ids, log } = needs.surroundings
 
   const embeddingOf = async (agentId: string) => models.embedding(await settings.profileOf(agentId))
@@ -48,8 +56,19 @@ export function composeSources(app: App, needs: Needs): Knowledge {
     crawlJobName,
     createCrawlSourceJob({ embeddingOf, index, outbound, threads, gates, transact, clock }),
   )
+  const select: SelectRows = (agent, statement, signal) =>
+    needs.sql.execute(agent, { ...statement, readOnly: true, onlySelect: true }, signal)
+  const fetched = createFetchedSourcesService({ ...parts, select, outbound, agentSecrets })
+  const obtain = createObtain({
+    ...{ select, outbound, agentSecrets },
+    maxBytes: Math.min(fetchLimits.bytes, configuration.maxUploadBytes),
+  })
+  const ingestFetched = createIngestFetched({ workers: documentWorkers })
+  const indexContent = createContentIndexer({ ingest: ingestFetched, index })
+  handlers.set(fetchJobName, createFetchSourceJob({ obtain, indexContent, embeddingOf, transact, clock }))
   handlers.set(discardJobName, createDiscardUploadJob())
-  handlers.set(removeJobName, createRemoveSourceJob(index))
-  registerSourceRoutes(app, { sources, crawls, knowledge, maxUploadBytes: configuration.maxUploadBytes })
+  handlers.set(removeJobName, createRemoveSourceJob({ index, agentSecrets }))
+  const { maxUploadBytes } = configuration
+  registerSourceRoutes(app, { sources, crawls, fetched, knowledge, maxUploadBytes })
   return knowledge
 }

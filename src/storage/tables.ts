@@ -131,8 +131,12 @@ interface SourcesTable {
   chunks: number | null
   /** Name under which the upload is stored, made by us; null for what is no file. */
   file_path: string | null
-  /** JSON object. */
+  /** JSON object; secrets of it are in the platform database. */
   config: string
+  /** The set of its secrets; null without any. */
+  secret_set: string | null
+  /** JSON object that tells the content found at the last fetch from any other; null while nothing fetched is shown. */
+  last_copy: string | null
   created_at: string
   updated_at: string
   /** Since when nobody sees it any more, while a job takes it apart; null for all others. */

@@ -8,7 +8,9 @@ import { credentialContext } from '#storage/credential-context.ts'
 import { startProgram } from '../support/child-process.ts'
 import { createTestDatabase } from '../support/postgres/databases.ts'
 import { runProgram } from '../support/run-program.ts'
+import type { ServerProcess } from '../support/server-process.ts'
 import { startServerProcess } from '../support/server-process.ts'
+import { startSite } from '../support/site-server.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { askAgent, fillPlace, someKey, wakeUpsAt, withPlace } from '../support/transfer-data.ts'
 
@@ -44,7 +46,7 @@ function startService(place: string) {
   const storage = place.startsWith('postgres')
     ? { dataDirectory: temporaryDirectory(), environment: { DATABASE_URL: place } }
     : { dataDirectory: place, environment: { DATABASE_URL: '' } }
-  const environment = { ...storage.environment, ENCRYPTION_KEY: keyText }
+  const environment = { ...storage.environment, ENCRYPTION_KEY: keyText, OUTBOUND_ALLOW: '127.0.0.1' }
   return startServerProcess({ ...storage, environment })
 }
 
@@ -70,6 +72,34 @@ it.each([
   expect(before.found.map(contents => contents.length)).not.toContain(0)
   for (const place of [target, again])
     expect(await withPlace(place, storage => askAgent(storage, 'b'))).toEqual(before)
+})
+
+it.each(kinds)('sources are fetched from %s with the headers that they had', async kind => {
+  const [from, to] = await Promise.all([places.sqlite(), places[kind]()])
+  const answer = { headers: { 'content-type': 'text/plain', etag: '"one"' }, body: 'Tides of Zweidorf.' }
+  await using site = await startSite(() => answer)
+  const sources = '/api/agents/default/sources'
+  const settled = (server: ServerProcess, id: string) =>
+    vi.waitUntil(
+      async () => {
+        const { body } = await server.call<{ status: string }>('GET', `${sources}/${id}`)
+        return body.status === 'ready' ? body : undefined
+      },
+      { timeout: 30_000 },
+    )
+  const before = await startService(from)
+  const body = { type: 'api', name: 'Tides', url: site.url, headers: { 'X-Key': 'sk-tides' } }
+  const created = await before.call<{ id: string }>('POST', sources, { body })
+  await settled(before, created.body.id)
+  await before.stop()
+  expect((await migrate(from, to)).code).toBe(0)
+  await using after = await startService(to)
+  await after.call('POST', `${sources}/${created.body.id}/refresh`)
+  await settled(after, created.body.id)
+  expect(site.requests.map(({ headers }) => [headers['x-key'], headers['if-none-match']])).toEqual([
+    ['sk-tides', undefined],
+    ['sk-tides', '"one"'],
+  ])
 })
 
 describe.each(kinds)('a copy on %s', kind => {

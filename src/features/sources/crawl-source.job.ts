@@ -121,7 +121,7 @@ export function createCrawlSourceJob(needs: Needs): JobHandler<AgentHandle> {
 }
 
 function isCrawled(source: Source): source is CrawledSource {
-  return 'url' in source.config
+  return 'maxPages' in source.config
 }
 
 /** Pages that are gone, or that nothing leads to any more. */

@@ -54,7 +54,7 @@ export function createCrawlsService({ transact, requireEmbedding, clock, ids, bo
       await requireEmbedding(agent.agentId)
       return await transact(agent, async (transaction, outbox) => {
         const source = await findSource(transaction, id)
-        if (source === undefined || !('url' in source.config)) throw notFound('Source')
+        if (source === undefined || !('maxPages' in source.config)) throw notFound('Source')
         if (isInWork(source.status))
           throw conflict('This website is being crawled. Wait until its status is ready.')
         const now = timestamp(clock)

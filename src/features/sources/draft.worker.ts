@@ -1,11 +1,14 @@
 /** What runs in a thread of the worker pool; the other side is `ingest.ts`. */
 import { AppError } from '#platform/errors.ts'
 import { randomIds } from '#platform/ids.ts'
+import { hideSecrets } from '#platform/outbound/hide-secrets.ts'
 import type { FileLocation } from '#storage/files/file-store.ts'
 import { readStoredFile } from '#storage/files/read-file.ts'
 import type { Chunk } from './chunking/chunk-document.ts'
 import { chunkDocument } from './chunking/chunk-document.ts'
 import type { ChunkingOptions } from './chunking/chunking-options.ts'
+import type { Fetched } from './fetching/parse-fetched.ts'
+import { parseFetched } from './fetching/parse-fetched.ts'
 import type { DocumentFormat } from './parsing/document-format.ts'
 import { parseDocument } from './parsing/parse-document.ts'
 import { UnreadableDocument } from './parsing/parsed-document.ts'
@@ -14,14 +17,23 @@ import type { SourceTask } from './search/index.worker.ts'
 import { createIndexWriter } from './search/index-writer.ts'
 import { chunksPerTask } from './search/search-index.ts'
 
-export interface StoredFile extends SourceTask {
-  location: FileLocation
-  format: DocumentFormat
+interface DraftTask extends SourceTask {
   chunking: ChunkingOptions
   /** Names the draft that the chunks become. */
   draft: string
-  /** Whether the chunks get built-in vectors: those of a small file get them at once. */
+  /** Whether the chunks get built-in vectors: those of a small document get them at once. */
   isBuiltin: boolean
+}
+
+export interface StoredFile extends DraftTask {
+  location: FileLocation
+  format: DocumentFormat
+}
+
+export interface FetchedContent extends DraftTask {
+  fetched: Fetched
+  /** What no passage may show, wherever a server puts it. */
+  secrets: readonly string[]
 }
 
 /** Why there are no chunks: `unavailable` is what may be otherwise at the next attempt. */
@@ -33,10 +45,28 @@ interface NotRead {
 /** `chunks` is their number: they wait as a draft in the agent's database. */
 export type IngestedFile = { kind: 'drafted'; chunks: number } | NotRead
 
-export async function draftFile(file: StoredFile): Promise<IngestedFile> {
-  const read = await readChunks(file)
+export function draftFile(file: StoredFile): Promise<IngestedFile> {
+  return draftChunks(file, async () => {
+    const bytes = await readStoredFile(file.location)
+    return chunkDocument(await parseDocument(file.format, bytes), file.chunking)
+  })
+}
+
+export function draftFetched({ fetched, secrets, ...task }: FetchedContent): Promise<IngestedFile> {
+  const withoutSecrets = (text: string) => hideSecrets(text, secrets)
+  return draftChunks(task, async () =>
+    chunkDocument(await parseFetched(fetched, withoutSecrets), task.chunking).map(chunk => ({
+      ...chunk,
+      content: withoutSecrets(chunk.content),
+      section: chunk.section && withoutSecrets(chunk.section),
+    })),
+  )
+}
+
+async function draftChunks(task: DraftTask, cut: () => Promise<Chunk[]>): Promise<IngestedFile> {
+  const read = await chunksOrReason(cut)
   if (read.kind !== 'read') return read
-  const { databasePath, sourceId, attempt, draft, isBuiltin } = file
+  const { databasePath, sourceId, attempt, draft, isBuiltin } = task
   const { chunks } = read
   await withAgentDatabase(databasePath, { readOnly: false }, async db => {
     const writer = createIndexWriter({ db, ids: randomIds, attempt })
@@ -50,10 +80,9 @@ export async function draftFile(file: StoredFile): Promise<IngestedFile> {
 
 type ReadFile = { kind: 'read'; chunks: Chunk[] } | NotRead
 
-async function readChunks({ location, format, chunking }: StoredFile): Promise<ReadFile> {
+async function chunksOrReason(cut: () => Promise<Chunk[]>): Promise<ReadFile> {
   try {
-    const bytes = await readStoredFile(location)
-    return { kind: 'read', chunks: chunkDocument(await parseDocument(format, bytes), chunking) }
+    return { kind: 'read', chunks: await cut() }
   } catch (error) {
     if (error instanceof UnreadableDocument) return { kind: 'unreadable', reason: error.message }
     // An error that leaves the thread keeps its message alone.

@@ -1,6 +1,6 @@
 import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 import { WorkerCrashed, WorkerTimeout } from '#platform/workers/worker-pool.ts'
-import type { IngestedFile, StoredFile } from './draft.worker.ts'
+import type { FetchedContent, IngestedFile, StoredFile } from './draft.worker.ts'
 import { limits } from './parsing/limits.ts'
 
 /**
@@ -26,11 +26,21 @@ export function createIngest({ workers, timeoutMs = limits.fileMs }: IngestOptio
   }
 }
 
+/** The same with what was fetched for a source. */
+export type IngestFetched = (content: FetchedContent, signal: AbortSignal) => Promise<IngestedFile>
+
+export function createIngestFetched({ workers, timeoutMs = limits.fileMs }: IngestOptions): IngestFetched {
+  return (argument, signal) =>
+    workers
+      .run<IngestedFile>({ file: worker, name: 'draftFetched', argument, timeoutMs, signal })
+      .catch(error => ({ kind: 'unreadable', reason: reasonOf(error, 'This document', 'Ask for less.') }))
+}
+
 /** Why the thread was killed, as a sentence; throws what is no fault of the file. */
-function reasonOf(error: unknown): string {
+function reasonOf(error: unknown, subject = 'This file', advice = 'Split it up.'): string {
   if (error instanceof WorkerTimeout)
-    return 'This file takes too much time to read, so it was given up. Split it up.'
+    return `${subject} takes too much time to read, so it was given up. ${advice}`
   if (error instanceof WorkerCrashed)
-    return 'This file takes too much memory to read, so it was given up. Split it up.'
+    return `${subject} takes too much memory to read, so it was given up. ${advice}`
   throw error
 }

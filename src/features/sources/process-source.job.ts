@@ -10,7 +10,7 @@ import { continueDraft } from './search/generations.ts'
 import { indexDraft } from './search/index-draft.ts'
 import { embeddingName } from './search/provider-space.ts'
 import type { SearchIndex } from './search/search-index.ts'
-import { sourceOfJob } from './source-jobs.ts'
+import { sourceOfJob, sourceToWorkOn } from './source-jobs.ts'
 import { createOutcomes, presentable } from './source-outcomes.ts'
 import type { SourceEvents } from './sources.events.ts'
 import { updateSource } from './sources.repository.ts'
@@ -70,7 +70,7 @@ export function createProcessSourceJob(needs: Needs): JobHandler<AgentHandle> {
 
   return {
     async run(context) {
-      const source = await sourceOfJob(context)
+      const source = await sourceToWorkOn(context)
       if (source !== undefined)
         await process(context, source).catch(error => {
           throw presentable(error, context.signal)

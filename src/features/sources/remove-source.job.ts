@@ -1,21 +1,31 @@
 import { randomIds } from '#platform/ids.ts'
 import type { JobHandler } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { AgentSecrets } from '#storage/agent-secrets.ts'
 import type { SearchIndex } from './search/search-index.ts'
 import { sourceIdOf } from './source-jobs.ts'
-import { deleteSource, findRemovedFile } from './sources.repository.ts'
+import { deleteSource, findRemoved } from './sources.repository.ts'
 
-/** Takes a source apart that nobody sees any more: its chunks, its file, and its row last, so that it may run again. */
-export function createRemoveSourceJob(index: Pick<SearchIndex, 'remove'>): JobHandler<AgentHandle> {
+interface Needs {
+  index: Pick<SearchIndex, 'remove'>
+  agentSecrets: Pick<AgentSecrets, 'remove'>
+}
+
+/**
+ * Takes a source apart that nobody sees any more: its chunks, its file, its secrets, and its row last, so that it may run
+ * again.
+ */
+export function createRemoveSourceJob({ index, agentSecrets }: Needs): JobHandler<AgentHandle> {
   return {
     // Within about a day: a disk or bucket that is broken is not mended in minutes.
     maxAttempts: 10,
     async run({ agent, payload, signal }) {
       const sourceId = sourceIdOf(payload)
-      const removed = await findRemovedFile(agent.db, sourceId)
+      const removed = await findRemoved(agent.db, sourceId)
       if (removed === undefined) return
       await index.remove({ databasePath: agent.path, sourceId, attempt: randomIds.record() }, signal)
       if (removed.file_path !== null) await agent.files.remove(removed.file_path)
+      await agentSecrets.remove(agent.agentId, [removed.secret_set])
       await deleteSource(agent.db, sourceId)
     },
   }

@@ -4,13 +4,15 @@ import { AppError } from '#platform/errors.ts'
 import type { JobContext } from '#platform/jobs/jobs.ts'
 import { matches } from '#platform/schema-check.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import { findSource } from './sources.repository.ts'
+import { workingStatus } from './source-status.ts'
+import { findSource, updateSource } from './sources.repository.ts'
 import type { Source } from './sources.schema.ts'
 
 const payloadSchema = Type.Object({ sourceId: Type.String() })
 
 export const processJobName = 'source.process'
 export const crawlJobName = 'source.crawl'
+export const fetchJobName = 'source.fetch'
 export const removeJobName = 'source.remove'
 
 /** Shared by all jobs on a source: one at a time is at work on its chunks. */
@@ -31,4 +33,12 @@ export function sourceIdOf(payload: unknown): string {
 /** The job's source; undefined once it was deleted. */
 export function sourceOfJob({ agent, payload }: JobContext<AgentHandle>): Promise<Source | undefined> {
   return findSource(agent.db, sourceIdOf(payload))
+}
+
+/** The same when its job begins: one that has waited for its turn waits no more. */
+export async function sourceToWorkOn(context: JobContext<AgentHandle>): Promise<Source | undefined> {
+  const source = await sourceOfJob(context)
+  if (source?.status === 'pending')
+    await updateSource(context.agent.db, source.id, { status: workingStatus(source) })
+  return source
 }

@@ -6,6 +6,7 @@ import { JobYields } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { clearQueue } from './crawl/crawl.repository.ts'
 import type { SourceEvents } from './sources.events.ts'
+import type { SourceChanges } from './sources.repository.ts'
 import { updateSource } from './sources.repository.ts'
 import type { CrawlConfig, Source } from './sources.schema.ts'
 
@@ -15,7 +16,7 @@ export function createOutcomes({ transact, clock }: { transact: Transact<SourceE
     async finish(
       { agentId, db }: AgentHandle,
       { id, name }: Source,
-      result: { chunks: number; config?: CrawlConfig },
+      result: { chunks: number } & Pick<SourceChanges, 'config' | 'last_copy'>,
     ): Promise<void> {
       await transact({ agentId, db }, async (transaction, outbox) => {
         const outcome = { status: 'ready' as const, error: null, progress: 1, updated_at: timestamp(clock) }

@@ -8,8 +8,15 @@ import { prepareQuery } from '#storage/prepared-query.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { defaultChunking } from './chunking/chunking-options.ts'
 import { countPages, failuresOf } from './crawl/crawl.repository.ts'
-import type { CrawlConfig, FileConfig, Source, SourceListQuery, SourceStatus } from './sources.schema.ts'
-import { crawlConfigSchema, fileConfigSchema } from './sources.schema.ts'
+import type { LastCopy } from './fetching/last-copy.ts'
+import { inWork } from './source-status.ts'
+import type { CrawlConfig, Source, SourceListQuery, SourceStatus } from './sources.schema.ts'
+import {
+  apiConfigSchema,
+  crawlConfigSchema,
+  databaseConfigSchema,
+  fileConfigSchema,
+} from './sources.schema.ts'
 
 type Database = Kysely<AgentTables>
 type SourceRow = Awaited<ReturnType<ReturnType<typeof selectSources>['execute']>>[number]
@@ -92,11 +99,16 @@ function withPageCount(source: Source, counts: Map<string, number>): Source {
   return { ...source, config: { ...source.config, pageCount: counts.get(source.id) ?? 0 } }
 }
 
-export async function insertSource(database: Database, source: Source): Promise<void> {
+/** @param secretSet names the secrets that belong to its configuration. */
+export async function insertSource(
+  database: Database,
+  source: Source,
+  secretSet: string | null = null,
+): Promise<void> {
   const { chunks = null, error = null, file_path = null, config, ...row } = source
   await database
     .insertInto('sources')
-    .values({ ...row, chunks, error, file_path, config: JSON.stringify(config) })
+    .values({ ...row, chunks, error, file_path, config: JSON.stringify(config), secret_set: secretSet })
     .execute()
 }
 
@@ -105,7 +117,8 @@ export interface SourceChanges {
   error?: string | null
   progress?: number
   chunks?: number
-  config?: CrawlConfig
+  config?: Source['config']
+  last_copy?: LastCopy
   /** From here on nobody sees it. */
   removed_at?: string
   updated_at?: string
@@ -113,10 +126,14 @@ export interface SourceChanges {
 
 /** False if there is no such source any more; removed ones stay as they are. */
 export async function updateSource(database: Database, id: string, changes: SourceChanges): Promise<boolean> {
-  const { config, ...columns } = changes
+  const { config, last_copy, ...columns } = changes
   const result = await database
     .updateTable('sources')
-    .set({ ...columns, ...(config !== undefined && { config: JSON.stringify(config) }) })
+    .set({
+      ...columns,
+      ...(config !== undefined && { config: JSON.stringify(config) }),
+      ...(last_copy !== undefined && { last_copy: JSON.stringify(last_copy) }),
+    })
     .where('id', '=', id)
     .where('removed_at', 'is', null)
     .executeTakeFirst()
@@ -127,14 +144,14 @@ export async function deleteSource(database: Database, id: string): Promise<void
   await database.deleteFrom('sources').where('id', '=', id).execute()
 }
 
-/** The file of a source that was removed but is not deleted yet; undefined where there is no such source. */
-export async function findRemovedFile(
+/** What a source that was removed, but is not deleted yet, has elsewhere; undefined where there is no such source. */
+export async function findRemoved(
   database: Database,
   id: string,
-): Promise<{ file_path: string | null } | undefined> {
+): Promise<{ file_path: string | null; secret_set: string | null } | undefined> {
   return await database
     .selectFrom('sources')
-    .select('file_path')
+    .select(['file_path', 'secret_set'])
     .where('id', '=', id)
     .where('removed_at', 'is not', null)
     .executeTakeFirst()
@@ -148,6 +165,16 @@ export async function isNamedFile(database: Database, name: string): Promise<boo
     .where('file_path', '=', name)
     .executeTakeFirst()
   return source !== undefined
+}
+
+export async function countInWork(database: Database): Promise<number> {
+  const { count } = await database
+    .selectFrom('sources')
+    .select(({ fn }) => fn.countAll().as('count'))
+    .where('status', 'in', inWork)
+    .where('removed_at', 'is', null)
+    .executeTakeFirstOrThrow()
+  return Number(count)
 }
 
 /** Whether anything could be found at all, without looking for it. */
@@ -172,10 +199,14 @@ function toSource(row: SourceRow): Source {
   return source
 }
 
-/** What can't be read is shown as the defaults, without the name of a file. */
-function configOf({ type, config: text }: Pick<SourceRow, 'type' | 'config'>): FileConfig | CrawlConfig {
+/** What can't be read is shown as the defaults, without the name of a file, a query or an address. */
+function configOf({ type, config: text }: Pick<SourceRow, 'type' | 'config'>): Source['config'] {
   const config = parseJsonColumn<unknown>(text, undefined)
   if (type === 'crawl') return matches(crawlConfigSchema, config) ? config : unknownCrawl
+  if (type === 'database')
+    return matches(databaseConfigSchema, config) ? config : { ...defaultChunking, query: '' }
+  if (type === 'api')
+    return matches(apiConfigSchema, config) ? config : { ...defaultChunking, url: '', headers: {} }
   return matches(fileConfigSchema, config) ? config : { ...defaultChunking, file_name: '' }
 }
 

@@ -1,9 +1,15 @@
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { AppError } from '#platform/errors.ts'
 import { successSchema } from '#platform/http/answers.ts'
 import type { App } from '#platform/http/app.ts'
+import { clientSignal } from '#platform/http/closing.ts'
 import { acceptForms, readForm } from '#platform/http/multipart.ts'
 import type { CrawlsService } from './crawls.service.ts'
+import type { FetchedSourcesService } from './fetched-sources.service.ts'
 import type { Knowledge } from './knowledge.service.ts'
+import { newFetchedSchema } from './new-fetched.schema.ts'
+import { readNewFetched } from './new-fetched.ts'
 import type { Source } from './sources.schema.ts'
 import {
   createdCrawlSchema,
@@ -26,6 +32,7 @@ const sourcePath = Type.Object({ id: Type.String(), sourceId: Type.String() })
 interface Needs {
   sources: SourcesService
   crawls: CrawlsService
+  fetched: FetchedSourcesService
   knowledge: Knowledge
   maxUploadBytes: number
 }
@@ -37,7 +44,7 @@ export function registerSourceRoutes(app: App, needs: Needs): void {
   // A scope of its own, so that every other route keeps refusing forms.
   void app.register((scope, _options, done) => {
     acceptForms(scope)
-    registerUpload(scope, needs)
+    registerNew(scope, needs)
     done()
   })
 }
@@ -88,30 +95,50 @@ function registerReading(app: App, { sources, knowledge }: Needs): void {
   })
 }
 
-function registerUpload(scope: App, { sources, maxUploadBytes }: Needs): void {
+function registerNew(scope: App, needs: Needs): void {
   scope.route({
     method: 'POST',
     url: '/api/agents/:id/sources',
     config: { area: 'generic', access: 'admin', limit: 'general' },
     schema: {
       summary:
-        'Upload a document (multipart form: type, name, file, and chunk_size, overlap, method if wanted)',
+        'Upload a document (a form), or name a query or an address to be fetched (JSON); processing follows',
       tags: ['Sources'],
       consumes: ['multipart/form-data'],
       form: uploadForm,
+      json: newFetchedSchema,
       params: agentPath,
       response: { 201: createdSourceSchema },
     },
     handler: async (request, reply) => {
-      const upload = sources.beginUpload(request.agent)
-      const form = await readForm(request, {
-        file: upload,
-        maxBytes: maxUploadBytes,
-        acceptName: requireDocument,
-      })
-      return reply.code(201).send(await sources.create(request.agent, upload, form))
+      const { agent } = request
+      if (request.isMultipart()) return reply.code(201).send(await upload(request, needs))
+      if (!isJson(request)) throw new AppError('UNSUPPORTED_MEDIA_TYPE', eitherType)
+      const given = readNewFetched(request)
+      const source =
+        given.type === 'database'
+          ? await needs.fetched.createDatabase(agent, given, clientSignal(reply))
+          : await needs.fetched.createApi(agent, given)
+      return reply.code(201).send(source)
     },
   })
+}
+
+const eitherType =
+  'Send a file as multipart/form-data, or a source of type "database" or "api" as application/json.'
+
+function isJson({ headers }: FastifyRequest): boolean {
+  return headers['content-type']?.toLowerCase().startsWith('application/json') ?? false
+}
+
+async function upload(request: FastifyRequest, { sources, maxUploadBytes }: Needs): Promise<Source> {
+  const target = sources.beginUpload(request.agent)
+  const form = await readForm(request, {
+    file: target,
+    maxBytes: maxUploadBytes,
+    acceptName: requireDocument,
+  })
+  return await sources.create(request.agent, target, form)
 }
 
 function registerCrawl(app: App, { crawls }: Needs): void {

@@ -14,14 +14,43 @@ export type SourceStatus = (typeof sourceStatuses)[number]
 
 const time = Type.String({ format: 'date-time' })
 
-/** How a file was cut, and where it came from. */
-export const fileConfigSchema = Type.Object({
+const chunkingFields = {
   chunk_size: Type.Integer({ description: 'Greatest length of a chunk in characters.' }),
   overlap: Type.Integer({ description: 'How much of a chunk the next one repeats at most, in characters.' }),
   method: Type.Enum([...chunkingMethods]),
+}
+
+/** How a file was cut, and where it came from. */
+export const fileConfigSchema = Type.Object({
+  ...chunkingFields,
   file_name: Type.String({ description: 'Name of the file as it was uploaded.' }),
 })
 export type FileConfig = Static<typeof fileConfigSchema>
+
+const fetchedAt = Type.Optional(
+  Type.String({ format: 'date-time', description: 'When it was last fetched without a failure.' }),
+)
+
+/** A query on the agent's own database: each fetch runs it anew. */
+export const databaseConfigSchema = Type.Object({
+  query: Type.String({ description: 'One SELECT statement.' }),
+  ...chunkingFields,
+  fetched_at: fetchedAt,
+})
+export type DatabaseConfig = Static<typeof databaseConfigSchema>
+
+/** An address that each fetch asks anew. */
+export const apiConfigSchema = Type.Object({
+  url: Type.String(),
+  headers: Type.Record(Type.String(), Type.String(), {
+    description: 'Sent with each request; values that may be secret are masked.',
+  }),
+  ...chunkingFields,
+  fetched_at: fetchedAt,
+})
+export type ApiConfig = Static<typeof apiConfigSchema>
+
+export type FetchedConfig = DatabaseConfig | ApiConfig
 
 export const renderModes = ['auto', 'never', 'always'] as const
 
@@ -66,7 +95,7 @@ export const sourceSchema = Type.Object(
     error: Type.Optional(Type.String({ description: 'What went wrong; there while `status` is `error`.' })),
     chunks: Type.Optional(Type.Integer({ description: 'Number of chunks; there once processed.' })),
     file_path: Type.Optional(Type.String({ description: 'Name under which the upload is stored.' })),
-    config: Type.Union([fileConfigSchema, crawlConfigSchema]),
+    config: Type.Union([fileConfigSchema, crawlConfigSchema, databaseConfigSchema, apiConfigSchema]),
     created_at: time,
     updated_at: time,
   },
@@ -83,14 +112,19 @@ export type SourceListQuery = Static<typeof sourceListQuery>
 
 export const sourceListSchema = Type.Object({ sources: Type.Array(sourceSchema), meta: listMetaSchema })
 
+/** How a new source is to be cut. */
+export const chunkingWishes = {
+  chunk_size: Type.Optional(Type.Integer()),
+  overlap: Type.Optional(Type.Integer()),
+  method: Type.Optional(Type.Enum([...chunkingMethods])),
+}
+
 /** The form of an upload, as the documentation tells of it; `sources.service.ts` reads it. */
 export const uploadForm = Type.Object({
   type: Type.Optional(Type.Enum(['file'])),
   name: Type.Optional(Type.String({ maxLength: 300 })),
   file: Type.String({ format: 'binary' }),
-  chunk_size: Type.Optional(Type.Integer()),
-  overlap: Type.Optional(Type.Integer()),
-  method: Type.Optional(Type.Enum([...chunkingMethods])),
+  ...chunkingWishes,
 })
 
 /** Greatest number and length of patterns, so that they cost no more than a page does. */

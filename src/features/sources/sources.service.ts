@@ -6,15 +6,23 @@ import { AppError, conflict, invalid, notFound } from '#platform/errors.ts'
 import type { Form, UploadTarget } from '#platform/http/multipart.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { Transact } from '#platform/jobs/jobs.ts'
+import { jobsPerAgent } from '#platform/jobs/runner.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { readChunking } from './chunking/chunking-form.ts'
 import { discardJob, discardJobKey } from './discard-upload.job.ts'
 import { documentFormatOf, documentFormats } from './parsing/document-format.ts'
 import { hide } from './search/generations.ts'
-import { processJobName, removeJobName, sourceJob, sourceJobKey } from './source-jobs.ts'
-import { isInWork } from './source-status.ts'
+import { fetchJobName, processJobName, removeJobName, sourceJob, sourceJobKey } from './source-jobs.ts'
+import { isInWork, workingStatus } from './source-status.ts'
 import type { SourceEvents } from './sources.events.ts'
-import { findLiveSource, findSource, insertSource, listSources, updateSource } from './sources.repository.ts'
+import {
+  countInWork,
+  findLiveSource,
+  findSource,
+  insertSource,
+  listSources,
+  updateSource,
+} from './sources.repository.ts'
 import type { Source, SourceListQuery } from './sources.schema.ts'
 import { storableName } from './storable-name.ts'
 
@@ -80,7 +88,7 @@ export function createSourcesService({ transact, requireEmbedding, clock, ids }:
       }
     },
 
-    /** Reads the stored file anew; what was found in it stays searchable until then. */
+    /** Reads the stored file, or fetches, anew; what was found stays searchable until then. */
     async refresh(agent: AgentHandle, id: string): Promise<Source> {
       const { type } = await find(agent, id)
       if (type === 'crawl') throw invalid('sourceId', 'is a website; use reindex to crawl it again')
@@ -89,10 +97,11 @@ export function createSourcesService({ transact, requireEmbedding, clock, ids }:
         const source = await findSource(transaction, id)
         if (source === undefined) throw notFound('Source')
         if (isInWork(source.status)) throw conflict('This source is being processed. Wait until it is ready.')
-        const status = source.chunks === undefined ? ('processing' as const) : ('updating' as const)
+        const isFull = (await countInWork(transaction)) >= jobsPerAgent
+        const status = isFull ? 'pending' : workingStatus(source)
         const changes = { status, error: null, progress: 0, updated_at: timestamp(clock) }
         await updateSource(transaction, id, changes)
-        await outbox.add(sourceJob(processJobName, id))
+        await outbox.add(sourceJob(type === 'file' ? processJobName : fetchJobName, id))
         return { ...source, status }
       })
     },
@@ -125,7 +134,8 @@ export function requireDocument(fileName: string): void {
 
 function newSource(id: string, { fields, file }: Form, now: string): Source {
   const type = fields.type ?? 'file'
-  if (type !== 'file') throw invalid('type', 'must be "file" in a form; other sources are created otherwise')
+  if (type !== 'file')
+    throw invalid('type', 'must be "file" in a form; send a source of type "database" or "api" as JSON')
   if (file === undefined) throw invalid('file', 'is required: send the document as the form field "file"')
   if (file.field !== 'file')
     throw invalid(file.field, 'is not a known file field; the document belongs into "file"')

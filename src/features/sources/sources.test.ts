@@ -141,10 +141,13 @@ describe(`uploading ${row('POST /api/agents/{id}/sources')}`, () => {
   })
 
   it('takes no JSON for a form, so that no body can name a file of the server', async () => {
-    const { status } = await app.call('POST', sources, {
+    const before = await stored()
+    const { status, body } = await app.call('POST', sources, {
       body: { type: 'file', name: 'x', file: { path: '/etc/passwd' } },
     })
-    expect(status).toBe(415)
+    expect(status).toBe(400)
+    expect(body).toMatchObject({ error: { message: expect.stringContaining('multipart/form-data') } })
+    expect(await stored()).toEqual(before)
   })
 
   it.each(['../../../../tmp/escaped.txt', '/etc/cron.d/escaped.txt', '..\\..\\escaped.txt', 'a\u0000b.txt'])(

@@ -8,6 +8,8 @@ export interface StatementRequest {
   params?: readonly SqlParameter[]
   /** Refuses what would change something. */
   readOnly?: boolean
+  /** Refuses what is no SELECT. */
+  onlySelect?: boolean
   /** 10,000 at most, and unless told. */
   maxRows?: number
 }
@@ -20,11 +22,12 @@ export function createSqlService(runner: SqlRunner) {
     /** @throws AppError as told of `SqlRunner.run`. */
     async execute(
       agent: SqlAgent,
-      { query, params = [], readOnly = false, maxRows = mostRows }: StatementRequest,
+      { query, params = [], readOnly = false, onlySelect = false, maxRows = mostRows }: StatementRequest,
       signal?: AbortSignal,
     ): Promise<StatementResult> {
       const begin = performance.now()
-      const statement = { query, parameters: params, readOnly, maxRows: Math.min(maxRows, mostRows) }
+      const bounds = { readOnly, onlySelect, maxRows: Math.min(maxRows, mostRows) }
+      const statement = { query, parameters: params, ...bounds }
       const { columns, rows, rowCount, truncated } = await runner.run(agent, statement, signal)
       return {
         columns,

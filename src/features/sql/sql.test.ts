@@ -79,6 +79,21 @@ describe(`running a statement ${row('POST /api/agents/{id}/sql/execute')}`, () =
   })
 })
 
+it('a statement that ran before finds its table as it is now', async () => {
+  const change = (text: string) =>
+    app.service.foundation.agentDatabases.use('default', ({ db }) => sql.raw(text).execute(db))
+  const query = 'SELECT * FROM moons'
+  await change("create table moons (name text default 'Io')")
+  expect((await execute(app, query)).body.columns).toEqual(['name'])
+  await change('drop table moons')
+  expect((await execute(app, query)).status).not.toBe(200)
+  await change("create table moons (name text default 'Io')")
+  expect((await execute(app, query)).body.columns).toEqual(['name'])
+  await change('alter table moons add column diameter integer')
+  expect((await execute(app, query)).body.columns).toEqual(['name', 'diameter'])
+  await change('drop table moons')
+})
+
 describe('parameters', () => {
   it('are texts, numbers, truth values and null, in order', async () => {
     expect(await rowsOf('SELECT id FROM fruits WHERE name = ? AND price > ?', ['apple', 0.1])).toEqual([[1]])

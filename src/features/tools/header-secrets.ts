@@ -1,5 +1,5 @@
 import { invalid } from '#platform/errors.ts'
-import { mayHoldSecret } from './calling/header-rules.ts'
+import { mayHoldSecret } from '#platform/outbound/header-rules.ts'
 import { parseHeaders } from './calling/manual-template.ts'
 import { namesIn } from './calling/placeholders.ts'
 

@@ -146,9 +146,9 @@ describe('the description of the service', () => {
       ])
   })
 
-  it('says that a source is uploaded as a form', () => {
+  it('says that a source is uploaded as a form, or named by a JSON body', () => {
     const { requestBody } = document.paths['/api/agents/{id}/sources']?.post ?? {}
-    expect(Object.keys(requestBody?.content ?? {})).toEqual(['multipart/form-data'])
+    expect(Object.keys(requestBody?.content ?? {})).toEqual(['multipart/form-data', 'application/json'])
   })
 
   it('has no secret to offer: credentials are write-only', () => {

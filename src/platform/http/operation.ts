@@ -9,6 +9,8 @@ declare module 'fastify' {
   interface FastifySchema {
     /** The fields of a form, for routes that take one; described only, since the form is read as a stream. */
     form?: TSchema
+    /** The JSON body that such a route takes instead; described only, since its handler reads it by what it says. */
+    json?: TSchema
   }
 }
 
@@ -26,7 +28,7 @@ export function describeOperation({ route, schema, hasGateway }: Operation): Fas
   const { access } = route.config
   return {
     ...schema,
-    ...(takesForm(schema) ? { body: schema.form ?? Type.Object({}) } : {}),
+    ...(takesForm(schema) ? { body: formBody(schema) } : {}),
     operationId: operationId(route),
     response: { ...successes(schema), ...failures(route, hasGateway) },
     ...(hasGateway && access === 'open' ? { security: [] } : {}),
@@ -45,6 +47,12 @@ export function operationId({ method, url }: Pick<DeclaredRoute, 'method' | 'url
 
 function takesForm({ consumes }: FastifySchema): boolean {
   return consumes?.includes('multipart/form-data') ?? false
+}
+
+function formBody({ form = Type.Object({}), json }: FastifySchema): unknown {
+  if (json === undefined) return form
+  const content: Content = { 'multipart/form-data': { schema: form }, 'application/json': { schema: json } }
+  return { content }
 }
 
 /** A body with the option `stream` may be answered by events. */

@@ -19,6 +19,9 @@ export interface JobRunner {
   abort(agentId: string, jobIds: readonly string[]): void
 }
 
+/** Jobs of one agent that run at a time, unless told otherwise. */
+export const jobsPerAgent = 2
+
 export interface RunnerNeeds<Agent extends JobAgent> {
   wakeUps: WakeUps
   /** `use` fails with an AppError `NOT_FOUND` for an agent that is no more. */
@@ -70,7 +73,7 @@ class OutboxRunner<Agent extends JobAgent> implements JobRunner {
   constructor(needs: RunnerNeeds<Agent>) {
     this.#needs = needs
     this.#concurrency = needs.concurrency ?? 4
-    this.#concurrencyPerAgent = needs.concurrencyPerAgent ?? 2
+    this.#concurrencyPerAgent = needs.concurrencyPerAgent ?? jobsPerAgent
     this.#leaseMs = needs.leaseMs ?? 30_000
   }
 

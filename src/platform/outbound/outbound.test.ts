@@ -146,6 +146,36 @@ describe('a request', () => {
   })
 })
 
+describe('an address that is given for later', () => {
+  const names = {
+    'public.test': [['93.184.216.34']],
+    'private.test': [['10.0.0.1']],
+    'mixed.test': [['10.0.0.1', '93.184.216.34']],
+  }
+
+  it.each(['http://public.test/a?b', 'https://mixed.test', 'http://127.0.0.1:7/', 'http://8.8.8.8/'])(
+    'may be %s',
+    async url => {
+      await outboundWith({ resolve: resolver(names) }).requirePermitted(url)
+    },
+  )
+
+  it('may be a name that nobody knows yet', async () => {
+    await outboundWith({ resolve: resolver(names) }).requirePermitted('http://unknown.test/')
+  })
+
+  it.each([
+    'http://private.test/',
+    'http://127.0.0.2/',
+    'http://[::1]:80/',
+    'ftp://public.test/',
+    'http://a:b@public.test/',
+  ])('is refused before anything is asked of it: %s', async url => {
+    const checked = outboundWith({ resolve: resolver(names) }).requirePermitted(url)
+    await expect(checked).rejects.toMatchObject({ code: 'OUTBOUND_REFUSED' })
+  })
+})
+
 describe('the address', () => {
   it('of a private host is refused before any connection', async () => {
     const origin = await serve(echo)

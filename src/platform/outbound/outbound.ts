@@ -56,6 +56,12 @@ export interface Outbound {
    * passes it on bounds the exchange by its signal. Once streaming, a broken body errors as the Fetch standard says.
    */
   fetchFunction(options?: Pick<OutboundRequest, 'maxRedirects' | 'secretHeaders'>): typeof fetch
+  /**
+   * Tells those who give an address for later that it will be refused, and connects to nothing: what is permitted now is checked
+   * again when it is fetched. A name that can't be looked up is not refused: that may pass.
+   * @throws AppError OUTBOUND_REFUSED
+   */
+  requirePermitted(url: string): Promise<void>
   /** Ends every connection; exchanges that are under way fail. */
   close(): Promise<void>
 }
@@ -133,6 +139,16 @@ export function createOutbound(options: OutboundOptions): Outbound {
         const { response } = await exchange(hop, { redirect, maxRedirects, secretHeaders, signal })
         return response
       }
+    },
+
+    async requirePermitted(address) {
+      const { hostname, host } = accepted(parseTarget(address))
+      // An IPv6 address stands in brackets there, and nowhere else.
+      const name = hostname.replace(/^\[(.*)\]$/, '$1')
+      await permitted(name).catch(error => {
+        const known = toOutboundError(error, host)
+        if (known.code === 'OUTBOUND_REFUSED') throw known
+      })
     },
 
     async close() {

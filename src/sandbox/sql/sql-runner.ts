@@ -23,6 +23,8 @@ export interface SqlStatement {
   parameters: readonly SqlParameter[]
   /** Refuses all that would change something. */
   readOnly: boolean
+  /** Refuses all that is no SELECT. */
+  onlySelect?: boolean
   maxRows: number
 }
 

@@ -2,6 +2,7 @@
 import { isForbiddenFunction, refusedFunction } from './forbidden-functions.ts'
 import { maxLength, maxNesting, maxTokens } from './limits.ts'
 import type { Problem } from './problem.ts'
+import type { SqlStatement } from './sql-runner.ts'
 import type { Dialect, Token } from './tokens.ts'
 import { tokensOf } from './tokens.ts'
 
@@ -134,8 +135,13 @@ export function mayWrite({ tokens }: Statement): boolean {
   return tokens.some(({ kind, text }) => kind === 'word' && changing.has(text))
 }
 
-/** @returns what is wrong with the number of values, if anything. */
-export function parameterProblem({ parameters }: Statement, values: readonly unknown[]): Problem | undefined {
+/** @returns what is wrong with the statement as it is to be run, if anything. */
+export function usageProblem(
+  { kind, parameters }: Statement,
+  { onlySelect = false, parameters: values }: Pick<SqlStatement, 'onlySelect' | 'parameters'>,
+): Problem | undefined {
+  if (onlySelect && kind !== 'select' && kind !== 'with')
+    return invalid(`must be a SELECT statement; it begins with ${kind.toUpperCase()}`)
   if (parameters.length === values.length) return undefined
   return invalid(`has ${parameters.length} parameters, but params has ${values.length} values`)
 }

@@ -19,7 +19,13 @@ const crawlOutcomes = [
   'failedPages',
 ]
 
-const configFields = under('config', [...fileConfigFields, ...crawlSettings, ...crawlOutcomes])
+/** Of sources that are fetched: a query, or an address with its headers. */
+const fetchedConfigFields = ['query', 'headers', 'fetched_at']
+
+const configFields = under('config', [
+  ...[...fileConfigFields, ...fetchedConfigFields],
+  ...[...crawlSettings, ...crawlOutcomes],
+])
 
 /** `chunks` once processed, `progress` (0 to 1) on the way there, `error` when it failed. */
 const processingFields = ['chunks', 'progress', 'error']

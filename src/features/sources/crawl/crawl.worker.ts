@@ -5,7 +5,7 @@ import { chunkDocument } from '../chunking/chunk-document.ts'
 import { defaultChunking } from '../chunking/chunking-options.ts'
 import { parseHtml } from '../parsing/html-dom.ts'
 import { limits } from '../parsing/limits.ts'
-import { markdownPieces } from '../parsing/markdown-pieces.ts'
+import { pagePieces } from '../parsing/markdown-pieces.ts'
 import { documentOf } from '../parsing/parsed-document.ts'
 import { withAgentDatabase } from '../search/agent-database.ts'
 import type { SourceTask } from '../search/index.worker.ts'
@@ -93,7 +93,7 @@ export interface DraftPage extends SourceTask {
 /** Stores the page's chunks as a draft of its document. */
 export async function draftPage({ page, draft, ...task }: DraftPage): Promise<boolean> {
   const { databasePath, sourceId, document, attempt } = task
-  const chunks = chunkDocument(documentOf(pieces(page)), defaultChunking)
+  const chunks = chunkDocument(documentOf(pagePieces(page)), defaultChunking)
   await withAgentDatabase(databasePath, { readOnly: false }, async db => {
     const writer = createIndexWriter({ db, ids: randomIds, attempt, document })
     await writer.start(sourceId)
@@ -101,9 +101,4 @@ export async function draftPage({ page, draft, ...task }: DraftPage): Promise<bo
     await writer.complete(sourceId, draft)
   })
   return true
-}
-
-/** What stands before the first heading is found by the page's title. */
-function pieces({ title, text }: PageText) {
-  return markdownPieces(text).map(piece => ({ ...piece, section: piece.section ?? title }))
 }

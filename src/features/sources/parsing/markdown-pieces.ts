@@ -23,6 +23,11 @@ export function markdownPieces(markdown: string): Piece[] {
   return [preface, ...sections]
 }
 
+/** A web page in markdown: what stands before the first heading is found by the page's title. */
+export function pagePieces({ title, text }: { title: string; text: string }): Piece[] {
+  return markdownPieces(text).map(piece => ({ ...piece, section: piece.section ?? title }))
+}
+
 function* headingsOf(markdown: string): Generator<Heading> {
   let start = frontMatterLength(markdown)
   let fence: string | undefined

@@ -1,5 +1,5 @@
 import { invalid } from '#platform/errors.ts'
-import { requireHeaderValue } from './header-rules.ts'
+import { requireHeaderValue } from '#platform/outbound/header-rules.ts'
 import type { Credentials, SecurityScheme } from './http-configuration.ts'
 import { encodeValue } from './percent-encoding.ts'
 import type { Pair } from './serialize-argument.ts'

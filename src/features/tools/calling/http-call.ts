@@ -1,7 +1,7 @@
 import { AppError } from '#platform/errors.ts'
+import { hideSecrets } from '#platform/outbound/hide-secrets.ts'
 import type { Outbound, OutboundResponse } from '#platform/outbound/outbound.ts'
 import { buildHttpRequest } from './build-request.ts'
-import { hideSecrets } from './hide-secrets.ts'
 import type { Arguments, Credentials, HttpConfiguration } from './http-configuration.ts'
 
 const limits = { timeoutMs: 30_000, maxBytes: 1024 * 1024 }

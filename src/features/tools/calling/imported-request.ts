@@ -1,9 +1,9 @@
 import { invalid } from '#platform/errors.ts'
+import { isConnectionHeader, isHeaderName, requireHeaderValue } from '#platform/outbound/header-rules.ts'
 import { parseTarget } from '#platform/outbound/target-url.ts'
 import { applyCredentials } from './credentials.ts'
 import type { EncodedBody } from './encode-body.ts'
 import { encodeBody } from './encode-body.ts'
-import { isConnectionHeader, isHeaderName, requireHeaderValue } from './header-rules.ts'
 import type {
   Arguments,
   Credentials,

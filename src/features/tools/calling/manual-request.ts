@@ -1,6 +1,6 @@
 import { invalid } from '#platform/errors.ts'
+import { isConnectionHeader, mayHoldSecret, requireHeaderValue } from '#platform/outbound/header-rules.ts'
 import { encodeForm } from './encode-body.ts'
-import { isConnectionHeader, mayHoldSecret, requireHeaderValue } from './header-rules.ts'
 import type { Arguments, HttpRequest, ManualConfiguration } from './http-configuration.ts'
 import type { AddressTemplate, BodyTemplate } from './manual-template.ts'
 import {

@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv'
+import { isConnectionHeader, isHeaderName } from '#platform/outbound/header-rules.ts'
 import { parseTarget } from '#platform/outbound/target-url.ts'
 import { problemOf } from '#platform/schema-check.ts'
-import { isConnectionHeader, isHeaderName } from './header-rules.ts'
 import type { ImportedConfiguration, ManualConfiguration } from './http-configuration.ts'
 import { importedConfigurationSchema, manualConfigurationSchema } from './http-configuration.ts'
 import { bodyTemplateOf, contentTypeOf, parseHeaders, splitAddress } from './manual-template.ts'

@@ -1,4 +1,4 @@
-import { isConnectionHeader, isHeaderName } from '../calling/header-rules.ts'
+import { isConnectionHeader, isHeaderName } from '#platform/outbound/header-rules.ts'
 import type { PlacedArgument } from '../calling/http-configuration.ts'
 import { namesInPath } from '../calling/path-template.ts'
 import { ownValue } from '../calling/values.ts'

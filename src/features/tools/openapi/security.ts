@@ -1,4 +1,4 @@
-import { isConnectionHeader, isHeaderName } from '../calling/header-rules.ts'
+import { isConnectionHeader, isHeaderName } from '#platform/outbound/header-rules.ts'
 import type { SecurityScheme } from '../calling/http-configuration.ts'
 import type { JsonRecord } from '../calling/values.ts'
 import { isRecord, ownValue } from '../calling/values.ts'

@@ -7,7 +7,7 @@ import type { Problem } from '../problem.ts'
 import { problemError, timedOut } from '../problem.ts'
 import type { SqlAgent, SqlResult, SqlRunner, SqlStatement } from '../sql-runner.ts'
 import type { Statement } from '../statement.ts'
-import { parameterProblem, readStatement } from '../statement.ts'
+import { readStatement, usageProblem } from '../statement.ts'
 import { accessTo } from '../table-access.ts'
 import type { Connections, Lease, Login } from './connections.ts'
 import { createConnections } from './connections.ts'
@@ -50,7 +50,7 @@ export function createSqlRunner({ passwordOf, log, limit = timeLimit }: Options)
     async run(agent, given, signal) {
       const statement = readStatement(given.query, 'postgres')
       if ('message' in statement) throw problemError(statement)
-      const problem = parameterProblem(statement, given.parameters)
+      const problem = usageProblem(statement, given)
       if (problem !== undefined) throw problemError(problem)
       if (statement.kind === 'pragma') return await answerPragma(agent, statement, given.maxRows)
       const signals = signal === undefined ? [agent.signal] : [agent.signal, signal]

@@ -35,6 +35,8 @@ export interface Connection {
   authorizer: Authorizer
   /** @throws what SQLite says to the statement, or what the authorizer has made of it. */
   prepare(query: string, rights: Rights): Prepared
+  /** To be called for a statement that failed: after its table was gone once, SQLite tells so again when it is back. */
+  forget(query: string, rights: Rights): void
   /** To be called before a statement that writes. */
   beforeWrite(): void
   changes(): number
@@ -43,7 +45,8 @@ export interface Connection {
 
 export interface Prepared {
   statement: StatementSync
-  columns: string[]
+  /** Whether it gives rows. Their columns are known when they are read: tables may have changed since it was prepared. */
+  hasRows: boolean
   writes: boolean
 }
 
@@ -75,18 +78,23 @@ export function connect(path: string, synchronous: string): Connection {
     close: () => database.close(),
     prepare(query, rights) {
       authorizer.begin(rights)
-      const key = `${rights.readOnly}${query}`
+      const key = keyOf(query, rights)
       const cached = cache.get(key)
       if (cached !== undefined) return cached
       const statement = database.prepare(query)
-      const columns = statement.columns().map(({ name }) => name)
-      const prepared = { statement, columns, writes: authorizer.writes() }
+      const hasRows = statement.columns().length > 0
+      const prepared = { statement, hasRows, writes: authorizer.writes() }
       const [oldest] = cache.size < statementsKept ? [] : cache.keys()
       if (oldest !== undefined) cache.delete(oldest)
       cache.set(key, prepared)
       return prepared
     },
+    forget: (query, rights) => void cache.delete(keyOf(query, rights)),
   }
+}
+
+function keyOf(query: string, { readOnly }: Rights): string {
+  return `${readOnly}${query}`
 }
 
 /** What may be updated beside the service holds text: a blob there would be met by code that expects none. */

@@ -14,6 +14,7 @@ export function execute(connection: Connection, given: SqlStatement): SqlResult 
     if (prepared.writes) connection.beforeWrite()
     return run(connection, prepared, given)
   } catch (error) {
+    connection.forget(given.query, given)
     return problemOf(error, 'run', connection.authorizer.refusal())
   }
 }
@@ -33,15 +34,16 @@ function prepare(connection: Connection, { query, readOnly }: SqlStatement): Pre
 
 function run(
   connection: Connection,
-  { statement, columns, writes }: Prepared,
+  { statement, hasRows, writes }: Prepared,
   given: SqlStatement,
 ): SqlResult {
   const values = given.parameters.map(bindable)
-  if (columns.length === 0) {
+  if (!hasRows) {
     const { changes } = statement.run(...values)
-    return { columns, rows: [], rowCount: writes ? Number(changes) : 0, truncated: false }
+    return { columns: [], rows: [], rowCount: writes ? Number(changes) : 0, truncated: false }
   }
   const { rows, truncated } = read(statement.iterate(...values), given.maxRows, writes)
+  const columns = statement.columns().map(({ name }) => name)
   const changes = writes && !explains(statement.sourceSQL)
   return { columns, rows, truncated, rowCount: changes ? connection.changes() : rows.length }
 }

@@ -1,7 +1,7 @@
 import { problemError } from '../problem.ts'
 import type { SqlRunner } from '../sql-runner.ts'
 import type { Statement } from '../statement.ts'
-import { mayWrite, parameterProblem, readStatement } from '../statement.ts'
+import { mayWrite, readStatement, usageProblem } from '../statement.ts'
 import { describe } from './describe.ts'
 import type { PoolOptions } from './pool.ts'
 import { createPool } from './pool.ts'
@@ -25,7 +25,7 @@ export function createSqlRunner(options: PoolOptions): SqliteRunner {
     async run({ path, signal: agentSignal }, given, signal) {
       const statement = readStatement(given.query, 'sqlite')
       if ('message' in statement) throw problemError(statement)
-      const problem = parameterProblem(statement, given.parameters)
+      const problem = usageProblem(statement, given)
       if (problem !== undefined) throw problemError(problem)
       watch(path, agentSignal)
       const signals = signal === undefined ? [agentSignal] : [agentSignal, signal]

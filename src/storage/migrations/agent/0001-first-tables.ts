@@ -72,6 +72,8 @@ async function createSources(db: Kysely<unknown>, parts: SchemaParts): Promise<v
     .addColumn('chunks', 'integer')
     .addColumn('file_path', parts.textType)
     .addColumn('config', parts.textType, column => column.notNull())
+    .addColumn('secret_set', parts.textType)
+    .addColumn('last_copy', parts.textType)
     .addColumn('created_at', parts.textType, column => column.notNull())
     .addColumn('updated_at', parts.textType, column => column.notNull())
     .addColumn('removed_at', parts.textType)

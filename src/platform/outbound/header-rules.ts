@@ -1,6 +1,6 @@
-import { invalid } from '#platform/errors.ts'
+import { invalid } from '../errors.ts'
 
-/** Headers that describe the connection or its body: a tool can't set them. */
+/** Headers that describe the connection or its body: nobody who asks for a request can set them. */
 const connectionHeaders = new Set([
   'connection',
   'content-length',
@@ -15,7 +15,7 @@ const connectionHeaders = new Set([
   'upgrade',
 ])
 
-/** Headers of a tool that hold no secret; every other one of a manual tool may. */
+/** Headers that hold no secret; every other one that a person has written may. */
 const plainHeaders = new Set(['accept', 'accept-language', 'content-type', 'user-agent'])
 
 export function isHeaderName(name: string): boolean {

@@ -1,0 +1,85 @@
+import type { EmbeddingModel } from '#models/embeddings.ts'
+import type { Clock } from '#platform/clock.ts'
+import { timestamp } from '#platform/clock.ts'
+import type { JobContext, JobHandler, Transact } from '#platform/jobs/jobs.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { createContentIndexer } from './fetching/index-content.ts'
+import { findFetchState } from './fetching/last-copy.ts'
+import type { createObtain } from './fetching/obtain.ts'
+import type { Fetched } from './fetching/parse-fetched.ts'
+import { embeddingName } from './search/provider-space.ts'
+import { sourceOfJob, sourceToWorkOn } from './source-jobs.ts'
+import { createOutcomes, presentable } from './source-outcomes.ts'
+import type { SourceEvents } from './sources.events.ts'
+import { updateSource } from './sources.repository.ts'
+import type { FetchedConfig, Source } from './sources.schema.ts'
+
+/** Share of the progress that fetching is. */
+const progressFetched = 0.1
+
+interface Needs {
+  obtain: ReturnType<typeof createObtain>
+  indexContent: ReturnType<typeof createContentIndexer>
+  embeddingOf(agentId: string): Promise<EmbeddingModel>
+  transact: Transact<SourceEvents>
+  clock: Clock
+}
+
+type FetchedSource = Source & { config: FetchedConfig }
+
+/**
+ * Fetches a source of type `database` or `api`, and cuts, embeds and indexes what came, unless that is there already. An
+ * interrupted run fetches anew, and goes on with the draft of the one before it if the content is still the same.
+ */
+export function createFetchSourceJob(needs: Needs): JobHandler<AgentHandle> {
+  const { finish, fail } = createOutcomes(needs)
+
+  async function process(context: JobContext<AgentHandle>, source: FetchedSource): Promise<void> {
+    const { agent, signal } = context
+    const model = await needs.embeddingOf(agent.agentId)
+    const embedding = embeddingName(model)
+    const { lastCopy, secretSet } = await findFetchState(agent.db, source.id)
+    // Chunks of another embedding are to be made anew, whatever they are made of.
+    const current = lastCopy?.embedding === embedding ? lastCopy : undefined
+    const state = { lastCopy: current, secretSet }
+    const obtained = await needs.obtain({ agent, config: source.config, state, signal })
+    if (obtained.kind === 'failed') return await fail(agent, source, obtained.reason)
+    const config = { ...source.config, fetched_at: timestamp(needs.clock) }
+    const unchanged = { chunks: source.chunks ?? 0, config }
+    if (obtained.kind === 'unchanged') return await finish(agent, source, unchanged)
+    await updateSource(agent.db, source.id, { progress: progressFetched })
+    const { content } = obtained
+    const hash = await hashOf(content.fetched)
+    const last_copy = { hash, embedding, validators: content.validators ?? null }
+    if (current?.hash === hash) return await finish(agent, source, { ...unchanged, last_copy })
+    const outcome = await needs.indexContent({ context, source, content, hash, model })
+    if (typeof outcome === 'string') return await fail(agent, source, outcome)
+    await finish(agent, source, { chunks: outcome, config, last_copy })
+  }
+
+  return {
+    async run(context) {
+      const source = await sourceToWorkOn(context)
+      if (source === undefined || !isFetched(source)) return
+      await process(context, source).catch(error => {
+        throw presentable(error, context.signal)
+      })
+    },
+    async onFailed(context, error) {
+      const source = await sourceOfJob(context)
+      context.log.error({ sourceId: source?.id, error }, 'a source could not be fetched')
+      if (source !== undefined)
+        await fail(context.agent, source, `This source could not be fetched: ${error}`)
+    },
+  }
+}
+
+function isFetched(source: Source): source is FetchedSource {
+  return source.type === 'database' || source.type === 'api'
+}
+
+/** SHA-256 in hex, without holding up the thread. */
+async function hashOf({ bytes, contentType }: Fetched): Promise<string> {
+  const whole = Buffer.concat([Buffer.from(`${contentType}\n`), bytes])
+  return Buffer.from(await crypto.subtle.digest('SHA-256', whole)).toString('hex')
+}

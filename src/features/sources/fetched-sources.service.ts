@@ -1,0 +1,114 @@
+import type { Clock } from '#platform/clock.ts'
+import { timestamp } from '#platform/clock.ts'
+import { AppError, invalid } from '#platform/errors.ts'
+import type { Ids } from '#platform/ids.ts'
+import type { Transact } from '#platform/jobs/jobs.ts'
+import type { Outbound } from '#platform/outbound/outbound.ts'
+import { parseTarget } from '#platform/outbound/target-url.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { AgentSecrets } from '#storage/agent-secrets.ts'
+import { readChunking } from './chunking/chunking-form.ts'
+import type { SelectRows } from './fetching/run-query.ts'
+import { issueOf } from './fetching/run-query.ts'
+import { maskedHeaders, requireHeaders, sealedPart } from './fetching/source-headers.ts'
+import type { NewApi, NewDatabase } from './new-fetched.schema.ts'
+import { fetchJobName, sourceJob } from './source-jobs.ts'
+import type { SourceEvents } from './sources.events.ts'
+import { insertSource } from './sources.repository.ts'
+import type { ApiConfig, DatabaseConfig, Source } from './sources.schema.ts'
+import { storableName } from './storable-name.ts'
+
+interface Needs {
+  transact: Transact<SourceEvents>
+  /** Throws what keeps the agent's documents from being embedded, such as MODEL_NOT_CONFIGURED. */
+  requireEmbedding(agentId: string): Promise<unknown>
+  select: SelectRows
+  outbound: Pick<Outbound, 'requirePermitted'>
+  agentSecrets: AgentSecrets
+  clock: Clock
+  ids: Ids
+}
+
+/** Sources that are fetched from the agent's own database or from an address, now and at each refresh. */
+export function createFetchedSourcesService(needs: Needs) {
+  const { transact, select, outbound, agentSecrets, clock, ids } = needs
+
+  async function requireQuery(agent: AgentHandle, query: string, signal: AbortSignal): Promise<void> {
+    // One row is enough to know that the statement may run; all of them are for the job.
+    await select(agent, { query, maxRows: 1 }, signal).catch(error => {
+      if (!(error instanceof AppError)) throw error
+      if (error.code === 'VALIDATION_ERROR' || error.code === 'FORBIDDEN')
+        throw invalid('query', issueOf(error))
+      // What fails while it runs may not do so the next time: the source tells of it.
+      if (error.code !== 'SQL_FAILED') throw error
+    })
+  }
+
+  async function store(agent: AgentHandle, source: Source, secrets: Record<string, string>): Promise<void> {
+    const secretSet = await agentSecrets.write(agent.agentId, secrets)
+    try {
+      await transact(agent, async (transaction, outbox) => {
+        await insertSource(transaction, source, secretSet)
+        await outbox.add(sourceJob(fetchJobName, source.id))
+      })
+    } catch (error) {
+      await agentSecrets.remove(agent.agentId, [secretSet])
+      throw error
+    }
+  }
+
+  function newSource(
+    type: 'database' | 'api',
+    givenName: string,
+    config: DatabaseConfig | ApiConfig,
+  ): Source {
+    const name = storableName(givenName)
+    if (name === '') throw invalid('name', 'must not be empty')
+    const now = timestamp(clock)
+    const times = { created_at: now, updated_at: now }
+    return { id: ids.record(), type, name, status: 'processing', progress: 0, config, ...times }
+  }
+
+  return {
+    /** @throws VALIDATION_ERROR for what is no SELECT, or none that may be run here. */
+    async createDatabase(agent: AgentHandle, given: NewDatabase, signal: AbortSignal): Promise<Source> {
+      const { query } = given
+      const source = newSource('database', given.name, { query, ...chunkingOf(given) })
+      await requireQuery(agent, query, signal)
+      await needs.requireEmbedding(agent.agentId)
+      await store(agent, source, {})
+      return source
+    },
+
+    /** @throws VALIDATION_ERROR for what can't be sent, OUTBOUND_REFUSED for an address that may not be reached. */
+    async createApi(agent: AgentHandle, given: NewApi): Promise<Source> {
+      const { headers = {} } = given
+      const url = addressOf(given.url)
+      requireHeaders(headers)
+      const config = { url, headers: maskedHeaders(headers), ...chunkingOf(given) }
+      const source = newSource('api', given.name, config)
+      await outbound.requirePermitted(url)
+      await needs.requireEmbedding(agent.agentId)
+      await store(agent, source, sealedPart(url, headers))
+      return source
+    },
+  }
+}
+
+export type FetchedSourcesService = ReturnType<typeof createFetchedSourcesService>
+
+function addressOf(text: string): string {
+  const target = parseTarget(text)
+  if (!target.ok) throw invalid('url', target.reason)
+  // A fragment is for readers of pages; no server sees it.
+  target.url.hash = ''
+  return target.url.href
+}
+
+function chunkingOf({ chunk_size, overlap, method }: NewDatabase | NewApi) {
+  return readChunking({
+    ...(chunk_size !== undefined && { chunk_size: String(chunk_size) }),
+    ...(overlap !== undefined && { overlap: String(overlap) }),
+    ...(method !== undefined && { method }),
+  })
+}

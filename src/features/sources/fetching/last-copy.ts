@@ -1,0 +1,51 @@
+import type { Kysely } from 'kysely'
+import type { Static } from 'typebox'
+import { Type } from 'typebox'
+import { matches } from '#platform/schema-check.ts'
+import { parseJsonColumn } from '#storage/json-column.ts'
+import type { AgentTables } from '#storage/tables.ts'
+
+const textOrNull = Type.Union([Type.String(), Type.Null()])
+
+/** What an answer leaves for asking the next time whether it still holds. */
+const validatorsSchema = Type.Object({
+  etag: textOrNull,
+  lastModified: textOrNull,
+  /** Where it came from, after redirects: of another address they tell nothing. */
+  url: Type.String(),
+})
+export type Validators = Static<typeof validatorsSchema>
+
+/** What tells the content that is shown from any other; there only while it is known what is shown. */
+const lastCopySchema = Type.Object({
+  /** SHA-256 of what was fetched, in hex. */
+  hash: Type.String(),
+  /** Names the embedding of its chunks. */
+  embedding: Type.String(),
+  /** Null for what is no answer of a server. */
+  validators: Type.Union([validatorsSchema, Type.Null()]),
+})
+export type LastCopy = Static<typeof lastCopySchema>
+
+/** What stays on a fetched source between two fetches, beside what it shows of itself. */
+export interface FetchState {
+  lastCopy: LastCopy | undefined
+  secretSet: string | null
+}
+
+type Database = Kysely<AgentTables>
+
+export async function findFetchState(database: Database, sourceId: string): Promise<FetchState> {
+  const row = await database
+    .selectFrom('sources')
+    .select(['last_copy', 'secret_set'])
+    .where('id', '=', sourceId)
+    .executeTakeFirst()
+  const copy = row?.last_copy == null ? undefined : parseJsonColumn<unknown>(row.last_copy, undefined)
+  return { lastCopy: matches(lastCopySchema, copy) ? copy : undefined, secretSet: row?.secret_set ?? null }
+}
+
+/** To be called before what is shown may change. */
+export async function forgetLastCopy(database: Database, sourceId: string): Promise<void> {
+  await database.updateTable('sources').set({ last_copy: null }).where('id', '=', sourceId).execute()
+}

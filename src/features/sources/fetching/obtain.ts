@@ -1,0 +1,68 @@
+/** What a fetched source consists of now, wherever it is from. */
+import type { Outbound } from '#platform/outbound/outbound.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { AgentSecrets } from '#storage/agent-secrets.ts'
+import type { ApiConfig, FetchedConfig } from '../sources.schema.ts'
+import { fetchAddress } from './fetch-address.ts'
+import type { FetchState, Validators } from './last-copy.ts'
+import type { Fetched } from './parse-fetched.ts'
+import type { SelectRows } from './run-query.ts'
+import { runQuery } from './run-query.ts'
+import { openHeaders } from './source-headers.ts'
+
+export type Obtained =
+  | { kind: 'content'; content: Content }
+  /** Since the last copy. */
+  | { kind: 'unchanged' }
+  | { kind: 'failed'; reason: string }
+
+export interface Content {
+  fetched: Fetched
+  /** Left by the server of an address, to ask the next time whether it has changed. */
+  validators: Validators | undefined
+  /** What no passage may show. */
+  secrets: string[]
+}
+
+interface Needs {
+  select: SelectRows
+  outbound: Pick<Outbound, 'fetch'>
+  /** Of an answer. */
+  maxBytes: number
+  agentSecrets: Pick<AgentSecrets, 'read'>
+}
+
+interface Wanted {
+  agent: AgentHandle
+  config: FetchedConfig
+  state: FetchState
+  signal: AbortSignal
+}
+
+export function createObtain(needs: Needs) {
+  async function askAddress(config: ApiConfig, { agent, state, signal }: Wanted): Promise<Obtained> {
+    const { url, headers } = config
+    const sealed = await needs.agentSecrets.read(agent.agentId, state.secretSet)
+    const opened = openHeaders(url, headers, sealed)
+    if (opened === undefined) return { kind: 'failed', reason: otherAddress }
+    const { secrets, ...sent } = opened
+    const known = state.lastCopy?.validators ?? undefined
+    const { outbound, maxBytes } = needs
+    const answer = await fetchAddress({ url, ...sent, known }, { outbound, maxBytes, signal })
+    if (answer.kind !== 'content') return answer
+    const { fetched, validators } = answer
+    return { kind: 'content', content: { fetched, validators, secrets } }
+  }
+
+  return async (wanted: Wanted): Promise<Obtained> => {
+    const { agent, config, signal } = wanted
+    if ('url' in config) return await askAddress(config, wanted)
+    const selected = await runQuery(needs.select, agent, config.query, signal)
+    if (selected.kind === 'failed') return selected
+    const { fetched } = selected
+    return { kind: 'content', content: { fetched, validators: undefined, secrets: [] } }
+  }
+}
+
+const otherAddress =
+  'The headers of this source are not those that it was created with, or were given for another server. Create it again.'

@@ -1,0 +1,53 @@
+import { pageText } from '../crawl/page-text.ts'
+import type { DocumentFormat } from '../parsing/document-format.ts'
+import { parseRows } from '../parsing/formats/rows.ts'
+import { limits } from '../parsing/limits.ts'
+import { pagePieces } from '../parsing/markdown-pieces.ts'
+import { parseDocument } from '../parsing/parse-document.ts'
+import type { ParsedDocument } from '../parsing/parsed-document.ts'
+import { documentOf, tooMuchText, UnreadableDocument } from '../parsing/parsed-document.ts'
+
+/** What a source that is fetched may consist of: documents as they are uploaded, web pages, and rows of a query. */
+export type FetchedFormat = DocumentFormat | 'html' | 'rows'
+
+export interface Fetched {
+  bytes: Uint8Array
+  format: FetchedFormat
+  /** As the server tells it, with its character set. */
+  contentType: string
+  /** Where it was read. */
+  url: string
+}
+
+const textFormats = new Set<FetchedFormat>(['txt', 'md', 'json', 'csv', 'html'])
+
+/**
+ * The text of what was fetched. As `parseDocument`, it runs only in a thread that can be killed.
+ * @param withoutSecrets takes out what no passage may show; applied to the source, so that no format can hide it in two pieces.
+ */
+export async function parseFetched(
+  fetched: Fetched,
+  withoutSecrets: (text: string) => string,
+): Promise<ParsedDocument> {
+  const { format, url } = fetched
+  const bytes = textFormats.has(format) ? recoded(fetched, withoutSecrets) : fetched.bytes
+  if (format === 'rows') return limited(await parseRows(bytes))
+  if (format !== 'html') return await parseDocument(format, bytes)
+  const html = pageText(bytes, 'text/html; charset=utf-8') ?? ''
+  const { readHtmlPage } = await import('../parsing/html-page.ts')
+  const { title, markdown } = readHtmlPage({ html, url })
+  const document = limited(documentOf(pagePieces({ title, text: markdown })))
+  if (!/\S/.test(document.text)) throw new UnreadableDocument('This page holds no text.')
+  return document
+}
+
+function limited(document: ParsedDocument): ParsedDocument {
+  if (document.text.length > limits.characters) throw tooMuchText()
+  return document
+}
+
+/** In UTF-8, whatever the server has chosen. */
+function recoded({ bytes, contentType }: Fetched, withoutSecrets: (text: string) => string): Uint8Array {
+  const text = pageText(bytes, contentType)
+  return text === undefined ? bytes : new TextEncoder().encode(withoutSecrets(text))
+}

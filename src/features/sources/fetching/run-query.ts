@@ -1,0 +1,48 @@
+/** The rows of a database source, by the same way as all SQL of people. */
+import { AppError } from '#platform/errors.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { Fetched } from './parse-fetched.ts'
+
+interface SelectedRows {
+  columns: string[]
+  rows: unknown[][]
+  /** Whether there were more. */
+  truncated?: boolean
+}
+
+/** Runs one SELECT that changes nothing. @throws AppError for what can't be or fails. */
+export type SelectRows = (
+  agent: AgentHandle,
+  statement: { query: string; maxRows?: number },
+  signal: AbortSignal,
+) => Promise<SelectedRows>
+
+export type Selected = { kind: 'content'; fetched: Fetched } | { kind: 'failed'; reason: string }
+
+export async function runQuery(
+  select: SelectRows,
+  agent: AgentHandle,
+  query: string,
+  signal: AbortSignal,
+): Promise<Selected> {
+  try {
+    const { columns, rows, truncated = false } = await select(agent, { query }, signal)
+    if (truncated) return { kind: 'failed', reason: tooMuch }
+    const bytes = new TextEncoder().encode(JSON.stringify({ columns, rows }))
+    return { kind: 'content', fetched: { bytes, format: 'rows', contentType: '', url: '' } }
+  } catch (error) {
+    signal.throwIfAborted()
+    if (!(error instanceof AppError) || error.fault === 'unexpected' || error.code === 'SHUTTING_DOWN')
+      throw error
+    return { kind: 'failed', reason: `The query could not be run: ${issueOf(error)}` }
+  }
+}
+
+const tooMuch =
+  'The query gives more than 10,000 rows, or more than 8 MiB, which is the most that a source takes. ' +
+  'Narrow it, or make several sources of it.'
+
+/** What is wrong, without the name of a field. */
+export function issueOf({ details, message }: AppError): string {
+  return typeof details?.issue === 'string' ? details.issue : message
+}

@@ -1,0 +1,42 @@
+import type { Static } from 'typebox'
+import { Type } from 'typebox'
+import { maxLength as maxQueryLength } from '#sandbox/sql/limits.ts'
+import { chunkingWishes } from './sources.schema.ts'
+
+const strict = { additionalProperties: false }
+
+export const newDatabaseSchema = Type.Object(
+  {
+    type: Type.Literal('database'),
+    name: Type.String({ minLength: 1, maxLength: 300 }),
+    query: Type.String({
+      minLength: 1,
+      maxLength: maxQueryLength,
+      description: "One SELECT on the agent's own database.",
+    }),
+    ...chunkingWishes,
+  },
+  strict,
+)
+export type NewDatabase = Static<typeof newDatabaseSchema>
+
+export const newApiSchema = Type.Object(
+  {
+    type: Type.Literal('api'),
+    name: Type.String({ minLength: 1, maxLength: 300 }),
+    url: Type.String({ minLength: 1, maxLength: 2_000, description: 'Asked with GET.' }),
+    headers: Type.Optional(
+      Type.Record(Type.String(), Type.String({ maxLength: 8_000 }), {
+        maxProperties: 50,
+        writeOnly: true,
+        description: 'Sent along, such as Authorization; not to other servers that a redirect leads to.',
+      }),
+    ),
+    ...chunkingWishes,
+  },
+  strict,
+)
+export type NewApi = Static<typeof newApiSchema>
+
+/** What a JSON body may ask for, as the documentation tells of it; `new-fetched.ts` reads it. */
+export const newFetchedSchema = Type.Union([newDatabaseSchema, newApiSchema])
