@@ -2,8 +2,6 @@
  * The scan in which a search by vectors spends its time: an estimate of each vector's similarity, from the first bytes of
  * its sketch for all of them, and from more and more of it for those that still may be among the nearest.
  */
-import { sumsOf } from '../bit-sums.ts'
-
 /** Sketches of some vectors, one after the other, and the sequences of their chunks. */
 export interface SketchBlock {
   sequences: Float64Array
@@ -36,8 +34,9 @@ export function looksAmong(total: number, limit: number): number {
 
 /** @param values what each bit counts for. */
 export function createScan(values: Float32Array, limit: number) {
-  const sums = inIntegers(sumsOf(values))
-  const cuts = steps.map(step => createCut(sums, step))
+  const whole = inIntegers(values)
+  const sums = sumsOf(whole)
+  const cuts = steps.map(step => createCut(whole, step))
   const sequences: number[] = []
   const estimates: number[] = []
   let total = 0
@@ -79,10 +78,34 @@ export function createScan(values: Float32Array, limit: number) {
   }
 }
 
-/** Adding up integers takes less time, and the tables of the first steps then fit the processor's nearest cache. */
-function inIntegers(sums: Float32Array): Int16Array {
-  const most = sums.reduce((greatest, sum) => Math.max(greatest, Math.abs(sum)), 0) || 1
-  return Int16Array.from(sums, sum => Math.round((sum / most) * 32_767))
+/** What eight of them add up to fits 16 bits: such tables are small, and integers are added up in less time. */
+function inIntegers(values: Float32Array): Int32Array {
+  let most = 0
+  for (let start = 0; start < values.length; start += 8) {
+    let sum = 0
+    for (let index = start; index < start + 8; index += 1) sum += Math.abs(values[index] ?? 0)
+    most = Math.max(most, sum)
+  }
+  const scale = most === 0 ? 0 : 32_000 / most
+  const integers = new Int32Array(values.length)
+  for (let index = 0; index < values.length; index += 1)
+    integers[index] = Math.round((values[index] ?? 0) * scale)
+  return integers
+}
+
+/** For each byte, 256 sums of its eight values, each with the sign that a bit tells. */
+function sumsOf(values: Int32Array): Int16Array {
+  const sums = new Int16Array(values.length * 32)
+  for (let byte = 0; byte < values.length / 8; byte += 1) {
+    const begin = byte << 8
+    for (let bit = 0; bit < 8; bit += 1) sums[begin] = (sums[begin] ?? 0) - (values[byte * 8 + bit] ?? 0)
+    for (let bits = 1; bits < 256; bits += 1) {
+      const highest = 31 - Math.clz32(bits)
+      const rest = sums[begin | (bits ^ (1 << highest))] ?? 0
+      sums[begin | bits] = rest + 2 * (values[byte * 8 + highest] ?? 0)
+    }
+  }
+  return sums
 }
 
 function sumOf(sums: Int16Array, bytes: Uint8Array, at: number, from: number, to: number): number {
@@ -92,9 +115,10 @@ function sumOf(sums: Int16Array, bytes: Uint8Array, at: number, from: number, to
 }
 
 /** Lets the greatest of the sums pass, as far as those before them tell, by counting sums of about the same size. */
-function createCut(sums: Int16Array, { bytes, share, least }: (typeof steps)[number]) {
+function createCut(values: Int32Array, { bytes, share, least }: (typeof steps)[number]) {
   const classes = 1024
-  const most = mostOf(sums, bytes)
+  let most = 1
+  for (let index = 0; index < bytes * 8; index += 1) most += Math.abs(values[index] ?? 0)
   const scale = classes / 2 / most
   const counts = new Uint32Array(classes + 1)
   let threshold = Number.NEGATIVE_INFINITY
@@ -119,12 +143,4 @@ function createCut(sums: Int16Array, { bytes, share, least }: (typeof steps)[num
       }
     },
   }
-}
-
-/** What the sums of so many bytes come to at most. */
-function mostOf(sums: Int16Array, bytes: number): number {
-  let most = 0
-  for (let byte = 0; byte < bytes; byte += 1)
-    most += sums.subarray(byte << 8, (byte + 1) << 8).reduce((greatest, sum) => Math.max(greatest, sum), 0)
-  return most || 1
 }
