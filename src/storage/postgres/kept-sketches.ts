@@ -1,8 +1,8 @@
 /** Reads the sketches of a table, most of which a thread that searches it again has kept. */
 import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
-import type { Chosen, SketchBlock } from './sketch-scan.ts'
 import { sketchesOf } from './sketch-rows.ts'
+import type { Chosen, SketchBlock } from './sketch-scan.ts'
 
 /** Bytes that a thread keeps, of all agents: the sketches of more than a hundred thousand chunks. */
 const mostBytes = 32 * 1024 ** 2

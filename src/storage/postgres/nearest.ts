@@ -42,10 +42,7 @@ async function candidatesFor(
 }
 
 /** As one value, since a row for each takes several times as long. */
-async function selected(
-  db: QueryExecutorProvider,
-  { within }: NearestQuery,
-): Promise<number[] | undefined> {
+async function selected(db: QueryExecutorProvider, { within }: NearestQuery): Promise<number[] | undefined> {
   if (within === undefined) return undefined
   const { rows } = await sql<{ sequences: string | null }>`
     select string_agg(sequence::text, ',') as sequences from (

@@ -57,7 +57,9 @@ test('pgvector compares the vectors of tables that are made once it is there; ot
   }
   const tables = async () => {
     const { rows } = await sql<{ name: string }>`select relname as name from pg_class
-      where relkind = 'r' and relname like 'chunk_vectors%' and relname not like '%sketches' order by oid`.execute(db)
+      where relkind = 'r' and relname like 'chunk_vectors%' and relname not like '%sketches' order by oid`.execute(
+      db,
+    )
     return rows.map(({ name }) => name)
   }
 

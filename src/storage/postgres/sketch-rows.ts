@@ -53,7 +53,11 @@ export function insertSketches(
     values (${sequences[0]}, ${sequences.at(-1)}, ${sequences}, ${sketches})`
 }
 
-export async function removeSketch(db: QueryExecutorProvider, table: string, sequence: number): Promise<void> {
+export async function removeSketch(
+  db: QueryExecutorProvider,
+  table: string,
+  sequence: number,
+): Promise<void> {
   const { rows } = await sql<{ id: string }>`
     update ${sketchesOf(table)} set gone = gone || ${sequence}::bigint
     where first <= ${sequence} and last >= ${sequence} and ${sequence} = any(sequences)
