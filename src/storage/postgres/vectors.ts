@@ -35,26 +35,34 @@ export async function createVectors(db: QueryExecutorProvider, space: VectorSpac
 
 type TableOptions = Pick<VectorSpace, 'dimensions' | 'form'>
 
+/** Beside which others may do the same. */
+const attempts = 3
+
 /** @param table its `name` is what `vectorTables` would tell. */
 export async function createVectorTable(
   db: QueryExecutorProvider,
   table: TableOptions & { name: string },
 ): Promise<void> {
-  if ((await columnOf(db, table.name)) !== undefined) return
-  const type = await newType(db, table)
-  try {
-    await sql`create table if not exists ${sql.table(table.name)} (
-      sequence bigint primary key references chunks (sequence) on delete cascade,
-      embedding ${type} not null
-    )`.execute(db)
-    // What is in use reads such a value as it lies there, without a look at what comes before.
-    if (type === bytes)
-      await sql`alter table ${sql.table(table.name)} alter column embedding set storage external`.execute(db)
-    await createSketches(db, table.name)
-  } catch (error) {
-    // Another writer was faster.
-    if (!isDuplicate(error)) throw error
+  for (let attempt = 1; (await columnOf(db, table.name)) === undefined; attempt += 1) {
+    try {
+      // First, so that where there are vectors their sketches have a place.
+      await createSketches(db, table.name)
+      await createTable(db, table)
+    } catch (error) {
+      if (!isDuplicate(error) || attempt === attempts) throw error
+    }
   }
+}
+
+async function createTable(db: QueryExecutorProvider, table: TableOptions & { name: string }): Promise<void> {
+  const type = await newType(db, table)
+  await sql`create table if not exists ${sql.table(table.name)} (
+    sequence bigint primary key references chunks (sequence) on delete cascade,
+    embedding ${type} not null
+  )`.execute(db)
+  // Vectors look like noise: to compress them would be in vain.
+  if (type === bytes)
+    await sql`alter table ${sql.table(table.name)} alter column embedding set storage external`.execute(db)
 }
 
 const bytes = sql`bytea`
