@@ -67,7 +67,7 @@ async function* fetchRows(
   `.execute(db)
   const byId = new Map(wanted.map(row => [row.id, row]))
   for (const { id, sequences, sketches } of rows) {
-    const block = { sequences: Float64Array.from(sequences.split(','), Number), sketches }
+    const block = { sequences: Float64Array.from(sequences.split(','), Number), sketches: wordsOf(sketches) }
     keep(id, block, inUse)
     yield { ...byId.get(id), block }
   }
@@ -87,6 +87,11 @@ function keep(id: string, block: SketchBlock, inUse: ReadonlySet<string>): void 
   bytes += size
 }
 
+/** A copy, since small values come as parts of larger ones, which they would keep. */
+function wordsOf(sketches: Buffer): Uint32Array {
+  return new Uint32Array(Uint8Array.from(sketches).buffer)
+}
+
 function sizeOf({ sequences, sketches }: SketchBlock): number {
-  return overhead + sequences.byteLength + sketches.length
+  return overhead + sequences.byteLength + sketches.byteLength
 }

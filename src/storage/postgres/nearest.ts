@@ -64,7 +64,9 @@ async function lookAt(
   { space, column, query }: Look,
   candidates: readonly number[],
 ): Promise<Found[]> {
-  const from = sql`from ${sql.table(vectorTableName(space))} where sequence = any(${candidates}::bigint[])`
+  // As text, which the driver would make of it one by one.
+  const wanted = `{${candidates.join(',')}}`
+  const from = sql`from ${sql.table(vectorTableName(space))} where sequence = any(${wanted}::bigint[])`
   if (column.type === 'vector') {
     const operator = sql`operator(${sql.id(column.schema)}.<=>)`
     const distance = sql`embedding ${operator} ${vectorParameter(column, query.vector)}`

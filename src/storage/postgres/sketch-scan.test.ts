@@ -22,7 +22,7 @@ function makeBlocks(count: number) {
     const sketches = new Uint8Array(perBlock * sketchBytes)
     for (const [index, sequence] of sequences.entries())
       sketches.set(sketchOf(floats, vectorOf(sequence)), index * sketchBytes)
-    return { sequences, sketches }
+    return { sequences, sketches: new Uint32Array(sketches.buffer) }
   })
   const near = Array.from({ length: count }, (_, sequence) => sequence).filter(isNear)
   return { query, blocks, near }
