@@ -1,7 +1,9 @@
 import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
 import type { Catalogue } from '../transfer/catalogue.ts'
+import { vectorTablePrefix } from '../vector-space.ts'
 import { quoted } from './connections.ts'
+import { holdsSketches } from './sketch-rows.ts'
 import { listVectorTables, readVectors, writeVectors } from './stored-vectors.ts'
 import { createVectorTable } from './vectors.ts'
 
@@ -21,6 +23,7 @@ async function tables(db: QueryExecutorProvider): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select relname as name from pg_class
     where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p')
+      and not (starts_with(relname, ${vectorTablePrefix}) and ${holdsSketches(sql`relname`)})
   `.execute(db)
   return rows.map(({ name }) => name)
 }

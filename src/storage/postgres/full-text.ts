@@ -10,7 +10,7 @@ import { sql } from 'kysely'
 import type { CountedTerm } from '../essential-terms.ts'
 import { essentialTerms, mayMissSome } from '../essential-terms.ts'
 import type { Found, TextQuery } from '../search-engine.ts'
-import { countLexemes } from './lexeme-counts.ts'
+import { averageLength, countLexemes } from './lexeme-counts.ts'
 import { frequencies, indexedText, lexemeOf, quoted } from './lexemes.ts'
 
 /** For the migration that makes the tables. */
@@ -78,12 +78,12 @@ async function rankMatching(
     ([lexeme, weight]) => sql`${weight}::float8 * ts_rank(weights, terms, ${quoted(lexeme)}::tsquery)`,
   )
   const filter = within === undefined ? sql`` : sql`and sequence in ${within}`
+  const norm = lengthNorm(await averageLength(db))
   const { rows } = await sql<{ sequence: number; value: number }>`
-    with average as materialized (select sum(length)::float8 / count(*) as length from chunk_text)
     select sequence, ${float(rankUnit)} * (${sql.join(parts, sql` + `)}) as value
     from (
       select sequence, terms, ${weights} as weights
-      from chunk_text, average, lateral (select ${lengthNorm} as norm) as norms
+      from chunk_text, lateral (select ${norm} as norm) as norms
       where terms @@ ${match}::tsquery ${filter} offset 0
     ) as matching
     order by value desc, sequence limit ${limit}
@@ -95,7 +95,9 @@ async function rankMatching(
 const [k1, b] = [1.2, 0.75]
 
 /** What a chunk's length takes from its lexemes: the more, the longer it is. */
-const lengthNorm = sql`${float(k1 * (1 - b))} + ${float(k1 * b)} * chunk_text.length / average.length`
+function lengthNorm(average: number) {
+  return sql`${float(k1 * (1 - b))} + ${float((k1 * b) / average)} * chunk_text.length`
+}
 
 /** BM25's part of one lexeme for each label, D to A, as a share of the most that any may have. */
 const weights = sql`array[${sql.join(

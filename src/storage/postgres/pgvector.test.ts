@@ -6,8 +6,9 @@ import { Kysely, sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import type { NearestQuery, VectorSpace } from '../search-engine.ts'
 import { createPostgresDialect } from './dialect.ts'
+import { nearestByVector } from './nearest.ts'
 import { ensureVectorExtension, extensionSchema } from './vector-extension.ts'
-import { createVectors, nearestByVector, writeVector } from './vectors.ts'
+import { createVectors, writeVector } from './vectors.ts'
 
 /** Takes seconds to start. The schema `agent` with a few chunks; the extension goes into the schema `platform`. */
 async function open() {
@@ -56,7 +57,9 @@ test('pgvector compares the vectors of tables that are made once it is there; ot
   }
   const tables = async () => {
     const { rows } = await sql<{ name: string }>`select relname as name from pg_class
-      where relkind = 'r' and relname like 'chunk_vectors%' order by oid`.execute(db)
+      where relkind = 'r' and relname like 'chunk_vectors%' and relname not like '%sketches' order by oid`.execute(
+      db,
+    )
     return rows.map(({ name }) => name)
   }
 

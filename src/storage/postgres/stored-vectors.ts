@@ -5,7 +5,7 @@ import { floatsOf } from '../exact-similarity.ts'
 import type { Vector } from '../search-engine.ts'
 import type { StoredVector, VectorTable } from '../transfer/catalogue.ts'
 import type { Column } from './vectors.ts'
-import { columnOf, vectorParameter, vectorTables } from './vectors.ts'
+import { columnOf, vectorTables, writeTo } from './vectors.ts'
 
 export async function listVectorTables(db: QueryExecutorProvider): Promise<VectorTable[]> {
   const tables: VectorTable[] = []
@@ -42,14 +42,13 @@ function bitsOf(digits: string): Uint8Array {
   )
 }
 
+/** @param rows in the order of their sequences. */
 export async function writeVectors(
   db: QueryExecutorProvider,
-  { name }: VectorTable,
+  { name, form }: VectorTable,
   rows: readonly StoredVector[],
 ): Promise<void> {
-  const column = await requireColumn(db, name)
-  const values = rows.map(({ sequence, vector }) => sql`(${sequence}, ${vectorParameter(column, vector)})`)
-  await sql`insert into ${sql.table(name)} (sequence, embedding) values ${sql.join(values)}`.execute(db)
+  await writeTo(db, { name, form, column: await requireColumn(db, name) }, rows)
 }
 
 async function requireColumn(db: QueryExecutorProvider, name: string): Promise<Column> {

@@ -13,7 +13,7 @@ export async function extensionSchema(db: QueryExecutorProvider): Promise<string
 
 /**
  * Installs pgvector in the schema of this connection where the server offers it, this user may, and nobody has done so
- * yet. Without it each search reads the vectors of providers one by one.
+ * yet. Without it the vectors of providers are sent to whoever compares them.
  */
 export async function ensureVectorExtension(db: QueryExecutorProvider): Promise<void> {
   if ((await extensionSchema(db)) !== undefined || !(await isOffered(db))) return

@@ -1,22 +1,23 @@
 /**
- * Nearest neighbours among the vectors of an agent's chunks, in one table for each embedding in use. The contract of each
- * function stands in `search-engine.ts`.
+ * The vectors of an agent's chunks, in two tables for each embedding in use: the vectors themselves, and their sketches.
+ * The contract of each function stands in `search-engine.ts`.
  *
- * Bits are compared by what PostgreSQL has of itself. Floats are compared by the extension pgvector where the server has
- * it, and else one by one where the search runs; a table stays as it was made.
+ * Floats have the type of the extension pgvector where the server has it, and else are bytes; a table stays as it was made.
  */
 import type { QueryExecutorProvider, RawBuilder } from 'kysely'
 import { sql } from 'kysely'
-import type { Found, NearestQuery, Vector, VectorSpace } from '../search-engine.ts'
-import {
-  checkDimensions,
-  hasDirection,
-  similarityOf,
-  vectorTableName,
-  vectorTablePrefix,
-} from '../vector-space.ts'
+import type { Vector, VectorSpace } from '../search-engine.ts'
+import { checkDimensions, hasDirection, vectorTableName, vectorTablePrefix } from '../vector-space.ts'
 import { isDuplicate } from './errors.ts'
-import { nearestAmongBytes, toBytes } from './exact-scan.ts'
+import {
+  createSketches,
+  holdsSketches,
+  insertSketches,
+  packSketches,
+  removeSketch,
+  sketchesPerRow,
+} from './sketch-rows.ts'
+import { sketchOf } from './sketches.ts'
 import { extensionSchema } from './vector-extension.ts'
 
 /** How a table keeps its vectors, and the schema that its type and the type's operators are in. */
@@ -25,35 +26,52 @@ export interface Column {
   schema: string
 }
 
+/** As each part of a source begins with this, here is where the sketches of the parts before it are put together. */
 export async function createVectors(db: QueryExecutorProvider, space: VectorSpace): Promise<void> {
-  await createVectorTable(db, { ...space, name: vectorTableName(space) })
+  const name = vectorTableName(space)
+  await createVectorTable(db, { ...space, name })
+  await packSketches(db, name)
 }
 
 type TableOptions = Pick<VectorSpace, 'dimensions' | 'form'>
+
+/** Beside which others may do the same. */
+const attempts = 3
 
 /** @param table its `name` is what `vectorTables` would tell. */
 export async function createVectorTable(
   db: QueryExecutorProvider,
   table: TableOptions & { name: string },
 ): Promise<void> {
-  if ((await columnOf(db, table.name)) !== undefined) return
-  const type = await newType(db, table)
-  try {
-    await sql`create table if not exists ${sql.table(table.name)} (
-      sequence bigint primary key references chunks (sequence) on delete cascade,
-      embedding ${type} not null
-    )`.execute(db)
-  } catch (error) {
-    // Another writer was faster.
-    if (!isDuplicate(error)) throw error
+  for (let attempt = 1; (await columnOf(db, table.name)) === undefined; attempt += 1) {
+    try {
+      // First, so that where there are vectors their sketches have a place.
+      await createSketches(db, table.name)
+      await createTable(db, table)
+    } catch (error) {
+      if (!isDuplicate(error) || attempt === attempts) throw error
+    }
   }
 }
+
+async function createTable(db: QueryExecutorProvider, table: TableOptions & { name: string }): Promise<void> {
+  const type = await newType(db, table)
+  await sql`create table if not exists ${sql.table(table.name)} (
+    sequence bigint primary key references chunks (sequence) on delete cascade,
+    embedding ${type} not null
+  )`.execute(db)
+  // Vectors look like noise: to compress them would be in vain.
+  if (type === bytes)
+    await sql`alter table ${sql.table(table.name)} alter column embedding set storage external`.execute(db)
+}
+
+const bytes = sql`bytea`
 
 async function newType(db: QueryExecutorProvider, table: TableOptions): Promise<RawBuilder<unknown>> {
   const dimensions = sql.lit(table.dimensions)
   if (table.form === 'bits') return sql`bit(${dimensions})`
   const schema = await extensionSchema(db)
-  return schema === undefined ? sql`bytea storage external` : sql`${sql.id(schema, 'vector')}(${dimensions})`
+  return schema === undefined ? bytes : sql`${sql.id(schema, 'vector')}(${dimensions})`
 }
 
 export async function writeVector(
@@ -64,11 +82,26 @@ export async function writeVector(
 ): Promise<void> {
   checkDimensions(space, vector)
   if (!hasDirection(space, vector)) return
-  const column = await columnOf(db, vectorTableName(space))
+  const name = vectorTableName(space)
+  const column = await columnOf(db, name)
   if (column === undefined) throw new Error(`there is no table for the vectors of ${space.id}`)
-  await sql`insert into ${tableOf(space)} (sequence, embedding) values (${sequence}, ${vectorParameter(column, vector)})`.execute(
-    db,
-  )
+  await writeTo(db, { name, column, form: space.form }, [{ sequence, vector }])
+}
+
+/** @param rows in the order of their sequences. */
+export async function writeTo(
+  db: QueryExecutorProvider,
+  { name, column, form }: Pick<VectorSpace, 'form'> & { name: string; column: Column },
+  rows: readonly { sequence: number; vector: Vector }[],
+): Promise<void> {
+  for (let start = 0; start < rows.length; start += sketchesPerRow) {
+    const some = rows.slice(start, start + sketchesPerRow)
+    const values = some.map(({ sequence, vector }) => sql`(${sequence}, ${vectorParameter(column, vector)})`)
+    const sketches = some.map(({ sequence, vector }) => ({ sequence, sketch: sketchOf({ form }, vector) }))
+    await sql`with written as (
+      insert into ${sql.table(name)} (sequence, embedding) values ${sql.join(values)}
+    ) ${insertSketches(name, sketches)}`.execute(db)
+  }
 }
 
 export async function removeVectors(
@@ -78,6 +111,7 @@ export async function removeVectors(
 ): Promise<void> {
   for (const table of tables) {
     await sql`delete from ${sql.table(table)} where sequence = ${sequence}`.execute(db)
+    await removeSketch(db, table, sequence)
   }
 }
 
@@ -85,28 +119,10 @@ export async function vectorTables(db: QueryExecutorProvider): Promise<string[]>
   const { rows } = await sql<{ name: string }>`
     select relname as name from pg_class
     where relnamespace = current_schema()::regnamespace and relkind = 'r' and starts_with(relname, ${vectorTablePrefix})
+      and not ${holdsSketches(sql`relname`)}
     order by relname
   `.execute(db)
   return rows.map(row => row.name)
-}
-
-export async function nearestByVector(
-  db: QueryExecutorProvider,
-  space: VectorSpace,
-  query: NearestQuery,
-): Promise<Found[]> {
-  const { vector, limit, within } = query
-  checkDimensions(space, vector)
-  if (!hasDirection(space, vector)) return []
-  const column = await columnOf(db, vectorTableName(space))
-  if (column === undefined) return []
-  if (column.type === 'bytea') return await nearestAmongBytes(db, { space, table: tableOf(space) }, query)
-  const filter = within === undefined ? sql`` : sql`where sequence in ${within}`
-  const { rows } = await sql<{ sequence: number; distance: number }>`
-    select sequence, ${distanceTo(column, vector)} as distance from ${tableOf(space)}
-    ${filter} order by distance, sequence limit ${limit}
-  `.execute(db)
-  return rows.map(({ sequence, distance }) => ({ sequence, similarity: similarityOf(space, distance) }))
 }
 
 /** Undefined where there is no such table. */
@@ -121,18 +137,13 @@ export async function columnOf(db: QueryExecutorProvider, name: string): Promise
   return rows[0]
 }
 
-function distanceTo(column: Column, vector: Vector): RawBuilder<number> {
-  const value = vectorParameter(column, vector)
-  if (column.type === 'bit') return sql`bit_count(embedding # ${value})`
-  return sql`embedding operator(${sql.id(column.schema)}.<=>) ${value}`
-}
-
 export function vectorParameter({ type, schema }: Column, vector: Vector): RawBuilder<unknown> {
   if (type === 'bit') return sql`${`x${Buffer.from(vector).toString('hex')}`}`
   if (type === 'bytea') return sql`${toBytes(vector)}`
   return sql`${`[${vector.join(',')}]`}::${sql.id(schema, 'vector')}`
 }
 
-function tableOf(space: VectorSpace): RawBuilder<unknown> {
-  return sql.table(vectorTableName(space))
+/** As it is, since a copy of the data has to be the same. */
+function toBytes(vector: Vector): Buffer {
+  return Buffer.from(Float32Array.from(vector).buffer)
 }

@@ -1,0 +1,86 @@
+/** The nearest vectors: a scan of all sketches tells which few get an exact look. The contract stands in `search-engine.ts`. */
+import type { QueryExecutorProvider } from 'kysely'
+import { sql } from 'kysely'
+import { similarityTo } from '../exact-similarity.ts'
+import type { Found, NearestQuery, VectorSpace } from '../search-engine.ts'
+import { checkDimensions, hasDirection, similarityOf, vectorTableName } from '../vector-space.ts'
+import { readSketches } from './kept-sketches.ts'
+import { createScan, looksAmong } from './sketch-scan.ts'
+import { bitValues } from './sketches.ts'
+import type { Column } from './vectors.ts'
+import { columnOf, vectorParameter } from './vectors.ts'
+
+export async function nearestByVector(
+  db: QueryExecutorProvider,
+  space: VectorSpace,
+  query: NearestQuery,
+): Promise<Found[]> {
+  checkDimensions(space, query.vector)
+  if (!hasDirection(space, query.vector)) return []
+  const column = await columnOf(db, vectorTableName(space))
+  if (column === undefined) return []
+  const candidates = await candidatesFor(db, space, query)
+  const found = await lookAt(db, { space, column, query }, candidates)
+  return found
+    .sort((one, other) => other.similarity - one.similarity || one.sequence - other.sequence)
+    .slice(0, query.limit)
+}
+
+/** The sequences of the vectors that are worth a look. */
+async function candidatesFor(
+  db: QueryExecutorProvider,
+  space: VectorSpace,
+  query: NearestQuery,
+): Promise<readonly number[]> {
+  const selection = await selected(db, query)
+  if (selection !== undefined && selection.length <= looksAmong(0, query.limit)) return selection
+  const within = selection && new Set(selection)
+  const scan = createScan(bitValues(space, query), query.limit)
+  for await (const { block, gone } of readSketches(db, vectorTableName(space)))
+    scan.add(block, { gone, within })
+  return scan.nearest()
+}
+
+/** As one value, since a row for each takes several times as long. */
+async function selected(db: QueryExecutorProvider, { within }: NearestQuery): Promise<number[] | undefined> {
+  if (within === undefined) return undefined
+  const { rows } = await sql<{ sequences: string | null }>`
+    select string_agg(sequence::text, ',') as sequences from (
+      with selection (sequence) as ${within} select sequence from selection
+    ) as chosen`.execute(db)
+  const sequences = rows[0]?.sequences
+  return sequences ? sequences.split(',').map(Number) : []
+}
+
+interface Look {
+  space: VectorSpace
+  column: Column
+  query: NearestQuery
+}
+
+/** How similar these are; what has no vector any more is left out. */
+async function lookAt(
+  db: QueryExecutorProvider,
+  { space, column, query }: Look,
+  candidates: readonly number[],
+): Promise<Found[]> {
+  // As text, which the driver would make of it one by one.
+  const wanted = `{${candidates.join(',')}}`
+  const from = sql`from ${sql.table(vectorTableName(space))} where sequence = any(${wanted}::bigint[])`
+  if (column.type === 'vector') {
+    const operator = sql`operator(${sql.id(column.schema)}.<=>)`
+    const distance = sql`embedding ${operator} ${vectorParameter(column, query.vector)}`
+    const { rows } = await sql<{ sequence: number; distance: number }>`
+      select sequence, ${distance} as distance ${from}`.execute(db)
+    return rows.map(row => ({ sequence: row.sequence, similarity: similarityOf(space, row.distance) }))
+  }
+  const bytes = column.type === 'bit' ? sql`bit_send(embedding)` : sql`embedding`
+  const { rows } = await sql<{ sequence: number; bytes: Buffer }>`
+    select sequence, ${bytes} as bytes ${from}`.execute(db)
+  const similarity = similarityTo(space, query)
+  const skipped = column.type === 'bit' ? lengthBytes : 0
+  return rows.map(row => ({ sequence: row.sequence, similarity: similarity(row.bytes.subarray(skipped)) }))
+}
+
+/** What the binary form of bits begins with: their number. */
+const lengthBytes = 4
