@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { successSchema } from '#platform/http/answers.ts'
 import type { App } from '#platform/http/app.ts'
 import { acceptForms, readForm } from '#platform/http/multipart.ts'
+import { createUploadTurns } from '#platform/http/upload-turns.ts'
 import type { CrawlsService } from './crawls.service.ts'
 import type { Knowledge } from './knowledge.service.ts'
 import type { Source } from './sources.schema.ts'
@@ -89,6 +90,7 @@ function registerReading(app: App, { sources, knowledge }: Needs): void {
 }
 
 function registerUpload(scope: App, { sources, maxUploadBytes }: Needs): void {
+  const takeTurn = createUploadTurns(scope.server)
   scope.route({
     method: 'POST',
     url: '/api/agents/:id/sources',
@@ -103,13 +105,16 @@ function registerUpload(scope: App, { sources, maxUploadBytes }: Needs): void {
       response: { 201: createdSourceSchema },
     },
     handler: async (request, reply) => {
-      const upload = sources.beginUpload(request.agent)
-      const form = await readForm(request, {
-        file: upload,
-        maxBytes: maxUploadBytes,
-        acceptName: requireDocument,
+      const source = await takeTurn(reply, async () => {
+        const upload = sources.beginUpload(request.agent)
+        const form = await readForm(request, {
+          file: upload,
+          maxBytes: maxUploadBytes,
+          acceptName: requireDocument,
+        })
+        return await sources.create(request.agent, upload, form)
       })
-      return reply.code(201).send(await sources.create(request.agent, upload, form))
+      return reply.code(201).send(source)
     },
   })
 }
