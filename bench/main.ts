@@ -1,7 +1,7 @@
 /** Runs the benchmarks that are named, or all of them, one after the other: `npm run bench -- streaming start`. */
 import { spawnSync } from 'node:child_process'
 
-/** Milliseconds; each is made to need less than a minute on a quiet machine, but for one that writes very much. */
+/** Milliseconds; each is made to need less than a minute on a quiet machine, but for those that write very much. */
 const timeLimit = 180_000
 const longLimit = 900_000
 
@@ -10,6 +10,7 @@ const benchmarks = [
   'point-read',
   'streaming',
   'ingestion',
+  'uploads',
   'search',
   'search-large',
   'sql',
@@ -33,7 +34,7 @@ function run(name: string): void {
     return
   }
   const file = new URL(`./${name}.ts`, import.meta.url).pathname
-  const timeout = name === 'search-large' ? longLimit : timeLimit
+  const timeout = name === 'search-large' || name === 'uploads' ? longLimit : timeLimit
   const { status } = spawnSync(process.execPath, [file], { stdio: 'inherit', timeout })
   if (status === 0) return
   console.error(`The benchmark ${name} failed or took longer than ${timeout / 1000} s.`)
