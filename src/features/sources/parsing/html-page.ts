@@ -32,10 +32,8 @@ export function readablePart(document: HtmlDocument, url: string): MarkdownPage 
   for (const element of document.querySelectorAll(furniture)) element.remove()
   const whole = document.querySelector('main') ?? document.querySelector('article') ?? document.body
   const article = readerView(document)
-  const takesArticle = article !== undefined && textLength(article.body) >= textLength(whole) * keptShare
-  const markdown = takesArticle
-    ? toMarkdown(article, article.body, { markup: true })
-    : toMarkdown(document, whole, { markup: true })
+  const takesArticle = article !== undefined && textLength(article) >= textLength(whole) * keptShare
+  const markdown = toMarkdown(document, takesArticle ? article : whole, { markup: true })
   return { title, markdown }
 }
 
@@ -60,12 +58,15 @@ function makeLinksAbsolute(document: HtmlDocument, url: string): void {
   }
 }
 
-function readerView(document: HtmlDocument): HtmlDocument | undefined {
+/** Belongs to a copy of the document. */
+function readerView(document: HtmlDocument): HtmlElement | undefined {
   const { nodes, depth } = shapeOf(document.body)
   if (nodes > limits.readerNodes || depth > limits.htmlDepth) return undefined
-  const reader = new Readability(document.cloneNode(true) as never)
-  const content = reader.parse()?.content
-  return content ? parseHtml(content) : undefined
+  // Written as text, the article would only have to be parsed once more.
+  const reader = new Readability<HtmlElement>(document.cloneNode(true) as never, {
+    serializer: article => article as unknown as HtmlElement,
+  })
+  return reader.parse()?.content ?? undefined
 }
 
 function textLength(element: HtmlElement): number {
