@@ -67,7 +67,7 @@ async function crawlOurs(): Promise<Crawl> {
       }>(`${sourcesOf(service)}/${id}`)
       if (status === 'error') throw new Error(error)
       if (status === 'ready') return { pages: config.pageCount ?? 0, milliseconds: performance.now() - begun }
-      await delay(20)
+      await delay(100)
     }
   })
 }
