@@ -11,6 +11,7 @@ const benchmarks = [
   'streaming',
   'ingestion',
   'uploads',
+  'crawl',
   'search',
   'search-large',
   'sql',
