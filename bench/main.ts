@@ -1,15 +1,18 @@
 /** Runs the benchmarks that are named, or all of them, one after the other: `npm run bench -- streaming start`. */
 import { spawnSync } from 'node:child_process'
 
-/** Milliseconds; each is made to need less than a minute on a quiet machine, but for one that writes very much. */
+/** Milliseconds; each is made to need less than a minute on a quiet machine, but for those that write very much. */
 const timeLimit = 180_000
 const longLimit = 1_800_000
+const writers = ['search-large', 'search-postgres', 'uploads']
 
 const benchmarks = [
   'start',
   'point-read',
   'streaming',
   'ingestion',
+  'uploads',
+  'crawl',
   'search',
   'search-large',
   'sql',
@@ -34,7 +37,7 @@ function run(name: string): void {
     return
   }
   const file = new URL(`./${name}.ts`, import.meta.url).pathname
-  const timeout = ['search-large', 'search-postgres'].includes(name) ? longLimit : timeLimit
+  const timeout = writers.includes(name) ? longLimit : timeLimit
   const { status } = spawnSync(process.execPath, [file], { stdio: 'inherit', timeout })
   if (status === 0) return
   console.error(`The benchmark ${name} failed or took longer than ${timeout / 1000} s.`)

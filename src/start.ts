@@ -7,6 +7,12 @@ import { buildService } from './app.ts'
 import type { Configuration } from './config.ts'
 
 /**
+ * Connections that may wait to be accepted; the system may hold them to fewer. Those beyond are dropped without a word, and
+ * their clients try again seconds later.
+ */
+const backlog = 4096
+
+/**
  * Builds the service and listens; prints one line with the address once it is ready. Throws an error with a sentence
  * for the operator when it can't, and then has given the data directory free.
  */
@@ -25,7 +31,7 @@ export async function start(configuration: Configuration): Promise<Service> {
 
 async function listen(service: Service, host: string, port: number): Promise<string> {
   try {
-    return await service.app.listen({ host, port })
+    return await service.app.listen({ host, port, backlog })
   } catch (error) {
     await service.close()
     throw new Error(problemOf(error, host, port), { cause: error })

@@ -1,5 +1,8 @@
-/** How often a crash is tried: in full by `npm run test:endurance`, at a tenth otherwise. */
-export const crashRounds = process.env.ENDURANCE === 'full' ? 30 : 3
+/** In full by `npm run test:endurance`, at a tenth otherwise. */
+export const isFullEndurance = process.env.ENDURANCE === 'full'
+
+/** How often a crash is tried. */
+export const crashRounds = isFullEndurance ? 30 : 3
 
 /** Numbers from 0 up to 1 that are the same in every run (mulberry32). */
 export function seededRandom(seed: number): () => number {

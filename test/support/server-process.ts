@@ -2,10 +2,13 @@
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import manifest from '../../package.json' with { type: 'json' }
 import type { Answer, CallOptions } from './build-app.ts'
 import { storageEnvironment } from './postgres/environment.ts'
 
-const mainFile = new URL('../../src/main.ts', import.meta.url).pathname
+const root = new URL('../../', import.meta.url).pathname
+/** What `npm start` gives to Node, without the shell. */
+const parameters = manifest.scripts.start.split(' ').slice(2)
 const readyLine = /^agentstead is ready at (http\S+)$/m
 
 /** In milliseconds. Far more than a start takes, since the machine may be busy with other tests. */
@@ -59,7 +62,8 @@ export async function startServerProcess({
 }: StartOptions): Promise<ServerProcess> {
   const storage = await storageEnvironment(dataDirectory)
   const begun = performance.now()
-  const child = spawn(process.execPath, [mainFile], {
+  const child = spawn(process.execPath, parameters, {
+    cwd: root,
     env: { ...forTests, ...storage, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -10,6 +10,7 @@ import { documentOf } from '../parsing/parsed-document.ts'
 import { withAgentDatabase } from '../search/agent-database.ts'
 import type { SourceTask } from '../search/index.worker.ts'
 import { createIndexWriter } from '../search/index-writer.ts'
+import { chunksPerTask } from '../search/search-index.ts'
 import { outlineOf } from './page-outline.ts'
 import { pageText } from './page-text.ts'
 import type { RobotsAdvice, RobotsText } from './robots.ts'
@@ -88,16 +89,19 @@ export interface DraftPage extends SourceTask {
   page: PageText
   /** Names the draft that the chunks become. */
   draft: string
+  /** Whether the chunks get built-in vectors: those of all but the largest pages get them at once. */
+  isBuiltin: boolean
 }
 
 /** Stores the page's chunks as a draft of its document. */
-export async function draftPage({ page, draft, ...task }: DraftPage): Promise<boolean> {
+export async function draftPage({ page, draft, isBuiltin, ...task }: DraftPage): Promise<boolean> {
   const { databasePath, sourceId, document, attempt } = task
   const chunks = chunkDocument(documentOf(pagePieces(page)), defaultChunking)
   await withAgentDatabase(databasePath, { readOnly: false }, async db => {
     const writer = createIndexWriter({ db, ids: randomIds, attempt, document })
     await writer.start(sourceId)
-    await writer.store(sourceId, chunks)
+    if (isBuiltin && chunks.length <= chunksPerTask) await writer.add(sourceId, chunks)
+    else await writer.store(sourceId, chunks)
     await writer.complete(sourceId, draft)
   })
   return true

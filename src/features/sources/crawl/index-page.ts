@@ -29,7 +29,8 @@ export function createPageIndexer({ place, db, jobId, model, signal, threads, in
     const source = { ...place, document }
     const draft = `${jobId} ${page.hash} ${embeddingName(model)}`
     if (!(await continueDraft(db, source, draft))) {
-      const isCut = await threads.draftPage({ ...source, page, draft }, signal)
+      const isBuiltin = model.provider === 'builtin'
+      const isCut = await threads.draftPage({ ...source, page, draft, isBuiltin }, signal)
       if (!isCut) return undefined
     }
     await indexDraft({ source, db, index, model, signal, onProgress: async () => {} })

@@ -1,4 +1,7 @@
 import { parseHTML } from 'linkedom'
+import { lightenNodes } from './light-nodes.ts'
+
+lightenNodes()
 
 /** The part of the DOM that we use; the compiler knows no other, since a server has none. */
 export interface HtmlElement {

@@ -26,6 +26,19 @@ describe('readHtmlPage', () => {
     expect(page.markdown).not.toMatch(/Home|track|color|rights reserved/)
   })
 
+  test('what a page names its one article is kept whole, but for what is there to be used', () => {
+    const page = `<main><article><h1>Tea</h1><p>Short.</p><ul><li><a href="/a">Green</a></li></ul><aside>Hot!</aside>
+      <form><button>Send</button></form><footer>By Ann</footer></article><p>More</p></main><div>${'menu '.repeat(99)}</div>`
+    expect(markdownOf(page)).toBe('# Tea\n\nShort.\n\n-   [Green](https://shop.example/a)\n\nHot!')
+  })
+
+  test('an article that is little of its page is not all of it', () => {
+    const sentence =
+      'Water of eighty degrees suits green tea best, since hotter water draws out its bitter parts. '
+    const html = `<main><p>${sentence.repeat(8)}</p><article><p>A teaser.</p></article></main>`
+    expect(markdownOf(html)).toContain(sentence.trim())
+  })
+
   test('a list of links, which has no article, is kept whole', () => {
     const items = Array.from(
       { length: 30 },

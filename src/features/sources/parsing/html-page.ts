@@ -17,6 +17,8 @@ export interface MarkdownPage {
 
 /** Parts of a page that are about the site, not about the page. */
 const furniture = 'title, script, style, noscript, template, svg, nav, iframe, [hidden], [aria-hidden="true"]'
+/** What an article holds to be used, not to be read. */
+const controls = 'footer, form, button, input, select, textarea'
 /** A list-like page: the reader's view keeps less than this share of its text, so the whole is taken. */
 const keptShare = 0.4
 
@@ -30,13 +32,28 @@ export function readablePart(document: HtmlDocument, url: string): MarkdownPage 
   const title = titleOf(document)
   makeLinksAbsolute(document, url)
   for (const element of document.querySelectorAll(furniture)) element.remove()
+  return { title, markdown: toMarkdown(document, readableElement(document), { markup: true }) }
+}
+
+function readableElement(document: HtmlDocument): HtmlElement {
+  const named = namedArticle(document)
+  if (named !== undefined) return named
   const whole = document.querySelector('main') ?? document.querySelector('article') ?? document.body
   const article = readerView(document)
-  const takesArticle = article !== undefined && textLength(article.body) >= textLength(whole) * keptShare
-  const markdown = takesArticle
-    ? toMarkdown(article, article.body, { markup: true })
-    : toMarkdown(document, whole, { markup: true })
-  return { title, markdown }
+  return article !== undefined && holdsMostOf(article, whole) ? article : whole
+}
+
+/** What the page itself says is its article, where there is but one: to guess it is most of the work of reading a page. */
+function namedArticle(document: HtmlDocument): HtmlElement | undefined {
+  const [article, ...others] = document.querySelectorAll('article')
+  if (article === undefined || others.length > 0) return undefined
+  if (!holdsMostOf(article, document.querySelector('main') ?? document.body)) return undefined
+  for (const control of article.querySelectorAll(controls)) control.remove()
+  return article
+}
+
+function holdsMostOf(part: HtmlElement, whole: HtmlElement): boolean {
+  return textLength(part) >= textLength(whole) * keptShare
 }
 
 function titleOf(document: HtmlDocument): string {
@@ -60,12 +77,15 @@ function makeLinksAbsolute(document: HtmlDocument, url: string): void {
   }
 }
 
-function readerView(document: HtmlDocument): HtmlDocument | undefined {
+/** Belongs to a copy of the document. */
+function readerView(document: HtmlDocument): HtmlElement | undefined {
   const { nodes, depth } = shapeOf(document.body)
   if (nodes > limits.readerNodes || depth > limits.htmlDepth) return undefined
-  const reader = new Readability(document.cloneNode(true) as never)
-  const content = reader.parse()?.content
-  return content ? parseHtml(content) : undefined
+  // Written as text, the article would only have to be parsed once more.
+  const reader = new Readability<HtmlElement>(document.cloneNode(true) as never, {
+    serializer: article => article as unknown as HtmlElement,
+  })
+  return reader.parse()?.content ?? undefined
 }
 
 function textLength(element: HtmlElement): number {

@@ -1,0 +1,2 @@
+/** Pages of the website that is crawled; `/` and `/pages/0` are two addresses of the same text. */
+export const pageCount = 200

@@ -1,0 +1,55 @@
+import type { Server } from 'node:http'
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
+import type { FastifyReply } from 'fastify'
+import { createSlots } from '../workers/slots.ts'
+import { clientSignal } from './closing.ts'
+
+/** Does `work`, which reads the request's body, when it is its turn; rejects when the client goes away before. */
+export type TakeTurn = <Result>(reply: FastifyReply, work: () => Promise<Result>) => Promise<Result>
+
+/** Uploads that are read at a time; enough for the processor and the disk to be busy. */
+const atOnce = 8
+/** Milliseconds after which an upload counts no more: its client is slow, and nobody is to wait for that. */
+const slowAfterMs = 250
+/** Milliseconds for which new connections go before uploads. */
+const arrivalMs = 1_000
+
+/**
+ * Lets a few uploads in at a time, first come first served; what the others send waits in their connections. A thousand that
+ * come at once would otherwise all be read, parsed and stored in the same turn of the event loop, and everybody else, too,
+ * would wait for the work of all.
+ */
+export function createUploadTurns(server: Server): TakeTurn {
+  const slots = createSlots(atOnce)
+  const untilQuiet = watchArrivals(server)
+  return async (reply, work) => {
+    const release = await slots.take(clientSignal(reply))
+    const turn = new AbortController()
+    const isSlow = delay(slowAfterMs, undefined, { signal: turn.signal }).catch(() => {})
+    void isSlow.then(release)
+    try {
+      await untilQuiet()
+      return await work()
+    } finally {
+      turn.abort()
+    }
+  }
+}
+
+/**
+ * The event loop accepts one connection in each of its turns, so that whoever is behind a thousand others waits for a thousand
+ * turns: these are to be short. Resolves in a turn without a new connection, or when that has not been for some time.
+ */
+function watchArrivals(server: Server): () => Promise<void> {
+  let hasArrived = false
+  server.on('connection', () => {
+    hasArrived = true
+  })
+  return async () => {
+    const end = performance.now() + arrivalMs
+    do {
+      hasArrived = false
+      await nextTurn()
+    } while (hasArrived && performance.now() < end)
+  }
+}
