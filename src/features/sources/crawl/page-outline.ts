@@ -40,9 +40,9 @@ function linksOf(document: HtmlDocument, url: string, base: string): string[] {
   const refresh = document.querySelector('meta[http-equiv="refresh" i]')?.getAttribute('content') ?? ''
   const target = /^\s*[\d.]+\s*[;,]\s*(?:url\s*=\s*)?["']?([^"'\s]+)/i.exec(refresh)?.[1]
   if (target !== undefined) add(target)
-  for (const element of document.querySelectorAll('a[href], area[href]')) {
+  for (const element of document.querySelectorAll('a[href], area[href], frame[src]')) {
     if (links.size >= crawlLimits.linksPerPage) break
-    if (!isNoFollow(element.getAttribute('rel'))) add(element.getAttribute('href') ?? '')
+    if (!isNoFollow(element.getAttribute('rel'))) add(element.getAttribute('href') ?? element.getAttribute('src') ?? '')
   }
   return [...links]
 }
