@@ -1,4 +1,6 @@
 import { lookup } from 'node:dns/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import { AppError } from '../errors.ts'
 import { createAddressPolicy } from './address-policy.ts'
 import type { GuardedAgent } from './guarded-agent.ts'
 import type { Resolve } from './guarded-resolver.ts'
@@ -56,6 +58,11 @@ export interface Outbound {
    * passes it on bounds the exchange by its signal. Once streaming, a broken body errors as the Fetch standard says.
    */
   fetchFunction(options?: Pick<OutboundRequest, 'maxRedirects' | 'secretHeaders'>): typeof fetch
+  /**
+   * Why this address is refused, as a sentence; undefined if it may be asked, and where its name can't be looked up now. For
+   * telling people early: what counts is the check of each connection.
+   */
+  refusalOf(url: URL): Promise<string | undefined>
   /** Ends every connection; exchanges that are under way fail. */
   close(): Promise<void>
 }
@@ -68,6 +75,9 @@ interface Rules {
 }
 
 const redirectLimit = 5
+
+/** Milliseconds that somebody waits for the look-up of a name that is only asked about. */
+const lookupMs = 3_000
 
 const resolveAll: Resolve = hostname => lookup(hostname, { all: true })
 
@@ -133,6 +143,17 @@ export function createOutbound(options: OutboundOptions): Outbound {
         const { response } = await exchange(hop, { redirect, maxRedirects, secretHeaders, signal })
         return response
       }
+    },
+
+    async refusalOf({ hostname }) {
+      const host = hostname.replace(/^\[|\]$/g, '')
+      const waiting = new AbortController()
+      const refusal = permitted(host).then(
+        () => undefined,
+        error => (error instanceof AppError ? error.message : undefined),
+      )
+      const unknown = delay(lookupMs, undefined, { signal: waiting.signal }).catch(() => undefined)
+      return await Promise.race([refusal, unknown]).finally(() => waiting.abort())
     },
 
     async close() {
