@@ -24,7 +24,7 @@ export const crawlLimits = {
   failuresTold: 100,
   /** How long a crawl works until it lets other jobs go first. */
   turnMs: 60_000,
-  /** A whole crawl, from the request on; the rest of the site is left. */
+  /** A whole crawl, without the time in which nobody works at it; the rest of the site is left. */
   crawlMs: (maxPages: number) => 60 * 60_000 + maxPages * 6_000,
   /** Addresses that are tried: dead links and files count no page, and a site can make them up without end. */
   addresses: (maxPages: number) => 100 + maxPages * 10,

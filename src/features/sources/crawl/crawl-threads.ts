@@ -1,3 +1,4 @@
+import { AppError } from '#platform/errors.ts'
 import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 import { WorkerCrashed, WorkerTimeout } from '#platform/workers/worker-pool.ts'
 import type { DraftPage, RawPage, ReadPage } from './crawl.worker.ts'
@@ -17,7 +18,8 @@ export interface CrawlThreads {
   /** Which of the addresses the patterns let through. */
   wanted(patterns: UrlPatterns, urls: readonly string[], signal: AbortSignal): Promise<boolean[]>
   advice(rules: RobotsText, signal: AbortSignal): Promise<RobotsAdvice>
-  readSitemap(text: string, signal: AbortSignal): Promise<Sitemap>
+  /** Undefined for one that takes too much time or memory to read. */
+  readSitemap(body: Uint8Array, signal: AbortSignal): Promise<Sitemap | undefined>
   /** False for a page that takes too much time or memory to cut. */
   draftPage(page: DraftPage, signal: AbortSignal): Promise<boolean>
 }
@@ -27,7 +29,7 @@ export function createCrawlThreads(workers: WorkerPool): CrawlThreads {
     return workers.run<Result>({ file: worker, name, argument, signal, timeoutMs: crawlLimits.readMs })
   }
 
-  /** The same, with what is to be taken for the answer where the thread had to be killed. */
+  /** The same, with what is to be taken for the answer where a text is too much for its reader, or for the thread. */
   async function runOr<Result>(
     name: string,
     argument: unknown,
@@ -37,8 +39,8 @@ export function createCrawlThreads(workers: WorkerPool): CrawlThreads {
     try {
       return await run<Result>(name, argument, signal)
     } catch (error) {
-      if (error instanceof WorkerTimeout || error instanceof WorkerCrashed) return otherwise
-      throw error
+      if (signal.aborted || error instanceof AppError) throw error
+      return otherwise
     }
   }
 
@@ -57,7 +59,15 @@ export function createCrawlThreads(workers: WorkerPool): CrawlThreads {
         urls.map(() => false),
       ),
     advice: (rules, signal) => runOr('readAdvice', rules, signal, { crawlDelay: 0, sitemaps: [] }),
-    readSitemap: (text, signal) => runOr('readSitemap', text, signal, { pages: [], sitemaps: [] }),
-    draftPage: (page, signal) => runOr('draftPage', page, signal, false),
+    readSitemap: (body, signal) => runOr('readSitemap', body, signal, undefined),
+    async draftPage(page, signal) {
+      try {
+        return await run<boolean>('draftPage', page, signal)
+      } catch (error) {
+        // Its other errors are those of the database.
+        if (error instanceof WorkerTimeout || error instanceof WorkerCrashed) return false
+        throw error
+      }
+    },
   }
 }

@@ -4,12 +4,12 @@ import { randomIds } from '#platform/ids.ts'
 import { chunkDocument } from '../chunking/chunk-document.ts'
 import { defaultChunking } from '../chunking/chunking-options.ts'
 import { parseHtml } from '../parsing/html-dom.ts'
-import { limits } from '../parsing/limits.ts'
 import { markdownPieces } from '../parsing/markdown-pieces.ts'
 import { documentOf } from '../parsing/parsed-document.ts'
 import { withAgentDatabase } from '../search/agent-database.ts'
 import type { SourceTask } from '../search/index.worker.ts'
 import { createIndexWriter } from '../search/index-writer.ts'
+import { crawlLimits } from './crawl-limits.ts'
 import { outlineOf } from './page-outline.ts'
 import { pageText } from './page-text.ts'
 import type { RobotsAdvice, RobotsText } from './robots.ts'
@@ -50,7 +50,8 @@ export async function readPage({ body, contentType, url, patterns }: RawPage): P
   const isWanted = compilePatterns(patterns)
   const { readablePart } = await import('../parsing/html-page.ts')
   const { title, markdown } = readablePart(document, url)
-  const text = markdown.slice(0, limits.characters)
+  // Links that are made absolute could unfold a page to many times its size.
+  const text = markdown.slice(0, crawlLimits.pageBytes)
   return {
     title,
     text,
@@ -79,9 +80,9 @@ export async function readAdvice(rules: RobotsText): Promise<RobotsAdvice> {
   return adviceOfRobots(rules)
 }
 
-export async function readSitemap(text: string): Promise<Sitemap> {
+export async function readSitemap(body: Uint8Array): Promise<Sitemap> {
   const sitemap = await import('./sitemap.ts')
-  return sitemap.readSitemap(text)
+  return sitemap.readSitemap(sitemap.sitemapText(body))
 }
 
 export interface DraftPage extends SourceTask {

@@ -42,7 +42,8 @@ function linksOf(document: HtmlDocument, url: string, base: string): string[] {
   if (target !== undefined) add(target)
   for (const element of document.querySelectorAll('a[href], area[href], frame[src]')) {
     if (links.size >= crawlLimits.linksPerPage) break
-    if (!isNoFollow(element.getAttribute('rel'))) add(element.getAttribute('href') ?? element.getAttribute('src') ?? '')
+    if (!isNoFollow(element.getAttribute('rel')))
+      add(element.getAttribute('href') ?? element.getAttribute('src') ?? '')
   }
   return [...links]
 }

@@ -36,7 +36,7 @@ export function isSameOrigin(one: string, other: string): boolean {
 }
 
 /** Escapes in capitals, and none where the character itself means the same. */
-function normalEscapes(text: string): string {
+export function normalEscapes(text: string): string {
   return text.replace(/%[0-9a-f]{2}/gi, escaped => {
     const character = String.fromCharCode(Number.parseInt(escaped.slice(1), 16))
     return unreserved.test(character) ? character : escaped.toUpperCase()

@@ -53,7 +53,8 @@ function isFramed(document: HtmlDocument): boolean {
 /** Elements, and texts that are not blank. */
 function* shownChildren({ firstChild }: HtmlElement): Generator<HtmlElement> {
   for (let child = firstChild; child !== null; child = child.nextSibling)
-    if (child.nodeType === elementNode || (child.nodeType === textNode && child.textContent?.trim())) yield child
+    if (child.nodeType === elementNode || (child.nodeType === textNode && child.textContent?.trim()))
+      yield child
 }
 
 const elementNode = 1
