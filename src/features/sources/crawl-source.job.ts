@@ -91,13 +91,10 @@ export function createCrawlSourceJob(needs: Needs): JobHandler<AgentHandle> {
         ...{ attempt, maxPages, maxDepth, signal },
         embedding: embeddingName(model),
         indexPage: createPageIndexer({ place, db, jobId, model, signal, threads, index: needs.index }),
-        async sitemapPages() {
-          if (!useSitemap) return undefined
-          const found = await sitemapPages(startUrl, rules, { outbound, threads, gates, signal })
-          if (found === undefined) return undefined
-          const wanted = await threads.wanted(patterns, found.pages, signal)
-          return { ...found, pages: found.pages.filter((_, at) => wanted[at]) }
-        },
+        sitemapPages: async () =>
+          useSitemap
+            ? await sitemapPages(startUrl, { rules, patterns }, { outbound, threads, gates, signal })
+            : undefined,
       },
       {
         isOver: spending.isOver,

@@ -11,6 +11,7 @@ import { retryAfter } from './retry-after.ts'
 import type { RobotsRules } from './robots.ts'
 import { readSiteFile } from './site-file.ts'
 import type { Sitemap } from './sitemap.ts'
+import type { UrlPatterns } from './url-patterns.ts'
 
 export interface SiteRules {
   robots: RobotsRules
@@ -104,10 +105,10 @@ export interface SitemapPages {
   problem?: { reason: string; isGone: boolean }
 }
 
-/** Pages that the site's sitemaps name. */
+/** Pages that the site's sitemaps name, as far as the patterns let them through. */
 export async function sitemapPages(
   startUrl: string,
-  rules: SiteRules,
+  { rules, patterns }: { rules: SiteRules; patterns: UrlPatterns },
   needs: Needs,
 ): Promise<SitemapPages | undefined> {
   const open = rules.sitemaps.slice(0, crawlLimits.sitemaps)
@@ -127,7 +128,10 @@ export async function sitemapPages(
     for (const page of onThisSite(found.pages)) pages.add(page)
     open.push(...onThisSite(found.sitemaps))
   }
-  return { url, pages: [...pages].slice(0, crawlLimits.linksPerPage), ...(problem && { problem }) }
+  const named = [...pages]
+  const wanted = await needs.threads.wanted(patterns, named, needs.signal)
+  const kept = named.filter((_, at) => wanted[at]).slice(0, crawlLimits.linksPerPage)
+  return { url, pages: kept, ...(problem && { problem }) }
 }
 
 async function loadSitemap(
