@@ -8,8 +8,9 @@ export const crawlLimits = {
   redirects: 5,
   /** Characters of an address; longer ones are not followed. */
   addressLength: 2_000,
-  /** Addresses that one page may bring. */
+  /** Addresses that one page or sitemap may bring, and their characters together: they pass through the main thread. */
   linksPerPage: 5_000,
+  linkCharactersPerPage: 500_000,
   robotsBytes: 512 * 1024,
   /** What robots.txt and Retry-After may ask for; a wait that is longer ends the page. */
   crawlDelayMs: 30_000,

@@ -22,7 +22,7 @@ test.each([new WorkerTimeout(1), new WorkerCrashed('out of memory'), new RangeEr
   async error => {
     const threads = threadsThat(error)
     expect(await threads.readPage(page, signal)).toBeUndefined()
-    expect(await threads.readSitemap(new Uint8Array(), signal)).toBeUndefined()
+    expect(await threads.readSitemap({ ...page, startUrl: page.url }, signal)).toBeUndefined()
     const robots = { kind: 'text' as const, url: 'http://x/robots.txt', text: '' }
     expect(await threads.allowed(robots, ['http://x/a'], signal)).toEqual([false])
   },

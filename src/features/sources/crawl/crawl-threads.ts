@@ -1,7 +1,7 @@
 import { AppError } from '#platform/errors.ts'
 import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 import { WorkerCrashed, WorkerTimeout } from '#platform/workers/worker-pool.ts'
-import type { DraftPage, RawPage, ReadPage } from './crawl.worker.ts'
+import type { DraftPage, RawPage, RawSitemap, ReadPage } from './crawl.worker.ts'
 import { crawlLimits } from './crawl-limits.ts'
 import type { RobotsAdvice, RobotsRules, RobotsText } from './robots.ts'
 import type { Sitemap } from './sitemap.ts'
@@ -17,9 +17,9 @@ export interface CrawlThreads {
   allowed(rules: RobotsRules, urls: readonly string[], signal: AbortSignal): Promise<boolean[]>
   /** Which of the addresses the patterns let through. */
   wanted(patterns: UrlPatterns, urls: readonly string[], signal: AbortSignal): Promise<boolean[]>
-  advice(rules: RobotsText, signal: AbortSignal): Promise<RobotsAdvice>
+  advice(argument: { rules: RobotsText; startUrl: string }, signal: AbortSignal): Promise<RobotsAdvice>
   /** Undefined for one that takes too much time or memory to read. */
-  readSitemap(body: Uint8Array, signal: AbortSignal): Promise<Sitemap | undefined>
+  readSitemap(sitemap: RawSitemap, signal: AbortSignal): Promise<Sitemap | undefined>
   /** False for a page that takes too much time or memory to cut. */
   draftPage(page: DraftPage, signal: AbortSignal): Promise<boolean>
 }
@@ -58,8 +58,8 @@ export function createCrawlThreads(workers: WorkerPool): CrawlThreads {
         signal,
         urls.map(() => false),
       ),
-    advice: (rules, signal) => runOr('readAdvice', rules, signal, { crawlDelay: 0, sitemaps: [] }),
-    readSitemap: (body, signal) => runOr('readSitemap', body, signal, undefined),
+    advice: (argument, signal) => runOr('readAdvice', argument, signal, { crawlDelay: 0, sitemaps: [] }),
+    readSitemap: (sitemap, signal) => runOr('readSitemap', sitemap, signal, undefined),
     async draftPage(page, signal) {
       try {
         return await run<boolean>('draftPage', page, signal)

@@ -31,6 +31,19 @@ export function linkUrl(href: string, base: string): string | undefined {
   return pageUrl(url.href)
 }
 
+/** As many of these addresses, each once, as one page may bring. */
+export function boundedLinks(addresses: Iterable<string>, isWanted: (url: string) => boolean): string[] {
+  const links = new Set<string>()
+  let characters = 0
+  for (const address of addresses) {
+    if (links.has(address) || !isWanted(address)) continue
+    characters += address.length
+    if (links.size >= crawlLimits.linksPerPage || characters > crawlLimits.linkCharactersPerPage) break
+    links.add(address)
+  }
+  return [...links]
+}
+
 export function isSameOrigin(one: string, other: string): boolean {
   return URL.parse(one)?.origin === URL.parse(other)?.origin
 }

@@ -17,6 +17,7 @@ import {
 import type { PageText } from './crawl.worker.ts'
 import { crawlLimits } from './crawl-limits.ts'
 import type { NoPage } from './fetch-page.ts'
+import { boundedLinks } from './page-url.ts'
 import type { SitemapPages } from './site-rules.ts'
 import type { Site, Visit, VisitedPage } from './visit-page.ts'
 import { disallowed } from './visit-page.ts'
@@ -157,7 +158,7 @@ async function readSitemap(site: Settling): Promise<ReadSitemap | undefined> {
   const document = documentOfPage(url)
   const former =
     problem === undefined || problem.isGone ? undefined : await findPage(site.db, site.sourceId, { document })
-  const links = [...new Set([...pages, ...(former?.links ?? [])])].slice(0, crawlLimits.linksPerPage)
+  const links = boundedLinks([...pages, ...(former?.links ?? [])], () => true)
   return {
     stored: leadingOn({ url, requested_url: url, fetched_url: url, links }),
     entry:

@@ -6,7 +6,7 @@ import type { Outbound } from '#platform/outbound/outbound.ts'
 import { crawlLimits } from './crawl-limits.ts'
 import type { CrawlThreads } from './crawl-threads.ts'
 import type { HostGates } from './host-gates.ts'
-import { isSameOrigin, pageUrl } from './page-url.ts'
+import { boundedLinks } from './page-url.ts'
 import { retryAfter } from './retry-after.ts'
 import type { RobotsRules } from './robots.ts'
 import { readSiteFile } from './site-file.ts'
@@ -54,12 +54,11 @@ async function loadSiteRules(startUrl: string, needs: Needs): Promise<SiteRules 
   if (typeof robots === 'string') return `The site's robots.txt could not be read. ${robots}`
   const usual = new URL('/sitemap.xml', startUrl).href
   if (robots.kind !== 'text') return { robots, pauseMs: 0, sitemaps: [usual] }
-  const { crawlDelay, sitemaps } = await needs.threads.advice(robots, needs.signal)
-  const own = sitemaps.flatMap(sitemap => pageUrl(sitemap, startUrl) ?? []).filter(onSite(startUrl))
+  const { crawlDelay, sitemaps } = await needs.threads.advice({ rules: robots, startUrl }, needs.signal)
   return {
     robots,
     pauseMs: Math.min(crawlDelay, crawlLimits.crawlDelayMs),
-    sitemaps: own.length > 0 ? own : [usual],
+    sitemaps: sitemaps.length > 0 ? sitemaps : [usual],
   }
 }
 
@@ -119,24 +118,20 @@ export async function sitemapPages(
   for (let read = 0; read < crawlLimits.sitemaps; read += 1) {
     const next = open.shift()
     if (next === undefined) break
-    const found = await loadSitemap(next, rules, needs)
+    const found = await loadSitemap(next, { startUrl, patterns, pauseMs: rules.pauseMs }, needs)
     if ('reason' in found) {
       if (problem === undefined || problem.isGone) problem = found
       continue
     }
-    const onThisSite = (urls: string[]) => urls.flatMap(one => pageUrl(one) ?? []).filter(onSite(startUrl))
-    for (const page of onThisSite(found.pages)) pages.add(page)
-    open.push(...onThisSite(found.sitemaps))
+    for (const page of found.pages) pages.add(page)
+    open.push(...found.sitemaps)
   }
-  const named = [...pages]
-  const wanted = await needs.threads.wanted(patterns, named, needs.signal)
-  const kept = named.filter((_, at) => wanted[at]).slice(0, crawlLimits.linksPerPage)
-  return { url, pages: kept, ...(problem && { problem }) }
+  return { url, pages: boundedLinks(pages, () => true), ...(problem && { problem }) }
 }
 
 async function loadSitemap(
   url: string,
-  { pauseMs }: SiteRules,
+  { startUrl, patterns, pauseMs }: { startUrl: string; patterns: UrlPatterns; pauseMs: number },
   { outbound, gates, threads, signal }: Needs,
 ): Promise<Sitemap | { reason: string; isGone: boolean }> {
   try {
@@ -144,14 +139,10 @@ async function loadSitemap(
     const { status, body } = await readSiteFile(url, { ...limits, outbound, gates, signal })
     if (status !== 200)
       return { reason: `It answered with status ${status}.`, isGone: status === 404 || status === 410 }
-    const sitemap = await threads.readSitemap(body, signal)
+    const sitemap = await threads.readSitemap({ body, startUrl, patterns }, signal)
     return sitemap ?? { reason: 'It takes too much time or memory to read.', isGone: false }
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     return { reason: error.message, isGone: false }
   }
-}
-
-function onSite(startUrl: string): (url: string) => boolean {
-  return url => isSameOrigin(url, startUrl)
 }
