@@ -30,7 +30,8 @@ interface Needs {
   embeddingOf(agentId: string): Promise<EmbeddingModel>
   index: Pick<SearchIndex, 'indexNext' | 'finish' | 'remove'>
   outbound: Outbound
-  threads: CrawlThreads
+  /** By the agent. */
+  threads(agentId: string): CrawlThreads
   gates: HostGates
   transact: Transact<SourceEvents>
   clock: Clock
@@ -53,10 +54,8 @@ export function createCrawlSourceJob(needs: Needs): JobHandler<AgentHandle> {
     const { agent, signal } = context
     const place = { databasePath: agent.path, sourceId: source.id, attempt: randomIds.record() }
     await takeOver(agent.db, place)
-    const rules = await rulesOf(
-      { crawl: `${source.id} ${source.config.startedAt}`, startUrl: source.config.url },
-      signal,
-    )
+    const threads = needs.threads(agent.agentId)
+    const rules = await rulesOf(source, { threads, signal })
     if (typeof rules === 'string') return await failCrawl(agent, source, rules)
     const spending = spendingOf(source.config, needs.clock)
     const end = await visitAll(context, source, rules, { attempt: place.attempt, spending })
@@ -79,7 +78,8 @@ export function createCrawlSourceJob(needs: Needs): JobHandler<AgentHandle> {
     { attempt, spending }: { attempt: string; spending: Spending },
   ): Promise<CrawlEnd> {
     const { db } = agent
-    const { outbound, threads, gates } = needs
+    const { outbound, gates } = needs
+    const threads = needs.threads(agent.agentId)
     const { traffic } = spending
     const model = await needs.embeddingOf(agent.agentId)
     const place = { databasePath: agent.path, sourceId, attempt }

@@ -119,7 +119,7 @@ function useJob({ service }: TestApp, change: (threads: CrawlThreads) => CrawlTh
     embeddingOf: async () => ({ provider: 'builtin', id: 'builtin' }),
     index: createSearchIndex({ writers, readers }),
     ...{ outbound, transact, clock: systemClock, turnMs: 0 },
-    threads: change(createCrawlThreads(writers)),
+    threads: agentId => change(createCrawlThreads(writers)(agentId)),
     gates: createHostGates(),
   })
   handlers.set(crawlJobName, job)

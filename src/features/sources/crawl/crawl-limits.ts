@@ -21,6 +21,9 @@ export const crawlLimits = {
   sitemapBytes: 10 * 1024 * 1024,
   /** Until the text of a page that is still being read is given up. */
   readMs: 15_000,
+  /** Tasks of all crawls that are in threads, or next: one more than there are threads, and than one agent may have. */
+  threadTasks: 3,
+  threadTasksPerAgent: 2,
   /** Pages without content that a source tells of. */
   failuresTold: 100,
   /** How long a crawl works until it lets other jobs go first. */

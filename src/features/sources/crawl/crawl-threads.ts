@@ -1,4 +1,6 @@
 import { AppError } from '#platform/errors.ts'
+import type { FairSlots } from '#platform/workers/fair-slots.ts'
+import { createFairSlots } from '#platform/workers/fair-slots.ts'
 import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 import { WorkerCrashed, WorkerTimeout } from '#platform/workers/worker-pool.ts'
 import type { DraftPage, RawPage, RawSitemap, ReadPage } from './crawl.worker.ts'
@@ -24,9 +26,20 @@ export interface CrawlThreads {
   draftPage(page: DraftPage, signal: AbortSignal): Promise<boolean>
 }
 
-export function createCrawlThreads(workers: WorkerPool): CrawlThreads {
-  function run<Result>(name: string, argument: unknown, signal: AbortSignal): Promise<Result> {
-    return workers.run<Result>({ file: worker, name, argument, signal, timeoutMs: crawlLimits.readMs })
+/** The threads as each agent's crawls use them: agents take turns, so that nobody waits for all the pages of another. */
+export function createCrawlThreads(workers: WorkerPool): (agentId: string) => CrawlThreads {
+  const slots = createFairSlots(crawlLimits.threadTasks, crawlLimits.threadTasksPerAgent)
+  return agentId => threadsOf(agentId, { workers, slots })
+}
+
+function threadsOf(
+  agentId: string,
+  { workers, slots }: { workers: WorkerPool; slots: FairSlots },
+): CrawlThreads {
+  async function run<Result>(name: string, argument: unknown, signal: AbortSignal): Promise<Result> {
+    const release = await slots.take(agentId, signal)
+    const task = { file: worker, name, argument, signal, timeoutMs: crawlLimits.readMs }
+    return await workers.run<Result>(task).finally(release)
   }
 
   /** The same, with what is to be taken for the answer where a text is too much for its reader, or for the thread. */

@@ -33,16 +33,16 @@ const rememberedRules = 50
 const rulesMs = 30 * 60_000
 
 /** Loads the rules of a crawl's site, and remembers them: sites are not asked for them in each turn of the crawl. */
-export function createSiteRules(needs: Omit<Needs, 'signal'>) {
+export function createSiteRules({ outbound, gates }: Pick<Needs, 'outbound' | 'gates'>) {
   const remembered = new LRUCache<string, SiteRules>({ max: rememberedRules, ttl: rulesMs })
   return async (
-    { crawl, startUrl }: { crawl: string; startUrl: string },
-    signal: AbortSignal,
+    { id, config }: { id: string; config: { url: string; startedAt: string } },
+    { threads, signal }: Pick<Needs, 'threads' | 'signal'>,
   ): Promise<SiteRules | string> => {
+    const crawl = `${id} ${config.startedAt}`
     const known = remembered.get(crawl)
     if (known !== undefined) return known
-    const { outbound, threads, gates } = needs
-    const rules = await loadSiteRules(startUrl, { outbound, threads, gates, signal })
+    const rules = await loadSiteRules(config.url, { outbound, threads, gates, signal })
     if (typeof rules !== 'string') remembered.set(crawl, rules)
     return rules
   }
