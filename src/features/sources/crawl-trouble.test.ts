@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { systemClock } from '#platform/clock.ts'
 import type { TestApp } from '#test/support/build-app.ts'
-import { crawl, crawlAgain, crawled, pathsOf } from '#test/support/crawl.ts'
+import { crawl, crawlAgain, crawled, pathsOf, startCrawl } from '#test/support/crawl.ts'
 import { asked, chunksOf, search, setStage } from '#test/support/crawl-stage.ts'
 import { page, startSite } from '#test/support/site-server.ts'
 import type { CrawlThreads } from './crawl/crawl-threads.ts'
@@ -124,6 +124,32 @@ function useJob({ service }: TestApp, change: (threads: CrawlThreads) => CrawlTh
   })
   handlers.set(crawlJobName, job)
 }
+
+describe('a source that is deleted while it is crawled', () => {
+  it('asks its site for nothing more, and leaves nothing', async () => {
+    const { app, site, pages, hold } = await setStage({})
+    const paths = Array.from({ length: 40 }, (_, at) => `/${at}`)
+    pages.set('/', page('Start', paths))
+    for (const path of paths) pages.set(path, page(path))
+    const { arrived, release } = hold('/6')
+    const { body } = await startCrawl(app, { url: site.url })
+    await arrived
+    expect((await app.call('DELETE', `${sources}/${body.id}`)).status).toBe(200)
+    const before = site.requests.length
+    release()
+    await app.service.foundation.runner.idle()
+    expect(site.requests.length - before).toBeLessThanOrEqual(4)
+    const left = await app.service.foundation.agentDatabases.use('default', async ({ db }) => [
+      ...(await db.selectFrom('sources').select('id').execute()),
+      ...(await db.selectFrom('chunks').select('id').execute()),
+      ...(await db.selectFrom('chunk_generations').select('document').execute()),
+      ...(await db.selectFrom('crawl_pages').select('url').execute()),
+      ...(await db.selectFrom('crawl_queue').select('url').execute()),
+      ...(await db.selectFrom('outbox').select('name').execute()),
+    ])
+    expect(left).toEqual([])
+  })
+})
 
 describe('robots.txt and sitemaps', () => {
   it('are asked for once in a crawl, however many turns it takes, and what it has cost is nobody’s business', async () => {
