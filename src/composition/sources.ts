@@ -48,7 +48,7 @@ export function composeSources(app: App, needs: Needs): Knowledge {
   const knowledge = createKnowledge({ index, embeddingOf, log })
   const parts = { transact, requireEmbedding: embeddingOf, clock, ids }
   const sources = createSourcesService(parts)
-  const crawls = createCrawlsService({ ...parts, bounds: configuration.crawlBounds })
+  const crawls = createCrawlsService({ ...parts, outbound, bounds: configuration.crawlBounds })
   handlers.set(processJobName, createProcessSourceJob({ ingest, embeddingOf, index, transact, clock }))
   const threads = createCrawlThreads(documentWorkers)
   const gates = createHostGates()

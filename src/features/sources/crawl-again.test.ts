@@ -1,86 +1,19 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { Clock } from '#platform/clock.ts'
 import { systemClock } from '#platform/clock.ts'
 import { errorRow, row } from '#test/spec/row.ts'
-import type { TestApp } from '#test/support/build-app.ts'
-import { testApp } from '#test/support/build-app.ts'
 import type { CrawledSource } from '#test/support/crawl.ts'
 import { crawl, crawlAgain, crawled, forCrawls, pathsOf, startCrawl } from '#test/support/crawl.ts'
+import { asked, chunksOf, get, search, setStage } from '#test/support/crawl-stage.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
 import { startModelServer } from '#test/support/model-server.ts'
-import type { Site, SiteAnswer, SiteRequest } from '#test/support/site-server.ts'
-import { page, startSite } from '#test/support/site-server.ts'
+import { page } from '#test/support/site-server.ts'
 import { createCrawlThreads } from './crawl/crawl-threads.ts'
 import { createHostGates } from './crawl/host-gates.ts'
 import { createCrawlSourceJob } from './crawl-source.job.ts'
 import { createSearchIndex } from './search/search-index.ts'
 import { crawlJobName } from './source-jobs.ts'
-import type { SearchResult } from './sources.schema.ts'
 
 const sources = '/api/agents/default/sources'
-
-/** A website whose pages change under the crawler. */
-async function setStage(
-  first: Record<string, SiteAnswer | string>,
-  options: { clock?: Clock; environment?: Record<string, string> } = {},
-) {
-  const pages = new Map(Object.entries(first))
-  /** Answers for pages that are held back until it is called. */
-  const held = new Map<string, PromiseWithResolvers<void>>()
-  const arrivals = new Map<string, PromiseWithResolvers<void>>()
-  const app = await testApp({ environment: forCrawls, ...options })
-  const site = await startSite(async request => {
-    arrivals.get(request.path)?.resolve()
-    await held.get(request.path)?.promise
-    return answerOf(request, pages.get(request.path))
-  })
-  onTestFinished(() => site[Symbol.asyncDispose]())
-  /** Holds a page back; gives what waits until it is asked for, and what lets it go. */
-  const hold = (path: string) => {
-    const [gate, arrival] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    held.set(path, gate)
-    arrivals.set(path, arrival)
-    return { arrived: arrival.promise, release: gate.resolve }
-  }
-  return { app, site, pages, hold }
-}
-
-/** With an ETag of its own, to which it is true. */
-function answerOf({ headers }: SiteRequest, given: SiteAnswer | string | undefined): SiteAnswer | undefined {
-  if (given === undefined || (typeof given !== 'string' && given.status !== undefined)) return given
-  const answer = typeof given === 'string' ? { body: given } : given
-  const etag = `"${String(answer.body).length}-${Buffer.from(String(answer.body)).reduce((sum, byte) => (sum * 31 + byte) % 1e9, 7)}"`
-  if (headers['if-none-match'] === etag) return { status: 304 }
-  return { ...answer, headers: { etag, ...answer.headers } }
-}
-
-const chunksOf = (app: TestApp) =>
-  app.service.foundation.agentDatabases.use('default', async ({ db }) =>
-    (
-      await db
-        .selectFrom('chunks')
-        .innerJoin('crawl_pages', join =>
-          join
-            .onRef('crawl_pages.source_id', '=', 'chunks.source_id')
-            .onRef('crawl_pages.document', '=', 'chunks.document'),
-        )
-        .select(['chunks.id', 'url'])
-        .execute()
-    ).map(({ id, url }) => `${new URL(url).pathname} ${id}`),
-  )
-
-const search = async (app: TestApp, query: string) =>
-  (await app.call<{ results: SearchResult[] }>('GET', `${sources}/search?query=${query}`)).body.results.map(
-    ({ content }) => content,
-  )
-
-const get = async (app: TestApp, { id }: { id: string }) =>
-  (await app.call<CrawledSource>('GET', `${sources}/${id}`)).body
-
-const asked = ({ requests }: Site) => {
-  const paths = requests.splice(0).map(({ path, headers }) => `${headers['if-none-match'] ? '?' : ''}${path}`)
-  return paths.filter(path => !path.endsWith('/robots.txt')).toSorted()
-}
 
 describe(`crawling again ${row('POST /api/agents/{id}/sources/{sourceId}/reindex')}`, () => {
   it('asks what has changed, and indexes nothing else', async () => {

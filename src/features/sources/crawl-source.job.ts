@@ -8,26 +8,30 @@ import type { Outbound } from '#platform/outbound/outbound.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { countQueue, deletePage, failuresOf, totalsOf, vanishedDocuments } from './crawl/crawl.repository.ts'
 import { crawlLimits } from './crawl/crawl-limits.ts'
+import type { Spending } from './crawl/crawl-spending.ts'
+import { spendingOf } from './crawl/crawl-spending.ts'
 import type { CrawlThreads } from './crawl/crawl-threads.ts'
 import type { HostGates } from './crawl/host-gates.ts'
 import { createPageIndexer } from './crawl/index-page.ts'
 import type { CrawlEnd } from './crawl/run-crawl.ts'
 import { runCrawl } from './crawl/run-crawl.ts'
 import type { SiteRules } from './crawl/site-rules.ts'
-import { loadSiteRules, sitemapPages } from './crawl/site-rules.ts'
+import { createSiteRules, sitemapPages } from './crawl/site-rules.ts'
 import { takeOver } from './search/generations.ts'
 import { embeddingName } from './search/provider-space.ts'
 import type { SearchIndex } from './search/search-index.ts'
 import { sourceOfJob } from './source-jobs.ts'
 import { createOutcomes, presentable } from './source-outcomes.ts'
 import type { SourceEvents } from './sources.events.ts'
+import { updateSource } from './sources.repository.ts'
 import type { CrawlConfig, Source } from './sources.schema.ts'
 
 interface Needs {
   embeddingOf(agentId: string): Promise<EmbeddingModel>
   index: Pick<SearchIndex, 'indexNext' | 'finish' | 'remove'>
   outbound: Outbound
-  threads: CrawlThreads
+  /** By the agent. */
+  threads(agentId: string): CrawlThreads
   gates: HostGates
   transact: Transact<SourceEvents>
   clock: Clock
@@ -44,16 +48,21 @@ type CrawledSource = Source & { config: CrawlConfig }
  */
 export function createCrawlSourceJob(needs: Needs): JobHandler<AgentHandle> {
   const { finish, fail } = createOutcomes(needs)
+  const rulesOf = createSiteRules(needs)
 
   async function crawl(context: Context, source: CrawledSource): Promise<void> {
     const { agent, signal } = context
     const place = { databasePath: agent.path, sourceId: source.id, attempt: randomIds.record() }
     await takeOver(agent.db, place)
-    const network = { outbound: needs.outbound, threads: needs.threads, signal }
-    const rules = await loadSiteRules(source.config.url, network)
+    const threads = needs.threads(agent.agentId)
+    const rules = await rulesOf(source, { threads, signal })
     if (typeof rules === 'string') return await failCrawl(agent, source, rules)
-    const end = await visitAll(context, source, rules, place.attempt)
-    if (end.kind === 'turn over') throw new JobYields()
+    const spending = spendingOf(source.config, needs.clock)
+    const end = await visitAll(context, source, rules, { attempt: place.attempt, spending })
+    if (end.kind === 'turn over') {
+      await updateSource(agent.db, source.id, { config: spending.noted() })
+      throw new JobYields()
+    }
     if (end.kind === 'no start') return await failCrawl(agent, source, end.reason)
     if (end.isWhole) await removeVanished(context, place, needs.index)
     const config = await outcomeOf(agent, source, end.isWhole, timestamp(needs.clock))
@@ -66,14 +75,14 @@ export function createCrawlSourceJob(needs: Needs): JobHandler<AgentHandle> {
     { agent, signal, jobId }: Context,
     { id: sourceId, config }: CrawledSource,
     rules: SiteRules,
-    attempt: string,
+    { attempt, spending }: { attempt: string; spending: Spending },
   ): Promise<CrawlEnd> {
     const { db } = agent
-    const { outbound, threads, gates } = needs
+    const { outbound, gates } = needs
+    const threads = needs.threads(agent.agentId)
+    const { traffic } = spending
     const model = await needs.embeddingOf(agent.agentId)
     const place = { databasePath: agent.path, sourceId, attempt }
-    const traffic = { bytes: 0 }
-    const latest = Date.parse(config.startedAt) + crawlLimits.crawlMs(config.maxPages)
     const { url: startUrl, maxPages, maxDepth, useSitemap } = config
     const patterns = { include: config.includePatterns, exclude: config.excludePatterns }
     return await runCrawl(
@@ -82,15 +91,13 @@ export function createCrawlSourceJob(needs: Needs): JobHandler<AgentHandle> {
         ...{ attempt, maxPages, maxDepth, signal },
         embedding: embeddingName(model),
         indexPage: createPageIndexer({ place, db, jobId, model, signal, threads, index: needs.index }),
-        async sitemapPages() {
-          if (!useSitemap) return []
-          const pages = await sitemapPages(startUrl, rules, { outbound, threads, signal })
-          const wanted = await threads.wanted(patterns, pages, signal)
-          return pages.filter((_, at) => wanted[at])
-        },
+        sitemapPages: async () =>
+          useSitemap
+            ? await sitemapPages(startUrl, { rules, patterns }, { outbound, threads, gates, signal })
+            : undefined,
       },
       {
-        isOver: () => needs.clock.now() > latest || traffic.bytes > maxPages * crawlLimits.pageBytes,
+        isOver: spending.isOver,
         turnMs: needs.turnMs ?? crawlLimits.turnMs,
       },
     )

@@ -369,7 +369,7 @@ describe('what a site asks for', () => {
 })
 
 describe("addresses that are nobody else's business", () => {
-  it('are not reached, whether they are given or redirected to', async () => {
+  it(`are refused as a start page ${errorRow('sources', 400)}`, async () => {
     const site = await siteOf(() => page('Inside'))
     const guarded = await testApp()
     const { port } = new URL(site.url)
@@ -382,9 +382,15 @@ describe("addresses that are nobody else's business", () => {
       'http://169.254.169.254/latest/meta-data/',
       'http://[64:ff9b::a9fe:a9fe]/',
     ])
-      expect(await crawl(guarded, { url }), url).toMatchObject({
-        status: 'error',
-        error: expect.stringContaining('could not be crawled'),
+      expect(await startCrawl(guarded, { url }), url).toMatchObject({
+        status: 400,
+        body: {
+          error: {
+            code: 'VALIDATION_ERROR',
+            message: expect.stringContaining('OUTBOUND_ALLOW'),
+            details: { field: 'url' },
+          },
+        },
       })
     expect(site.requests).toEqual([])
   })

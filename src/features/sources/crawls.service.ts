@@ -3,6 +3,7 @@ import { timestamp } from '#platform/clock.ts'
 import { conflict, invalid, notFound } from '#platform/errors.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { Transact } from '#platform/jobs/jobs.ts'
+import type { Outbound } from '#platform/outbound/outbound.ts'
 import { parseTarget } from '#platform/outbound/target-url.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { resetQueue } from './crawl/crawl.repository.ts'
@@ -19,6 +20,7 @@ interface Needs {
   transact: Transact<SourceEvents>
   /** Throws what keeps the agent's documents from being embedded, such as MODEL_NOT_CONFIGURED. */
   requireEmbedding(agentId: string): Promise<unknown>
+  outbound: Pick<Outbound, 'requirePermitted'>
   clock: Clock
   ids: Ids
   bounds: CrawlBounds
@@ -27,7 +29,7 @@ interface Needs {
 /** What a crawl gets that does not say otherwise, where the operator allows as much. */
 const usual: CrawlBounds = { maxPages: 50, maxDepth: 3 }
 
-export function createCrawlsService({ transact, requireEmbedding, clock, ids, bounds }: Needs) {
+export function createCrawlsService({ transact, requireEmbedding, outbound, clock, ids, bounds }: Needs) {
   return {
     bounds,
 
@@ -37,6 +39,7 @@ export function createCrawlsService({ transact, requireEmbedding, clock, ids, bo
       const config = configOf(crawl, bounds, now)
       const name = storableName(crawl.name)
       if (name === '') throw invalid('name', 'must not be empty')
+      await outbound.requirePermitted(config.url)
       await requireEmbedding(agent.agentId)
       const status = 'crawling' as const
       const times = { created_at: now, updated_at: now }

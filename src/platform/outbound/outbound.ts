@@ -1,4 +1,5 @@
 import { lookup } from 'node:dns/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { createAddressPolicy } from './address-policy.ts'
 import type { GuardedAgent } from './guarded-agent.ts'
 import type { Resolve } from './guarded-resolver.ts'
@@ -58,7 +59,7 @@ export interface Outbound {
   fetchFunction(options?: Pick<OutboundRequest, 'maxRedirects' | 'secretHeaders'>): typeof fetch
   /**
    * Tells those who give an address for later that it will be refused, and connects to nothing: what is permitted now is checked
-   * again when it is fetched. A name that can't be looked up is not refused: that may pass.
+   * again when it is fetched. A name that can't be looked up, or not soon, is not refused: that may pass.
    * @throws AppError OUTBOUND_REFUSED
    */
   requirePermitted(url: string): Promise<void>
@@ -74,6 +75,9 @@ interface Rules {
 }
 
 const redirectLimit = 5
+
+/** Milliseconds that somebody waits for the look-up of a name that is only asked about. */
+const lookupMs = 3_000
 
 const resolveAll: Resolve = hostname => lookup(hostname, { all: true })
 
@@ -145,10 +149,13 @@ export function createOutbound(options: OutboundOptions): Outbound {
       const { hostname, host } = accepted(parseTarget(address))
       // An IPv6 address stands in brackets there, and nowhere else.
       const name = hostname.replace(/^\[(.*)\]$/, '$1')
-      await permitted(name).catch(error => {
+      const waiting = new AbortController()
+      const checked = permitted(name).catch(error => {
         const known = toOutboundError(error, host)
         if (known.code === 'OUTBOUND_REFUSED') throw known
       })
+      const unknown = delay(lookupMs, undefined, { signal: waiting.signal }).catch(() => undefined)
+      await Promise.race([checked, unknown]).finally(() => waiting.abort())
     },
 
     async close() {

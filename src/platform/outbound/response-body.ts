@@ -1,19 +1,31 @@
-/**
- * Reads a body to its end; undefined, and the rest unread, as soon as it is longer than `maxBytes`.
- * One growing buffer: a list of a million one-byte pieces would cost hundreds of times their size.
- */
+/** Reads a body to its end; undefined, and the rest unread, as soon as it is longer than `maxBytes`. */
 export async function readBody(
   stream: AsyncIterable<Uint8Array> | null,
   maxBytes: number,
 ): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const { body, isWhole } = await readBeginning(stream, maxBytes)
+  return isWhole ? body : undefined
+}
+
+/**
+ * The first `maxBytes` of a body, and whether that is all of it; the rest is left unread.
+ * One growing buffer: a list of a million one-byte pieces would cost hundreds of times their size.
+ */
+export async function readBeginning(
+  stream: AsyncIterable<Uint8Array> | null,
+  maxBytes: number,
+): Promise<{ body: Uint8Array<ArrayBuffer>; isWhole: boolean }> {
   const buffer = new ArrayBuffer(0, { maxByteLength: maxBytes })
+  let isWhole = true
   for await (const piece of stream ?? []) {
     const start = buffer.byteLength
-    if (start + piece.byteLength > maxBytes) return undefined
-    buffer.resize(start + piece.byteLength)
-    new Uint8Array(buffer).set(piece, start)
+    const end = Math.min(start + piece.byteLength, maxBytes)
+    buffer.resize(end)
+    new Uint8Array(buffer).set(piece.subarray(0, end - start), start)
+    isWhole = piece.byteLength === end - start
+    if (!isWhole) break
   }
-  return new Uint8Array(buffer.transferToFixedLength())
+  return { body: new Uint8Array(buffer.transferToFixedLength()), isWhole }
 }
 
 /** The body as text in the character set of its Content-Type; UTF-8 where that names none, or one nobody knows. */

@@ -8,8 +8,9 @@ export const crawlLimits = {
   redirects: 5,
   /** Characters of an address; longer ones are not followed. */
   addressLength: 2_000,
-  /** Addresses that one page may bring. */
+  /** Addresses that one page or sitemap may bring, and their characters together: they pass through the main thread. */
   linksPerPage: 5_000,
+  linkCharactersPerPage: 500_000,
   robotsBytes: 512 * 1024,
   /** What robots.txt and Retry-After may ask for; a wait that is longer ends the page. */
   crawlDelayMs: 30_000,
@@ -20,11 +21,14 @@ export const crawlLimits = {
   sitemapBytes: 10 * 1024 * 1024,
   /** Until the text of a page that is still being read is given up. */
   readMs: 15_000,
+  /** Tasks of all crawls that are in threads, or next: one more than there are threads, and than one agent may have. */
+  threadTasks: 3,
+  threadTasksPerAgent: 2,
   /** Pages without content that a source tells of. */
   failuresTold: 100,
   /** How long a crawl works until it lets other jobs go first. */
   turnMs: 60_000,
-  /** A whole crawl, from the request on; the rest of the site is left. */
+  /** A whole crawl, without the time in which nobody works at it; the rest of the site is left. */
   crawlMs: (maxPages: number) => 60 * 60_000 + maxPages * 6_000,
   /** Addresses that are tried: dead links and files count no page, and a site can make them up without end. */
   addresses: (maxPages: number) => 100 + maxPages * 10,

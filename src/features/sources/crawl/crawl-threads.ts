@@ -1,6 +1,9 @@
+import { AppError } from '#platform/errors.ts'
+import type { FairSlots } from '#platform/workers/fair-slots.ts'
+import { createFairSlots } from '#platform/workers/fair-slots.ts'
 import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 import { WorkerCrashed, WorkerTimeout } from '#platform/workers/worker-pool.ts'
-import type { DraftPage, RawPage, ReadPage } from './crawl.worker.ts'
+import type { DraftPage, RawPage, RawSitemap, ReadPage } from './crawl.worker.ts'
 import { crawlLimits } from './crawl-limits.ts'
 import type { RobotsAdvice, RobotsRules, RobotsText } from './robots.ts'
 import type { Sitemap } from './sitemap.ts'
@@ -16,18 +19,30 @@ export interface CrawlThreads {
   allowed(rules: RobotsRules, urls: readonly string[], signal: AbortSignal): Promise<boolean[]>
   /** Which of the addresses the patterns let through. */
   wanted(patterns: UrlPatterns, urls: readonly string[], signal: AbortSignal): Promise<boolean[]>
-  advice(rules: RobotsText, signal: AbortSignal): Promise<RobotsAdvice>
-  readSitemap(text: string, signal: AbortSignal): Promise<Sitemap>
+  advice(argument: { rules: RobotsText; startUrl: string }, signal: AbortSignal): Promise<RobotsAdvice>
+  /** Undefined for one that takes too much time or memory to read. */
+  readSitemap(sitemap: RawSitemap, signal: AbortSignal): Promise<Sitemap | undefined>
   /** False for a page that takes too much time or memory to cut. */
   draftPage(page: DraftPage, signal: AbortSignal): Promise<boolean>
 }
 
-export function createCrawlThreads(workers: WorkerPool): CrawlThreads {
-  function run<Result>(name: string, argument: unknown, signal: AbortSignal): Promise<Result> {
-    return workers.run<Result>({ file: worker, name, argument, signal, timeoutMs: crawlLimits.readMs })
+/** The threads as each agent's crawls use them: agents take turns, so that nobody waits for all the pages of another. */
+export function createCrawlThreads(workers: WorkerPool): (agentId: string) => CrawlThreads {
+  const slots = createFairSlots(crawlLimits.threadTasks, crawlLimits.threadTasksPerAgent)
+  return agentId => threadsOf(agentId, { workers, slots })
+}
+
+function threadsOf(
+  agentId: string,
+  { workers, slots }: { workers: WorkerPool; slots: FairSlots },
+): CrawlThreads {
+  async function run<Result>(name: string, argument: unknown, signal: AbortSignal): Promise<Result> {
+    const release = await slots.take(agentId, signal)
+    const task = { file: worker, name, argument, signal, timeoutMs: crawlLimits.readMs }
+    return await workers.run<Result>(task).finally(release)
   }
 
-  /** The same, with what is to be taken for the answer where the thread had to be killed. */
+  /** The same, with what is to be taken for the answer where a text is too much for its reader, or for the thread. */
   async function runOr<Result>(
     name: string,
     argument: unknown,
@@ -37,8 +52,8 @@ export function createCrawlThreads(workers: WorkerPool): CrawlThreads {
     try {
       return await run<Result>(name, argument, signal)
     } catch (error) {
-      if (error instanceof WorkerTimeout || error instanceof WorkerCrashed) return otherwise
-      throw error
+      if (signal.aborted || error instanceof AppError) throw error
+      return otherwise
     }
   }
 
@@ -56,8 +71,16 @@ export function createCrawlThreads(workers: WorkerPool): CrawlThreads {
         signal,
         urls.map(() => false),
       ),
-    advice: (rules, signal) => runOr('readAdvice', rules, signal, { crawlDelay: 0, sitemaps: [] }),
-    readSitemap: (text, signal) => runOr('readSitemap', text, signal, { pages: [], sitemaps: [] }),
-    draftPage: (page, signal) => runOr('draftPage', page, signal, false),
+    advice: (argument, signal) => runOr('readAdvice', argument, signal, { crawlDelay: 0, sitemaps: [] }),
+    readSitemap: (sitemap, signal) => runOr('readSitemap', sitemap, signal, undefined),
+    async draftPage(page, signal) {
+      try {
+        return await run<boolean>('draftPage', page, signal)
+      } catch (error) {
+        // Its other errors are those of the database.
+        if (error instanceof WorkerTimeout || error instanceof WorkerCrashed) return false
+        throw error
+      }
+    },
   }
 }

@@ -11,9 +11,10 @@ type Database = Kysely<AgentTables>
 /**
  * State of an address in the queue. `waiting`: not looked at yet; `changed`, `unchanged`: a page that is new or has another
  * content than before, or the same; `kept`: a page that could not be read this time, whose last good copy stays; `same`:
- * another address led to its page before; `skipped`, `gone`, `failed`: no page.
+ * another address led to its page before; `skipped`, `gone`, `failed`: no page; `sitemap`: no page either, but it leads
+ * to some. What is no page but leads on has a document, too.
  */
-export type QueueState = PageState | 'waiting' | 'same' | 'skipped' | 'gone' | 'failed'
+export type QueueState = PageState | 'waiting' | 'same' | 'skipped' | 'gone' | 'failed' | 'sitemap'
 export type PageState = 'changed' | 'unchanged' | 'kept'
 
 /** Those that are pages of the source. */
@@ -45,6 +46,9 @@ export interface PageFailure {
   reason: string
 }
 
+/** Stands in the place of the hash of what is no page, and is kept for its links alone. */
+export const noContent = ''
+
 /** Names the chunks of a page: the same for the same address, so that a page is never there twice. */
 export function documentOfPage(url: string): string {
   return createHash('sha256').update(url).digest('hex')
@@ -63,18 +67,20 @@ export async function clearQueue(db: Database, sourceId: string): Promise<void> 
 /** Rows that one statement inserts: engines bound the number of its values. */
 const rowsPerInsert = 500
 
+export interface NewEntry extends QueuedUrl {
+  state?: QueueState
+  reason?: string
+  document?: string
+}
+
 /** Addresses that are in the queue already are left as they are. */
-export async function addToQueue(
-  db: Database,
-  sourceId: string,
-  added: readonly (QueuedUrl & { state?: QueueState; reason?: string })[],
-): Promise<void> {
-  const rows = added.map(({ state = 'waiting', reason = null, ...entry }) => ({
+export async function addToQueue(db: Database, sourceId: string, added: readonly NewEntry[]): Promise<void> {
+  const rows = added.map(({ state = 'waiting', reason = null, document = null, ...entry }) => ({
     ...entry,
     source_id: sourceId,
     state,
     reason,
-    document: null,
+    document,
   }))
   for (let at = 0; at < rows.length; at += rowsPerInsert)
     await db
@@ -184,6 +190,18 @@ export async function unknownUrls(
   return urls.filter(url => !known.has(url))
 }
 
+/** Why there is nothing to crawl; undefined while the start page waits, and where it was read. */
+export async function startProblem(db: Database, sourceId: string): Promise<string | undefined> {
+  const start = await db
+    .selectFrom('crawl_queue')
+    .select(['state', 'reason', 'document'])
+    .where('source_id', '=', sourceId)
+    .where('position', '=', 0)
+    .executeTakeFirst()
+  if (start === undefined || start.state === 'waiting' || start.document !== null) return undefined
+  return start.reason ?? start.state
+}
+
 /** Whether this crawl has found this page already, by whichever address. */
 export async function isFound(db: Database, sourceId: string, document: string): Promise<boolean> {
   const row = await db
@@ -228,23 +246,30 @@ export async function storePage(db: Database, sourceId: string, page: StoredPage
     .execute()
 }
 
+/** Deletes a page that has vanished, unless it is kept for its links. */
 export async function deletePage(db: Database, sourceId: string, document: string): Promise<void> {
   await db
     .deleteFrom('crawl_pages')
     .where('source_id', '=', sourceId)
     .where('document', '=', document)
+    .where('document', 'not in', metDocuments(db, sourceId))
     .execute()
 }
 
-/** Documents that have chunks, or a row, but that this crawl has not found. */
-export async function vanishedDocuments(db: Database, sourceId: string): Promise<string[]> {
-  const found = db
+/** Those of the pages that this crawl has found, and of what else has led it on. */
+function metDocuments(db: Database, sourceId: string) {
+  return db
     .selectFrom('crawl_queue')
     .select('document')
     .where('source_id', '=', sourceId)
     .where('document', 'is not', null)
-    .where('state', 'in', pageStates)
     .$castTo<{ document: string }>()
+}
+
+/** Documents that have chunks, or a row, but that this crawl has not found. */
+export async function vanishedDocuments(db: Database, sourceId: string): Promise<string[]> {
+  const met = metDocuments(db, sourceId)
+  const found = met.where('state', 'in', pageStates)
   const rows = await db
     .selectFrom('chunk_generations')
     .select('document')
@@ -256,7 +281,7 @@ export async function vanishedDocuments(db: Database, sourceId: string): Promise
         .selectFrom('crawl_pages')
         .select('document')
         .where('source_id', '=', sourceId)
-        .where('document', 'not in', found),
+        .where('document', 'not in', met),
     )
     .execute()
   return rows.map(({ document }) => document)
@@ -273,6 +298,7 @@ export async function totalsOf(db: Database, sourceId: string): Promise<CrawlTot
     .selectFrom('crawl_pages')
     .select(['url', 'content_hash', 'chunks'])
     .where('source_id', '=', sourceId)
+    .where('content_hash', '!=', noContent)
     .orderBy('url')
     .execute()
   return {

@@ -4,15 +4,16 @@ import { randomIds } from '#platform/ids.ts'
 import { chunkDocument } from '../chunking/chunk-document.ts'
 import { defaultChunking } from '../chunking/chunking-options.ts'
 import { parseHtml } from '../parsing/html-dom.ts'
-import { limits } from '../parsing/limits.ts'
 import { pagePieces } from '../parsing/markdown-pieces.ts'
 import { documentOf } from '../parsing/parsed-document.ts'
 import { withAgentDatabase } from '../search/agent-database.ts'
 import type { SourceTask } from '../search/index.worker.ts'
 import { createIndexWriter } from '../search/index-writer.ts'
 import { chunksPerTask } from '../search/search-index.ts'
+import { crawlLimits } from './crawl-limits.ts'
 import { outlineOf } from './page-outline.ts'
 import { pageText } from './page-text.ts'
+import { boundedLinks, isSameOrigin, pageUrl } from './page-url.ts'
 import type { RobotsAdvice, RobotsText } from './robots.ts'
 import type { Sitemap } from './sitemap.ts'
 import type { UrlPatterns } from './url-patterns.ts'
@@ -47,16 +48,17 @@ export async function readPage({ body, contentType, url, patterns }: RawPage): P
   const html = pageText(body, contentType)
   if (html === undefined) return undefined
   const document = parseHtml(html)
-  const { links, canonical, ...directives } = outlineOf(document, url)
   const isWanted = compilePatterns(patterns)
+  const { links, canonical, ...directives } = outlineOf(document, url, isWanted)
   const { readablePart } = await import('../parsing/html-page.ts')
   const { title, markdown } = readablePart(document, url)
-  const text = markdown.slice(0, limits.characters)
+  // Links that are made absolute could unfold a page to many times its size.
+  const text = markdown.slice(0, crawlLimits.pageBytes)
   return {
     title,
     text,
     hash: createHash('sha256').update(`${title}\n${text}`).digest('hex'),
-    links: links.filter(isWanted),
+    links,
     canonical: canonical !== undefined && isWanted(canonical) ? canonical : undefined,
     ...directives,
   }
@@ -75,14 +77,34 @@ export function matchPatterns(argument: { patterns: UrlPatterns; urls: readonly 
   return argument.urls.map(compilePatterns(argument.patterns))
 }
 
-export async function readAdvice(rules: RobotsText): Promise<RobotsAdvice> {
+/** As far as it is about the site of its start page. */
+export async function readAdvice(argument: { rules: RobotsText; startUrl: string }): Promise<RobotsAdvice> {
   const { adviceOfRobots } = await import('./robots.ts')
-  return adviceOfRobots(rules)
+  const { crawlDelay, sitemaps } = adviceOfRobots(argument.rules)
+  return { crawlDelay, sitemaps: [...onSite(sitemaps, argument.startUrl)].slice(0, crawlLimits.sitemaps) }
 }
 
-export async function readSitemap(text: string): Promise<Sitemap> {
+export interface RawSitemap {
+  body: Uint8Array
+  startUrl: string
+  patterns: UrlPatterns
+}
+
+/** The pages that it names on the site and within the patterns, and other sitemaps of the site. */
+export async function readSitemap({ body, startUrl, patterns }: RawSitemap): Promise<Sitemap> {
   const sitemap = await import('./sitemap.ts')
-  return sitemap.readSitemap(text)
+  const { pages, sitemaps } = sitemap.readSitemap(sitemap.sitemapText(body))
+  return {
+    pages: boundedLinks(onSite(pages, startUrl), compilePatterns(patterns)),
+    sitemaps: [...onSite(sitemaps, startUrl)].slice(0, crawlLimits.sitemaps),
+  }
+}
+
+function* onSite(addresses: readonly string[], startUrl: string): Generator<string> {
+  for (const address of addresses) {
+    const url = pageUrl(address, startUrl)
+    if (url !== undefined && isSameOrigin(url, startUrl)) yield url
+  }
 }
 
 export interface DraftPage extends SourceTask {

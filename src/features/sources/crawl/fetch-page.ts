@@ -17,6 +17,8 @@ export interface NoPage {
   reason: string
   /** After redirects. */
   url: string
+  /** Bytes that were read in vain. */
+  bytes?: number
 }
 
 export interface FetchedPage {
@@ -109,7 +111,7 @@ async function askOnce(url: string, needs: Needs): Promise<Answered> {
       return { kind: 'failed', url, reason: `It did not arrive within ${needs.requestMs / 1000} s.` }
     const failure = toOutboundError(error, new URL(url).host)
     return isRefusal(failure)
-      ? { kind: 'skipped', url, reason: failure.message }
+      ? { kind: 'failed', url, reason: failure.message }
       : { kind: 'again', reason: failure.message }
   }
 }
@@ -155,7 +157,7 @@ async function readPageBody(url: string, response: Response): Promise<Fetched> {
   if (Number(headers.get('content-length') ?? 0) > crawlLimits.pageBytes)
     return { kind: 'skipped', url, reason: tooLarge }
   const body = await readBody(response.body, crawlLimits.pageBytes)
-  if (body === undefined) return { kind: 'skipped', url, reason: tooLarge }
+  if (body === undefined) return { kind: 'skipped', url, reason: tooLarge, bytes: crawlLimits.pageBytes }
   // Of no declared type: what begins like HTML is.
   if (type === '' && !/^\s*</.test(new TextDecoder().decode(body.subarray(0, 1_024))))
     return { kind: 'skipped', url, reason: 'It is no web page, and does not tell its type.' }

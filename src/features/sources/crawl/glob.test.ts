@@ -111,4 +111,12 @@ describe('patterns', () => {
   ])('that include %j and exclude %j: %s', (include, exclude, expected) => {
     expect(compilePatterns({ include, exclude })(address)).toBe(expected)
   })
+
+  test.each(['/café/*', '/caf%C3%A9/*', '**/café/**', 'http://example.com/café/*'])(
+    '%s means escapes, too',
+    pattern => {
+      const isWanted = compilePatterns({ include: [pattern], exclude: [] })
+      expect(isWanted('http://example.com/caf%C3%A9/a')).toBe(true)
+    },
+  )
 })

@@ -1,9 +1,8 @@
 /** What a page says about other pages and about itself, apart from its text. */
 import type { HtmlDocument } from '../parsing/html-dom.ts'
-import { crawlLimits } from './crawl-limits.ts'
 import type { PageDirectives } from './page-directives.ts'
 import { metaDirectives, strictest } from './page-directives.ts'
-import { isSameOrigin, linkUrl, pageUrl } from './page-url.ts'
+import { boundedLinks, isSameOrigin, linkUrl, pageUrl } from './page-url.ts'
 
 export interface PageOutline extends PageDirectives {
   /** Addresses on the page's own origin, each once, in the order of the document. */
@@ -12,15 +11,22 @@ export interface PageOutline extends PageDirectives {
   canonical: string | undefined
 }
 
-/** @param url where the page was read. */
-export function outlineOf(document: HtmlDocument, url: string): PageOutline {
+/**
+ * @param url where the page was read.
+ * @param isWanted which links count, also towards their greatest number.
+ */
+export function outlineOf(
+  document: HtmlDocument,
+  url: string,
+  isWanted: (url: string) => boolean = () => true,
+): PageOutline {
   const base = baseOf(document, url)
   const metas = [...document.querySelectorAll('meta[name][content]')].map(meta =>
     metaDirectives(meta.getAttribute('name') ?? '', meta.getAttribute('content') ?? ''),
   )
   return {
     ...strictest(metas),
-    links: linksOf(document, url, base),
+    links: boundedLinks(linksOf(document, url, base), isWanted),
     canonical: canonicalOf(document, url, base),
   }
 }
@@ -31,20 +37,21 @@ function baseOf(document: HtmlDocument, url: string): string {
   return base !== null && /^https?:$/.test(base.protocol) ? base.href : url
 }
 
-function linksOf(document: HtmlDocument, url: string, base: string): string[] {
-  const links = new Set<string>()
-  const add = (href: string) => {
-    const link = linkUrl(href, base)
-    if (link !== undefined && isSameOrigin(link, url)) links.add(link)
+function* linksOf(document: HtmlDocument, url: string, base: string): Generator<string> {
+  for (const reference of referencesOf(document)) {
+    const link = linkUrl(reference, base)
+    if (link !== undefined && isSameOrigin(link, url)) yield link
   }
+}
+
+function* referencesOf(document: HtmlDocument): Generator<string> {
   const refresh = document.querySelector('meta[http-equiv="refresh" i]')?.getAttribute('content') ?? ''
   const target = /^\s*[\d.]+\s*[;,]\s*(?:url\s*=\s*)?["']?([^"'\s]+)/i.exec(refresh)?.[1]
-  if (target !== undefined) add(target)
-  for (const element of document.querySelectorAll('a[href], area[href]')) {
-    if (links.size >= crawlLimits.linksPerPage) break
-    if (!isNoFollow(element.getAttribute('rel'))) add(element.getAttribute('href') ?? '')
+  if (target !== undefined) yield target
+  for (const element of document.querySelectorAll('a[href], area[href], frame[src]')) {
+    if (!isNoFollow(element.getAttribute('rel')))
+      yield element.getAttribute('href') ?? element.getAttribute('src') ?? ''
   }
-  return [...links]
 }
 
 /** Sites mark so what is not worth a visit, or has no end: sorting, calendars, log-ins. */

@@ -2,15 +2,17 @@
 import { decodeText } from '../parsing/decode-text.ts'
 import { UnreadableDocument } from '../parsing/parsed-document.ts'
 
-const declaredInHtml = /<meta[^>]{0,200}?charset\s{0,10}=\s{0,10}["']?\s{0,10}([\w.:-]{1,40})/i
+const declaredInMeta = /<meta[^>]{0,200}?charset\s{0,10}=\s{0,10}["']?\s{0,10}([\w.:-]{1,40})/i
+const declaredInXml = /^\s{0,100}<\?xml[^>]{0,200}?encoding\s{0,10}=\s{0,10}["']([\w.:-]{1,40})/i
 /** Where browsers, too, look for a declaration. */
 const declaredWithin = 1_024
 
-/** By the character set of its Content-Type, else by the one that it declares, else by evidence; undefined if it is no text. */
+/**
+ * By its byte order mark, else by the character set of its Content-Type, else by the one that it declares, else by
+ * evidence: the order of the Encoding and HTML standards. Undefined if it is no text.
+ */
 export function pageText(body: Uint8Array, contentType: string): string | undefined {
-  const head = new TextDecoder('latin1').decode(body.subarray(0, declaredWithin))
-  const label = /;\s*charset="?([^\s;"]+)/i.exec(contentType)?.[1] ?? declaredInHtml.exec(head)?.[1]
-  const decoder = label === undefined ? undefined : decoderOf(label)
+  const decoder = markedDecoder(body) ?? declaredDecoder(body, contentType)
   if (decoder !== undefined) return decoder.decode(body)
   try {
     return decodeText(body)
@@ -20,7 +22,24 @@ export function pageText(body: Uint8Array, contentType: string): string | undefi
   }
 }
 
-function decoderOf(label: string) {
+function markedDecoder([first, second, third]: Uint8Array) {
+  if (first === 0xef && second === 0xbb && third === 0xbf) return new TextDecoder('utf-8')
+  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le')
+  if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be')
+  return undefined
+}
+
+function declaredDecoder(body: Uint8Array, contentType: string) {
+  const label = /;\s*charset=["']?([^\s;"']+)/i.exec(contentType)?.[1]
+  const head = new TextDecoder('latin1').decode(body.subarray(0, declaredWithin))
+  const declared = declaredInXml.exec(head)?.[1] ?? declaredInMeta.exec(head)?.[1]
+  // Whoever can read this declaration byte by byte reads no UTF-16.
+  const own = /^utf-?16/i.test(declared ?? '') ? 'utf-8' : declared
+  return decoderOf(label) ?? decoderOf(own)
+}
+
+function decoderOf(label: string | undefined) {
+  if (label === undefined) return undefined
   try {
     return new TextDecoder(label)
   } catch {

@@ -54,6 +54,9 @@ describe('the address of a link', () => {
     ['/a?PHPSESSID=12AB', 'http://example.com/a'],
     ['/a?x=1&PHPSESSID=12AB&y=2', 'http://example.com/a?x=1&y=2'],
     ['/sessions?sid=3', 'http://example.com/sessions?sid=3'],
+    ['/a?utm_source=news&x=1&utm_campaign=y', 'http://example.com/a?x=1'],
+    ['/a?gclid=12AB', 'http://example.com/a'],
+    ['/utm_x?circlid=3', 'http://example.com/utm_x?circlid=3'],
   ])('%s is %s, without the session', (href, expected) => {
     expect(linkUrl(href, base)).toBe(expected)
   })

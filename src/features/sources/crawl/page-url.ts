@@ -1,8 +1,9 @@
 /** Addresses of pages: one spelling for each, so that no page is read twice. */
 import { crawlLimits } from './crawl-limits.ts'
 
-/** Names under which servers pass a visitor's session on in the address: each visit would be another page. */
-const sessionParameter = /^(?:jsessionid|phpsessid|aspsessionid\w*|cfid|cftoken)$/i
+/** What links pass on of a visitor, such as a session or an advertisement that was followed: each would make another page. */
+const visitorParameter =
+  /^(?:jsessionid|phpsessid|aspsessionid\w*|cfid|cftoken|utm_\w+|gclid|dclid|fbclid|msclkid|mc_[ce]id)$/i
 const sessionSegment = /;jsessionid=[^/?#;]*/gi
 const unreserved = /[A-Za-z0-9._~-]/
 
@@ -20,15 +21,28 @@ export function pageUrl(text: string, base?: string): string | undefined {
   return address.length > crawlLimits.addressLength ? undefined : address
 }
 
-/** The address of a link, without the session of whoever it was made for. */
+/** The address of a link, without what it tells of whoever it was made for. */
 export function linkUrl(href: string, base: string): string | undefined {
   const address = pageUrl(href, base)
-  if (address === undefined || !/sess|cfid|cftoken/i.test(address)) return address
+  if (address === undefined || !/sess|cfid|cftoken|utm_|clid|mc_/i.test(address)) return address
   const url = new URL(address)
   url.pathname = url.pathname.replace(sessionSegment, '')
-  const names = [...new Set(url.searchParams.keys())].filter(name => sessionParameter.test(name))
+  const names = [...new Set(url.searchParams.keys())].filter(name => visitorParameter.test(name))
   for (const name of names) url.searchParams.delete(name)
   return pageUrl(url.href)
+}
+
+/** As many of these addresses, each once, as one page may bring. */
+export function boundedLinks(addresses: Iterable<string>, isWanted: (url: string) => boolean): string[] {
+  const links = new Set<string>()
+  let characters = 0
+  for (const address of addresses) {
+    if (links.has(address) || !isWanted(address)) continue
+    characters += address.length
+    if (links.size >= crawlLimits.linksPerPage || characters > crawlLimits.linkCharactersPerPage) break
+    links.add(address)
+  }
+  return [...links]
 }
 
 export function isSameOrigin(one: string, other: string): boolean {
@@ -36,7 +50,7 @@ export function isSameOrigin(one: string, other: string): boolean {
 }
 
 /** Escapes in capitals, and none where the character itself means the same. */
-function normalEscapes(text: string): string {
+export function normalEscapes(text: string): string {
   return text.replace(/%[0-9a-f]{2}/gi, escaped => {
     const character = String.fromCharCode(Number.parseInt(escaped.slice(1), 16))
     return unreserved.test(character) ? character : escaped.toUpperCase()

@@ -1,7 +1,8 @@
+import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { retryAfter } from './retry-after.ts'
 import { adviceOfRobots, allowedByRobots } from './robots.ts'
-import { readSitemap } from './sitemap.ts'
+import { readSitemap, sitemapText } from './sitemap.ts'
 
 const rules = (text: string) => ({ kind: 'text' as const, url: 'http://example.com/robots.txt', text })
 const at = (path: string) => `http://example.com${path}`
@@ -20,6 +21,14 @@ describe('robots.txt', () => {
     ['User-agent: otherbot\nDisallow: /', '/a', true],
     ['<html>not a robots.txt</html>', '/a', true],
     ['', '/a', true],
+    // Escapes of the same characters are the same path (RFC 9309), however rule and address are written.
+    ['User-agent: *\nDisallow: /%7Ejoe/', '/~joe/a', false],
+    ['User-agent: *\nDisallow: /~joe/', '/~joe/a', false],
+    ['User-agent: *\nDisallow: /caf\u00e9', '/caf%C3%A9', false],
+    ['User-agent: *\nDisallow: /a|b[1]', '/a|b[1]', false],
+    ['User-agent: *\nDisallow: /a%2Fb', '/a%2Fb', false],
+    ['User-agent: *\nDisallow: /a%2Fb', '/a/b', true],
+    ['User-agent: *\nDisallow: /*?q=%5B', '/a?q=[', false],
   ])('%j about %s: %s', (text, path, expected) => {
     expect(allowedByRobots(rules(text), [at(path)])).toEqual([expected])
   })
@@ -40,6 +49,12 @@ describe('robots.txt', () => {
     expect(allowedByRobots(rules(text), [at(`/${'a'.repeat(1_900)}`)])).toEqual([true])
     expect(process.cpuUsage(begun).user / 1000).toBeLessThan(10_000)
   })
+})
+
+test('a sitemap may be compressed, but not without measure', () => {
+  const list = '<urlset><url><loc>http://a/b</loc></url></urlset>'
+  expect(sitemapText(gzipSync(list))).toBe(list)
+  expect(() => sitemapText(gzipSync(Buffer.alloc(60 * 1024 * 1024)))).toThrow()
 })
 
 describe('a sitemap', () => {

@@ -1,4 +1,5 @@
 import robotsParser from 'robots-parser'
+import { normalEscapes } from './page-url.ts'
 
 /** The name under which a robots.txt may speak to us: the first word of our User-Agent. */
 export const robotName = 'agentstead'
@@ -24,8 +25,20 @@ const parse = robotsParser as unknown as (url: string, text: string) => Robots
 
 /** Which of these addresses may be read. An address of another host is none of this file's business. */
 export function allowedByRobots({ url, text }: RobotsText, addresses: readonly string[]): boolean[] {
-  const robots = parse(url, text)
-  return addresses.map(address => robots.isAllowed(address, robotName) ?? true)
+  const robots = parse(url, normalEscapes(text))
+  return addresses.map(address => robots.isAllowed(inSpellingOfRules(address), robotName) ?? true)
+}
+
+/** The parser spells the paths of rules as `encodeURI` does, but compares them with addresses as they come. */
+function inSpellingOfRules(address: string): string {
+  const url = new URL(address)
+  url.pathname = spelled(url.pathname)
+  url.search = spelled(url.search)
+  return url.href
+}
+
+function spelled(text: string): string {
+  return encodeURI(text).replaceAll('%25', '%')
 }
 
 export interface RobotsAdvice {

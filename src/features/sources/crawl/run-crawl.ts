@@ -1,6 +1,6 @@
 /** The crawl itself: breadth first, in the order of the queue, with a few pages under way at a time. */
 import type { QueuedUrl } from './crawl.repository.ts'
-import { countQueue, nextInQueue } from './crawl.repository.ts'
+import { countQueue, nextInQueue, startProblem } from './crawl.repository.ts'
 import { crawlLimits } from './crawl-limits.ts'
 import type { Settling } from './settle-page.ts'
 import { settlePage } from './settle-page.ts'
@@ -34,6 +34,9 @@ export async function runCrawl(site: Settling, { isOver, turnMs }: Bounds): Prom
   try {
     for (;;) {
       signal.throwIfAborted()
+      // Asked of the queue, since a run before this one may have found it out and died.
+      const reason = await startProblem(site.db, site.sourceId)
+      if (reason !== undefined) return { kind: 'no start', reason }
       const entries = await nextEntries(site)
       const [first] = entries
       if (first === undefined) return { kind: 'done', isWhole: true }
@@ -43,10 +46,8 @@ export async function runCrawl(site: Settling, { isOver, turnMs }: Bounds): Prom
       hasBegun = true
       const visit = await underWay.get(first.position)
       if (visit === undefined) return { kind: 'turn over' }
-      const { state, reason = '' } = await settlePage({ ...site, signal }, first, visit)
+      await settlePage({ ...site, signal }, first, visit)
       underWay.delete(first.position)
-      const isRead = visit.kind === 'page' || visit.kind === 'unchanged'
-      if (first.position === 0 && !isRead) return { kind: 'no start', reason: reason || state }
     }
   } finally {
     stop.abort()

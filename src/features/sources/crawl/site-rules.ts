@@ -1,12 +1,17 @@
 /** What a site's robots.txt and sitemaps say, read when a crawl begins or goes on. */
 import { setTimeout as delay } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
 import { AppError } from '#platform/errors.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'
 import { crawlLimits } from './crawl-limits.ts'
 import type { CrawlThreads } from './crawl-threads.ts'
-import { isSameOrigin, pageUrl } from './page-url.ts'
+import type { HostGates } from './host-gates.ts'
+import { boundedLinks } from './page-url.ts'
 import { retryAfter } from './retry-after.ts'
 import type { RobotsRules } from './robots.ts'
+import { readSiteFile } from './site-file.ts'
+import type { Sitemap } from './sitemap.ts'
+import type { UrlPatterns } from './url-patterns.ts'
 
 export interface SiteRules {
   robots: RobotsRules
@@ -19,21 +24,41 @@ export interface SiteRules {
 interface Needs {
   outbound: Outbound
   threads: CrawlThreads
+  gates: HostGates
   signal: AbortSignal
 }
 
+/** Crawls whose sites' rules are remembered, and for how long, in milliseconds. */
+const rememberedRules = 50
+const rulesMs = 30 * 60_000
+
+/** Loads the rules of a crawl's site, and remembers them: sites are not asked for them in each turn of the crawl. */
+export function createSiteRules({ outbound, gates }: Pick<Needs, 'outbound' | 'gates'>) {
+  const remembered = new LRUCache<string, SiteRules>({ max: rememberedRules, ttl: rulesMs })
+  return async (
+    { id, config }: { id: string; config: { url: string; startedAt: string } },
+    { threads, signal }: Pick<Needs, 'threads' | 'signal'>,
+  ): Promise<SiteRules | string> => {
+    const crawl = `${id} ${config.startedAt}`
+    const known = remembered.get(crawl)
+    if (known !== undefined) return known
+    const rules = await loadSiteRules(config.url, { outbound, threads, gates, signal })
+    if (typeof rules !== 'string') remembered.set(crawl, rules)
+    return rules
+  }
+}
+
 /** A sentence where the site could not tell its rules: as RFC 9309 has it, it is left alone then. */
-export async function loadSiteRules(startUrl: string, needs: Needs): Promise<SiteRules | string> {
+async function loadSiteRules(startUrl: string, needs: Needs): Promise<SiteRules | string> {
   const robots = await loadRobots(new URL('/robots.txt', startUrl).href, needs)
   if (typeof robots === 'string') return `The site's robots.txt could not be read. ${robots}`
   const usual = new URL('/sitemap.xml', startUrl).href
   if (robots.kind !== 'text') return { robots, pauseMs: 0, sitemaps: [usual] }
-  const { crawlDelay, sitemaps } = await needs.threads.advice(robots, needs.signal)
-  const own = sitemaps.flatMap(sitemap => pageUrl(sitemap, startUrl) ?? []).filter(onSite(startUrl))
+  const { crawlDelay, sitemaps } = await needs.threads.advice({ rules: robots, startUrl }, needs.signal)
   return {
     robots,
     pauseMs: Math.min(crawlDelay, crawlLimits.crawlDelayMs),
-    sitemaps: own.length > 0 ? own : [usual],
+    sitemaps: sitemaps.length > 0 ? sitemaps : [usual],
   }
 }
 
@@ -50,19 +75,19 @@ async function loadRobots(url: string, needs: Needs): Promise<RobotsRules | stri
 
 async function askForRobots(
   url: string,
-  { outbound, signal }: Needs,
+  { outbound, gates, signal }: Needs,
 ): Promise<RobotsRules | { problem: string; afterMs?: number | undefined }> {
   try {
-    const limits = { timeoutMs: crawlLimits.requestMs, maxBytes: 10 * crawlLimits.robotsBytes }
-    const { status, headers, body } = await outbound.fetch(url, { ...limits, signal })
+    // What a site says to robots may stand elsewhere (RFC 9309), and counts as far as it is bounded.
+    const limits = { pauseMs: 0, maxBytes: crawlLimits.robotsBytes, mayLeave: true }
+    const { status, headers, body } = await readSiteFile(url, { ...limits, outbound, gates, signal })
     if (status === 429 || status >= 500)
       return {
         problem: `It answered with status ${status}.`,
         afterMs: retryAfter(headers.get('retry-after'), Date.now()),
       }
     if (status < 200 || status > 299) return { kind: 'none' }
-    const text = new TextDecoder().decode(body.subarray(0, crawlLimits.robotsBytes))
-    return { kind: 'text', url, text }
+    return { kind: 'text', url, text: new TextDecoder().decode(body) }
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     // Nothing changes a refusal but the operator.
@@ -70,36 +95,54 @@ async function askForRobots(
   }
 }
 
-/** Pages that the site's sitemaps name, in their order, each once. What can't be read is left out. */
+export interface SitemapPages {
+  /** Where the first one stands. */
+  url: string
+  /** In their order, each once. */
+  pages: string[]
+  /** Why not all of them could be read. */
+  problem?: { reason: string; isGone: boolean }
+}
+
+/** Pages that the site's sitemaps name, as far as the patterns let them through. */
 export async function sitemapPages(
   startUrl: string,
-  { sitemaps }: SiteRules,
+  { rules, patterns }: { rules: SiteRules; patterns: UrlPatterns },
   needs: Needs,
-): Promise<string[]> {
-  const open = sitemaps.slice(0, crawlLimits.sitemaps)
+): Promise<SitemapPages | undefined> {
+  const open = rules.sitemaps.slice(0, crawlLimits.sitemaps)
+  const [url] = open
+  if (url === undefined) return undefined
   const pages = new Set<string>()
+  let problem: SitemapPages['problem']
   for (let read = 0; read < crawlLimits.sitemaps; read += 1) {
     const next = open.shift()
     if (next === undefined) break
-    const found = await loadSitemap(next, needs)
-    const onThisSite = (urls: string[]) => urls.flatMap(url => pageUrl(url) ?? []).filter(onSite(startUrl))
-    for (const page of onThisSite(found.pages)) pages.add(page)
-    open.push(...onThisSite(found.sitemaps))
+    const found = await loadSitemap(next, { startUrl, patterns, pauseMs: rules.pauseMs }, needs)
+    if ('reason' in found) {
+      if (problem === undefined || problem.isGone) problem = found
+      continue
+    }
+    for (const page of found.pages) pages.add(page)
+    open.push(...found.sitemaps)
   }
-  return [...pages].slice(0, crawlLimits.linksPerPage)
+  return { url, pages: boundedLinks(pages, () => true), ...(problem && { problem }) }
 }
 
-async function loadSitemap(url: string, { outbound, threads, signal }: Needs) {
+async function loadSitemap(
+  url: string,
+  { startUrl, patterns, pauseMs }: { startUrl: string; patterns: UrlPatterns; pauseMs: number },
+  { outbound, gates, threads, signal }: Needs,
+): Promise<Sitemap | { reason: string; isGone: boolean }> {
   try {
-    const limits = { timeoutMs: crawlLimits.requestMs, maxBytes: crawlLimits.sitemapBytes }
-    const answer = await outbound.fetch(url, { ...limits, signal })
-    if (answer.status === 200) return await threads.readSitemap(answer.text(), signal)
+    const limits = { pauseMs, maxBytes: crawlLimits.sitemapBytes, mayLeave: false }
+    const { status, body } = await readSiteFile(url, { ...limits, outbound, gates, signal })
+    if (status !== 200)
+      return { reason: `It answered with status ${status}.`, isGone: status === 404 || status === 410 }
+    const sitemap = await threads.readSitemap({ body, startUrl, patterns }, signal)
+    return sitemap ?? { reason: 'It takes too much time or memory to read.', isGone: false }
   } catch (error) {
     if (!(error instanceof AppError)) throw error
+    return { reason: error.message, isGone: false }
   }
-  return { pages: [], sitemaps: [] }
-}
-
-function onSite(startUrl: string): (url: string) => boolean {
-  return url => isSameOrigin(url, startUrl)
 }

@@ -1,4 +1,5 @@
 /** Sitemaps (sitemaps.org), read without an XML parser: nothing in them but addresses is of interest. */
+import { gunzipSync } from 'node:zlib'
 
 export interface Sitemap {
   pages: string[]
@@ -6,8 +7,15 @@ export interface Sitemap {
   sitemaps: string[]
 }
 
-/** The standard's own limit for one file. */
+/** The standard's own limits for one file. */
 const mostLocations = 50_000
+const mostBytes = 50 * 1024 * 1024
+
+/** Sitemaps are UTF-8, and often stored as gzip. Throws for one that is broken, or unfolds too far. */
+export function sitemapText(body: Uint8Array): string {
+  const isCompressed = body[0] === 0x1f && body[1] === 0x8b
+  return new TextDecoder().decode(isCompressed ? gunzipSync(body, { maxOutputLength: mostBytes }) : body)
+}
 
 export function readSitemap(text: string): Sitemap {
   const isIndex = /<(?:\w+:)?sitemapindex[\s>]/.test(text.slice(0, 2_000))

@@ -26,8 +26,18 @@ export function patternProblem(pattern: string): string | undefined {
 export function compilePatterns({ include, exclude }: UrlPatterns): (url: string) => boolean {
   const [included, excluded] = [include.map(compileGlob), exclude.map(compileGlob)]
   return url => {
-    const texts = [url, new URL(url).pathname]
-    const matchesAny = (globs: readonly Glob[]) => globs.some(glob => texts.some(glob))
+    const { pathname } = new URL(url)
+    // Who writes a pattern sees letters where the address has escapes.
+    const texts = new Set([url, pathname, readable(url), readable(pathname)])
+    const matchesAny = (globs: readonly Glob[]) => globs.some(glob => [...texts].some(glob))
     return !matchesAny(excluded) && (included.length === 0 || matchesAny(included))
+  }
+}
+
+function readable(text: string): string {
+  try {
+    return decodeURI(text)
+  } catch {
+    return text
   }
 }

@@ -72,7 +72,10 @@ export async function visitPage(site: Site, entry: QueuedUrl, signal: AbortSigna
     if (stored !== undefined) return { kind: 'unchanged', stored }
     return { kind: 'failed', url: fetched.url, reason: 'It answered that it has not changed, unasked.' }
   }
-  if (fetched.kind !== 'page') return fetched
+  if (fetched.kind !== 'page') {
+    site.traffic.bytes += fetched.bytes ?? 0
+    return fetched
+  }
   const { body, contentType, url } = fetched
   site.traffic.bytes += body.length
   const read = await threads.readPage({ body, contentType, url, patterns: site.patterns }, signal)

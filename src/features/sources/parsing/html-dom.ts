@@ -6,6 +6,7 @@ lightenNodes()
 /** The part of the DOM that we use; the compiler knows no other, since a server has none. */
 export interface HtmlElement {
   readonly tagName: string
+  readonly nodeType: number
   readonly textContent: string | null
   readonly firstChild: HtmlElement | null
   readonly nextSibling: HtmlElement | null
@@ -29,13 +30,38 @@ export interface HtmlDocument extends HtmlElement {
   cloneNode(deep: boolean): HtmlDocument
 }
 
-/** A document in any state of completeness; a bare fragment becomes its body. */
+/** A document in any state of completeness: like a browser's, its body holds all that is shown. */
 export function parseHtml(html: string): HtmlDocument {
-  const complete = /<(?:html|body)[\s>]/i.test(html)
-    ? html
-    : `<!doctype html><html><body>${html}</body></html>`
-  return parseHTML(complete).document as unknown as HtmlDocument
+  const document = parse(html)
+  // The parser puts no tags where an author has left them out, and takes only the first body.
+  return isFramed(document) ? document : parse(`<!doctype html><html><body>${html.replace(frame, '')}`)
 }
+
+function parse(html: string): HtmlDocument {
+  return parseHTML(html).document as unknown as HtmlDocument
+}
+
+/** Tags that a page may leave out, or have too often. */
+const frame = /<!doctype[^>]{0,1000}>|<\/?(?:html|head|body|frameset|noframes)(?:\s[^>]{0,2000})?>/gi
+
+/** Whether the document is one `html` element with one `body`, and nothing stands beside them. */
+function isFramed(document: HtmlDocument): boolean {
+  const outer = [...shownChildren(document)]
+  const [html] = outer
+  if (html?.tagName !== 'HTML' || outer.length > 1) return false
+  const inner = [...shownChildren(html)].map(({ tagName }) => tagName).filter(name => name !== 'HEAD')
+  return inner.length === 1 && inner[0] === 'BODY'
+}
+
+/** Elements, and texts that are not blank. */
+function* shownChildren({ firstChild }: HtmlElement): Generator<HtmlElement> {
+  for (let child = firstChild; child !== null; child = child.nextSibling)
+    if (child.nodeType === elementNode || (child.nodeType === textNode && child.textContent?.trim()))
+      yield child
+}
+
+const elementNode = 1
+const textNode = 3
 
 /** How many nodes stand below one, and how many levels deep. Without recursion, which deep pages would break. */
 export function shapeOf(root: HtmlElement): { nodes: number; depth: number } {

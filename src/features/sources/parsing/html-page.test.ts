@@ -39,6 +39,24 @@ describe('readHtmlPage', () => {
     expect(markdownOf(html)).toContain(sentence.trim())
   })
 
+  test.each([
+    '<!doctype html><html lang="en"><title>Tides</title><p>Spring',
+    '<!doctype html><head><title>Tides</title></head><body><p>Spring</body>',
+    '<title>Tides</title><body class="x"><p>Spring',
+    '<head><title>Tides</title></head><p>Spring',
+    '<!-- old --><html><head></head><title>Tides</title><p>Spring</html>',
+    '<html><head><title>Tides</title></head><frameset><noframes><p>Spring</noframes></frameset></html>',
+  ])('tags that an author may leave out are not missed: %s', html => {
+    expect(readHtmlPage({ html, url })).toEqual({ title: 'Tides', markdown: 'Spring' })
+  })
+
+  test.each([
+    '<html><body><p>Spring</p></body><body><p>Neap</p></body></html>',
+    '<html><body><p>Spring</p></body></html><p>Neap</p>',
+  ])('what stands beside the body is shown with it: %s', html => {
+    expect(markdownOf(html)).toBe('Spring\n\nNeap')
+  })
+
   test('a list of links, which has no article, is kept whole', () => {
     const items = Array.from(
       { length: 30 },

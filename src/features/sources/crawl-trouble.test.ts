@@ -1,0 +1,207 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { systemClock } from '#platform/clock.ts'
+import type { TestApp } from '#test/support/build-app.ts'
+import { crawl, crawlAgain, crawled, pathsOf, startCrawl } from '#test/support/crawl.ts'
+import { asked, chunksOf, search, setStage } from '#test/support/crawl-stage.ts'
+import { page, startSite } from '#test/support/site-server.ts'
+import type { CrawlThreads } from './crawl/crawl-threads.ts'
+import { createCrawlThreads } from './crawl/crawl-threads.ts'
+import { createHostGates } from './crawl/host-gates.ts'
+import { createCrawlSourceJob } from './crawl-source.job.ts'
+import { createSearchIndex } from './search/search-index.ts'
+import { crawlJobName } from './source-jobs.ts'
+
+const sources = '/api/agents/default/sources'
+const noIndex = (html: string) => html.replace('<title>', '<meta name="robots" content="noindex"><title>')
+
+describe('what is found stays found', () => {
+  it('while a page leads to it that is not indexed itself, and is in trouble', async () => {
+    const { app, site, pages } = await setStage({
+      '/': page('Start', ['/hub']),
+      '/hub': noIndex(page('Hub', ['/leaf'])),
+      '/leaf': page('Leaf'),
+    })
+    const source = await crawl(app, { url: site.url })
+    expect(source).toMatchObject({ chunks: 2, config: { pageCount: 2 } })
+    const before = await chunksOf(app)
+    pages.set('/hub', { status: 503 })
+    const again = await crawlAgain(app, source.id)
+    expect(again).toMatchObject({ status: 'ready', chunks: 2, config: { pageCount: 2, unchangedPages: 2 } })
+    expect(again.config.failedPages).toEqual([
+      { url: `${site.url}/hub`, reason: 'It answered with status 503.' },
+    ])
+    expect(await chunksOf(app)).toEqual(before)
+
+    pages.set('/hub', noIndex(page('Hub')))
+    expect(pathsOf(await crawlAgain(app, source.id))).toEqual(['/'])
+    pages.set('/hub', page('Hub', ['/leaf']))
+    expect(pathsOf(await crawlAgain(app, source.id))).toEqual(['/', '/hub', '/leaf'])
+    pages.set('/hub', noIndex(page('Hub', ['/leaf'])))
+    expect(pathsOf(await crawlAgain(app, source.id))).toEqual(['/', '/leaf'])
+    expect((await search(app, 'Hub')).filter(content => content.includes('page of Hub'))).toEqual([])
+  })
+
+  it('while the sitemap that names it is in trouble, which is told', async () => {
+    const { app, site, pages } = await setStage({ '/': page('Start'), '/lonely': page('Lonely') })
+    const map = `<urlset><url><loc>${site.url}/lonely</loc></url></urlset>`
+    pages.set('/sitemap.xml', map)
+    const source = await crawl(app, { url: site.url, useSitemap: true })
+    expect(pathsOf(source)).toEqual(['/', '/lonely'])
+    expect(source.config.failedPages).toEqual([])
+    pages.set('/sitemap.xml', { status: 500 })
+    for (const _ of ['once', 'and once more']) {
+      const again = await crawlAgain(app, source.id)
+      expect(pathsOf(again)).toEqual(['/', '/lonely'])
+      expect(again.config.failedPages).toEqual([
+        {
+          url: `${site.url}/sitemap.xml`,
+          reason: 'The sitemap could not be read. It answered with status 500.',
+        },
+      ])
+    }
+    pages.delete('/sitemap.xml')
+    expect(pathsOf(await crawlAgain(app, source.id))).toEqual(['/'])
+  })
+
+  it('when the process died right after it had found the start page in trouble', async () => {
+    const { app, site, pages } = await setStage({ '/': page('Start', ['/a']), '/a': page('Alder') })
+    const source = await crawl(app, { url: site.url })
+    const before = await chunksOf(app)
+    const { runner, agentDatabases } = app.service.foundation
+    await runner.stop(10_000)
+    pages.set('/', { status: 500 })
+    await app.call('POST', `${sources}/${source.id}/reindex`)
+    await agentDatabases.use('default', ({ db }) =>
+      db
+        .updateTable('crawl_queue')
+        .set({ state: 'failed', reason: 'It answered with status 500.' })
+        .where('position', '=', 0)
+        .execute(),
+    )
+    await runner.start()
+    expect(await crawled(app, source.id)).toMatchObject({
+      status: 'error',
+      error: expect.stringContaining('It answered with status 500.'),
+      chunks: 2,
+      config: { pageCount: 2 },
+    })
+    expect(await chunksOf(app)).toEqual(before)
+  })
+
+  it('when a page has become too much to be cut', async () => {
+    const { app, site, pages } = await setStage({ '/': page('Start', ['/a']), '/a': page('Alder') })
+    const source = await crawl(app, { url: site.url })
+    const before = await chunksOf(app)
+    useJob(app, threads => ({ ...threads, draftPage: async () => false }))
+    pages.set('/a', page('Ash'))
+    const again = await crawlAgain(app, source.id)
+    expect(again).toMatchObject({ status: 'ready', chunks: 2, config: { pageCount: 2, changedPages: 0 } })
+    expect(again.config.failedPages).toEqual([
+      {
+        url: `${site.url}/a`,
+        reason: 'It takes too much time or memory to read. Its last good copy is kept.',
+      },
+    ])
+    expect(await chunksOf(app)).toEqual(before)
+  })
+})
+
+/** Crawls with other parts, a page in each turn. */
+function useJob({ service }: TestApp, change: (threads: CrawlThreads) => CrawlThreads = threads => threads) {
+  const {
+    handlers,
+    outbound,
+    transact,
+    documentWorkers: writers,
+    searchWorkers: readers,
+  } = service.foundation
+  const job = createCrawlSourceJob({
+    embeddingOf: async () => ({ provider: 'builtin', id: 'builtin' }),
+    index: createSearchIndex({ writers, readers }),
+    ...{ outbound, transact, clock: systemClock, turnMs: 0 },
+    threads: agentId => change(createCrawlThreads(writers)(agentId)),
+    gates: createHostGates(),
+  })
+  handlers.set(crawlJobName, job)
+}
+
+describe('a source that is deleted while it is crawled', () => {
+  it('asks its site for nothing more, and leaves nothing', async () => {
+    const { app, site, pages, hold } = await setStage({})
+    const paths = Array.from({ length: 40 }, (_, at) => `/${at}`)
+    pages.set('/', page('Start', paths))
+    for (const path of paths) pages.set(path, page(path))
+    const { arrived, release } = hold('/6')
+    const { body } = await startCrawl(app, { url: site.url })
+    await arrived
+    expect((await app.call('DELETE', `${sources}/${body.id}`)).status).toBe(200)
+    const before = site.requests.length
+    release()
+    await app.service.foundation.runner.idle()
+    expect(site.requests.length - before).toBeLessThanOrEqual(4)
+    const left = await app.service.foundation.agentDatabases.use('default', async ({ db }) => [
+      ...(await db.selectFrom('sources').select('id').execute()),
+      ...(await db.selectFrom('chunks').select('id').execute()),
+      ...(await db.selectFrom('chunk_generations').select('document').execute()),
+      ...(await db.selectFrom('crawl_pages').select('url').execute()),
+      ...(await db.selectFrom('crawl_queue').select('url').execute()),
+      ...(await db.selectFrom('outbox').select('name').execute()),
+    ])
+    expect(left).toEqual([])
+  })
+})
+
+describe('robots.txt and sitemaps', () => {
+  it('are asked for once in a crawl, however many turns it takes, and what it has cost is nobody’s business', async () => {
+    const { app, site } = await setStage({
+      '/': page('Start', ['/a']),
+      '/a': page('Alder', ['/b']),
+      '/b': page('Birch', ['/c']),
+      '/c': page('Cedar'),
+    })
+    useJob(app)
+    const source = await crawl(app, { url: site.url })
+    await expect.poll(async () => (await crawled(app, source.id)).status, { timeout: 20_000 }).toBe('ready')
+    expect(site.requests.filter(({ path }) => path === '/robots.txt')).toHaveLength(1)
+    expect(asked(site)).toEqual(['/', '/a', '/b', '/c'])
+    expect((await crawled(app, source.id)).config).not.toHaveProperty('spent')
+  })
+
+  it('may be endless, and count as far as they are bounded', async () => {
+    const { app, site } = await setStage({ '/': page('Start', ['/secret', '/open']), '/open': page('Open') })
+    const endless = await startSite(({ path }, response) => {
+      if (path !== '/robots.txt') return path === '/' ? page('Start', ['/secret', '/open']) : page(path)
+      response.writeHead(200, { 'content-type': 'text/plain' })
+      response.write('User-agent: *\nDisallow: /secret\n')
+      const more = () => {
+        while (!response.destroyed && response.write('# and so on\n'.repeat(1_000)));
+      }
+      response.on('drain', more)
+      more()
+      return null
+    })
+    onTestFinished(() => endless[Symbol.asyncDispose]())
+    expect(pathsOf(await crawl(app, { url: endless.url }))).toEqual(['/', '/open'])
+    expect(site.requests).toEqual([])
+  })
+
+  it('keep to the pace of the site, and sitemaps to the site itself', async () => {
+    const { app, site: other } = await setStage({ '/map.xml': '<urlset/>' })
+    const times: number[] = []
+    const maps = Array.from({ length: 3 }, (_, at) => `Sitemap: /map${at}.xml`).join('\n')
+    const site = await startSite(({ path }) => {
+      if (path === '/robots.txt') return { body: `User-agent: *\nCrawl-delay: 0.2\n${maps}` }
+      times.push(performance.now())
+      if (path === '/map0.xml') return { status: 302, headers: { location: `${other.url}/map.xml` } }
+      return path.endsWith('.xml') ? '<urlset/>' : page('Start')
+    })
+    onTestFinished(() => site[Symbol.asyncDispose]())
+    const source = await crawl(app, { url: site.url, useSitemap: true })
+    expect(source.config.failedPages).toEqual([
+      { url: `${site.url}/map0.xml`, reason: expect.stringContaining('it redirects to another site') },
+    ])
+    expect(times).toHaveLength(4)
+    expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(3 * 190)
+    expect(other.requests).toEqual([])
+  })
+})

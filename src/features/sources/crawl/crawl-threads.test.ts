@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import { AppError } from '#platform/errors.ts'
+import type { WorkerPool } from '#platform/workers/worker-pool.ts'
+import { WorkerCrashed, WorkerTimeout } from '#platform/workers/worker-pool.ts'
+import { createCrawlThreads } from './crawl-threads.ts'
+
+const { signal } = new AbortController()
+const page = {
+  body: new Uint8Array(),
+  contentType: '',
+  url: 'http://x/',
+  patterns: { include: [], exclude: [] },
+}
+
+const threadsThat = (error: unknown) => {
+  const pool: WorkerPool = { run: () => Promise.reject(error), close: async () => {} }
+  return createCrawlThreads(pool)('default')
+}
+
+test.each([new WorkerTimeout(1), new WorkerCrashed('out of memory'), new RangeError('Maximum call stack')])(
+  'a text that its reader fails at is the loss of that text alone: %s',
+  async error => {
+    const threads = threadsThat(error)
+    expect(await threads.readPage(page, signal)).toBeUndefined()
+    expect(await threads.readSitemap({ ...page, startUrl: page.url }, signal)).toBeUndefined()
+    const robots = { kind: 'text' as const, url: 'http://x/robots.txt', text: '' }
+    expect(await threads.allowed(robots, ['http://x/a'], signal)).toEqual([false])
+  },
+)
+
+test('an end of the service, or of the job, is no fault of a text', async () => {
+  const ending = new AppError('SHUTTING_DOWN', 'The server is shutting down.')
+  await expect(threadsThat(ending).readPage(page, signal)).rejects.toBe(ending)
+  const aborted = AbortSignal.abort(new Error('cancelled'))
+  await expect(threadsThat(aborted.reason).readPage(page, aborted)).rejects.toThrow('cancelled')
+})
+
+test('agents take turns, so that the pages of one do not hold up another', async () => {
+  const begun: { url: string; end: () => void }[] = []
+  const pool: WorkerPool = {
+    run<Result>({ argument }: { argument: unknown }) {
+      const { promise, resolve } = Promise.withResolvers<Result>()
+      begun.push({ url: (argument as typeof page).url, end: () => resolve(undefined as Result) })
+      return promise
+    },
+    close: async () => {},
+  }
+  const threads = createCrawlThreads(pool)
+  const read = (agentId: string, url: string) => threads(agentId).readPage({ ...page, url }, signal)
+  const all = [1, 2, 3, 4].map(at => read('one', `one ${at}`))
+  all.push(read('other', 'other 1'), read('other', 'other 2'))
+  await expect.poll(() => begun.map(({ url }) => url)).toEqual(['one 1', 'one 2', 'other 1'])
+  begun[0]?.end()
+  begun[1]?.end()
+  await expect.poll(() => begun[3]?.url).toBe('one 3')
+  begun[2]?.end()
+  await expect.poll(() => begun[4]?.url).toBe('other 2')
+  for (let at = 3; at < all.length; at += 1) {
+    await expect.poll(() => begun[at]).toBeDefined()
+    begun[at]?.end()
+  }
+  await Promise.all(all)
+})

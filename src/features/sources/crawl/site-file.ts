@@ -1,0 +1,69 @@
+/** Files beside the pages of a site, robots.txt and sitemaps: asked for like pages, and read as far as they are bounded. */
+import type { Outbound } from '#platform/outbound/outbound.ts'
+import { outboundFailed, toOutboundError } from '#platform/outbound/outbound-failure.ts'
+import { redirectLocation } from '#platform/outbound/redirect.ts'
+import { readBeginning } from '#platform/outbound/response-body.ts'
+import { crawlLimits } from './crawl-limits.ts'
+import type { HostGates } from './host-gates.ts'
+import { isSameOrigin, pageUrl } from './page-url.ts'
+
+export interface SiteFile {
+  status: number
+  headers: Headers
+  /** Without what is beyond `maxBytes`. */
+  body: Uint8Array<ArrayBuffer>
+}
+
+interface Needs {
+  outbound: Pick<Outbound, 'fetchFunction'>
+  gates: HostGates
+  /** Milliseconds between the starts of two requests. */
+  pauseMs: number
+  maxBytes: number
+  /** Whether a redirect may lead to another site. */
+  mayLeave: boolean
+  signal: AbortSignal
+}
+
+/** @throws AppError when no answer came. */
+export async function readSiteFile(address: string, needs: Needs): Promise<SiteFile> {
+  const wait = { pauseMs: needs.pauseMs, signal: needs.signal }
+  let url = address
+  for (let redirects = 0; ; redirects += 1) {
+    const { origin, host } = new URL(url)
+    const answer = await needs.gates.pass(origin, wait, () => ask(url, needs))
+    if (answer.location === undefined) return answer
+    const target = pageUrl(answer.location, url)
+    if (target === undefined) throw outboundFailed(host, 'it redirects to an unusable address')
+    if (redirects === crawlLimits.redirects)
+      throw outboundFailed(host, `it redirects more than ${crawlLimits.redirects} times`)
+    if (!needs.mayLeave && !isSameOrigin(target, address))
+      throw outboundFailed(host, 'it redirects to another site')
+    url = target
+  }
+}
+
+async function ask(
+  url: string,
+  { outbound, maxBytes, signal }: Needs,
+): Promise<SiteFile & { location: string | undefined }> {
+  const { host } = new URL(url)
+  const deadline = AbortSignal.timeout(crawlLimits.requestMs)
+  try {
+    const response = await outbound.fetchFunction()(url, {
+      redirect: 'manual',
+      signal: AbortSignal.any([signal, deadline]),
+    })
+    const { status, headers } = response
+    const location = redirectLocation(response)
+    if (location === undefined)
+      return { status, headers, location, body: (await readBeginning(response.body, maxBytes)).body }
+    await response.body?.cancel().catch(() => undefined)
+    return { status, headers, location, body: new Uint8Array() }
+  } catch (error) {
+    signal.throwIfAborted()
+    if (deadline.aborted)
+      throw outboundFailed(host, `no whole answer came within ${crawlLimits.requestMs / 1000} s`)
+    throw toOutboundError(error, host)
+  }
+}
