@@ -2,6 +2,7 @@ import type { Clock } from '#platform/clock.ts'
 import { AppError, invalid } from '#platform/errors.ts'
 import type { Log } from '#platform/log.ts'
 import { builtinLanguageModel } from './builtin/builtin-model.ts'
+import { builtinEmbedding } from './builtin-embedding.ts'
 import type { Timing } from './call-with-retry.ts'
 import type { EmbeddingModel, RemoteEmbeddingProvider } from './embeddings.ts'
 import { defaultEmbeddingModelOf, remoteEmbeddingModel } from './embeddings.ts'
@@ -39,6 +40,8 @@ export interface Models {
   list(agent: AgentChoice): Promise<ModelDescriptor[]>
   /** The model that embeds this agent's documents; same errors as `resolve`. */
   embedding(agent: AgentChoice): Promise<EmbeddingModel>
+  /** The model of this provider and id, as the agent can use it now, to search among what it has embedded; same errors. */
+  embeddingNamed(agent: AgentChoice, named: { provider: string; id: string }): Promise<EmbeddingModel>
 }
 
 interface Dependencies {
@@ -91,6 +94,12 @@ export function createModels({
     return id
   }
 
+  async function remoteEmbedding(provider: RemoteEmbeddingProvider, id: string, agent: AgentChoice) {
+    const endpoint = endpointFor(provider, agent)
+    if (!modelIdForm.test(id)) throw unknownModel(provider)
+    return await remoteEmbeddingModel(provider, id, endpoint, timing)
+  }
+
   return {
     async resolve({ requested, ...agent }) {
       const choice = await chooseModel({
@@ -124,15 +133,21 @@ export function createModels({
 
     async embedding(agent) {
       const provider = embeddingProviderOf(agent, configuration)
-      if (provider === 'builtin') return { provider, id: 'builtin' }
+      if (provider === 'builtin') return { provider, id: builtinEmbedding.id }
       const { embedding_provider, embedding_model } = agent.settings
       const platform = embedding_provider === undefined || provider === configuration.embeddingProvider
       const id = embedding_model ?? (platform ? configuration.embeddingModel : undefined)
       const chosen = id ?? defaultEmbeddingModelOf(provider)
-      const endpoint = endpointFor(provider, agent)
-      if (chosen === undefined) throw chooseOne(provider, 'embedding_model', 'EMBEDDING_MODEL')
-      if (!modelIdForm.test(chosen)) throw unknownModel(provider)
-      return await remoteEmbeddingModel(provider, chosen, endpoint, timing)
+      if (chosen !== undefined) return await remoteEmbedding(provider, chosen, agent)
+      // What has no credentials is told of first.
+      endpointFor(provider, agent)
+      throw chooseOne(provider, 'embedding_model', 'EMBEDDING_MODEL')
+    },
+
+    async embeddingNamed(agent, { provider: name, id }) {
+      const provider = embeddingProviderNamed(name)
+      if (provider === 'builtin') return { provider, id }
+      return await remoteEmbedding(provider, id, agent)
     },
   }
 }
@@ -147,7 +162,10 @@ function embeddingProviderOf(
   { settings }: AgentChoice,
   configuration: ModelConfiguration,
 ): RemoteEmbeddingProvider | 'builtin' {
-  const name = settings.embedding_provider ?? configuration.embeddingProvider
+  return embeddingProviderNamed(settings.embedding_provider ?? configuration.embeddingProvider)
+}
+
+function embeddingProviderNamed(name: string): RemoteEmbeddingProvider | 'builtin' {
   const provider = embeddingProviders.find(known => known === name)
   const available = embeddingProviders.filter(known => known !== 'local').join(', ')
   if (provider === undefined) throw invalid('embedding_provider', `must be one of ${available}`)

@@ -4,7 +4,7 @@ import { isPiece, queryTerms } from '#models/text-analysis.ts'
 import type { SearchEngine, TextQuery, VectorSpace } from '#storage/search-engine.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { builtinSpace } from './builtin-space.ts'
-import type { QueryShares, Rankings } from './fusion.ts'
+import type { QueryShares, Rankings, VectorRanking } from './fusion.ts'
 import { builtinWeight, leastCandidates, providerWeight } from './fusion.ts'
 import { shownChunks } from './generations.ts'
 
@@ -16,7 +16,22 @@ export interface ChunkQuery {
   /** Leave out what scores less, 0 to 1. */
   minScore?: number | undefined
   /** The query as the provider in use embeds it; without it the built-in embedding is used. */
-  embedded?: { space: VectorSpace; vector: Float32Array } | undefined
+  embedded?: EmbeddedQuery | undefined
+  /** While chunks change their embedding, in the place of `embedded`: the query by each of those that they have. */
+  mixed?: readonly MixedQuery[] | undefined
+}
+
+export interface EmbeddedQuery {
+  space: VectorSpace
+  vector: Float32Array
+}
+
+/** The query for the chunks of one embedding. */
+export interface MixedQuery {
+  /** Names the embedding. */
+  embedding: string
+  /** Absent for the built-in one. */
+  embedded?: EmbeddedQuery | undefined
 }
 
 /** Reads both rankings from the indexes. */
@@ -33,18 +48,24 @@ export async function rankings(
   const byText = await engine.rankByText(transaction, { ...counts, within, limit })
   const text = byText.map(found => ({ ...found, similarity: found.similarity * knowledge.known }))
 
-  if (query.embedded !== undefined) {
-    const { space, vector } = query.embedded
-    const vectors = await engine.nearestByVector(transaction, space, { vector, within, limit })
-    return { text, vectors, vectorWeight: providerWeight }
+  async function nearest(embedded: EmbeddedQuery | undefined, among: typeof within): Promise<VectorRanking> {
+    if (embedded !== undefined) {
+      const { space, vector } = embedded
+      const found = await engine.nearestByVector(transaction, space, { vector, within: among, limit })
+      return { found, weight: providerWeight }
+    }
+    const asked = embedQuery(terms, knowledge.rarity)
+    const near =
+      asked && (await engine.nearestByVector(transaction, builtinSpace, { ...asked, within: among, limit }))
+    const found = near?.filter(({ similarity }) => similarity > noiseLevel) ?? []
+    return { found, weight: builtinWeight(knowledge) }
   }
-  const asked = embedQuery(terms, knowledge.rarity)
-  const near =
-    asked === undefined
-      ? []
-      : await engine.nearestByVector(transaction, builtinSpace, { ...asked, within, limit })
-  const vectorWeight = builtinWeight(knowledge)
-  return { text, vectors: near.filter(({ similarity }) => similarity > noiseLevel), vectorWeight }
+
+  if (query.mixed === undefined) return { text, vectors: [await nearest(query.embedded, within)] }
+  const vectors: VectorRanking[] = []
+  for (const { embedding, embedded } of query.mixed)
+    vectors.push(await nearest(embedded, await shownChunks(transaction, query.sourceId, embedding)))
+  return { text, vectors }
 }
 
 /** Of a long text the beginning and the end are searched for: a question stands before or after what it is about. */
