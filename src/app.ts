@@ -9,7 +9,7 @@ import { createMetrics } from '#platform/metrics.ts'
 import manifest from '../package.json' with { type: 'json' }
 import { composeAgents } from './composition/agents.ts'
 import { composeChat } from './composition/chat.ts'
-import { composeEmbeddings } from './composition/embeddings.ts'
+import { composeEmbeddings, localEmbeddings } from './composition/embeddings.ts'
 import type { Foundation } from './composition/foundation.ts'
 import { openFoundation } from './composition/foundation.ts'
 import { composeMcp } from './composition/mcp.ts'
@@ -51,6 +51,7 @@ export async function buildService(
   await registerOpenApi(app, { version: manifest.version, gatewayHeader: gateway?.header })
   const models = createModels({
     configuration: configuration.models,
+    local: localEmbeddings(configuration, foundation),
     outboundFetch: foundation.outbound.fetchFunction(),
     trustedFetch: fetch,
     clock,

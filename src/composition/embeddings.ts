@@ -5,7 +5,9 @@ import { followPlatformEmbedding } from '#features/sources/platform-embedding.ts
 import { createNewVectors } from '#features/sources/search/new-vectors.ts'
 import { namedEmbedding } from '#features/sources/search/provider-space.ts'
 import { embedJobName } from '#features/sources/source-jobs.ts'
+import { createLocalEmbeddings } from '#models/local/local-embeddings.ts'
 import type { Models } from '#models/models.ts'
+import type { Configuration } from '../config.ts'
 import type { Foundation } from './foundation.ts'
 import type { Surroundings } from './surroundings.ts'
 
@@ -14,6 +16,13 @@ interface Needs {
   surroundings: Surroundings
   settings: SettingsService
   models: Models
+}
+
+/** The operator's own model, where one is configured; it is loaded when it is asked for. */
+export function localEmbeddings({ models }: Configuration, { embeddingWorkers }: Foundation) {
+  const { embeddingProvider, embeddingModel: folder } = models
+  if (embeddingProvider !== 'local' || folder === undefined) return undefined
+  return createLocalEmbeddings({ workers: embeddingWorkers, folder })
 }
 
 /** Settings from which it follows by which model, or whether at all, an agent's documents are embedded. */
