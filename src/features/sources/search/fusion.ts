@@ -47,7 +47,8 @@ export interface Scored {
 
 /**
  * Rankings by text and by vectors, each best first, as one. A chunk's similarity is the greater of its two; its score is the greatest
- * similarity from its place downwards, so that scores tell the same order as the ranks.
+ * similarity from its place downwards, so that scores tell the same order as the ranks. Of equal ranks, such as the first of
+ * two embeddings, the more similar comes first.
  */
 export function fuse({ text, vectors }: Rankings): Scored[] {
   const fused = new Map<number, { rank: number; similarity: number }>()
@@ -60,7 +61,9 @@ export function fuse({ text, vectors }: Rankings): Scored[] {
   }
   add(text, 1)
   for (const { found, weight } of vectors) add(found, weight)
-  const ordered = [...fused].sort(([, one], [, other]) => other.rank - one.rank)
+  const ordered = [...fused].sort(
+    ([, one], [, other]) => other.rank - one.rank || other.similarity - one.similarity,
+  )
   return withScores(ordered.map(([sequence, { similarity }]) => ({ sequence, similarity })))
 }
 

@@ -27,6 +27,7 @@ function selectShown(db: Database) {
     .selectFrom('chunk_generations')
     .select('embedding')
     .distinct()
+    .orderBy('embedding')
     .whereRef('first_sequence', '<=', 'last_sequence')
 }
 
