@@ -119,7 +119,7 @@ function rankersOf(
     ranking.map(({ sequence }) => documents[sequence - 1]?.id ?? '')
   return {
     text: async query => ids((await ranksOf(query)).text),
-    vectors: async query => ids((await ranksOf(query)).vectors),
+    vectors: async query => ids((await ranksOf(query)).vectors.flatMap(({ found }) => found)),
     fused: async query => ids(fuse(await ranksOf(query))),
   }
 }

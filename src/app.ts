@@ -9,6 +9,7 @@ import { createMetrics } from '#platform/metrics.ts'
 import manifest from '../package.json' with { type: 'json' }
 import { composeAgents } from './composition/agents.ts'
 import { composeChat } from './composition/chat.ts'
+import { composeEmbeddings, localEmbeddings } from './composition/embeddings.ts'
 import type { Foundation } from './composition/foundation.ts'
 import { openFoundation } from './composition/foundation.ts'
 import { composeMcp } from './composition/mcp.ts'
@@ -29,6 +30,8 @@ export interface Service {
   app: App
   routes: readonly DeclaredRoute[]
   foundation: Foundation
+  /** Resolves once what follows from another embedding model of the platform has begun, in the background. */
+  embeddingsFollowed: Promise<void>
   /** Ends answers, requests, jobs and connections, in this order, within 10 s. */
   close(): Promise<void>
 }
@@ -48,6 +51,7 @@ export async function buildService(
   await registerOpenApi(app, { version: manifest.version, gatewayHeader: gateway?.header })
   const models = createModels({
     configuration: configuration.models,
+    local: localEmbeddings(configuration, foundation),
     outboundFetch: foundation.outbound.fetchFunction(),
     trustedFetch: fetch,
     clock,
@@ -56,8 +60,9 @@ export async function buildService(
   const needs = { configuration, foundation, surroundings, models, metrics }
   const { agents, settings } = await composeAgents(app, needs)
   registerOperationRoutes(app, { metrics, isReady: () => agents.isReady() })
+  const embeddings = composeEmbeddings({ ...needs, settings })
   const sql = composeSql(app, needs)
-  const knowledge = composeSources(app, { ...needs, settings, sql })
+  const knowledge = composeSources(app, { ...needs, embeddings, sql })
   const mcp = composeMcp(app, needs)
   const tools = composeTools(app, { ...needs, mcp })
   const modelTools = createModelTools({ foundation, settings, knowledge, sql, tools, mcp })
@@ -65,11 +70,13 @@ export async function buildService(
   composeMcpEndpoint(app, { foundation, surroundings, agents, chat, modelTools })
   await app.ready()
   await foundation.runner.start()
+  const embeddingsFollowed = embeddings.start()
 
   return {
     app,
     routes,
     foundation,
+    embeddingsFollowed,
     async close() {
       const closed = app.close()
       // Who still sends or reads after the last answer has ended is too slow to be waited for.
@@ -80,6 +87,7 @@ export async function buildService(
       await closed
       clearTimeout(patience)
       clearInterval(sweep)
+      await embeddings.stop()
       await foundation.runner.stop(jobsGraceMs)
       await mcp.close()
       await foundation.close()

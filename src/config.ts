@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path'
 import { Ajv } from 'ajv'
 import ipaddr from 'ipaddr.js'
 import type { Static } from 'typebox'
@@ -60,7 +61,7 @@ const environmentSchema = Type.Object({
   DEFAULT_PROVIDER: Type.Optional(Type.Enum([...providers], { expects: `one of ${providers.join(', ')}` })),
   DEFAULT_MODEL: optional('a model id'),
   EMBEDDING_PROVIDER: oneOf(embeddingProviders, 'builtin'),
-  EMBEDDING_MODEL: optional('a model id'),
+  EMBEDDING_MODEL: optional('a model id, or a folder'),
   CHAT_MAX_ITERATIONS: whole(8, 1, 100),
   CRAWL_MAX_PAGES: whole(50, 1, 100_000),
   CRAWL_MAX_DEPTH: whole(5, 0, 100),
@@ -182,6 +183,10 @@ function combinationProblems(environment: Environment): string[] {
     problems.push(`${bucketVariables.join(', ').replace(/, (?=\w+$)/, ' and ')} must be set together.`)
   if (environment.EMBEDDING_PROVIDER === 'openai-compatible' && environment.EMBEDDING_MODEL === undefined)
     problems.push('EMBEDDING_MODEL must be set when EMBEDDING_PROVIDER is openai-compatible.')
+  if (environment.EMBEDDING_PROVIDER === 'local' && !isAbsolute(environment.EMBEDDING_MODEL ?? ''))
+    problems.push(
+      "EMBEDDING_MODEL must be the absolute path of the model's folder when EMBEDDING_PROVIDER is local.",
+    )
   return problems
 }
 

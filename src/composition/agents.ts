@@ -44,6 +44,8 @@ export async function composeAgents(app: App, { configuration, foundation, surro
     repository: createSettingsRepository(platform),
     secretBox,
     modelInForce: models.inForce,
+    requireEmbedding: models.embedding,
+    tellChanged: (agentId, names) => foundation.events.emit('settings.changed', { agentId, names }),
     clock,
   })
   const agents = createAgentsService({

@@ -1,5 +1,6 @@
+import type { SettingsEvents } from '#features/agents/settings.events.ts'
 import type { ChatEvents } from '#features/chat/chat.events.ts'
 import type { SourceEvents } from '#features/sources/sources.events.ts'
 
 /** All news on the event bus, each declared by the feature that tells it. */
-export type ServiceEvents = ChatEvents & SourceEvents
+export type ServiceEvents = ChatEvents & SettingsEvents & SourceEvents

@@ -27,6 +27,9 @@ import type { Surroundings } from './surroundings.ts'
 /** Threads for searches stay ready between questions, so that the first words of an answer need not wait for them. */
 const searchThreadIdleMs = 10 * 60_000
 
+/** A model takes long to load, and its dictionary much memory. */
+const forModels = { memoryLimitMb: 2048, idleTimeoutMs: 60 * 60_000 }
+
 export type Foundation = Awaited<ReturnType<typeof openFoundation>>
 
 /** Storage, jobs, workers and the ways out: what every feature stands on. Throws AppError when the data can't be opened. */
@@ -104,8 +107,9 @@ export async function openFoundation(configuration: Configuration, { clock, ids,
 function createWorkers(log: Surroundings['log'], outbound: Outbound, sqlRunner: SqlRunner) {
   const documentWorkers = createWorkerPool({ log })
   const searchWorkers = createWorkerPool({ log, idleTimeoutMs: searchThreadIdleMs })
+  const embeddingWorkers = createWorkerPool({ log, maxThreads: 1, ...forModels })
   const sandbox = createSandbox({ log, fetch: outbound.fetch })
-  const workers = { documentWorkers, searchWorkers, sandbox, sqlRunner }
+  const workers = { documentWorkers, searchWorkers, embeddingWorkers, sandbox, sqlRunner }
   return {
     ...workers,
     async close(): Promise<void> {

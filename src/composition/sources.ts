@@ -1,4 +1,3 @@
-import type { SettingsService } from '#features/agents/settings.service.ts'
 import { createCrawlThreads } from '#features/sources/crawl/crawl-threads.ts'
 import { createHostGates } from '#features/sources/crawl/host-gates.ts'
 import { createCrawlSourceJob } from '#features/sources/crawl-source.job.ts'
@@ -20,9 +19,9 @@ import { crawlJobName, fetchJobName, processJobName, removeJobName } from '#feat
 import { registerSourceRoutes } from '#features/sources/sources.routes.ts'
 import { createSourcesService } from '#features/sources/sources.service.ts'
 import type { SqlService } from '#features/sql/sql.service.ts'
-import type { Models } from '#models/models.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Configuration } from '../config.ts'
+import type { Embeddings } from './embeddings.ts'
 import type { Foundation } from './foundation.ts'
 import type { Surroundings } from './surroundings.ts'
 
@@ -30,31 +29,32 @@ interface Needs {
   configuration: Configuration
   foundation: Foundation
   surroundings: Surroundings
-  settings: SettingsService
-  models: Models
+  embeddings: Embeddings
   sql: SqlService
 }
 
 /** Puts the sources feature together, registers its routes and its job. */
 export function composeSources(app: App, needs: Needs): Knowledge {
-  const { foundation, settings, models, configuration } = needs
+  const { foundation, embeddings, configuration } = needs
+  const { embeddingOf, embeddingNamed, changes } = embeddings
   const { transact, outbound, agentSecrets, documentWorkers, searchWorkers, handlers } = foundation
   const { clock, ids, log } = needs.surroundings
 
-  const embeddingOf = async (agentId: string) => models.embedding(await settings.profileOf(agentId))
-
   const ingest = createIngest({ workers: documentWorkers })
   const index = createSearchIndex({ writers: documentWorkers, readers: searchWorkers })
-  const knowledge = createKnowledge({ index, embeddingOf, log })
+  const knowledge = createKnowledge({ index, embeddingNamed, changes, log })
   const parts = { transact, requireEmbedding: embeddingOf, clock, ids }
   const sources = createSourcesService(parts)
   const crawls = createCrawlsService({ ...parts, outbound, bounds: configuration.crawlBounds })
-  handlers.set(processJobName, createProcessSourceJob({ ingest, embeddingOf, index, transact, clock }))
+  handlers.set(
+    processJobName,
+    createProcessSourceJob({ ingest, embeddingOf, index, changes, transact, clock }),
+  )
   const threads = createCrawlThreads(documentWorkers)
   const gates = createHostGates()
   handlers.set(
     crawlJobName,
-    createCrawlSourceJob({ embeddingOf, index, outbound, threads, gates, transact, clock }),
+    createCrawlSourceJob({ embeddingOf, index, changes, outbound, threads, gates, transact, clock }),
   )
   const select: SelectRows = (agent, statement, signal) =>
     needs.sql.execute(agent, { ...statement, readOnly: true, onlySelect: true }, signal)
@@ -65,7 +65,10 @@ export function composeSources(app: App, needs: Needs): Knowledge {
   })
   const ingestFetched = createIngestFetched({ workers: documentWorkers })
   const indexContent = createContentIndexer({ ingest: ingestFetched, index })
-  handlers.set(fetchJobName, createFetchSourceJob({ obtain, indexContent, embeddingOf, transact, clock }))
+  handlers.set(
+    fetchJobName,
+    createFetchSourceJob({ obtain, indexContent, embeddingOf, changes, transact, clock }),
+  )
   handlers.set(discardJobName, createDiscardUploadJob())
   handlers.set(removeJobName, createRemoveSourceJob({ index, agentSecrets }))
   const { maxUploadBytes } = configuration

@@ -38,14 +38,14 @@ function googleVectors({ body, path }: RecordedRequest): Reply {
 describe('embedding', () => {
   test('builtin is a marker: its vectors are made elsewhere', async () => {
     const models = modelsWith({ embeddingProvider: 'builtin' })
-    expect(await models.embedding(plain)).toEqual({ provider: 'builtin', id: 'builtin' })
+    expect(await models.embedding(plain)).toEqual({ provider: 'builtin', id: 'builtin-1' })
   })
 
-  test('local says that it is not available, and what is', async () => {
+  test('local says that there is none where the operator has none', async () => {
     const models = modelsWith({ embeddingProvider: 'local', embeddingModel: '/models/e5' })
     await expect(models.embedding(plain)).rejects.toMatchObject({
-      code: 'VALIDATION_ERROR',
-      message: expect.stringMatching(/not available yet.*builtin, openai, openai-compatible, google/),
+      code: 'MODEL_NOT_CONFIGURED',
+      message: expect.stringMatching(/no local embedding model: set EMBEDDING_PROVIDER/),
     })
     expect(await models.embedding({ ...plain, settings: { embedding_provider: 'builtin' } })).toMatchObject({
       provider: 'builtin',

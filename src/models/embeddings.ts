@@ -11,13 +11,15 @@ export type RemoteEmbeddingProvider = Exclude<EmbeddingProvider, 'builtin' | 'lo
 /** Whether a text is to be found or to find with: some models embed the two differently. */
 type EmbeddingPurpose = 'document' | 'query'
 
-export interface RemoteEmbeddingModel {
-  provider: RemoteEmbeddingProvider
+/** One that is given texts: a provider's, or the operator's on this machine. */
+export interface TextEmbeddingModel {
+  provider: RemoteEmbeddingProvider | 'local'
   id: string
   /** Length of every vector where it is known beforehand. */
   dimensions?: number | undefined
   /**
-   * One vector a text, in order; not normalised. Throws AppError MODEL_UNKNOWN or MODEL_ERROR, or the signal's reason.
+   * One vector a text, in order; not normalised as a rule. Throws AppError MODEL_UNKNOWN, MODEL_NOT_CONFIGURED or MODEL_ERROR, or the
+   * signal's reason.
    */
   embed(
     texts: readonly string[],
@@ -26,7 +28,7 @@ export interface RemoteEmbeddingModel {
 }
 
 /** `builtin` vectors are not made here but beside the documents, in a worker. */
-export type EmbeddingModel = RemoteEmbeddingModel | { provider: 'builtin'; id: string }
+export type EmbeddingModel = TextEmbeddingModel | { provider: 'builtin'; id: string }
 
 interface KnownModel {
   id: string
@@ -56,7 +58,7 @@ export async function remoteEmbeddingModel(
   id: string,
   endpoint: Endpoint,
   timing?: Timing,
-): Promise<RemoteEmbeddingModel> {
+): Promise<TextEmbeddingModel> {
   const model = await adapterOf(provider).embeddingModel?.(id, endpoint)
   if (model === undefined)
     throw new AppError('MODEL_UNKNOWN', `The provider "${provider}" has no embedding models.`)

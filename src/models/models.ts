@@ -1,16 +1,16 @@
 import type { Clock } from '#platform/clock.ts'
-import { AppError, invalid } from '#platform/errors.ts'
 import type { Log } from '#platform/log.ts'
 import { builtinLanguageModel } from './builtin/builtin-model.ts'
 import type { Timing } from './call-with-retry.ts'
-import type { EmbeddingModel, RemoteEmbeddingProvider } from './embeddings.ts'
-import { defaultEmbeddingModelOf, remoteEmbeddingModel } from './embeddings.ts'
+import { createEmbeddingChoice } from './embedding-choice.ts'
+import type { EmbeddingModel } from './embeddings.ts'
 import type { LanguageModel } from './language-model.ts'
+import type { LocalEmbeddings } from './local/local-embeddings.ts'
 import { builtinModel, contextWindowOf, defaultModelOf, unknownContextWindow } from './model-catalogue.ts'
 import { chooseModel, modelInForce } from './model-choice.ts'
 import type { AgentChoice, ModelConfiguration } from './model-configuration.ts'
-import { embeddingProviders } from './model-configuration.ts'
 import { createModelLists } from './model-list.ts'
+import { chooseOne, modelIdForm, unknownModel } from './model-refusals.ts'
 import type { Endpoint, ModelDescriptor, Provider, RemoteProvider } from './provider.ts'
 import { accessTo, endpointOf, notConfigured, usableProviders, waysOut } from './provider-access.ts'
 import { remoteLanguageModel } from './providers.ts'
@@ -39,10 +39,14 @@ export interface Models {
   list(agent: AgentChoice): Promise<ModelDescriptor[]>
   /** The model that embeds this agent's documents; same errors as `resolve`. */
   embedding(agent: AgentChoice): Promise<EmbeddingModel>
+  /** The model of this provider and id, as the agent can use it now, to search among what it has embedded; same errors. */
+  embeddingNamed(agent: AgentChoice, named: { provider: string; id: string }): Promise<EmbeddingModel>
 }
 
 interface Dependencies {
   configuration: ModelConfiguration
+  /** The model on this machine; absent where the operator has none. */
+  local?: LocalEmbeddings | undefined
   /** For addresses that an agent has set: through the outbound guard. */
   outboundFetch: typeof fetch
   /** For addresses that the operator has set, and the public ones; what is read piece by piece goes to them by Node's own client. */
@@ -53,11 +57,9 @@ interface Dependencies {
   timing?: Timing
 }
 
-/** Ids that can stand in a body, a path and a log line; whether there is such a model only the provider knows. */
-const modelIdForm = /^(?!.*\.\.)[^\p{Cc}?#%\\]{1,200}$/u
-
 export function createModels({
   configuration,
+  local,
   outboundFetch,
   trustedFetch,
   clock,
@@ -91,6 +93,8 @@ export function createModels({
     return id
   }
 
+  const embeddings = createEmbeddingChoice({ configuration, local, endpointFor, timing })
+
   return {
     async resolve({ requested, ...agent }) {
       const choice = await chooseModel({
@@ -122,18 +126,7 @@ export function createModels({
       return (await Promise.all(usable.map(provider => modelsOf(provider, agent)))).flat()
     },
 
-    async embedding(agent) {
-      const provider = embeddingProviderOf(agent, configuration)
-      if (provider === 'builtin') return { provider, id: 'builtin' }
-      const { embedding_provider, embedding_model } = agent.settings
-      const platform = embedding_provider === undefined || provider === configuration.embeddingProvider
-      const id = embedding_model ?? (platform ? configuration.embeddingModel : undefined)
-      const chosen = id ?? defaultEmbeddingModelOf(provider)
-      const endpoint = endpointFor(provider, agent)
-      if (chosen === undefined) throw chooseOne(provider, 'embedding_model', 'EMBEDDING_MODEL')
-      if (!modelIdForm.test(chosen)) throw unknownModel(provider)
-      return await remoteEmbeddingModel(provider, chosen, endpoint, timing)
-    },
+    ...embeddings,
   }
 }
 
@@ -141,33 +134,4 @@ function resolveBuiltin(modelId = builtinModel.id): ResolvedModel {
   if (modelId !== builtinModel.id) throw unknownModel('builtin', modelId)
   const { id, provider, contextWindow } = builtinModel
   return { model: builtinLanguageModel, id, provider, contextWindow }
-}
-
-function embeddingProviderOf(
-  { settings }: AgentChoice,
-  configuration: ModelConfiguration,
-): RemoteEmbeddingProvider | 'builtin' {
-  const name = settings.embedding_provider ?? configuration.embeddingProvider
-  const provider = embeddingProviders.find(known => known === name)
-  const available = embeddingProviders.filter(known => known !== 'local').join(', ')
-  if (provider === undefined) throw invalid('embedding_provider', `must be one of ${available}`)
-  if (provider === 'local') {
-    throw invalid('embedding_provider', `"local" is not available yet: choose one of ${available}`)
-  }
-  return provider
-}
-
-function unknownModel(provider: Provider, modelId?: string): AppError {
-  const model = modelId === undefined ? 'a model of that name' : `the model "${modelId.slice(0, 200)}"`
-  return new AppError(
-    'MODEL_UNKNOWN',
-    `The provider "${provider}" does not have ${model}: choose one that chat/models lists.`,
-  )
-}
-
-function chooseOne(provider: Provider, setting: string, variable: string): AppError {
-  return new AppError(
-    'MODEL_NOT_CONFIGURED',
-    `The provider "${provider}" names no model of its own: set ${setting} in the agent's settings, or ${variable} on the server.`,
-  )
 }

@@ -4,6 +4,8 @@
  * in Lucene's CJK analyser, since no dictionary knows every name; Thai and its neighbours are cut by their dictionaries.
  */
 
+import { germanStem, isGerman } from './german.ts'
+
 /** Marks that people leave out when they type: accents, Hebrew points, Arabic vowels and hamzas, tatweel. */
 const optionalMarks = /[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670]/g
 
@@ -74,9 +76,14 @@ export function termsOf(text: string): string[] {
 
 /** The terms that the full-text index takes for a text, with spaces between them. */
 export function searchableText(text: string): string {
-  return runsOf(text)
-    .flatMap(run => (isPiece(run) ? cutWithCharacters(run) : cut(run)))
-    .join(' ')
+  const terms = runsOf(text).flatMap(run => (isPiece(run) ? cutWithCharacters(run) : cut(run)))
+  if (!isGerman(terms)) return terms.join(' ')
+  return terms.flatMap(term => [...new Set([term, germanStem(term)])]).join(' ')
+}
+
+/** By which term the full text is asked for one of a query's: tells of a term its stem, or the term itself. */
+export function stemmerFor(query: string): (term: string) => string {
+  return isGerman(termsOf(query)) ? germanStem : term => term
 }
 
 /** The different terms that a query is about, in order; stop words are among them only if there is nothing else. */

@@ -141,6 +141,11 @@ interface SourcesTable {
   updated_at: string
   /** Since when nobody sees it any more, while a job takes it apart; null for all others. */
   removed_at: string | null
+  /**
+   * Names the embedding that a job is giving the chunks in the place of their old one, or, while the source is in error,
+   * could not give them; null for all others.
+   */
+  new_embedding: string | null
 }
 
 /** Uploads, where the database is what keeps them. */
@@ -187,6 +192,8 @@ interface ChunkGenerationsTable {
   attempt: string | null
   /** The document's chunks up to this sequence are in the indexes. */
   indexed_sequence: number
+  /** Names the embedding by whose vectors the shown chunks are found. */
+  embedding: Generated<string>
 }
 
 /** The pages of crawled websites that search shows: of each the last good copy. */

@@ -5,10 +5,18 @@ import type { Vector, VectorSpace } from './search-engine.ts'
 /** Begins the names of all tables of vectors. */
 export const vectorTablePrefix = 'chunk_vectors_'
 
+/** Whether a table of that name holds vectors of the space with this id, whatever their length. */
+export function isTableOf(name: string, id: string): boolean {
+  return name.startsWith(vectorTablePrefix) && name.endsWith(`_${hashOf(id)}`)
+}
+
 /** Holds a hash, since the embedding's own name may hold anything and have any length. */
 export function vectorTableName({ id, dimensions }: VectorSpace): string {
-  const hash = createHash('sha256').update(id).digest('hex').slice(0, 12)
-  return `${vectorTablePrefix}${dimensions}_${hash}`
+  return `${vectorTablePrefix}${dimensions}_${hashOf(id)}`
+}
+
+function hashOf(id: string): string {
+  return createHash('sha256').update(id).digest('hex').slice(0, 12)
 }
 
 export function checkDimensions({ form, dimensions }: VectorSpace, { length }: Vector): void {

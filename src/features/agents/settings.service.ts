@@ -19,12 +19,18 @@ interface Needs {
     provider: string
     model: string
   }
+  /** Throws what keeps an agent with these settings and credentials from being embedded. */
+  requireEmbedding(agent: { settings: StoredSettings; credentials: Credentials }): Promise<unknown>
+  /** Told of the names of what has changed, after the change. */
+  tellChanged(agentId: string, names: readonly string[]): Promise<void>
   clock: Clock
 }
 
 export type Credentials = Partial<Record<CredentialName, string>>
 
-export function createSettingsService({ repository, secretBox, modelInForce, clock }: Needs) {
+export function createSettingsService(needs: Needs) {
+  const { repository, secretBox, modelInForce, requireEmbedding, tellChanged, clock } = needs
+
   async function inForce(agentId: string, stored: StoredSettings) {
     const names = await credentialsOf(agentId)
     // Whether there is a key decides, not which: nothing is opened for this.
@@ -46,6 +52,28 @@ export function createSettingsService({ repository, secretBox, modelInForce, clo
     return Object.fromEntries(entries)
   }
 
+  /**
+   * The agent as its models need to know it. Credentials are in clear text: for use against the service they belong to,
+   * never for an answer.
+   */
+  async function profileOf(agentId: string) {
+    const profile = await repository.findProfile(agentId)
+    if (profile === undefined) throw notFound('Agent')
+    const opened = profile.credentials.map(({ name, sealed }) => [
+      name,
+      secretBox.open(sealed, credentialContext(agentId, name)),
+    ])
+    return { ...profile, credentials: Object.fromEntries(opened) as Credentials }
+  }
+
+  /** The agent as its models would know it after the changes. */
+  async function withChanges(agentId: string, changes: SettingsChanges) {
+    const { settings, credentials } = await profileOf(agentId)
+    const changed = { ...credentials, ...credentialChanges(settings, changes) }
+    const kept = Object.entries(changed).filter(([, value]) => value !== null)
+    return { settings: applyChanges(settings, changes), credentials: Object.fromEntries(kept) as Credentials }
+  }
+
   return {
     /** The settings as they take effect: what was chosen, and the defaults for the rest. */
     inForce,
@@ -53,27 +81,17 @@ export function createSettingsService({ repository, secretBox, modelInForce, clo
     /** Changes the given keys and leaves the others; null takes a key back. */
     async update(agentId: string, changes: SettingsChanges) {
       checkAddress(changes.llm_base_url)
+      if (choosesEmbedding(changes)) await requireEmbedding(await withChanges(agentId, changes))
       const settings = await repository.change(agentId, timestamp(clock), stored => ({
         settings: applyChanges(stored, changes),
         sealed: seal(agentId, credentialChanges(stored, changes)),
       }))
       if (settings === undefined) throw notFound('Agent')
+      await tellChanged(agentId, Object.keys(changes))
       return { settings: await inForce(agentId, settings), credentials: await credentialsOf(agentId) }
     },
 
-    /**
-     * The agent as its models need to know it. Credentials are in clear text: for use against the service they belong to,
-     * never for an answer.
-     */
-    async profileOf(agentId: string) {
-      const profile = await repository.findProfile(agentId)
-      if (profile === undefined) throw notFound('Agent')
-      const opened = profile.credentials.map(({ name, sealed }) => [
-        name,
-        secretBox.open(sealed, credentialContext(agentId, name)),
-      ])
-      return { ...profile, credentials: Object.fromEntries(opened) as Credentials }
-    },
+    profileOf,
   }
 }
 
@@ -99,6 +117,11 @@ function credentialChanges(stored: StoredSettings, changes: SettingsChanges): Re
     'llm_base_url' in changes && (changes.llm_base_url ?? undefined) !== stored.llm_base_url
   // A key given for one server must never be sent to another.
   return { ...(addressChanges ? { openai_compatible_api_key: null } : {}), ...Object.fromEntries(given) }
+}
+
+/** An embedding that can't be had is refused where it is chosen; going back to the server's is not. */
+function choosesEmbedding({ embedding_provider, embedding_model }: SettingsChanges): boolean {
+  return (embedding_provider ?? embedding_model ?? null) !== null
 }
 
 /** Only addresses that the outbound guard could accept at all; one with a password in it would be answered in clear text. */

@@ -17,6 +17,7 @@ import type { CrawlEnd } from './crawl/run-crawl.ts'
 import { runCrawl } from './crawl/run-crawl.ts'
 import type { SiteRules } from './crawl/site-rules.ts'
 import { createSiteRules, sitemapPages } from './crawl/site-rules.ts'
+import type { EmbeddingChanges } from './embedding-changes.ts'
 import { takeOver } from './search/generations.ts'
 import { embeddingName } from './search/provider-space.ts'
 import type { SearchIndex } from './search/search-index.ts'
@@ -33,6 +34,7 @@ interface Needs {
   /** By the agent. */
   threads(agentId: string): CrawlThreads
   gates: HostGates
+  changes: Pick<EmbeddingChanges, 'follow'>
   transact: Transact<SourceEvents>
   clock: Clock
   /** How long a crawl works until it lets other jobs go first, in milliseconds. */
@@ -69,6 +71,8 @@ export function createCrawlSourceJob(needs: Needs): JobHandler<AgentHandle> {
     if (config.pageCount === 0) return await failCrawl(agent, source, config.failedPages?.[0]?.reason ?? '')
     const { chunks } = await totalsOf(agent.db, source.id)
     await finish(agent, source, { chunks, config })
+    // The embedding may have changed since this began.
+    await needs.changes.follow(agent)
   }
 
   async function visitAll(

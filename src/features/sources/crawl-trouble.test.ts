@@ -117,6 +117,7 @@ function useJob({ service }: TestApp, change: (threads: CrawlThreads) => CrawlTh
   } = service.foundation
   const job = createCrawlSourceJob({
     embeddingOf: async () => ({ provider: 'builtin', id: 'builtin' }),
+    changes: { follow: async () => {} },
     index: createSearchIndex({ writers, readers }),
     ...{ outbound, transact, clock: systemClock, turnMs: 0 },
     threads: agentId => change(createCrawlThreads(writers)(agentId)),

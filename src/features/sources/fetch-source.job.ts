@@ -3,11 +3,11 @@ import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import type { JobContext, JobHandler, Transact } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { EmbeddingChanges } from './embedding-changes.ts'
 import type { createContentIndexer } from './fetching/index-content.ts'
 import { findFetchState } from './fetching/last-copy.ts'
 import type { createObtain } from './fetching/obtain.ts'
 import type { Fetched } from './fetching/parse-fetched.ts'
-import { embeddingName } from './search/provider-space.ts'
 import { sourceOfJob, sourceToWorkOn } from './source-jobs.ts'
 import { createOutcomes, presentable } from './source-outcomes.ts'
 import type { SourceEvents } from './sources.events.ts'
@@ -21,6 +21,7 @@ interface Needs {
   obtain: ReturnType<typeof createObtain>
   indexContent: ReturnType<typeof createContentIndexer>
   embeddingOf(agentId: string): Promise<EmbeddingModel>
+  changes: Pick<EmbeddingChanges, 'follow'>
   transact: Transact<SourceEvents>
   clock: Clock
 }
@@ -37,11 +38,7 @@ export function createFetchSourceJob(needs: Needs): JobHandler<AgentHandle> {
   async function process(context: JobContext<AgentHandle>, source: FetchedSource): Promise<void> {
     const { agent, signal } = context
     const model = await needs.embeddingOf(agent.agentId)
-    const embedding = embeddingName(model)
-    const { lastCopy, secretSet } = await findFetchState(agent.db, source.id)
-    // Chunks of another embedding are to be made anew, whatever they are made of.
-    const current = lastCopy?.embedding === embedding ? lastCopy : undefined
-    const state = { lastCopy: current, secretSet }
+    const state = await findFetchState(agent.db, source.id)
     const obtained = await needs.obtain({ agent, config: source.config, state, signal })
     if (obtained.kind === 'failed') return await fail(agent, source, obtained.reason)
     const config = { ...source.config, fetched_at: timestamp(needs.clock) }
@@ -50,8 +47,8 @@ export function createFetchSourceJob(needs: Needs): JobHandler<AgentHandle> {
     await updateSource(agent.db, source.id, { progress: progressFetched })
     const { content } = obtained
     const hash = await hashOf(content.fetched)
-    const last_copy = { hash, embedding, validators: content.validators ?? null }
-    if (current?.hash === hash) return await finish(agent, source, { ...unchanged, last_copy })
+    const last_copy = { hash, validators: content.validators ?? null }
+    if (state.lastCopy?.hash === hash) return await finish(agent, source, { ...unchanged, last_copy })
     const outcome = await needs.indexContent({ context, source, content, hash, model })
     if (typeof outcome === 'string') return await fail(agent, source, outcome)
     await finish(agent, source, { chunks: outcome, config, last_copy })
@@ -64,6 +61,8 @@ export function createFetchSourceJob(needs: Needs): JobHandler<AgentHandle> {
       await process(context, source).catch(error => {
         throw presentable(error, context.signal)
       })
+      // It may have changed since this began, or since what is still there was indexed.
+      await needs.changes.follow(context.agent)
     },
     async onFailed(context, error) {
       const source = await sourceOfJob(context)

@@ -4,9 +4,11 @@ import { AppError, notFound } from '#platform/errors.ts'
 import type { Log } from '#platform/log.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { choosePassages } from './choose-passages.ts'
-import { providerSpace } from './search/provider-space.ts'
+import type { EmbeddingChanges } from './embedding-changes.ts'
+import { builtinName, providerSpace } from './search/provider-space.ts'
 import type { SearchIndex } from './search/search-index.ts'
-import { findSource, hasChunks } from './sources.repository.ts'
+import { shownEmbeddings } from './search/shown-embeddings.ts'
+import { findSource } from './sources.repository.ts'
 import type { SearchQuery, SearchResult } from './sources.schema.ts'
 
 const defaultResults = 10
@@ -18,19 +20,21 @@ const longestEmbedded = 8_000
 
 interface Needs {
   index: SearchIndex
-  embeddingOf(agentId: string): Promise<EmbeddingModel>
+  /** The model of that name, as the agent can use it; throws where it can't. */
+  embeddingNamed(agentId: string, name: string): Promise<EmbeddingModel>
+  changes: Pick<EmbeddingChanges, 'follow'>
   log: Log
 }
 
 /** What an agent knows from its sources. */
-export function createKnowledge({ index, embeddingOf, log }: Needs) {
-  /** The query's vector; undefined where the built-in embedding is used or the provider's can't be had. */
-  async function embed(agent: AgentHandle, query: string, signal: AbortSignal) {
+export function createKnowledge({ index, embeddingNamed, changes, log }: Needs) {
+  /** The query's vector by this embedding; undefined where that is the built-in one or can't be had. */
+  async function embed(agent: AgentHandle, name: string, query: string, signal: AbortSignal) {
     try {
-      const model = await embeddingOf(agent.agentId)
+      if (name === builtinName) return undefined
+      const model = await embeddingNamed(agent.agentId, name)
       if (model.provider === 'builtin') return undefined
-      const text = query.slice(0, longestEmbedded).toWellFormed()
-      const [vector] = await model.embed([text], { signal, purpose: 'query' })
+      const [vector] = await model.embed([query], { signal, purpose: 'query' })
       return vector && { space: providerSpace(model, vector), vector }
     } catch (error) {
       if (signal.aborted || !(error instanceof AppError)) throw error
@@ -42,6 +46,18 @@ export function createKnowledge({ index, embeddingOf, log }: Needs) {
     }
   }
 
+  /** The query by each embedding that the chunks in question have: as a rule one, and more while they change. */
+  async function embedAll(agent: AgentHandle, names: readonly string[], query: string, signal: AbortSignal) {
+    const text = query.slice(0, longestEmbedded).toWellFormed()
+    const queries = await Promise.all(
+      names.map(async name => ({ embedding: name, embedded: await embed(agent, name, text, signal) })),
+    )
+    if (queries.length === 1) return { embedded: queries[0]?.embedded }
+    return {
+      mixed: queries.filter(({ embedding, embedded }) => embedding === builtinName || embedded !== undefined),
+    }
+  }
+
   async function search(
     agent: AgentHandle,
     query: SearchQuery,
@@ -50,11 +66,13 @@ export function createKnowledge({ index, embeddingOf, log }: Needs) {
     const { source_id } = query
     if (source_id !== undefined && (await findSource(agent.db, source_id)) === undefined)
       throw notFound('Source')
+    const names = await shownEmbeddings(agent.db, source_id)
     // Most agents have no sources at first, and must not wait for a thread to find that out.
-    if (!(await hasChunks(agent.db))) return []
+    if (names.length === 0) return []
     const { query: text, limit = defaultResults, min_score: minScore } = query
-    const embedded = await embed(agent, text, signal)
-    return index.search(agent.path, { text, limit, sourceId: source_id, minScore, embedded }, signal)
+    const embedded = await embedAll(agent, names, text, signal)
+    await changes.follow(agent, names)
+    return index.search(agent.path, { text, limit, sourceId: source_id, minScore, ...embedded }, signal)
   }
 
   return {

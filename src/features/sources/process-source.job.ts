@@ -4,6 +4,7 @@ import { AppError } from '#platform/errors.ts'
 import { randomIds } from '#platform/ids.ts'
 import type { JobContext, JobHandler, Transact } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { EmbeddingChanges } from './embedding-changes.ts'
 import type { Ingest } from './ingest.ts'
 import { documentFormatOf } from './parsing/document-format.ts'
 import { continueDraft } from './search/generations.ts'
@@ -23,6 +24,7 @@ interface Needs {
   ingest: Ingest
   embeddingOf(agentId: string): Promise<EmbeddingModel>
   index: Pick<SearchIndex, 'indexNext' | 'finish'>
+  changes: Pick<EmbeddingChanges, 'follow'>
   transact: Transact<SourceEvents>
   clock: Clock
 }
@@ -65,7 +67,11 @@ export function createProcessSourceJob(needs: Needs): JobHandler<AgentHandle> {
       signal,
       onProgress: share => report(progressRead + share * (1 - progressRead)),
     })
-    await finish(agent, source, { chunks: await needs.index.finish(place, signal) })
+    await finish(agent, source, {
+      chunks: await needs.index.finish({ ...place, embedding: embeddingName(model) }, signal),
+    })
+    // It may have changed since this began.
+    await needs.changes.follow(agent)
   }
 
   return {

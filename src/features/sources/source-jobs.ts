@@ -14,6 +14,7 @@ export const processJobName = 'source.process'
 export const crawlJobName = 'source.crawl'
 export const fetchJobName = 'source.fetch'
 export const removeJobName = 'source.remove'
+export const embedJobName = 'source.embed'
 
 /** Shared by all jobs on a source: one at a time is at work on its chunks. */
 export function sourceJobKey(sourceId: string): string {
@@ -23,6 +24,12 @@ export function sourceJobKey(sourceId: string): string {
 export function sourceJob(name: string, sourceId: string) {
   const payload: Static<typeof payloadSchema> = { sourceId }
   return { name, key: sourceJobKey(sourceId), payload }
+}
+
+/** Without a key: the status of the source says that there is one. */
+export function embedJob(sourceId: string) {
+  const { name, payload } = sourceJob(embedJobName, sourceId)
+  return { name, payload }
 }
 
 export function sourceIdOf(payload: unknown): string {

@@ -62,14 +62,6 @@ const selectOne = prepareQuery((database: Database, value: ValueOf<'id'>) =>
   selectSources(database).where('id', '=', value('id')),
 )
 
-const selectShown = prepareQuery((database: Database) =>
-  database
-    .selectFrom('chunk_generations')
-    .select('source_id')
-    .whereRef('first_sequence', '<=', 'last_sequence')
-    .limit(1),
-)
-
 export async function listSources(database: Database, query: SourceListQuery): Promise<Page<Source>> {
   let sources = selectSources(database)
   if (query.status !== undefined) sources = sources.where('status', 'in', query.status)
@@ -119,6 +111,8 @@ export interface SourceChanges {
   chunks?: number
   config?: Source['config']
   last_copy?: LastCopy
+  /** The embedding that its chunks are given, or could not be given; forgotten with each change of the status without it. */
+  new_embedding?: string
   /** From here on nobody sees it. */
   removed_at?: string
   updated_at?: string
@@ -127,9 +121,11 @@ export interface SourceChanges {
 /** False if there is no such source any more; removed ones stay as they are. */
 export async function updateSource(database: Database, id: string, changes: SourceChanges): Promise<boolean> {
   const { config, last_copy, ...columns } = changes
+  const forgotten = changes.status === undefined ? {} : { new_embedding: null }
   const result = await database
     .updateTable('sources')
     .set({
+      ...forgotten,
       ...columns,
       ...(config !== undefined && { config: JSON.stringify(config) }),
       ...(last_copy !== undefined && { last_copy: JSON.stringify(last_copy) }),
@@ -175,11 +171,6 @@ export async function countInWork(database: Database): Promise<number> {
     .where('removed_at', 'is', null)
     .executeTakeFirstOrThrow()
   return Number(count)
-}
-
-/** Whether anything could be found at all, without looking for it. */
-export async function hasChunks(database: Database): Promise<boolean> {
-  return (await selectShown(database, {})).length > 0
 }
 
 function toSource(row: SourceRow): Source {

@@ -177,9 +177,13 @@ describe('an agent whose embedding model lacks a key', () => {
     const own = await testApp()
     const id = await uploadAndProcess(own, { name: 'before.txt', content: 'Written in time.' })
     const settings = '/api/agents/default/settings'
-    const changed = await own.call('PUT', settings, { body: { embedding_provider: 'openai' } })
-    expect(changed.status).toBe(200)
     const refused = { status: 400, body: { error: { code: 'MODEL_NOT_CONFIGURED' } } }
+    const change = { embedding_provider: 'openai' }
+    expect((await own.call('PUT', settings, { body: change })).status).toBe(400)
+    await own.service.foundation.platform
+      .updateTable('agents')
+      .set({ settings: JSON.stringify(change) })
+      .execute()
     expect(await upload(own, { name: 'after.txt', content: 'Too late.' })).toMatchObject(refused)
     expect(await storedFiles(own)).toEqual([id])
     expect(await own.call('POST', `${sources}/${id}/refresh`)).toMatchObject(refused)

@@ -34,6 +34,6 @@ export function createPageIndexer({ place, db, jobId, model, signal, threads, in
       if (!isCut) return undefined
     }
     await indexDraft({ source, db, index, model, signal, onProgress: async () => {} })
-    return await index.finish(source, signal)
+    return await index.finish({ ...source, embedding: embeddingName(model) }, signal)
   }
 }

@@ -54,6 +54,6 @@ export function createContentIndexer({ ingest, index }: Needs) {
     await report(progressRead)
     const onProgress = (share: number) => report(progressRead + share * (1 - progressRead))
     await indexDraft({ source: place, db, index, model, signal, onProgress })
-    return await index.finish(place, signal)
+    return await index.finish({ ...place, embedding: embeddingName(model) }, signal)
   }
 }

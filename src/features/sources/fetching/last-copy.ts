@@ -20,8 +20,6 @@ export type Validators = Static<typeof validatorsSchema>
 const lastCopySchema = Type.Object({
   /** SHA-256 of what was fetched, in hex. */
   hash: Type.String(),
-  /** Names the embedding of its chunks. */
-  embedding: Type.String(),
   /** Null for what is no answer of a server. */
   validators: Type.Union([validatorsSchema, Type.Null()]),
 })

@@ -6,8 +6,7 @@ const found = (...similarities: [sequence: number, similarity: number][]) =>
 const order = (text: number[], vectors: number[], vectorWeight: number) =>
   fuse({
     text: text.map(sequence => ({ sequence, similarity: 0 })),
-    vectors: vectors.map(sequence => ({ sequence, similarity: 0 })),
-    vectorWeight,
+    vectors: [{ found: vectors.map(sequence => ({ sequence, similarity: 0 })), weight: vectorWeight }],
   }).map(({ sequence }) => sequence)
 
 describe('two rankings as one', () => {
@@ -27,8 +26,7 @@ describe('scores', () => {
   test('are the greater of the two similarities', () => {
     const fused = fuse({
       text: found([1, 0.9], [2, 0.3]),
-      vectors: found([1, 0.5], [2, 0.4]),
-      vectorWeight: 1,
+      vectors: [{ found: found([1, 0.5], [2, 0.4]), weight: 1 }],
     })
     expect(fused).toEqual([
       { sequence: 1, score: 0.9 },
@@ -37,7 +35,7 @@ describe('scores', () => {
   })
 
   test('never rise from one result to the next', () => {
-    const fused = fuse({ text: found([1, 0.2], [2, 0.1], [3, 0.6], [4, 0.3]), vectors: [], vectorWeight: 1 })
+    const fused = fuse({ text: found([1, 0.2], [2, 0.1], [3, 0.6], [4, 0.3]), vectors: [] })
     expect(fused.map(({ score }) => score)).toEqual([0.6, 0.6, 0.6, 0.3])
   })
 })

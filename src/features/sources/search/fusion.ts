@@ -3,9 +3,14 @@ import type { Found } from '#storage/search-engine.ts'
 /** The chunks that fit a query by their words and by their vectors, each best first. */
 export interface Rankings {
   text: readonly Found[]
-  vectors: readonly Found[]
-  /** How much the vectors count for beside the text, which counts for 1. */
-  vectorWeight: number
+  /** One, or while chunks change their embedding one for each embedding, which have no chunk in common. */
+  vectors: readonly VectorRanking[]
+}
+
+export interface VectorRanking {
+  found: readonly Found[]
+  /** How much it counts for beside the text, which counts for 1. */
+  weight: number
 }
 
 /** Taken from each ranking, or as many as there are results wanted: what stands further down has little weight. */
@@ -41,10 +46,11 @@ export interface Scored {
 }
 
 /**
- * Two rankings, each best first, as one. A chunk's similarity is the greater of its two; its score is the greatest
- * similarity from its place downwards, so that scores tell the same order as the ranks.
+ * Rankings by text and by vectors, each best first, as one. A chunk's similarity is the greater of its two; its score is the greatest
+ * similarity from its place downwards, so that scores tell the same order as the ranks. Of equal ranks, such as the first of
+ * two embeddings, the more similar comes first.
  */
-export function fuse({ text, vectors, vectorWeight }: Rankings): Scored[] {
+export function fuse({ text, vectors }: Rankings): Scored[] {
   const fused = new Map<number, { rank: number; similarity: number }>()
   const add = (ranking: readonly Found[], weight: number) => {
     ranking.forEach(({ sequence, similarity }, index) => {
@@ -54,8 +60,10 @@ export function fuse({ text, vectors, vectorWeight }: Rankings): Scored[] {
     })
   }
   add(text, 1)
-  add(vectors, vectorWeight)
-  const ordered = [...fused].sort(([, one], [, other]) => other.rank - one.rank)
+  for (const { found, weight } of vectors) add(found, weight)
+  const ordered = [...fused].sort(
+    ([, one], [, other]) => other.rank - one.rank || other.similarity - one.similarity,
+  )
   return withScores(ordered.map(([sequence, { similarity }]) => ({ sequence, similarity })))
 }
 

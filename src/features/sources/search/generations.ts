@@ -8,7 +8,7 @@
  * which it is made: one that lives on after its lease was lost can't mix its chunks with those of the run after it. The
  * name is the source's, whatever documents it has.
  */
-import type { Expression, ExpressionBuilder, Kysely } from 'kysely'
+import type { Expression, ExpressionBuilder, Kysely, Selectable } from 'kysely'
 import { inTransaction } from '#platform/transaction.ts'
 import type { AgentTables } from '#storage/tables.ts'
 
@@ -94,10 +94,10 @@ export async function requireAttempt(db: Database, { sourceId, attempt }: Attemp
   await change(db, { sourceId, attempt }, { attempt })
 }
 
-type Changes = Partial<Omit<AgentTables['chunk_generations'], 'source_id' | 'document'>>
+type Changes = Partial<Omit<Selectable<AgentTables['chunk_generations']>, 'source_id' | 'document'>>
 
 /** @throws Error when another attempt has begun, or the source is gone. */
-async function change(
+export async function change(
   db: Database,
   { sourceId, document = whole, attempt }: Attempt,
   changes: Changes,
@@ -173,9 +173,9 @@ export async function markIndexed(db: Database, attempt: Attempt, sequence: numb
 
 /**
  * Shows the chunks stored since the last call instead of those shown so far, and tells how many they are. To be called in
- * a transaction that begins with `requireAttempt`.
+ * a transaction that begins with `requireAttempt`. `embedding` names the one of their vectors.
  */
-export async function showNewest(db: Database, attempt: Attempt): Promise<number> {
+export async function showNewest(db: Database, attempt: Attempt, embedding: string): Promise<number> {
   const newest = await generationOf(db, attempt)
     .select(({ fn }) => [
       fn.min('sequence').as('first'),
@@ -186,7 +186,7 @@ export async function showNewest(db: Database, attempt: Attempt): Promise<number
     .executeTakeFirstOrThrow()
   const count = Number(newest.count)
   const range = { first_sequence: Number(newest.first), last_sequence: Number(newest.last) }
-  await change(db, attempt, { ...(count === 0 ? nothing : range), draft: null })
+  await change(db, attempt, { ...(count === 0 ? nothing : range), draft: null, embedding })
   return count
 }
 
@@ -211,11 +211,16 @@ export async function hiddenChunks(db: Database, { sourceId, document }: Documen
   return rows.map(row => Number(row.sequence))
 }
 
-/** Selects the sequences of the chunks that may be shown; undefined where every chunk may. */
+/** Selects the sequences of the chunks that may be shown, of one embedding if it is given; undefined where every chunk may. */
 export async function shownChunks(
   db: Database,
   sourceId: string | undefined,
+  embedding?: string,
 ): Promise<Expression<unknown> | undefined> {
+  if (embedding !== undefined) {
+    const embedded = generations(db).where('embedding', '=', embedding).select('sequence').where(isShown)
+    return sourceId === undefined ? embedded : embedded.where('chunks.source_id', '=', sourceId)
+  }
   if (sourceId !== undefined)
     return generations(db).where('chunks.source_id', '=', sourceId).select('sequence').where(isShown)
   return (await hidesAny(db)) ? generations(db).select('sequence').where(isShown) : undefined
@@ -232,7 +237,7 @@ async function hidesAny(db: Database): Promise<boolean> {
 }
 
 /** Chunks beside what is known of their document's generations. */
-function generations(db: Database) {
+export function generations(db: Database) {
   return db
     .selectFrom('chunks')
     .innerJoin('chunk_generations', join =>
@@ -242,10 +247,10 @@ function generations(db: Database) {
     )
 }
 
-function generationOf(db: Database, { sourceId, document = whole }: DocumentPlace) {
+export function generationOf(db: Database, { sourceId, document = whole }: DocumentPlace) {
   return generations(db).where('chunks.source_id', '=', sourceId).where('chunks.document', '=', document)
 }
 
-function isShown({ eb, and, ref }: ExpressionBuilder<AgentTables, 'chunks' | 'chunk_generations'>) {
+export function isShown({ eb, and, ref }: ExpressionBuilder<AgentTables, 'chunks' | 'chunk_generations'>) {
   return and([eb('sequence', '>=', ref('first_sequence')), eb('sequence', '<=', ref('last_sequence'))])
 }

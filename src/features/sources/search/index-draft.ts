@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { EmbeddingModel, RemoteEmbeddingModel } from '#models/embeddings.ts'
+import type { EmbeddingModel, TextEmbeddingModel } from '#models/embeddings.ts'
 import { AppError } from '#platform/errors.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { countDraft, nextUnindexed } from './generations.ts'
@@ -36,7 +36,7 @@ export async function indexDraft({ source, db, index, model, signal, onProgress 
 async function embedNext(
   db: Kysely<AgentTables>,
   source: SourceTask,
-  model: RemoteEmbeddingModel,
+  model: TextEmbeddingModel,
   signal: AbortSignal,
 ) {
   const chunks = await nextUnindexed(db, source, chunksPerEmbedding)

@@ -21,6 +21,7 @@ import {
   unsettle,
 } from './generations.ts'
 import { indexedText } from './indexed-text.ts'
+import { builtinName } from './provider-space.ts'
 import { inShortTransactions } from './short-transactions.ts'
 
 export interface IndexWriter {
@@ -37,8 +38,11 @@ export interface IndexWriter {
   index(sourceId: string, limit: number, embedded?: Embedded): Promise<number>
   /** Stores chunks and puts them into the indexes at once. */
   add(sourceId: string, chunks: readonly Chunk[], embedded?: Embedded): Promise<void>
-  /** Shows the draft instead of what was there before, and tells how many chunks that is. */
-  finish(sourceId: string): Promise<number>
+  /**
+   * Shows the draft instead of what was there before, and tells how many chunks that is. `embedding` names the one that
+   * its chunks were embedded by, which is the built-in one unless given.
+   */
+  finish(sourceId: string, embedding?: string): Promise<number>
   /** Removes all chunks of the document, or without one of the source; to be called before its row is deleted, which they refer to. */
   remove(sourceId: string): Promise<void>
 }
@@ -134,10 +138,10 @@ export function createIndexWriter(needs: Needs): IndexWriter {
       await store(sourceId, chunks)
       await index(sourceId, chunks.length, embedded)
     },
-    async finish(sourceId) {
+    async finish(sourceId, embedding = builtinName) {
       const count = await inTransaction(db, async transaction => {
         await requireAttempt(transaction, attemptAt(sourceId))
-        return showNewest(transaction, attemptAt(sourceId))
+        return showNewest(transaction, attemptAt(sourceId), embedding)
       })
       await removeHidden(sourceId)
       await settle(db, attemptAt(sourceId))

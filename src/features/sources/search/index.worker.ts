@@ -20,9 +20,14 @@ export function index({ limit, embedded, ...task }: IndexTask): Promise<number> 
   return write(task, writer => writer.index(task.sourceId, limit, embedded))
 }
 
+export interface FinishTask extends SourceTask {
+  /** Names the embedding of the draft's chunks. */
+  embedding: string
+}
+
 /** @returns the number of chunks that the source now has. */
-export function finish(task: SourceTask): Promise<number> {
-  return write(task, writer => writer.finish(task.sourceId))
+export function finish({ embedding, ...task }: FinishTask): Promise<number> {
+  return write(task, writer => writer.finish(task.sourceId, embedding))
 }
 
 export function remove(task: SourceTask): Promise<void> {

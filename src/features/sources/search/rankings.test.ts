@@ -14,9 +14,10 @@ test.each([
   const { path, addSource, replace } = await setSearchStage()
   await addSource('manual')
   await replace('manual', texts)
-  const { vectorWeight } = await withAgentDatabase(path, { readOnly: true }, ({ db, engine }) =>
+  const { vectors } = await withAgentDatabase(path, { readOnly: true }, ({ db, engine }) =>
     db.transaction().execute(transaction => rankings(transaction, engine, { text, limit: 10 })),
   )
-  expect(vectorWeight).toBeGreaterThanOrEqual(least)
-  expect(vectorWeight).toBeLessThanOrEqual(most)
+  const [{ weight } = { weight: -1 }] = vectors
+  expect(weight).toBeGreaterThanOrEqual(least)
+  expect(weight).toBeLessThanOrEqual(most)
 })

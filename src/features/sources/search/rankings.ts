@@ -1,10 +1,10 @@
 import type { Transaction } from 'kysely'
 import { embedQuery, noiseLevel } from '#models/builtin-embedding.ts'
-import { isPiece, queryTerms } from '#models/text-analysis.ts'
-import type { SearchEngine, TextQuery, VectorSpace } from '#storage/search-engine.ts'
+import { isPiece, queryTerms, stemmerFor } from '#models/text-analysis.ts'
+import type { SearchEngine, VectorSpace } from '#storage/search-engine.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { builtinSpace } from './builtin-space.ts'
-import type { QueryShares, Rankings } from './fusion.ts'
+import type { QueryShares, Rankings, VectorRanking } from './fusion.ts'
 import { builtinWeight, leastCandidates, providerWeight } from './fusion.ts'
 import { shownChunks } from './generations.ts'
 
@@ -16,7 +16,22 @@ export interface ChunkQuery {
   /** Leave out what scores less, 0 to 1. */
   minScore?: number | undefined
   /** The query as the provider in use embeds it; without it the built-in embedding is used. */
-  embedded?: { space: VectorSpace; vector: Float32Array } | undefined
+  embedded?: EmbeddedQuery | undefined
+  /** While chunks change their embedding, in the place of `embedded`: the query by each of those that they have. */
+  mixed?: readonly MixedQuery[] | undefined
+}
+
+export interface EmbeddedQuery {
+  space: VectorSpace
+  vector: Float32Array
+}
+
+/** The query for the chunks of one embedding. */
+export interface MixedQuery {
+  /** Names the embedding. */
+  embedding: string
+  /** Absent for the built-in one. */
+  embedded?: EmbeddedQuery | undefined
 }
 
 /** Reads both rankings from the indexes. */
@@ -28,23 +43,34 @@ export async function rankings(
   const within = await shownChunks(transaction, query.sourceId)
   const limit = Math.max(leastCandidates, query.limit)
   const terms = firstAndLastTerms(query.text)
-  const counts = await engine.countTerms(transaction, terms)
-  const knowledge = knowledgeOf(terms, counts)
-  const byText = await engine.rankByText(transaction, { ...counts, within, limit })
+  const stem = stemmerFor(query.text)
+  const counts = await engine.countTerms(transaction, [...new Set([...terms, ...terms.map(stem)])])
+  // What a term is found by: its stem where any chunk holds that, and else the word as it is.
+  const form = (term: string) => (counts.terms.has(stem(term)) ? stem(term) : term)
+  const knowledge = knowledgeOf(terms, term => counts.terms.get(form(term)), counts.chunks)
+  const asked = new Map([...counts.terms].filter(([term]) => terms.some(other => form(other) === term)))
+  const byText = await engine.rankByText(transaction, { ...counts, terms: asked, within, limit })
   const text = byText.map(found => ({ ...found, similarity: found.similarity * knowledge.known }))
 
-  if (query.embedded !== undefined) {
-    const { space, vector } = query.embedded
-    const vectors = await engine.nearestByVector(transaction, space, { vector, within, limit })
-    return { text, vectors, vectorWeight: providerWeight }
+  async function nearest(embedded: EmbeddedQuery | undefined, among: typeof within): Promise<VectorRanking> {
+    if (embedded !== undefined) {
+      const { space, vector } = embedded
+      const found = await engine.nearestByVector(transaction, space, { vector, within: among, limit })
+      return { found, weight: providerWeight }
+    }
+    const byLetters = embedQuery(terms, knowledge.rarity)
+    const near =
+      byLetters &&
+      (await engine.nearestByVector(transaction, builtinSpace, { ...byLetters, within: among, limit }))
+    const found = near?.filter(({ similarity }) => similarity > noiseLevel) ?? []
+    return { found, weight: builtinWeight(knowledge) }
   }
-  const asked = embedQuery(terms, knowledge.rarity)
-  const near =
-    asked === undefined
-      ? []
-      : await engine.nearestByVector(transaction, builtinSpace, { ...asked, within, limit })
-  const vectorWeight = builtinWeight(knowledge)
-  return { text, vectors: near.filter(({ similarity }) => similarity > noiseLevel), vectorWeight }
+
+  if (query.mixed === undefined) return { text, vectors: [await nearest(query.embedded, within)] }
+  const vectors: VectorRanking[] = []
+  for (const { embedding, embedded } of query.mixed)
+    vectors.push(await nearest(embedded, await shownChunks(transaction, query.sourceId, embedding)))
+  return { text, vectors }
 }
 
 /** Of a long text the beginning and the end are searched for: a question stands before or after what it is about. */
@@ -71,10 +97,12 @@ const background = 100
 
 function knowledgeOf(
   terms: readonly string[],
-  { terms: counts, chunks }: Pick<TextQuery, 'terms' | 'chunks'>,
+  /** The number of chunks that hold a term; undefined if none does. */
+  countOf: (term: string) => number | undefined,
+  chunks: number,
 ): Knowledge {
   const rarity = (term: string) => {
-    const count = counts.get(term) ?? 0
+    const count = countOf(term) ?? 0
     return Math.log(1 + (background + chunks - count + 0.5) / (count + 0.5))
   }
   const sum = (some: readonly string[]) => some.reduce((total, term) => total + rarity(term), 0)
@@ -83,8 +111,8 @@ function knowledgeOf(
   const words = terms.filter(term => !isPiece(term))
   return {
     rarity,
-    known: share(terms.filter(term => counts.has(term))),
+    known: share(terms.filter(term => countOf(term) !== undefined)),
     words: share(words),
-    unknownWords: share(words.filter(term => !counts.has(term))),
+    unknownWords: share(words.filter(term => countOf(term) === undefined)),
   }
 }

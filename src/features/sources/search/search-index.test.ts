@@ -35,7 +35,7 @@ describe('an index in worker threads', () => {
     const progress: number[] = []
     await indexDraft({ ...draft, onProgress: async share => void progress.push(share) })
     expect(progress).toEqual([512 / 1100, 1024 / 1100, 1])
-    expect(await index.finish(source)).toBe(1100)
+    expect(await index.finish({ ...source, embedding: 'builtin/builtin-1' })).toBe(1100)
     expect(await search('number 777', { limit: 1 })).toEqual(['tea number 777'])
     await index.remove(source)
     expect(await search('tea')).toEqual([])
@@ -63,7 +63,7 @@ describe('an index in worker threads', () => {
     expect(asked.map(({ length }) => length)).toEqual([192, 192, 192, 116])
     expect(new Set(asked.flat()).size).toBe(500)
     expect(asked[2]).toEqual(asked[1])
-    expect(await index.finish(source)).toBe(500)
+    expect(await index.finish({ ...source, embedding: 'openai/small' })).toBe(500)
     const space = { id: 'openai/small', dimensions: 2, form: 'floats' }
     const embedded = { space, vector: vectorOf('number 450') }
     expect((await search('drink', { embedded }))[0]).toBe('tea number 450')

@@ -1,6 +1,6 @@
 import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 import type { SearchResult } from '../sources.schema.ts'
-import type { IndexTask, SourceTask } from './index.worker.ts'
+import type { FinishTask, IndexTask, SourceTask } from './index.worker.ts'
 import type { Embedded } from './index-writer.ts'
 import type { ChunkQuery } from './rankings.ts'
 import type { SearchTask } from './search.worker.ts'
@@ -16,7 +16,7 @@ export interface SearchIndex {
    */
   indexNext(source: SourceTask, embedded?: Embedded, signal?: AbortSignal): Promise<number>
   /** Shows the draft in the place of the chunks that were found so far, and tells the number of its chunks. */
-  finish(source: SourceTask, signal?: AbortSignal): Promise<number>
+  finish(source: FinishTask, signal?: AbortSignal): Promise<number>
   /** Removes all chunks of the document that is named, or else of the source. To be called before its row is deleted, which they refer to. */
   remove(source: SourceTask, signal?: AbortSignal): Promise<void>
 }
@@ -37,7 +37,11 @@ export function createSearchIndex({
   readers: WorkerPool
   writers: WorkerPool
 }): SearchIndex {
-  function write<Result>(name: string, argument: SourceTask | IndexTask, signal: AbortSignal | undefined) {
+  function write<Result>(
+    name: string,
+    argument: SourceTask | IndexTask | FinishTask,
+    signal: AbortSignal | undefined,
+  ) {
     const task = { file: indexWorker, name, argument, timeoutMs: removalTimeoutMs }
     return writers.run<Result>({ ...task, ...(signal && { signal }) })
   }

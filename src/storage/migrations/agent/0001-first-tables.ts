@@ -77,6 +77,7 @@ async function createSources(db: Kysely<unknown>, parts: SchemaParts): Promise<v
     .addColumn('created_at', parts.textType, column => column.notNull())
     .addColumn('updated_at', parts.textType, column => column.notNull())
     .addColumn('removed_at', parts.textType)
+    .addColumn('new_embedding', parts.textType)
     .execute()
   await db.schema.createIndex('sources_created_at').on('sources').column('created_at').execute()
 
@@ -125,6 +126,7 @@ async function createChunks(db: Kysely<unknown>, parts: SchemaParts): Promise<vo
     .addColumn('draft', parts.textType)
     .addColumn('attempt', parts.textType)
     .addColumn('indexed_sequence', parts.sequenceReference, column => column.notNull())
+    .addColumn('embedding', parts.textType, column => column.notNull().defaultTo(''))
     .addPrimaryKeyConstraint('chunk_generations_key', ['source_id', 'document'])
     .execute()
 }

@@ -1,0 +1,77 @@
+import type { SettingsService } from '#features/agents/settings.service.ts'
+import { createEmbedSourceJob } from '#features/sources/embed-source.job.ts'
+import { createEmbeddingChanges } from '#features/sources/embedding-changes.ts'
+import { followPlatformEmbedding } from '#features/sources/platform-embedding.ts'
+import { createNewVectors } from '#features/sources/search/new-vectors.ts'
+import { namedEmbedding } from '#features/sources/search/provider-space.ts'
+import { embedJobName } from '#features/sources/source-jobs.ts'
+import { createLocalEmbeddings } from '#models/local/local-embeddings.ts'
+import type { Models } from '#models/models.ts'
+import type { Configuration } from '../config.ts'
+import type { Foundation } from './foundation.ts'
+import type { Surroundings } from './surroundings.ts'
+
+interface Needs {
+  foundation: Foundation
+  surroundings: Surroundings
+  settings: SettingsService
+  models: Models
+}
+
+/** The operator's own model, where one is configured; it is loaded when it is asked for. */
+export function localEmbeddings({ models }: Configuration, { embeddingWorkers }: Foundation) {
+  const { embeddingProvider, embeddingModel: folder } = models
+  if (embeddingProvider !== 'local' || folder === undefined) return undefined
+  return createLocalEmbeddings({ workers: embeddingWorkers, folder })
+}
+
+/** Settings from which it follows by which model, or whether at all, an agent's documents are embedded. */
+const concerned = new Set<string>([
+  'embedding_provider',
+  'embedding_model',
+  'llm_base_url',
+  'openai_api_key',
+  'google_api_key',
+  'openai_compatible_api_key',
+])
+
+/** The models that embed agents' documents, and what keeps the vectors up to their changes. */
+export function composeEmbeddings({ foundation, surroundings, settings, models }: Needs) {
+  const { agentDatabases, documentWorkers: workers, events, handlers, platform, transact } = foundation
+  const { clock, log } = surroundings
+  const embeddingOf = async (agentId: string) => models.embedding(await settings.profileOf(agentId))
+  const embeddingNamed = async (agentId: string, name: string) =>
+    models.embeddingNamed(await settings.profileOf(agentId), namedEmbedding(name))
+
+  const changes = createEmbeddingChanges({ embeddingOf, transact, clock, log })
+  const vectors = createNewVectors(workers)
+  handlers.set(embedJobName, createEmbedSourceJob({ embeddingOf, vectors, changes, transact, clock }))
+  events.on('settings.changed', async ({ agentId, names }) => {
+    if (!names.some(name => concerned.has(name))) return
+    // The settings are stored, whatever becomes of this; the next search looks again.
+    await agentDatabases
+      .use(agentId, agent => changes.followAgain(agent))
+      .catch(error => log.warn({ err: error, agentId }, 'the sources were not embedded by the new model'))
+  })
+
+  const ending = new AbortController()
+  let followed: Promise<void> = Promise.resolve()
+  return {
+    embeddingOf,
+    embeddingNamed,
+    changes,
+    /** To be called when jobs can be run. Resolves once every agent's sources are up to the platform's embedding, or on their way. */
+    start(): Promise<void> {
+      const platformEmbedding = () => models.embedding({ settings: {}, credentials: {} })
+      const needs = { platform, agentDatabases, platformEmbedding, changes, log }
+      followed = followPlatformEmbedding(needs, ending.signal)
+      return followed
+    },
+    async stop(): Promise<void> {
+      ending.abort()
+      await followed
+    },
+  }
+}
+
+export type Embeddings = ReturnType<typeof composeEmbeddings>

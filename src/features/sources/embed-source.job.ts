@@ -1,0 +1,89 @@
+import type { EmbeddingModel } from '#models/embeddings.ts'
+import type { Clock } from '#platform/clock.ts'
+import { timestamp } from '#platform/clock.ts'
+import { randomIds } from '#platform/ids.ts'
+import type { JobContext, JobHandler, Transact } from '#platform/jobs/jobs.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import { embedAnew } from './embed-anew.ts'
+import { isUnderWay, newEmbeddingOf } from './embedding-changes.repository.ts'
+import type { EmbeddingChanges } from './embedding-changes.ts'
+import { takeOver } from './search/generations.ts'
+import type { NewVectors } from './search/new-vectors.ts'
+import { sourceIdOf, sourceOfJob } from './source-jobs.ts'
+import { presentable } from './source-outcomes.ts'
+import type { SourceEvents } from './sources.events.ts'
+import { updateSource } from './sources.repository.ts'
+import type { Source } from './sources.schema.ts'
+
+interface Needs {
+  embeddingOf(agentId: string): Promise<EmbeddingModel>
+  vectors: NewVectors
+  changes: Pick<EmbeddingChanges, 'beginNext' | 'follow'>
+  transact: Transact<SourceEvents>
+  clock: Clock
+  /** How long the job works until it lets others go first, in milliseconds. */
+  turnMs?: number
+}
+
+type Context = JobContext<AgentHandle>
+
+const usualTurnMs = 20_000
+/** Runs that a provider in trouble may fail, within some minutes. */
+const maxAttempts = 6
+/** Gives a source the vectors of another embedding. An interrupted run is continued by the next one. */
+export function createEmbedSourceJob(needs: Needs): JobHandler<AgentHandle> {
+  const { vectors, changes, transact, clock, embeddingOf, turnMs = usualTurnMs } = needs
+
+  async function embed(context: Context, source: Source): Promise<void> {
+    const { agent, signal } = context
+    const { db } = agent
+    const place = { databasePath: agent.path, sourceId: source.id, attempt: randomIds.record() }
+    await takeOver(db, place)
+    const wanted = () => embeddingOf(agent.agentId)
+    const until = performance.now() + turnMs
+    await finish(agent, source, await embedAnew({ db, source: place, wanted, vectors, until, signal }))
+  }
+
+  async function finish({ agentId, db }: AgentHandle, source: Source, embedding: string): Promise<void> {
+    const { id, name, chunks = 0 } = source
+    await transact({ agentId, db }, async (transaction, outbox) => {
+      const outcome = { status: 'ready' as const, error: null, progress: 1, updated_at: timestamp(clock) }
+      if (await updateSource(transaction, id, outcome))
+        await outbox.tell('source.ready', { agentId, sourceId: id, name, chunks })
+      await changes.beginNext(transaction, outbox, embedding)
+    })
+  }
+
+  async function fail({ agentId, db }: AgentHandle, { id, name }: Source, reason: string): Promise<void> {
+    await transact({ agentId, db }, async (transaction, outbox) => {
+      const embedding = (await newEmbeddingOf(transaction, id)) ?? ''
+      const error = `This source could not be embedded by ${embedding}: ${reason} ${whatNow}`
+      const outcome = { status: 'error' as const, error, updated_at: timestamp(clock) }
+      if (await updateSource(transaction, id, { ...outcome, new_embedding: embedding }))
+        await outbox.tell('source.error', { agentId, sourceId: id, name, error })
+    })
+  }
+
+  return {
+    maxAttempts,
+    async run(context) {
+      const source = await sourceOfJob(context)
+      if (source !== undefined && (await isUnderWay(context.agent.db, source.id)))
+        await embed(context, source).catch(error => {
+          throw presentable(error, context.signal)
+        })
+      // What a deleted source leaves to others, and what has changed since the last look.
+      await changes.follow(context.agent)
+    },
+    async onFailed(context, error) {
+      const { agent, log, payload } = context
+      log.error({ sourceId: sourceIdOf(payload), error }, 'a source could not be embedded anew')
+      const source = await sourceOfJob(context)
+      if (source !== undefined && (await isUnderWay(agent.db, source.id))) await fail(agent, source, error)
+      await changes.follow(agent)
+    },
+  }
+}
+
+const whatNow =
+  'It is found as before. Once that is put right, send the embedding settings again, or have the source processed anew.'

@@ -1,0 +1,70 @@
+import type { Transaction } from 'kysely'
+import type { EmbeddingModel } from '#models/embeddings.ts'
+import type { Clock } from '#platform/clock.ts'
+import { timestamp } from '#platform/clock.ts'
+import type { Outbox, Transact } from '#platform/jobs/jobs.ts'
+import type { Log } from '#platform/log.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { AgentTables } from '#storage/tables.ts'
+import { forgetFailures, isUnderWay, nextToChange } from './embedding-changes.repository.ts'
+import { embeddingName } from './search/provider-space.ts'
+import { embedJob } from './source-jobs.ts'
+import type { SourceEvents } from './sources.events.ts'
+import { updateSource } from './sources.repository.ts'
+
+interface Needs {
+  embeddingOf(agentId: string): Promise<EmbeddingModel>
+  transact: Transact<SourceEvents>
+  clock: Clock
+  log: Log
+}
+
+/**
+ * Gives sources the vectors of the embedding that their agent uses now, one source after the other, so that uploads need
+ * not wait for them. To be told whenever that may have changed: who asks in vain causes two reads.
+ */
+export function createEmbeddingChanges({ embeddingOf, transact, clock, log }: Needs) {
+  /** To be called in the transaction that ends the work on a source: begins that on the next one. */
+  async function beginNext(
+    transaction: Transaction<AgentTables>,
+    outbox: Outbox<SourceEvents>,
+    embedding: string,
+  ): Promise<void> {
+    if (await isUnderWay(transaction)) return
+    const sourceId = await nextToChange(transaction, embedding)
+    if (sourceId === undefined) return
+    const state = { status: 'updating' as const, error: null, progress: 0, new_embedding: embedding }
+    await updateSource(transaction, sourceId, { ...state, updated_at: timestamp(clock) })
+    await outbox.add(embedJob(sourceId))
+  }
+
+  return {
+    beginNext,
+
+    /**
+     * Begins the work where there is any and nothing is at work yet. Where the embedding can't be had, everything stays
+     * as it is. Never throws. `found` names the embeddings that the chunks are known to have.
+     */
+    async follow({ agentId, db }: AgentHandle, found?: readonly string[]): Promise<void> {
+      try {
+        const embedding = embeddingName(await embeddingOf(agentId))
+        if (found?.every(name => name === embedding)) return
+        if ((await isUnderWay(db)) || (await nextToChange(db, embedding)) === undefined) return
+        await transact({ agentId, db }, (transaction, outbox) => beginNext(transaction, outbox, embedding))
+      } catch (error) {
+        log.warn({ err: error, agentId }, 'the sources of this agent keep the embedding that they have')
+      }
+    },
+
+    /** The same where what kept sources from being embedded may have been put right: they are tried again. */
+    async followAgain({ agentId, db }: AgentHandle): Promise<void> {
+      const embedding = embeddingName(await embeddingOf(agentId))
+      await transact({ agentId, db }, async (transaction, outbox) => {
+        await forgetFailures(transaction)
+        await beginNext(transaction, outbox, embedding)
+      })
+    },
+  }
+}
+
+export type EmbeddingChanges = ReturnType<typeof createEmbeddingChanges>

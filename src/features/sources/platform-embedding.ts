@@ -1,0 +1,69 @@
+import type { Kysely } from 'kysely'
+import type { EmbeddingModel } from '#models/embeddings.ts'
+import { AppError } from '#platform/errors.ts'
+import type { Log } from '#platform/log.ts'
+import type { AgentDatabases } from '#storage/agent-databases.ts'
+import type { PlatformTables } from '#storage/tables.ts'
+import type { EmbeddingChanges } from './embedding-changes.ts'
+import { embeddingName } from './search/provider-space.ts'
+
+interface Needs {
+  platform: Kysely<PlatformTables>
+  agentDatabases: Pick<AgentDatabases, 'use'>
+  /** The embedding of agents that have chosen none; throws what keeps it from being had. */
+  platformEmbedding(): Promise<EmbeddingModel>
+  changes: Pick<EmbeddingChanges, 'follow'>
+  log: Log
+}
+
+const fact = 'embedding'
+
+/**
+ * At the start: tells an operator if documents can't be embedded, and looks through all agents where the platform's
+ * embedding is not the one that the last look was for. What ends that look is made up for by the next start.
+ */
+export async function followPlatformEmbedding(needs: Needs, signal: AbortSignal): Promise<void> {
+  const { platform, platformEmbedding, log } = needs
+  try {
+    const embedding = embeddingName(await platformEmbedding())
+    if ((await lastFollowed(platform)) === embedding) return
+    await followInAll(needs, signal)
+    signal.throwIfAborted()
+    await remember(platform, embedding)
+  } catch (error) {
+    if (signal.aborted) return
+    if (error instanceof AppError)
+      return log.warn(`Documents cannot be embedded by the configured model. ${error.message}`)
+    log.error({ err: error }, 'the agents were not told of the embedding model')
+  }
+}
+
+async function followInAll({ platform, agentDatabases, changes }: Needs, signal: AbortSignal): Promise<void> {
+  const agents = await platform.selectFrom('agents').select('id').orderBy('id').execute()
+  for (const { id } of agents) {
+    signal.throwIfAborted()
+    await agentDatabases
+      .use(id, agent => changes.follow(agent))
+      .catch(error => {
+        // It was deleted meanwhile.
+        if (!(error instanceof AppError && error.code === 'NOT_FOUND')) throw error
+      })
+  }
+}
+
+async function lastFollowed(platform: Kysely<PlatformTables>): Promise<string | undefined> {
+  const row = await platform
+    .selectFrom('platform_facts')
+    .select('value')
+    .where('name', '=', fact)
+    .executeTakeFirst()
+  return row?.value
+}
+
+async function remember(platform: Kysely<PlatformTables>, value: string): Promise<void> {
+  await platform
+    .insertInto('platform_facts')
+    .values({ name: fact, value })
+    .onConflict(conflict => conflict.column('name').doUpdateSet({ value }))
+    .execute()
+}

@@ -1,0 +1,86 @@
+/**
+ * By which embeddings the shown chunks of documents are found, and how that changes: a document keeps its old vectors until
+ * all of its chunks have new ones, and a single update then makes those the ones that count.
+ */
+import type { Kysely } from 'kysely'
+import { inTransaction } from '#platform/transaction.ts'
+import { prepareQuery } from '#storage/prepared-query.ts'
+import type { AgentTables } from '#storage/tables.ts'
+import type { Attempt, DocumentPlace } from './generations.ts'
+import { change, requireAttempt } from './generations.ts'
+
+type Database = Kysely<AgentTables>
+
+/** The names of all embeddings that shown chunks have, of the source if one is named; none where there are no chunks. */
+export async function shownEmbeddings(db: Database, sourceId: string | undefined): Promise<string[]> {
+  const rows =
+    sourceId === undefined
+      ? await selectOfAll(db, {})
+      : await selectShown(db).where('source_id', '=', sourceId).execute()
+  return rows.map(({ embedding }) => embedding)
+}
+
+const selectOfAll = prepareQuery((db: Database) => selectShown(db))
+
+function selectShown(db: Database) {
+  return db
+    .selectFrom('chunk_generations')
+    .select('embedding')
+    .distinct()
+    .orderBy('embedding')
+    .whereRef('first_sequence', '<=', 'last_sequence')
+}
+
+/** A document of the source whose shown chunks are found by another embedding than this. */
+export async function documentWithout(
+  db: Database,
+  sourceId: string,
+  embedding: string,
+): Promise<{ place: DocumentPlace; first: number; last: number } | undefined> {
+  const row = await db
+    .selectFrom('chunk_generations')
+    .select(['document', 'first_sequence', 'last_sequence'])
+    .where('source_id', '=', sourceId)
+    .where('embedding', '!=', embedding)
+    .whereRef('first_sequence', '<=', 'last_sequence')
+    .orderBy('document')
+    .limit(1)
+    .executeTakeFirst()
+  if (row === undefined) return undefined
+  const place = { sourceId, ...(row.document !== '' && { document: row.document }) }
+  return { place, first: Number(row.first_sequence), last: Number(row.last_sequence) }
+}
+
+/** Numbers of the source's documents with shown chunks: all of them, and those that are found by this embedding. */
+export async function countEmbedded(
+  db: Database,
+  sourceId: string,
+  embedding: string,
+): Promise<{ all: number; embedded: number }> {
+  const row = await db
+    .selectFrom('chunk_generations')
+    .where('source_id', '=', sourceId)
+    .whereRef('first_sequence', '<=', 'last_sequence')
+    .select(({ fn, eb }) => [
+      fn.countAll().as('shown'),
+      fn.count(eb.case().when('embedding', '=', embedding).then(1).end()).as('embedded'),
+    ])
+    .executeTakeFirstOrThrow()
+  return { all: Number(row.shown), embedded: Number(row.embedded) }
+}
+
+/** To be called once all shown chunks of the document have vectors of this embedding: from here on it is found by them. */
+export async function showEmbedding(db: Database, attempt: Attempt, embedding: string): Promise<void> {
+  const { sourceId, document } = attempt
+  await inTransaction(db, async transaction => {
+    await requireAttempt(transaction, attempt)
+    await change(transaction, attempt, { embedding })
+    if (document === undefined) return
+    await transaction
+      .updateTable('crawl_pages')
+      .set({ embedding })
+      .where('source_id', '=', sourceId)
+      .where('document', '=', document)
+      .execute()
+  })
+}

@@ -1,0 +1,117 @@
+/** What gives stored chunks the vectors of another embedding, and takes those of others away. For worker threads. */
+import type { Kysely, Transaction } from 'kysely'
+import { sql } from 'kysely'
+import { embedDocument } from '#models/builtin-embedding.ts'
+import type { SearchDatabase, Vector } from '#storage/search-engine.ts'
+import type { AgentTables } from '#storage/tables.ts'
+import { isTableOf } from '#storage/vector-space.ts'
+import { builtinSpace } from './builtin-space.ts'
+import type { Attempt, DocumentPlace } from './generations.ts'
+import { generationOf, generations, isShown, requireAttempt } from './generations.ts'
+import type { Embedded } from './index-writer.ts'
+import { indexedText } from './indexed-text.ts'
+import { spaceIdOf } from './provider-space.ts'
+import { inShortTransactions } from './short-transactions.ts'
+
+/** The shown chunks of a document behind this one that have no vector of the embedding. */
+export interface Unembedded extends DocumentPlace {
+  embedding: string
+  after: number
+  limit: number
+}
+
+export interface ChunkText {
+  sequence: number
+  content: string
+}
+
+export async function nextUnembedded(db: SearchDatabase, wanted: Unembedded): Promise<ChunkText[]> {
+  const rows = await selectUnembedded(db, wanted)
+  return rows.map(({ sequence, content }) => ({ sequence, content }))
+}
+
+async function selectUnembedded(
+  { db, engine }: SearchDatabase,
+  { embedding, after, limit, ...place }: Unembedded,
+) {
+  const tables = await engine.vectorTables(db)
+  let chunks = generationOf(db, place).where(isShown).where('sequence', '>', after)
+  for (const table of tables.filter(name => isTableOf(name, spaceIdOf(embedding))))
+    chunks = chunks.where('sequence', 'not in', sequencesOf(table))
+  const rows = await chunks
+    .select(['sequence', 'content', 'section'])
+    .orderBy('sequence')
+    .limit(limit)
+    .execute()
+  return rows.map(row => ({ ...row, sequence: Number(row.sequence) }))
+}
+
+/** Gives the chunks a provider's vectors. */
+export async function writeVectors(
+  database: SearchDatabase,
+  attempt: Attempt,
+  sequences: readonly number[],
+  { space, vectors }: Embedded,
+): Promise<void> {
+  const { db, engine } = database
+  await engine.createVectors(db, space)
+  const pairs = sequences.map((sequence, at) => ({ sequence, vector: vectors[at] }))
+  await inShortTransactions(placeOf(database, attempt), pairs, async (transaction, { sequence, vector }) => {
+    if (vector !== undefined) await engine.writeVector(transaction, space, sequence, vector)
+  })
+}
+
+/** Gives the next chunks built-in vectors. Undefined once all have been looked at, else the last one that was. */
+export async function embedNext(
+  database: SearchDatabase,
+  attempt: Attempt,
+  wanted: Unembedded,
+): Promise<number | undefined> {
+  const chunks = await selectUnembedded(database, wanted)
+  const embedded = chunks.flatMap(({ sequence, ...chunk }) => {
+    const vector: Vector | undefined = embedDocument(indexedText(chunk))
+    return vector === undefined ? [] : [{ sequence, vector }]
+  })
+  const sequences = embedded.map(({ sequence }) => sequence)
+  const vectors = embedded.map(({ vector }) => vector)
+  await writeVectors(database, attempt, sequences, { space: builtinSpace, vectors })
+  return chunks.at(-1)?.sequence
+}
+
+/** Removes all vectors of the source's shown chunks but those of this embedding. */
+export async function removeOtherVectors(
+  database: SearchDatabase,
+  attempt: Attempt,
+  embedding: string,
+): Promise<void> {
+  const { db, engine } = database
+  const tables = await engine.vectorTables(db)
+  for (const table of tables.filter(name => !isTableOf(name, spaceIdOf(embedding)))) {
+    const sequences = await sequencesIn(db, table, attempt.sourceId)
+    await inShortTransactions(placeOf(database, attempt), sequences, (transaction, sequence) =>
+      engine.removeVectors(transaction, [table], sequence),
+    )
+  }
+}
+
+async function sequencesIn(db: Kysely<AgentTables>, table: string, sourceId: string): Promise<number[]> {
+  const rows = await generations(db)
+    .where('chunks.source_id', '=', sourceId)
+    .where(isShown)
+    .where('sequence', 'in', sequencesOf(table))
+    .select('sequence')
+    .execute()
+  return rows.map(row => Number(row.sequence))
+}
+
+function sequencesOf(table: string) {
+  return sql<number>`(select sequence from ${sql.table(table)})`
+}
+
+function placeOf({ db, engine }: SearchDatabase, attempt: Attempt) {
+  return {
+    db,
+    singleWriter: engine.singleWriter,
+    begin: (transaction: Transaction<AgentTables>) => requireAttempt(transaction, attempt),
+  }
+}

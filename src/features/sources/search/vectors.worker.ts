@@ -1,0 +1,39 @@
+/** What runs in a thread of the worker pool; the other side is `new-vectors.ts`. */
+import { withAgentDatabase } from './agent-database.ts'
+import type { SourceTask } from './index.worker.ts'
+import type { Embedded } from './index-writer.ts'
+import type { ChunkText, Unembedded } from './vector-writer.ts'
+import { embedNext, nextUnembedded, removeOtherVectors, writeVectors } from './vector-writer.ts'
+
+export type PartTask = SourceTask & Unembedded
+
+export interface WriteTask extends SourceTask {
+  sequences: readonly number[]
+  embedded: Embedded
+}
+
+export interface RemovalTask extends SourceTask {
+  /** The one whose vectors stay. */
+  embedding: string
+}
+
+export function next({ databasePath, ...wanted }: PartTask): Promise<ChunkText[]> {
+  return withAgentDatabase(databasePath, { readOnly: true }, db => nextUnembedded(db, wanted))
+}
+
+export function write({ databasePath, sequences, embedded, ...attempt }: WriteTask): Promise<void> {
+  return withAgentDatabase(databasePath, { readOnly: false }, db =>
+    writeVectors(db, attempt, sequences, embedded),
+  )
+}
+
+/** @returns undefined once all chunks have been looked at, else the last one that was. */
+export function embed({ databasePath, ...task }: PartTask): Promise<number | undefined> {
+  return withAgentDatabase(databasePath, { readOnly: false }, db => embedNext(db, task, task))
+}
+
+export function removeOthers({ databasePath, embedding, ...attempt }: RemovalTask): Promise<void> {
+  return withAgentDatabase(databasePath, { readOnly: false }, db =>
+    removeOtherVectors(db, attempt, embedding),
+  )
+}

@@ -1,0 +1,81 @@
+import { AppError, invalid } from '#platform/errors.ts'
+import { builtinEmbedding } from './builtin-embedding.ts'
+import type { Timing } from './call-with-retry.ts'
+import type { EmbeddingModel, RemoteEmbeddingProvider, TextEmbeddingModel } from './embeddings.ts'
+import { defaultEmbeddingModelOf, remoteEmbeddingModel } from './embeddings.ts'
+import type { LocalEmbeddings } from './local/local-embeddings.ts'
+import type { AgentChoice, EmbeddingProvider, ModelConfiguration } from './model-configuration.ts'
+import { embeddingProviders } from './model-configuration.ts'
+import { chooseOne, modelIdForm, unknownModel } from './model-refusals.ts'
+import type { Endpoint } from './provider.ts'
+
+interface Needs {
+  configuration: ModelConfiguration
+  /** Absent where the operator has no model on this machine. */
+  local: LocalEmbeddings | undefined
+  /** Throws MODEL_NOT_CONFIGURED for a provider without credentials. */
+  endpointFor(provider: RemoteEmbeddingProvider, agent: AgentChoice): Endpoint
+  timing: Timing | undefined
+}
+
+/** Which model embeds, by what agent and platform have chosen; the contract stands in `models.ts`. */
+export function createEmbeddingChoice({ configuration, local, endpointFor, timing }: Needs) {
+  /** An agent may choose that there is one, never which: its settings must not name folders of the machine. */
+  async function localModel({ settings: { embedding_model } }: AgentChoice): Promise<TextEmbeddingModel> {
+    if (local === undefined)
+      throw new AppError(
+        'MODEL_NOT_CONFIGURED',
+        'There is no local embedding model: set EMBEDDING_PROVIDER to local, and EMBEDDING_MODEL to its folder, on the server.',
+      )
+    if (embedding_model !== undefined)
+      throw invalid(
+        'embedding_model',
+        "cannot be chosen with the local provider, whose model is the server's: set it to null",
+      )
+    return await local.model()
+  }
+
+  async function remoteModel(provider: RemoteEmbeddingProvider, id: string, agent: AgentChoice) {
+    const endpoint = endpointFor(provider, agent)
+    if (!modelIdForm.test(id)) throw unknownModel(provider)
+    return await remoteEmbeddingModel(provider, id, endpoint, timing)
+  }
+
+  return {
+    async embedding(agent: AgentChoice): Promise<EmbeddingModel> {
+      const { embedding_provider, embedding_model } = agent.settings
+      const provider = embeddingProvider(embedding_provider ?? configuration.embeddingProvider)
+      if (provider === 'builtin') return { provider, id: builtinEmbedding.id }
+      if (provider === 'local') return await localModel(agent)
+      const platform = embedding_provider === undefined || provider === configuration.embeddingProvider
+      const id = embedding_model ?? (platform ? configuration.embeddingModel : undefined)
+      const chosen = id ?? defaultEmbeddingModelOf(provider)
+      if (chosen !== undefined) return await remoteModel(provider, chosen, agent)
+      // What has no credentials is told of first.
+      endpointFor(provider, agent)
+      throw chooseOne(provider, 'embedding_model', 'EMBEDDING_MODEL')
+    },
+
+    async embeddingNamed(
+      agent: AgentChoice,
+      { provider: name, id }: { provider: string; id: string },
+    ): Promise<EmbeddingModel> {
+      const provider = embeddingProvider(name)
+      if (provider === 'builtin') return { provider, id }
+      if (provider !== 'local') return await remoteModel(provider, id, agent)
+      const model = await local?.model()
+      if (model?.id === id) return model
+      throw new AppError(
+        'MODEL_NOT_CONFIGURED',
+        'The local model that has embedded this is not there any more.',
+      )
+    },
+  }
+}
+
+function embeddingProvider(name: string): EmbeddingProvider {
+  const provider = embeddingProviders.find(known => known === name)
+  if (provider === undefined)
+    throw invalid('embedding_provider', `must be one of ${embeddingProviders.join(', ')}`)
+  return provider
+}

@@ -1,0 +1,79 @@
+import { AppError } from '#platform/errors.ts'
+import type { WorkerPool } from '#platform/workers/worker-pool.ts'
+import { WorkerCrashed, WorkerTimeout } from '#platform/workers/worker-pool.ts'
+import type { TextEmbeddingModel } from '../embeddings.ts'
+import type { Answer, EmbedTask } from './local-embedding.worker.ts'
+
+export interface LocalEmbeddings {
+  /** The model in the operator's folder. Throws MODEL_NOT_CONFIGURED with what the operator has to do. */
+  model(): Promise<TextEmbeddingModel>
+}
+
+interface Needs {
+  /** Of one thread, which holds the model. */
+  workers: WorkerPool
+  folder: string
+}
+
+const file = new URL('./local-embedding.worker.ts', import.meta.url)
+/** Few, so that a question waits for a moment only while documents are embedded. */
+const textsPerTask = 16
+/** Loading the largest models, or a task on the slowest machines. */
+const timeoutMs = 180_000
+
+/** Runs a model of the operator's in a thread: the only one, whoever asks, since no agent may name a folder. */
+export function createLocalEmbeddings({ workers, folder }: Needs): LocalEmbeddings {
+  let identified: Promise<string> | undefined
+
+  async function run<Value>(name: string, argument: unknown): Promise<Value> {
+    const answer = await workers.run<Answer<Value>>({ file, name, argument, timeoutMs }).catch(error => {
+      throw error instanceof AppError
+        ? error
+        : new AppError('MODEL_ERROR', failureOf(error), { cause: error })
+    })
+    if ('problem' in answer) throw new AppError('MODEL_NOT_CONFIGURED', answer.problem)
+    return answer.value
+  }
+
+  /** What goes wrong is not kept: it may have been put right when the next one asks. */
+  function identify(): Promise<string> {
+    identified ??= run<string>('identify', folder).catch(error => {
+      identified = undefined
+      throw error
+    })
+    return identified
+  }
+
+  async function embedSome(id: string, texts: readonly string[], purpose: 'document' | 'query') {
+    const argument: EmbedTask = { folder, id, texts, purpose }
+    const vectors = await run<Float32Array[] | undefined>('embed', argument)
+    if (vectors !== undefined) return vectors
+    identified = undefined
+    throw new AppError('MODEL_ERROR', 'The local embedding model was replaced by another one; try again.')
+  }
+
+  return {
+    async model() {
+      const id = await identify()
+      return {
+        provider: 'local',
+        id,
+        async embed(texts, { signal, purpose }) {
+          const vectors: Float32Array[] = []
+          for (let start = 0; start < texts.length; start += textsPerTask) {
+            // The thread is not told: to end its work would be to end it, and the model would have to be loaded again.
+            signal?.throwIfAborted()
+            vectors.push(...(await embedSome(id, texts.slice(start, start + textsPerTask), purpose)))
+          }
+          return vectors
+        },
+      }
+    },
+  }
+}
+
+function failureOf(error: unknown): string {
+  if (error instanceof WorkerTimeout) return 'The local embedding model takes too long.'
+  if (error instanceof WorkerCrashed) return 'The local embedding model takes too much memory.'
+  return 'The local embedding model failed; the log of the server tells more.'
+}

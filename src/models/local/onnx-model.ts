@@ -1,0 +1,149 @@
+/** One model in the memory of this thread. */
+import { availableParallelism } from 'node:os'
+import { LocalModelProblem } from './local-model-problem.ts'
+import type { ModelFolder } from './model-folder.ts'
+import { readModelFolder } from './model-folder.ts'
+import type { Output } from './pooling.ts'
+import { isOutput, vectorsOf } from './pooling.ts'
+import type { Runtime, Session, Tokenizer } from './runtime.ts'
+import { loadRuntime } from './runtime.ts'
+
+export type Purpose = 'document' | 'query'
+
+export interface OnnxModel {
+  id: string
+  /** One vector of length 1 a text, in order. */
+  embed(texts: readonly string[], purpose: Purpose): Promise<Float32Array[]>
+}
+
+interface Parts {
+  folder: ModelFolder
+  runtime: Runtime
+  session: Session
+  tokenizer: Tokenizer
+}
+
+/** Tokens in one run of the model, those that fill up shorter texts included: what bounds the memory that it takes. */
+const tokensPerRun = 4_096
+/** Far more than a token has as a rule: the rest of a longer text is not even looked at. */
+const charactersPerToken = 16
+
+/** @throws LocalModelProblem */
+export async function openModel(path: string): Promise<OnnxModel> {
+  const folder = await readModelFolder(path)
+  const runtime = await loadRuntime(path)
+  const tokenizer = tokenizerOf(folder, runtime)
+  const session = await sessionOf(folder, runtime)
+  const parts = { folder, runtime, session, tokenizer }
+  const model = {
+    id: folder.id,
+    embed: (texts: readonly string[], purpose: Purpose) => embed(parts, texts, purpose),
+  }
+  // What is wrong with it is told at once.
+  await model.embed(['a'], 'query')
+  return model
+}
+
+function tokenizerOf(folder: ModelFolder, { tokenizers }: Runtime): Tokenizer {
+  try {
+    return new tokenizers.Tokenizer(folder.tokenizer, folder.tokenizerConfiguration)
+  } catch (error) {
+    throw new LocalModelProblem(`The tokenizer.json of the local embedding model cannot be used: ${error}`)
+  }
+}
+
+async function sessionOf({ modelFile }: ModelFolder, { onnx }: Runtime): Promise<Session> {
+  // Half of the processors, so that answers are not held up while documents are embedded.
+  const threads = Math.max(1, Math.floor(availableParallelism() / 2))
+  const options = { executionProviders: ['cpu'], intraOpNumThreads: threads, interOpNumThreads: 1 }
+  try {
+    return await onnx.InferenceSession.create(modelFile, options)
+  } catch (error) {
+    throw new LocalModelProblem(`The ONNX file of the local embedding model cannot be loaded: ${error}`)
+  }
+}
+
+async function embed(parts: Parts, texts: readonly string[], purpose: Purpose): Promise<Float32Array[]> {
+  const prefix = parts.folder.prefixes[purpose]
+  const tokens = texts.map(text => tokensOf(parts, prefix + text))
+  // Texts of like length together, since all of a run are filled up to the longest.
+  const order = tokens
+    .map((_, index) => index)
+    .sort((one, other) => lengthAt(tokens, one) - lengthAt(tokens, other))
+  const vectors: Float32Array[] = []
+  for (const run of runsOf(order, index => lengthAt(tokens, index))) {
+    const found = await runModel(
+      parts,
+      run.map(index => tokens[index] ?? []),
+    )
+    run.forEach((index, at) => {
+      vectors[index] = found[at] ?? new Float32Array()
+    })
+  }
+  return vectors
+}
+
+function lengthAt(tokens: readonly number[][], index: number): number {
+  return tokens[index]?.length ?? 0
+}
+
+/** Indexes in the order of their lengths, as many together as fit into one run. */
+export function runsOf(order: readonly number[], lengthOf: (index: number) => number): number[][] {
+  const runs: number[][] = []
+  for (const index of order) {
+    const current = runs.at(-1)
+    if (current !== undefined && (current.length + 1) * lengthOf(index) <= tokensPerRun) current.push(index)
+    else runs.push([index])
+  }
+  return runs
+}
+
+/** At most as many as the model takes; what ends every text ends a shortened one, too. */
+function tokensOf({ folder: { maxTokens }, tokenizer }: Parts, text: string): number[] {
+  const { ids } = tokenizer.encode(text.slice(0, maxTokens * charactersPerToken))
+  const [last] = tokenizer.encode('').ids.slice(-1)
+  if (ids.length <= maxTokens) return ids
+  const isMarked = last !== undefined && ids.at(-1) === last
+  return isMarked ? [...ids.slice(0, maxTokens - 1), last] : ids.slice(0, maxTokens)
+}
+
+async function runModel(
+  { folder, runtime, session }: Parts,
+  batch: readonly number[][],
+): Promise<Float32Array[]> {
+  const length = Math.max(1, ...batch.map(tokens => tokens.length))
+  const dims = [batch.length, length]
+  const inputs: Record<string, unknown> = {}
+  for (const name of session.inputNames) {
+    const valueAt = inputValues.get(name)
+    if (valueAt === undefined)
+      throw new LocalModelProblem(
+        `The local embedding model asks for the input "${name}", which is not known here: choose a model that embeds sentences.`,
+      )
+    const values = batch.flatMap(tokens =>
+      Array.from({ length }, (_, at) => valueAt(tokens, at, folder.paddingId)),
+    )
+    inputs[name] = new runtime.onnx.Tensor('int64', BigInt64Array.from(values, BigInt), dims)
+  }
+  const lengths = batch.map(tokens => tokens.length)
+  return vectorsOf(outputOf(session, await session.run(inputs)), lengths, folder.pooling)
+}
+
+const inputValues = new Map<string, (tokens: readonly number[], at: number, padding: number) => number>([
+  ['input_ids', (tokens, at, padding) => tokens[at] ?? padding],
+  ['attention_mask', (tokens, at) => (at < tokens.length ? 1 : 0)],
+  ['token_type_ids', () => 0],
+  ['position_ids', (_, at) => at],
+])
+
+/** The one that is a vector for each text already, or else that with a vector for each token. */
+function outputOf({ outputNames }: Session, outputs: Record<string, unknown>): Output {
+  const name = ['sentence_embedding', 'last_hidden_state', 'token_embeddings'].find(known =>
+    outputNames.includes(known),
+  )
+  const output = outputs[name ?? outputNames[0] ?? '']
+  if (isOutput(output)) return output
+  throw new LocalModelProblem(
+    'The local embedding model gives no vectors of 32-bit floats: choose another variant of it, such as the whole or the 8-bit one.',
+  )
+}

@@ -1,0 +1,102 @@
+/**
+ * The packages that run a model on this machine. They are large and most operators need none, so that they are no
+ * dependencies of the service: whoever has a model installs them, and they are looked for when it is loaded.
+ */
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { LocalModelProblem } from './local-model-problem.ts'
+
+/** What is used of `onnxruntime-node`. */
+export interface OnnxRuntime {
+  InferenceSession: { create(path: string, options: Record<string, unknown>): Promise<Session> }
+  Tensor: new (type: string, data: BigInt64Array | Int32Array, dims: readonly number[]) => unknown
+}
+
+export interface Session {
+  readonly inputNames: readonly string[]
+  readonly outputNames: readonly string[]
+  run(inputs: Record<string, unknown>): Promise<Record<string, unknown>>
+}
+
+/** What is used of `@huggingface/tokenizers`. */
+export interface TokenizerPackage {
+  Tokenizer: new (tokenizer: object, configuration: object) => Tokenizer
+}
+
+export interface Tokenizer {
+  encode(text: string): { ids: number[] }
+}
+
+export interface Runtime {
+  onnx: OnnxRuntime
+  tokenizers: TokenizerPackage
+}
+
+const onnxPackage = 'onnxruntime-node'
+const tokenizerPackage = '@huggingface/tokenizers'
+
+/** Looks beside the model first, in `node_modules` of its folder and those above it, and then where the service itself is installed. */
+export async function loadRuntime(folder: string): Promise<Runtime> {
+  const [onnx, tokenizers] = await Promise.all([load(folder, onnxPackage), load(folder, tokenizerPackage)])
+  const missing = [onnx, tokenizers].flatMap(found => ('missing' in found ? [found.missing] : []))
+  if (missing.length > 0)
+    throw new LocalModelProblem(
+      `The local embedding model needs packages that are not installed on the server. Run "npm install ${missing.join(' ')}" in the model's folder, or in the one that the service is installed in.`,
+    )
+  return {
+    onnx: exportsOf(onnx, onnxPackage, isOnnxRuntime),
+    tokenizers: exportsOf(tokenizers, tokenizerPackage, isTokenizerPackage),
+  }
+}
+
+type Loaded = { missing: string } | { exports: unknown }
+
+async function load(folder: string, name: string): Promise<Loaded> {
+  const path = resolve(join(folder, 'model'), name) ?? resolve(import.meta.filename, name)
+  if (path === undefined) return { missing: name }
+  try {
+    return { exports: await import(pathToFileURL(path).href) }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new LocalModelProblem(`The package ${name} cannot be loaded on the server: ${reason}`)
+  }
+}
+
+/** The file that a module at `from` would get. */
+function resolve(from: string, name: string): string | undefined {
+  try {
+    return createRequire(from).resolve(name)
+  } catch {
+    return undefined
+  }
+}
+
+/** Of packages in the older form the exports stand in `default`. */
+function exportsOf<Exports>(
+  loaded: Loaded,
+  name: string,
+  isRight: (value: unknown) => value is Exports,
+): Exports {
+  const found = 'exports' in loaded ? loaded.exports : undefined
+  if (isRight(found)) return found
+  if (isObject(found) && isRight(found.default)) return found.default
+  throw new LocalModelProblem(
+    `The package ${name} on the server is of a version that cannot be used: install the latest one.`,
+  )
+}
+
+function isOnnxRuntime(value: unknown): value is OnnxRuntime {
+  if (!isObject(value)) return false
+  const { InferenceSession: session, Tensor: tensor } = value
+  const hasCreate = (typeof session === 'function' || isObject(session)) && 'create' in session
+  return hasCreate && typeof tensor === 'function'
+}
+
+function isTokenizerPackage(value: unknown): value is TokenizerPackage {
+  return isObject(value) && typeof value.Tokenizer === 'function'
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}

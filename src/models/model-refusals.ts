@@ -1,0 +1,20 @@
+import { AppError } from '#platform/errors.ts'
+import type { Provider } from './provider.ts'
+
+/** Ids that can stand in a body, a path and a log line; whether there is such a model only the provider knows. */
+export const modelIdForm = /^(?!.*\.\.)[^\p{Cc}?#%\\]{1,200}$/u
+
+export function unknownModel(provider: Provider, modelId?: string): AppError {
+  const model = modelId === undefined ? 'a model of that name' : `the model "${modelId.slice(0, 200)}"`
+  return new AppError(
+    'MODEL_UNKNOWN',
+    `The provider "${provider}" does not have ${model}: choose one that chat/models lists.`,
+  )
+}
+
+export function chooseOne(provider: Provider, setting: string, variable: string): AppError {
+  return new AppError(
+    'MODEL_NOT_CONFIGURED',
+    `The provider "${provider}" names no model of its own: set ${setting} in the agent's settings, or ${variable} on the server.`,
+  )
+}
