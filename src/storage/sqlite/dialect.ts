@@ -21,19 +21,31 @@ export interface SqliteDialectOptions {
   patience?: number
   /** Called for each second that a statement has waited for the others. */
   onBlocked?(): void
+  /** What was prepared for `database` before. */
+  prepared?: PreparedStatements
+  /** Called when the Kysely instance is destroyed; without it `database` is closed then. */
+  onDestroy?(): void
 }
 
+export type PreparedStatements = LRUCache<string, Prepared>
+
 const statementsKept = 64
+
+export function createPreparedStatements(): PreparedStatements {
+  return new LRUCache<string, Prepared>({ max: statementsKept })
+}
 
 /** The dialect owns `database` from here on: destroying the Kysely instance closes it. */
 export function createSqliteDialect({
   database,
   patience = 10_000,
   onBlocked,
+  prepared = createPreparedStatements(),
+  onDestroy = () => closeOnce(database),
 }: SqliteDialectOptions): Dialect {
   const whenFree: WhenFree = attempt => tryUntilFree(attempt, patience, onBlocked)
   return {
-    createDriver: () => createDriver(database, whenFree),
+    createDriver: () => createDriver(database, { whenFree, prepared, onDestroy }),
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createAdapter: () => adapter,
     createIntrospector: db => new SqliteIntrospector(db),
@@ -53,8 +65,14 @@ const adapter = new TransactionalSqliteAdapter()
 /** Runs the attempt again until no other connection is in its way. */
 type WhenFree = <Result>(attempt: () => Result) => Promise<Result>
 
-function createDriver(database: DatabaseSync, whenFree: WhenFree): Driver {
-  const connection = createConnection(database, whenFree)
+interface DriverOptions {
+  whenFree: WhenFree
+  prepared: PreparedStatements
+  onDestroy(): void
+}
+
+function createDriver(database: DatabaseSync, { whenFree, prepared, onDestroy }: DriverOptions): Driver {
+  const connection = createConnection(database, whenFree, prepared)
   const run = (sql: string) => whenFree(() => database.exec(sql))
   // After some errors (disk full, input/output) SQLite has already rolled back by itself.
   const rollback = async () => {
@@ -70,10 +88,12 @@ function createDriver(database: DatabaseSync, whenFree: WhenFree): Driver {
     rollbackToSavepoint: async (_connection, name) => database.exec(`rollback to ${quoted(name)}`),
     releaseSavepoint: async (_connection, name) => database.exec(`release ${quoted(name)}`),
     releaseConnection: rollback,
-    destroy: async () => {
-      if (database.isOpen) database.close()
-    },
+    destroy: async () => onDestroy(),
   }
+}
+
+function closeOnce(database: DatabaseSync): void {
+  if (database.isOpen) database.close()
 }
 
 /** A writer takes the write lock at once: one that upgrades later can fail in the middle and never succeed by waiting. */
@@ -90,9 +110,11 @@ interface Prepared {
   returnsRows: boolean
 }
 
-function createConnection(database: DatabaseSync, whenFree: WhenFree): DatabaseConnection {
-  const cache = new LRUCache<string, Prepared>({ max: statementsKept })
-
+function createConnection(
+  database: DatabaseSync,
+  whenFree: WhenFree,
+  cache: PreparedStatements,
+): DatabaseConnection {
   function prepare(sql: string): Prepared {
     const cached = cache.get(sql)
     if (cached !== undefined) return cached

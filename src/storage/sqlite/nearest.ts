@@ -4,6 +4,7 @@ import { similarityTo } from '../exact-similarity.ts'
 import type { Found, NearestQuery, VectorSpace } from '../search-engine.ts'
 import { checkDimensions, hasDirection, vectorTableName } from '../vector-space.ts'
 import { readSketches } from './kept-sketches.ts'
+import { memberOf, readSelection } from './selection.ts'
 import { createScan, exactLooks } from './sketches.ts'
 import { sketchesOf, vectorTables } from './vectors.ts'
 
@@ -34,28 +35,11 @@ async function worthALook(
   space: VectorSpace,
   query: NearestQuery,
 ): Promise<readonly number[]> {
-  const chosen = await selected(db, query)
+  const chosen = query.within && (await readSelection(db, query.within))
   if (chosen !== undefined && chosen.length <= exactLooks(chosen.length)) return chosen
   const { total, blocks } = await readSketches(db, sketchesOf(vectorTableName(space)))
   const scan = createScan(space, query, Math.min(total, chosen?.length ?? total))
   const counts = chosen && memberOf(chosen)
   for await (const some of blocks) for (const block of some) scan.add(block, counts)
   return scan.nearest()
-}
-
-/** As one value, since a row for each takes several times as long. */
-async function selected(db: QueryExecutorProvider, { within }: NearestQuery): Promise<number[] | undefined> {
-  if (within === undefined) return undefined
-  const { rows } = await sql<{ sequences: string }>`
-    select json_group_array(chosen.sequence) as sequences from (
-      with selection (sequence) as ${within} select sequence from selection
-    ) as chosen`.execute(db)
-  return JSON.parse(rows[0]?.sequences ?? '[]') as number[]
-}
-
-/** Sequences are numbers in a row, so that marks take less than a set. */
-function memberOf(sequences: readonly number[]): (sequence: number) => boolean {
-  const marks = new Uint8Array(sequences.reduce((most, sequence) => Math.max(most, sequence), 0) + 1)
-  for (const sequence of sequences) marks[sequence] = 1
-  return sequence => marks[sequence] === 1
 }
