@@ -3,6 +3,15 @@
  * up to. `sums` holds 256 sums for each byte.
  */
 export function sumsOf(values: Float32Array): Float32Array {
+  const sums = made.get(values) ?? makeSums(values)
+  made.set(values, sums)
+  return sums
+}
+
+/** The tables are larger than what else a search needs, and wanted for estimates and for exact looks. */
+const made = new WeakMap<Float32Array, Float32Array>()
+
+function makeSums(values: Float32Array): Float32Array {
   const sums = new Float32Array((values.length / 8) * 256)
   for (let byte = 0; byte < values.length / 8; byte += 1) {
     const table = byte << 8

@@ -12,20 +12,22 @@ export interface OpenOptions {
    * Without it a locked database is reported at once and the dialect waits without blocking.
    */
   busyTimeout?: number
+  /** Kibibytes of pages kept. */
+  cacheSize?: number
 }
 
 /** A file may come from a backup or a stranger: `trusted_schema` and `cell_size_check` keep a crafted one from harm. */
 const guards = 'pragma trusted_schema = off; pragma cell_size_check = on;'
 
-/** Kibibytes of pages kept per connection: many agents are open at once, and the system caches files as well. */
-const cacheSize = 1024
+/** Small, as many agents are open at once, and the system caches files as well. */
+const defaultCacheSize = 1024
 
 /** Bytes to which the write-ahead log is cut back after a large transaction. */
 const logSizeLimit = 4 * 1024 * 1024
 
 /** Opens a database file, made where there is none; its folder must exist. */
 export function openDatabase(path: string, options: OpenOptions): DatabaseSync {
-  const { synchronous, readOnly = false, busyTimeout = 0 } = options
+  const { synchronous, readOnly = false, busyTimeout = 0, cacheSize = defaultCacheSize } = options
   const database = new DatabaseSync(path, {
     readOnly,
     timeout: busyTimeout,

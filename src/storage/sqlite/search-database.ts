@@ -6,6 +6,7 @@ import type { AgentTables } from '../tables.ts'
 import type { PreparedStatements } from './dialect.ts'
 import { createPreparedStatements, createSqliteDialect } from './dialect.ts'
 import { onceIdle } from './once-idle.ts'
+import type { OpenOptions } from './open.ts'
 import { openDatabase } from './open.ts'
 import { tryUntilFree } from './retry.ts'
 import { searchEngine } from './search-engine.ts'
@@ -22,7 +23,9 @@ interface Reader {
 
 /** By path, the last used one at the end: opening and preparing anew takes longer than most searches. */
 const readers = new Map<string, Reader>()
-const readersKept = 4
+const readersKept = 3
+/** Kibibytes: a search looks at some hundred places of its file. */
+const readerCache = 8 * 1024
 const inUse = onceIdle(() => closeAllBut(0))
 
 /**
@@ -35,7 +38,7 @@ export async function openSearchDatabase(
 ): Promise<SearchDatabase> {
   const dialect = readOnly
     ? await openReader(path)
-    : createSqliteDialect({ database: await open(path, { readOnly, busyTimeout: 0 }) })
+    : createSqliteDialect({ database: await open(path, {}) })
   return { db: new Kysely<AgentTables>({ dialect }), engine: searchEngine }
 }
 
@@ -53,11 +56,11 @@ async function newReader(path: string): Promise<Reader> {
   // Before, so that a file that is put in the place of another one meanwhile is not taken for it later.
   const file = fileAt(path)
   // Inside its transaction a reader can't try again, so SQLite waits for it; a writer waits before its transaction.
-  const database = await open(path, { readOnly: true, busyTimeout: patience })
+  const database = await open(path, { readOnly: true, busyTimeout: patience, cacheSize: readerCache })
   return { database, prepared: createPreparedStatements(), file }
 }
 
-function open(path: string, options: { readOnly: boolean; busyTimeout: number }): Promise<DatabaseSync> {
+function open(path: string, options: Omit<OpenOptions, 'synchronous'>): Promise<DatabaseSync> {
   return tryUntilFree(() => openDatabase(path, { ...options, synchronous: 'normal' }), patience)
 }
 

@@ -20,16 +20,13 @@ export function sketchOf({ form }: Pick<VectorSpace, 'form'>, vector: Vector): U
   return sketch
 }
 
-/** So that an entry of zeros is no sketch; a query has this bit as well. */
+/** So that an entry of zeros is no sketch; a query has this bit as well, and its value adds the same to all estimates. */
 const presence = 1
 
-/** What each bit of a sketch counts for: the estimate of the similarity is the sum of these, each with its bit's sign. */
+/** What each bit counts for: the estimate of the similarity is the sum of these, each with its bit's sign. */
 function bitValues({ form }: VectorSpace, { vector, values }: NearestQuery): Float32Array {
-  const counted = new Float32Array(sketchBits)
-  if (form === 'floats') counted.set(rotated(vector))
-  else counted.set((values ?? signsOf(vector)).subarray(0, sketchBits))
-  counted[0] = 0
-  return counted
+  if (form === 'floats') return rotated(vector)
+  return values ?? signsOf(vector)
 }
 
 function signsOf(bits: Vector): Float32Array {
@@ -81,9 +78,9 @@ export const exactLooks = (total: number) => Math.max(300, 1.3 * Math.sqrt(total
  */
 export function createScan(space: VectorSpace, query: NearestQuery, total: number) {
   const values = bitValues(space, query)
-  const asked = sketchOf({ form: 'bits' }, signBits(values))
-  const words = wordsOf(asked)
+  const words = wordsOf(sketchOf({ form: 'bits' }, signBits(values)))
   const sums = sumsOf(values)
+  const bytes = Math.min(sketchBytes, values.length / 8)
   const wanted = Math.max(2 * query.limit, exactLooks(total))
   const passing = Math.min(total, Math.max(wanted, byFirstWords(total)))
   const first = createCut(passing / total)
@@ -101,7 +98,7 @@ export function createScan(space: VectorSpace, query: NearestQuery, total: numbe
         if (!first.lets(begin)) continue
         if (!second.lets(begin + differing(words, stored, at, firstWords, allWords))) continue
         sequences.push(sequence)
-        estimates.push(sumOf(sums, sketches, at * 4, 0, sketchBytes))
+        estimates.push(sumOf(sums, sketches, at * 4, 0, bytes))
       }
     },
 
