@@ -17,7 +17,7 @@ export const blockBytes = sketchesPerBlock * sketchBytes
 export const noBlock = -1
 
 /** Bytes of sketches that a thread keeps; those beyond are read anew by each search. */
-const mostBytes = 32 * 1024 * 1024
+export const mostBytes = 32 * 1024 * 1024
 /** Rows that are held at a time of those that are not kept. */
 const blocksAtOnce = 64
 
@@ -82,7 +82,7 @@ async function updated(
   let { last, isWhole } = known
   if (!isWhole) return { blocks, seen: newest, last, isWhole }
   isWhole = false
-  while (!isWhole && bytesOf(blocks) < mostBytes) {
+  while (!isWhole && bytesOf(blocks) + blocksAtOnce * blockBytes <= mostBytes) {
     const next = await nextBlocks(db, table, last)
     for (const row of next) keep(blocks, row)
     last = next.at(-1)?.block ?? last

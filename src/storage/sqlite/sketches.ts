@@ -83,8 +83,8 @@ export function createScan(space: VectorSpace, query: NearestQuery, total: numbe
   const bytes = Math.min(sketchBytes, values.length / 8)
   const wanted = Math.max(2 * query.limit, exactLooks(total))
   const passing = Math.min(total, Math.max(wanted, byFirstWords(total)))
-  const first = createCut(passing / total)
-  const second = createCut(Math.max(wanted, byAllWords(total)) / passing)
+  const first = createCut(wanted, passing / total)
+  const second = createCut(wanted, byAllWords(total) / passing)
   const sequences: number[] = []
   const estimates: number[] = []
 
@@ -131,8 +131,8 @@ function signBits(values: Float32Array): Uint8Array {
   return bits
 }
 
-/** Lets pass what belongs to this share of the least distances so far. */
-function createCut(share: number) {
+/** Lets pass what belongs to so many or to this share of the least distances so far, whichever is more. */
+function createCut(least: number, share: number) {
   const counts = new Uint32Array(sketchBits + 1)
   let total = 0
   let most = -1
@@ -142,7 +142,7 @@ function createCut(share: number) {
       counts[distance] = (counts[distance] ?? 0) + 1
       total += 1
       if (distance <= most) within += 1
-      const room = total * share
+      const room = Math.max(least, total * share)
       while (most < sketchBits && within < room) within += counts[++most] ?? 0
       while (most >= 0 && within - (counts[most] ?? 0) >= room) within -= counts[most--] ?? 0
       return distance <= most
