@@ -52,5 +52,7 @@ test('a connection serves one reader at a time', async () => {
 })
 
 test('a file that is not there can not be read', async () => {
-  await expect(openSearchDatabase(join(temporaryDirectory(), 'none.db'), { readOnly: true })).rejects.toThrow()
+  await expect(
+    openSearchDatabase(join(temporaryDirectory(), 'none.db'), { readOnly: true }),
+  ).rejects.toThrow()
 })

@@ -36,9 +36,7 @@ export async function openSearchDatabase(
   path: string,
   { readOnly }: { readOnly: boolean },
 ): Promise<SearchDatabase> {
-  const dialect = readOnly
-    ? await openReader(path)
-    : createSqliteDialect({ database: await open(path, {}) })
+  const dialect = readOnly ? await openReader(path) : createSqliteDialect({ database: await open(path, {}) })
   return { db: new Kysely<AgentTables>({ dialect }), engine: searchEngine }
 }
 
