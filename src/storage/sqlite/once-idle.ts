@@ -10,6 +10,8 @@ export function onceIdle(letGo: () => void): () => void {
       timer = setTimeout(() => {
         timer = undefined
         letGo()
+        // A thread that only waits would never collect it by itself; `npm start` says that it may be told to.
+        void globalThis.gc?.({ type: 'major', execution: 'async' })
       }, idleMs).unref()
   }
 }

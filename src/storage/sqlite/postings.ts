@@ -17,8 +17,8 @@ export interface Postings {
 
 /** Of all terms of all indexes: 16 MiB. */
 const mostRemembered = 2 * 1024 * 1024
-/** Entries that a search reads at most: they take longer than to have the index rank the chunks, and are for later ones. */
-const mostRead = 100_000
+/** Entries that a search reads at most: with more of them, it is quicker to have the index rank the chunks. */
+const mostRead = 10_000
 
 const remembered = new LRUCache<string, Postings>({
   maxSize: mostRemembered,
