@@ -1,4 +1,5 @@
 import { sumOf, sumsOf } from './bit-sums.ts'
+import { differing, wordsOf } from './differing-bits.ts'
 import type { NearestQuery, Vector, VectorSpace } from './search-engine.ts'
 import { similarityOf } from './vector-space.ts'
 
@@ -13,7 +14,7 @@ export function similarityTo(
   }
   if (values !== undefined) return similarityToValues(values)
   const wanted = wordsOf(vector)
-  return stored => similarityOf(space, differing(wanted, wordsOf(stored)))
+  return stored => similarityOf(space, differing(wanted, wordsOf(stored), 0, 0, wanted.length))
 }
 
 /**
@@ -48,25 +49,4 @@ function cosine(wanted: Float32Array, other: Float32Array): number {
     square += value * value
   }
   return product / Math.sqrt(square)
-}
-
-/** The bits by 32, and zeros where a vector ends within such a word. */
-function wordsOf({ buffer, byteOffset, byteLength }: Uint8Array | Vector): Uint32Array {
-  if (byteOffset % 4 === 0 && byteLength % 4 === 0) return new Uint32Array(buffer, byteOffset, byteLength / 4)
-  const padded = new Uint8Array(Math.ceil(byteLength / 4) * 4)
-  padded.set(new Uint8Array(buffer, byteOffset, byteLength))
-  return new Uint32Array(padded.buffer)
-}
-
-function differing(one: Uint32Array, other: Uint32Array): number {
-  let count = 0
-  for (let index = 0; index < one.length; index += 1) count += ones((one[index] ?? 0) ^ (other[index] ?? 0))
-  return count
-}
-
-/** The number of bits that are set, by adding up neighbours of one, two and four bits. */
-function ones(word: number): number {
-  const pairs = word - ((word >>> 1) & 0x5555_5555)
-  const fours = (pairs & 0x3333_3333) + ((pairs >>> 2) & 0x3333_3333)
-  return Math.imul((fours + (fours >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24
 }

@@ -91,6 +91,8 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
       minThreads: 0,
       maxThreads,
       idleTimeout: options.idleTimeoutMs ?? 10_000,
+      // A thread without work waits for its next task as for any other event, so that timers go on in it.
+      atomics: 'disabled',
       resourceLimits: {
         maxOldGenerationSizeMb: memoryLimitMb * hardLimitFactor,
         maxYoungGenerationSizeMb: youngGenerationMb,

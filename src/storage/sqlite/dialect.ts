@@ -23,13 +23,21 @@ export interface SqliteDialectOptions {
   onBlocked?(): void
   /** Called for each statement that writes. */
   onWrite?(): void
-  /** Awaited before the database is closed. */
-  beforeClose?(): Promise<void>
+  /** What was prepared for `database` before. */
+  prepared?: PreparedStatements
+  /** Called when the Kysely instance is destroyed; without it `database` is closed then. */
+  onDestroy?(): void | Promise<void>
 }
+
+export type PreparedStatements = LRUCache<string, Prepared>
 
 const statementsKept = 64
 
 const reading = /^\s*(?:select|with|pragma)\b/i
+
+export function createPreparedStatements(): PreparedStatements {
+  return new LRUCache<string, Prepared>({ max: statementsKept })
+}
 
 /** The dialect owns `database` from here on: destroying the Kysely instance closes it. */
 export function createSqliteDialect({
@@ -37,11 +45,12 @@ export function createSqliteDialect({
   patience = 10_000,
   onBlocked,
   onWrite = () => {},
-  beforeClose = async () => {},
+  prepared = createPreparedStatements(),
+  onDestroy = () => closeOnce(database),
 }: SqliteDialectOptions): Dialect {
   const whenFree: WhenFree = attempt => tryUntilFree(attempt, patience, onBlocked)
   return {
-    createDriver: () => createDriver({ database, whenFree, onWrite, beforeClose }),
+    createDriver: () => createDriver(database, { whenFree, onWrite, prepared, onDestroy }),
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createAdapter: () => adapter,
     createIntrospector: db => new SqliteIntrospector(db),
@@ -62,14 +71,17 @@ const adapter = new TransactionalSqliteAdapter()
 type WhenFree = <Result>(attempt: () => Result) => Promise<Result>
 
 interface DriverOptions {
-  database: DatabaseSync
   whenFree: WhenFree
   onWrite(): void
-  beforeClose(): Promise<void>
+  prepared: PreparedStatements
+  onDestroy(): void | Promise<void>
 }
 
-function createDriver({ database, whenFree, onWrite, beforeClose }: DriverOptions): Driver {
-  const connection = createConnection(database, whenFree, onWrite)
+function createDriver(
+  database: DatabaseSync,
+  { whenFree, onWrite, prepared, onDestroy }: DriverOptions,
+): Driver {
+  const connection = createConnection(database, { whenFree, onWrite, prepared })
   const run = (sql: string) => whenFree(() => database.exec(sql))
   // After some errors (disk full, input/output) SQLite has already rolled back by itself.
   const rollback = async () => {
@@ -85,11 +97,12 @@ function createDriver({ database, whenFree, onWrite, beforeClose }: DriverOption
     rollbackToSavepoint: async (_connection, name) => database.exec(`rollback to ${quoted(name)}`),
     releaseSavepoint: async (_connection, name) => database.exec(`release ${quoted(name)}`),
     releaseConnection: rollback,
-    destroy: async () => {
-      await beforeClose()
-      if (database.isOpen) database.close()
-    },
+    destroy: async () => onDestroy(),
   }
+}
+
+export function closeOnce(database: DatabaseSync): void {
+  if (database.isOpen) database.close()
 }
 
 /** A writer takes the write lock at once: one that upgrades later can fail in the middle and never succeed by waiting. */
@@ -109,11 +122,8 @@ interface Prepared {
 
 function createConnection(
   database: DatabaseSync,
-  whenFree: WhenFree,
-  onWrite: () => void,
+  { whenFree, onWrite, prepared: cache }: Omit<DriverOptions, 'onDestroy'>,
 ): DatabaseConnection {
-  const cache = new LRUCache<string, Prepared>({ max: statementsKept })
-
   function prepare(sql: string): Prepared {
     const cached = cache.get(sql)
     if (cached !== undefined) return cached

@@ -9,7 +9,7 @@ import { offerReadAtOnce } from '../prepared-query.ts'
 import type { AgentTables, PlatformTables } from '../tables.ts'
 import type { LogKeeper } from './checkpoints.ts'
 import type { DataDirectory } from './data-directory.ts'
-import { createSqliteDialect } from './dialect.ts'
+import { closeOnce, createSqliteDialect } from './dialect.ts'
 import type { OpenOptions, Synchronous } from './open.ts'
 import { openDatabase } from './open.ts'
 import { createReadAtOnce } from './read-at-once.ts'
@@ -45,7 +45,11 @@ export function createEngine(engineOptions: EngineOptions): StorageEngine {
       dialect: createSqliteDialect({
         database,
         onBlocked: () => onBlocked(path),
-        ...(keeper && { onWrite: keeper.wrote, beforeClose: keeper.settled }),
+        ...(keeper && { onWrite: keeper.wrote }),
+        async onDestroy() {
+          await keeper?.settled()
+          closeOnce(database)
+        },
       }),
     })
     offerReadAtOnce(kysely, createReadAtOnce(database))

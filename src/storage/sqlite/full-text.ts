@@ -8,7 +8,10 @@ import { sql } from 'kysely'
 import type { CountedTerm } from '../essential-terms.ts'
 import { essentialTerms, mayMissSome } from '../essential-terms.ts'
 import type { Found, TextQuery } from '../search-engine.ts'
-import { quoted } from './term-counts.ts'
+import { addUp, greatest, postingsOf } from './postings.ts'
+import { quoted } from './quoted.ts'
+import { memberOf, readSelection } from './selection.ts'
+import { stateOfCounts } from './term-counts.ts'
 
 /** Marks stay parts of words (Hindi and Thai vowels are marks); the callers have removed those that are to be ignored. */
 const tokenizer = `porter unicode61 remove_diacritics 0 categories 'L* N* Co M*'`
@@ -36,11 +39,34 @@ export async function rankByText(db: QueryExecutorProvider, query: TextQuery): P
   const { terms, chunks } = query
   if (terms.size === 0) return []
   const { essential, others } = essentialTerms(query)
-  const first = await rankMatching(db, query, matchOf(essential, others))
-  const isWhole = !mayMissSome(first, others, holding => weightOf(holding, chunks))
-  const rows = isWhole ? first : await rankMatching(db, query, matchOf([...essential, ...others], []))
+  const all = [...essential, ...others]
+  const lists = await postingsOf(db, stateOfCounts(terms), all)
+  const rows =
+    lists === undefined
+      ? await rankByIndex(db, query, essential, others)
+      : greatest(addUp(lists), query.limit, await filterOf(db, query))
   const full = Iterator.from(terms.values()).reduce((sum, holding) => sum + weightOf(holding, chunks), 0)
   return rows.map(({ sequence, value }) => ({ sequence, similarity: Math.min(1, value / full) }))
+}
+
+interface Ranked {
+  sequence: number
+  value: number
+}
+
+async function filterOf(db: QueryExecutorProvider, { within }: TextQuery) {
+  return within === undefined ? () => true : memberOf(await readSelection(db, within))
+}
+
+async function rankByIndex(
+  db: QueryExecutorProvider,
+  query: TextQuery,
+  essential: readonly CountedTerm[],
+  others: readonly CountedTerm[],
+): Promise<Ranked[]> {
+  const first = await rankMatching(db, query, matchOf(essential, others))
+  const isWhole = !mayMissSome(first, others, holding => weightOf(holding, query.chunks))
+  return isWhole ? first : await rankMatching(db, query, matchOf([...essential, ...others], []))
 }
 
 interface Match {
@@ -63,11 +89,11 @@ async function rankMatching(
   db: QueryExecutorProvider,
   { limit, within }: TextQuery,
   { expression, times }: Match,
-): Promise<{ sequence: number; value: number }[]> {
+): Promise<Ranked[]> {
   // The unary plus keeps SQLite from running the whole match once for each sequence of the selection.
   const filter = within === undefined ? sql`` : sql`and +rowid in ${within}`
   // By `bm25()` and not by `rank`, which would sort all that was found instead of keeping the best few.
-  const { rows } = await sql<{ sequence: number; value: number }>`
+  const { rows } = await sql<Ranked>`
     select rowid as sequence, -bm25(chunk_text) / ${times} as value from chunk_text
     where chunk_text match ${expression} ${filter} order by bm25(chunk_text) limit ${limit}
   `.execute(db)

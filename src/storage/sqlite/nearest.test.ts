@@ -1,9 +1,10 @@
 import { sql } from 'kysely'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { seededRandom } from '#test/support/random.ts'
 import { setEngineStage } from '#test/support/search-stage.ts'
 import { similarityTo } from '../exact-similarity.ts'
-import type { NearestQuery, Vector, VectorSpace } from '../search-engine.ts'
+import type { NearestQuery, SearchDatabase, Vector, VectorSpace } from '../search-engine.ts'
+import { blockBytes, mostBytes, sketchesPerBlock } from './kept-sketches.ts'
 import { nearestByVector } from './nearest.ts'
 import { sketchBytes } from './sketches.ts'
 import { createVectors, removeVectors, vectorTables, writeVector } from './vectors.ts'
@@ -93,9 +94,69 @@ test('a vector that was removed is not found, and one beside it is', async () =>
   const found = await nearestByVector(db, space, { vector: Float32Array.of(1, 0), limit: 10 })
   expect(found.map(({ sequence }) => sequence)).toEqual([1, 3])
   const { rows } = await sql<{ sketches: Uint8Array }>`
-    select sketches from ${sql.table(`${(await vectorTables(db))[0]}_sketches`)}`.execute(db)
+    select sketches from ${sql.table(`${(await vectorTables(db))[0]}_sketches`)} where block = 0`.execute(db)
   const entries = [1, 2, 3].map(sequence =>
     rows[0]?.sketches.slice(sequence * sketchBytes, (sequence + 1) * sketchBytes),
   )
   expect(entries.map(entry => entry?.some(byte => byte !== 0))).toEqual([true, false, true])
+})
+
+describe('what a thread keeps of a table', () => {
+  const space: VectorSpace = { id: 'openai/small', dimensions: 2, form: 'floats' }
+  const query = { vector: Float32Array.of(1, 0), limit: 10 }
+
+  async function sequencesFound(db: SearchDatabase['db']): Promise<number[]> {
+    return (await nearestByVector(db, space, query)).map(({ sequence }) => sequence)
+  }
+
+  test('follows each write and removal, in blocks that it knows and in new ones', async () => {
+    const { db } = await setEngineStage()
+    await createVectors(db, space)
+    const write = (sequence: number) => writeVector(db, space, sequence, Float32Array.of(1, sequence))
+    const tables = await vectorTables(db)
+    expect(await sequencesFound(db)).toEqual([])
+    await write(1)
+    expect(await sequencesFound(db)).toEqual([1])
+    await write(3)
+    await write(200)
+    expect(await sequencesFound(db)).toEqual([1, 3, 200])
+    await write(100)
+    await removeVectors(db, tables, 1)
+    expect(await sequencesFound(db)).toEqual([3, 100, 200])
+    await removeVectors(db, tables, 200)
+    expect(await sequencesFound(db)).toEqual([3, 100])
+    await write(201)
+    expect(await sequencesFound(db)).toEqual([3, 100, 201])
+  })
+
+  test('is not taken for that of another table with the same name', async () => {
+    const { db } = await setEngineStage()
+    await createVectors(db, space)
+    await writeVector(db, space, 1, Float32Array.of(1, 1))
+    expect(await sequencesFound(db)).toEqual([1])
+    for (const table of await vectorTables(db)) {
+      await sql`drop table ${sql.table(`${table}_sketches`)}`.execute(db)
+      await sql`drop table ${sql.table(table)}`.execute(db)
+    }
+    await createVectors(db, space)
+    await writeVector(db, space, 70, Float32Array.of(1, 1))
+    expect(await sequencesFound(db)).toEqual([70])
+  })
+
+  test('has an end, beyond which sketches are read anew each time', async () => {
+    const { db } = await setEngineStage()
+    await createVectors(db, space)
+    const blocks = Math.ceil(mostBytes / blockBytes) + 10
+    await writeVector(db, space, 1, Float32Array.of(1, 1))
+    for (const table of await vectorTables(db))
+      await sql`insert into ${sql.table(`${table}_sketches`)} (block, changed, sketches)
+        with recursive numbers (value) as (select 1 union all select value + 1 from numbers where value < ${blocks})
+        select value, 1e15 + value, zeroblob(${blockBytes}) from numbers`.execute(db)
+    const last = blocks * sketchesPerBlock
+    await writeVector(db, space, last, Float32Array.of(1, 2))
+    expect(await sequencesFound(db)).toEqual([1, last])
+    await writeVector(db, space, last + 1, Float32Array.of(1, 3))
+    await writeVector(db, space, 2, Float32Array.of(1, 4))
+    expect(await sequencesFound(db)).toEqual([1, last, last + 1, 2])
+  })
 })

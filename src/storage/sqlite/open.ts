@@ -14,20 +14,23 @@ export interface OpenOptions {
   busyTimeout?: number
   /** Its write-ahead log is moved into the database by somebody else, and not within a commit. */
   leavesCheckpoints?: boolean
+  /** Kibibytes of pages kept. */
+  cacheSize?: number
 }
 
 /** A file may come from a backup or a stranger: `trusted_schema` and `cell_size_check` keep a crafted one from harm. */
 const guards = 'pragma trusted_schema = off; pragma cell_size_check = on;'
 
-/** Kibibytes of pages kept per connection: many agents are open at once, and the system caches files as well. */
-const cacheSize = 1024
+/** Small, as many agents are open at once, and the system caches files as well. */
+const defaultCacheSize = 1024
 
 /** Bytes to which the write-ahead log is cut back after a large transaction. */
 const logSizeLimit = 4 * 1024 * 1024
 
 /** Opens a database file, made where there is none; its folder must exist. */
 export function openDatabase(path: string, options: OpenOptions): DatabaseSync {
-  const { synchronous, readOnly = false, busyTimeout = 0, leavesCheckpoints = false } = options
+  const { synchronous, readOnly = false, busyTimeout = 0 } = options
+  const { cacheSize = defaultCacheSize, leavesCheckpoints = false } = options
   const database = new DatabaseSync(path, {
     readOnly,
     timeout: busyTimeout,

@@ -1,7 +1,12 @@
+import { statSync } from 'node:fs'
+import type { DatabaseSync } from 'node:sqlite'
 import { Kysely } from 'kysely'
 import type { SearchDatabase } from '../search-engine.ts'
 import type { AgentTables } from '../tables.ts'
-import { createSqliteDialect } from './dialect.ts'
+import type { PreparedStatements } from './dialect.ts'
+import { createPreparedStatements, createSqliteDialect } from './dialect.ts'
+import { onceIdle } from './once-idle.ts'
+import type { OpenOptions } from './open.ts'
 import { openDatabase } from './open.ts'
 import { tryUntilFree } from './retry.ts'
 import { searchEngine } from './search-engine.ts'
@@ -9,17 +14,71 @@ import { searchEngine } from './search-engine.ts'
 /** Milliseconds to wait for other connections that open or close the file. */
 const patience = 10_000
 
-/** Opens the file of an agent for a worker, which must be there if it is only read. */
+/** A connection that only reads, with what was prepared for it. */
+interface Reader {
+  database: DatabaseSync
+  prepared: PreparedStatements
+  file: string
+}
+
+/** By path, the last used one at the end: opening and preparing anew takes longer than most searches. */
+const readers = new Map<string, Reader>()
+const readersKept = 3
+/** Kibibytes: a search looks at some hundred places of its file. */
+const readerCache = 8 * 1024
+const inUse = onceIdle(() => closeAllBut(0))
+
+/**
+ * Opens the file of an agent for a worker, which must be there if it is only read: then destroying `db` leaves the
+ * connection to who opens the file next in this thread.
+ */
 export async function openSearchDatabase(
   path: string,
   { readOnly }: { readOnly: boolean },
 ): Promise<SearchDatabase> {
+  const dialect = readOnly ? await openReader(path) : createSqliteDialect({ database: await open(path, {}) })
+  return { db: new Kysely<AgentTables>({ dialect }), engine: searchEngine }
+}
+
+async function openReader(path: string) {
+  inUse()
+  const kept = readers.get(path)
+  readers.delete(path)
+  const isSame = kept !== undefined && kept.file === fileAt(path)
+  if (kept !== undefined && !isSame) kept.database.close()
+  const reader = isSame ? kept : await newReader(path)
+  return createSqliteDialect({ ...reader, onDestroy: () => giveBack(path, reader) })
+}
+
+async function newReader(path: string): Promise<Reader> {
+  // Before, so that a file that is put in the place of another one meanwhile is not taken for it later.
+  const file = fileAt(path)
   // Inside its transaction a reader can't try again, so SQLite waits for it; a writer waits before its transaction.
-  const options = {
-    readOnly,
-    busyTimeout: readOnly ? patience : 0,
-    synchronous: 'normal',
-  } as const
-  const database = await tryUntilFree(() => openDatabase(path, options), patience)
-  return { db: new Kysely<AgentTables>({ dialect: createSqliteDialect({ database }) }), engine: searchEngine }
+  const database = await open(path, { readOnly: true, busyTimeout: patience, cacheSize: readerCache })
+  return { database, prepared: createPreparedStatements(), file }
+}
+
+function open(path: string, options: Omit<OpenOptions, 'synchronous'>): Promise<DatabaseSync> {
+  return tryUntilFree(() => openDatabase(path, { ...options, synchronous: 'normal' }), patience)
+}
+
+/** Which file has the path now: an agent may be deleted and another one get its path. A file that is open keeps its number. */
+function fileAt(path: string): string {
+  const file = statSync(path, { throwIfNoEntry: false })
+  return file === undefined ? '' : `${file.dev}:${file.ino}`
+}
+
+function giveBack(path: string, reader: Reader): void {
+  readers.get(path)?.database.close()
+  readers.delete(path)
+  readers.set(path, reader)
+  closeAllBut(readersKept)
+}
+
+function closeAllBut(count: number): void {
+  for (const [path, { database }] of readers) {
+    if (readers.size <= count) return
+    readers.delete(path)
+    database.close()
+  }
 }

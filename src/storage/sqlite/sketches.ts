@@ -1,43 +1,44 @@
 /**
- * A sketch is a short form of a vector: 1,536 bits that tell on which side of as many planes it lies. The scan of all
- * sketches says which few vectors are worth an exact look (as in RaBitQ, Gao and Long 2024): a query keeps its values,
- * since a bit on one side alone costs half as much precision as on both.
+ * A sketch is a short form of a vector: 2,048 bits that tell on which side of as many planes it lies. A look through all
+ * sketches says which few vectors are worth an exact look. First bits are compared with bits, which is quick; those that
+ * are nearest by that are compared with the query's values (as in RaBitQ, Gao and Long 2024), which is half as far off.
  */
 import { rotate } from '#platform/rotate.ts'
 import { sumOf, sumsOf } from '../bit-sums.ts'
+import { differing, wordsOf } from '../differing-bits.ts'
 import type { NearestQuery, Vector, VectorSpace } from '../search-engine.ts'
 
-const sketchBits = 1536
+const sketchBits = 2048
 export const sketchBytes = sketchBits / 8
 
 /** The bits of a vector of bits are such sides already: its first ones are its sketch. The first bit is set, always. */
-export function sketchOf({ form }: VectorSpace | { form: VectorSpace['form'] }, vector: Vector): Uint8Array {
+export function sketchOf({ form }: Pick<VectorSpace, 'form'>, vector: Vector): Uint8Array {
   const sketch = new Uint8Array(sketchBytes)
   if (form === 'bits') sketch.set(vector.subarray(0, sketchBytes))
-  else
-    rotated(vector).forEach((value, index) => {
-      if (value > 0) sketch[index >> 3] = (sketch[index >> 3] ?? 0) | (1 << (index & 7))
-    })
+  else setSigns(sketch, rotated(vector))
   sketch[0] = (sketch[0] ?? 0) | presence
   return sketch
 }
 
-/** So that an entry of zeros is no sketch; a query leaves this bit out. */
+/** So that an entry of zeros is no sketch; a query has this bit as well, and its value adds the same to all estimates. */
 const presence = 1
 
-/** What each bit of a sketch counts for: the estimate of the similarity is the sum of these, each with its bit's sign. */
-export function bitValues({ form }: VectorSpace, { vector, values }: NearestQuery): Float32Array {
-  const counted = new Float32Array(sketchBits)
-  if (form === 'floats') counted.set(rotated(vector))
-  else counted.set((values ?? signsOf(vector)).subarray(0, sketchBits))
-  counted[0] = 0
-  return counted
+/** What each bit counts for: the estimate of the similarity is the sum of these, each with its bit's sign. */
+function bitValues({ form }: VectorSpace, { vector, values }: NearestQuery): Float32Array {
+  if (form === 'floats') return rotated(vector)
+  return values ?? signsOf(vector)
 }
 
 function signsOf(bits: Vector): Float32Array {
   return Float32Array.from({ length: bits.length * 8 }, (_, index) =>
     ((bits[index >> 3] ?? 0) >> (index & 7)) & 1 ? 1 : -1,
   )
+}
+
+function setSigns(bits: Uint8Array, values: Float32Array): void {
+  values.forEach((value, index) => {
+    if (value > 0) bits[index >> 3] = (bits[index >> 3] ?? 0) | (1 << (index & 7))
+  })
 }
 
 /** Turned in a way that looks random but is always the same, so that every dimension has a part in every value. */
@@ -59,68 +60,92 @@ function flips(index: number, seed: number): boolean {
   return ((hash ^ (hash >>> 13)) & 1) === 1
 }
 
-/** Bytes of a sketch that are looked at first, and the share of the vectors that go on to the rest, or how many at least. */
-const firstBytes = 32
-const share = 1 / 6
-const leastKept = 3200
+/** Words of a sketch, all of them and those that are compared first. */
+const allWords = sketchBits / 32
+const firstWords = allWords / 2
 
-/** The more vectors there are, the more of them have a sketch as near as those of the nearest. */
-function looksAmong(total: number): number {
-  return Math.min(1000, 400 + total / 200)
-}
+/**
+ * How many go on from each comparison to the next one. Ranks by sketches are as far off as the root of the number of all
+ * vectors grows, as `bench/search-large.ts` has it.
+ */
+const byFirstWords = (total: number) => 60 * Math.sqrt(total)
+const byAllWords = (total: number) => Math.max(1200, 10 * Math.sqrt(total))
+export const exactLooks = (total: number) => Math.max(300, 1.3 * Math.sqrt(total))
 
-/** Keeps the sketches that come nearest to a query while blocks of them pass by. */
-export function createScan(values: Float32Array, leastWanted: number) {
+/**
+ * Keeps the sketches that come nearest to a query while blocks of them pass by.
+ * @param total how many sketches there are, by and large
+ */
+export function createScan(space: VectorSpace, query: NearestQuery, total: number) {
+  const values = bitValues(space, query)
+  const words = wordsOf(sketchOf({ form: 'bits' }, signBits(values)))
   const sums = sumsOf(values)
+  const bytes = Math.min(sketchBytes, values.length / 8)
+  const wanted = Math.max(2 * query.limit, exactLooks(total))
+  const passing = Math.min(total, Math.max(wanted, byFirstWords(total)))
+  const first = createCut(wanted, passing / total)
+  const second = createCut(wanted, byAllWords(total) / passing)
   const sequences: number[] = []
   const estimates: number[] = []
-  const cut = createCut(values.subarray(0, firstBytes * 8), Math.max(leastKept, 2 * leastWanted))
 
   return {
-    /** @param within the sequences that count; all do without it. */
-    add(first: number, sketches: Uint8Array, within?: ReadonlySet<number>): void {
-      const threshold = cut.threshold()
-      for (let at = 0, sequence = first; at < sketches.length; at += sketchBytes, sequence += 1) {
-        if (((sketches[at] ?? 0) & presence) === 0 || (within && !within.has(sequence))) continue
-        const begin = sumOf(sums, sketches, at, 0, firstBytes)
-        cut.count(begin)
-        if (begin < threshold) continue
+    /** @param counts tells the sequences that count; all do without it. */
+    add({ start, sketches }: SketchBlock, counts?: (sequence: number) => boolean): void {
+      const stored = wordsOf(sketches)
+      for (let at = 0, sequence = start; at < stored.length; at += allWords, sequence += 1) {
+        if (((stored[at] ?? 0) & presence) === 0 || (counts !== undefined && !counts(sequence))) continue
+        const begin = differing(words, stored, at, 0, firstWords)
+        if (!first.lets(begin)) continue
+        if (!second.lets(begin + differing(words, stored, at, firstWords, allWords))) continue
         sequences.push(sequence)
-        estimates.push(begin + sumOf(sums, sketches, at, firstBytes, sketchBytes))
+        estimates.push(sumOf(sums, sketches, at * 4, 0, bytes))
       }
     },
 
     /** The sequences of the nearest ones, in no order. */
     nearest(): number[] {
-      const wanted = Math.max(leastWanted, Math.ceil(looksAmong(cut.total())))
       if (sequences.length <= wanted) return sequences
-      const last = Float32Array.from(estimates).sort()[estimates.length - wanted] ?? 0
+      const last = Float64Array.from(estimates).sort()[Math.ceil(estimates.length - wanted)] ?? 0
       return sequences.filter((_, index) => (estimates[index] ?? 0) >= last)
     },
   }
 }
 
-/** Tells what the best of the values so far have at least, by counting values of about the same size. */
-function createCut(values: Float32Array, least: number) {
-  const classes = 1024
-  const most = values.reduce((sum, value) => sum + Math.abs(value), 0) || 1
-  const scale = classes / 2 / most
-  const counts = new Uint32Array(classes + 1)
+/** Sketches among those in a row. */
+export function countIn(sketches: Uint8Array): number {
+  let count = 0
+  for (let at = 0; at < sketches.length; at += sketchBytes) count += (sketches[at] ?? 0) & presence
+  return count
+}
+
+/** Sketches of chunks in a row. */
+export interface SketchBlock {
+  /** The sequence that the first of them is for. */
+  start: number
+  sketches: Uint8Array
+}
+
+function signBits(values: Float32Array): Uint8Array {
+  const bits = new Uint8Array(values.length / 8)
+  setSigns(bits, values)
+  return bits
+}
+
+/** Lets pass what belongs to so many or to this share of the least distances so far, whichever is more. */
+function createCut(least: number, share: number) {
+  const counts = new Uint32Array(sketchBits + 1)
   let total = 0
+  let most = -1
+  let within = 0
   return {
-    total: () => total,
-    count(value: number): void {
-      const place = ((value + most) * scale) | 0
-      counts[place] = (counts[place] ?? 0) + 1
+    lets(distance: number): boolean {
+      counts[distance] = (counts[distance] ?? 0) + 1
       total += 1
-    },
-    threshold(): number {
-      let room = Math.max(least, total * share)
-      for (let place = classes; place >= 0; place -= 1) {
-        room -= counts[place] ?? 0
-        if (room <= 0) return place / scale - most
-      }
-      return Number.NEGATIVE_INFINITY
+      if (distance <= most) within += 1
+      const room = Math.max(least, total * share)
+      while (most < sketchBits && within < room) within += counts[++most] ?? 0
+      while (most >= 0 && within - (counts[most] ?? 0) >= room) within -= counts[most--] ?? 0
+      return distance <= most
     },
   }
 }

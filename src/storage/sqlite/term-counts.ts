@@ -2,6 +2,7 @@ import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import type { TextQuery } from '../search-engine.ts'
+import { quoted } from './quoted.ts'
 
 /** Of an index: as long as all of this is the same, so are its counts. */
 interface State {
@@ -30,8 +31,19 @@ export async function countTerms(
   if (known.terms.size > mostTerms) known.terms.clear()
   for (const term of terms) if (!known.terms.has(term)) known.terms.set(term, await countHolding(db, term))
   remembered.set(key, known)
-  const counted = terms.map(term => [term, known.terms.get(term) ?? 0] as const)
-  return { terms: new Map(counted.filter(([, holding]) => holding > 0)), chunks: known.chunks }
+  const all = terms.map(term => [term, known.terms.get(term) ?? 0] as const)
+  const counted = new Map(all.filter(([, holding]) => holding > 0))
+  stateCounted.set(counted, key)
+  return { terms: counted, chunks: known.chunks }
+}
+
+const stateCounted = new WeakMap<TextQuery['terms'], string>()
+
+/** Tells the state of the index in which these terms were counted from those of all other indexes and times. */
+export function stateOfCounts(terms: TextQuery['terms']): string {
+  const state = stateCounted.get(terms)
+  if (state === undefined) throw new Error('terms are to be counted before chunks are ranked by them')
+  return state
 }
 
 async function stateOf(db: QueryExecutorProvider): Promise<State> {
@@ -54,9 +66,4 @@ async function countHolding(db: QueryExecutorProvider, term: string): Promise<nu
   const { rows } = await sql<{ count: number }>`
     select count(*) as count from chunk_text where chunk_text match ${quoted(term)}`.execute(db)
   return rows[0]?.count ?? 0
-}
-
-/** A string of FTS5's query language: nothing in it is an operator. */
-export function quoted(term: string): string {
-  return `"${term.replaceAll('"', '""')}"`
 }

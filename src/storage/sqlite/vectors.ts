@@ -6,11 +6,8 @@ import type { QueryExecutorProvider, RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Vector, VectorSpace } from '../search-engine.ts'
 import { checkDimensions, hasDirection, vectorTableName, vectorTablePrefix } from '../vector-space.ts'
+import { blockBytes, noBlock, sketchesPerBlock } from './kept-sketches.ts'
 import { sketchBytes, sketchOf } from './sketches.ts'
-
-/** Sketches in a row: more are quicker to read, fewer to write. */
-export const sketchesPerBlock = 128
-const blockBytes = sketchesPerBlock * sketchBytes
 
 type TableOptions = Pick<VectorSpace, 'dimensions' | 'form'> & { name: string }
 
@@ -25,8 +22,13 @@ export async function createVectorTable(
 ): Promise<void> {
   await sql`create table if not exists ${sql.table(name)} (
     sequence integer primary key, embedding ${sql.raw(`${form}_blob`)} not null)`.execute(db)
-  await sql`create table if not exists ${sketchesOf(name)} (
-    block integer primary key, sketches blob not null)`.execute(db)
+  const sketches = sketchesOf(name)
+  await sql`create table if not exists ${sketches} (
+    block integer primary key, changed integer not null, sketches blob not null)`.execute(db)
+  await sql`create index if not exists ${sql.table(`${name}_changes`)} on ${sketches} (changed)`.execute(db)
+  await sql`insert or ignore into ${sketches} values (${noBlock}, abs(random() % 1000000000000), x'')`.execute(
+    db,
+  )
 }
 
 export async function writeVector(
@@ -49,22 +51,25 @@ export async function writeTo(
 ): Promise<void> {
   const bytes = new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength)
   await sql`insert into ${sql.table(name)} (sequence, embedding) values (${sequence}, ${bytes})`.execute(db)
-  const { block, before } = placeOf(sequence)
-  await sql`insert or ignore into ${sketchesOf(name)} values (${block}, zeroblob(${blockBytes}))`.execute(db)
-  await replaceSketch(db, name, block, before, sketchOf({ form }, vector))
+  await replaceSketch(db, name, sequence, sketchOf({ form }, vector))
 }
 
+/** In a block without sketches, which holds nothing, the others are zeros. */
 async function replaceSketch(
   db: QueryExecutorProvider,
   table: string,
-  block: number,
-  before: number,
+  sequence: number,
   sketch: Uint8Array,
 ): Promise<void> {
+  const sketches = sketchesOf(table)
+  const block = Math.floor(sequence / sketchesPerBlock)
+  const before = (sequence - block * sketchesPerBlock) * sketchBytes
   // What `||` joins is text, so that it must be told that this is none.
-  await sql`update ${sketchesOf(table)} set sketches = cast(
-    substr(sketches, 1, ${before}) || ${sketch} || substr(sketches, ${before + sketchBytes + 1}) as blob)
-    where block = ${block}`.execute(db)
+  await sql`insert into ${sketches} values (${block}, (select max(changed) + 1 from ${sketches}), cast(
+      zeroblob(${before}) || ${sketch} || zeroblob(${blockBytes - before - sketchBytes}) as blob))
+    on conflict (block) do update set changed = excluded.changed, sketches =
+      iif(length(sketches) = 0, excluded.sketches, cast(substr(sketches, 1, ${before}) || ${sketch} ||
+        substr(sketches, ${before + sketchBytes + 1}) as blob))`.execute(db)
 }
 
 export async function removeVectors(
@@ -72,19 +77,17 @@ export async function removeVectors(
   tables: readonly string[],
   sequence: number,
 ): Promise<void> {
-  const { block, before } = placeOf(sequence)
   for (const table of tables) {
-    await sql`delete from ${sql.table(table)} where sequence = ${sequence}`.execute(db)
-    await replaceSketch(db, table, block, before, new Uint8Array(sketchBytes))
-    await sql`delete from ${sketchesOf(table)}
-      where block = ${block} and sketches = zeroblob(${blockBytes})`.execute(db)
+    const { rows } = await sql`
+      delete from ${sql.table(table)} where sequence = ${sequence} returning sequence`.execute(db)
+    if (rows.length === 0) continue
+    await replaceSketch(db, table, sequence, new Uint8Array(sketchBytes))
+    // The row itself stays, to tell of the change those that know the block.
+    await sql`update ${sketchesOf(table)} set sketches = x''
+      where block = ${Math.floor(sequence / sketchesPerBlock)} and sketches = zeroblob(${blockBytes})`.execute(
+      db,
+    )
   }
-}
-
-/** The row that a chunk's sketch is in, and the number of bytes before it. */
-function placeOf(sequence: number): { block: number; before: number } {
-  const block = Math.floor(sequence / sketchesPerBlock)
-  return { block, before: (sequence - block * sketchesPerBlock) * sketchBytes }
 }
 
 export async function vectorTables(db: QueryExecutorProvider): Promise<string[]> {

@@ -12,7 +12,8 @@ const leastCommon = 0.8
 const keysOfText = 8
 
 interface Fingerprint {
-  rows: ReadonlySet<string>
+  /** The hash of each row; the few that two rows have by chance don't matter. */
+  rows: ReadonlySet<number>
   numbers: string
 }
 
@@ -22,7 +23,7 @@ export function groupDuplicates<Item>(
   textOf: (item: Item) => string,
 ): { first: Item; duplicates: Item[] }[] {
   const groups: { first: Item; duplicates: Item[]; fingerprint: Fingerprint }[] = []
-  const byKey = new Map<string, typeof groups>()
+  const byKey = new Map<number, typeof groups>()
   for (const item of items) {
     const fingerprint = fingerprintOf(textOf(item))
     const keys = keysOf(fingerprint)
@@ -43,24 +44,34 @@ export function groupDuplicates<Item>(
 function fingerprintOf(text: string): Fingerprint {
   const terms = termsOf(text)
   // A text of a few words says something else with any other sign in it: it is compared as it is.
-  if (terms.length < rowLength) return { rows: new Set([text]), numbers: '' }
-  const count = terms.length - rowLength + 1
-  const rows = Array.from({ length: count }, (_, start) => terms.slice(start, start + rowLength).join(' '))
-  return { rows: new Set(rows), numbers: terms.filter(term => /\p{N}/u.test(term)).join(' ') }
+  if (terms.length < rowLength) return { rows: new Set([hashOf(text)]), numbers: text }
+  const hashes = Uint32Array.from(terms, hashOf)
+  const rows = new Set<number>()
+  for (let end = rowLength; end <= hashes.length; end += 1) rows.add(joined(hashes, end - rowLength, end))
+  return { rows, numbers: digit.test(text) ? terms.filter(term => digit.test(term)).join(' ') : '' }
 }
 
-/** The first rows by a hash, which are the same ones wherever they stand. */
-function keysOf({ rows }: Fingerprint): string[] {
-  return Array.from(rows, row => [hashOf(row), row] as const)
-    .sort(([one], [other]) => one - other)
-    .slice(0, keysOfText)
-    .map(([, row]) => row)
+const digit = /\p{N}/u
+
+/** The least ones, which are the same wherever they stand. */
+function keysOf({ rows }: Fingerprint): number[] {
+  return Array.from(Uint32Array.from(rows).sort().subarray(0, keysOfText))
 }
 
 function hashOf(text: string): number {
   let hash = 0x811c_9dc5
   for (let index = 0; index < text.length; index += 1)
     hash = Math.imul(hash ^ text.charCodeAt(index), 0x0100_0193)
+  return mixed(hash)
+}
+
+function joined(hashes: Uint32Array, from: number, to: number): number {
+  let hash = 0
+  for (let index = from; index < to; index += 1) hash = Math.imul(hash, 0x0100_0193) ^ (hashes[index] ?? 0)
+  return mixed(hash)
+}
+
+function mixed(hash: number): number {
   return Math.imul(hash ^ (hash >>> 15), 0x85eb_ca6b) >>> 0
 }
 

@@ -1,0 +1,41 @@
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { seededRandom } from '#test/support/random.ts'
+import { setEngineStage } from '#test/support/search-stage.ts'
+import { postingsOf } from './postings.ts'
+import { stateOfCounts } from './term-counts.ts'
+
+const count = 4_000
+const words = Array.from({ length: 64 }, (_, index) => `word${index}`)
+
+/** Chunks that hold each of these words with the chance of two in five. */
+async function fill() {
+  const { db, engine } = await setEngineStage()
+  const random = seededRandom(9)
+  await db.transaction().execute(async transaction => {
+    for (let sequence = 1; sequence <= count; sequence += 1)
+      await engine.writeFullText(transaction, sequence, words.filter(() => random.next() < 0.4).join(' '))
+  })
+  /** As FTS5 itself ranks. */
+  const expected = async (terms: readonly string[]) => {
+    const { rows } = await sql<{ sequence: number }>`
+      select rowid as sequence from chunk_text where chunk_text match ${terms.join(' OR ')}
+      order by bm25(chunk_text), rowid limit 10`.execute(db)
+    return rows.map(({ sequence }) => sequence)
+  }
+  return { db, engine, expected }
+}
+
+test('many frequent words are ranked by the index, and a few by remembered lists, in the same order', async () => {
+  const { db, engine, expected } = await fill()
+  for (const [terms, remembers] of [
+    [words, false],
+    [words.slice(0, 6), true],
+  ] as const) {
+    const counted = await engine.countTerms(db, terms)
+    const lists = await postingsOf(db, stateOfCounts(counted.terms), [...counted.terms])
+    expect(lists !== undefined).toBe(remembers)
+    const found = await engine.rankByText(db, { ...counted, limit: 10 })
+    expect(found.map(({ sequence }) => sequence)).toEqual(await expected(terms))
+  }
+})
