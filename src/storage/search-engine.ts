@@ -18,10 +18,7 @@ export interface SearchEngine {
   writeFullText(db: QueryExecutorProvider, sequence: number, text: string): Promise<void>
   removeFullText(db: QueryExecutorProvider, sequence: number): Promise<void>
   /** The terms that chunks hold, with the number of chunks that hold each, and the number of all chunks. */
-  countTerms(
-    db: QueryExecutorProvider,
-    terms: readonly string[],
-  ): Promise<Pick<TextQuery, 'terms' | 'chunks'>>
+  countTerms(db: QueryExecutorProvider, terms: readonly string[]): Promise<TermCounts>
   /**
    * The chunks that hold any of the terms, by BM25, best first. The similarity is their BM25 value as a share of what a
    * chunk of average length gets that holds every term once.
@@ -49,11 +46,17 @@ export interface Found {
   similarity: number
 }
 
-export interface TextQuery {
+/** What an index knows of some terms. */
+export interface TermCounts {
   /** Terms that at least one chunk holds, with the number of chunks that hold each. */
   terms: ReadonlyMap<string, number>
   /** Number of chunks in the index. */
   chunks: number
+  /** Tells the state of the index that this holds for from those of all other indexes and times, where the engine knows it. */
+  state?: string
+}
+
+export interface TextQuery extends TermCounts {
   limit: number
   /** Selects the sequences of the chunks that count; all do without it. */
   within?: Expression<unknown> | undefined

@@ -9,7 +9,7 @@ import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
 import type { CountedTerm } from '../essential-terms.ts'
 import { essentialTerms, mayMissSome } from '../essential-terms.ts'
-import type { Found, TextQuery } from '../search-engine.ts'
+import type { Found, TermCounts, TextQuery } from '../search-engine.ts'
 import { averageLength, countLexemes } from './lexeme-counts.ts'
 import { frequencies, indexedText, lexemeOf, quoted } from './lexemes.ts'
 
@@ -43,10 +43,7 @@ export async function removeFullText(db: QueryExecutorProvider, sequence: number
   await sql`delete from chunk_text where sequence = ${sequence}`.execute(db)
 }
 
-export async function countTerms(
-  db: QueryExecutorProvider,
-  terms: readonly string[],
-): Promise<Pick<TextQuery, 'terms' | 'chunks'>> {
+export async function countTerms(db: QueryExecutorProvider, terms: readonly string[]): Promise<TermCounts> {
   const lexemes = terms.map(lexemeOf)
   const different = [...new Set(lexemes)].filter(lexeme => lexeme !== '')
   const { counts, chunks } = await countLexemes(db, different)

@@ -11,7 +11,6 @@ import type { Found, TextQuery } from '../search-engine.ts'
 import { addUp, greatest, postingsOf } from './postings.ts'
 import { quoted } from './quoted.ts'
 import { memberOf, readSelection } from './selection.ts'
-import { stateOfCounts } from './term-counts.ts'
 
 /** Marks stay parts of words (Hindi and Thai vowels are marks); the callers have removed those that are to be ignored. */
 const tokenizer = `porter unicode61 remove_diacritics 0 categories 'L* N* Co M*'`
@@ -36,11 +35,12 @@ export async function removeFullText(db: QueryExecutorProvider, sequence: number
 }
 
 export async function rankByText(db: QueryExecutorProvider, query: TextQuery): Promise<Found[]> {
-  const { terms, chunks } = query
+  const { terms, chunks, state } = query
   if (terms.size === 0) return []
   const { essential, others } = essentialTerms(query)
   const all = [...essential, ...others]
-  const lists = await postingsOf(db, stateOfCounts(terms), all)
+  // Lists are remembered with the state that they hold for.
+  const lists = state === undefined ? undefined : await postingsOf(db, state, all)
   const rows =
     lists === undefined
       ? await rankByIndex(db, query, essential, others)

@@ -1,7 +1,7 @@
 import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
-import type { TextQuery } from '../search-engine.ts'
+import type { TermCounts } from '../search-engine.ts'
 import { quoted } from './quoted.ts'
 
 /** Of an index: as long as all of this is the same, so are its counts. */
@@ -25,25 +25,15 @@ const mostTerms = 2_000
 export async function countTerms(
   db: QueryExecutorProvider,
   terms: readonly string[],
-): Promise<Pick<TextQuery, 'terms' | 'chunks'>> {
-  const key = Object.values(await stateOf(db)).join(' ')
-  const known = remembered.get(key) ?? { chunks: await countChunks(db), terms: new Map<string, number>() }
+): Promise<Required<TermCounts>> {
+  const state = Object.values(await stateOf(db)).join(' ')
+  const known = remembered.get(state) ?? { chunks: await countChunks(db), terms: new Map<string, number>() }
   if (known.terms.size > mostTerms) known.terms.clear()
   for (const term of terms) if (!known.terms.has(term)) known.terms.set(term, await countHolding(db, term))
-  remembered.set(key, known)
+  remembered.set(state, known)
   const all = terms.map(term => [term, known.terms.get(term) ?? 0] as const)
   const counted = new Map(all.filter(([, holding]) => holding > 0))
-  stateCounted.set(counted, key)
-  return { terms: counted, chunks: known.chunks }
-}
-
-const stateCounted = new WeakMap<TextQuery['terms'], string>()
-
-/** Tells the state of the index in which these terms were counted from those of all other indexes and times. */
-export function stateOfCounts(terms: TextQuery['terms']): string {
-  const state = stateCounted.get(terms)
-  if (state === undefined) throw new Error('terms are to be counted before chunks are ranked by them')
-  return state
+  return { terms: counted, chunks: known.chunks, state }
 }
 
 async function stateOf(db: QueryExecutorProvider): Promise<State> {
