@@ -27,10 +27,13 @@ export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
       const isDeletion = httpPart === 'querystring' && method === 'DELETE'
       return coercing.compile(isDeletion ? closed(schema) : schema)
     })
-    return value => {
-      const validate = validator()
-      return validate(value) || { error: validate.errors ?? [] }
+    const validate: ReturnType<FastifySchemaCompiler<TSchema>> = value => {
+      const compiled = validator()
+      const isValid = compiled(value)
+      validate.errors = compiled.errors ?? null
+      return isValid
     }
+    return validate
   }
 }
 
