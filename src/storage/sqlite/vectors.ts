@@ -5,9 +5,10 @@
 import type { QueryExecutorProvider, RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Vector, VectorSpace } from '../search-engine.ts'
+import { sketchBytes } from '../sketch-bits.ts'
 import { checkDimensions, hasDirection, vectorTableName, vectorTablePrefix } from '../vector-space.ts'
 import { blockBytes, noBlock, sketchesPerBlock } from './kept-sketches.ts'
-import { sketchBytes, sketchOf } from './sketches.ts'
+import { sketchOf } from './sketches.ts'
 
 type TableOptions = Pick<VectorSpace, 'dimensions' | 'form'> & { name: string }
 
