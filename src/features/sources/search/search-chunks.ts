@@ -33,13 +33,15 @@ export async function searchChunks(
       const ranked = await rankings(transaction, engine, { ...query, limit: candidates })
       const results = await resultsOf(ranked)
       if (results.length >= limit || !isCut(ranked, candidates, minScore)) return results
-      const wider = { ...query, limit: candidates * widening }
-      return await resultsOf(await rankings(transaction, engine, wider))
+      const wider = Math.min(candidates * widening, mostCandidates)
+      return await resultsOf(await rankings(transaction, engine, { ...query, limit: wider }))
     })
 }
 
-/** How many more candidates there are on a second look, where those of the first were mostly duplicates. */
+/** How many times as many candidates there are on a second look, where those of the first were mostly duplicates. */
 const widening = 4
+/** Comparing the texts of these takes some tenths of a second. */
+const mostCandidates = 1_600
 
 /** Whether there may be more behind the end of a ranking that are good enough. */
 function isCut({ text, vectors }: Rankings, candidates: number, minScore: number): boolean {
