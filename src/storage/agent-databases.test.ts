@@ -74,6 +74,23 @@ test('an opening that failed is tried again by the next one', async () => {
   expect(await agentDatabases.use('a', read)).toEqual([])
 })
 
+test('a database beyond the limit is deleted only when it is closed', async () => {
+  const moved = Promise.withResolvers<void>()
+  const logKeeperOf = () => ({ wrote() {}, settled: () => moved.promise })
+  const { agentDatabases, addAgent, path } = await openEmbeddedStorage({ limit: 1, logKeeperOf })
+  for (const agentId of ['a', 'b', 'c']) await addAgent(agentId)
+  await agentDatabases.use('a', write)
+  await agentDatabases.use('b', read)
+  const removal = agentDatabases.remove('a')
+  // As much work as the other removal would be.
+  mkdirSync(join(path, 'agents/c/files'), { recursive: true })
+  await agentDatabases.remove('c')
+  expect(existsSync(join(path, 'agents/a/agent.db'))).toBe(true)
+  moved.resolve()
+  await removal
+  expect(existsSync(join(path, 'agents/a'))).toBe(false)
+})
+
 test('beyond the limit the least recently acquired database is closed, but none in use', async () => {
   const opened: string[] = []
   const { agentDatabases, addAgent } = await openEmbeddedStorage({ limit: 2 })

@@ -74,6 +74,8 @@ class OpenDatabases implements AgentDatabases {
   #lastAcquired = ''
   readonly #openedBefore = new Set<string>()
   readonly #removals = new Map<string, Promise<void>>()
+  /** Of databases that are no entries any more. */
+  readonly #closings = new Map<string, Promise<unknown>>()
   #closed = false
 
   constructor(needs: Needs) {
@@ -125,7 +127,7 @@ class OpenDatabases implements AgentDatabases {
   async close(): Promise<void> {
     this.#closed = true
     const endings = [...this.#entries.keys()].map(agentId => this.#end(agentId, closingGrace))
-    await Promise.all([...endings, ...this.#removals.values()])
+    await Promise.all([...endings, ...this.#closings.values(), ...this.#removals.values()])
   }
 
   #entryOf(agentId: string): Entry {
@@ -198,14 +200,16 @@ class OpenDatabases implements AgentDatabases {
       if (this.#entries.size <= this.#limit) return
       if (entry.users > 0) continue
       this.#entries.delete(agentId)
-      destroy(entry).catch(error =>
-        this.#needs.log.error({ err: error, agentId }, 'closing a database failed'),
-      )
+      const closing = Promise.all([this.#closings.get(agentId), destroy(entry)])
+        .catch(error => this.#needs.log.error({ err: error, agentId }, 'closing a database failed'))
+        .finally(() => this.#closings.get(agentId) === closing && this.#closings.delete(agentId))
+      this.#closings.set(agentId, closing)
     }
   }
 
   async #remove(agentId: string): Promise<void> {
     await this.#end(agentId, this.#needs.grace ?? removalGrace)
+    await this.#closings.get(agentId)
     this.#openedBefore.delete(agentId)
     await this.#needs.engine.removeAgent(agentId)
   }

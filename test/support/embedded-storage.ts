@@ -1,3 +1,4 @@
+import type { LogKeeper } from '#storage/sqlite/checkpoints.ts'
 import { openDataDirectory } from '#storage/sqlite/data-directory.ts'
 import { createEngine } from '#storage/sqlite/engine.ts'
 import type { DatabaseOptions } from './databases-on.ts'
@@ -7,11 +8,13 @@ import { temporaryDirectory } from './temporary-directory.ts'
 interface Options extends DatabaseOptions {
   /** An existing data directory; a temporary one by default. */
   path?: string
+  logKeeperOf?(path: string): LogKeeper
 }
 
 /** Platform and agent databases in real files, closed when the running test has finished. */
-export async function openEmbeddedStorage({ path = temporaryDirectory(), ...options }: Options = {}) {
+export async function openEmbeddedStorage(allOptions: Options = {}) {
+  const { path = temporaryDirectory(), logKeeperOf, ...options } = allOptions
   const directory = await openDataDirectory(path)
-  const engine = createEngine({ directory, synchronous: 'normal' })
+  const engine = createEngine({ directory, synchronous: 'normal', ...(logKeeperOf && { logKeeperOf }) })
   return { path, ...(await databasesOn(engine, options)) }
 }

@@ -102,6 +102,18 @@ test('a large selection has only its own chunks looked at', async () => {
   expect(await nearest(100, sql`(select generate_series(990, 1000))`)).toEqual([990, 991, 992])
 })
 
+test('what puts rows together leaves those to others that they have taken, and waits for nobody', async () => {
+  const { db, write, pack, stored, rows } = await open()
+  await write(numbers(1, 100))
+  await inTransaction(db, async transaction => {
+    await engine.removeVectors(transaction, [table], 50)
+    await pack()
+  })
+  expect(await rows()).toEqual([{ sequences: 99, gone: 0 }])
+  const { sketches, vectors } = await stored()
+  expect(sketches).toEqual(vectors)
+})
+
 test('writers, removers and those that put together keep one sketch of each vector, all at the same time', async () => {
   const { db, write, remove, stored } = await open()
   await write(numbers(1, 300))

@@ -5,7 +5,7 @@
  */
 import type { QueryExecutorProvider, RawBuilder } from 'kysely'
 import { sql } from 'kysely'
-import { sketchBytes } from './sketches.ts'
+import { sketchBytes } from '../sketch-bits.ts'
 
 /** Sketches in a row, at most. */
 export const sketchesPerRow = 256
@@ -78,27 +78,39 @@ export async function packSketches(db: QueryExecutorProvider, table: string): Pr
       select count(*) as few from ${sketchesOf(table)} where ${few}`.execute(db)
     if ((rows[0]?.few ?? 0) < leastPacked) return
     const size = sql`sum(cardinality(sequences)) over (order by first, id)`
-    await putTogether(
+    const taken = await putTogether(
       db,
       table,
-      sql`select id from (select id, ${size} as size from ${sketchesOf(table)} where ${few}) as ordered
-        where size <= ${sketchesPerRow}`,
+      sql`select id from ${sketchesOf(table)} where id in (
+          select id from (select id, ${size} as size from ${sketchesOf(table)} where ${few}) as ordered
+          where size <= ${sketchesPerRow}
+        ) for update skip locked`,
     )
+    // To wait for the others, who may in turn wait for this one, would be a deadlock.
+    if (taken < 2) return
   }
 }
 
-/** Writes what is left in the rows that are selected as a single one, or none. */
-async function putTogether(db: QueryExecutorProvider, table: string, ids: RawBuilder<unknown>) {
-  await sql`
+/** Writes what is left in the rows that are selected as a single one, or none; tells how many rows that were. */
+async function putTogether(
+  db: QueryExecutorProvider,
+  table: string,
+  ids: RawBuilder<unknown>,
+): Promise<number> {
+  const { rows } = await sql<{ taken: number }>`
     with taken as (delete from ${sketchesOf(table)} where id in (${ids}) returning sequences, sketches, gone),
     kept as (
       select sequence, substring(sketches from (number::integer - 1) * ${sql.lit(sketchBytes)} + 1
         for ${sql.lit(sketchBytes)}) as sketch
       from taken, unnest(sequences) with ordinality as entries (sequence, number)
       where sequence <> all (gone)
+    ),
+    written as (
+      insert into ${sketchesOf(table)} (first, last, sequences, sketches)
+      select min(sequence), max(sequence), array_agg(sequence order by sequence), string_agg(sketch, '' order by sequence)
+      from kept having count(*) > 0
     )
-    insert into ${sketchesOf(table)} (first, last, sequences, sketches)
-    select min(sequence), max(sequence), array_agg(sequence order by sequence), string_agg(sketch, '' order by sequence)
-    from kept having count(*) > 0
+    select count(*) as taken from taken
   `.execute(db)
+  return rows[0]?.taken ?? 0
 }

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { seededRandom } from '#test/support/random.ts'
+import { sketchBytes, sketchOf } from '../sketch-bits.ts'
 import { createScan, looksAmong } from './sketch-scan.ts'
-import { bitValues, sketchBytes, sketchOf } from './sketches.ts'
+import { bitValues } from './sketches.ts'
 
 const floats = { form: 'floats' } as const
 const dimensions = 48

@@ -7,6 +7,7 @@
 import type { QueryExecutorProvider, RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Vector, VectorSpace } from '../search-engine.ts'
+import { sketchOf } from '../sketch-bits.ts'
 import { checkDimensions, hasDirection, vectorTableName, vectorTablePrefix } from '../vector-space.ts'
 import { isDuplicate } from './errors.ts'
 import {
@@ -17,7 +18,6 @@ import {
   removeSketch,
   sketchesPerRow,
 } from './sketch-rows.ts'
-import { sketchOf } from './sketches.ts'
 import { extensionSchema } from './vector-extension.ts'
 
 /** How a table keeps its vectors, and the schema that its type and the type's operators are in. */

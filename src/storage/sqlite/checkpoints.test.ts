@@ -75,6 +75,14 @@ test('no commit waits for the disk: its log is moved by another thread, and then
   expect(movedNotes(path)).toBeGreaterThanOrEqual(400)
 })
 
+test('what is large is moved before there are many statements of it', async () => {
+  const { db, path, keeper } = await openAgent()
+  for (let note = 0; note < 20; note += 1)
+    await sql`insert into notes values (${'a'.repeat(400_000)})`.execute(db)
+  await keeper.settled()
+  expect(movedNotes(path)).toBeGreaterThan(0)
+})
+
 test('a log that has grown large is cut', async () => {
   const { db, path, keeper } = await openAgent()
   await write(db, 90, 200_000)

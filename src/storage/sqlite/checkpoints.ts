@@ -5,11 +5,13 @@ const file = new URL('./checkpoint.worker.ts', import.meta.url)
 
 /** Writing statements after which a log is moved: by a rule of thumb, two pages of 4 KiB each. */
 const statementsBetween = 500
+/** Of what is written: so much fills the pages of one more statement. */
+const bytesPerStatement = 8 * 1024
 
 /** Keeps the write-ahead log of one open database short. */
 export interface LogKeeper {
-  /** To be told of each statement that writes. */
-  wrote(): void
+  /** To be told of each statement that writes, and of its parameters. */
+  wrote(parameters: readonly unknown[]): void
   /** Resolves when no other thread has the database open for this. */
   settled(): Promise<void>
 }
@@ -35,8 +37,8 @@ export function createCheckpoints(workers: WorkerPool, log: Log): (path: string)
     }
 
     return {
-      wrote() {
-        statements += 1
+      wrote(parameters) {
+        statements += 1 + Math.floor(sizeOf(parameters) / bytesPerStatement)
         if (statements < statementsBetween || running !== undefined) return
         statements = 0
         running = move()
@@ -44,4 +46,13 @@ export function createCheckpoints(workers: WorkerPool, log: Log): (path: string)
       settled: async () => running,
     }
   }
+}
+
+/** Of texts and bytes, by and large; what else there is has next to none. */
+function sizeOf(parameters: readonly unknown[]): number {
+  let size = 0
+  for (const parameter of parameters)
+    if (typeof parameter === 'string') size += parameter.length
+    else if (ArrayBuffer.isView(parameter)) size += parameter.byteLength
+  return size
 }

@@ -22,7 +22,7 @@ export interface SqliteDialectOptions {
   /** Called for each second that a statement has waited for the others. */
   onBlocked?(): void
   /** Called for each statement that writes. */
-  onWrite?(): void
+  onWrite?(parameters: readonly unknown[]): void
   /** What was prepared for `database` before. */
   prepared?: PreparedStatements
   /** Called when the Kysely instance is destroyed; without it `database` is closed then. */
@@ -72,7 +72,7 @@ type WhenFree = <Result>(attempt: () => Result) => Promise<Result>
 
 interface DriverOptions {
   whenFree: WhenFree
-  onWrite(): void
+  onWrite(parameters: readonly unknown[]): void
   prepared: PreparedStatements
   onDestroy(): void | Promise<void>
 }
@@ -136,7 +136,7 @@ function createConnection(
 
   function execute<Row>({ sql, parameters }: CompiledQuery): QueryResult<Row> {
     const { statement, returnsRows, writes } = prepare(sql)
-    if (writes) onWrite()
+    if (writes) onWrite(parameters)
     const values = parameters.map(bindable)
     if (returnsRows) return { rows: statement.all(...values) as Row[] }
     const { changes, lastInsertRowid } = statement.run(...values)

@@ -5,9 +5,10 @@
 import type { QueryExecutorProvider, RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
+import { sketchBytes } from '../sketch-bits.ts'
 import { onceIdle } from './once-idle.ts'
 import type { SketchBlock } from './sketches.ts'
-import { countIn, sketchBytes } from './sketches.ts'
+import { countIn } from './sketches.ts'
 
 /** Sketches in a row: more are quicker to read, fewer to write. */
 export const sketchesPerBlock = 64

@@ -4,9 +4,9 @@ import { seededRandom } from '#test/support/random.ts'
 import { setEngineStage } from '#test/support/search-stage.ts'
 import { similarityTo } from '../exact-similarity.ts'
 import type { NearestQuery, SearchDatabase, Vector, VectorSpace } from '../search-engine.ts'
+import { sketchBytes } from '../sketch-bits.ts'
 import { blockBytes, mostBytes, sketchesPerBlock } from './kept-sketches.ts'
 import { nearestByVector } from './nearest.ts'
-import { sketchBytes } from './sketches.ts'
 import { createVectors, removeVectors, vectorTables, writeVector } from './vectors.ts'
 
 /** So many that only some of them get an exact look. */

@@ -15,14 +15,16 @@ export interface Postings {
   values: Float32Array
 }
 
-/** Of all terms of all indexes: 16 MiB. */
+/** Entries of all terms of all indexes: 16 MiB. */
 const mostRemembered = 2 * 1024 * 1024
+/** What a list takes beside its entries, by and large, in entries: its arrays and its name, which may be as long as a term. */
+const overhead = 64
 /** Entries that a search reads at most: with more of them, it is quicker to have the index rank the chunks. */
 const mostRead = 10_000
 
 const remembered = new LRUCache<string, Postings>({
   maxSize: mostRemembered,
-  sizeCalculation: ({ sequences }) => sequences.length + 1,
+  sizeCalculation: ({ sequences }, name) => sequences.length + overhead + Math.ceil(name.length / 4),
 })
 const inUse = onceIdle(() => remembered.clear())
 

@@ -1,4 +1,4 @@
-import { renameSync } from 'node:fs'
+import { existsSync, readdirSync, readlinkSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
@@ -55,4 +55,28 @@ test('a file that is not there can not be read', async () => {
   await expect(
     openSearchDatabase(join(temporaryDirectory(), 'none.db'), { readOnly: true }),
   ).rejects.toThrow()
+})
+
+/** Where Linux tells which files this process has open. */
+const openFiles = '/proc/self/fd'
+
+test.runIf(existsSync(openFiles))('a deleted file is let go when another one is read', async () => {
+  const [deleted, other] = [join(temporaryDirectory(), 'agent.db'), join(temporaryDirectory(), 'agent.db')]
+  for (const path of [deleted, other]) await makeFile(path, 'first')
+  const isOpen = () =>
+    readdirSync(openFiles)
+      .map(number => {
+        try {
+          return readlinkSync(join(openFiles, number))
+        } catch {
+          // The one by which the folder was read.
+          return ''
+        }
+      })
+      .some(path => path.startsWith(deleted))
+  await contents(deleted)
+  expect(isOpen()).toBe(true)
+  rmSync(deleted)
+  await contents(other)
+  expect(isOpen()).toBe(false)
 })

@@ -42,11 +42,10 @@ export async function openSearchDatabase(
 
 async function openReader(path: string) {
   inUse()
+  closeReplaced()
   const kept = readers.get(path)
   readers.delete(path)
-  const isSame = kept !== undefined && kept.file === fileAt(path)
-  if (kept !== undefined && !isSame) kept.database.close()
-  const reader = isSame ? kept : await newReader(path)
+  const reader = kept ?? (await newReader(path))
   return createSqliteDialect({ ...reader, onDestroy: () => giveBack(path, reader) })
 }
 
@@ -73,6 +72,15 @@ function giveBack(path: string, reader: Reader): void {
   readers.delete(path)
   readers.set(path, reader)
   closeAllBut(readersKept)
+}
+
+/** The disk takes back the room of a file that was deleted when nobody has it open any more. */
+function closeReplaced(): void {
+  for (const [path, { database, file }] of readers) {
+    if (file === fileAt(path)) continue
+    readers.delete(path)
+    database.close()
+  }
 }
 
 function closeAllBut(count: number): void {

@@ -13,9 +13,18 @@ export async function readSelection(
   return JSON.parse(rows[0]?.sequences ?? '[]') as number[]
 }
 
-/** Sequences are numbers in a row, so that marks take less than a set. */
+/** What an entry of a set takes, by and large, in bytes. */
+const bytesInSet = 48
+
+/** As a rule sequences are numbers in a row, so that marks take less than a set. */
 export function memberOf(sequences: readonly number[]): (sequence: number) => boolean {
-  const marks = new Uint8Array(sequences.reduce((most, sequence) => Math.max(most, sequence), 0) + 1)
-  for (const sequence of sequences) marks[sequence] = 1
-  return sequence => marks[sequence] === 1
+  const least = sequences.reduce((one, other) => Math.min(one, other), Number.POSITIVE_INFINITY)
+  const most = sequences.reduce((one, other) => Math.max(one, other), Number.NEGATIVE_INFINITY)
+  if (most - least > sequences.length * bytesInSet) {
+    const members = new Set(sequences)
+    return sequence => members.has(sequence)
+  }
+  const marks = new Uint8Array(Math.max(0, most - least + 1))
+  for (const sequence of sequences) marks[sequence - least] = 1
+  return sequence => marks[sequence - least] === 1
 }

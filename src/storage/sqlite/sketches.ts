@@ -1,64 +1,22 @@
 /**
- * A sketch is a short form of a vector: 2,048 bits that tell on which side of as many planes it lies. A look through all
- * sketches says which few vectors are worth an exact look. First bits are compared with bits, which is quick; those that
- * are nearest by that are compared with the query's values (as in RaBitQ, Gao and Long 2024), which is half as far off.
+ * A look through the sketches of all vectors says which few of these are worth an exact look. First bits are compared with
+ * bits, which is quick; those that are nearest by that are compared with the query's values (as in RaBitQ, Gao and Long
+ * 2024), which is half as far off.
  */
-import { rotate } from '#platform/rotate.ts'
 import { sumOf, sumsOf } from '../bit-sums.ts'
 import { differing, wordsOf } from '../differing-bits.ts'
 import type { NearestQuery, Vector, VectorSpace } from '../search-engine.ts'
+import { bitValues, setSigns, sketchOf as sidesOf, sketchBits, sketchBytes } from '../sketch-bits.ts'
 
-const sketchBits = 2048
-export const sketchBytes = sketchBits / 8
-
-/** The bits of a vector of bits are such sides already: its first ones are its sketch. The first bit is set, always. */
-export function sketchOf({ form }: Pick<VectorSpace, 'form'>, vector: Vector): Uint8Array {
-  const sketch = new Uint8Array(sketchBytes)
-  if (form === 'bits') sketch.set(vector.subarray(0, sketchBytes))
-  else setSigns(sketch, rotated(vector))
+/** With the first bit set, always. */
+export function sketchOf(space: Pick<VectorSpace, 'form'>, vector: Vector): Uint8Array {
+  const sketch = sidesOf(space, vector)
   sketch[0] = (sketch[0] ?? 0) | presence
   return sketch
 }
 
 /** So that an entry of zeros is no sketch; a query has this bit as well, and its value adds the same to all estimates. */
 const presence = 1
-
-/** What each bit counts for: the estimate of the similarity is the sum of these, each with its bit's sign. */
-function bitValues({ form }: VectorSpace, { vector, values }: NearestQuery): Float32Array {
-  if (form === 'floats') return rotated(vector)
-  return values ?? signsOf(vector)
-}
-
-function signsOf(bits: Vector): Float32Array {
-  return Float32Array.from({ length: bits.length * 8 }, (_, index) =>
-    ((bits[index >> 3] ?? 0) >> (index & 7)) & 1 ? 1 : -1,
-  )
-}
-
-function setSigns(bits: Uint8Array, values: Float32Array): void {
-  values.forEach((value, index) => {
-    if (value > 0) bits[index >> 3] = (bits[index >> 3] ?? 0) | (1 << (index & 7))
-  })
-}
-
-/** Turned in a way that looks random but is always the same, so that every dimension has a part in every value. */
-function rotated(vector: Vector): Float32Array {
-  const size = 2 ** Math.ceil(Math.log2(Math.max(sketchBits, vector.length)))
-  const values = new Float32Array(size)
-  values.set(vector)
-  for (const seed of [0x9e37_79b1, 0x85eb_ca77]) {
-    for (let index = 0; index < size; index += 1)
-      if (flips(index, seed)) values[index] = -(values[index] ?? 0)
-    rotate(values)
-  }
-  return values.subarray(0, sketchBits)
-}
-
-function flips(index: number, seed: number): boolean {
-  let hash = Math.imul(index + 1, seed)
-  hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b_3c6d)
-  return ((hash ^ (hash >>> 13)) & 1) === 1
-}
 
 /** Words of a sketch, all of them and those that are compared first. */
 const allWords = sketchBits / 32

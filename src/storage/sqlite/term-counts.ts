@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
@@ -8,6 +9,8 @@ import { quoted } from './quoted.ts'
 interface State {
   file: string
   newest: number | null
+  /** Its id, since another file may have the path of a former one, with as many chunks of the same lengths. */
+  id: string | null
   /** What FTS5 writes with every change: its totals, and which segments it has, with the number of removals in each. */
   records: string | null
 }
@@ -26,7 +29,8 @@ export async function countTerms(
   db: QueryExecutorProvider,
   terms: readonly string[],
 ): Promise<Required<TermCounts>> {
-  const state = Object.values(await stateOf(db)).join(' ')
+  // Hashed, as the names of all that is remembered begin with it.
+  const state = hash('sha256', Object.values(await stateOf(db)).join(' '))
   const known = remembered.get(state) ?? { chunks: await countChunks(db), terms: new Map<string, number>() }
   if (known.terms.size > mostTerms) known.terms.clear()
   for (const term of terms) if (!known.terms.has(term)) known.terms.set(term, await countHolding(db, term))
@@ -38,9 +42,10 @@ export async function countTerms(
 
 async function stateOf(db: QueryExecutorProvider): Promise<State> {
   const { rows } = await sql<State>`
-    select (select file from pragma_database_list where name = 'main') as file,
-      (select max(id) from chunk_text_docsize) as newest,
+    select (select file from pragma_database_list where name = 'main') as file, newest,
+      (select id from chunks where sequence = newest) as id,
       (select group_concat(hex(block)) from chunk_text_data where id in (1, 10)) as records
+    from (select max(id) as newest from chunk_text_docsize)
   `.execute(db)
   const [state] = rows
   if (state === undefined) throw new Error('the state of the index gave no row')

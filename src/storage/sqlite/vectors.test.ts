@@ -1,6 +1,8 @@
+import type { KyselyPlugin } from 'kysely'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { setEngineStage } from '#test/support/search-stage.ts'
+import { nearestByVector } from './nearest.ts'
 import { createVectors, removeVectors, vectorTables, writeVector } from './vectors.ts'
 
 test('the room of vectors that were removed is given back', async () => {
@@ -22,4 +24,19 @@ test('the room of vectors that were removed is given back', async () => {
       await sql`select 1 from ${sql.table(`${table}_sketches`)} where length(sketches) > 0`.execute(db)
     expect(rows).toEqual([])
   }
+})
+
+test('a space can be searched at every moment while its tables are made', async () => {
+  const { db } = await setEngineStage()
+  const space = { id: 'openai/small', dimensions: 2, form: 'floats' } as const
+  const found: unknown[] = []
+  const searchAfterEach: KyselyPlugin = {
+    transformQuery: ({ node }) => node,
+    async transformResult({ result }) {
+      found.push(await nearestByVector(db, space, { vector: Float32Array.of(1, 0), limit: 10 }))
+      return result
+    },
+  }
+  await createVectors(db.withPlugin(searchAfterEach), space)
+  expect(found).toEqual([[], [], [], []])
 })

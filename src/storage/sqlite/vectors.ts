@@ -5,9 +5,10 @@
 import type { QueryExecutorProvider, RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Vector, VectorSpace } from '../search-engine.ts'
+import { sketchBytes } from '../sketch-bits.ts'
 import { checkDimensions, hasDirection, vectorTableName, vectorTablePrefix } from '../vector-space.ts'
 import { blockBytes, noBlock, sketchesPerBlock } from './kept-sketches.ts'
-import { sketchBytes, sketchOf } from './sketches.ts'
+import { sketchOf } from './sketches.ts'
 
 type TableOptions = Pick<VectorSpace, 'dimensions' | 'form'> & { name: string }
 
@@ -20,8 +21,6 @@ export async function createVectorTable(
   db: QueryExecutorProvider,
   { name, form }: TableOptions,
 ): Promise<void> {
-  await sql`create table if not exists ${sql.table(name)} (
-    sequence integer primary key, embedding ${sql.raw(`${form}_blob`)} not null)`.execute(db)
   const sketches = sketchesOf(name)
   await sql`create table if not exists ${sketches} (
     block integer primary key, changed integer not null, sketches blob not null)`.execute(db)
@@ -29,6 +28,9 @@ export async function createVectorTable(
   await sql`insert or ignore into ${sketches} values (${noBlock}, abs(random() % 1000000000000), x'')`.execute(
     db,
   )
+  // Last, as it is what tells searches of the space.
+  await sql`create table if not exists ${sql.table(name)} (
+    sequence integer primary key, embedding ${sql.raw(`${form}_blob`)} not null)`.execute(db)
 }
 
 export async function writeVector(

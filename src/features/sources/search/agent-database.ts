@@ -2,8 +2,8 @@ import { openSearchDatabase } from '#storage/search-database.ts'
 import type { SearchDatabase } from '#storage/search-engine.ts'
 
 /**
- * A connection of the worker's own to an agent's database, for one piece of work. Opening takes less than a millisecond;
- * a connection that is kept would have to learn that its agent was deleted or made anew.
+ * A connection of the worker's own to an agent's database, for one piece of work. The storage may keep one for the next,
+ * and then learns whether the agent was deleted or made anew.
  */
 export async function withAgentDatabase<Result>(
   path: string,

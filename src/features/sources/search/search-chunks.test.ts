@@ -197,6 +197,18 @@ describe('as good as the same text', () => {
   })
 })
 
+test('more copies than are looked at first do not hide what else fits', async () => {
+  const { addSource, replace, search } = await setSearchStage()
+  for (const id of ['copies', 'manual']) await addSource(id)
+  await replace('copies', Array(120).fill('Kiosk, kiosk and kiosk.'))
+  const other =
+    'Of the many things that are sold at the station, newspapers come from a kiosk beside the door.'
+  await replace('manual', [other])
+  const results = await search('kiosk', { limit: 3 })
+  expect(results.map(({ content }) => content)).toContain(other)
+  expect(await search('kiosk', { limit: 3, minScore: 1 })).toHaveLength(1)
+})
+
 describe('a query', () => {
   test('finds nothing before anything was written', async () => {
     const { search } = await setSearchStage()

@@ -3,8 +3,8 @@ import type { SearchDatabase } from '#storage/search-engine.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { SearchResult } from '../sources.schema.ts'
 import { groupDuplicates } from './duplicates.ts'
-import type { Scored } from './fusion.ts'
-import { fuse } from './fusion.ts'
+import type { Rankings, Scored } from './fusion.ts'
+import { fuse, leastCandidates } from './fusion.ts'
 import type { ChunkQuery } from './rankings.ts'
 import { rankings } from './rankings.ts'
 
@@ -25,10 +25,29 @@ export async function searchChunks(
     .setAccessMode('read only')
     .execute(async transaction => {
       const { limit, minScore = 0 } = query
-      const fused = fuse(await rankings(transaction, engine, query))
-      const fitting = fused.filter(({ score }) => score >= minScore)
-      return await readDistinct(transaction, fitting, limit)
+      async function resultsOf(ranked: Rankings): Promise<SearchResult[]> {
+        const fitting = fuse(ranked).filter(({ score }) => score >= minScore)
+        return await readDistinct(transaction, fitting, limit)
+      }
+      const candidates = Math.max(leastCandidates, limit)
+      const ranked = await rankings(transaction, engine, { ...query, limit: candidates })
+      const results = await resultsOf(ranked)
+      if (results.length >= limit || !isCut(ranked, candidates, minScore)) return results
+      const wider = Math.min(candidates * widening, mostCandidates)
+      return await resultsOf(await rankings(transaction, engine, { ...query, limit: wider }))
     })
+}
+
+/** How many times as many candidates there are on a second look, where those of the first were mostly duplicates. */
+const widening = 4
+/** Comparing the texts of these takes some tenths of a second. */
+const mostCandidates = 1_600
+
+/** Whether there may be more behind the end of a ranking that are good enough. */
+function isCut({ text, vectors }: Rankings, candidates: number, minScore: number): boolean {
+  return [text, ...vectors.map(({ found }) => found)].some(
+    found => found.length >= candidates && (found.at(-1)?.similarity ?? 0) >= minScore,
+  )
 }
 
 /** Reads on until there are as many results as wanted, duplicates not counted. */
@@ -38,11 +57,11 @@ async function readDistinct(
   limit: number,
 ): Promise<SearchResult[]> {
   const found: SearchResult[] = []
-  const step = limit + spare
-  for (let start = 0; ; start += step) {
-    found.push(...(await read(transaction, ranked.slice(start, start + step))))
+  // Ever more, since all that was read is compared anew each time.
+  for (let [start, end] = [0, limit + spare]; ; [start, end] = [end, 2 * end]) {
+    found.push(...(await read(transaction, ranked.slice(start, end))))
     const groups = groupDuplicates(found, ({ content }) => content)
-    if (groups.length < limit && start + step < ranked.length) continue
+    if (groups.length < limit && end < ranked.length) continue
     return groups.slice(0, limit).map(({ first, duplicates }) => withDuplicates(first, duplicates))
   }
 }

@@ -97,3 +97,15 @@ describe('an index in worker threads', () => {
     await expect(search).rejects.toThrow(/unable to open|does not exist/)
   })
 })
+
+test('a search waits for few of those that another agent has asked for before', async () => {
+  const [busy, other] = [await setIndexStage(), await setIndexStage()]
+  for (const { replace } of [busy, other]) await replace('manual', ['Green tea.'])
+  const finished: string[] = []
+  const ask = async (name: string, path: string) => {
+    await busy.index.search(path, { text: 'tea', limit: 10 })
+    finished.push(name)
+  }
+  await Promise.all([...Array.from({ length: 30 }, () => ask('busy', busy.path)), ask('other', other.path)])
+  expect(finished.indexOf('other')).toBeLessThan(8)
+})

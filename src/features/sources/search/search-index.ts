@@ -1,3 +1,4 @@
+import { createFairSlots } from '#platform/workers/fair-slots.ts'
 import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 import type { SearchResult } from '../sources.schema.ts'
 import type { FinishTask, IndexTask, SourceTask } from './index.worker.ts'
@@ -27,6 +28,11 @@ export const chunksPerTask = 512
 const searchWorker = new URL('./search.worker.ts', import.meta.url)
 const indexWorker = new URL('./index.worker.ts', import.meta.url)
 
+/** Searches that are running or are the next ones, of all agents and of one: as many as keep all threads at work. */
+const searchesAtOnce = 4
+const searchesPerAgent = 3
+const never = new AbortController().signal
+
 /** The chunks of the largest files take minutes to remove, in short transactions. */
 const removalTimeoutMs = 15 * 60_000
 
@@ -37,6 +43,9 @@ export function createSearchIndex({
   readers: WorkerPool
   writers: WorkerPool
 }): SearchIndex {
+  // Agents take turns, so that nobody waits for all the searches of another.
+  const slots = createFairSlots(searchesAtOnce, searchesPerAgent)
+
   function write<Result>(
     name: string,
     argument: SourceTask | IndexTask | FinishTask,
@@ -47,9 +56,11 @@ export function createSearchIndex({
   }
 
   return {
-    search(databasePath, query, signal) {
+    async search(databasePath, query, signal = never) {
+      const release = await slots.take(databasePath, signal)
       const argument: SearchTask = { databasePath, query }
-      return readers.run({ file: searchWorker, name: 'search', argument, ...(signal && { signal }) })
+      const task = { file: searchWorker, name: 'search', argument, signal }
+      return await readers.run<SearchResult[]>(task).finally(release)
     },
     indexNext(source, embedded, signal) {
       const limit = embedded?.vectors.length ?? chunksPerTask
