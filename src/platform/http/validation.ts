@@ -1,3 +1,4 @@
+import type { ErrorObject } from 'ajv'
 import { Ajv } from 'ajv'
 import formats from 'ajv-formats'
 import build from 'fast-json-stringify'
@@ -27,10 +28,15 @@ export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
       const isDeletion = httpPart === 'querystring' && method === 'DELETE'
       return coercing.compile(isDeletion ? closed(schema) : schema)
     })
-    return value => {
+    // False with `errors` beside it, as from Ajv itself, is understood by whoever asks: by Fastify, and by `requireBody`.
+    function fits(value: unknown): boolean {
       const validate = validator()
-      return validate(value) || { error: validate.errors ?? [] }
+      const isFitting = validate(value)
+      fits.errors = validate.errors ?? []
+      return isFitting
     }
+    fits.errors = [] as ErrorObject[]
+    return fits
   }
 }
 
