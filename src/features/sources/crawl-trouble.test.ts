@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { builtinEmbedding } from '#models/builtin-embedding.ts'
 import { systemClock } from '#platform/clock.ts'
 import type { TestApp } from '#test/support/build-app.ts'
 import { crawl, crawlAgain, crawled, pathsOf, startCrawl } from '#test/support/crawl.ts'
@@ -116,7 +117,7 @@ function useJob({ service }: TestApp, change: (threads: CrawlThreads) => CrawlTh
     searchWorkers: readers,
   } = service.foundation
   const job = createCrawlSourceJob({
-    embeddingOf: async () => ({ provider: 'builtin', id: 'builtin' }),
+    embeddingOf: async () => ({ provider: 'builtin', id: builtinEmbedding.id }),
     changes: { follow: async () => {} },
     index: createSearchIndex({ writers, readers }),
     ...{ outbound, transact, clock: systemClock, turnMs: 0 },

@@ -386,9 +386,8 @@ describe("addresses that are nobody else's business", () => {
         status: 400,
         body: {
           error: {
-            code: 'VALIDATION_ERROR',
+            code: 'OUTBOUND_REFUSED',
             message: expect.stringContaining('OUTBOUND_ALLOW'),
-            details: { field: 'url' },
           },
         },
       })
