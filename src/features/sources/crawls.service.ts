@@ -9,7 +9,7 @@ import type { AgentHandle } from '#storage/agent-databases.ts'
 import { resetQueue } from './crawl/crawl.repository.ts'
 import { pageUrl } from './crawl/page-url.ts'
 import { patternProblem } from './crawl/url-patterns.ts'
-import { crawlJobName, sourceJob } from './source-jobs.ts'
+import { addSourceJob, crawlJobName, sourceJob } from './source-jobs.ts'
 import { isInWork } from './source-status.ts'
 import type { SourceEvents } from './sources.events.ts'
 import { findSource, insertSource, updateSource } from './sources.repository.ts'
@@ -65,7 +65,7 @@ export function createCrawlsService({ transact, requireEmbedding, outbound, cloc
         const status = 'crawling' as const
         await updateSource(transaction, id, { status, error: null, progress: 0, config, updated_at: now })
         await resetQueue(transaction, id, config.url)
-        await outbox.add(sourceJob(crawlJobName, id))
+        await addSourceJob(outbox, crawlJobName, id)
         return { ...source, status }
       })
     },

@@ -30,6 +30,7 @@ type Context = JobContext<AgentHandle>
 const usualTurnMs = 20_000
 /** Runs that a provider in trouble may fail, within some minutes. */
 const maxAttempts = 6
+
 /** Gives a source the vectors of another embedding. An interrupted run is continued by the next one. */
 export function createEmbedSourceJob(needs: Needs): JobHandler<AgentHandle> {
   const { vectors, changes, transact, clock, embeddingOf, turnMs = usualTurnMs } = needs
@@ -44,11 +45,17 @@ export function createEmbedSourceJob(needs: Needs): JobHandler<AgentHandle> {
     await finish(agent, source, await embedAnew({ db, source: place, wanted, vectors, until, signal }))
   }
 
+  /** A source that could not be processed anew before this tells so again. */
   async function finish({ agentId, db }: AgentHandle, source: Source, embedding: string): Promise<void> {
-    const { id, name, chunks = 0 } = source
+    const { id, name, chunks = 0, error } = source
+    const status = error === undefined ? 'ready' : 'error'
     await transact({ agentId, db }, async (transaction, outbox) => {
-      const outcome = { status: 'ready' as const, error: null, progress: 1, updated_at: timestamp(clock) }
-      if (await updateSource(transaction, id, outcome))
+      const isThere = await updateSource(transaction, id, {
+        status,
+        progress: 1,
+        updated_at: timestamp(clock),
+      })
+      if (isThere && status === 'ready')
         await outbox.tell('source.ready', { agentId, sourceId: id, name, chunks })
       await changes.beginNext(transaction, outbox, embedding)
     })

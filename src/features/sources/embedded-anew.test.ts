@@ -1,6 +1,8 @@
+import { sql } from 'kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp, testApp } from '#test/support/build-app.ts'
+import { fetchedSource, refreshed } from '#test/support/fetched-source.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
 import type { RecordedRequest, Reply } from '#test/support/model-server.ts'
 import { startModelServer } from '#test/support/model-server.ts'
@@ -70,7 +72,6 @@ async function vectorCounts(app: TestApp): Promise<Record<string, number>> {
   return await app.service.foundation.agentDatabases.use('default', async agent => {
     const { withAgentDatabase } = await import('./search/agent-database.ts')
     const { isTableOf } = await import('#storage/vector-space.ts')
-    const { sql } = await import('kysely')
     return await withAgentDatabase(agent.path, { readOnly: true }, async ({ db, engine }) => {
       const counts: Record<string, number> = {}
       const ids = { builtin: 'builtin-1', m: 'openai-compatible/m', other: 'openai-compatible/other' }
@@ -229,6 +230,23 @@ describe('a change of the embedding model', () => {
     await app.service.foundation.runner.idle()
     expect(await sourceOf(app, id)).toMatchObject({ status: 'ready' })
     expect(await sourceOf(app, id)).not.toHaveProperty('error')
+  })
+
+  it('reaches a source that could not be fetched anew, too, which goes on telling why', async () => {
+    const { environment } = await setProvider(() => undefined)
+    const app = await testApp({ environment })
+    const change = (statement: string) =>
+      app.service.foundation.agentDatabases.use('default', ({ db }) => sql.raw(statement).execute(db))
+    await change('create table moons (name text)')
+    await change("insert into moons values ('Callisto')")
+    const { id } = await fetchedSource(app, { type: 'database', name: 'Moons', query: 'SELECT * FROM moons' })
+    await change('drop table moons')
+    const broken = await refreshed(app, id)
+    expect(broken.status).toBe('error')
+    await use(app, 'm')
+    await app.service.foundation.runner.idle()
+    expect(await vectorCounts(app)).toEqual({ m: 1 })
+    expect(await sourceOf(app, id)).toEqual({ ...broken, progress: 1, updated_at: expect.any(String) })
   })
 
   it('is refused where the new provider has no key, and search goes on', async () => {

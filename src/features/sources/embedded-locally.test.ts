@@ -96,3 +96,15 @@ describe('an agent', () => {
     }
   })
 })
+
+it('a model that is still being loaded does not keep the service from ending', async () => {
+  const { path, installRuntime, write } = makeLocalModel()
+  installRuntime()
+  write(
+    'node_modules/onnxruntime-node/index.cjs',
+    `module.exports = { Tensor: class {}, InferenceSession: { create: () => new Promise(() => setInterval(() => {}, 1000)) } }`,
+  )
+  const { service } = await testApp({ environment: local(path) })
+  await service.close()
+  await service.embeddingsFollowed
+})

@@ -16,19 +16,29 @@ export async function isUnderWay(db: Database, sourceId?: string): Promise<boole
   return (await one.limit(1).executeTakeFirst()) !== undefined
 }
 
+/** A source that is to get another embedding. */
+export interface NextSource {
+  id: string
+  /** It could not be processed anew, which is to be told afterwards as before. */
+  isBroken: boolean
+}
+
 /**
  * A source that nothing is at work on and that has chunks of another embedding than this, or that failed to get yet
  * another one. One that failed to get this one is none: it would fail again.
  */
-export async function nextToChange(db: Database, embedding: string): Promise<string | undefined> {
+export async function nextToChange(db: Database, embedding: string): Promise<NextSource | undefined> {
   const row = await db
     .selectFrom('sources')
-    .select('id')
+    .select(['id', 'status', 'new_embedding'])
     .where('removed_at', 'is', null)
     .where(({ and, or, eb, exists, selectFrom }) =>
       or([
         and([
-          eb('status', '=', 'ready'),
+          or([
+            eb('status', '=', 'ready'),
+            and([eb('status', '=', 'error'), eb('new_embedding', 'is', null)]),
+          ]),
           exists(
             selectFrom('chunk_generations')
               .select('source_id')
@@ -44,7 +54,7 @@ export async function nextToChange(db: Database, embedding: string): Promise<str
     .orderBy('id')
     .limit(1)
     .executeTakeFirst()
-  return row?.id
+  return row && { id: row.id, isBroken: row.status === 'error' && row.new_embedding === null }
 }
 
 /** The embedding that the source's chunks are being given. */

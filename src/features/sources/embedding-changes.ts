@@ -31,11 +31,13 @@ export function createEmbeddingChanges({ embeddingOf, transact, clock, log }: Ne
     embedding: string,
   ): Promise<void> {
     if (await isUnderWay(transaction)) return
-    const sourceId = await nextToChange(transaction, embedding)
-    if (sourceId === undefined) return
-    const state = { status: 'updating' as const, error: null, progress: 0, new_embedding: embedding }
-    await updateSource(transaction, sourceId, { ...state, updated_at: timestamp(clock) })
-    await outbox.add(embedJob(sourceId))
+    const next = await nextToChange(transaction, embedding)
+    if (next === undefined) return
+    const { id, isBroken } = next
+    const state = { status: 'updating' as const, progress: 0, new_embedding: embedding }
+    const changes = { ...state, ...(!isBroken && { error: null }), updated_at: timestamp(clock) }
+    await updateSource(transaction, id, changes)
+    await outbox.add(embedJob(id))
   }
 
   return {

@@ -4,10 +4,10 @@ import { timestamp } from '#platform/clock.ts'
 import type { JobContext, JobHandler, Transact } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { EmbeddingChanges } from './embedding-changes.ts'
+import { contentHash } from './fetching/content-hash.ts'
 import type { createContentIndexer } from './fetching/index-content.ts'
 import { findFetchState } from './fetching/last-copy.ts'
 import type { createObtain } from './fetching/obtain.ts'
-import type { Fetched } from './fetching/parse-fetched.ts'
 import { sourceOfJob, sourceToWorkOn } from './source-jobs.ts'
 import { createOutcomes, presentable } from './source-outcomes.ts'
 import type { SourceEvents } from './sources.events.ts'
@@ -46,7 +46,7 @@ export function createFetchSourceJob(needs: Needs): JobHandler<AgentHandle> {
     if (obtained.kind === 'unchanged') return await finish(agent, source, unchanged)
     await updateSource(agent.db, source.id, { progress: progressFetched })
     const { content } = obtained
-    const hash = await hashOf(content.fetched)
+    const hash = await contentHash(content.fetched)
     const last_copy = { hash, validators: content.validators ?? null }
     if (state.lastCopy?.hash === hash) return await finish(agent, source, { ...unchanged, last_copy })
     const outcome = await needs.indexContent({ context, source, content, hash, model })
@@ -75,10 +75,4 @@ export function createFetchSourceJob(needs: Needs): JobHandler<AgentHandle> {
 
 function isFetched(source: Source): source is FetchedSource {
   return source.type === 'database' || source.type === 'api'
-}
-
-/** SHA-256 in hex, without holding up the thread. */
-async function hashOf({ bytes, contentType }: Fetched): Promise<string> {
-  const whole = Buffer.concat([Buffer.from(`${contentType}\n`), bytes])
-  return Buffer.from(await crypto.subtle.digest('SHA-256', whole)).toString('hex')
 }

@@ -9,7 +9,7 @@ import { setSearchStage } from '#test/support/search-stage.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
 import { defaultChunking } from './chunking/chunking-options.ts'
 import type { StoredFile } from './draft.worker.ts'
-import { createIngest } from './ingest.ts'
+import { createIngest, createIngestFetched } from './ingest.ts'
 import type { DocumentFormat } from './parsing/document-format.ts'
 import { continueDraft, countDraft } from './search/generations.ts'
 
@@ -55,6 +55,17 @@ test('a file becomes a draft of chunks that say where they stand', async () => {
     { content: 'Milk is white.', start_offset: 15, end_offset: 29, page: 2, section: 'Milk' },
   ])
   expect(await hasDraft()).toBe(true)
+})
+
+test('what was fetched moves to the thread that reads it', async () => {
+  const { stored } = await setIngestStage()
+  const { location: _, format, ...task } = stored('txt', '')
+  const bytes = new TextEncoder().encode('Tea is green.')
+  const fetched = { bytes, format, contentType: 'text/plain', url: 'https://tea.example/' }
+  const read = createIngestFetched({ workers: pool() })
+  const { signal } = new AbortController()
+  expect(await read({ ...task, fetched, secrets: [] }, signal)).toEqual({ kind: 'drafted', chunks: 1 })
+  expect(bytes).toHaveLength(0)
 })
 
 describe('the chunks of a file', () => {

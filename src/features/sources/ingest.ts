@@ -26,14 +26,17 @@ export function createIngest({ workers, timeoutMs = limits.fileMs }: IngestOptio
   }
 }
 
-/** The same with what was fetched for a source. */
+/** The same with what was fetched for a source; its bytes are gone afterwards. */
 export type IngestFetched = (content: FetchedContent, signal: AbortSignal) => Promise<IngestedFile>
 
 export function createIngestFetched({ workers, timeoutMs = limits.fileMs }: IngestOptions): IngestFetched {
-  return (argument, signal) =>
-    workers
-      .run<IngestedFile>({ file: worker, name: 'draftFetched', argument, timeoutMs, signal })
+  return (argument, signal) => {
+    // Copying the largest ones would hold up everybody else.
+    const transfer = [argument.fetched.bytes.buffer]
+    return workers
+      .run<IngestedFile>({ file: worker, name: 'draftFetched', argument, transfer, timeoutMs, signal })
       .catch(error => ({ kind: 'unreadable', reason: reasonOf(error, 'This document', 'Ask for less.') }))
+  }
 }
 
 /** Why the thread was killed, as a sentence; throws what is no fault of the file. */

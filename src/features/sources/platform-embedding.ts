@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import type { EmbeddingModel } from '#models/embeddings.ts'
 import { AppError } from '#platform/errors.ts'
 import type { Log } from '#platform/log.ts'
+import { orAborted } from '#platform/or-aborted.ts'
 import type { AgentDatabases } from '#storage/agent-databases.ts'
 import type { PlatformTables } from '#storage/tables.ts'
 import type { EmbeddingChanges } from './embedding-changes.ts'
@@ -25,7 +26,8 @@ const fact = 'embedding'
 export async function followPlatformEmbedding(needs: Needs, signal: AbortSignal): Promise<void> {
   const { platform, platformEmbedding, log } = needs
   try {
-    const embedding = embeddingName(await platformEmbedding())
+    // A model on this machine takes long to load, and an end of the process must not wait for that.
+    const embedding = embeddingName(await orAborted(platformEmbedding(), signal))
     if ((await lastFollowed(platform)) === embedding) return
     await followInAll(needs, signal)
     signal.throwIfAborted()

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import { AppError } from '#platform/errors.ts'
-import type { JobContext } from '#platform/jobs/jobs.ts'
+import type { JobContext, Outbox } from '#platform/jobs/jobs.ts'
 import { matches } from '#platform/schema-check.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { workingStatus } from './source-status.ts'
@@ -24,6 +24,19 @@ export function sourceJobKey(sourceId: string): string {
 export function sourceJob(name: string, sourceId: string) {
   const payload: Static<typeof payloadSchema> = { sourceId }
   return { name, key: sourceJobKey(sourceId), payload }
+}
+
+/**
+ * For a source that nothing is at work on, by its status. The job before this one may have set that, and not ended yet: it
+ * would keep this one out, and nobody would do its work.
+ */
+export async function addSourceJob(
+  outbox: Pick<Outbox, 'add' | 'cancel'>,
+  name: string,
+  sourceId: string,
+): Promise<void> {
+  await outbox.cancel(sourceJobKey(sourceId))
+  await outbox.add(sourceJob(name, sourceId))
 }
 
 /** Without a key: the status of the source says that there is one. */

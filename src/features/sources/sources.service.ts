@@ -12,7 +12,7 @@ import { readChunking } from './chunking/chunking-form.ts'
 import { discardJob, discardJobKey } from './discard-upload.job.ts'
 import { documentFormatOf, documentFormats } from './parsing/document-format.ts'
 import { hide } from './search/generations.ts'
-import { fetchJobName, processJobName, removeJobName, sourceJob, sourceJobKey } from './source-jobs.ts'
+import { addSourceJob, fetchJobName, processJobName, removeJobName, sourceJob } from './source-jobs.ts'
 import { isInWork, workingStatus } from './source-status.ts'
 import type { SourceEvents } from './sources.events.ts'
 import {
@@ -101,7 +101,7 @@ export function createSourcesService({ transact, requireEmbedding, clock, ids }:
         const status = isFull ? 'pending' : workingStatus(source)
         const changes = { status, error: null, progress: 0, updated_at: timestamp(clock) }
         await updateSource(transaction, id, changes)
-        await outbox.add(sourceJob(type === 'file' ? processJobName : fetchJobName, id))
+        await addSourceJob(outbox, type === 'file' ? processJobName : fetchJobName, id)
         return { ...source, status }
       })
     },
@@ -113,8 +113,7 @@ export function createSourcesService({ transact, requireEmbedding, clock, ids }:
         if (!(await updateSource(transaction, id, { removed_at: now, updated_at: now })))
           throw notFound('Source')
         await hide(transaction, id)
-        await outbox.cancel(sourceJobKey(id))
-        await outbox.add(sourceJob(removeJobName, id))
+        await addSourceJob(outbox, removeJobName, id)
       })
     },
   }

@@ -184,9 +184,18 @@ describe('a folder that is no model', () => {
   })
 
   it('is told of without its path', async () => {
-    const { path, remove } = readyModel()
+    const { path, remove, write } = readyModel()
+    const told = async () => String(await embed(path, []).catch(caught => caught))
+    write('node_modules/onnxruntime-node/index.cjs', failingRuntime)
+    expect(await told()).toContain('Load model from model.onnx failed')
+    expect(await told()).not.toContain(path)
     remove('onnx')
-    const error: unknown = await embed(path, []).catch(caught => caught)
-    expect(String(error)).not.toContain(path)
+    expect(await told()).not.toContain(path)
   })
 })
+
+/** Says where the model is, as the real one does. */
+const failingRuntime = `
+const create = async path => { throw new Error('Load model from ' + path + ' failed') }
+module.exports = { Tensor: class {}, InferenceSession: { create } }
+`

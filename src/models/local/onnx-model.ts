@@ -1,5 +1,6 @@
 /** One model in the memory of this thread. */
 import { availableParallelism } from 'node:os'
+import { dirname } from 'node:path'
 import { LocalModelProblem } from './local-model-problem.ts'
 import type { ModelFolder } from './model-folder.ts'
 import { readModelFolder } from './model-folder.ts'
@@ -7,6 +8,7 @@ import type { Output } from './pooling.ts'
 import { isOutput, vectorsOf } from './pooling.ts'
 import type { Runtime, Session, Tokenizer } from './runtime.ts'
 import { loadRuntime } from './runtime.ts'
+import { toldBy } from './told-by.ts'
 
 export type Purpose = 'document' | 'query'
 
@@ -48,7 +50,8 @@ function tokenizerOf(folder: ModelFolder, { tokenizers }: Runtime): Tokenizer {
   try {
     return new tokenizers.Tokenizer(folder.tokenizer, folder.tokenizerConfiguration)
   } catch (error) {
-    throw new LocalModelProblem(`The tokenizer.json of the local embedding model cannot be used: ${error}`)
+    const reason = toldBy(error, dirname(folder.modelFile))
+    throw new LocalModelProblem(`The tokenizer.json of the local embedding model cannot be used: ${reason}`)
   }
 }
 
@@ -59,7 +62,8 @@ async function sessionOf({ modelFile }: ModelFolder, { onnx }: Runtime): Promise
   try {
     return await onnx.InferenceSession.create(modelFile, options)
   } catch (error) {
-    throw new LocalModelProblem(`The ONNX file of the local embedding model cannot be loaded: ${error}`)
+    const reason = toldBy(error, dirname(modelFile))
+    throw new LocalModelProblem(`The ONNX file of the local embedding model cannot be loaded: ${reason}`)
   }
 }
 

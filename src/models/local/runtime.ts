@@ -6,6 +6,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { LocalModelProblem } from './local-model-problem.ts'
+import { toldBy } from './told-by.ts'
 
 /** What is used of `onnxruntime-node`. */
 export interface OnnxRuntime {
@@ -58,8 +59,9 @@ async function load(folder: string, name: string): Promise<Loaded> {
   try {
     return { exports: await import(pathToFileURL(path).href) }
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new LocalModelProblem(`The package ${name} cannot be loaded on the server: ${reason}`)
+    throw new LocalModelProblem(
+      `The package ${name} cannot be loaded on the server: ${toldBy(error, folder)}`,
+    )
   }
 }
 

@@ -59,3 +59,10 @@ it.each([
   expect(check('body', text, { text: good })).toEqual({ text: good })
   expect(check('body', text, { text: bad })).toBe('refused')
 })
+
+it('what does not fit is false, with what is wrong beside it', () => {
+  const validate = compile({ schema, httpPart: 'body', method: 'POST', url: '/' })
+  expect(validate({ limit: '3' })).toBe(false)
+  expect(validate).toHaveProperty('errors', [expect.objectContaining({ instancePath: '/limit' })])
+  expect(validate({ limit: 3 })).toBe(true)
+})

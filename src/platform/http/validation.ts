@@ -27,6 +27,7 @@ export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
       const isDeletion = httpPart === 'querystring' && method === 'DELETE'
       return coercing.compile(isDeletion ? closed(schema) : schema)
     })
+    // False with `errors` beside it, as from Ajv itself, is understood by whoever asks: by Fastify, and by `requireBody`.
     const validate: ReturnType<FastifySchemaCompiler<TSchema>> = value => {
       const compiled = validator()
       const isValid = compiled(value)

@@ -93,7 +93,7 @@ export class JobAborted extends Error {
 
 /**
  * Thrown by a handler that has worked for a while and has more to do: the job waits behind others that are due, and is run
- * again. That is no failure.
+ * again. That is no failure, and ends the count of those before it.
  */
 export class JobYields extends Error {
   constructor() {

@@ -159,11 +159,12 @@ export async function returnEntry(db: OutboxDatabase, held: Held): Promise<boole
   return await isChanged(heldEntry(db, held).set(old => ({ attempts: old('attempts', '-', 1), ...unleased })))
 }
 
-/** Puts an entry behind those that are due by now, as if it had not begun. */
+/** Puts an entry behind those that are due by now, as if it had not begun: it has come further, so that its failures count no more. */
 export async function requeueEntry(db: OutboxDatabase, held: Held, now: number): Promise<boolean> {
   return await isChanged(
     heldEntry(db, held).set(old => ({
-      attempts: old('attempts', '-', 1),
+      attempts: old(old('attempts', '-', old.ref('failures')), '-', 1),
+      failures: 0,
       // A millisecond later, so that what became due in this one goes first.
       run_at: toText(now + 1),
       ...unleased,

@@ -424,3 +424,32 @@ test('a job that yields is run again, after those that were due, however often',
   expect(runs.slice(0, 2).toSorted()).toEqual(['long', 'short'])
   expect(await stage.entries('a')).toEqual([])
 })
+
+test('failures of a job count until it has come further', async () => {
+  const clock = manualClock()
+  const outcomes = ['fail', 'fail', 'yield', 'fail', 'fail', 'yield', 'fail', 'end']
+  const told: string[] = []
+  const stage = await setJobStage(
+    {
+      long: {
+        maxAttempts: 3,
+        run: async () => {
+          const outcome = outcomes.shift()
+          if (outcome === 'yield') throw new JobYields()
+          if (outcome === 'fail') throw new Error('out of luck')
+        },
+        onFailed: async (_context, error) => void told.push(error),
+      },
+    },
+    { clock },
+  )
+  await stage.runner.start()
+  await stage.add('long')
+  for (let seconds = 0; seconds <= 60; seconds++) {
+    await stage.runner.idle()
+    clock.advance(second)
+  }
+  expect(outcomes).toEqual([])
+  expect(told).toEqual([])
+  expect(await stage.entries()).toEqual([])
+})

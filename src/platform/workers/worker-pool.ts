@@ -13,8 +13,8 @@ export interface WorkerTask {
   name: string
   /** Anything that can be cloned between threads. */
   argument: unknown
-  /** Ports in `argument`, which move to the thread. */
-  transfer?: readonly MessagePort[]
+  /** Ports and buffers in `argument`, which move to the thread. */
+  transfer?: readonly (MessagePort | ArrayBuffer)[]
   /** Aborting kills the task, wherever it stands. */
   signal?: AbortSignal
   /** Milliseconds from the task's start (not from its queueing) until it is killed. */

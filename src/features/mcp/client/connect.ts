@@ -1,5 +1,6 @@
 import type * as Sdk from '@modelcontextprotocol/client'
 import type { ToolParameters } from '#models/tool.ts'
+import { orAborted } from '#platform/or-aborted.ts'
 import { httpStatusOf, ServerFailure } from './failure.ts'
 import type { AnswerBounds, ServerAddress } from './server-fetch.ts'
 import { createServerFetch } from './server-fetch.ts'
@@ -247,13 +248,4 @@ async function callTool(
     if (error instanceof sdk.ProtocolError) throw new ServerRefusal(error.message)
     throw error
   }
-}
-
-/** The promise's end, or the signal's, whichever comes first; what it becomes later is nobody's concern. */
-export function orAborted<Result>(promise: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>()
-  const onAbort = () => reject(signal.reason)
-  if (signal.aborted) onAbort()
-  signal.addEventListener('abort', onAbort, { once: true })
-  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', onAbort))
 }

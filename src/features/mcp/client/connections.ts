@@ -1,6 +1,6 @@
 import { AppError } from '#platform/errors.ts'
+import { orAborted } from '#platform/or-aborted.ts'
 import type { Connection } from './connect.ts'
-import { orAborted } from './connect.ts'
 
 /** A connection in use: it stays until it is let go, whatever happens to it otherwise. */
 export interface HeldConnection extends Disposable {

@@ -11,7 +11,8 @@ import { documentOf, tooMuchText, UnreadableDocument } from '../parsing/parsed-d
 export type FetchedFormat = DocumentFormat | 'html' | 'rows'
 
 export interface Fetched {
-  bytes: Uint8Array
+  /** All of its buffer, which moves to the thread that reads it. */
+  bytes: Uint8Array<ArrayBuffer>
   format: FetchedFormat
   /** As the server tells it, with its character set. */
   contentType: string

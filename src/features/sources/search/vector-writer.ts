@@ -37,7 +37,7 @@ async function selectUnembedded(
   const tables = await engine.vectorTables(db)
   let chunks = generationOf(db, place).where(isShown).where('sequence', '>', after)
   for (const table of tables.filter(name => isTableOf(name, spaceIdOf(embedding))))
-    chunks = chunks.where('sequence', 'not in', sequencesOf(table))
+    chunks = chunks.where(hasNone(table))
   const rows = await chunks
     .select(['sequence', 'content', 'section'])
     .orderBy('sequence')
@@ -102,6 +102,12 @@ async function sequencesIn(db: Kysely<AgentTables>, table: string, sourceId: str
     .select('sequence')
     .execute()
   return rows.map(row => Number(row.sequence))
+}
+
+/** Asked of each chunk: for `not in`, PostgreSQL would read the whole table each time, and again for each chunk where it is large. */
+function hasNone(table: string) {
+  return sql<boolean>`not exists (
+    select 1 from ${sql.table(table)} as embedded where embedded.sequence = ${sql.ref('chunks.sequence')})`
 }
 
 function sequencesOf(table: string) {
