@@ -61,24 +61,29 @@ describe('documents that a model on this machine embeds', () => {
 describe('an agent', () => {
   const elsewhere = ['/etc', '../../etc', 'file:///etc', 'http://169.254.169.254/', 'C:\\models', './onnx']
 
-  it.each(elsewhere)('can name no folder: %s', async embedding_model => {
+  it('can name no folder', async () => {
     const { path, installRuntime } = makeLocalModel()
     installRuntime()
     const app = await testApp({ environment: local(path) })
-    for (const change of [{ embedding_model }, { embedding_provider: 'local', embedding_model }]) {
-      const { status, body } = await app.call('PUT', settings, { body: change })
-      expect({ status, body }).toMatchObject({ status: 400, body: { error: { code: 'VALIDATION_ERROR' } } })
-      expect(JSON.stringify(body)).not.toContain(path)
-    }
+    for (const embedding_model of elsewhere)
+      for (const change of [{ embedding_model }, { embedding_provider: 'local', embedding_model }]) {
+        const { status, body } = await app.call('PUT', settings, { body: change })
+        const refused = { status: 400, body: { error: { code: 'VALIDATION_ERROR' } } }
+        expect({ status, body }, embedding_model).toMatchObject(refused)
+        expect(JSON.stringify(body)).not.toContain(path)
+      }
     await uploadAndProcess(app, otters)
     expect(await found(app, 'swimmer')).toEqual([otters.content])
   })
 
-  it.each(elsewhere)('can name none where the operator has no model, either: %s', async embedding_model => {
+  it('can name none where the operator has no model, either', async () => {
     const app = await testApp()
-    const change = { embedding_provider: 'local', embedding_model }
-    const { status, body } = await app.call('PUT', settings, { body: change })
-    expect({ status, body }).toMatchObject({ status: 400, body: { error: { code: 'MODEL_NOT_CONFIGURED' } } })
+    for (const embedding_model of elsewhere) {
+      const change = { embedding_provider: 'local', embedding_model }
+      const { status, body } = await app.call('PUT', settings, { body: change })
+      const refused = { status: 400, body: { error: { code: 'MODEL_NOT_CONFIGURED' } } }
+      expect({ status, body }, embedding_model).toMatchObject(refused)
+    }
   })
 
   it("can choose another one than the operator's, and go back to it", async () => {
