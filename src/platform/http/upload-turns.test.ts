@@ -1,6 +1,8 @@
+import { Server as NetServer } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { bareServer, plainRoute } from '#test/support/bare-server.ts'
-import { createUploadTurns } from './upload-turns.ts'
+import { createUploadTurns, watchArrivals } from './upload-turns.ts'
 
 /** A server whose one route counts those who are at work in it, each until the test ends its work. */
 async function crowdedServer() {
@@ -71,4 +73,18 @@ test('one that goes away while it waits is not begun, and takes no place', async
   for (const end of working) end()
   for (const answer of [...first, last]) expect((await answer).status).toBe(200)
   expect(working).toHaveLength(9)
+})
+
+test('none of those whose turn it is begins while connections arrive', async () => {
+  const server = new NetServer()
+  const untilQuiet = watchArrivals(server)
+  let begun = 0
+  const waiting = [1, 2, 3].map(() => untilQuiet().then(() => begun++))
+  for (let turn = 0; turn < 5; turn += 1) {
+    server.emit('connection')
+    await nextTurn()
+    expect(begun).toBe(0)
+  }
+  await Promise.all(waiting)
+  expect(begun).toBe(3)
 })

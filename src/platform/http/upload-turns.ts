@@ -1,4 +1,5 @@
 import type { Server } from 'node:http'
+import type { Server as NetServer } from 'node:net'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 import { createSlots } from '../workers/slots.ts'
@@ -25,10 +26,10 @@ export function createUploadTurns(server: Server): TakeTurn {
   return async (reply, work) => {
     const release = await slots.take(clientSignal(reply))
     const turn = new AbortController()
-    const isSlow = delay(slowAfterMs, undefined, { signal: turn.signal }).catch(() => {})
-    void isSlow.then(release)
     try {
       await untilQuiet()
+      const isSlow = delay(slowAfterMs, undefined, { signal: turn.signal }).catch(() => {})
+      void isSlow.then(release)
       return await work()
     } finally {
       turn.abort()
@@ -40,16 +41,17 @@ export function createUploadTurns(server: Server): TakeTurn {
  * The event loop accepts one connection in each of its turns, so that whoever is behind a thousand others waits for a thousand
  * turns: these are to be short. Resolves in a turn without a new connection, or when that has not been for some time.
  */
-function watchArrivals(server: Server): () => Promise<void> {
-  let hasArrived = false
+export function watchArrivals(server: Pick<NetServer, 'on'>): () => Promise<void> {
+  let arrived = 0
   server.on('connection', () => {
-    hasArrived = true
+    arrived += 1
   })
   return async () => {
     const end = performance.now() + arrivalMs
+    let before: number
     do {
-      hasArrived = false
+      before = arrived
       await nextTurn()
-    } while (hasArrived && performance.now() < end)
+    } while (arrived > before && performance.now() < end)
   }
 }
