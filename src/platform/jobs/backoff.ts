@@ -10,3 +10,7 @@ export function backoff(failures: number, random: () => number): number {
   const factor = 1 + spread * (2 * random() - 1)
   return Math.round(first * growth ** (failures - 1) * factor)
 }
+
+/** Milliseconds to wait after the second interruption in a row, the third, and so on; `longestPause` after all others. */
+export const pausesAfterInterruptions = [1_000, 2_000, 4_000, 8_000, 16_000] as const
+export const longestPause = 30_000

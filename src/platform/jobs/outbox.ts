@@ -1,5 +1,6 @@
 /** The statements on the outbox of one agent. Times are milliseconds since the epoch. */
 import type { ExpressionBuilder, UpdateResult } from 'kysely'
+import { longestPause, pausesAfterInterruptions } from './backoff.ts'
 import type { OutboxDatabase, OutboxEntry } from './jobs.ts'
 import type { OutboxTables } from './tables.ts'
 
@@ -78,6 +79,7 @@ export async function leaseDue(db: OutboxDatabase, lease: Lease): Promise<Outbox
       lease_holder: holder,
       lease_expires_at: toText(expiresAt),
       attempts: old('attempts', '+', 1),
+      run_at: unlessItEnds(old, lease.now),
     }))
     .where('id', 'in', due)
     // Once more, since two that lease at the same time may have found the same entries.
@@ -88,13 +90,35 @@ export async function leaseDue(db: OutboxDatabase, lease: Lease): Promise<Outbox
 }
 
 /**
+ * When an entry that is leased now would run again if this run ended with its process. Once that has happened twice in a
+ * row, later each time: the next process gets other things done before it runs what may have ended the last one, and a
+ * service that is killed again and again for another reason does not use up the interruptions that a job may have.
+ */
+function unlessItEnds(old: ExpressionBuilder<OutboxTables, 'outbox'>, now: number) {
+  const interruptions = old('attempts', '-', old.ref('failures'))
+  const asBefore = old.case().when(interruptions, '<', 1).then(old.ref('run_at'))
+  return pausesAfterInterruptions
+    .reduce(
+      (cases, pause, index) => cases.when(interruptions, '<', index + 2).then(toText(now + pause)),
+      asBefore,
+    )
+    .else(toText(now + longestPause))
+    .end()
+}
+
+/**
  * When the outbox has to be looked into again: the first time at which an entry that does not run here is due, or the
  * lease of another holder ends. Undefined when there is none.
  */
 export async function nextDue(db: OutboxDatabase, running: Running): Promise<number | undefined> {
   const row = await db
     .selectFrom('outbox')
-    .select(({ fn }) => fn.min(fn.coalesce('lease_expires_at', 'run_at')).as('due_at'))
+    .select(({ fn, eb }) => {
+      const isLeased = eb('lease_expires_at', '>', eb.ref('run_at'))
+      return fn
+        .min(eb.case().when(isLeased).then(eb.ref('lease_expires_at')).else(eb.ref('run_at')).end())
+        .as('due_at')
+    })
     .where(isWaiting(running))
     .executeTakeFirst()
   return row?.due_at == null ? undefined : Date.parse(row.due_at)
@@ -155,8 +179,15 @@ export async function postponeEntry(db: OutboxDatabase, held: Held, runAt: numbe
 }
 
 /** Gives an entry back whose run was stopped for no fault of its own, as if it had not begun. */
-export async function returnEntry(db: OutboxDatabase, held: Held): Promise<boolean> {
-  return await isChanged(heldEntry(db, held).set(old => ({ attempts: old('attempts', '-', 1), ...unleased })))
+export async function returnEntry(db: OutboxDatabase, held: Held, now: number): Promise<boolean> {
+  const soonest = toText(now)
+  return await isChanged(
+    heldEntry(db, held).set(old => ({
+      attempts: old('attempts', '-', 1),
+      run_at: old.case().when('run_at', '>', soonest).then(soonest).else(old.ref('run_at')).end(),
+      ...unleased,
+    })),
+  )
 }
 
 /** Puts an entry behind those that are due by now, as if it had not begun: it has come further, so that its failures count no more. */

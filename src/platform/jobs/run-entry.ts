@@ -91,11 +91,12 @@ async function afterAbort<Agent extends JobAgent>({
   entry,
   holder,
   signal,
+  clock,
 }: EntryRun<Agent>): Promise<void> {
   const reason = signal.reason instanceof JobAborted ? signal.reason.reason : undefined
   // Of an entry that was cancelled or taken over nothing is ours any more.
   if (reason === 'stopping' || reason === 'agent closed')
-    await returnEntry(agent.db, { id: entry.id, holder })
+    await returnEntry(agent.db, { id: entry.id, holder }, clock.now())
 }
 
 async function afterFailure<Agent extends JobAgent>(

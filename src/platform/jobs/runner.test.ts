@@ -6,7 +6,7 @@ import { systemClock } from '../clock.ts'
 import { AppError } from '../errors.ts'
 import type { JobContext } from './jobs.ts'
 import { JobYields } from './jobs.ts'
-import { leaseDue } from './outbox.ts'
+import { leaseDue, returnEntry, voidLeases } from './outbox.ts'
 
 type Context = JobContext<AgentHandle>
 
@@ -310,6 +310,39 @@ test('a job that has ended its process too often is given up without another run
   expect(run).not.toHaveBeenCalled()
   expect(told).toEqual([expect.stringContaining('interrupted too often')])
   expect((await stage.entries())[0]?.failed_at).not.toBeNull()
+})
+
+test('a job that was interrupted again and again waits longer each time, and not after a stop', async () => {
+  const clock = manualClock()
+  const run = vi.fn(async () => {})
+  const stage = await setJobStage({ note: run }, { clock })
+  await stage.add('note')
+  const lease = (holder: string) =>
+    stage.agentDatabases.use('a', ({ db }) =>
+      leaseDue(db, {
+        holder,
+        now: clock.now(),
+        expiresAt: clock.now() + 30 * second,
+        limit: 1,
+        running: { ids: [], keys: [] },
+      }),
+    )
+  const die = () => stage.agentDatabases.use('a', ({ db }) => voidLeases(db, 'none'))
+  const waits: number[] = []
+  for (let interruption = 1; interruption <= 9; interruption += 1) {
+    const [entry] = await lease('dead')
+    if (entry === undefined) throw new Error('nothing was due')
+    await die()
+    const begun = clock.now()
+    while ((await lease('asked')).length === 0) clock.advance(second)
+    waits.push((clock.now() - begun) / second)
+    const asked = { id: entry.id, holder: 'asked' }
+    await stage.agentDatabases.use('a', ({ db }) => returnEntry(db, asked, clock.now()))
+  }
+  expect(waits).toEqual([0, 1, 2, 4, 8, 16, 30, 30, 30])
+  await stage.runner.start()
+  await stage.runner.idle()
+  expect(run).toHaveBeenCalledOnce()
 })
 
 test('stopping aborts what runs and gives it back uncounted, for the next process to run at once', async () => {
