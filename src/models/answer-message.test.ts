@@ -76,7 +76,7 @@ test('Gemini gets its signature back with the call', async () => {
   })
   const answer = createAnswerMessage()
   const { prompt } = question('Hello')
-  for await (const part of streamWithRetry(model, { prompt })) answer.add(part)
+  await streamWithRetry(model, { prompt })(answer.add)
   const [toolCall] = answer.message().content.filter(part => part.type === 'tool-call')
   const { toolCallId = '', toolName = '' } = toolCall ?? {}
   const output = { type: 'text' as const, value: 'found' }
@@ -84,7 +84,7 @@ test('Gemini gets its signature back with the call', async () => {
     role: 'tool',
     content: [{ type: 'tool-result', toolCallId, toolName, output }],
   }
-  for await (const _ of streamWithRetry(model, { prompt: [...prompt, answer.message(), result] }));
+  await streamWithRetry(model, { prompt: [...prompt, answer.message(), result] })(() => {})
   expect(server.requests[1]?.body).toMatchObject({
     contents: [
       { role: 'user' },

@@ -4,6 +4,11 @@ import { acceptableName } from './tool-name.ts'
 type Content = AssistantMessage['content'][number]
 type TextContent = Extract<Content, { type: 'text' | 'reasoning' }>
 
+interface OpenContent {
+  id: string
+  content: TextContent
+}
+
 /** Gathers a streamed answer into the message that stands for it in the next prompt. */
 export interface AnswerMessage {
   add(part: AnswerPart): void
@@ -17,13 +22,16 @@ export interface AnswerMessage {
  */
 export function createAnswerMessage(): AnswerMessage {
   const texts: TextContent[] = []
-  const open = new Map<string, TextContent>()
+  /** As a rule one: looking through them costs less than a key for each part would. */
+  let open: OpenContent[] = []
   const toolCalls: Content[] = []
 
-  function begin(type: TextContent['type'], id: string): TextContent {
+  function contentOf(type: TextContent['type'], id: string): TextContent {
+    const known = open.find(each => each.id === id && each.content.type === type)
+    if (known !== undefined) return known.content
     const content: TextContent = { type, text: '' }
     texts.push(content)
-    open.set(`${type} ${id}`, content)
+    open.push({ id, content })
     return content
   }
 
@@ -34,11 +42,10 @@ export function createAnswerMessage(): AnswerMessage {
         toolCalls.push(toolCallContent(part))
         return
       }
-      const type = part.type.startsWith('text') ? 'text' : 'reasoning'
-      const content = open.get(`${type} ${part.id}`) ?? begin(type, part.id)
+      const content = contentOf(part.type.startsWith('text') ? 'text' : 'reasoning', part.id)
       if ('delta' in part) content.text += part.delta
       if (part.providerMetadata !== undefined) content.providerOptions = part.providerMetadata
-      if (part.type.endsWith('-end')) open.delete(`${type} ${part.id}`)
+      if (part.type.endsWith('-end')) open = open.filter(each => each.content !== content)
     },
     message: () => ({
       role: 'assistant',

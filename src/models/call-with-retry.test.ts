@@ -5,6 +5,7 @@ import { collect, question } from '#test/support/collect-answer.ts'
 import type { ScriptedStep } from '#test/support/scripted-model.ts'
 import { gate, scriptedModel } from '#test/support/scripted-model.ts'
 import { callWithRetry, streamWithRetry } from './call-with-retry.ts'
+import type { StreamPart } from './language-model.ts'
 
 function apiError(statusCode: number, responseHeaders: Record<string, string> = {}) {
   const url = 'https://api.example/v1'
@@ -130,17 +131,16 @@ describe('a failed stream', () => {
     const { opened, open } = gate()
     const model = scriptedModel([['Hel', { wait: opened }, 'lo']])
     const seen: string[] = []
-    const reading = async () => {
-      for await (const part of streamWithRetry(
-        model,
-        question('Hi', { abortSignal: leaving.signal }),
-        timing,
-      )) {
-        if (part.type === 'text-delta') seen.push(part.delta)
-        leaving.abort(new Error('gone'))
-      }
-    }
-    await expect(reading()).rejects.toThrow('gone')
+    const asked = question('Hi', { abortSignal: leaving.signal })
+    const reading = streamWithRetry(
+      model,
+      asked,
+      timing,
+    )(part => {
+      if (part.type === 'text-delta') seen.push(part.delta)
+      leaving.abort(new Error('gone'))
+    })
+    await expect(reading).rejects.toThrow('gone')
     open()
     expect(seen).toEqual(['Hel'])
   })
@@ -154,8 +154,36 @@ describe('a failed stream', () => {
       },
     })
     const model = { provider: 'p', modelId: 'm', doStream: async () => ({ stream }) }
-    for await (const _ of streamWithRetry(model, question('Hi'))) break
+    const leaving = () => {
+      throw new Error('enough')
+    }
+    await expect(streamWithRetry(model, question('Hi'))(leaving)).rejects.toThrow('enough')
     expect(cancelled).toBe(true)
+  })
+
+  test('is not begun anew, nor called a failure of the model, for an error of its reader', async () => {
+    const model = scriptedModel([['Hello'], ['Hello']])
+    const own = Object.assign(new Error('mine'), { statusCode: 503 })
+    const leaving = () => {
+      throw own
+    }
+    await expect(streamWithRetry(model, question('Hi'), timing)(leaving)).rejects.toBe(own)
+    expect(model.calls).toHaveLength(1)
+  })
+
+  test('is not waited for after its finish', async () => {
+    const { opened } = gate()
+    const model = scriptedModel([['Hello', { finish: 'stop' }]])
+    const { stream } = await model.doStream(question('Hi'))
+    async function* lingering() {
+      yield* stream as AsyncIterable<StreamPart>
+      await opened
+    }
+    const doStream = async () => ({ stream: lingering() })
+    expect(await collect(streamWithRetry({ ...model, doStream }, question('Hi')))).toMatchObject({
+      text: 'Hello',
+      error: undefined,
+    })
   })
 })
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleepFor } from 'node:timers/promises'
 import type { Clock } from '#platform/clock.ts'
 import { systemClock } from '#platform/clock.ts'
-import type { AnswerPart, CallOptions, LanguageModel, StreamPart } from './language-model.ts'
+import type { AnswerPart, CallOptions, LanguageModel, Parts, StreamPart } from './language-model.ts'
 import type { FailedModel } from './model-error.ts'
 import { brokenOff, modelError, readFailure } from './model-error.ts'
 
@@ -26,36 +26,78 @@ const realTiming: Timing = {
  * Streams one answer. What fails in passing (rate limits, overload, network) is tried again, twice at most and only
  * before the first part: what was streamed stays streamed.
  *
- * Throws AppError MODEL_UNKNOWN or MODEL_ERROR, the latter also for an answer that ends before it is complete; once
- * the signal is aborted, the signal's reason. The last part of an answer is always its `finish`.
+ * Rejects with AppError MODEL_UNKNOWN or MODEL_ERROR, the latter also for an answer that ends before it is complete; once
+ * the signal is aborted, with the signal's reason. The last part of an answer is always its `finish`.
  */
-export async function* streamWithRetry(
+export function streamWithRetry(
   model: LanguageModel,
   options: CallOptions,
   timing: Timing = realTiming,
-): AsyncGenerator<AnswerPart, void, undefined> {
-  let begun = false
-  for (let attempt = 0; ; attempt++) {
-    try {
-      const { stream } = await model.doStream(options)
-      for await (const part of stream) {
-        // What was read ahead of an abort is not shown after it.
-        options.abortSignal?.throwIfAborted()
-        if (!isAnswerPart(part, model)) continue
-        begun = true
-        yield part
-        if (part.type === 'finish') return
+): Parts<AnswerPart> {
+  return async take => {
+    const reading = createReading(model, options, take)
+    for (let attempt = 0; ; attempt++) {
+      try {
+        const { stream } = await model.doStream(options)
+        await handOver(stream, reading.take)
+        if (reading.isWhole()) return
+        throw brokenOff(model)
+      } catch (error) {
+        reading.throwReadersOwn()
+        await delayOrThrow({
+          error,
+          model,
+          attempt: reading.hasBegun() ? maxRetries : attempt,
+          timing,
+          signal: options.abortSignal,
+        })
       }
-      throw brokenOff(model)
-    } catch (error) {
-      await delayOrThrow({
-        error,
-        model,
-        attempt: begun ? maxRetries : attempt,
-        timing,
-        signal: options.abortSignal,
-      })
     }
+  }
+}
+
+/** Nothing after the `finish` is waited for. */
+async function handOver(
+  stream: AsyncIterable<StreamPart> | Parts<StreamPart>,
+  take: (part: StreamPart) => void,
+): Promise<void> {
+  if (typeof stream === 'function') return await stream(take)
+  for await (const part of stream) {
+    take(part)
+    if (part.type === 'finish') return
+  }
+}
+
+/** What there is to know of an answer while it is read. */
+function createReading(
+  model: LanguageModel,
+  { abortSignal }: CallOptions,
+  takeAnswer: (part: AnswerPart) => void,
+) {
+  let hasBegun = false
+  let isWhole = false
+  let readersOwn: { error: unknown } | undefined
+
+  return {
+    take(part: StreamPart): void {
+      // What was read ahead of an abort is not shown after it.
+      abortSignal?.throwIfAborted()
+      if (!isAnswerPart(part, model)) return
+      hasBegun = true
+      try {
+        takeAnswer(part)
+      } catch (error) {
+        readersOwn = { error }
+        throw error
+      }
+      if (part.type === 'finish') isWhole = true
+    },
+    hasBegun: () => hasBegun,
+    isWhole: () => isWhole,
+    /** An error of whoever takes the answer is none of the model's. */
+    throwReadersOwn(): void {
+      if (readersOwn !== undefined) throw readersOwn.error
+    },
   }
 }
 

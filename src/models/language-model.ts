@@ -1,6 +1,6 @@
 /**
  * The narrow port through which the rest of the service meets language models: the AI SDK's language model
- * interface, version 4, cut down to what a turn uses. A stream may be anything that can be iterated.
+ * interface, version 4, cut down to what a turn uses. A stream may be anything that can be iterated, or `Parts`.
  *
  * What a provider adds to a part of its answer (`providerMetadata`, such as Gemini's thought signatures) must go back
  * to it as `providerOptions` of that part in the next prompt of the turn: `answer-message.ts` does so.
@@ -17,10 +17,16 @@ export interface LanguageModel {
   readonly modelId: string
   /** The provider's name in this service, as in `chat/models`. */
   readonly provider: string
-  doStream(options: CallOptions): PromiseLike<{ stream: AsyncIterable<StreamPart> }>
+  doStream(options: CallOptions): PromiseLike<{ stream: AsyncIterable<StreamPart> | Parts<StreamPart> }>
   /** Cuts the model's credentials out of a text before it is logged; absent where there are none. */
   withoutSecrets?(text: string): string
 }
+
+/**
+ * Hands over each part as it comes, and settles with the last: an iterator's promise costs more than the part. What `take`
+ * throws ends it, lets go of its connection, and is what it rejects with.
+ */
+export type Parts<Part> = (take: (part: Part) => void) => Promise<void>
 
 export type CallOptions = LanguageModelV4CallOptions
 export type PromptMessage = LanguageModelV4Message

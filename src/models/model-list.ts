@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
@@ -90,7 +90,5 @@ async function jsonWithin(response: Response, maxBytes: number): Promise<unknown
 
 /** Lists differ by account; the key itself is not kept. */
 function keyOf(provider: RemoteProvider, { baseUrl, apiKey = '' }: Endpoint): string {
-  return createHash('sha256')
-    .update(JSON.stringify([provider, baseUrl, apiKey]))
-    .digest('base64')
+  return hash('sha256', JSON.stringify([provider, baseUrl, apiKey]), 'base64')
 }

@@ -298,18 +298,16 @@ describe.each(Object.entries(dialects) as [RemoteProvider, Dialect][])('%s', (pr
       fetch,
     })
     const seen: string[] = []
-    const reading = async () => {
-      for await (const part of streamWithRetry(
-        model,
-        { ...call, abortSignal: leaving.signal },
-        immediately,
-      )) {
-        if (part.type !== 'text-delta') continue
-        seen.push(part.delta)
-        leaving.abort(new Error('the client went away'))
-      }
-    }
-    await expect(reading()).rejects.toThrow('the client went away')
+    const reading = streamWithRetry(
+      model,
+      { ...call, abortSignal: leaving.signal },
+      immediately,
+    )(part => {
+      if (part.type !== 'text-delta') return
+      seen.push(part.delta)
+      leaving.abort(new Error('the client went away'))
+    })
+    await expect(reading).rejects.toThrow('the client went away')
     expect(seen).toEqual(['Hello'])
   })
 })

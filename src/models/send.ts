@@ -1,6 +1,8 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
+import { urlToHttpOptions } from 'node:url'
+import { LRUCache } from 'lru-cache'
 import { userAgent } from '#platform/user-agent.ts'
 
 // Imported, the first would fetch `WebSocket` and the rest of undici with it, and every start would wait for them.
@@ -47,14 +49,14 @@ export function sendDirectlyWithin({ connect, silence }: Patience): Send {
   return async (url, { headers, body, signal }) => {
     signal?.throwIfAborted()
     const { promise, resolve, reject } = Promise.withResolvers<Reply>()
-    const address = new URL(url)
+    const address = addressOf(url)
     const isEncrypted = address.protocol === 'https:'
-    const options: RequestOptions = {
+    const request = (isEncrypted ? requestHttps : requestHttp)({
+      ...address,
       method: 'POST',
       headers: { 'user-agent': userAgent, ...headers },
       timeout: silence,
-    }
-    const request = (isEncrypted ? requestHttps : requestHttp)(address, options)
+    })
     let answer: IncomingMessage | undefined
     request.once('response', response => {
       answer = response
@@ -72,6 +74,15 @@ export function sendDirectlyWithin({ connect, silence }: Patience): Send {
     request.end(body)
     return await promise
   }
+}
+
+/** Operators set few addresses, and each is asked for again with every question. */
+const addresses = new LRUCache<string, RequestOptions>({ max: 100 })
+
+function addressOf(url: string): RequestOptions {
+  const address = addresses.get(url) ?? urlToHttpOptions(new URL(url))
+  addresses.set(url, address)
+  return address
 }
 
 /** What the option `signal` of requests does, at a third of the cost. */

@@ -1,17 +1,17 @@
 import type { Timing } from '#models/call-with-retry.ts'
-import type { AnswerPart, CallOptions, FinishReason, ToolCall } from '#models/language-model.ts'
+import type { AnswerPart, CallOptions, FinishReason, Parts, ToolCall } from '#models/language-model.ts'
 
 export interface CollectedAnswer {
   text: string
   reasoning: string
   toolCalls: ToolCall[]
   finish: { unified: FinishReason; raw: string | undefined } | undefined
-  /** What the stream threw, if it did. */
+  /** What the answer ended with, if that was an error. */
   error: unknown
 }
 
-/** Reads a stream to its end or to its error. */
-export async function collect(parts: AsyncIterable<AnswerPart>): Promise<CollectedAnswer> {
+/** Takes an answer's parts to its end or to its error. */
+export async function collect(parts: Parts<AnswerPart>): Promise<CollectedAnswer> {
   const answer: CollectedAnswer = {
     text: '',
     reasoning: '',
@@ -20,16 +20,23 @@ export async function collect(parts: AsyncIterable<AnswerPart>): Promise<Collect
     error: undefined,
   }
   try {
-    for await (const part of parts) {
+    await parts(part => {
       if (part.type === 'text-delta') answer.text += part.delta
       if (part.type === 'reasoning-delta') answer.reasoning += part.delta
       if (part.type === 'tool-call') answer.toolCalls.push(part)
       if (part.type === 'finish') answer.finish = part.finishReason
-    }
+    })
   } catch (error) {
     answer.error = error
   }
   return answer
+}
+
+/** What a generator makes, as parts that are handed over. */
+export function handedOver<Part>(making: AsyncIterable<Part>): Parts<Part> {
+  return async take => {
+    for await (const part of making) take(part)
+  }
 }
 
 /** A call with one user message. */

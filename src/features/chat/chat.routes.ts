@@ -4,7 +4,7 @@ import type { App } from '#platform/http/app.ts'
 import { clientSignal } from '#platform/http/closing.ts'
 import { listParameters } from '#platform/http/list-query.ts'
 import { listValues } from '#platform/http/list-values.ts'
-import { sendEvents } from '#platform/http/sse.ts'
+import { openEventStream } from '#platform/http/sse.ts'
 import type { Question } from './answering/question.ts'
 import {
   answerSchema,
@@ -26,8 +26,10 @@ export function registerChatRoutes(app: App, chat: ChatService): void {
   async function deliver(asked: Promise<Question>, stream: boolean | undefined, reply: FastifyReply) {
     const client = clientSignal(reply)
     const question = await asked
-    if (stream) return sendEvents(reply, chat.stream(question, client))
-    return reply.send(await chat.answer(question, client))
+    if (!stream) return reply.send(await chat.answer(question, client))
+    const events = openEventStream(reply)
+    void chat.stream(question, client, events.send).then(events.end)
+    return reply
   }
 
   app.route({

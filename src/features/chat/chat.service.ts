@@ -11,6 +11,7 @@ import type { Question } from './answering/question.ts'
 import type { PlannerNeeds } from './answering/turn-planner.ts'
 import { createTurnPlanner } from './answering/turn-planner.ts'
 import type { ChatMessage, modelSchema } from './chat.schema.ts'
+import type { StreamEvent } from './event-stream.ts'
 import { streamAnswer } from './event-stream.ts'
 import { toPublic } from './messages.repository.ts'
 import type { TurnEvent } from './turn/turn.ts'
@@ -30,8 +31,9 @@ export function createChatService(needs: Needs) {
     ask: asking.ask,
     askAgain: asking.askAgain,
 
-    /** Answers at once and tells what happens meanwhile; the turn ends when `client` aborts. */
-    stream: (question: Question, client: AbortSignal) => streamAnswer(answering, question, client),
+    /** Answers and tells what happens meanwhile; the turn ends when `client` aborts. Never rejects. */
+    stream: (question: Question, client: AbortSignal, tell: (event: StreamEvent) => void) =>
+      streamAnswer(answering, question, client, tell),
 
     /** Answers in one piece; `emit` hears how it goes. Throws what ended the turn, also where something was said before. */
     async answer(

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { sql } from 'kysely'
 import type { ToolParameters } from '#models/tool.ts'
 import type { ListDefinition, Page } from '#platform/http/list-query.ts'
 import { listRows } from '#platform/http/list-query.ts'
@@ -107,8 +108,11 @@ const selectTool = prepareQuery((database: Database, value: ValueOf<'serverId' |
     .where('name', '=', value('name')),
 )
 
-/** More than any model is told of; the tools of the servers that were registered first come first. */
-const mostOffered = 1000
+/**
+ * More than any model is told of; the tools of the servers that were registered first come first. It stands in the query's
+ * text: SQLite prepares a statement anew for each limit that it is given as a value.
+ */
+const mostOffered = sql.lit(1000)
 
 const selectOffered = prepareQuery((database: Database) =>
   database

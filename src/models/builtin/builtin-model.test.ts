@@ -214,12 +214,13 @@ describe('how it streams', () => {
   test('a few words at a time, and loses none', async () => {
     const text = `Zero ${'word '.repeat(40)}calibration 校准探头按住按钮十秒钟${'x'.repeat(60)}\n\n  end`
     const deltas: string[] = []
-    for await (const part of streamWithRetry(
+    const asked = question(`zero calibration\n${writePassages([{ ...manual, text }])}`)
+    await streamWithRetry(
       builtinLanguageModel,
-      question(`zero calibration\n${writePassages([{ ...manual, text }])}`),
-    )) {
+      asked,
+    )(part => {
       if (part.type === 'text-delta') deltas.push(part.delta)
-    }
+    })
     expect(deltas.length).toBeGreaterThan(10)
     expect(Math.max(...deltas.map(delta => delta.length))).toBeLessThanOrEqual(104)
     expect(deltas.join('')).toBe(`From “manual.pdf”, page 8: “${text.replace(/\s+/g, ' ')}”`)

@@ -5,7 +5,7 @@ import type { Reply } from '#test/support/model-server.ts'
 import { openaiChunk, openaiText, startModelServer, wireForm } from '#test/support/model-server.ts'
 import { createAnswerMessage } from '../answer-message.ts'
 import { streamWithRetry } from '../call-with-retry.ts'
-import type { AnswerPart, CallOptions, PromptMessage } from '../language-model.ts'
+import type { AnswerPart, CallOptions, PromptMessage, StreamPart } from '../language-model.ts'
 import { remoteLanguageModel } from '../providers.ts'
 import type { Send } from '../send.ts'
 import { sendBy, sendDirectly } from '../send.ts'
@@ -16,13 +16,17 @@ async function askBy(send: Send, reply: Reply, options: CallOptions = question('
   const endpoint = { baseUrl: `${server.url}/v1`, apiKey: undefined, fetch, send }
   const model = await remoteLanguageModel('openai-compatible', 'm-1', endpoint)
   const parts: AnswerPart[] = []
-  async function* noted() {
-    for await (const part of streamWithRetry(model, options, immediately)) {
+  const answer = await collect(take =>
+    streamWithRetry(
+      model,
+      options,
+      immediately,
+    )(part => {
       parts.push(part)
-      yield part
-    }
-  }
-  return { ...(await collect(noted())), parts, requests: server.requests }
+      take(part)
+    }),
+  )
+  return { ...answer, parts, requests: server.requests }
 }
 
 function streamOf(...chunks: object[]): Reply {
@@ -461,12 +465,39 @@ describe.each(ways)('by %s', (_way, send) => {
         return reply.promise
       }
       const model = chatCompletionsModel('m-1', { baseUrl: server.url, fetch, send: watched })
-      const { stream } = await model.doStream(question('Hello'))
-      for await (const part of stream) if (part.type === 'text-delta') break
+      const reading = streamWithRetry({ provider: 'p', modelId: 'm-1', ...model }, question('Hello'))
+      await expect(
+        reading(part => {
+          if (part.type === 'text-delta') throw new Error('enough')
+        }),
+      ).rejects.toThrow('enough')
       expect((await reply.promise).body.destroyed).toBe(true)
     })
 
-    test('is held back while nobody reads', async () => {
+    test('that was lost before anyone read is an answer that broke off', async () => {
+      await using server = await startModelServer(() => ({ stream: openaiText('Hi') }))
+      const replies: Awaited<ReturnType<Send>>[] = []
+      const watched: Send = async (...message) => {
+        const reply = await send(...message)
+        replies.push(reply)
+        return reply
+      }
+      const model = chatCompletionsModel('m-1', { baseUrl: server.url, fetch, send: watched })
+      const { stream } = await model.doStream(question('Hello'))
+      const [{ body }] = replies as [Awaited<ReturnType<Send>>]
+      const closed = new Promise(resolve => body.once('close', resolve))
+      body.destroy()
+      await closed
+      const doStream = async () => ({ stream })
+      const reading = streamWithRetry(
+        { provider: 'p', modelId: 'm-1', doStream },
+        question('Hello'),
+        immediately,
+      )
+      expect((await collect(reading)).error).toMatchObject({ code: 'MODEL_ERROR' })
+    })
+
+    test('is held back until somebody reads', async () => {
       let made = 0
       const piece = openaiText('x'.repeat(1000))[0] ?? ''
       async function* flood() {
@@ -475,8 +506,6 @@ describe.each(ways)('by %s', (_way, send) => {
       await using server = await startModelServer(() => ({ stream: flood() }))
       const model = chatCompletionsModel('m-1', { baseUrl: server.url, fetch, send })
       const { stream } = await model.doStream(question('Hello'))
-      const parts = stream[Symbol.asyncIterator]()
-      await parts.next()
       await vi.waitFor(
         async () => {
           const before = made
@@ -486,7 +515,12 @@ describe.each(ways)('by %s', (_way, send) => {
         { interval: 50 },
       )
       expect(made).toBeLessThan(100_000)
-      await parts.return?.()
+      const enough = (part: StreamPart) => {
+        if (part.type === 'text-delta') throw new Error('enough')
+      }
+      const doStream = async () => ({ stream })
+      const reading = streamWithRetry({ provider: 'p', modelId: 'm-1', doStream }, question('Hello'))
+      await expect(reading(enough)).rejects.toThrow('enough')
     })
   })
 

@@ -100,7 +100,8 @@ describe('which of its two interfaces OpenAI is asked through', () => {
 test('a turn of two calls goes through /responses: nothing is stored, reasoning and call come back as they were', async () => {
   await using server = await startModelServer((_, index) => ({ stream: index === 0 ? thoughtAndCall : text }))
   const answer = createAnswerMessage()
-  for await (const part of await ask(server, 'gpt-6.1-sol')) answer.add(part)
+  const thinking = await ask(server, 'gpt-6.1-sol')
+  await thinking(answer.add)
   const output = { type: 'text' as const, value: 'found' }
   const result = { type: 'tool-result' as const, toolCallId: 'call_1', toolName: 'search', output }
   const prompt = [...call.prompt, answer.message(), { role: 'tool' as const, content: [result] }]

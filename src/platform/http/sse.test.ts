@@ -1,24 +1,36 @@
 import { once } from 'node:events'
+import type { FastifyReply } from 'fastify'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { BareServer } from '#test/support/bare-server.ts'
 import { bareServer, plainRoute } from '#test/support/bare-server.ts'
-import { sendEvents } from './sse.ts'
+import type { EventStream } from './sse.ts'
+import { openEventStream } from './sse.ts'
 
 afterEach(() => {
   vi.useRealTimers()
 })
 
-function server(events: () => AsyncIterable<unknown>): Promise<BareServer> {
+/** `tell` is called with each stream that a client opens. */
+function server(
+  tell: (events: EventStream, reply: FastifyReply) => void | Promise<void>,
+): Promise<BareServer> {
   return bareServer({
     routes: app => {
       app.route({
         method: 'GET',
         url: '/api/events',
         config: plainRoute,
-        handler: async (_request, reply) => sendEvents(reply, events()),
+        handler: async (_request, reply) => {
+          void tell(openEventStream(reply), reply)
+          return reply
+        },
       })
     },
   })
+}
+
+function fail(message: string): never {
+  throw new Error(message)
 }
 
 /** Opens the stream over a real connection. */
@@ -37,8 +49,9 @@ describe('events', () => {
       { type: 'b', text: 'ü 🐵 \u2028 data: x\n\n' },
       [1, null],
     ]
-    const bare = await server(async function* () {
-      yield* values
+    const bare = await server(events => {
+      for (const value of values) events.send(value)
+      events.end()
     })
     const answer = await bare.call({ url: '/api/events' })
     const blocks = answer.body.split('\n\n')
@@ -52,7 +65,7 @@ describe('events', () => {
   })
 
   it('say that they are a stream that nobody is to keep, and carry the headers of every answer', async () => {
-    const bare = await server(async function* () {})
+    const bare = await server(events => events.end())
     const { statusCode, headers } = await bare.call({ url: '/api/events' })
     expect(statusCode).toBe(200)
     expect(headers).toMatchObject({
@@ -66,10 +79,11 @@ describe('events', () => {
 
   it('arrive as they come to be, the first without waiting for the second', async () => {
     const second = Promise.withResolvers<void>()
-    const bare = await server(async function* () {
-      yield { n: 1 }
+    const bare = await server(async events => {
+      events.send({ n: 1 })
       await second.promise
-      yield { n: 2 }
+      events.send({ n: 2 })
+      events.end()
     })
     const { reader } = await open(bare)
     expect((await reader.read()).value).toBe('event: message\ndata: {"n":1}\n\n')
@@ -79,18 +93,22 @@ describe('events', () => {
   })
 
   it('that come together go out together, in order', async () => {
-    const bare = await server(async function* () {
-      for (let n = 0; n < 100; n += 1) yield { n }
+    const bare = await server(async events => {
+      for (let n = 0; n < 100; n += 1) {
+        events.send({ n })
+        await Promise.resolve()
+      }
+      events.end()
     })
     const { reader } = await open(bare)
     const { value = '' } = await reader.read()
     expect(value.match(/"n":\d+/g)).toEqual(Array.from({ length: 100 }, (_, n) => `"n":${n}`))
   })
 
-  it('end when their source fails, with the connection cut and the failure logged', async () => {
-    const bare = await server(async function* () {
-      yield { n: 1 }
-      throw new Error('the source is dry')
+  it('end with one that can not be sent, with the connection cut and the failure logged', async () => {
+    const bare = await server(events => {
+      events.send({ n: 1 })
+      setImmediate(() => events.send({ toJSON: () => fail('the source is dry') }))
     })
     const { reader } = await open(bare)
     const readAll = async () => {
@@ -106,35 +124,47 @@ describe('events', () => {
   })
 })
 
-it('a client that leaves ends the source, which sees it in its finally', async () => {
-  const ended = Promise.withResolvers<void>()
-  const bare = await server(async function* () {
-    try {
-      for (let n = 0; ; n += 1) {
-        yield { n, filling: 'x'.repeat(1000) }
-        await new Promise(resolve => setImmediate(resolve))
-      }
-    } finally {
-      ended.resolve()
-    }
+it('a client that leaves ends the stream: what is sent after it is not even written down', async () => {
+  let made = 0
+  const opened = Promise.withResolvers<EventStream>()
+  const closed = Promise.withResolvers<void>()
+  const bare = await server((events, reply) => {
+    reply.raw.once('close', closed.resolve)
+    opened.resolve(events)
   })
-  const { reader, leave } = await open(bare)
+  const reading = open(bare)
+  const events = await opened.promise
+  const counted = { toJSON: () => (made += 1) }
+  events.send(counted)
+  const { reader, leave } = await reading
   await reader.read()
   leave()
-  await ended.promise
+  await closed.promise
+  await new Promise(resolve => setImmediate(resolve))
+  events.send(counted)
+  events.end()
+  await new Promise(resolve => setImmediate(resolve))
+  expect(made).toBe(1)
 })
 
-it('a client that reads slowly holds the source back', async () => {
+it('a client that reads slowly lets events wait, until it reads on', async () => {
   let made = 0
-  const bare = await server(async function* () {
-    for (; made < 100_000; made += 1) yield { filling: 'x'.repeat(1000) }
+  const event = {
+    toJSON() {
+      made += 1
+      return { filling: 'x'.repeat(1000) }
+    },
+  }
+  const bare = await server(events => {
+    for (let n = 0; n < 100_000; n += 1) events.send(event)
+    events.end()
   })
   const url = new URL(`${await bare.app.listen({ host: '127.0.0.1', port: 0 })}/api/events`)
   const { request } = await import('node:http')
   const sent = request(url).end()
   const [response] = await once(sent, 'response')
   response.pause()
-  // The source stands still once the buffers on the way are full.
+  // Nothing more is written once the buffers on the way are full.
   await vi.waitFor(
     async () => {
       const before = made
@@ -144,15 +174,19 @@ it('a client that reads slowly holds the source back', async () => {
     { interval: 50 },
   )
   expect(made).toBeLessThan(50_000)
-  sent.destroy()
+  let received = 0
+  for await (const piece of response) received += piece.length
+  expect(made).toBe(100_000)
+  expect(received).toBeGreaterThan(100_000_000)
 })
 
 it('an idle stream is kept open by comments, which are no events', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   const end = Promise.withResolvers<void>()
-  const bare = await server(async function* () {
-    yield { n: 1 }
+  const bare = await server(async events => {
+    events.send({ n: 1 })
     await end.promise
+    events.end()
   })
   const { reader } = await open(bare)
   await reader.read()

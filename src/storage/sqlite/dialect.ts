@@ -82,7 +82,13 @@ function createDriver(
   { whenFree, onWrite, prepared, onDestroy }: DriverOptions,
 ): Driver {
   const connection = createConnection(database, { whenFree, onWrite, prepared })
-  const run = (sql: string) => whenFree(() => database.exec(sql))
+  const bounds = new Map<string, StatementSync>()
+  /** Begins or ends a transaction, which is done often enough to be prepared. */
+  async function run(sql: string): Promise<void> {
+    const statement = bounds.get(sql) ?? database.prepare(sql)
+    bounds.set(sql, statement)
+    await whenFree(() => statement.run())
+  }
   // After some errors (disk full, input/output) SQLite has already rolled back by itself.
   const rollback = async () => {
     if (database.isTransaction) database.exec('rollback')

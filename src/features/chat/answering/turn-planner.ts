@@ -1,4 +1,4 @@
-import type { AnswerPart, CallOptions, LanguageModel } from '#models/language-model.ts'
+import type { AnswerPart, CallOptions, LanguageModel, Parts } from '#models/language-model.ts'
 import type { Passage } from '#models/passages.ts'
 import type { Tool } from '#models/tool.ts'
 import { conflict } from '#platform/errors.ts'
@@ -70,7 +70,7 @@ export interface PlannerNeeds {
   /** Passages that may answer a question, the best first; none where nothing fits. */
   retrieve(agent: AgentHandle, question: string, signal: AbortSignal): Promise<Passage[]>
   toolsFor(agent: AgentHandle): Promise<readonly Tool[]>
-  stream(model: LanguageModel, options: CallOptions): AsyncIterable<AnswerPart>
+  stream(model: LanguageModel, options: CallOptions): Parts<AnswerPart>
   maxIterations: number
   ids: Ids
   log: Log

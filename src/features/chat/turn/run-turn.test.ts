@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { streamWithRetry } from '#models/call-with-retry.ts'
-import type { CallOptions } from '#models/language-model.ts'
+import type { AnswerPart, CallOptions } from '#models/language-model.ts'
 import type { Tool } from '#models/tool.ts'
 import { AppError } from '#platform/errors.ts'
 import { limitRow } from '#test/spec/row.ts'
-import { immediately } from '#test/support/collect-answer.ts'
+import { handedOver, immediately } from '#test/support/collect-answer.ts'
 import type { ScriptedModel, ScriptedStep } from '#test/support/scripted-model.ts'
 import { gate, scriptedModel } from '#test/support/scripted-model.ts'
 import type { TurnInput } from './run-turn.ts'
@@ -123,11 +123,11 @@ describe('an answer in text', () => {
     const usage = { inputTokens: { total: 7 }, outputTokens: { total: 3 } }
     let asked = 0
     const { outcome } = await play([], {
-      async *stream() {
+      stream: () => async take => {
         asked += 1
         if (asked === 1)
-          yield { type: 'tool-call', toolCallId: 'a', toolName: 'echo', input: '{"query":"x"}' }
-        yield { type: 'finish', finishReason: { unified: 'stop', raw: undefined }, usage } as never
+          take({ type: 'tool-call', toolCallId: 'a', toolName: 'echo', input: '{"query":"x"}' })
+        take({ type: 'finish', finishReason: { unified: 'stop', raw: undefined }, usage } as never)
       },
     })
     expect(asked).toBe(2)
@@ -420,9 +420,9 @@ describe('an abort', () => {
     const { outcome, events } = await play([], {
       signal: client.signal,
       tools: [tool],
-      async *stream() {
+      stream: () => async take => {
         client.abort()
-        yield { type: 'tool-call', toolCallId: 'a', toolName: 'echo', input: '{"query":"x"}' }
+        take({ type: 'tool-call', toolCallId: 'a', toolName: 'echo', input: '{"query":"x"}' })
       },
     })
     expect(outcome.end).toEqual({ kind: 'aborted' })
@@ -449,21 +449,21 @@ describe('an abort', () => {
 })
 
 describe('a model that does not end', () => {
-  type Parts = ReturnType<TurnInput['stream']>
+  type Endless = AsyncGenerator<AnswerPart>
 
-  async function* endlessText(): Parts {
+  async function* endlessText(): Endless {
     for (;;) yield { type: 'text-delta', id: '1', delta: 'x'.repeat(50_000) }
   }
 
-  async function* endlessThought(): Parts {
+  async function* endlessThought(): Endless {
     for (;;) yield { type: 'reasoning-delta', id: '1', delta: 'x'.repeat(50_000) }
   }
 
-  async function* endlessCalls(): Parts {
+  async function* endlessCalls(): Endless {
     for (let n = 0; ; n += 1) yield { type: 'tool-call', toolCallId: `${n}`, toolName: 'echo', input: '{}' }
   }
 
-  async function* endlessArguments(): Parts {
+  async function* endlessArguments(): Endless {
     const input = JSON.stringify({ query: 'x'.repeat(50_000) })
     for (let n = 0; ; n += 1) yield { type: 'tool-call', toolCallId: `${n}`, toolName: 'echo', input }
   }
@@ -473,9 +473,9 @@ describe('a model that does not end', () => {
     ['thoughts', endlessThought, 0],
     ['calls', endlessCalls, 0],
     ['arguments', endlessArguments, 0],
-  ] as const)('is cut off in its %s, and what it said is kept', async (_what, stream, kept) => {
+  ] as const)('is cut off in its %s, and what it said is kept', async (_what, endless, kept) => {
     const tool = echo()
-    const { outcome } = await play([], { stream, tools: [tool] })
+    const { outcome } = await play([], { stream: () => handedOver(endless()), tools: [tool] })
     expect(outcome.end).toMatchObject({ kind: 'failed', error: { code: 'MODEL_ERROR' } })
     expect(outcome.content).toHaveLength(kept)
     expect(tool.ran).toEqual([])

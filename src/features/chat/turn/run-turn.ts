@@ -4,6 +4,7 @@ import type {
   AnswerPart,
   CallOptions,
   ToolCall as ModelToolCall,
+  Parts,
   PromptMessage,
   ToolDefinition,
 } from '#models/language-model.ts'
@@ -17,8 +18,8 @@ import { previewOf } from './truncate-result.ts'
 import type { ToolCall, ToolResult, TurnEvent, TurnOutcome } from './turn.ts'
 
 export interface TurnInput {
-  /** Streams one answer of the model; throws AppError when the service fails. */
-  stream(options: CallOptions): AsyncIterable<AnswerPart>
+  /** Streams one answer of the model; rejects with AppError when the service fails. */
+  stream(options: CallOptions): Parts<AnswerPart>
   /** Tokens that the model can take in. */
   contextWindow: number
   temperature: number
@@ -108,14 +109,14 @@ class Turn {
   async #ask(tools: readonly Tool[]): Promise<Answer> {
     const message = createAnswerMessage()
     const answer: Answer = { text: '', calls: [] }
-    for await (const part of this.#input.stream(this.#options(tools))) {
+    await this.#input.stream(this.#options(tools))(part => {
       this.#bound(part, answer)
       message.add(part)
       if (part.type === 'text-delta') this.#say(part.delta, answer)
       // Without tools on offer a call is the model's mistake, and there is nothing to answer it with.
       if (part.type === 'tool-call' && tools.length > 0) answer.calls.push(part)
       if (part.type === 'finish') this.#count(part)
-    }
+    })
     this.#input.signal.throwIfAborted()
     this.#prompt.push(message.message())
     return answer
