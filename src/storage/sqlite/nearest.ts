@@ -35,6 +35,7 @@ async function worthALook(
   space: VectorSpace,
   query: NearestQuery,
 ): Promise<readonly number[]> {
+  if (query.among !== undefined) return query.among
   const chosen = query.within && (await readSelection(db, query.within))
   if (chosen !== undefined && chosen.length <= exactLooks(chosen.length)) return chosen
   const { total, blocks } = await readSketches(db, sketchesOf(vectorTableName(space)))

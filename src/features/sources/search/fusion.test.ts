@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { builtinWeight, fuse } from './fusion.ts'
+import { builtinWeight, fuse, onlyReorders } from './fusion.ts'
 
 const found = (...similarities: [sequence: number, similarity: number][]) =>
   similarities.map(([sequence, similarity]) => ({ sequence, similarity }))
@@ -21,6 +21,17 @@ describe('two rankings as one', () => {
     expect(order(text, vectors, weight)).toEqual(expected)
   })
 })
+
+test.each([0, 0.125, 0.3, 0.38, 0.39, 1])(
+  'a ranking of the weight %f is said to only reorder what the text has found where no other chunk gets before any of that',
+  weight => {
+    const text = Array.from({ length: 100 }, (_, index) => index)
+    const others = [200, 201]
+    expect(onlyReorders(weight, text.length)).toBe(
+      order(text, others, weight).slice(-others.length).toString() === others.toString(),
+    )
+  },
+)
 
 describe('scores', () => {
   test('are the greater of the two similarities', () => {

@@ -39,6 +39,11 @@ export function builtinWeight({ words, unknownWords }: QueryShares): number {
   return 0.125 * words + 0.875 * unknownWords
 }
 
+/** Whether a ranking of this weight can change the order of so many that the text has found, and put no other before them. */
+export function onlyReorders(weight: number, found: number): boolean {
+  return weight / (rankConstant + 1) < 1 / (rankConstant + found)
+}
+
 /** A chunk in the fused order; no score is above the one before it. */
 export interface Scored {
   sequence: number

@@ -5,7 +5,7 @@ import type { SearchEngine, VectorSpace } from '#storage/search-engine.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { builtinSpace } from './builtin-space.ts'
 import type { QueryShares, Rankings, VectorRanking } from './fusion.ts'
-import { builtinWeight, leastCandidates, providerWeight } from './fusion.ts'
+import { builtinWeight, leastCandidates, onlyReorders, providerWeight } from './fusion.ts'
 import { shownChunks } from './generations.ts'
 
 export interface ChunkQuery {
@@ -58,12 +58,16 @@ export async function rankings(
       const found = await engine.nearestByVector(transaction, space, { vector, within: among, limit })
       return { found, weight: providerWeight }
     }
+    const weight = builtinWeight(knowledge)
     const byLetters = embedQuery(terms, knowledge.rarity)
+    // As a rule the text has found enough, and where they look alone is quick.
+    const isEnough = query.mixed === undefined && text.length >= limit && onlyReorders(weight, text.length)
+    const wanted = isEnough ? { among: text.map(({ sequence }) => sequence) } : { within: among }
     const near =
       byLetters &&
-      (await engine.nearestByVector(transaction, builtinSpace, { ...byLetters, within: among, limit }))
+      (await engine.nearestByVector(transaction, builtinSpace, { ...byLetters, ...wanted, limit }))
     const found = near?.filter(({ similarity }) => similarity > noiseLevel) ?? []
-    return { found, weight: builtinWeight(knowledge) }
+    return { found, weight }
   }
 
   if (query.mixed === undefined) return { text, vectors: [await nearest(query.embedded, within)] }
