@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { seededRandom } from '#test/support/random.ts'
-import { addUp, greatest } from './best-postings.ts'
+import { bestOf } from './best-postings.ts'
 import type { Postings } from './read-postings.ts'
 
 const random = seededRandom(5)
@@ -21,7 +21,7 @@ function expected(lists: readonly Postings[]): [number, number][] {
     sequences.forEach((sequence, at) => {
       sums.set(sequence, (sums.get(sequence) ?? 0) + (values[at] ?? 0))
     })
-  return [...sums].sort(([one], [other]) => one - other)
+  return [...sums].sort(([one, first], [other, second]) => second - first || one - other)
 }
 
 test.each([
@@ -29,25 +29,18 @@ test.each([
   ['of many numbers close together', 3000, 3],
   ['of numbers far apart', 200, 10_000],
   ['of no numbers', 0, 3],
-])('lists %s are added up', (_, length, step) => {
-  for (const count of [0, 1, 2, 5]) {
-    const lists = Array.from({ length: count }, () => makeList(Math.floor(length * random.next()), step))
-    lists.push(makeList(length, step))
-    const { sequences, values } = addUp(lists)
-    expect(Array.from(sequences, (sequence, at) => [sequence, values[at]])).toEqual(expected(lists))
-  }
-})
-
-test('no lists are nothing', () => {
-  expect(addUp([]).sequences).toHaveLength(0)
-})
-
-test('the greatest values come first, of equal ones the first chunk, and only those that count', () => {
-  const list = makeList(2000, 3)
+])('the best of lists %s are those with the greatest sums, of equal ones the first', (_, length, step) => {
   const counts = (sequence: number) => sequence % 7 !== 0
-  const sorted = expected([list])
-    .filter(([sequence]) => counts(sequence))
-    .sort(([one, first], [other, second]) => second - first || one - other)
-  const found = greatest(list, 50, counts).map(({ sequence, value }) => [sequence, value])
-  expect(found).toEqual(sorted.slice(0, 50))
+  for (const count of [0, 1, 2, 5])
+    for (const limit of [1, 2, 50, 10_000]) {
+      const lists = Array.from({ length: count }, () => makeList(Math.floor(length * random.next()), step))
+      lists.push(makeList(length, step))
+      const sums = expected(lists).filter(([sequence]) => counts(sequence))
+      const found = bestOf(lists, limit, counts).map(({ sequence, value }) => [sequence, value])
+      expect(found).toEqual(sums.slice(0, limit))
+    }
+})
+
+test('the best of no lists are none', () => {
+  expect(bestOf([], 10, () => true)).toEqual([])
 })

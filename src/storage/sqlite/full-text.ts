@@ -8,7 +8,7 @@ import { sql } from 'kysely'
 import type { CountedTerm } from '../essential-terms.ts'
 import { essentialTerms, mayMissSome } from '../essential-terms.ts'
 import type { Found, TextQuery } from '../search-engine.ts'
-import { addUp, greatest } from './best-postings.ts'
+import { bestOf } from './best-postings.ts'
 import { postingsOf } from './postings.ts'
 import { quoted } from './quoted.ts'
 import { memberOf, readSelection } from './selection.ts'
@@ -45,7 +45,7 @@ export async function rankByText(db: QueryExecutorProvider, query: TextQuery): P
   const rows =
     lists === undefined
       ? await rankByIndex(db, query, essential, others)
-      : greatest(addUp(lists), query.limit, await filterOf(db, query))
+      : bestOf(lists, query.limit, await filterOf(db, query))
   const full = Iterator.from(terms.values()).reduce((sum, holding) => sum + weightOf(holding, chunks), 0)
   return rows.map(({ sequence, value }) => ({ sequence, similarity: Math.min(1, value / full) }))
 }

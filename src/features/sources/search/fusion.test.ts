@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { builtinWeight, fuse, onlyReorders } from './fusion.ts'
+import { builtinWeight, fuse, withinReach } from './fusion.ts'
 
 const found = (...similarities: [sequence: number, similarity: number][]) =>
   similarities.map(([sequence, similarity]) => ({ sequence, similarity }))
@@ -22,14 +22,16 @@ describe('two rankings as one', () => {
   })
 })
 
-test.each([0, 0.125, 0.3, 0.38, 0.39, 1])(
-  'a ranking of the weight %f is said to only reorder what the text has found where no other chunk gets before any of that',
+test.each([0, 0.125, 0.3, 0.6, 0.9, 0.99])(
+  'all that a ranking of the weight %f can bring among the first ones is within its reach',
   weight => {
-    const text = Array.from({ length: 100 }, (_, index) => index)
-    const others = [200, 201]
-    expect(onlyReorders(weight, text.length)).toBe(
-      order(text, others, weight).slice(-others.length).toString() === others.toString(),
-    )
+    const text = Array.from({ length: 300 }, (_, index) => index + 1)
+    for (const wanted of [1, 10, 20, 50]) {
+      const reach = withinReach(weight, wanted)
+      const isAmongFirst = (chunk: number) => order(text, [chunk], weight).indexOf(chunk) < wanted
+      const furthest = [...text, 301].filter(isAmongFirst).at(-1)
+      expect(furthest).toBe(reach === undefined ? 301 : Math.min(300, Math.max(wanted, reach)))
+    }
   },
 )
 

@@ -39,9 +39,14 @@ export function builtinWeight({ words, unknownWords }: QueryShares): number {
   return 0.125 * words + 0.875 * unknownWords
 }
 
-/** Whether a ranking of this weight can change the order of so many that the text has found, and put no other before them. */
-export function onlyReorders(weight: number, found: number): boolean {
-  return weight / (rankConstant + 1) < 1 / (rankConstant + found)
+/**
+ * How many of the first that the text has found a ranking of this weight may bring among so many first ones of both;
+ * undefined where it may bring others there.
+ */
+export function withinReach(weight: number, wanted: number): number | undefined {
+  const last = 1 / (rankConstant + wanted)
+  const most = weight / (rankConstant + 1)
+  return most < last ? Math.floor(1 / (last - most) - rankConstant) : undefined
 }
 
 /** A chunk in the fused order; no score is above the one before it. */

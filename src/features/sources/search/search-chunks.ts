@@ -29,12 +29,13 @@ export async function searchChunks(
         const fitting = fuse(ranked).filter(({ score }) => score >= minScore)
         return await readDistinct(transaction, fitting, limit)
       }
-      const candidates = Math.max(leastCandidates, limit)
-      const ranked = await rankings(transaction, engine, { ...query, limit: candidates })
+      const asked = { ...query, limit: limit + spare }
+      const candidates = Math.max(leastCandidates, asked.limit)
+      const ranked = await rankings(transaction, engine, asked, candidates)
       const results = await resultsOf(ranked)
       if (results.length >= limit || !isCut(ranked, candidates, minScore)) return results
       const wider = Math.min(candidates * widening, mostCandidates)
-      return await resultsOf(await rankings(transaction, engine, { ...query, limit: wider }))
+      return await resultsOf(await rankings(transaction, engine, { ...query, limit: wider }, wider))
     })
 }
 

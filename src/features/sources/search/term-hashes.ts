@@ -12,39 +12,59 @@ export interface TermHashes {
  * they stand; only what else stands between two spaces is taken apart at length.
  */
 export function hashTerms(text: string): TermHashes {
-  const hashes: number[] = []
-  const numbers: string[] = []
-  let [stretch, known, knownNumbers] = [0, 0, 0]
-  let [first, hash] = [-1, begin]
-  let hasDigit = false
-  for (let at = 0; at <= text.length; at += 1) {
-    const code = at < text.length ? text.charCodeAt(at) : 0x20
-    const sign = code < signs.length ? (signs[code] ?? 0) : foreign
+  const found: Found = { hashes: [], numbers: [] }
+  for (let at = 0; at < text.length; ) {
+    const { end, stretch } = hashPlain(text, at, found)
+    at = end
+    if (at === text.length) break
+    at = endOfStretch(text, at)
+    hashOthers(text.slice(stretch, at), found)
+  }
+  return { hashes: Uint32Array.from(found.hashes), numbers: found.numbers.join(' ') }
+}
+
+interface Found {
+  hashes: number[]
+  numbers: string[]
+}
+
+/** Goes on until what is foreign to it, and leaves out the whole stretch between two spaces that this stands in. */
+function hashPlain(text: string, from: number, { hashes, numbers }: Found): { end: number; stretch: number } {
+  let [stretch, known, knownNumbers] = [from, hashes.length, numbers.length]
+  // The digits are the least signs.
+  let [first, hash, least] = [-1, begin, lastDigit + 1]
+  let at = from
+  for (; at <= text.length; at += 1) {
+    const sign = signAt(text, at)
     if (sign > space) {
       if (first < 0) first = at
       hash = Math.imul(hash ^ sign, factor)
-      if (sign <= lastDigit) hasDigit = true
+      least = Math.min(least, sign)
       continue
     }
-    if (sign === foreign) {
-      // What stands in the same stretch before it belongs to it.
-      hashes.length = known
-      numbers.length = knownNumbers
-      at = endOfStretch(text, at)
-      hashOthers(text.slice(stretch, at), hashes, numbers)
-    } else if (first >= 0) {
+    if (sign === foreign) break
+    if (first >= 0) {
       hashes.push(mixed(hash))
-      if (hasDigit) numbers.push(text.slice(first, at).toLowerCase())
+      if (least <= lastDigit) numbers.push(text.slice(first, at).toLowerCase())
+      first = -1
+      hash = begin
+      least = lastDigit + 1
     }
-    first = -1
-    hash = begin
-    hasDigit = false
     if (sign === other) continue
     stretch = at + 1
     known = hashes.length
     knownNumbers = numbers.length
   }
-  return { hashes: Uint32Array.from(hashes), numbers: numbers.join(' ') }
+  if (at > text.length) return { end: text.length, stretch }
+  hashes.length = known
+  numbers.length = knownNumbers
+  return { end: at, stretch }
+}
+
+/** Behind its end stands a space. */
+function signAt(text: string, at: number): number {
+  const code = at < text.length ? text.charCodeAt(at) : 0x20
+  return code < signs.length ? (signs[code] ?? 0) : foreign
 }
 
 /** What a character of ASCII is: the lower case of a letter or digit, or one of these. */
@@ -63,7 +83,7 @@ function endOfStretch(text: string, from: number): number {
   return end
 }
 
-function hashOthers(text: string, hashes: number[], numbers: string[]): void {
+function hashOthers(text: string, { hashes, numbers }: Found): void {
   for (const term of termsOf(text)) {
     hashes.push(hashOf(term))
     if (digit.test(term)) numbers.push(term)
