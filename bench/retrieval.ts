@@ -38,6 +38,8 @@ interface Collection {
 type Ranking = string[]
 type Ranker = (query: string) => Ranking | Promise<Ranking>
 
+/** As a search for ten of them asks for. */
+const wantedResults = 20
 const collections = ['cranfield', 'xquad-de', 'xquad-ar', 'xquad-zh']
 const fixtures = process.env.REAL_FIXTURES
 if (fixtures === undefined) throw new Error('Set REAL_FIXTURES to the folder with the collections (ir/).')
@@ -113,13 +115,15 @@ function rankersOf(
   { db, engine }: SearchDatabase,
   documents: readonly Document[],
 ): Record<'text' | 'vectors' | 'fused', Ranker> {
-  const ranksOf = (text: string) =>
-    db.transaction().execute(transaction => rankings(transaction, engine, { text, limit: 100 }))
+  const ranksOf = (text: string, limit = wantedResults) =>
+    db.transaction().execute(transaction => rankings(transaction, engine, { text, limit }))
   const ids = (ranking: readonly { sequence: number }[]) =>
     ranking.map(({ sequence }) => documents[sequence - 1]?.id ?? '')
   return {
     text: async query => ids((await ranksOf(query)).text),
-    vectors: async query => ids((await ranksOf(query)).vectors.flatMap(({ found }) => found)),
+    // As many as there are, since of fewer the text's own may be the only ones.
+    vectors: async query =>
+      ids((await ranksOf(query, documents.length)).vectors.flatMap(({ found }) => found)),
     fused: async query => ids(fuse(await ranksOf(query))),
   }
 }

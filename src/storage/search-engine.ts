@@ -84,4 +84,6 @@ export interface NearestQuery {
   limit: number
   /** Selects the sequences of the chunks that count; all do without it. */
   within?: Expression<unknown> | undefined
+  /** The sequences of the few chunks that are to be compared, in the place of `within`. */
+  among?: readonly number[] | undefined
 }

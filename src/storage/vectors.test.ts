@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { setEngineStage } from '#test/support/search-stage.ts'
-import type { VectorSpace } from './search-engine.ts'
+import type { NearestQuery, VectorSpace } from './search-engine.ts'
 
 const floats: VectorSpace = { id: 'openai/small', dimensions: 2, form: 'floats' }
 const bits: VectorSpace = { id: 'bits', dimensions: 16, form: 'bits' }
@@ -17,7 +17,7 @@ async function open(space: VectorSpace, ...vectors: number[][]) {
   return {
     db,
     engine,
-    nearest: (values: number[], options: { limit?: number; within?: ReturnType<typeof sql> } = {}) =>
+    nearest: (values: number[], options: Pick<NearestQuery, 'within' | 'among'> & { limit?: number } = {}) =>
       engine.nearestByVector(db, space, { vector: toVector(values), limit: 10, ...options }),
   }
 }
@@ -59,6 +59,19 @@ describe('nearest neighbours', () => {
     const within = sql`(values (2), (3), (99))`
     expect(await nearest([0, 0], { limit: 1, within })).toMatchObject([{ sequence: 2 }])
   })
+
+  test.each([
+    ['floats', floats],
+    ['bits', bits],
+  ])(
+    'of %s are looked for among the chunks that are named, those left out that have no vector',
+    async (_, space) => {
+      const { nearest } = await open(space, [1, 1], [1, 3], [3, 1])
+      expect(await nearest([1, 1], { among: [99, 3, 2] })).toMatchObject([{ sequence: 2 }, { sequence: 3 }])
+      expect(await nearest([1, 1], { among: [2, 3], limit: 1 })).toMatchObject([{ sequence: 2 }])
+      expect(await nearest([1, 1], { among: [] })).toEqual([])
+    },
+  )
 
   test('are none for a vector that points nowhere, which is not stored either', async () => {
     const { nearest } = await open(floats, [0, 0], [1, 0])

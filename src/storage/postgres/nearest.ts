@@ -32,6 +32,7 @@ async function candidatesFor(
   space: VectorSpace,
   query: NearestQuery,
 ): Promise<readonly number[]> {
+  if (query.among !== undefined) return query.among
   const selection = await selected(db, query)
   if (selection !== undefined && selection.length <= looksAmong(0, query.limit)) return selection
   const within = selection && new Set(selection)

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { seededRandom } from '#test/support/random.ts'
 import { setEngineStage } from '#test/support/search-stage.ts'
+import { stateOf } from './index-state.ts'
 import { postingsOf } from './postings.ts'
 
 const count = 4_000
@@ -32,7 +33,7 @@ test('many frequent words are ranked by the index, and a few by remembered lists
     [words.slice(0, 6), true],
   ] as const) {
     const counted = await engine.countTerms(db, terms)
-    const lists = await postingsOf(db, counted.state ?? '', [...counted.terms])
+    const lists = await postingsOf(db, await stateOf(db), [...counted.terms])
     expect(lists !== undefined).toBe(remembers)
     const found = await engine.rankByText(db, { ...counted, limit: 10 })
     expect(found.map(({ sequence }) => sequence)).toEqual(await expected(terms))

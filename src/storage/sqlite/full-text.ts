@@ -8,12 +8,12 @@ import { sql } from 'kysely'
 import type { CountedTerm } from '../essential-terms.ts'
 import { essentialTerms, mayMissSome } from '../essential-terms.ts'
 import type { Found, TextQuery } from '../search-engine.ts'
-import { addUp, greatest, postingsOf } from './postings.ts'
+import { bestOf } from './best-postings.ts'
+import { postingsOf } from './postings.ts'
 import { quoted } from './quoted.ts'
 import { memberOf, readSelection } from './selection.ts'
-
-/** Marks stay parts of words (Hindi and Thai vowels are marks); the callers have removed those that are to be ignored. */
-const tokenizer = `porter unicode61 remove_diacritics 0 categories 'L* N* Co M*'`
+import { stateNamed } from './term-counts.ts'
+import { tokenizer } from './tokens.ts'
 
 /** For the migration that makes the tables. */
 export async function createFullText(db: QueryExecutorProvider): Promise<void> {
@@ -35,16 +35,17 @@ export async function removeFullText(db: QueryExecutorProvider, sequence: number
 }
 
 export async function rankByText(db: QueryExecutorProvider, query: TextQuery): Promise<Found[]> {
-  const { terms, chunks, state } = query
+  const { terms, chunks } = query
   if (terms.size === 0) return []
   const { essential, others } = essentialTerms(query)
   const all = [...essential, ...others]
   // Lists are remembered with the state that they hold for.
+  const state = query.state === undefined ? undefined : stateNamed(query.state)
   const lists = state === undefined ? undefined : await postingsOf(db, state, all)
   const rows =
     lists === undefined
       ? await rankByIndex(db, query, essential, others)
-      : greatest(addUp(lists), query.limit, await filterOf(db, query))
+      : bestOf(lists, query.limit, await filterOf(db, query))
   const full = Iterator.from(terms.values()).reduce((sum, holding) => sum + weightOf(holding, chunks), 0)
   return rows.map(({ sequence, value }) => ({ sequence, similarity: Math.min(1, value / full) }))
 }

@@ -1,12 +1,12 @@
 import type { QueryExecutorProvider } from 'kysely'
-import { sql } from 'kysely'
 import { similarityTo } from '../exact-similarity.ts'
 import type { Found, NearestQuery, VectorSpace } from '../search-engine.ts'
 import { checkDimensions, hasDirection, vectorTableName } from '../vector-space.ts'
 import { readSketches } from './kept-sketches.ts'
+import { runText } from './run-text.ts'
 import { memberOf, readSelection } from './selection.ts'
 import { createScan, exactLooks } from './sketches.ts'
-import { sketchesOf, vectorTables } from './vectors.ts'
+import { sketchesOf } from './vectors.ts'
 
 /** The contract stands in `search-engine.ts`. */
 export async function nearestByVector(
@@ -16,17 +16,40 @@ export async function nearestByVector(
 ): Promise<Found[]> {
   checkDimensions(space, query.vector)
   const table = vectorTableName(space)
-  if (!hasDirection(space, query.vector) || !(await vectorTables(db)).includes(table)) return []
+  if (!hasDirection(space, query.vector) || !(await isTable(db, table))) return []
   const candidates = await worthALook(db, space, query)
-  const { rows } = await sql<{ sequence: number; embedding: Uint8Array }>`
-    select sequence, embedding from ${sql.table(table)}
-    where sequence in (select value from json_each(${JSON.stringify(candidates)}))
-  `.execute(db)
   const similarity = similarityTo(space, query)
-  return rows
-    .map(({ sequence, embedding }) => ({ sequence, similarity: similarity(embedding) }))
+  const found: Found[] = []
+  for (let start = 0; start < candidates.length; start += looksAtOnce)
+    for (const { sequence, bytes } of await lookAt(db, table, candidates.slice(start, start + looksAtOnce)))
+      found.push({ sequence, similarity: similarity(bytes) })
+  return found
     .sort((one, other) => other.similarity - one.similarity || one.sequence - other.sequence)
     .slice(0, query.limit)
+}
+
+async function isTable(db: QueryExecutorProvider, name: string): Promise<boolean> {
+  const rows = await runText(db, `select 1 from sqlite_schema where type = 'table' and name = ?`, name)
+  return rows.length > 0
+}
+
+/** Vectors that are read by one statement, whose text is always the same. */
+const looksAtOnce = 100
+const places = Array.from({ length: looksAtOnce }, () => '?').join(', ')
+
+/** The vectors of these chunks, those that have one. All of them as one value, since a row for each takes twice as long. */
+async function lookAt(db: QueryExecutorProvider, table: string, sequences: readonly number[]) {
+  const [row] = await runText<{ found: string; embeddings: Uint8Array | null }>(
+    db,
+    `select json_group_array(sequence) as found, cast(group_concat(embedding, '') as blob) as embeddings
+     from ${table} where sequence in (${places})`,
+    ...sequences,
+    ...Array.from({ length: looksAtOnce - sequences.length }, () => null),
+  )
+  const found = JSON.parse(row?.found ?? '[]') as number[]
+  const bytes = row?.embeddings ?? new Uint8Array()
+  const size = bytes.length / found.length
+  return found.map((sequence, at) => ({ sequence, bytes: bytes.subarray(at * size, (at + 1) * size) }))
 }
 
 /** The sequences of the vectors that may be among the nearest. */
@@ -35,6 +58,7 @@ async function worthALook(
   space: VectorSpace,
   query: NearestQuery,
 ): Promise<readonly number[]> {
+  if (query.among !== undefined) return query.among
   const chosen = query.within && (await readSelection(db, query.within))
   if (chosen !== undefined && chosen.length <= exactLooks(chosen.length)) return chosen
   const { total, blocks } = await readSketches(db, sketchesOf(vectorTableName(space)))

@@ -2,7 +2,7 @@
  * Which texts say the same: the same words in the same order but for a few, with the same numbers. Copies and versions of
  * a document would else fill the results with one passage; a version with another price or date says something else.
  */
-import { termsOf } from '#models/text-analysis.ts'
+import { hashOf, hashTerms, joined } from './term-hashes.ts'
 
 /** Terms in a row that are compared as one ("shingles", Broder 1997). */
 const rowLength = 4
@@ -12,8 +12,8 @@ const leastCommon = 0.8
 const keysOfText = 8
 
 interface Fingerprint {
-  /** The hash of each row; the few that two rows have by chance don't matter. */
-  rows: ReadonlySet<number>
+  /** The hash of each row, with repeats; the few that two rows have by chance don't matter. */
+  rows: Uint32Array
   numbers: string
 }
 
@@ -42,41 +42,32 @@ export function groupDuplicates<Item>(
 }
 
 function fingerprintOf(text: string): Fingerprint {
-  const terms = termsOf(text)
+  const { hashes, numbers } = hashTerms(text)
   // A text of a few words says something else with any other sign in it: it is compared as it is.
-  if (terms.length < rowLength) return { rows: new Set([hashOf(text)]), numbers: text }
-  const hashes = Uint32Array.from(terms, hashOf)
-  const rows = new Set<number>()
-  for (let end = rowLength; end <= hashes.length; end += 1) rows.add(joined(hashes, end - rowLength, end))
-  return { rows, numbers: digit.test(text) ? terms.filter(term => digit.test(term)).join(' ') : '' }
+  if (hashes.length < rowLength) return { rows: Uint32Array.of(hashOf(text)), numbers: text }
+  const rows = new Uint32Array(hashes.length - rowLength + 1)
+  for (let start = 0; start < rows.length; start += 1) rows[start] = joined(hashes, start, start + rowLength)
+  return { rows, numbers }
 }
 
-const digit = /\p{N}/u
-
-/** The least ones, which are the same wherever they stand. */
+/** The least ones, in order, which are the same wherever they stand. */
 function keysOf({ rows }: Fingerprint): number[] {
-  return Array.from(Uint32Array.from(rows).sort().subarray(0, keysOfText))
-}
-
-function hashOf(text: string): number {
-  let hash = 0x811c_9dc5
-  for (let index = 0; index < text.length; index += 1)
-    hash = Math.imul(hash ^ text.charCodeAt(index), 0x0100_0193)
-  return mixed(hash)
-}
-
-function joined(hashes: Uint32Array, from: number, to: number): number {
-  let hash = 0
-  for (let index = from; index < to; index += 1) hash = Math.imul(hash, 0x0100_0193) ^ (hashes[index] ?? 0)
-  return mixed(hash)
-}
-
-function mixed(hash: number): number {
-  return Math.imul(hash ^ (hash >>> 15), 0x85eb_ca6b) >>> 0
+  const keys: number[] = []
+  let greatest = Number.POSITIVE_INFINITY
+  for (const row of rows) {
+    if (row >= greatest || keys.includes(row)) continue
+    if (keys.length === keysOfText) keys.pop()
+    let place = keys.length
+    for (; place > 0 && (keys[place - 1] ?? 0) > row; place -= 1) keys[place] = keys[place - 1] ?? 0
+    keys[place] = row
+    if (keys.length === keysOfText) greatest = keys.at(-1) ?? 0
+  }
+  return keys
 }
 
 function isSame(one: Fingerprint, other: Fingerprint): boolean {
   if (one.numbers !== other.numbers) return false
-  const common = one.rows.intersection(other.rows).size
-  return common >= leastCommon * (one.rows.size + other.rows.size - common)
+  const [rows, others] = [new Set(one.rows), new Set(other.rows)]
+  const common = rows.intersection(others).size
+  return common >= leastCommon * (rows.size + others.size - common)
 }

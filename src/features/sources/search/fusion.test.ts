@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { builtinWeight, fuse } from './fusion.ts'
+import { builtinWeight, fuse, withinReach } from './fusion.ts'
 
 const found = (...similarities: [sequence: number, similarity: number][]) =>
   similarities.map(([sequence, similarity]) => ({ sequence, similarity }))
@@ -21,6 +21,19 @@ describe('two rankings as one', () => {
     expect(order(text, vectors, weight)).toEqual(expected)
   })
 })
+
+test.each([0, 0.125, 0.3, 0.6, 0.9, 0.99])(
+  'all that a ranking of the weight %f can bring among the first ones is within its reach',
+  weight => {
+    const text = Array.from({ length: 300 }, (_, index) => index + 1)
+    for (const wanted of [1, 10, 20, 50]) {
+      const reach = withinReach(weight, wanted)
+      const isAmongFirst = (chunk: number) => order(text, [chunk], weight).indexOf(chunk) < wanted
+      const furthest = [...text, 301].filter(isAmongFirst).at(-1)
+      expect(furthest).toBe(reach === undefined ? 301 : Math.min(300, Math.max(wanted, reach)))
+    }
+  },
+)
 
 describe('scores', () => {
   test('are the greater of the two similarities', () => {

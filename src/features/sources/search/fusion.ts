@@ -39,6 +39,16 @@ export function builtinWeight({ words, unknownWords }: QueryShares): number {
   return 0.125 * words + 0.875 * unknownWords
 }
 
+/**
+ * How many of the first that the text has found a ranking of this weight may bring among so many first ones of both;
+ * undefined where it may bring others there.
+ */
+export function withinReach(weight: number, wanted: number): number | undefined {
+  const last = 1 / (rankConstant + wanted)
+  const most = weight / (rankConstant + 1)
+  return most < last ? Math.floor(1 / (last - most) - rankConstant) : undefined
+}
+
 /** A chunk in the fused order; no score is above the one before it. */
 export interface Scored {
   sequence: number

@@ -10,6 +10,7 @@
  */
 import type { Expression, ExpressionBuilder, Kysely, Selectable } from 'kysely'
 import { inTransaction } from '#platform/transaction.ts'
+import { prepareQuery } from '#storage/prepared-query.ts'
 import type { AgentTables } from '#storage/tables.ts'
 
 type Database = Kysely<AgentTables>
@@ -227,14 +228,12 @@ export async function shownChunks(
 }
 
 async function hidesAny(db: Database): Promise<boolean> {
-  const row = await db
-    .selectFrom('chunk_generations')
-    .select('source_id')
-    .where('settled', '=', 0)
-    .limit(1)
-    .executeTakeFirst()
-  return row !== undefined
+  return (await selectUnsettled(db, {})).length > 0
 }
+
+const selectUnsettled = prepareQuery((db: Database) =>
+  db.selectFrom('chunk_generations').select('source_id').where('settled', '=', 0).limit(1),
+)
 
 /** Chunks beside what is known of their document's generations. */
 export function generations(db: Database) {

@@ -21,3 +21,24 @@ test.each([
   expect(weight).toBeGreaterThanOrEqual(least)
   expect(weight).toBeLessThanOrEqual(most)
 })
+
+test.each([
+  ['of no others where the text has found enough', 'warranty', false],
+  ['of others, too, where words are misspelt', 'warranty unwaranted', true],
+])('the built-in vectors are those %s', async (_, text, areOthers) => {
+  const { path, addSource, replace } = await setSearchStage()
+  await addSource('manual')
+  const holding = Array.from(
+    { length: 100 },
+    (_, index) => `The warranty covers the wheels, doors and windows of car ${index}.`,
+  )
+  await replace('manual', [...holding, 'Unwarranted warrants'])
+  const ranked = await withAgentDatabase(path, { readOnly: true }, ({ db, engine }) =>
+    db.transaction().execute(transaction => rankings(transaction, engine, { text, limit: 10 })),
+  )
+  const found = ranked.vectors.flatMap(ranking => ranking.found.map(({ sequence }) => sequence))
+  const byText = new Set(ranked.text.map(({ sequence }) => sequence))
+  expect(byText.size).toBe(100)
+  expect(found.length).toBeGreaterThan(0)
+  expect(found.some(sequence => !byText.has(sequence))).toBe(areOthers)
+})

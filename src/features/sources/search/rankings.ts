@@ -5,7 +5,7 @@ import type { SearchEngine, VectorSpace } from '#storage/search-engine.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { builtinSpace } from './builtin-space.ts'
 import type { QueryShares, Rankings, VectorRanking } from './fusion.ts'
-import { builtinWeight, leastCandidates, providerWeight } from './fusion.ts'
+import { builtinWeight, leastCandidates, providerWeight, withinReach } from './fusion.ts'
 import { shownChunks } from './generations.ts'
 
 export interface ChunkQuery {
@@ -34,14 +34,18 @@ export interface MixedQuery {
   embedded?: EmbeddedQuery | undefined
 }
 
-/** Reads both rankings from the indexes. */
+/**
+ * Reads both rankings from the indexes.
+ * @param candidates how many are read of each, of which the `limit` of the query come to the first ranks of both
+ */
 export async function rankings(
   transaction: Transaction<AgentTables>,
   engine: SearchEngine,
   query: ChunkQuery,
+  candidates = leastCandidates,
 ): Promise<Rankings> {
   const within = await shownChunks(transaction, query.sourceId)
-  const limit = Math.max(leastCandidates, query.limit)
+  const limit = Math.max(candidates, query.limit)
   const terms = firstAndLastTerms(query.text)
   const stem = stemmerFor(query.text)
   const counts = await engine.countTerms(transaction, [...new Set([...terms, ...terms.map(stem)])])
@@ -58,12 +62,20 @@ export async function rankings(
       const found = await engine.nearestByVector(transaction, space, { vector, within: among, limit })
       return { found, weight: providerWeight }
     }
+    const weight = builtinWeight(knowledge)
     const byLetters = embedQuery(terms, knowledge.rarity)
+    // As a rule the text has found enough, and few of that are to be compared.
+    const isEnough = query.mixed === undefined && text.length >= limit
+    const reach = isEnough ? withinReach(weight, query.limit) : undefined
+    const wanted =
+      reach === undefined
+        ? { within: among }
+        : { among: text.slice(0, reach).map(({ sequence }) => sequence) }
     const near =
       byLetters &&
-      (await engine.nearestByVector(transaction, builtinSpace, { ...byLetters, within: among, limit }))
+      (await engine.nearestByVector(transaction, builtinSpace, { ...byLetters, ...wanted, limit }))
     const found = near?.filter(({ similarity }) => similarity > noiseLevel) ?? []
-    return { found, weight: builtinWeight(knowledge) }
+    return { found, weight }
   }
 
   if (query.mixed === undefined) return { text, vectors: [await nearest(query.embedded, within)] }

@@ -1,4 +1,5 @@
-import type { Transaction } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
+import { prepareQuery } from '#storage/prepared-query.ts'
 import type { SearchDatabase } from '#storage/search-engine.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { SearchResult } from '../sources.schema.ts'
@@ -29,12 +30,13 @@ export async function searchChunks(
         const fitting = fuse(ranked).filter(({ score }) => score >= minScore)
         return await readDistinct(transaction, fitting, limit)
       }
-      const candidates = Math.max(leastCandidates, limit)
-      const ranked = await rankings(transaction, engine, { ...query, limit: candidates })
+      const asked = { ...query, limit: limit + spare }
+      const candidates = Math.max(leastCandidates, asked.limit)
+      const ranked = await rankings(transaction, engine, asked, candidates)
       const results = await resultsOf(ranked)
       if (results.length >= limit || !isCut(ranked, candidates, minScore)) return results
       const wider = Math.min(candidates * widening, mostCandidates)
-      return await resultsOf(await rankings(transaction, engine, { ...query, limit: wider }))
+      return await resultsOf(await rankings(transaction, engine, { ...query, limit: wider }, wider))
     })
 }
 
@@ -79,8 +81,18 @@ async function read(
   transaction: Transaction<AgentTables>,
   ranked: readonly Scored[],
 ): Promise<SearchResult[]> {
-  if (ranked.length === 0) return []
-  const rows = await transaction
+  const found: SearchResult[] = []
+  for (let start = 0; start < ranked.length; start += rowsAtOnce)
+    found.push(...(await readSome(transaction, ranked.slice(start, start + rowsAtOnce))))
+  return found
+}
+
+/** As many as a search for ten results reads first. */
+const rowsAtOnce = 20
+const places = Array.from({ length: rowsAtOnce }, (_, place) => `sequence ${place}`)
+
+const selectRows = prepareQuery((db: Kysely<AgentTables>, value) =>
+  db
     .selectFrom('chunks')
     .innerJoin('sources', 'sources.id', 'chunks.source_id')
     .select(['chunks.sequence', 'chunks.id', 'chunks.source_id', 'content', 'page', 'section'])
@@ -94,9 +106,17 @@ async function read(
     .where(
       'chunks.sequence',
       'in',
-      ranked.map(({ sequence }) => sequence),
-    )
-    .execute()
+      places.map(place => value<number>(place)),
+    ),
+)
+
+/** At most `rowsAtOnce` of them; where they are fewer, the last one is asked for again. */
+async function readSome(
+  transaction: Transaction<AgentTables>,
+  ranked: readonly Scored[],
+): Promise<SearchResult[]> {
+  const sequences = places.map((place, index) => [place, (ranked[index] ?? ranked.at(-1))?.sequence])
+  const rows = await selectRows(transaction, Object.fromEntries(sequences))
   const bySequence = new Map(rows.map(row => [Number(row.sequence), row]))
   return ranked.flatMap(({ sequence, score }) => {
     const row = bySequence.get(sequence)

@@ -1,0 +1,119 @@
+/** Which chunks get most from all terms together. */
+import type { Postings } from './read-postings.ts'
+
+/** Numbers up to so many times as many as there are entries are added up in a row of places. */
+const placesPerEntry = 8
+
+export interface Best {
+  sequence: number
+  value: number
+}
+
+/**
+ * The chunks with the greatest sums of values, greatest first, of equal ones the first chunk.
+ * @param counts tells the chunks that count
+ */
+export function bestOf(
+  lists: readonly Postings[],
+  limit: number,
+  counts: (sequence: number) => boolean,
+): Best[] {
+  const filled = lists.filter(({ sequences }) => sequences.length > 0)
+  const first = Math.min(...filled.map(({ sequences }) => sequences[0] ?? 0))
+  const last = Math.max(...filled.map(({ sequences }) => sequences.at(-1) ?? 0))
+  const entries = filled.reduce((sum, { sequences }) => sum + sequences.length, 0)
+  const best = createBest(limit)
+  if (filled.length > 1 && last - first < placesPerEntry * entries)
+    addInPlaces(filled, first, last).forEach((value, place) => {
+      if (value > best.least() && counts(first + place)) best.add(first + place, value)
+    })
+  else {
+    const { sequences, values } = merge(filled)
+    values.forEach((value, index) => {
+      const sequence = sequences[index] ?? 0
+      if (value > best.least() && counts(sequence)) best.add(sequence, value)
+    })
+  }
+  return best.sorted()
+}
+
+/** By sequence, from the first one on; what no list holds gets nothing. */
+function addInPlaces(lists: readonly Postings[], first: number, last: number): Float32Array {
+  const sums = new Float32Array(last - first + 1)
+  for (const { sequences, values } of lists)
+    for (let index = 0; index < sequences.length; index += 1) {
+      const place = (sequences[index] ?? 0) - first
+      sums[place] = (sums[place] ?? 0) + (values[index] ?? 0)
+    }
+  return sums
+}
+
+/** Short lists first are added up sooner. */
+function merge(lists: readonly Postings[]): Postings {
+  const ordered = lists.toSorted((one, other) => one.sequences.length - other.sequences.length)
+  return ordered.reduce(merged, { sequences: new Uint32Array(), values: new Float32Array() })
+}
+
+function merged(one: Postings, other: Postings): Postings {
+  const most = one.sequences.length + other.sequences.length
+  const sequences = new Uint32Array(most)
+  const values = new Float32Array(most)
+  let [at, left, right] = [0, 0, 0]
+  for (; left < one.sequences.length || right < other.sequences.length; at += 1) {
+    const first = one.sequences[left] ?? Number.POSITIVE_INFINITY
+    const second = other.sequences[right] ?? Number.POSITIVE_INFINITY
+    sequences[at] = Math.min(first, second)
+    let value = 0
+    if (first <= second) value += one.values[left++] ?? 0
+    if (second <= first) value += other.values[right++] ?? 0
+    values[at] = value
+  }
+  return { sequences: sequences.subarray(0, at), values: values.subarray(0, at) }
+}
+
+/** Keeps the greatest values as a heap with the least of them at its top, for chunks that come in order. */
+function createBest(limit: number) {
+  const heap: Best[] = []
+  let least = 0
+
+  function rise(entry: Best): void {
+    let place = heap.length
+    while (place > 0) {
+      const above = (place - 1) >> 1
+      const better = heap[above]
+      if (better === undefined || !isWorse(entry, better)) break
+      heap[place] = better
+      place = above
+    }
+    heap[place] = entry
+  }
+
+  function sink(entry: Best): void {
+    for (let place = 0; ; ) {
+      const [left, right] = [heap[2 * place + 1], heap[2 * place + 2]]
+      const isRight = left !== undefined && right !== undefined && isWorse(right, left)
+      const worse = isRight ? right : left
+      if (worse === undefined || !isWorse(worse, entry)) {
+        heap[place] = entry
+        return
+      }
+      heap[place] = worse
+      place = 2 * place + (isRight ? 2 : 1)
+    }
+  }
+
+  return {
+    /** What a value has to exceed. */
+    least: () => least,
+    add(sequence: number, value: number): void {
+      if (heap.length < limit) rise({ sequence, value })
+      else sink({ sequence, value })
+      if (heap.length === limit) least = heap[0]?.value ?? least
+    },
+    sorted: () => heap.sort((one, other) => (isWorse(one, other) ? 1 : -1)),
+  }
+}
+
+function isWorse(one: Best, other: Best): boolean {
+  return one.value < other.value || (one.value === other.value && one.sequence > other.sequence)
+}

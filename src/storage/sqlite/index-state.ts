@@ -1,0 +1,54 @@
+/** The state of a full-text index, by which threads tell whether what they remember of it still holds. */
+import { hash } from 'node:crypto'
+import type { QueryExecutorProvider } from 'kysely'
+import { runText } from './run-text.ts'
+
+export interface IndexState {
+  /** Unlike that of all other indexes and times. Short, as the names of all that is remembered begin with it. */
+  name: string
+  file: string
+  /** The greatest sequence, and the id of its chunk: another file may have the path of a former one. */
+  newest: number | null
+  newestId: string | null
+  /** What FTS5 counts for BM25. */
+  totals: { chunks: number; tokens: number }
+}
+
+interface Row {
+  file: string
+  newest: number | null
+  id: string | null
+  /** What FTS5 writes with every change: its totals, and which segments it has, with the number of removals in each. */
+  totals: Uint8Array | null
+  segments: Uint8Array | null
+}
+
+const query = `
+  select (select file from pragma_database_list where name = 'main') as file, newest,
+    (select id from chunks where sequence = newest) as id,
+    (select block from chunk_text_data where id = 1) as totals,
+    (select block from chunk_text_data where id = 10) as segments
+  from (select max(id) as newest from chunk_text_docsize)`
+
+export async function stateOf(db: QueryExecutorProvider): Promise<IndexState> {
+  const [row] = await runText<Row>(db, query)
+  if (row === undefined) throw new Error('the state of the index gave no row')
+  const { file, newest, id, totals, segments } = row
+  const records = [totals, segments].map(block => Buffer.from(block ?? []).toString('base64'))
+  const name = hash('sha256', [file, newest, id, ...records].join(' '))
+  const [chunks = 0, tokens = 0] = totals === null ? [] : numbersIn(totals)
+  return { name, file, newest, newestId: id, totals: { chunks, tokens } }
+}
+
+/** Numbers as FTS5 stores them: seven bits a byte, those of the highest value first, of which the last byte has no mark. */
+export function numbersIn(bytes: Uint8Array): number[] {
+  const numbers: number[] = []
+  let number = 0
+  for (const byte of bytes) {
+    number = number * 0x80 + (byte & 0x7f)
+    if (byte >= 0x80) continue
+    numbers.push(number)
+    number = 0
+  }
+  return numbers
+}

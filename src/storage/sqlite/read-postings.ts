@@ -1,0 +1,99 @@
+/** How the list of a term is read from the full-text index, with the values that FTS5's `bm25()` would give. */
+import type { QueryExecutorProvider } from 'kysely'
+import type { IndexState } from './index-state.ts'
+import { quoted } from './quoted.ts'
+import { runText } from './run-text.ts'
+import { tokenLengths } from './token-lengths.ts'
+import { tokensOf } from './tokens.ts'
+
+export interface Postings {
+  /** In order. */
+  sequences: Uint32Array
+  /** The BM25 value of the term in each. */
+  values: Float32Array
+}
+
+/** Reads the lists of some terms, all of which are to be named at once. */
+export async function createReader(db: QueryExecutorProvider, state: IndexState, terms: readonly string[]) {
+  const tokens = new Map<string, string | undefined>()
+  const lengthOf = terms.length === 0 ? undefined : await tokenLengths(db, state)
+  if (lengthOf !== undefined) {
+    const found = await tokensOf(db, terms)
+    terms.forEach((term, index) => {
+      tokens.set(term, found[index])
+    })
+    await runText(
+      db,
+      `create virtual table if not exists temp.chunk_places using fts5vocab('main', 'chunk_text', 'instance')`,
+    )
+  }
+
+  async function readShort(term: string, most: number): Promise<Postings | undefined> {
+    const token = tokens.get(term)
+    if (lengthOf === undefined || token === undefined) return undefined
+    const [row] = await runText<{ places: string }>(
+      db,
+      'select json_group_array(doc) as places from (select doc from temp.chunk_places where term = ? limit ?)',
+      token,
+      most,
+    )
+    const places = JSON.parse(row?.places ?? '[]') as number[]
+    return places.length < most ? valued(places, state, lengthOf) : undefined
+  }
+
+  return {
+    /** Undefined for the list of a term that stands in so many places or more, or that needs FTS5's help. */
+    readShort,
+    read: async (term: string) =>
+      (await readShort(term, Number.MAX_SAFE_INTEGER)) ?? (await readByText(db, term)),
+  }
+}
+
+/** Of FTS5. */
+const [saturation, lengthShare, leastRarity] = [1.2, 0.75, 1e-6]
+
+/** @param places the sequences of the chunks, each as often as the chunk holds the term. */
+function valued(
+  places: readonly number[],
+  { totals }: IndexState,
+  lengthOf: (sequence: number) => number,
+): Postings {
+  const sequences = new Uint32Array(places.length)
+  const times = new Uint32Array(places.length)
+  let count = 0
+  for (const sequence of places) {
+    if (count === 0 || sequences[count - 1] !== sequence) sequences[count++] = sequence
+    times[count - 1] = (times[count - 1] ?? 0) + 1
+  }
+  const rarity = Math.log((totals.chunks - count + 0.5) / (count + 0.5))
+  const weight = Math.max(leastRarity, rarity) * (saturation + 1)
+  const average = totals.tokens / totals.chunks
+  const values = new Float32Array(count)
+  for (let index = 0; index < count; index += 1) {
+    const length = 1 - lengthShare + (lengthShare * lengthOf(sequences[index] ?? 0)) / average
+    const often = times[index] ?? 0
+    values[index] = (weight * often) / (often + saturation * length)
+  }
+  return { sequences: sequences.slice(0, count), values }
+}
+
+async function readByText(db: QueryExecutorProvider, term: string): Promise<Postings> {
+  // The limit keeps the inner query one of its own: `bm25()` can't be called beside an aggregate.
+  const [row] = await runText<{ sequences: string; amounts: string }>(
+    db,
+    `select json_group_array(sequence) as sequences, json_group_array(amount) as amounts from (
+      select rowid as sequence, cast(bm25(chunk_text) * ? as integer) as amount from chunk_text
+      where chunk_text match ? order by rowid limit -1 offset 0
+    )`,
+    -precision,
+    quoted(term),
+  )
+  const { sequences, amounts } = row ?? { sequences: '[]', amounts: '[]' }
+  return {
+    sequences: Uint32Array.from(JSON.parse(sequences) as number[]),
+    values: Float32Array.from(JSON.parse(amounts) as number[], amount => amount / precision),
+  }
+}
+
+/** Whole numbers are read sooner than fractions. */
+const precision = 1e9

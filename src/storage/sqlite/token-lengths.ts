@@ -1,0 +1,84 @@
+/**
+ * How many tokens each chunk has, which BM25 divides by. A thread keeps them for its next searches: no chunk gets another
+ * text, so that only those of new chunks have to be read.
+ */
+import type { QueryExecutorProvider } from 'kysely'
+import { LRUCache } from 'lru-cache'
+import type { IndexState } from './index-state.ts'
+import { numbersIn } from './index-state.ts'
+import { onceIdle } from './once-idle.ts'
+import { runText } from './run-text.ts'
+
+interface Lengths {
+  /** The sequence that the first length is for. */
+  first: number
+  lengths: Uint32Array
+  count: number
+  /** The chunk that was the newest one. */
+  newest: number
+  newestId: string
+}
+
+/** Bytes of lengths of all indexes. */
+const mostBytes = 8 * 1024 * 1024
+/** Places for a chunk, where most of those that were indexed have been removed again. */
+const mostPlaces = 32
+
+const keptOf = new LRUCache<string, Lengths>({
+  maxSize: mostBytes,
+  sizeCalculation: ({ lengths }) => lengths.byteLength + 1,
+})
+const inUse = onceIdle(() => keptOf.clear())
+
+/** Tells the number of tokens of a chunk; undefined where that is better left to FTS5. */
+export async function tokenLengths(
+  db: QueryExecutorProvider,
+  { file, newest, newestId }: IndexState,
+): Promise<((sequence: number) => number) | undefined> {
+  if (newest === null || newestId === null) return undefined
+  inUse()
+  const known = keptOf.get(file)
+  const isSame = known?.newest === newest && known.newestId === newestId
+  const kept = isSame ? known : await read(db, { newest, newestId }, known)
+  if (kept === undefined) return undefined
+  keptOf.set(file, kept)
+  const { first, lengths } = kept
+  return sequence => lengths[sequence - first] ?? 0
+}
+
+async function read(
+  db: QueryExecutorProvider,
+  state: { newest: number; newestId: string },
+  known: Lengths | undefined,
+): Promise<Lengths | undefined> {
+  const former = known !== undefined && (await isBefore(db, known, state)) ? known : undefined
+  const [row] = await runText<{ sequences: string; sizes: Uint8Array | null }>(
+    db,
+    `select json_group_array(id) as sequences, cast(group_concat(sz, '') as blob) as sizes
+     from chunk_text_docsize where id > ?`,
+    former?.newest ?? -1,
+  )
+  const sequences = JSON.parse(row?.sequences ?? '[]') as number[]
+  const sizes = numbersIn(row?.sizes ?? new Uint8Array())
+  const first = former?.first ?? sequences[0] ?? 0
+  const count = sequences.length + (former?.count ?? 0)
+  const places = state.newest - first + 1
+  if (sequences.length !== sizes.length || places > mostPlaces * count) return undefined
+  const lengths = new Uint32Array(places)
+  lengths.set(former?.lengths ?? [])
+  sequences.forEach((sequence, index) => {
+    lengths[sequence - first] = sizes[index] ?? 0
+  })
+  return { ...state, first, lengths, count }
+}
+
+/** Whether the lengths are of the same index. No two chunks have the same id, whichever file is at the path by now. */
+async function isBefore(
+  db: QueryExecutorProvider,
+  known: Lengths,
+  { newest }: { newest: number },
+): Promise<boolean> {
+  if (known.newest > newest) return false
+  const [row] = await runText<{ id: string }>(db, 'select id from chunks where sequence = ?', known.newest)
+  return row?.id === known.newestId
+}

@@ -1,0 +1,56 @@
+/** By which token the full-text index has a term: it stems English words in a way of its own. */
+import type { QueryExecutorProvider } from 'kysely'
+import { LRUCache } from 'lru-cache'
+import { runText } from './run-text.ts'
+
+/** Marks stay parts of words (Hindi and Thai vowels are marks); the callers have removed those that are to be ignored. */
+export const tokenizer = `porter unicode61 remove_diacritics 0 categories 'L* N* Co M*'`
+
+/** Characters of all terms that a thread remembers. */
+const mostRemembered = 256 * 1024
+/** What stands for a term that is not exactly one token. */
+const none = ''
+
+const remembered = new LRUCache<string, string>({
+  maxSize: mostRemembered,
+  sizeCalculation: (token, term) => token.length + term.length + 16,
+})
+
+/** The token of each term, undefined for one that is none or several. */
+export async function tokensOf(
+  db: QueryExecutorProvider,
+  terms: readonly string[],
+): Promise<(string | undefined)[]> {
+  const tokens = new Map(terms.map(term => [term, remembered.get(term)]))
+  const missing = terms.filter(term => tokens.get(term) === undefined)
+  if (missing.length > 0)
+    for (const [term, token] of await tokenize(db, missing)) {
+      tokens.set(term, token)
+      remembered.set(term, token)
+    }
+  return terms.map(term => tokens.get(term) || undefined)
+}
+
+/** FTS5 tells what becomes of a text only once it stands in an index, so that there is one for this, of the connection alone. */
+async function tokenize(
+  db: QueryExecutorProvider,
+  terms: readonly string[],
+): Promise<[term: string, token: string][]> {
+  await runText(
+    db,
+    `create virtual table if not exists temp.asked using fts5(terms, content = '', tokenize = "${tokenizer}")`,
+  )
+  await runText(
+    db,
+    `create virtual table if not exists temp.asked_tokens using fts5vocab('temp', 'asked', 'instance')`,
+  )
+  await runText(db, `insert into temp.asked (asked) values ('delete-all')`)
+  for (const [index, term] of terms.entries())
+    await runText(db, 'insert into temp.asked (rowid, terms) values (?, ?)', index, term)
+  const rows = await runText<{ doc: number; term: string }>(db, 'select doc, term from temp.asked_tokens')
+  const found = Map.groupBy(rows, ({ doc }) => doc)
+  return terms.map((term, index) => {
+    const [first, ...others] = found.get(index) ?? []
+    return [term, first === undefined || others.length > 0 ? none : first.term]
+  })
+}
