@@ -1,5 +1,11 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { isFullEndurance } from './test/support/endurance.ts'
+import { folderInMemory } from './test/support/folder-in-memory.ts'
+
+const inMemory = folderInMemory()
+// Where `tmpdir()` is, for this process and those that it starts. The data of the full figures would need too much memory.
+if (inMemory !== undefined && !isFullEndurance) process.env.TMPDIR ??= inMemory
 
 const shared = { testTimeout: 30_000, hookTimeout: 60_000, pool: 'forks' as const }
 
