@@ -1,5 +1,14 @@
 import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { isFullEndurance } from './test/support/endurance.ts'
+import { folderInMemory } from './test/support/folder-in-memory.ts'
+
+const inMemory = folderInMemory()
+// Where `tmpdir()` is, for this process and those that it starts. The data of the full figures would need too much memory.
+if (inMemory !== undefined && !isFullEndurance) process.env.TMPDIR ??= inMemory
+// What Node has compiled, for the next worker and the programs that tests start; `npm ci` removes it.
+process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/node-compile', import.meta.url))
 
 const shared = { testTimeout: 30_000, hookTimeout: 60_000, pool: 'forks' as const }
 

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
+import { compileCache } from './compile-cache.ts'
 
 export interface Ending {
   /** Null after a signal. */
@@ -11,14 +12,14 @@ export interface Ending {
 /** In milliseconds; far more than a program takes that does not stay. */
 const limit = 30_000
 
-/** Runs a TypeScript file as a process of its own until it ends, with these environment variables and no others. */
+/** Runs a TypeScript file as a process of its own until it ends, with these environment variables and no others of ours. */
 export async function runProgram(
   file: URL,
   environment: Record<string, string>,
   ...parameters: string[]
 ): Promise<Ending> {
   const child = spawn(process.execPath, [file.pathname, ...parameters], {
-    env: environment,
+    env: { ...compileCache, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: limit,
     killSignal: 'SIGKILL',

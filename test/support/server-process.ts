@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import manifest from '../../package.json' with { type: 'json' }
 import type { Answer, CallOptions } from './build-app.ts'
+import { compileCache } from './compile-cache.ts'
 import { storageEnvironment } from './postgres/environment.ts'
 
 const root = new URL('../../', import.meta.url).pathname
@@ -40,7 +41,7 @@ export interface ServerProcess {
 
 interface StartOptions {
   dataDirectory: string
-  /** Environment variables, over those that suit tests; nothing of the test's own environment is passed on. */
+  /** Environment variables, over those that suit tests; nothing that the service reads is passed on of the test's own environment. */
   environment?: Record<string, string>
   /** Kills the process, as a crash, also before it is ready. */
   signal?: AbortSignal
@@ -64,7 +65,7 @@ export async function startServerProcess({
   const begun = performance.now()
   const child = spawn(process.execPath, parameters, {
     cwd: root,
-    env: { ...forTests, ...storage, ...environment },
+    env: { ...compileCache, ...forTests, ...storage, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   signal?.addEventListener('abort', () => child.kill('SIGKILL'), { once: true })

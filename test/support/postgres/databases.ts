@@ -2,23 +2,43 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
+import { systemClock } from '#platform/clock.ts'
+import { createWakeUps } from '#platform/jobs/postgres/wake-ups.ts'
+import { createLog } from '#platform/log.ts'
 import { openPlatformDatabase } from '#storage/platform-database.ts'
 import { createEngine } from '#storage/postgres/engine.ts'
 
+type Engine = ReturnType<typeof createEngine>
+
 const prefix = 'agentstead_test_'
-/** A database with the newest platform schema: a copy of it takes less time than to make one anew. */
-const template = `${prefix}template`
+/** Databases that tests get copies of, which take less time than to make one anew. */
+const templates = {
+  /** With the newest platform schema. */
+  platform: `${prefix}template_platform`,
+  /** And with the queue that a service makes when it starts on it for the first time. */
+  service: `${prefix}template_service`,
+}
 
 /** Makes what the databases of tests are copied from; the function that is returned removes it, and all that tests have left. */
 export async function prepareDatabases(serverUrl: string): Promise<() => Promise<void>> {
   await removeAll(serverUrl)
-  await queryDatabase(serverUrl, `create database ${template}`)
-  const url = withDatabase(serverUrl, template)
-  const engine = createEngine({ url, maxConnections: 3, onError: () => {} })
-  const platform = await openPlatformDatabase(engine)
-  await platform.destroy()
-  await engine.close()
+  await queryDatabase(serverUrl, `create database ${templates.platform}`)
+  await prepare(withDatabase(serverUrl, templates.platform), async engine => {
+    const platform = await openPlatformDatabase(engine)
+    await platform.destroy()
+  })
+  await queryDatabase(serverUrl, `create database ${templates.service} template ${templates.platform}`)
+  await prepare(withDatabase(serverUrl, templates.service), async ({ direct }) => {
+    const wakeUps = await createWakeUps({ database: direct, clock: systemClock, log: createLog('silent') })
+    await wakeUps.stop()
+  })
   return () => removeAll(serverUrl)
+}
+
+async function prepare(url: string, work: (engine: Engine) => Promise<void>): Promise<void> {
+  const engine = createEngine({ url, maxConnections: 3, onError: () => {} })
+  await work(engine)
+  await engine.close()
 }
 
 async function removeAll(serverUrl: string): Promise<void> {
@@ -45,12 +65,14 @@ export interface TestDatabase {
   remove(): Promise<void>
 }
 
-/** A new database with an empty platform schema; undefined where the tests run on the embedded databases. */
-export async function createTestDatabase(): Promise<TestDatabase | undefined> {
+/** A new database, empty but for what its template has; undefined where the tests run on the embedded databases. */
+export async function createTestDatabase(
+  template: keyof typeof templates = 'platform',
+): Promise<TestDatabase | undefined> {
   const serverUrl = inject('postgresUrl')
   if (serverUrl === undefined) return undefined
   const name = `${prefix}${randomBytes(6).toString('hex')}`
-  await queryDatabase(serverUrl, `create database ${name} template ${template}`)
+  await queryDatabase(serverUrl, `create database ${name} template ${templates[template]}`)
   return {
     url: withDatabase(serverUrl, name),
     async remove() {

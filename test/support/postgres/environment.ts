@@ -6,7 +6,7 @@ const databases = new Map<string, Promise<TestDatabase | undefined>>()
 
 /** The environment variables that say where a service keeps its data: the same whenever the same folder is named. */
 export async function storageEnvironment(dataDirectory: string): Promise<Record<string, string>> {
-  const creating = databases.get(dataDirectory) ?? createTestDatabase()
+  const creating = databases.get(dataDirectory) ?? createTestDatabase('service')
   databases.set(dataDirectory, creating)
   const database = await creating
   return { DATA_DIR: dataDirectory, ...(database && { DATABASE_URL: database.url }) }
