@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { randomIds } from '#platform/ids.ts'
 import { chunkDocument } from '../chunking/chunk-document.ts'
 import { defaultChunking } from '../chunking/chunking-options.ts'
-import { parseHtml } from '../parsing/html-dom.ts'
+import { parseHtml } from '../parsing/html-tree.ts'
 import { pagePieces } from '../parsing/markdown-pieces.ts'
 import { documentOf } from '../parsing/parsed-document.ts'
 import { withAgentDatabase } from '../search/agent-database.ts'
@@ -51,7 +51,7 @@ export async function readPage({ body, contentType, url, patterns }: RawPage): P
   const isWanted = compilePatterns(patterns)
   const { links, canonical, ...directives } = outlineOf(document, url, isWanted)
   const { readablePart } = await import('../parsing/html-page.ts')
-  const { title, markdown } = readablePart(document, url)
+  const { title, markdown } = await readablePart(document, url)
   // Links that are made absolute could unfold a page to many times its size.
   const text = markdown.slice(0, crawlLimits.pageBytes)
   return {

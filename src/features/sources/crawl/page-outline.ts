@@ -1,5 +1,6 @@
 /** What a page says about other pages and about itself, apart from its text. */
-import type { HtmlDocument } from '../parsing/html-dom.ts'
+import type { HtmlDocument, HtmlElement } from '../parsing/html-tree.ts'
+import { elementsOf } from '../parsing/html-tree.ts'
 import type { PageDirectives } from './page-directives.ts'
 import { metaDirectives, strictest } from './page-directives.ts'
 import { boundedLinks, isSameOrigin, linkUrl, pageUrl } from './page-url.ts'
@@ -20,47 +21,61 @@ export function outlineOf(
   url: string,
   isWanted: (url: string) => boolean = () => true,
 ): PageOutline {
-  const base = baseOf(document, url)
-  const metas = [...document.querySelectorAll('meta[name][content]')].map(meta =>
-    metaDirectives(meta.getAttribute('name') ?? '', meta.getAttribute('content') ?? ''),
-  )
+  const elements = elementsOf(document.root)
+  const base = baseOf(elements, url)
+  const metas = elements
+    .filter(({ name }) => name === 'meta')
+    .map(({ attributes: { name = '', content = '' } }) => metaDirectives(name, content))
   return {
     ...strictest(metas),
-    links: boundedLinks(linksOf(document, url, base), isWanted),
-    canonical: canonicalOf(document, url, base),
+    links: boundedLinks(linksOf(elements, url, base), isWanted),
+    canonical: canonicalOf(elements, url, base),
   }
 }
 
-function baseOf(document: HtmlDocument, url: string): string {
-  const declared = document.querySelector('base[href]')?.getAttribute('href') ?? ''
-  const base = URL.parse(declared, url)
+function baseOf(elements: readonly HtmlElement[], url: string): string {
+  const declared = elements.find(({ name, attributes }) => name === 'base' && attributes.href !== undefined)
+  const base = URL.parse(declared?.attributes.href ?? '', url)
   return base !== null && /^https?:$/.test(base.protocol) ? base.href : url
 }
 
-function* linksOf(document: HtmlDocument, url: string, base: string): Generator<string> {
-  for (const reference of referencesOf(document)) {
+function* linksOf(elements: readonly HtmlElement[], url: string, base: string): Generator<string> {
+  for (const reference of referencesOf(elements)) {
     const link = linkUrl(reference, base)
     if (link !== undefined && isSameOrigin(link, url)) yield link
   }
 }
 
-function* referencesOf(document: HtmlDocument): Generator<string> {
-  const refresh = document.querySelector('meta[http-equiv="refresh" i]')?.getAttribute('content') ?? ''
-  const target = /^\s*[\d.]+\s*[;,]\s*(?:url\s*=\s*)?["']?([^"'\s]+)/i.exec(refresh)?.[1]
+function* referencesOf(elements: readonly HtmlElement[]): Generator<string> {
+  const refresh = elements.find(
+    ({ name, attributes }) => name === 'meta' && attributes['http-equiv']?.toLowerCase() === 'refresh',
+  )
+  const target = /^\s*[\d.]+\s*[;,]\s*(?:url\s*=\s*)?["']?([^"'\s]+)/i.exec(
+    refresh?.attributes.content ?? '',
+  )?.[1]
   if (target !== undefined) yield target
-  for (const element of document.querySelectorAll('a[href], area[href], frame[src]')) {
-    if (!isNoFollow(element.getAttribute('rel')))
-      yield element.getAttribute('href') ?? element.getAttribute('src') ?? ''
+  for (const element of elements) {
+    const reference = referenceOf(element)
+    if (reference !== undefined && !hasWord(element.attributes.rel, 'nofollow')) yield reference
   }
 }
 
-/** Sites mark so what is not worth a visit, or has no end: sorting, calendars, log-ins. */
-function isNoFollow(rel: string | null): boolean {
-  return rel?.toLowerCase().split(/\s+/).includes('nofollow') ?? false
+function referenceOf({ name, attributes: { href, src } }: HtmlElement): string | undefined {
+  if (name === 'a' || name === 'area') return href
+  return name === 'frame' ? src : undefined
 }
 
-function canonicalOf(document: HtmlDocument, url: string, base: string): string | undefined {
-  const href = document.querySelector('link[rel~="canonical" i][href]')?.getAttribute('href')
+/** With `nofollow` sites mark what is not worth a visit, or has no end: sorting, calendars, log-ins. */
+function hasWord(attribute: string | undefined, word: string): boolean {
+  return attribute?.toLowerCase().split(/\s+/).includes(word) ?? false
+}
+
+function canonicalOf(elements: readonly HtmlElement[], url: string, base: string): string | undefined {
+  const link = elements.find(
+    ({ name, attributes: { rel, href } }) =>
+      name === 'link' && href !== undefined && hasWord(rel, 'canonical'),
+  )
+  const href = link?.attributes.href
   const canonical = href ? pageUrl(href, base) : undefined
   return canonical !== undefined && canonical !== url && isSameOrigin(canonical, url) ? canonical : undefined
 }

@@ -1,7 +1,6 @@
-import { Readability } from '@mozilla/readability'
-import type { HtmlDocument, HtmlElement } from './html-dom.ts'
-import { parseHtml, shapeOf } from './html-dom.ts'
 import { toMarkdown } from './html-to-markdown.ts'
+import type { HtmlDocument, HtmlElement } from './html-tree.ts'
+import { elementsOf, parseHtml, removeElements, shapeOf, textOf, textsOf } from './html-tree.ts'
 import { limits } from './limits.ts'
 
 export interface HtmlPage {
@@ -16,78 +15,78 @@ export interface MarkdownPage {
 }
 
 /** Parts of a page that are about the site, not about the page. */
-const furniture = 'title, script, style, noscript, template, svg, nav, iframe, [hidden], [aria-hidden="true"]'
+const furniture = new Set(['title', 'script', 'style', 'noscript', 'template', 'svg', 'nav', 'iframe'])
 /** What an article holds to be used, not to be read. */
-const controls = 'footer, form, button, input, select, textarea'
+const controls = new Set(['footer', 'form', 'button', 'input', 'select', 'textarea'])
 /** A list-like page: the reader's view keeps less than this share of its text, so the whole is taken. */
 const keptShare = 0.4
 
 /** The readable part of a web page as markdown, with absolute links. */
-export function readHtmlPage({ html, url }: HtmlPage): MarkdownPage {
-  return readablePart(parseHtml(html), url)
+export async function readHtmlPage({ html, url }: HtmlPage): Promise<MarkdownPage> {
+  return await readablePart(parseHtml(html), url)
 }
 
 /** The same of a page that is parsed already. Changes the document. */
-export function readablePart(document: HtmlDocument, url: string): MarkdownPage {
-  const title = titleOf(document)
-  makeLinksAbsolute(document, url)
-  for (const element of document.querySelectorAll(furniture)) element.remove()
-  return { title, markdown: toMarkdown(document, readableElement(document), { markup: true }) }
+export async function readablePart(document: HtmlDocument, url: string): Promise<MarkdownPage> {
+  const elements = elementsOf(document.root)
+  const title = titleOf(elements)
+  makeLinksAbsolute(elements, url)
+  removeElements(document.root, isFurniture)
+  return { title, markdown: toMarkdown(await readableElement(document), { markup: true }) }
 }
 
-function readableElement(document: HtmlDocument): HtmlElement {
-  const named = namedArticle(document)
-  if (named !== undefined) return named
-  const whole = document.querySelector('main') ?? document.querySelector('article') ?? document.body
-  const article = readerView(document)
-  return article !== undefined && holdsMostOf(article, whole) ? article : whole
+function isFurniture({ name, attributes }: HtmlElement): boolean {
+  return furniture.has(name) || attributes.hidden !== undefined || attributes['aria-hidden'] === 'true'
 }
 
-/** What the page itself says is its article, where there is but one: to guess it is most of the work of reading a page. */
-function namedArticle(document: HtmlDocument): HtmlElement | undefined {
-  const [article, ...others] = document.querySelectorAll('article')
-  if (article === undefined || others.length > 0) return undefined
-  if (!holdsMostOf(article, document.querySelector('main') ?? document.body)) return undefined
-  for (const control of article.querySelectorAll(controls)) control.remove()
-  return article
+async function readableElement(document: HtmlDocument): Promise<HtmlElement> {
+  const elements = elementsOf(document.root)
+  const [article, ...others] = elements.filter(({ name }) => name === 'article')
+  const main = elements.find(({ name }) => name === 'main')
+  // To guess what the page itself says is most of the work of reading it.
+  if (article !== undefined && others.length === 0 && holdsMostOf(article, main ?? document.body)) {
+    removeElements(article, ({ name }) => controls.has(name))
+    return article
+  }
+  const whole = main ?? article ?? document.body
+  const guessed = await readerView(document)
+  return guessed !== undefined && holdsMostOf(guessed, whole) ? guessed : whole
 }
 
 function holdsMostOf(part: HtmlElement, whole: HtmlElement): boolean {
   return textLength(part) >= textLength(whole) * keptShare
 }
 
-function titleOf(document: HtmlDocument): string {
-  const meta = document.querySelector('meta[property="og:title"]')?.getAttribute('content')
-  const candidates = [
-    document.querySelector('title')?.textContent,
-    meta,
-    document.querySelector('h1')?.textContent,
-  ]
+function titleOf(elements: readonly HtmlElement[]): string {
+  const textOfFirst = (wanted: string) => {
+    const found = elements.find(({ name }) => name === wanted)
+    return found && textOf(found)
+  }
+  const meta = elements.find(({ name, attributes }) => name === 'meta' && attributes.property === 'og:title')
+  const candidates = [textOfFirst('title'), meta?.attributes.content, textOfFirst('h1')]
   const title = candidates.map(text => text?.replace(/\s+/g, ' ').trim()).find(text => text)
   return title ?? ''
 }
 
-function makeLinksAbsolute(document: HtmlDocument, url: string): void {
-  const declared = document.querySelector('base[href]')?.getAttribute('href') ?? ''
-  const base = URL.canParse(declared, url) ? new URL(declared, url).href : url
-  for (const link of document.querySelectorAll('a[href]')) {
-    const href = link.getAttribute('href') ?? ''
-    if (href.startsWith('#')) continue
-    if (URL.canParse(href, base)) link.setAttribute('href', new URL(href, base).href)
+function makeLinksAbsolute(elements: readonly HtmlElement[], url: string): void {
+  const declared = elements.find(({ name, attributes }) => name === 'base' && attributes.href !== undefined)
+  const base = URL.parse(declared?.attributes.href ?? '', url)?.href ?? url
+  for (const { name, attributes } of elements) {
+    const { href } = attributes
+    if (name !== 'a' || href === undefined || href.startsWith('#')) continue
+    attributes.href = URL.parse(href, base)?.href ?? href
   }
 }
 
-/** Belongs to a copy of the document. */
-function readerView(document: HtmlDocument): HtmlElement | undefined {
-  const { nodes, depth } = shapeOf(document.body)
+async function readerView({ root }: HtmlDocument): Promise<HtmlElement | undefined> {
+  const { nodes, depth } = shapeOf(root)
   if (nodes > limits.readerNodes || depth > limits.htmlDepth) return undefined
-  // Written as text, the article would only have to be parsed once more.
-  const reader = new Readability<HtmlElement>(document.cloneNode(true) as never, {
-    serializer: article => article as unknown as HtmlElement,
-  })
-  return reader.parse()?.content ?? undefined
+  const html = root.children.find(child => typeof child !== 'string')
+  // Only where it is needed: it takes longer to load than a page to be read.
+  const reader = await import('./reader-view.ts')
+  return html && reader.readerView(html)
 }
 
 function textLength(element: HtmlElement): number {
-  return element.textContent?.replace(/\s+/g, '').length ?? 0
+  return textsOf(element).reduce((length, text) => length + text.replace(/\s+/g, '').length, 0)
 }

@@ -3,5 +3,5 @@ import type { HtmlPage, MarkdownPage } from './html-page.ts'
 
 export async function pageToMarkdown(page: HtmlPage): Promise<MarkdownPage> {
   const { readHtmlPage } = await import('./html-page.ts')
-  return readHtmlPage(page)
+  return await readHtmlPage(page)
 }

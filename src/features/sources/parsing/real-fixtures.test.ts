@@ -105,9 +105,12 @@ describe.skipIf(fixtures === '')('real documents (REAL_FIXTURES must name their 
     await expect(failed).rejects.toThrow(reason)
   })
 
-  test('an encyclopedia page keeps its headings, tables and links', () => {
+  test('an encyclopedia page keeps its headings, tables and links', async () => {
     const html = readFileSync(join(fixtures, 'html/real-pages/markitdown-wikipedia.html'), 'utf8')
-    const { title, markdown } = readHtmlPage({ html, url: 'https://en.wikipedia.example/wiki/Microsoft' })
+    const { title, markdown } = await readHtmlPage({
+      html,
+      url: 'https://en.wikipedia.example/wiki/Microsoft',
+    })
     expect(title).toBe('Microsoft - Wikipedia')
     expect(markdown).toMatch(/^## History/m)
     expect(markdown).toMatch(/\| Founded \| April\s4, 1975/)

@@ -7,7 +7,7 @@ import { assertInflatesWithinLimits } from '../zip-size.ts'
 const compoundFileSignature = [0xd0, 0xcf, 0x11, 0xe0]
 
 /** Marks that lead to a note and back; the notes themselves are kept, at the end. */
-const noteMarks = ['footnote', 'endnote', 'comment'].map(kind => `a[href^="#${kind}"]`).join(', ')
+const noteMark = /^#(?:footnote|endnote|comment)/
 
 /** Paragraphs, lists, tables and notes as plain markdown; headings are sections. */
 export async function parseDocx(bytes: Uint8Array): Promise<ParsedDocument> {
@@ -17,11 +17,11 @@ export async function parseDocx(bytes: Uint8Array): Promise<ParsedDocument> {
     )
   }
   await assertInflatesWithinLimits(bytes)
-  const { parseHtml } = await import('../html-dom.ts')
+  const { parseHtml, removeElements } = await import('../html-tree.ts')
   const { toMarkdown } = await import('../html-to-markdown.ts')
-  const document = parseHtml(await readWord(bytes))
-  for (const mark of document.querySelectorAll(noteMarks)) mark.remove()
-  return documentOf(markdownPieces(toMarkdown(document, document.body, { markup: false })))
+  const { body } = parseHtml(await readWord(bytes))
+  removeElements(body, ({ name, attributes }) => name === 'a' && noteMark.test(attributes.href ?? ''))
+  return documentOf(markdownPieces(toMarkdown(body, { markup: false })))
 }
 
 /** HTML of what can be read of the document; pictures, external files and its own style map are left alone. */

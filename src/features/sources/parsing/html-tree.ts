@@ -1,0 +1,175 @@
+import { Parser } from 'htmlparser2'
+
+/** No more of a page than what reading it takes: there are no comments, and a text is only its string. */
+export interface HtmlElement {
+  /** In lower case. */
+  readonly name: string
+  /** By their names in lower case. */
+  readonly attributes: Record<string, string>
+  children: HtmlNode[]
+}
+export type HtmlNode = HtmlElement | string
+
+export interface HtmlDocument {
+  root: HtmlElement
+  body: HtmlElement
+}
+
+/** A document in any state of completeness: like a browser's, its body holds all that is shown. */
+export function parseHtml(html: string): HtmlDocument {
+  const root = parse(html)
+  const body = framedBody(root)
+  if (body !== undefined) return { root, body }
+  // The parser puts no tags where an author has left them out, and takes only the first body.
+  const framed = parse(`<html><body>${html.replace(frame, '')}`)
+  return { root: framed, body: elementsOf(framed).find(({ name }) => name === 'body') ?? framed }
+}
+
+/** Tags that a page may leave out, or have too often. */
+const frame = /<!doctype[^>]{0,1000}>|<\/?(?:html|head|body|frameset|noframes)(?:\s[^>]{0,2000})?>/gi
+
+/** The body, where the document is one `html` element with one `body`, and nothing stands beside them. */
+function framedBody(root: HtmlElement): HtmlElement | undefined {
+  const [html, ...besides] = root.children.filter(isShown)
+  if (html === undefined || typeof html === 'string' || html.name !== 'html' || besides.length > 0) return
+  const [body, ...others] = html.children.filter(isShown).filter(child => !isNamed(child, 'head'))
+  return body !== undefined && others.length === 0 && isNamed(body, 'body') ? body : undefined
+}
+
+function isShown(node: HtmlNode): boolean {
+  return typeof node !== 'string' || node.trim() !== ''
+}
+
+function isNamed(node: HtmlNode, name: string): node is HtmlElement {
+  return typeof node !== 'string' && node.name === name
+}
+
+/** Tags that may be open at a time: the parser takes longer for each, the more are. After that, tags hold nothing. */
+const mostOpen = 5_000
+/** What they hold would be taken for text of the page. */
+const rawTexts = new Set(['script', 'style', 'title', 'textarea'])
+
+function parse(html: string): HtmlElement {
+  const root: HtmlElement = { name: '', attributes: {}, children: [] }
+  /** Those that take what follows, and all that the parser thinks open, each with its place among the former. */
+  const open = [root]
+  const asParsed: { element: HtmlElement; level: number }[] = []
+
+  let isFull = false
+
+  class BoundedParser extends Parser {
+    protected override isVoidElement(name: string): boolean {
+      const isVoid = super.isVoidElement(name) || (isFull && !rawTexts.has(name))
+      // From the next tag on: it is asked before and after each is put to those that are open.
+      isFull ||= asParsed.length >= mostOpen
+      return isVoid
+    }
+  }
+
+  const parser = new BoundedParser({
+    onopentag(name, attributes) {
+      endBefore(name, open)
+      const element = { name, attributes, children: [] }
+      asParsed.push({ element, level: open.length })
+      open.at(-1)?.children.push(element)
+      open.push(element)
+    },
+    ontext(text) {
+      const children = open.at(-1)?.children ?? []
+      const last = children.at(-1)
+      if (typeof last === 'string') children[children.length - 1] = last + text
+      else children.push(text)
+    },
+    onclosetag() {
+      const closed = asParsed.pop()
+      if (closed !== undefined && open[closed.level] === closed.element) open.length = closed.level
+    },
+  })
+  parser.end(html)
+  return root
+}
+
+interface Ending {
+  ends: ReadonlySet<string>
+  /** Outside of these nothing is ended. */
+  within: ReadonlySet<string>
+}
+
+const sections = ['thead', 'tbody', 'tfoot']
+const endOfCell: Ending = { ends: new Set(['td', 'th']), within: new Set(['tr', 'table', ...sections]) }
+const endOfSection: Ending = { ends: new Set(['tr', 'caption', ...sections]), within: new Set(['table']) }
+const containers = 'ul ol menu dir dl table td th blockquote section article main aside nav form details body'
+const endings = new Map<string, Ending>([
+  ['li', { ends: new Set(['li']), within: new Set(containers.split(' ')) }],
+  ['td', endOfCell],
+  ['th', endOfCell],
+  ['tr', { ends: new Set(['tr']), within: new Set(['table', ...sections]) }],
+  ...sections.map(name => [name, endOfSection] as const),
+])
+
+/** How far up is looked for what a tag ends: a page may leave tags open without end. */
+const levelsEnded = 30
+
+/** An item or a cell ends the one before, whatever is left open in it; the parser sees only that with nothing open in it. */
+function endBefore(name: string, open: HtmlElement[]): void {
+  const ending = endings.get(name)
+  if (ending === undefined) return
+  const highest = Math.max(1, open.length - levelsEnded)
+  let end = open.length
+  for (let level = open.length - 1; level >= highest; level--) {
+    const above = open[level]?.name ?? ''
+    if (ending.within.has(above)) break
+    if (ending.ends.has(above)) end = level
+  }
+  open.length = end
+}
+
+/** All elements below, in the order of the document. Without recursion, which deep pages would break. */
+export function elementsOf(root: HtmlElement): HtmlElement[] {
+  const elements: HtmlElement[] = []
+  const open = [...root.children].reverse()
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (typeof node === 'string') continue
+    elements.push(node)
+    for (let at = node.children.length - 1; at >= 0; at--) open.push(node.children[at] ?? '')
+  }
+  return elements
+}
+
+/** All texts below, in the order of the document. */
+export function textsOf(root: HtmlElement): string[] {
+  const texts: string[] = []
+  const open = [...root.children].reverse()
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (typeof node === 'string') texts.push(node)
+    else for (let at = node.children.length - 1; at >= 0; at--) open.push(node.children[at] ?? '')
+  }
+  return texts
+}
+
+export function textOf(root: HtmlElement): string {
+  return textsOf(root).join('')
+}
+
+/** Takes out what is not wanted, with all that is below it. */
+export function removeElements(root: HtmlElement, isUnwanted: (element: HtmlElement) => boolean): void {
+  const open = [root]
+  for (let element = open.pop(); element !== undefined; element = open.pop()) {
+    const kept = element.children.filter(child => typeof child === 'string' || !isUnwanted(child))
+    if (kept.length < element.children.length) element.children = kept
+    for (const child of kept) if (typeof child !== 'string') open.push(child)
+  }
+}
+
+/** How many nodes stand below one, and how many levels deep. */
+export function shapeOf(root: HtmlElement): { nodes: number; depth: number } {
+  let nodes = 0
+  let depth = 0
+  let level: HtmlNode[] = root.children
+  while (level.length > 0) {
+    nodes += level.length
+    depth += 1
+    level = level.flatMap(node => (typeof node === 'string' ? [] : node.children))
+  }
+  return { nodes, depth }
+}

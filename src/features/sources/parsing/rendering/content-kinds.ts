@@ -1,0 +1,58 @@
+/** What elements are to markdown, and what they hold. */
+import type { HtmlElement, HtmlNode } from '../html-tree.ts'
+
+const names = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/))
+
+/** Elements that begin a line of their own. */
+export const blocks =
+  names(`address article aside audio blockquote body canvas caption center dd details dialog dir div dl dt
+  fieldset figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 header hgroup hr html isindex legend li main menu nav
+  noframes ol optgroup option output p pre search section select summary table tbody td tfoot th thead tr ul`)
+export const lists = names('ul ol menu dir')
+export const tableSections = names('thead tbody tfoot')
+export const cells = names('td th')
+/** Elements that carry no text of the page. */
+export const silent = names(
+  'script style noscript template svg iframe object canvas link meta annotation annotation-xml col colgroup',
+)
+
+/** What stands anywhere below an element. */
+interface Holding {
+  block: boolean
+  link: boolean
+  table: boolean
+  /** Of a table that begins outside. */
+  cell: boolean
+}
+
+export type Holdings = (element: HtmlElement) => Holding
+
+const nothing: Holding = { block: false, link: false, table: false, cell: false }
+
+/** Looks at each element once, whoever asks how often. For trees of bounded depth. */
+export function createHoldings(): Holdings {
+  const known = new Map<HtmlElement, Holding>()
+  const holdings: Holdings = element => {
+    const found = known.get(element) ?? element.children.reduce(addNode, nothing)
+    known.set(element, found)
+    return found
+  }
+  const addNode = (sum: Holding, node: HtmlNode): Holding => {
+    if (typeof node === 'string') return sum
+    const below = holdings(node)
+    const isTable = node.name === 'table'
+    return {
+      block: sum.block || below.block || blocks.has(node.name),
+      link: sum.link || below.link || linkTarget(node) !== undefined,
+      table: sum.table || below.table || isTable,
+      cell: sum.cell || (!isTable && (below.cell || cells.has(node.name) || node.name === 'tr')),
+    }
+  }
+  return holdings
+}
+
+/** Where a link leads that can be followed from elsewhere. */
+export function linkTarget({ name, attributes }: HtmlElement): string | undefined {
+  const href = name === 'a' ? attributes.href?.trim() : undefined
+  return href !== undefined && /^(?:https?|mailto):/i.test(href) ? href.replace(/\s+/g, '%20') : undefined
+}

@@ -1,0 +1,100 @@
+/** Text with links, emphasis and code: what stands in a paragraph, a heading or a cell. */
+import type { HtmlElement, HtmlNode } from '../html-tree.ts'
+import { codeSpan } from './code.ts'
+import type { Holdings } from './content-kinds.ts'
+import { blocks, linkTarget, silent } from './content-kinds.ts'
+import { createInlineWriter } from './inline-writer.ts'
+
+export interface InlineOptions {
+  holdings: Holdings
+  /** False leaves characters such as `_` and `*` as they stand and drops emphasis: text to be searched and quoted. */
+  markup: boolean
+  /** Whether it may have more than one line. */
+  breaks: boolean
+  /** Whether it stands in an item of a list, where a checkbox tells what is done. */
+  isItem?: boolean
+}
+
+const emphasis: Record<string, string> = {
+  b: '**',
+  strong: '**',
+  i: '_',
+  em: '_',
+  s: '~~',
+  del: '~~',
+  strike: '~~',
+}
+
+/** White space is as a browser shows it; blocks, if there are any, stand in the same line. */
+export function inlineText(nodes: readonly HtmlNode[], options: InlineOptions): string {
+  const { holdings, markup, breaks, isItem = false } = options
+  const writer = createInlineWriter({ escapes: markup, breaks })
+  const open = new Set<string>()
+  let depthInLink = 0
+
+  const special: Record<string, (element: HtmlElement) => void> = {
+    br: () => (depthInLink > 0 ? writer.space() : writer.lineBreak()),
+    img: ({ attributes }) => writer.text(attributes.alt ?? ''),
+    input: addCheckbox,
+    a: link => addLink(link, () => link.children.forEach(add)),
+    ...(markup && { code: addCode }),
+  }
+
+  function add(node: HtmlNode): void {
+    if (typeof node === 'string') writer.text(node)
+    else if (!silent.has(node.name)) (special[node.name] ?? addOther)(node)
+  }
+
+  function addOther({ name, children }: HtmlElement): void {
+    const mark = markup ? emphasis[name] : undefined
+    const isBlock = blocks.has(name)
+    if (isBlock) writer.space()
+    if (mark === undefined || open.has(mark)) children.forEach(add)
+    else {
+      open.add(mark)
+      writer.within({ before: mark, after: mark }, () => children.forEach(add))
+      open.delete(mark)
+    }
+    if (isBlock) writer.space()
+  }
+
+  /** Of links in one another, which only mistakes make, the innermost count. */
+  function addLink(link: HtmlElement, work: () => void): void {
+    const target = linkTarget(link)
+    if (target === undefined || holdings(link).link) {
+      work()
+      return
+    }
+    depthInLink += 1
+    writer.within({ before: '[', after: `](${target})` }, work)
+    depthInLink -= 1
+  }
+
+  /** Links in code are links whose text is code. */
+  function addCode({ children }: HtmlElement): void {
+    let code = ''
+    const end = () => {
+      writer.verbatim(code, codeSpan)
+      code = ''
+    }
+    const collect = (node: HtmlNode): void => {
+      if (typeof node === 'string') code += node
+      else if (node.name === 'br') code += ' '
+      else if (linkTarget(node) !== undefined && !holdings(node).link) {
+        end()
+        addLink(node, () => addCode(node))
+      } else if (!silent.has(node.name)) node.children.forEach(collect)
+    }
+    children.forEach(collect)
+    end()
+  }
+
+  function addCheckbox({ attributes }: HtmlElement): void {
+    if (!isItem || attributes.type?.toLowerCase() !== 'checkbox') return
+    writer.verbatim(attributes.checked === undefined ? '[ ]' : '[x]', box => box)
+    writer.space()
+  }
+
+  nodes.forEach(add)
+  return writer.result()
+}

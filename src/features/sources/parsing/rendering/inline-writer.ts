@@ -1,0 +1,72 @@
+import { escaped } from './escapes.ts'
+
+/** Puts text together such that white space never stands within marks, nor twice. */
+export interface InlineWriter {
+  /** Text as a page has it. */
+  text(text: string): void
+  /** The same, to stand as it is but for white space; `mark` says how. */
+  verbatim(text: string, mark: (text: string) => string): void
+  space(): void
+  lineBreak(): void
+  /** What `work` writes, between these marks; nothing if that is nothing. */
+  within(marks: { before: string; after: string }, work: () => void): void
+  result(): string
+}
+
+/** What is to come before the next word. Two line breaks are how pages without paragraphs part them. */
+const gaps = ['', ' ', '  \n', '\n\n'] as const
+const [none, space, lineBreak, paragraph] = [0, 1, 2, 3]
+
+export function createInlineWriter({ escapes, breaks }: { escapes: boolean; breaks: boolean }): InlineWriter {
+  let written = ''
+  let gap = none
+  /** Marks that begin with the next word. */
+  const waiting: string[] = []
+
+  function widen(wanted: number): void {
+    if (written !== '') gap = Math.max(gap, wanted)
+  }
+
+  function write(words: string, form: (words: string, isLineStart: boolean) => string): void {
+    const isLineStart = written === '' || gap >= lineBreak
+    written += gaps[gap] ?? ''
+    gap = none
+    const isBare = waiting.length === 0
+    written += waiting.join('')
+    waiting.length = 0
+    written += form(words, isLineStart && isBare)
+  }
+
+  function add(text: string, form: (words: string, isLineStart: boolean) => string): void {
+    const words = text.replace(/[ \t\r\n\f]+/g, ' ')
+    const isBlank = words.trim() === ''
+    if (words.startsWith(' ') || (isBlank && words !== '')) widen(space)
+    if (isBlank) return
+    write(withoutEnds(words), form)
+    if (words.endsWith(' ')) widen(space)
+  }
+
+  return {
+    text: text => add(text, (words, isLineStart) => (escapes ? escaped(words, isLineStart) : words)),
+    verbatim: (text, mark) => add(text, mark),
+    space: () => widen(space),
+    lineBreak() {
+      if (!breaks) widen(space)
+      else widen(gap >= lineBreak ? paragraph : lineBreak)
+    },
+    within({ before, after }, work) {
+      waiting.push(before)
+      const depth = waiting.length
+      work()
+      // Still waiting where nothing was written in between.
+      if (waiting.length === depth) waiting.pop()
+      else written += after
+    },
+    result: () => written,
+  }
+}
+
+/** Other white space than the usual, such as that which may not be broken, is a character like any other. */
+function withoutEnds(words: string): string {
+  return words.slice(words.startsWith(' ') ? 1 : 0, words.endsWith(' ') ? -1 : undefined)
+}
