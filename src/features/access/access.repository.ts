@@ -22,7 +22,7 @@ const adminList: ListDefinition<AdminEntry> = {
   defaultOrder: 'asc',
   searchable: ['email'],
   dateColumn: 'created_at',
-  uniqueColumn: 'id',
+  unique: { column: 'id' },
 }
 
 interface OwnAgent {
@@ -43,7 +43,7 @@ const ownAgentList: ListDefinition<OwnAgent> = {
   defaultOrder: 'asc',
   searchable: ['name'],
   dateColumn: 'created_at',
-  uniqueColumn: 'id',
+  unique: { column: 'id' },
 }
 
 /** A role on an agent is a column of what was selected, whether it stands in a table or is given. */

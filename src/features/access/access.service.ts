@@ -1,7 +1,8 @@
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
-import { AccessDenied, conflict, notFound } from '#platform/errors.ts'
+import { AccessDenied, conflict, invalid, notFound } from '#platform/errors.ts'
 import type { ListParameters } from '#platform/http/list-query.ts'
+import { unstorable } from '#platform/http/storable-text.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { AccessRepository } from './access.repository.ts'
 import type { AdminEntry, NewAdmin } from './access.schema.ts'
@@ -45,6 +46,8 @@ export function createAccessService({ repository, publicAccess, isAlone, clock, 
         if (agentId === defaultAgentId) return publicPowers[publicAccess]
         throw new AccessDenied('Access denied: only the agent "default" is open to callers without a user.')
       }
+      const issue = unstorable(agentId)
+      if (issue !== undefined) throw invalid('id', issue)
       const found = roles.find(agentId, user.email)
       return found instanceof Promise
         ? found.then(role => powerBy(role, agentId, user))

@@ -212,6 +212,22 @@ describe('roles', () => {
   })
 })
 
+describe('an address that no database could hold', () => {
+  it('is told to be one only to those who may ask', async () => {
+    const owner = await gateway.headers('owner@example.com')
+    const id = await makeAgent(owner)
+    const stranger = await gateway.headers('stranger@example.com')
+    const status = async (path: string, headers: Headers) => (await app.call('GET', path, { headers })).status
+    for (const path of [`/api/agents/${id}/sources/%00`, `/api/agents/${id}/chat?search=%00`]) {
+      expect(await status(path, stranger)).toBe(403)
+      expect(await status(path, {})).toBe(403)
+      expect(await status(path, owner)).toBe(400)
+    }
+    expect(await status('/api/agents/%00', {})).toBe(403)
+    expect(await status('/api/agents/%00', owner)).toBe(400)
+  })
+})
+
 describe('the public default agent', () => {
   const calls = [
     'GET /api/agents/default',
@@ -260,6 +276,8 @@ describe(`the identity gateway's token ${errorRow('shared', 401)}`, () => {
       '/api/agents',
       '/api/agents/default',
       '/api/agents/default/chat',
+      '/api/agents/default/sources/%00?a=%00',
+      '/api/agents/%00',
       '/api/no/such/path',
     ])
       expect(await app.call('GET', path, { headers })).toMatchObject(refused)

@@ -39,7 +39,7 @@ const agentList: ListDefinition<AgentSummary> = {
   defaultOrder: 'asc',
   searchable: ['name', 'description'],
   dateColumn: 'created_at',
-  uniqueColumn: 'id',
+  unique: { column: 'id' },
 }
 
 const summaryColumns = [

@@ -26,7 +26,7 @@ const approvalList: ListDefinition<ApprovalRow> = {
   defaultOrder: 'desc',
   searchable: ['name', 'arguments'],
   dateColumn: 'created_at',
-  uniqueColumn: 'tool_call_id',
+  unique: { column: 'tool_call_id' },
 }
 
 function selectApprovals(database: Database) {

@@ -31,7 +31,7 @@ const conversationList: ListDefinition<ConversationRow> = {
   defaultOrder: 'desc',
   searchable: ['title'],
   dateColumn: 'created_at',
-  uniqueColumn: 'id',
+  unique: { column: 'id' },
 }
 
 export async function listConversations(

@@ -30,7 +30,7 @@ const messageList: ListDefinition<MessageRow> = {
   defaultOrder: 'asc',
   searchable: ['content'],
   dateColumn: 'created_at',
-  uniqueColumn: 'sequence',
+  unique: { column: 'sequence', numeric: true },
 }
 
 function selectMessages(database: Database) {

@@ -125,6 +125,23 @@ describe(`reading messages ${row('GET /api/agents/{id}/chat')}`, () => {
     expect(rest.meta).toMatchObject({ next_cursor: null, hasMore: false })
   })
 
+  it.each(['id', 'createdAt', 'conversationId', 'role', 'role,id'])(
+    'goes on after a cursor when sorted by %s',
+    async sort => {
+      const path = await stage.makeChat()
+      await talk(path, numbers(2))
+      await talk(path, numbers(2))
+      const all = idsOf(await read(path, `?sort=${sort}`))
+      const seen: string[] = []
+      for (let cursor: string | null | undefined = ''; typeof cursor === 'string'; ) {
+        const page = await read(path, `?sort=${sort}&limit=3&cursor=${cursor}`)
+        seen.push(...idsOf(page))
+        cursor = page.meta.next_cursor
+      }
+      expect(seen).toEqual(all)
+    },
+  )
+
   it.each([
     ['limit=0', 400],
     ['limit=1001', 400],

@@ -48,7 +48,7 @@ const serverList: ListDefinition<ServerRow> = {
   defaultOrder: 'desc',
   searchable: ['name', 'url'],
   dateColumn: 'created_at',
-  uniqueColumn: 'id',
+  unique: { column: 'id' },
 }
 
 type ToolRow = Awaited<ReturnType<ReturnType<typeof selectListed>['execute']>>[number]
@@ -64,7 +64,7 @@ const toolList: ListDefinition<ToolRow> = {
   defaultOrder: 'asc',
   searchable: ['name', 'description'],
   dateColumn: 'created_at',
-  uniqueColumn: 'name',
+  unique: { column: 'name' },
 }
 
 /** Tools that are on a server's list, with the time of its registration as theirs. */

@@ -36,7 +36,7 @@ const sourceList: ListDefinition<SourceRow> = {
   defaultOrder: 'desc',
   searchable: ['name'],
   dateColumn: 'created_at',
-  uniqueColumn: 'id',
+  unique: { column: 'id' },
 }
 
 const columns = [

@@ -31,7 +31,7 @@ const toolList: ListDefinition<ToolRow> = {
   defaultOrder: 'asc',
   searchable: ['name', 'description', 'cluster'],
   dateColumn: 'created_at',
-  uniqueColumn: 'id',
+  unique: { column: 'id' },
 }
 
 const columns = [

@@ -59,13 +59,18 @@ export function asKnownError(error: unknown): AppError | AccessDenied {
 }
 
 function validationError(problem: Problem, context?: string): AppError {
-  const path = dottedPath(problem.instancePath)
+  const path = pathOf(problem.instancePath, context)
   const missing = problem.keyword === 'required' ? String(problem.params?.missingProperty ?? '') : ''
   const extra =
     problem.keyword === 'additionalProperties' ? String(problem.params?.additionalProperty ?? '') : ''
   const field = clip([path, missing || extra].filter(part => part !== '').join('.')) || (context ?? 'body')
   const issue = missing ? 'is required' : extra ? 'is not a known field' : issueOf(problem)
   return new AppError('VALIDATION_ERROR', `${field} ${issue}.`, { details: { field, issue } })
+}
+
+/** A query names its parameters and has no parts of them: one that was given once is a list all the same, if it may repeat. */
+function pathOf(pointer: string, context?: string): string {
+  return context === 'querystring' ? dottedPath(pointer.split('/', 2).join('/')) : dottedPath(pointer)
 }
 
 /** `/settings/a~1b/0` (RFC 6901) as `settings.a/b.0`. */

@@ -29,7 +29,7 @@ const bookList: ListDefinition<Book> = {
   defaultOrder: 'desc',
   searchable: ['title', 'note'],
   dateColumn: 'created_at',
-  uniqueColumn: 'id',
+  unique: { column: 'id' },
 }
 
 interface BookPage {

@@ -66,7 +66,7 @@ export interface ListDefinition<Row> {
   /** Column that `from` and `to` bound. */
   dateColumn: NameOf<Row>
   /** Unique column that ends every order, so that pages never overlap. */
-  uniqueColumn: NameOf<Row>
+  unique: ColumnOf<Row>
 }
 
 type NameOf<Row> = keyof Row & string
@@ -79,6 +79,9 @@ type SortColumn<Row> = {
   [Name in NameOf<Row>]: { column: Name } & KindOf<NonNullable<Row[Name]>> &
     (null extends Row[Name] ? { whenNull: SortValue } : { whenNull?: never })
 }[NameOf<Row>]
+
+/** A column that can't be null, and whether it holds numbers. */
+type ColumnOf<Row> = { [Name in NameOf<Row>]: { column: Name } & KindOf<Row[Name]> }[NameOf<Row>]
 
 type KindOf<Value> = Value extends number
   ? { numeric: true }
@@ -137,18 +140,18 @@ export async function listRows<Database, Table extends keyof Database, Row exten
 }
 
 function sortFields<Row>(definition: ListDefinition<Row>, parameters: ListParameters): SortField[] {
-  const { sortable, defaultSort, defaultOrder, uniqueColumn } = definition
+  const { sortable, defaultSort, defaultOrder, unique } = definition
   const fallback = defaultSort.map(field => ({ field, descending: defaultOrder === 'desc' }))
   const sorted = readSort(parameters, Object.keys(sortable), fallback)
   const fields = sorted.flatMap(({ field, descending }): SortField[] => {
     const known: Omit<SortField, keyof Sorted> | undefined = sortable[field]
     return known === undefined ? [] : [{ ...known, field, descending }]
   })
-  const end = fields.findIndex(({ column }) => column === uniqueColumn)
+  const end = fields.findIndex(({ column }) => column === unique.column)
   // Whatever follows a unique column orders nothing.
   if (end >= 0) return fields.slice(0, end + 1)
   const descending = sorted.at(-1)?.descending ?? false
-  return [...fields, { field: '', column: uniqueColumn, descending }]
+  return [...fields, { ...unique, field: '', descending }]
 }
 
 function withSearch<Database, Table extends keyof Database, Row>(

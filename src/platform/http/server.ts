@@ -104,13 +104,17 @@ function registerErrors(app: App): void {
 function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const error = asKnownError(thrown)
   // What was under way for a client that has gone ends by being stopped: that is no failure.
-  const isStopped = reply.raw.destroyed && thrown instanceof Error && thrown.name === 'AbortError'
+  const isStopped = reply.raw.destroyed && (isAbort(thrown) || thrown === request.raw.errored)
   if (error instanceof AppError && error.fault !== 'user' && !isStopped) {
     const level = error.fault === 'unexpected' ? 'error' : 'warn'
     request.log[level]({ err: error, requestId: request.id }, error.message)
   }
   const answer = formatError(error, request.routeOptions.config.area ?? 'generic', request.id)
   return reply.code(answer.status).header('Content-Type', answer.contentType).send(answer.body)
+}
+
+function isAbort(thrown: unknown): boolean {
+  return thrown instanceof Error && thrown.name === 'AbortError'
 }
 
 /** A path that the router can't read meets no hook, so that its answer is completed here. */

@@ -23,12 +23,15 @@ export function requireStorableJson(json: string, value: unknown): void {
   if (escapes.test(json)) requireStorable(value, 'body')
 }
 
-/** Refuses such texts in paths and queries, before anything is looked up by them. */
+/**
+ * Refuses such texts in paths and queries, before anything is looked up by them. Access is decided before, in the hooks on
+ * the request: who may not ask is told so, whatever the address holds.
+ */
 export function refuseUnstorableAddresses(app: App): void {
-  app.addHook('onRequest', (request, _reply, done) => {
+  app.addHook('preParsing', (request, _reply, payload, done) => {
     // A half of a character can't be written there: the router and the query's parser decode UTF-8 alone.
     if (request.url.includes('%00') && !request.is404) requireStorableAddress(request)
-    done()
+    done(null, payload)
   })
 }
 

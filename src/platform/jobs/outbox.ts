@@ -203,8 +203,14 @@ export async function requeueEntry(db: OutboxDatabase, held: Held, now: number):
   )
 }
 
-/** Keeps the entry for people to see, never to be run again. */
+const failedEntriesKeptMs = 30 * 24 * 3_600_000
+
+/** Keeps the entry for a while for people to see, never to be run again; those that have been kept for so long go now. */
 export async function giveUpEntry(db: OutboxDatabase, held: Held, now: number): Promise<boolean> {
+  await db
+    .deleteFrom('outbox')
+    .where('failed_at', '<', toText(now - failedEntriesKeptMs))
+    .execute()
   return await isChanged(heldEntry(db, held).set({ failed_at: toText(now), ...unleased }))
 }
 

@@ -87,6 +87,24 @@ test("a mistake of the user's is not tried again, what may pass by itself is", a
   expect(entries.find(({ name }) => name === 'unlucky')).toMatchObject({ failures: 1, failed_at: null })
 })
 
+test('what was given up stays for 30 days and goes when the next job is given up, so that no outbox grows for ever', async () => {
+  const clock = manualClock()
+  const day = 24 * 3_600 * second
+  const refuse = async () => Promise.reject(new AppError('MODEL_NOT_CONFIGURED', 'Set a key.'))
+  const stage = await setJobStage({ first: refuse, second: refuse, third: refuse }, { clock })
+  await stage.runner.start()
+  const names = async (name: string) => {
+    await stage.add(name)
+    await stage.runner.idle()
+    return (await stage.entries()).map(entry => entry.name)
+  }
+  expect(await names('first')).toEqual(['first'])
+  clock.advance(30 * day)
+  expect((await names('second')).toSorted()).toEqual(['first', 'second'])
+  clock.advance(second)
+  expect((await names('third')).toSorted()).toEqual(['second', 'third'])
+})
+
 test('a failing job is tried again after growing pauses, then given up and told of', async () => {
   const clock = manualClock()
   const runs: number[] = []

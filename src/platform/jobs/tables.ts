@@ -10,7 +10,7 @@ export interface WakeUpTables {
   wake_ups: WakeUpsTable
 }
 
-/** Jobs that wait or run; a finished one leaves no row. */
+/** Jobs that wait or run; a finished one leaves no row, one that was given up stays for some weeks. */
 export interface OutboxTable {
   id: string
   /** What to do, such as `source.process`, or `event:source.ready` for news to be told. */
@@ -31,7 +31,7 @@ export interface OutboxTable {
   lease_expires_at: string | null
   /** Error of the last failed run. */
   last_error: string | null
-  /** Set when the last attempt has failed: kept for people to see, never run again. */
+  /** Set when the last attempt has failed: kept for some weeks for people to see, never run again. */
   failed_at: string | null
   created_at: string
 }
