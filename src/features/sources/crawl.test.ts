@@ -263,10 +263,11 @@ describe('which pages belong to a site', () => {
       '/': page('Start', ['/linked']),
       '/linked': page('Linked'),
       '/lonely': page('Lonely'),
+      '/wrapped': page('Wrapped'),
       '/robots.txt': { body: 'User-agent: *\nDisallow: /secret\nSitemap: /maps.xml' },
       '/maps.xml': '<sitemapindex><sitemap><loc>MAP</loc></sitemap></sitemapindex>',
       '/map.xml':
-        '<urlset><loc>BASE/lonely</loc><loc>BASE/secret</loc><loc>http://other.test/x</loc></urlset>',
+        '<urlset><loc>BASE/lonely</loc><loc>BASE/secret</loc><loc>http://other.test/x</loc><loc><![CDATA[BASE/wrapped]]></loc></urlset>',
     })
     const site = await siteOf(async (request, response) => {
       const given = await answer(request, response)
@@ -276,7 +277,7 @@ describe('which pages belong to a site', () => {
     })
     expect(pathsOf(await crawl(app, { url: site.url }))).toEqual(['/', '/linked'])
     const source = await crawl(app, { url: site.url, useSitemap: true })
-    expect(pathsOf(source)).toEqual(['/', '/linked', '/lonely'])
+    expect(pathsOf(source)).toEqual(['/', '/linked', '/lonely', '/wrapped'])
     expect(source.config.failedPages).toEqual([
       { url: `${site.url}/secret`, reason: "The site's robots.txt does not allow it." },
     ])
