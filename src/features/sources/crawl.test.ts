@@ -258,6 +258,38 @@ describe('which pages belong to a site', () => {
     expect(pathsOf(await crawl(app, { url: site.url }))).toEqual(['/', '/deep/x'])
   })
 
+  it('an answer names the page that it quotes by its address', async () => {
+    const site = await siteOf(
+      sitePages({
+        '/': page('Start', ['/a']),
+        '/a': page('Ferry', [], 'The ferry to Kotka leaves at noon.'),
+      }),
+    )
+    const own = await testApp({ environment: forCrawls })
+    await crawl(own, { url: site.url, name: 'Harbour' })
+    const { body } = await own.call<{ assistantMessage: { content: string } }>(
+      'POST',
+      '/api/agents/default/chat',
+      { body: { content: 'When does the ferry to Kotka leave?' } },
+    )
+    expect(body.assistantMessage.content).toContain(`From “Harbour”, ${site.url}/a, section “Ferry”`)
+  })
+
+  it('says of a text that stands on several pages where it is, each with its address', async () => {
+    const text = 'Lanterns are lit at dusk along the whole northern pier.'
+    const site = await siteOf(
+      sitePages({
+        '/': page('Start', ['/a', '/b']),
+        '/a': page('Pier', [], text),
+        '/b': page('Pier', [], text),
+      }),
+    )
+    const { id } = await crawl(app, { url: site.url })
+    const [best] = await search(`query=lanterns+northern+pier&source_id=${id}`)
+    const places = [best?.metadata.url, ...(best?.metadata.duplicates ?? []).map(({ url }) => url)]
+    expect(places.toSorted()).toEqual([`${site.url}/a`, `${site.url}/b`])
+  })
+
   it('the pages of its sitemap, if that is wanted', async () => {
     const answer = sitePages({
       '/': page('Start', ['/linked']),
