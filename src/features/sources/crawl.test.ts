@@ -258,15 +258,48 @@ describe('which pages belong to a site', () => {
     expect(pathsOf(await crawl(app, { url: site.url }))).toEqual(['/', '/deep/x'])
   })
 
+  it('an answer names the page that it quotes by its address', async () => {
+    const site = await siteOf(
+      sitePages({
+        '/': page('Start', ['/a']),
+        '/a': page('Ferry', [], 'The ferry to Kotka leaves at noon.'),
+      }),
+    )
+    const own = await testApp({ environment: forCrawls })
+    await crawl(own, { url: site.url, name: 'Harbour' })
+    const { body } = await own.call<{ assistantMessage: { content: string } }>(
+      'POST',
+      '/api/agents/default/chat',
+      { body: { content: 'When does the ferry to Kotka leave?' } },
+    )
+    expect(body.assistantMessage.content).toContain(`From “Harbour”, ${site.url}/a, section “Ferry”`)
+  })
+
+  it('says of a text that stands on several pages where it is, each with its address', async () => {
+    const text = 'Lanterns are lit at dusk along the whole northern pier.'
+    const site = await siteOf(
+      sitePages({
+        '/': page('Start', ['/a', '/b']),
+        '/a': page('Pier', [], text),
+        '/b': page('Pier', [], text),
+      }),
+    )
+    const { id } = await crawl(app, { url: site.url })
+    const [best] = await search(`query=lanterns+northern+pier&source_id=${id}`)
+    const places = [best?.metadata.url, ...(best?.metadata.duplicates ?? []).map(({ url }) => url)]
+    expect(places.toSorted()).toEqual([`${site.url}/a`, `${site.url}/b`])
+  })
+
   it('the pages of its sitemap, if that is wanted', async () => {
     const answer = sitePages({
       '/': page('Start', ['/linked']),
       '/linked': page('Linked'),
       '/lonely': page('Lonely'),
+      '/wrapped': page('Wrapped'),
       '/robots.txt': { body: 'User-agent: *\nDisallow: /secret\nSitemap: /maps.xml' },
       '/maps.xml': '<sitemapindex><sitemap><loc>MAP</loc></sitemap></sitemapindex>',
       '/map.xml':
-        '<urlset><loc>BASE/lonely</loc><loc>BASE/secret</loc><loc>http://other.test/x</loc></urlset>',
+        '<urlset><loc>BASE/lonely</loc><loc>BASE/secret</loc><loc>http://other.test/x</loc><loc><![CDATA[BASE/wrapped]]></loc></urlset>',
     })
     const site = await siteOf(async (request, response) => {
       const given = await answer(request, response)
@@ -276,7 +309,7 @@ describe('which pages belong to a site', () => {
     })
     expect(pathsOf(await crawl(app, { url: site.url }))).toEqual(['/', '/linked'])
     const source = await crawl(app, { url: site.url, useSitemap: true })
-    expect(pathsOf(source)).toEqual(['/', '/linked', '/lonely'])
+    expect(pathsOf(source)).toEqual(['/', '/linked', '/lonely', '/wrapped'])
     expect(source.config.failedPages).toEqual([
       { url: `${site.url}/secret`, reason: "The site's robots.txt does not allow it." },
     ])

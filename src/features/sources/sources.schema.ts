@@ -192,6 +192,7 @@ const place = {
   section: Type.Union([Type.String(), Type.Null()]),
   start: Type.Integer(),
   end: Type.Integer(),
+  url: Type.Optional(Type.String({ description: 'Address of the page, where the source is a website.' })),
 }
 
 export const searchResultSchema = Type.Object(
@@ -202,7 +203,6 @@ export const searchResultSchema = Type.Object(
     score: Type.Number({ minimum: 0, maximum: 1 }),
     metadata: Type.Object({
       ...place,
-      url: Type.Optional(Type.String({ description: 'Address of the page, where the source is a website.' })),
       duplicates: Type.Optional(
         Type.Array(Type.Object({ id: Type.String(), source_id: Type.String(), ...place }), {
           description:

@@ -428,4 +428,15 @@ describe('an answer from a document', () => {
     expect(body.assistantMessage.content).toContain('boiler.pdf')
     expect(body.assistantMessage.content).toContain('page 2')
   })
+
+  it('does not say that no document fits where none was looked at', async () => {
+    const own = await testApp()
+    await uploadAndProcess(own, { name: 'boiler.txt', content: 'Bleed the valve with a square key.' })
+    const { body } = await own.call<{ assistantMessage: { content: string } }>(
+      'POST',
+      '/api/agents/default/chat',
+      { body: { content: 'How do I bleed the valve?', autoRag: false, enableTools: false } },
+    )
+    expect(body.assistantMessage.content).toContain('Nothing that I was given fits that question')
+  })
 })

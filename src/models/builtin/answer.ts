@@ -7,6 +7,8 @@ import type { Table, WebPage } from './tool-results.ts'
 const about = 'I am the built-in retriever, not a language model: I find passages and quote them, no more.'
 
 export const nothingFits = `Nothing in this agent's documents fits that question. ${about}`
+/** Where nothing was looked up: whether something would fit is not known. */
+export const nothingGiven = `Nothing that I was given fits that question, and there is no tool here to search this agent's documents with. ${about}`
 export const nothingAsked = `${about} Ask about something that stands in this agent's documents.`
 
 /** Share of the question's words that a quote must hold to count as an answer. */
@@ -21,6 +23,11 @@ export function answerFromPassages(question: string, passages: readonly Passage[
     return `Nothing in this agent's documents answers that clearly. The closest passage:\n\n${cited(best)}`
   }
   return [best, ...others.filter(({ coverage }) => coverage >= answering)].map(cited).join('\n\n')
+}
+
+/** To a question that came without passages, where no more may be found. */
+export function answerFromNothing(question: string): string {
+  return contentWordsOf(question).length === 0 ? nothingAsked : nothingGiven
 }
 
 /** What the page says about the question; how it begins, where nothing but its address was given. */
@@ -50,8 +57,10 @@ export function failed(what: string, reason: string): string {
   return `${what} failed: ${reason}`
 }
 
-function cited({ passage: { source, page, section }, quote }: FittingPassage): string {
-  const place = [`“${source}”`, page && `page ${page}`, section && `section “${section}”`].filter(Boolean)
+function cited({ passage: { source, page, url, section }, quote }: FittingPassage): string {
+  const place = [`“${source}”`, page && `page ${page}`, url, section && `section “${section}”`].filter(
+    Boolean,
+  )
   return `From ${place.join(', ')}: “${quote}”`
 }
 

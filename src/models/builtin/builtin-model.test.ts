@@ -3,7 +3,7 @@ import { collect, question } from '#test/support/collect-answer.ts'
 import { streamWithRetry } from '../call-with-retry.ts'
 import type { CallOptions, PromptMessage, ToolOutput } from '../language-model.ts'
 import { writePassages } from '../passages.ts'
-import { nothingAsked, nothingFits } from './answer.ts'
+import { nothingAsked, nothingFits, nothingGiven } from './answer.ts'
 import { builtinLanguageModel } from './builtin-model.ts'
 
 const tools = ['search_knowledge', 'browse_url', 'execute_sql'].map(name => ({
@@ -76,10 +76,10 @@ describe('which tool the built-in retriever calls', () => {
     ['without tools', {}],
     ['with tools that may not be called', { tools, toolChoice: { type: 'none' as const } }],
     ['with other tools', { tools: [{ type: 'function' as const, name: 'weather', inputSchema: {} }] }],
-  ])('none %s: it says that it has nothing', async (_, options) => {
+  ])('none %s: it says that it was given nothing', async (_, options) => {
     expect(await ask(question('How is it calibrated?', options))).toMatchObject({
       toolCalls: [],
-      text: nothingFits,
+      text: nothingGiven,
     })
   })
 })
@@ -97,6 +97,16 @@ describe('what the built-in retriever answers', () => {
   test('names the section where there is no page', async () => {
     const { text } = await ask(question(`How long is the warranty?\n${writePassages([manual, warranty])}`))
     expect(text).toBe(`From “terms.md”, section “Warranty”: “${warranty.text}”`)
+  })
+
+  test('names the page of a website by its address', async () => {
+    const page = { ...warranty, source: 'Shop', url: 'https://shop.example/terms' }
+    const answer = `From “Shop”, https://shop.example/terms, section “Warranty”: “${warranty.text}”`
+    const asked = 'How long is the warranty?'
+    expect((await ask(question(`${asked}\n${writePassages([page])}`))).text).toBe(answer)
+    const { text: content, source: source_name, section, url } = page
+    const value = { results: [{ content, metadata: { source_name, page: null, section, url } }] }
+    expect(await askAfter(asked, 'search_knowledge', { type: 'json', value })).toBe(answer)
   })
 
   test('quotes what a search found', async () => {

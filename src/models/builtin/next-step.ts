@@ -1,6 +1,6 @@
 import type { CallOptions, PromptMessage, ToolOutput } from '../language-model.ts'
 import { readPassages, withoutPassages } from '../passages.ts'
-import { answerFromPage, answerFromPassages, answerFromTable, failed } from './answer.ts'
+import { answerFromNothing, answerFromPage, answerFromPassages, answerFromTable, failed } from './answer.ts'
 import { failureOf, foundPassages, tableOf, webPage } from './tool-results.ts'
 
 /** What the retriever does next: calls one tool, or says its answer. */
@@ -39,7 +39,9 @@ export function nextStep({
   if (passages.length === 0 && names.includes('search_knowledge') && question !== '') {
     return { toolName: 'search_knowledge', input: { query: question.slice(0, queryLength) } }
   }
-  return { text: answerFromPassages(question, passages) }
+  return {
+    text: passages.length === 0 ? answerFromNothing(question) : answerFromPassages(question, passages),
+  }
 }
 
 interface Result {

@@ -12,6 +12,7 @@ const searchSchema = Type.Object({
         source_name: Type.Optional(Type.Union([Type.String(), Type.Null()])),
         page: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
         section: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+        url: Type.Optional(Type.String()),
       }),
     }),
   ),
@@ -51,11 +52,12 @@ export function failureOf(output: ToolOutput): string | undefined {
 export function foundPassages(output: ToolOutput): Passage[] {
   const value = jsonOf(output)
   if (!matches(searchSchema, value)) return []
-  return value.results.map(({ content, metadata: { source_name, page, section } }) => ({
+  return value.results.map(({ content, metadata: { source_name, page, section, url } }) => ({
     source: source_name ?? 'unnamed source',
     text: content,
     ...(page && { page }),
     ...(section && { section }),
+    ...(url !== undefined && { url }),
   }))
 }
 

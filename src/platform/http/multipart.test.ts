@@ -222,10 +222,21 @@ describe('a form that is wrong', () => {
   ])('is refused with a reason when it %s', async (_what, payload, type, message) => {
     const answer = await sendRaw(payload, type)
     expect(answer.statusCode).toBe(400)
+    const issue = expect.stringContaining(message)
     expect(answer.json()).toMatchObject({
-      error: { code: 'VALIDATION_ERROR', message: expect.stringContaining(message) },
+      error: { code: 'VALIDATION_ERROR', message: issue, details: { field: 'body', issue } },
     })
     expect(existsSync(path)).toBe(false)
+  })
+
+  it('is refused with the name of the field when it has two files', async () => {
+    const answer = await send([
+      ['file', file('x.txt')],
+      ['file', file('y.txt')],
+    ])
+    expect(answer.json()).toMatchObject({
+      error: { details: { field: 'file', issue: 'Send one file at a time.' } },
+    })
   })
 })
 

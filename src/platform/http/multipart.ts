@@ -49,9 +49,11 @@ export async function readForm(request: FastifyRequest, options: FormOptions): P
   }
 }
 
-const parserCodes: Record<string, [code: ErrorCode, message: string]> = {
+type Complaint = [code: ErrorCode, message: string, field?: string]
+
+const parserCodes: Record<string, Complaint> = {
   FST_INVALID_MULTIPART_CONTENT_TYPE: ['UNSUPPORTED_MEDIA_TYPE', 'Send this request as multipart/form-data.'],
-  FST_FILES_LIMIT: ['VALIDATION_ERROR', 'Send one file at a time.'],
+  FST_FILES_LIMIT: ['VALIDATION_ERROR', 'Send one file at a time.', 'file'],
   FST_FIELDS_LIMIT: ['VALIDATION_ERROR', 'The form has too many fields.'],
   FST_PARTS_LIMIT: ['VALIDATION_ERROR', 'The form has too many parts.'],
   FST_PROTO_VIOLATION: ['VALIDATION_ERROR', 'The form has a field of a forbidden name.'],
@@ -59,7 +61,7 @@ const parserCodes: Record<string, [code: ErrorCode, message: string]> = {
   FST_MP_PREMATURE_CLOSE: ['VALIDATION_ERROR', 'The connection was closed before the form had arrived.'],
 }
 
-const malformed: [ErrorCode, string] = [
+const malformed: Complaint = [
   'VALIDATION_ERROR',
   'The form is malformed: it must begin and end with the boundary that its content type names.',
 ]
@@ -70,8 +72,11 @@ function translate(error: unknown): unknown {
   const known = 'code' in error ? parserCodes[String(error.code)] : undefined
   // Complaints about the form's syntax have neither a code nor a class of their own.
   const isSyntax = error.constructor === Error && !('code' in error)
-  const answer = known ?? (isSyntax ? malformed : undefined)
-  return answer === undefined ? error : new AppError(...answer, { cause: error })
+  const complaint = known ?? (isSyntax ? malformed : undefined)
+  if (complaint === undefined) return error
+  const [code, message, field = 'body'] = complaint
+  const details = code === 'VALIDATION_ERROR' ? { field, issue: message } : {}
+  return new AppError(code, message, { details, cause: error })
 }
 
 async function readParts(request: FastifyRequest, options: FormOptions): Promise<Form> {

@@ -36,7 +36,7 @@ export interface Statement {
 }
 
 /** @throws never: what is wrong is told. */
-export function readStatement(query: string, dialect: Dialect): Statement | Problem {
+export function readStatement(query: string, dialect: Dialect, onlySelect = false): Statement | Problem {
   if (query.length > maxLength) return invalid(`must have at most ${maxLength} characters`)
   const all = tokensOf(query, dialect, maxTokens)
   if (all.length > maxTokens) return invalid(`must have at most ${maxTokens} words, signs and values`)
@@ -45,6 +45,7 @@ export function readStatement(query: string, dialect: Dialect): Statement | Prob
   const end = begun.findIndex(isSemicolon)
   const tokens = end < 0 ? begun : begun.slice(0, end)
   const kind = kindOf(tokens)
+  if (onlySelect && isOtherStatement(kind, tokens)) return mustBeSelect(tokens)
   if (typeof kind === 'object') return kind
   if (end >= 0 && begun.slice(end).some(token => !isSemicolon(token)))
     return invalid('holds several statements; send one at a time')
@@ -54,6 +55,16 @@ export function readStatement(query: string, dialect: Dialect): Statement | Prob
 
 function isSemicolon({ kind, text }: Token): boolean {
   return kind === 'symbol' && text === ';'
+}
+
+/** Whether this is a statement, and none that only reads rows. */
+function isOtherStatement(kind: StatementKind | Problem, [first]: readonly Token[]): boolean {
+  if (typeof kind === 'object') return first?.kind === 'word' && forbiddenKinds.has(first.text)
+  return kind !== 'select' && kind !== 'with'
+}
+
+function mustBeSelect([first]: readonly Token[]): Problem {
+  return invalid(`must be a SELECT statement; it begins with ${first?.text.toUpperCase()}`)
 }
 
 function kindOf(tokens: readonly Token[]): StatementKind | Problem {
@@ -137,12 +148,11 @@ export function mayWrite({ tokens }: Statement): boolean {
 
 /** @returns what is wrong with the statement as it is to be run, if anything. */
 export function usageProblem(
-  { kind, parameters }: Statement,
+  { parameters }: Statement,
   { onlySelect = false, parameters: values }: Pick<SqlStatement, 'onlySelect' | 'parameters'>,
 ): Problem | undefined {
-  if (onlySelect && kind !== 'select' && kind !== 'with')
-    return invalid(`must be a SELECT statement; it begins with ${kind.toUpperCase()}`)
   if (parameters.length === values.length) return undefined
+  if (onlySelect) return invalid('has a ?, for which no value can be given here; write the value itself')
   return invalid(`has ${parameters.length} parameters, but params has ${values.length} values`)
 }
 

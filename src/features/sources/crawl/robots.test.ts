@@ -69,6 +69,7 @@ describe('a sitemap', () => {
       [],
       ['http://a/1.xml'],
     ],
+    ['<urlset><url><loc><![CDATA[ http://a/?x=1&y[]=2 ]]></loc></url></urlset>', ['http://a/?x=1&y[]=2'], []],
     ['http://a/1\nhttp://a/2\n', ['http://a/1', 'http://a/2'], []],
     [
       '<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><urlset><url><loc>&e;</loc></url></urlset>',

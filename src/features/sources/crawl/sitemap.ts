@@ -23,14 +23,18 @@ export function readSitemap(text: string): Sitemap {
   return isIndex ? { pages: [], sitemaps: locations } : { pages: locations, sitemaps: [] }
 }
 
+/** An element `loc`, with its text as it is or in a CDATA section. */
+const location =
+  /<(?:\w{1,20}:)?loc>\s{0,100}(?:([^<\s]{1,3000})|<!\[CDATA\[\s{0,100}([^<\s]{1,3000}?)\s{0,100}\]\]>)\s{0,100}</g
+
 function locationsOf(text: string): string[] {
   // A sitemap may also be a bare list.
   const found = text.trimStart().startsWith('<')
-    ? text.matchAll(/<(?:\w{1,20}:)?loc>\s{0,100}([^<\s]{1,3000})\s{0,100}</g)
+    ? text.matchAll(location)
     : text.matchAll(/^\s{0,100}(https?:\S{1,3000})\s*$/gm)
   return found
     .take(mostLocations)
-    .map(([, location = '']) => unescaped(location))
+    .map(([, plain = '', section]) => section ?? unescaped(plain))
     .toArray()
 }
 

@@ -48,7 +48,7 @@ export function createSqlRunner({ passwordOf, log, limit = timeLimit }: Options)
     describe: ({ db }) => describe(db),
     close: () => connections.close(),
     async run(agent, given, signal) {
-      const statement = readStatement(given.query, 'postgres')
+      const statement = readStatement(given.query, 'postgres', given.onlySelect)
       if ('message' in statement) throw problemError(statement)
       const problem = usageProblem(statement, given)
       if (problem !== undefined) throw problemError(problem)

@@ -23,7 +23,7 @@ export function createSqlRunner(options: PoolOptions): SqliteRunner {
   return {
     describe: ({ db }) => describe(db),
     async run({ path, signal: agentSignal }, given, signal) {
-      const statement = readStatement(given.query, 'sqlite')
+      const statement = readStatement(given.query, 'sqlite', given.onlySelect)
       if ('message' in statement) throw problemError(statement)
       const problem = usageProblem(statement, given)
       if (problem !== undefined) throw problemError(problem)
