@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { VectorSpace } from '#storage/search-engine.ts'
-import { chunkOf, setSearchStage } from '#test/support/search-stage.ts'
+import { chunkOf } from '#test/support/chunk-rows.ts'
+import { setSearchStage } from '#test/support/search-stage.ts'
 
 const passages = {
   refunds: 'You may return an item within thirty days. The refund is paid to the card that you paid with.',
