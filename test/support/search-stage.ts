@@ -7,11 +7,12 @@ import { searchChunks } from '#features/sources/search/search-chunks.ts'
 import { openSearchDatabase } from '#storage/search-database.ts'
 import type { SearchDatabase } from '#storage/search-engine.ts'
 import { addSource, chunkOf } from './chunk-rows.ts'
+import type { OnEnd } from './databases-on.ts'
 import { openStorage } from './storage.ts'
 
-/** The database of a new agent, with ways to fill and search it in the test's own thread. */
-export async function setSearchStage() {
-  const { path, db } = await openAgent()
+/** The database of a new agent, with ways to fill and search it in the test's own thread; for one test, or until `onEnd`. */
+export async function setSearchStage(onEnd?: OnEnd) {
+  const { path, db } = await openAgent(onEnd)
   let chunksMade = 0
   const attempt = 'first attempt'
   const ids = { record: () => `chunk-${++chunksMade}`, toolCall: () => '' }
@@ -68,10 +69,10 @@ export async function setEngineStage(count = 50): Promise<SearchDatabase> {
   return database
 }
 
-async function openAgent() {
-  const storage = await openStorage()
+async function openAgent(onEnd: OnEnd = onTestFinished) {
+  const storage = await openStorage(onEnd)
   await storage.addAgent('a')
   const agent = await storage.agentDatabases.acquire('a')
-  onTestFinished(() => agent.release())
+  onEnd(() => agent.release())
   return agent
 }
