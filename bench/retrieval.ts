@@ -11,8 +11,8 @@ import { createIndexWriter } from '#features/sources/search/index-writer.ts'
 import { rankings } from '#features/sources/search/rankings.ts'
 import { randomIds } from '#platform/ids.ts'
 import type { SearchDatabase } from '#storage/search-engine.ts'
+import { addSource, chunkOf } from '#test/support/chunk-rows.ts'
 import { openAgentDatabases } from './support/database.ts'
-import { chunkOf, makeSource } from './support/source.ts'
 import type { Row } from './support/table.ts'
 import { printTable } from './support/table.ts'
 
@@ -102,7 +102,7 @@ async function measureQuality(name: string, collection: Collection): Promise<voi
 /** Each document is one chunk, with its title as the heading. */
 async function prepare(path: string, documents: readonly Document[]): Promise<void> {
   await withAgentDatabase(path, { readOnly: false }, async db => {
-    await makeSource(db)
+    await addSource(db.db, 'source')
     const chunks = documents.map(({ title, text }) => ({ ...chunkOf(text), section: title }))
     const writer = createIndexWriter({ db, ids: randomIds, attempt: 'bench' })
     await writer.start('source')

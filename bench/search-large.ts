@@ -21,8 +21,8 @@ import { catalogue as onPostgres } from '#storage/postgres/catalogue.ts'
 import type { NearestQuery, SearchDatabase, VectorSpace } from '#storage/search-engine.ts'
 import { catalogue as onSqlite } from '#storage/sqlite/catalogue.ts'
 import { vectorTableName } from '#storage/vector-space.ts'
+import { addSource, chunkOf } from '#test/support/chunk-rows.ts'
 import { openAgentDatabases } from './support/database.ts'
-import { chunkOf, makeSource } from './support/source.ts'
 import { median, percentile, randomNumbers } from './support/statistics.ts'
 import type { Row } from './support/table.ts'
 import { printTable, rounded } from './support/table.ts'
@@ -56,7 +56,7 @@ try {
 
 async function fill(database: SearchDatabase): Promise<void> {
   const { db, engine } = database
-  await makeSource(database)
+  await addSource(db, 'source')
   const text = createWriter(3)
   const index = createIndexWriter({ db: database, ids: randomIds, attempt: 'benchmark' })
   await index.start('source')
@@ -93,7 +93,7 @@ function topicVectors(seed: number): () => Float32Array {
 /** The threads' own memory, some of which stays when they end, is not what grows with a collection. */
 async function warmUp(path: string): Promise<void> {
   await withAgentDatabase(path, { readOnly: false }, async database => {
-    await makeSource(database)
+    await addSource(database.db, 'source')
     const index = createIndexWriter({ db: database, ids: randomIds, attempt: 'benchmark' })
     await index.start('source')
     await index.add('source', [chunkOf('a text')])

@@ -6,16 +6,21 @@ import type { StorageEngine } from '#storage/engine.ts'
 import { openPlatformDatabase } from '#storage/platform-database.ts'
 import { agentRows } from './agent-rows.ts'
 
+/** Takes what is to be done once nobody needs a thing any more. */
+export type OnEnd = (end: () => void | Promise<void>) => void
+
 export interface DatabaseOptions {
+  /** By default that is when the running test has finished. */
+  onEnd?: OnEnd
   onOpen?: readonly OnOpen[]
   limit?: number
   grace?: number
 }
 
-/** Platform and agent databases of an engine, closed with it when the running test has finished. */
+/** Platform and agent databases of an engine, closed with it in the end. */
 export async function databasesOn<Engine extends StorageEngine>(
   engine: Engine,
-  options: DatabaseOptions = {},
+  { onEnd = onTestFinished, ...options }: DatabaseOptions = {},
 ) {
   const log = createLog('silent')
   const platform = await openPlatformDatabase(engine)
@@ -29,7 +34,7 @@ export async function databasesOn<Engine extends StorageEngine>(
   }
   /** As at the end of the process; may be called early. */
   const close = () => (closing ??= shut())
-  onTestFinished(close)
+  onEnd(close)
 
   return {
     engine,

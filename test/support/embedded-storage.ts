@@ -11,9 +11,9 @@ interface Options extends DatabaseOptions {
   logKeeperOf?(path: string): LogKeeper
 }
 
-/** Platform and agent databases in real files, closed when the running test has finished. */
+/** Platform and agent databases in real files, closed in the end. */
 export async function openEmbeddedStorage(allOptions: Options = {}) {
-  const { path = temporaryDirectory(), logKeeperOf, ...options } = allOptions
+  const { path = temporaryDirectory(allOptions.onEnd), logKeeperOf, ...options } = allOptions
   const directory = await openDataDirectory(path)
   const engine = createEngine({ directory, synchronous: 'normal', ...(logKeeperOf && { logKeeperOf }) })
   return { path, ...(await databasesOn(engine, options)) }

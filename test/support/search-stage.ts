@@ -1,6 +1,4 @@
-import type { Kysely } from 'kysely'
 import { onTestFinished } from 'vitest'
-import type { Chunk } from '#features/sources/chunking/chunk-document.ts'
 import { withAgentDatabase } from '#features/sources/search/agent-database.ts'
 import type { Embedded, IndexWriter } from '#features/sources/search/index-writer.ts'
 import { createIndexWriter } from '#features/sources/search/index-writer.ts'
@@ -8,12 +6,13 @@ import type { ChunkQuery } from '#features/sources/search/rankings.ts'
 import { searchChunks } from '#features/sources/search/search-chunks.ts'
 import { openSearchDatabase } from '#storage/search-database.ts'
 import type { SearchDatabase } from '#storage/search-engine.ts'
-import type { AgentTables } from '#storage/tables.ts'
+import { addSource, chunkOf } from './chunk-rows.ts'
+import type { OnEnd } from './databases-on.ts'
 import { openStorage } from './storage.ts'
 
-/** The database of a new agent, with ways to fill and search it in the test's own thread. */
-export async function setSearchStage() {
-  const { path, db } = await openAgent()
+/** The database of a new agent, with ways to fill and search it in the test's own thread; for one test, or until `onEnd`. */
+export async function setSearchStage(onEnd?: OnEnd) {
+  const { path, db } = await openAgent(onEnd)
   let chunksMade = 0
   const attempt = 'first attempt'
   const ids = { record: () => `chunk-${++chunksMade}`, toolCall: () => '' }
@@ -70,24 +69,10 @@ export async function setEngineStage(count = 50): Promise<SearchDatabase> {
   return database
 }
 
-async function openAgent() {
-  const storage = await openStorage()
+async function openAgent(onEnd: OnEnd = onTestFinished) {
+  const storage = await openStorage(onEnd)
   await storage.addAgent('a')
   const agent = await storage.agentDatabases.acquire('a')
-  onTestFinished(() => agent.release())
+  onEnd(() => agent.release())
   return agent
-}
-
-async function addSource(db: Kysely<AgentTables>, id: string): Promise<void> {
-  const time = '2026-01-01T00:00:00.000Z'
-  const row = { id, type: 'file', name: `${id}.txt`, status: 'ready', progress: 1, config: '{}' }
-  await db
-    .insertInto('sources')
-    .values({ ...row, error: null, chunks: null, file_path: null, created_at: time, updated_at: time })
-    .execute()
-}
-
-/** A chunk that is the whole of its text. */
-export function chunkOf(content: string): Chunk {
-  return { content, page: null, section: null, start: 0, end: content.length }
 }

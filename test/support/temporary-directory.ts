@@ -14,9 +14,9 @@ export function makeTemporaryDirectory(): TemporaryDirectory {
   return { path, remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 3 }) }
 }
 
-/** An empty folder that is removed when the running test has finished, after the hooks that were added later. */
-export function temporaryDirectory(): string {
+/** An empty folder that is removed after the hooks that were added later, by default when the running test has finished. */
+export function temporaryDirectory(onEnd: (end: () => void) => void = onTestFinished): string {
   const { path, remove } = makeTemporaryDirectory()
-  onTestFinished(remove)
+  onEnd(remove)
   return path
 }

@@ -12,10 +12,10 @@ import type { OpenAgent } from '#storage/engine.ts'
 import { readStoredFile } from '#storage/files/read-file.ts'
 import { createEngine as createPostgresEngine } from '#storage/postgres/engine.ts'
 import type { VectorSpace } from '#storage/search-engine.ts'
+import { chunkOf } from './chunk-rows.ts'
 import { databasesOn } from './databases-on.ts'
 import { openEmbeddedStorage } from './embedded-storage.ts'
 import { sharedWakeUpRows } from './postgres/wake-ups.ts'
-import { chunkOf } from './search-stage.ts'
 
 type Storage = Awaited<ReturnType<typeof databasesOn>>
 

@@ -1,31 +1,16 @@
-/** On a PostgreSQL inside this process, since the server of the other tests has no pgvector. */
-import { PGlite } from '@electric-sql/pglite'
-import { vector } from '@electric-sql/pglite-pgvector'
-import type { PostgresPoolClient } from 'kysely'
-import { Kysely, sql } from 'kysely'
-import { expect, onTestFinished, test } from 'vitest'
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { openInProcess } from '#test/support/postgres/in-process.ts'
 import type { NearestQuery, VectorSpace } from '../search-engine.ts'
-import { createPostgresDialect } from './dialect.ts'
 import { nearestByVector } from './nearest.ts'
 import { ensureVectorExtension, extensionSchema } from './vector-extension.ts'
 import { createVectors, writeVector } from './vectors.ts'
 
-/** Takes seconds to start. The schema `agent` with a few chunks; the extension goes into the schema `platform`. */
+/** The extension goes into the schema `platform`. */
 async function open() {
-  const server = await PGlite.create({ extensions: { vector } })
-  const client = {
-    query: (text: string, parameters: unknown[]) => server.query(text, [...parameters]),
-    release: () => {},
-  } as unknown as PostgresPoolClient
-  const pool = { options: {}, connect: async () => client, end: () => server.close() }
-  const db = new Kysely<unknown>({ dialect: createPostgresDialect(pool) })
-  onTestFinished(() => db.destroy())
+  const db = await openInProcess()
   const enter = (schema: string) => sql`set search_path = ${sql.id(schema)}`.execute(db)
   await sql`create schema platform`.execute(db)
-  await sql`create schema agent`.execute(db)
-  await enter('agent')
-  await sql`create table chunks (sequence bigint primary key)`.execute(db)
-  await sql`insert into chunks select generate_series(1, 9)`.execute(db)
   return {
     db,
     async install() {

@@ -1,7 +1,8 @@
 import { createEngine } from '#storage/postgres/engine.ts'
+import type { DatabaseOptions } from '../databases-on.ts'
 import { databasesOn } from '../databases-on.ts'
 
-/** Platform and agent databases of one process on PostgreSQL, closed when the running test has finished. */
-export function openPostgresStorage(url: string) {
-  return databasesOn(createEngine({ url, maxConnections: 6, onError: () => {} }))
+/** Platform and agent databases of one process on PostgreSQL, closed in the end. */
+export function openPostgresStorage(url: string, options: DatabaseOptions = {}) {
+  return databasesOn(createEngine({ url, maxConnections: 6, onError: () => {} }), options)
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { randomIds } from '#platform/ids.ts'
-import { chunkOf, setSearchStage } from '#test/support/search-stage.ts'
+import { chunkOf } from '#test/support/chunk-rows.ts'
+import { setSearchStage } from '#test/support/search-stage.ts'
 import type { Chunk } from '../chunking/chunk-document.ts'
 import { continueDraft, hide, takeOver, unsettle } from './generations.ts'
 import type { IndexWriter } from './index-writer.ts'

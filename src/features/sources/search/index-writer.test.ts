@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
-import { chunkOf, setSearchStage } from '#test/support/search-stage.ts'
+import { chunkOf } from '#test/support/chunk-rows.ts'
+import { setSearchStage } from '#test/support/search-stage.ts'
 import { continueDraft, countDraft } from './generations.ts'
 
 const many = (word: string, count = 100) =>

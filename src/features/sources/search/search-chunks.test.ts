@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { VectorSpace } from '#storage/search-engine.ts'
-import { chunkOf, setSearchStage } from '#test/support/search-stage.ts'
+import { chunkOf } from '#test/support/chunk-rows.ts'
+import type { OnEnd } from '#test/support/databases-on.ts'
+import { setSearchStage } from '#test/support/search-stage.ts'
 
 const passages = {
   refunds: 'You may return an item within thirty days. The refund is paid to the card that you paid with.',
@@ -18,12 +20,24 @@ const passages = {
   thai: 'กรุงเทพมหานครเป็นเมืองหลวงของประเทศไทย',
 }
 
-async function stageWithPassages() {
-  const stage = await setSearchStage()
+async function stageWithPassages(onEnd?: OnEnd) {
+  const stage = await setSearchStage(onEnd)
   await stage.addSource('manual')
   await stage.replace('manual', Object.values(passages))
   return stage
 }
+
+/** For tests that only search. */
+let shared: Awaited<ReturnType<typeof stageWithPassages>>
+const ends: (() => void | Promise<void>)[] = []
+
+beforeAll(async () => {
+  shared = await stageWithPassages(end => ends.unshift(end))
+})
+
+afterAll(async () => {
+  for (const end of ends) await end()
+})
 
 describe('the best result', () => {
   test.each([
@@ -44,7 +58,7 @@ describe('the best result', () => {
     ['a number', '308', passages.chinese],
     ['upper case', 'REFUND', passages.refunds],
   ])('answers %s', async (_, query, expected) => {
-    const { search } = await stageWithPassages()
+    const { search } = shared
     const [best] = await search(query)
     expect(best?.content).toBe(expected)
   })
@@ -83,7 +97,7 @@ test('a chunk is found by its heading, which is no part of what is shown', async
 
 describe('scores', () => {
   test('are 0 to 1, never rise, and are high for what fits', async () => {
-    const { search } = await stageWithPassages()
+    const { search } = shared
     const scores = (await search('refund for an item that was shipped')).map(({ score }) => score)
     expect(scores.length).toBeGreaterThan(1)
     expect(scores).toEqual(scores.toSorted((one, other) => other - one))
@@ -93,7 +107,7 @@ describe('scores', () => {
   })
 
   test('are lower the less of the query is known', async () => {
-    const { search } = await stageWithPassages()
+    const { search } = shared
     const scoreOf = async (query: string) => (await search(query))[0]?.score ?? 0
     const [all, half, little] = [
       await scoreOf('warranty defects'),
@@ -108,7 +122,7 @@ describe('scores', () => {
   test.each(['Who won the chess tournament in Reykjavik?', 'xyzzy', 'Quelle heure est-il à Tokyo ?'])(
     'are low for what has nothing to do with the query: %s',
     async query => {
-      const { search } = await stageWithPassages()
+      const { search } = shared
       expect((await search(query))[0]?.score ?? 0).toBeLessThan(0.2)
     },
   )
@@ -123,7 +137,7 @@ describe('scores', () => {
 
 describe('filters', () => {
   test('the results are as many as wanted, the best', async () => {
-    const { search } = await stageWithPassages()
+    const { search } = shared
     const all = await search('item order warranty refund')
     expect(await search('item order warranty refund', { limit: 2 })).toEqual(all.slice(0, 2))
   })
@@ -139,7 +153,7 @@ describe('filters', () => {
   })
 
   test('results below the least score are left out', async () => {
-    const { search } = await stageWithPassages()
+    const { search } = shared
     const all = await search('refund for an order')
     const least = all[0]?.score ?? 0
     const kept = await search('refund for an order', { minScore: least })
@@ -238,13 +252,13 @@ describe('a query', () => {
     '🙂',
     '\u202erefund',
   ])('is never more than text: %j', async query => {
-    const { search } = await stageWithPassages()
+    const { search } = shared
     const found = await search(query)
     expect(found[0]?.content).toBe(query.includes('refund') ? passages.refunds : undefined)
   })
 
   test('may be very long: its beginning and its end are searched for', async () => {
-    const { search } = await stageWithPassages()
+    const { search } = shared
     const filler = Array.from({ length: 40_000 }, (_, index) => `lorem${index}`).join(' ')
     expect(await search(`warranty ${filler} refund`)).toMatchObject([{}, {}])
     expect(await search(`${filler} refund ${filler}`)).toEqual([])
@@ -299,7 +313,7 @@ const fixtures = process.env.REAL_FIXTURES ?? ''
 
 describe.skipIf(fixtures === '')('naughty strings (needs REAL_FIXTURES)', () => {
   test('are all just text', async () => {
-    const { search, db } = await stageWithPassages()
+    const { search, db } = shared
     const path = join(fixtures, 'security', 'blns.json')
     const strings = JSON.parse(readFileSync(path, 'utf8')) as string[]
     for (const text of strings) expect(Array.isArray(await search(text))).toBe(true)

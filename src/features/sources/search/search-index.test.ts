@@ -1,7 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createLog } from '#platform/log.ts'
 import { createWorkerPool } from '#platform/workers/worker-pool.ts'
-import { chunkOf, setSearchStage } from '#test/support/search-stage.ts'
+import { chunkOf } from '#test/support/chunk-rows.ts'
+import { setSearchStage } from '#test/support/search-stage.ts'
 import { indexDraft } from './index-draft.ts'
 import { createSearchIndex } from './search-index.ts'
 
