@@ -1,4 +1,4 @@
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import type { Server as NetServer } from 'node:net'
 import { Socket } from 'node:net'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
@@ -11,8 +11,13 @@ export type TakeTurn = <Result>(reply: FastifyReply, work: () => Promise<Result>
 
 /** Uploads that are read at a time; enough for the processor and the disk to be busy. */
 const atOnce = 8
-/** Milliseconds after which an upload counts no more: its client is slow, and nobody is to wait for that. */
-const slowAfterMs = 250
+/**
+ * An upload counts no more once it brings less than so many bytes in so many milliseconds: its client is slow, and nobody is
+ * to wait for that, least of all for a thousand of them.
+ */
+const pace = { bytes: 16 * 1024, ms: 20 }
+/** Milliseconds after which an upload counts no more in any case. */
+const longestMs = 250
 /** Uploads that wait at a time, from which on what they leave behind is collected when the last of them has had its turn. */
 const crowd = 100
 const thorough = { type: 'major', execution: 'async', flavor: 'last-resort' } as const
@@ -35,12 +40,24 @@ export function createUploadTurns(server: Server): TakeTurn {
     try {
       await untilQuiet()
       readOn()
-      const isSlow = delay(slowAfterMs, undefined, { signal: turn.signal }).catch(() => {})
-      void isSlow.then(release)
+      void untilSlow(reply.request.raw, turn.signal).then(release, release)
       return await work()
     } finally {
       turn.abort()
     }
+  }
+}
+
+/** Rejects when the signal aborts before. What waits to be stored, or has arrived to its end, is no fault of its client. */
+async function untilSlow(request: IncomingMessage, signal: AbortSignal): Promise<void> {
+  const end = performance.now() + longestMs
+  while (performance.now() < end) {
+    const { bytesRead } = request.socket
+    await delay(pace.ms, undefined, { signal })
+    // What has arrived while the event loop was busy is read before it comes here.
+    await nextTurn()
+    const isAwaited = !request.complete && request.readableLength === 0
+    if (isAwaited && request.socket.bytesRead - bytesRead < pace.bytes) return
   }
 }
 
