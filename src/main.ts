@@ -1,12 +1,9 @@
-import { enableCompileCache } from 'node:module'
 import { configurationOrExit, exitBecause, failed } from './exit.ts'
 
 /** After this time a closing service is ended, whatever still runs: in milliseconds, less than the 10 s promised. */
 const closingLimitMs = 9500
 
 const configuration = configurationOrExit()
-// Compiled code is kept beside the package, so that later starts need not compile it again.
-enableCompileCache(new URL('../node_modules/.cache/agentstead', import.meta.url).pathname)
 const { start } = await import('./start.ts')
 const service = await start(configuration).catch(error => exitBecause('agentstead could not start', error))
 // Starting fills far more memory than running needs, and a young heap that has grown shrinks in such a collection only.

@@ -1,9 +1,12 @@
+import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import manifest from '../../package.json' with { type: 'json' }
 import { runProgram } from '../support/run-program.ts'
 import { startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
@@ -13,6 +16,9 @@ const mainFile = new URL('../../src/main.ts', import.meta.url)
 function run(environment: Record<string, string>) {
   return runProgram(mainFile, { PORT: '0', LOG_LEVEL: 'warn', ...environment })
 }
+
+/** What `npm start` gives to Node, with another program than the service. */
+const startedWith = (program: string) => manifest.scripts.start.split(' ').slice(2).with(-1, program)
 
 const newKey = () => randomBytes(32).toString('base64')
 
@@ -107,6 +113,20 @@ describe('a start', () => {
     )
     expect((await server.call('GET', '/readyz')).status).toBe(200)
   })
+})
+
+it('the code of a thread is kept compiled for the next start as the program’s is', async () => {
+  const tell = `
+    const { getCompileCacheDir } = process.getBuiltinModule('node:module')
+    const { isMainThread, Worker } = process.getBuiltinModule('node:worker_threads')
+    console.log(getCompileCacheDir())
+    if (isMainThread) new Worker(__filename)`
+  const program = join(temporaryDirectory(), 'tell.cjs')
+  writeFileSync(program, tell)
+  const { stdout } = await promisify(execFile)(process.execPath, startedWith(program))
+  const [ofProgram, ofThread] = stdout.split('\n')
+  expect(ofProgram).toContain('node_modules/.cache/agentstead')
+  expect(ofThread).toBe(ofProgram)
 })
 
 describe('a warning', () => {

@@ -1,27 +1,33 @@
 import { Server as NetServer } from 'node:net'
+import { buffer } from 'node:stream/consumers'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { bareServer, plainRoute } from '#test/support/bare-server.ts'
 import { createUploadTurns, watchArrivals } from './upload-turns.ts'
 
 /** A server whose one route counts those who are at work in it, each until the test ends its work. */
 async function crowdedServer() {
   const working: (() => void)[] = []
+  /** Bytes of each that had been read from its connection when it was its turn. */
+  const readAhead: number[] = []
   const waiters: { count: number; resolve(): void }[] = []
   const { app } = await bareServer({
     routes: bare => {
       const takeTurn = createUploadTurns(bare.server)
+      bare.addContentTypeParser('application/octet-stream', (_request, _content, done) => done(null))
       bare.route({
-        method: 'GET',
+        method: ['GET', 'POST'],
         url: '/api/turn',
         config: plainRoute,
-        handler: (_request, reply) =>
+        handler: ({ raw }, reply) =>
           takeTurn(reply, async () => {
             const { promise, resolve } = Promise.withResolvers<void>()
             working.push(resolve)
+            readAhead.push(raw.socket.bytesRead)
             for (const waiter of waiters) if (working.length >= waiter.count) waiter.resolve()
+            const content = buffer(raw).catch(() => '')
             await promise
-            return {}
+            return { bytes: (await content).length }
           }),
       })
     },
@@ -29,7 +35,8 @@ async function crowdedServer() {
   const url = `${await app.listen({ host: '127.0.0.1', port: 0 })}/api/turn`
   return {
     working,
-    come: (signal?: AbortSignal) => fetch(url, { ...(signal && { signal }) }),
+    readAhead,
+    come: (request: RequestInit = {}) => fetch(url, request),
     /** Resolves once so many have begun. */
     begun(count: number): Promise<void> {
       if (working.length >= count) return Promise.resolve()
@@ -60,12 +67,30 @@ test('nobody waits for long for those that are slow', async () => {
   for (const answer of answers) expect((await answer).status).toBe(200)
 })
 
+test('whoever sends nothing is not waited for', async () => {
+  const { come, begun, working } = await crowdedServer()
+  const leaving = new AbortController()
+  onTestFinished(() => leaving.abort())
+  const body = () => new ReadableStream({ start: sent => sent.enqueue(new Uint8Array(100)) })
+  const headers = { 'content-type': 'application/octet-stream' }
+  const slow = () =>
+    ({ method: 'POST', headers, body: body(), duplex: 'half', signal: leaving.signal }) as const
+  const begin = performance.now()
+  const answers = Array.from({ length: 80 }, () => come(slow()).catch(() => 'left'))
+  await begun(80)
+  // A turn of theirs takes 20 ms; by what ends every turn it would be 2.5 s for all.
+  expect(performance.now() - begin).toBeLessThan(1500)
+  leaving.abort()
+  for (const end of working) end()
+  expect(await Promise.all(answers)).toEqual(answers.map(() => 'left'))
+})
+
 test('one that goes away while it waits is not begun, and takes no place', async () => {
   const { come, begun, working } = await crowdedServer()
   const first = Array.from({ length: 8 }, () => come())
   await begun(8)
   const leaving = new AbortController()
-  const left = come(leaving.signal)
+  const left = come({ signal: leaving.signal })
   leaving.abort()
   await expect(left).rejects.toThrow('aborted')
   const last = come()
@@ -73,6 +98,39 @@ test('one that goes away while it waits is not begun, and takes no place', async
   for (const end of working) end()
   for (const answer of [...first, last]) expect((await answer).status).toBe(200)
   expect(working).toHaveLength(9)
+})
+
+test('what others send is left in their connections until it is their turn, and is whole then', async () => {
+  const { come, begun, working, readAhead } = await crowdedServer()
+  const body = new Uint8Array(1_000_000)
+  const headers = { 'content-type': 'application/octet-stream' }
+  const answers = Array.from({ length: 20 }, () => come({ method: 'POST', headers, body }))
+  await begun(20)
+  expect(Math.max(...readAhead)).toBeLessThanOrEqual(64 * 1024)
+  for (const end of working) end()
+  for (const answer of answers) expect(await (await answer).json()).toEqual({ bytes: body.length })
+})
+
+test('what a crowd that waited leaves behind is collected once, when the last of it has had its turn', async () => {
+  const collect = vi.fn()
+  vi.stubGlobal('gc', collect)
+  onTestFinished(() => void vi.unstubAllGlobals())
+  const { come, begun, working } = await crowdedServer()
+  const visit = async (count: number) => {
+    const before = working.length
+    const answers = Array.from({ length: count }, () => come())
+    for (let next = before; next < before + count; next += 1) {
+      await begun(next + 1)
+      working[next]?.()
+    }
+    for (const answer of answers) expect((await answer).status).toBe(200)
+  }
+  await visit(50)
+  expect(collect).not.toHaveBeenCalled()
+  await visit(120)
+  expect(collect).toHaveBeenCalledOnce()
+  await visit(50)
+  expect(collect).toHaveBeenCalledOnce()
 })
 
 test('none of those whose turn it is begins while connections arrive', async () => {

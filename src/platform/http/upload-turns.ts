@@ -1,5 +1,6 @@
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import type { Server as NetServer } from 'node:net'
+import { Socket } from 'node:net'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 import { createSlots } from '../workers/slots.ts'
@@ -10,8 +11,16 @@ export type TakeTurn = <Result>(reply: FastifyReply, work: () => Promise<Result>
 
 /** Uploads that are read at a time; enough for the processor and the disk to be busy. */
 const atOnce = 8
-/** Milliseconds after which an upload counts no more: its client is slow, and nobody is to wait for that. */
-const slowAfterMs = 250
+/**
+ * An upload counts no more once it brings less than so many bytes in so many milliseconds: its client is slow, and nobody is
+ * to wait for that, least of all for a thousand of them.
+ */
+const pace = { bytes: 16 * 1024, ms: 20 }
+/** Milliseconds after which an upload counts no more in any case. */
+const longestMs = 250
+/** Uploads that wait at a time, from which on what they leave behind is collected when the last of them has had its turn. */
+const crowd = 100
+const thorough = { type: 'major', execution: 'async', flavor: 'last-resort' } as const
 /** Milliseconds for which new connections go before uploads. */
 const arrivalMs = 1_000
 
@@ -23,18 +32,67 @@ const arrivalMs = 1_000
 export function createUploadTurns(server: Server): TakeTurn {
   const slots = createSlots(atOnce)
   const untilQuiet = watchArrivals(server)
+  const crowds = watchCrowds()
   return async (reply, work) => {
-    const release = await slots.take(clientSignal(reply))
+    const readOn = stopReading(reply)
+    const release = await crowds.during(slots.take(clientSignal(reply)))
     const turn = new AbortController()
     try {
       await untilQuiet()
-      const isSlow = delay(slowAfterMs, undefined, { signal: turn.signal }).catch(() => {})
-      void isSlow.then(release)
+      readOn()
+      void untilSlow(reply.request.raw, turn.signal).then(release, release)
       return await work()
     } finally {
       turn.abort()
     }
   }
+}
+
+/** Rejects when the signal aborts before. What waits to be stored, or has arrived to its end, is no fault of its client. */
+async function untilSlow(request: IncomingMessage, signal: AbortSignal): Promise<void> {
+  const end = performance.now() + longestMs
+  while (performance.now() < end) {
+    const { bytesRead } = request.socket
+    await delay(pace.ms, undefined, { signal })
+    // What has arrived while the event loop was busy is read before it comes here.
+    await nextTurn()
+    const isAwaited = !request.complete && request.readableLength === 0
+    if (isAwaited && request.socket.bytesRead - bytesRead < pace.bytes) return
+  }
+}
+
+/**
+ * Requests that waited together were kept long enough to count as what is there to stay, and a young heap that has grown for
+ * them shrinks in such a collection only: by itself that would happen minutes later, on top of what reading the files takes.
+ */
+function watchCrowds() {
+  let waiting = 0
+  let most = 0
+  return {
+    async during<Result>(wait: Promise<Result>): Promise<Result> {
+      waiting += 1
+      most = Math.max(most, waiting)
+      try {
+        return await wait
+      } finally {
+        waiting -= 1
+        if (waiting === 0 && most >= crowd) void globalThis.gc?.(thorough)
+        if (waiting === 0) most = 0
+      }
+    },
+  }
+}
+
+/**
+ * What a body holds is left in its connection, until the function that this gives is called: what is read ahead, twice 64 KiB of
+ * each, would be held in memory. A request without more to come is read on, which tells when its client goes away.
+ */
+function stopReading({ request }: FastifyReply): () => void {
+  const { socket, headers, complete } = request.raw
+  const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
+  if (complete || !hasBody || !(socket instanceof Socket)) return () => {}
+  socket.pause()
+  return () => void socket.resume()
 }
 
 /**

@@ -5,16 +5,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import type { Worker } from 'node:worker_threads'
+import type { ResourceLimits, Worker } from 'node:worker_threads'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { createLog } from '../log.ts'
 import type { WorkerPool, WorkerTask } from './worker-pool.ts'
 import { createWorkerPool, WorkerCrashed, WorkerTimeout } from './worker-pool.ts'
 
 const tasks = `
-import { threadId } from 'node:worker_threads'
+import { resourceLimits, threadId } from 'node:worker_threads'
 export const double = number => number * 2
 export const thread = () => threadId
+export const limits = () => resourceLimits
 export const fail = message => { throw new TypeError(message) }
 export const hang = () => { for (;;) {} }
 export const pause = ms => { Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms) }
@@ -97,6 +98,12 @@ test('a thread that hoards buffers, which V8 does not count, is killed before it
   await expect(run(task('hoardBuffers'))).rejects.toThrow(WorkerCrashed)
   expect(process.resourceUsage().maxRSS * 1024 - before).toBeLessThan(600_000_000)
   expect(await run<number>(task('double', 1))).toBe(2)
+})
+
+test('V8 collects the objects of a thread before they are many times what is in use, as it does below 2 GiB', async () => {
+  const { maxOldGenerationSizeMb } = await open().run<ResourceLimits>(task('limits'))
+  expect(maxOldGenerationSizeMb).toBeLessThan(2048)
+  expect(maxOldGenerationSizeMb).toBeGreaterThan(2000)
 })
 
 test('a thread that ends itself is a crash, and the pool goes on', async () => {

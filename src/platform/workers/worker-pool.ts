@@ -73,6 +73,12 @@ const bytesPerMb = 1024 * 1024
 const hardLimitFactor = 4
 
 /**
+ * MiB for old objects from which on V8 lets a heap grow to four times what a collection has left of it, before the next one;
+ * below that it is twice at most. Threads that read documents for minutes hold half as much garbage by that, for little time.
+ */
+const generousFromMb = 2048
+
+/**
  * MiB for new objects. By default V8 lets that part of a heap grow to several times as much and seldom gives it back, and what
  * dies there early is soon promoted, so that threads which read documents for minutes hold twice the memory that they use.
  */
@@ -94,7 +100,7 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
       // A thread without work waits for its next task as for any other event, so that timers go on in it.
       atomics: 'disabled',
       resourceLimits: {
-        maxOldGenerationSizeMb: memoryLimitMb * hardLimitFactor,
+        maxOldGenerationSizeMb: hardLimitMb(memoryLimitMb),
         maxYoungGenerationSizeMb: youngGenerationMb,
       },
     })
@@ -141,6 +147,11 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
       await (await opened)?.destroy()
     },
   }
+}
+
+function hardLimitMb(memoryLimitMb: number): number {
+  const limit = memoryLimitMb * hardLimitFactor
+  return limit === generousFromMb ? limit - 1 : limit
 }
 
 async function killWhenTooLarge(thread: Worker, limit: number, log: Log): Promise<void> {

@@ -6,7 +6,7 @@ export interface SqlRunner {
   describe(agent: SqlAgent): Promise<SqlTable[]>
   /**
    * @throws AppError `VALIDATION_ERROR` for what can't be prepared, `FORBIDDEN` for what may not be done, `SQL_FAILED` for
-   * what goes wrong while it runs, `SQL_UNAVAILABLE` where the database server does not let it run.
+   * what goes wrong while it runs and as `SqlBusy` where too many wait, `SQL_UNAVAILABLE` where the database server does not let it run.
    */
   run(agent: SqlAgent, statement: SqlStatement, signal?: AbortSignal): Promise<SqlResult>
   /** Stops what is running. */

@@ -1,6 +1,7 @@
 /** The rows of a database source, by the same way as all SQL of people. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AppError } from '#platform/errors.ts'
+import { SqlBusy } from '#sandbox/sql/sql-busy.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { Fetched } from './parse-fetched.ts'
 
@@ -33,10 +34,14 @@ export async function runQuery(
     return { kind: 'content', fetched: { bytes, format: 'rows', contentType: '', url: '' } }
   } catch (error) {
     signal.throwIfAborted()
-    if (!(error instanceof AppError) || error.fault === 'unexpected' || error.code === 'SHUTTING_DOWN')
-      throw error
+    if (!(error instanceof AppError) || isPassing(error)) throw error
     return { kind: 'failed', reason: `The query could not be run: ${issueOf(error)}` }
   }
+}
+
+/** Whether the same query may run at the next attempt. */
+function isPassing(error: AppError): boolean {
+  return error.fault === 'unexpected' || error.code === 'SHUTTING_DOWN' || error instanceof SqlBusy
 }
 
 /** Characters that are written down before others get their turn. */

@@ -4,9 +4,9 @@
  */
 import type { ClientConfig } from 'pg'
 import pg from 'pg'
-import { AppError } from '#platform/errors.ts'
 import type { FairSlots } from '#platform/workers/fair-slots.ts'
 import { createFairSlots } from '#platform/workers/fair-slots.ts'
+import { SqlBusy } from '../sql-busy.ts'
 
 interface Options {
   /** Of this process. */
@@ -33,7 +33,7 @@ export interface Lease {
 }
 
 export interface Connections {
-  /** @throws AppError `SQL_FAILED` when all are in use for too long, and what connecting throws. */
+  /** @throws `SqlBusy` when all are in use for too long, and what connecting throws. */
   take(login: Login, signals: readonly AbortSignal[]): Promise<Lease>
   /** Closes those that this role does not use at the moment. */
   forget(role: string): void
@@ -89,7 +89,7 @@ class RoleConnections implements Connections {
 
   async #takeSlot(role: string, signals: readonly AbortSignal[]): Promise<() => void> {
     const patient = new AbortController()
-    const giveUp = setTimeout(() => patient.abort(tooMany()), this.#options.patience)
+    const giveUp = setTimeout(() => patient.abort(new SqlBusy()), this.#options.patience)
     try {
       return await this.#slots.take(role, AbortSignal.any([patient.signal, ...signals]))
     } finally {
@@ -148,10 +148,6 @@ class RoleConnections implements Connections {
     this.#idle.delete(idle)
     void end(idle.client)
   }
-}
-
-function tooMany(): AppError {
-  return new AppError('SQL_FAILED', 'Too many statements are waiting to run. Try again in a moment.')
 }
 
 /** At once: what the server still does is bounded by its own limit. */

@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startProgram } from '#test/support/child-process.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
+import { SqlBusy } from '../sql-busy.ts'
 import type { PoolOptions } from './pool.ts'
 import { createPool } from './pool.ts'
 
@@ -109,6 +110,15 @@ describe('a statement that takes too long', () => {
     waiting.abort(reason)
     await expect(running).rejects.toBe(reason)
   })
+})
+
+it('one of an agent that has too many waiting is told that it may run later', async () => {
+  const path = newDatabase()
+  const { pool, run } = newPool({ size: 1, perAgent: 1 })
+  const others = Array.from({ length: 501 }, () => run(path, endless))
+  await expect(run(path, 'select 1')).rejects.toThrow(SqlBusy)
+  pool.close()
+  await Promise.allSettled(others)
 })
 
 describe('a database that the service itself waits for', () => {

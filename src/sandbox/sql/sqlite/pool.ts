@@ -7,6 +7,7 @@ import type { FairSlots } from '#platform/workers/fair-slots.ts'
 import { createFairSlots } from '#platform/workers/fair-slots.ts'
 import { timeLimit } from '../limits.ts'
 import { problemError, timedOut } from '../problem.ts'
+import { SqlBusy } from '../sql-busy.ts'
 import type { SqlResult, SqlStatement } from '../sql-runner.ts'
 import type { Child } from './child.ts'
 import { startChild } from './child.ts'
@@ -125,10 +126,10 @@ class ProcessPool implements Pool {
 
   async #takeSlot(path: string, signal: AbortSignal): Promise<() => void> {
     const waiting = this.#waiting.get(path) ?? new Set()
-    if (waiting.size >= mostWaiting) throw tooMany()
+    if (waiting.size >= mostWaiting) throw new SqlBusy()
     const own = new AbortController()
     this.#waiting.set(path, waiting.add(own))
-    const giveUp = setTimeout(() => own.abort(tooMany()), patience)
+    const giveUp = setTimeout(() => own.abort(new SqlBusy()), patience)
     try {
       const release = await this.#slots.take(path, AbortSignal.any([signal, own.signal]))
       if (!own.signal.aborted) return release
@@ -202,7 +203,3 @@ const inTheWay = {
   kind: 'failed',
   message: 'The statement was stopped: it kept the agent itself from writing. Change fewer rows at once.',
 } as const
-
-function tooMany(): AppError {
-  return new AppError('SQL_FAILED', 'Too many statements are waiting to run. Try again in a moment.')
-}
