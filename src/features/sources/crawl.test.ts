@@ -206,7 +206,7 @@ describe('which pages belong to a site', () => {
     const source = await crawl(app, {
       url: site.url,
       includePatterns: ['/docs/*', `${site.url}/none`],
-      excludePatterns: ['**/b'],
+      excludePatterns: ['**/b/'],
     })
     expect(pathsOf(source)).toEqual(['/', '/docs/a', '/docs/out'])
     expect(site.asked().toSorted()).toEqual(['/', '/docs/a', '/docs/out'])

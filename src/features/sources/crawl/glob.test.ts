@@ -67,6 +67,12 @@ describe('a glob', () => {
     ['[a-]', '-', true],
     ['/page-[!0-9].html', '/page-x.html', true],
     ['/page-[!0-9].html', '/page-1.html', false],
+    ['/docs/', '/docs', true],
+    ['/docs/', '/docs/', true],
+    ['/{docs,blog}/', '/blog', true],
+    ['/docs/', '/docs/a', false],
+    ['/', '/', true],
+    ['/', '/a', false],
     ['/**/index.html', '/index.html', true],
     ['/**/index.html', '/a/b/index.html', true],
     ['/**/index.html', '/aindex.html', false],
@@ -112,11 +118,16 @@ describe('patterns', () => {
     expect(compilePatterns({ include, exclude })(address)).toBe(expected)
   })
 
-  test.each(['/café/*', '/caf%C3%A9/*', '**/café/**', 'http://example.com/café/*'])(
-    '%s means escapes, too',
-    pattern => {
-      const isWanted = compilePatterns({ include: [pattern], exclude: [] })
-      expect(isWanted('http://example.com/caf%C3%A9/a')).toBe(true)
-    },
-  )
+  test.each([
+    '/café/*',
+    '/caf%C3%A9/*',
+    '/caf%c3%a9/*',
+    '/%63af%C3%A9/',
+    '**/café/**',
+    'http://example.com/café/*',
+  ])('%s means escapes, too', pattern => {
+    const isWanted = compilePatterns({ include: [pattern], exclude: [] })
+    const page = pattern.endsWith('/') ? '' : '/a'
+    expect(isWanted(`http://example.com/caf%C3%A9${page}`)).toBe(true)
+  })
 })

@@ -18,11 +18,14 @@ export type Glob = (text: string) => boolean
 /** Patterns that the braces of one may stand for. */
 const mostAlternatives = 64
 
+/** One that is not the whole pattern, and that no backslash belongs to. */
+const endSlash = /(?<=[^\\])\/$/
+
 /** @throws RangeError for a pattern whose braces stand for too many others. */
 export function compileGlob(pattern: string): Glob {
-  const alternatives = expandBraces(pattern).map(tokensOf)
+  const alternatives = expandBraces(pattern).map(alternative => tokensOf(alternative.replace(endSlash, '')))
   const matches = (text: string) => alternatives.some(tokens => matchesTokens(tokens, text))
-  // A folder is meant with its slash or without.
+  // A folder is meant with its slash or without, in the pattern and in the text.
   return text => matches(text) || (text.endsWith('/') && matches(text.slice(0, -1)))
 }
 

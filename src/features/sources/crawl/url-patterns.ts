@@ -1,5 +1,6 @@
 import type { Glob } from './glob.ts'
 import { compileGlob } from './glob.ts'
+import { normalEscapes } from './page-url.ts'
 
 export interface UrlPatterns {
   /** An address is crawled only if it matches one of these; every address if there are none. */
@@ -24,7 +25,9 @@ export function patternProblem(pattern: string): string | undefined {
 
 /** Tells whether an address is to be crawled. A pattern may be about the whole address or about its path. */
 export function compilePatterns({ include, exclude }: UrlPatterns): (url: string) => boolean {
-  const [included, excluded] = [include.map(compileGlob), exclude.map(compileGlob)]
+  // Addresses have one spelling of each escape.
+  const compile = (pattern: string) => compileGlob(normalEscapes(pattern))
+  const [included, excluded] = [include.map(compile), exclude.map(compile)]
   return url => {
     const { pathname } = new URL(url)
     // Who writes a pattern sees letters where the address has escapes.
