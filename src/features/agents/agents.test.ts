@@ -154,10 +154,12 @@ describe(`listing agents ${row('GET /api/agents')}`, () => {
       ).body.agents.map(agent => agent.id)
     expect(await list('status=disabled')).toEqual([id])
     expect(await list('status=active&status=disabled')).toContain(id)
-    expect(await app.call('GET', '/api/agents?status=active&status=asleep', { headers: olga })).toMatchObject({
-      status: 400,
-      body: { error: { details: { field: 'status', issue: 'must be one of active, paused, disabled' } } },
-    })
+    expect(await app.call('GET', '/api/agents?status=active&status=asleep', { headers: olga })).toMatchObject(
+      {
+        status: 400,
+        body: { error: { details: { field: 'status', issue: 'must be one of active, paused, disabled' } } },
+      },
+    )
   })
 })
 

@@ -213,6 +213,36 @@ describe('browse_url', () => {
   })
 })
 
+describe('a tool that people turn to while the model thinks', () => {
+  it.each([
+    ['disabled', 'PUT', { isEnabled: false }],
+    ['made to wait for approval', 'PUT', { requiresApproval: true }],
+    ['made another one', 'PUT', { configuration: { code: 'return "another answer"' } }],
+    ['deleted', 'DELETE', undefined],
+  ])('is not called once it is %s', async (_what, method, body) => {
+    const path = await stage.makeChat()
+    const tools = path.replace(/chat$/, 'tools')
+    const { app } = stage
+    const made = await app.call<{ data: { id: string } }>('POST', tools, {
+      body: { name: 'tell', type: 'javascript', configuration: { code: 'return "the answer"' } },
+    })
+    const { id } = made.body.data
+    expect(await callTool(path, 'tell', {})).toMatchObject({ result: 'the answer' })
+    model.next(async () => {
+      const at = method === 'PUT' ? `${tools}/${id}` : `${tools}?id=${id}`
+      expect((await app.call(method, at, body === undefined ? {} : { body })).status).toBe(200)
+      return { stream: openaiToolCall('tell', {}) }
+    })
+    const answer = await stage.send(path, { content: 'Tell me.', autoRag: false })
+    expect(answer.body.assistantMessage.toolResults).toMatchObject([
+      {
+        name: 'tell',
+        error: expect.stringMatching(/^The tool "tell" was (disabled|changed|deleted) meanwhile\.$/),
+      },
+    ])
+  })
+})
+
 describe('tools that are more than a model can be told of', () => {
   it('leave room for the conversation, and those that fit the question are offered', async () => {
     const path = await stage.makeChat({ system_prompt: 'Speak like a harbour master.' })

@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto'
 import type { McpService } from '#features/mcp/mcp.service.ts'
 import { fromForeignSchema } from '#models/foreign-schema.ts'
 import type { Tool } from '#models/tool.ts'
+import { conflict } from '#platform/errors.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { ToolCalls } from './calling/tool-calls.ts'
 import type { McpConfiguration } from './configuration.ts'
 import { parametersOf } from './configuration.ts'
 import type { StoredTool } from './tools.repository.ts'
-import { listOfferable } from './tools.repository.ts'
+import { findTool, listOfferable } from './tools.repository.ts'
 
 /** A tool that can be called, or why it can't. */
 export type Offer = { tool: Tool; reason?: never } | { tool?: never; reason: string }
@@ -57,6 +58,23 @@ export function createOfferedTools({ calls, findMcpTool }: Needs) {
     }
   }
 
+  /** A turn may take minutes: what people do to a tool meanwhile holds for the calls that are still to come. */
+  async function whileUnchanged(agent: AgentHandle, stored: StoredTool): Promise<Offer> {
+    const offered = await one(agent, stored)
+    const { tool } = offered
+    if (tool === undefined) return offered
+    return {
+      tool: {
+        ...tool,
+        async execute(input, signal) {
+          const changed = changeOf(stored, await findTool(agent.db, stored.id))
+          if (changed !== undefined) throw conflict(`The tool "${stored.name}" ${changed} meanwhile.`)
+          return tool.execute(input, signal)
+        },
+      },
+    }
+  }
+
   return {
     one,
 
@@ -64,7 +82,7 @@ export function createOfferedTools({ calls, findMcpTool }: Needs) {
     async all(agent: AgentHandle): Promise<Offered> {
       const stored = await listOfferable(agent.db)
       const enabled = stored.filter(({ isEnabled }) => isEnabled)
-      const offers = await Promise.all(enabled.map(tool => one(agent, tool)))
+      const offers = await Promise.all(enabled.map(tool => whileUnchanged(agent, tool)))
       return {
         tools: offers.flatMap(({ tool }) => tool ?? []),
         wrapped: stored
@@ -76,6 +94,14 @@ export function createOfferedTools({ calls, findMcpTool }: Needs) {
 }
 
 export type OfferedTools = ReturnType<typeof createOfferedTools>
+
+/** What has become of a tool since it was offered, if that keeps it from being called. */
+function changeOf(offered: StoredTool, now: StoredTool | undefined): string | undefined {
+  if (now === undefined) return 'was deleted'
+  if (!now.isEnabled) return 'was disabled'
+  const isStricter = now.requiresApproval && !offered.requiresApproval
+  return isStricter || versionOf(now) !== versionOf(offered) ? 'was changed' : undefined
+}
 
 function versionOf({ id, configuration }: StoredTool): string {
   return createHash('sha256')
