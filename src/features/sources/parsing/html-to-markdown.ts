@@ -1,11 +1,13 @@
 import type { HtmlElement } from './html-tree.ts'
-import { shapeOf, textOf } from './html-tree.ts'
+import { removeElements, shapeOf, textOf } from './html-tree.ts'
 import { limits } from './limits.ts'
 import type { BlockOptions } from './rendering/blocks.ts'
 import { blocksAsMarkdown } from './rendering/blocks.ts'
+import { silent } from './rendering/content-kinds.ts'
 
-/** Markdown with headings as `#`, tables as GitHub writes them, and images as their description. */
+/** Markdown with headings as `#`, tables as GitHub writes them, and images as their description. Changes `root`. */
 export function toMarkdown(root: HtmlElement, options: BlockOptions): string {
+  removeElements(root, ({ name }) => silent.has(name))
   if (shapeOf(root).depth > limits.htmlDepth) return textOf(root).trim()
   return blocksAsMarkdown(root, options).trim()
 }

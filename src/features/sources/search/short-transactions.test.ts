@@ -6,6 +6,14 @@ import { openDatabase } from '#storage/sqlite/open.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
 import { inShortTransactions } from './short-transactions.ts'
 
+/** The pauses are made all the same. */
+const timers = vi.hoisted(() => ({ pause: vi.fn() }))
+vi.mock('node:timers/promises', async importOriginal => {
+  const original = await importOriginal<typeof import('node:timers/promises')>()
+  timers.pause.mockImplementation(original.setTimeout)
+  return { ...original, setTimeout: timers.pause }
+})
+
 interface Tables {
   notes: { number: number }
 }
@@ -57,6 +65,24 @@ test('a transaction ends once its time is over, and another writer has its turn'
   })
   await Promise.all(written)
   expect((await read()).indexOf(100)).toBe(2)
+})
+
+test('what is done between two calls counts as the turn of the others', async () => {
+  const { db } = await openNotes()
+  const write = (number: number) =>
+    inShortTransactions({ db, singleWriter: true }, [number], async transaction => {
+      await transaction.insertInto('notes').values({ number }).execute()
+      take(6)
+    })
+  // Of the tests before nothing is left to wait for.
+  take(10_000)
+  timers.pause.mockClear()
+  await write(0)
+  take(7)
+  await write(1)
+  expect(timers.pause).not.toHaveBeenCalled()
+  await write(2)
+  expect(timers.pause).toHaveBeenCalledExactlyOnceWith(6)
 })
 
 test('a transaction that is done anew begins with its first item', async () => {
