@@ -11,7 +11,8 @@ ENV NODE_ENV=production
 COPY --from=packages /app/node_modules ./node_modules
 COPY package.json LICENSE ./
 COPY src ./src
-RUN install --directory --owner=node --group=node --mode=700 /data
+# Compiled code is kept beside the packages, as long as the container lives.
+RUN install --directory --owner=node --group=node --mode=700 /data node_modules/.cache/agentstead
 
 # A container is reached from outside or not at all. So callers without a user may chat on the agent "default" and no more,
 # until somebody decides otherwise: PUBLIC_ACCESS=full is for a port that only you reach, GATEWAY_… for agents of users.
