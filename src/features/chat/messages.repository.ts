@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { sql } from 'kysely'
 import type { ListDefinition, Page } from '#platform/http/list-query.ts'
 import { listRows } from '#platform/http/list-query.ts'
 import { parseJsonColumn } from '#storage/json-column.ts'
@@ -93,7 +94,8 @@ const selectBefore = prepareQuery(
       .where('conversation_id', '=', value('conversationId'))
       .where('sequence', '<', value<number>('before'))
       .orderBy('sequence', 'desc')
-      .limit(value<number>('limit')),
+      // Of a bare value SQLite wants to know more, and prepares the statement anew each time.
+      .limit(sql<number>`cast(${value<number>('limit')} as integer)`),
 )
 
 /** Messages within a conversation that lie before or after a place in the order of arrival. */
