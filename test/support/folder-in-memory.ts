@@ -14,7 +14,9 @@ export function folderInMemory(): string | undefined {
     if (!isUsable(readFileSync('/proc/self/mounts', 'utf8'))) return undefined
     accessSync(path, constants.W_OK)
     const { bavail, bsize } = statfsSync(path)
-    return Math.min(bavail * bsize, freemem()) < roomNeeded ? undefined : path
+    // Files in memory count as the container's own, which may get less of it than the machine has free.
+    const room = Math.min(bavail * bsize, freemem(), process.availableMemory())
+    return room < roomNeeded ? undefined : path
   } catch {
     // Not on Linux, or not for us.
     return undefined
