@@ -83,12 +83,13 @@ describe('a failed call', () => {
     expect(delays).toEqual([delay])
   })
 
-  test('ends its wait with the signal', async () => {
+  test('ends its wait with the signal, and with its reason', async () => {
     const leaving = new AbortController()
     const model = scriptedModel([failing(apiError(429, { 'retry-after': '10' }))])
     const answer = collect(streamWithRetry(model, question('Hi', { abortSignal: leaving.signal })))
-    setImmediate(() => leaving.abort())
-    expect((await answer).error).toMatchObject({ name: 'AbortError' })
+    const reason = new Error('gone')
+    setImmediate(() => leaving.abort(reason))
+    expect((await answer).error).toBe(reason)
     expect(model.calls).toHaveLength(1)
   })
 })

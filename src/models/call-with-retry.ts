@@ -153,7 +153,11 @@ async function delayOrThrow({ error, model, attempt, timing, signal }: FailedAtt
   if (signal?.aborted) throw signal.reason
   const { retryable, retryAfter } = readFailure(error)
   if (!retryable || attempt >= maxRetries) throw modelError(error, model)
-  await timing.sleep(delayOf(attempt, retryAfter, timing.clock), signal)
+  await timing.sleep(delayOf(attempt, retryAfter, timing.clock), signal).catch(interruption => {
+    // A timer says only that it was aborted.
+    signal?.throwIfAborted()
+    throw interruption
+  })
 }
 
 /** Milliseconds: what the provider asks for (RFC 9110, 10.2.3: seconds or a date), else doubling from half a second. */
