@@ -1,4 +1,6 @@
 import { once } from 'node:events'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import type { FastifyReply } from 'fastify'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { BareServer } from '#test/support/bare-server.ts'
@@ -145,6 +147,50 @@ it('a client that leaves ends the stream: what is sent after it is not even writ
   events.end()
   await new Promise(resolve => setImmediate(resolve))
   expect(made).toBe(1)
+})
+
+it('a client that left before the stream began leaves no timer behind', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  const asked = Promise.withResolvers<void>()
+  const gone = Promise.withResolvers<void>()
+  const bare = await bareServer({
+    routes: app => {
+      app.route({
+        method: 'GET',
+        url: '/api/events',
+        config: plainRoute,
+        handler: async (_request, reply) => {
+          reply.raw.once('close', gone.resolve)
+          asked.resolve()
+          await gone.promise
+          openEventStream(reply).send({ n: 1 })
+          return reply
+        },
+      })
+    },
+  })
+  const client = connect(Number(new URL(await bare.app.listen({ host: '127.0.0.1', port: 0 })).port))
+  client.write('GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  await asked.promise
+  client.destroy()
+  await gone.promise
+  await vi.waitFor(() => expect(vi.getTimerCount()).toBe(0))
+})
+
+it('streams that were asked for on one connection at once go out one after the other, whole', async () => {
+  const opened: EventStream[] = []
+  const bare = await server(events => {
+    const stream = opened.push(events)
+    for (let n = 0; n < 5000; n += 1) events.send({ stream, filling: 'x'.repeat(100) })
+    // The second is complete while it still waits for the first.
+    if (stream === 2) for (const each of opened.toReversed()) each.end()
+  })
+  const client = connect(Number(new URL(await bare.app.listen({ host: '127.0.0.1', port: 0 })).port))
+  const asking = (ending: string) =>
+    `GET /api/events HTTP/1.1\r\nHost: localhost\r\nConnection: ${ending}\r\n\r\n`
+  client.write(asking('keep-alive') + asking('close'))
+  const streams = [...(await text(client)).matchAll(/"stream":(\d)/g)].map(([, stream]) => stream)
+  expect(streams).toEqual([...Array(5000).fill('1'), ...Array(5000).fill('2')])
 })
 
 it('a client that reads slowly lets events wait, until it reads on', async () => {
