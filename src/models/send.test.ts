@@ -1,5 +1,7 @@
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { createServer } from 'node:net'
+import type { Readable } from 'node:stream'
+import { finished } from 'node:stream/promises'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { collect, immediately, question } from '#test/support/collect-answer.ts'
 import type { Reply } from '#test/support/model-server.ts'
@@ -45,6 +47,51 @@ test('a connection that came about is not given up while the model thinks', asyn
   expect(text).toBe('Hi')
   expect(server.requests).toHaveLength(1)
 })
+
+test.each<[string, (body: Readable, arrive: () => void, abort: () => void) => Promise<void>]>([
+  [
+    'by who reads its last word',
+    async (body, arrive, abort) => {
+      arrive()
+      // Its end has arrived as well: whoever reads on finds it right behind the word.
+      await vi.waitFor(() => expect(body).toHaveProperty('complete', true))
+      body.once('data', abort)
+    },
+  ],
+  [
+    'right after its last word',
+    async (body, arrive, abort) => {
+      body.once('data', () => process.nextTick(abort))
+      arrive()
+    },
+  ],
+])(
+  'an answer that is broken off %s fails with the reason, and takes nothing else with it',
+  async (_, read) => {
+    const { promise: connected, resolve } = Promise.withResolvers<Socket>()
+    const server = createServer(socket => {
+      socket.resume().on('error', () => {})
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n')
+      resolve(socket)
+    })
+    await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening))
+    const leaving = new AbortController()
+    const { port } = server.address() as AddressInfo
+    const message = { headers: {}, body: '', signal: leaving.signal }
+    const { body } = await sendDirectly(`http://127.0.0.1:${port}`, message)
+    const ended = finished(body)
+    const socket = await connected
+    const reason = new Error('gone')
+    const isTold = expect(ended).rejects.toBe(reason)
+    await read(
+      body,
+      () => socket.write('Hello'),
+      () => leaving.abort(reason),
+    )
+    await isTold
+    await new Promise(closed => server.close(closed))
+  },
+)
 
 async function* silence() {
   yield ': wait\n\n'

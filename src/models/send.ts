@@ -62,12 +62,11 @@ export function sendDirectlyWithin({ connect, silence }: Patience): Send {
       answer = response
       resolve(replyOf(response))
     })
-    request.once('timeout', () => {
-      // Destroyed by its request, an answer would not tell why.
-      const waitedFor = answer ?? request
-      waitedFor.destroy(new Silence('The other side has been silent for too long.'))
-    })
-    if (signal) destroyWith(request, signal)
+    // Destroyed by its request, an answer would not tell why; and where it has just arrived whole, nobody would be left to
+    // hear the connection's error.
+    const breakOff = (reason: Error) => (answer ?? request).destroy(reason)
+    request.once('timeout', () => breakOff(new Silence('The other side has been silent for too long.')))
+    if (signal) followSignal(request, signal, breakOff)
     giveUpConnecting(request, isEncrypted ? 'secureConnect' : 'connect', connect)
     // Stays, since a request may fail after its answer has begun; then its body fails too.
     request.on('error', reject)
@@ -86,10 +85,10 @@ function addressOf(url: string): RequestOptions {
 }
 
 /** What the option `signal` of requests does, at a third of the cost. */
-function destroyWith(request: ClientRequest, signal: AbortSignal): void {
-  const destroy = () => request.destroy(signal.reason)
-  signal.addEventListener('abort', destroy, { once: true })
-  request.once('close', () => signal.removeEventListener('abort', destroy))
+function followSignal(request: ClientRequest, signal: AbortSignal, breakOff: (reason: Error) => void): void {
+  const follow = () => breakOff(signal.reason)
+  signal.addEventListener('abort', follow, { once: true })
+  request.once('close', () => signal.removeEventListener('abort', follow))
 }
 
 /** A connection that is kept from an earlier request is not waited for. */
