@@ -3,7 +3,7 @@ import type { FairSlots } from '#platform/workers/fair-slots.ts'
 import { createFairSlots } from '#platform/workers/fair-slots.ts'
 import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 import { WorkerCrashed, WorkerTimeout } from '#platform/workers/worker-pool.ts'
-import type { DraftPage, RawPage, RawSitemap, ReadPage } from './crawl.worker.ts'
+import type { DraftedPage, DraftPage, RawPage, RawSitemap, ReadPage } from './crawl.worker.ts'
 import { crawlLimits } from './crawl-limits.ts'
 import type { RobotsAdvice, RobotsRules, RobotsText } from './robots.ts'
 import type { Sitemap } from './sitemap.ts'
@@ -22,8 +22,8 @@ export interface CrawlThreads {
   advice(argument: { rules: RobotsText; startUrl: string }, signal: AbortSignal): Promise<RobotsAdvice>
   /** Undefined for one that takes too much time or memory to read. */
   readSitemap(sitemap: RawSitemap, signal: AbortSignal): Promise<Sitemap | undefined>
-  /** False for a page that takes too much time or memory to cut. */
-  draftPage(page: DraftPage, signal: AbortSignal): Promise<boolean>
+  /** Undefined for a page that takes too much time or memory to cut. */
+  draftPage(page: DraftPage, signal: AbortSignal): Promise<DraftedPage | undefined>
 }
 
 /** The threads as each agent's crawls use them: agents take turns, so that nobody waits for all the pages of another. */
@@ -75,10 +75,10 @@ function threadsOf(
     readSitemap: (sitemap, signal) => runOr('readSitemap', sitemap, signal, undefined),
     async draftPage(page, signal) {
       try {
-        return await run<boolean>('draftPage', page, signal)
+        return await run<DraftedPage>('draftPage', page, signal)
       } catch (error) {
         // Its other errors are those of the database.
-        if (error instanceof WorkerTimeout || error instanceof WorkerCrashed) return false
+        if (error instanceof WorkerTimeout || error instanceof WorkerCrashed) return undefined
         throw error
       }
     },

@@ -113,18 +113,25 @@ export interface DraftPage extends SourceTask {
   draft: string
   /** Whether the chunks get built-in vectors: those of all but the largest pages get them at once. */
   isBuiltin: boolean
+  /** Whether the document has no chunks yet, so that there is nothing to be removed when these are shown. */
+  isNew: boolean
 }
 
+/** What has become of a page's chunks: those of a new one are shown at once if that is quick. */
+export type DraftedPage = { kind: 'drafted' } | { kind: 'shown'; chunks: number }
+
 /** Stores the page's chunks as a draft of its document. */
-export async function draftPage({ page, draft, isBuiltin, ...task }: DraftPage): Promise<boolean> {
+export async function draftPage({ page, draft, isBuiltin, isNew, ...task }: DraftPage): Promise<DraftedPage> {
   const { databasePath, sourceId, document, attempt } = task
   const chunks = chunkDocument(documentOf(pagePieces(page)), defaultChunking)
-  await withAgentDatabase(databasePath, { readOnly: false }, async db => {
+  const isQuick = isBuiltin && chunks.length <= chunksPerTask
+  return await withAgentDatabase(databasePath, { readOnly: false }, async db => {
     const writer = createIndexWriter({ db, ids: randomIds, attempt, document })
     await writer.start(sourceId)
-    if (isBuiltin && chunks.length <= chunksPerTask) await writer.add(sourceId, chunks)
+    if (isQuick) await writer.add(sourceId, chunks)
     else await writer.store(sourceId, chunks)
+    if (isQuick && isNew) return { kind: 'shown', chunks: await writer.finish(sourceId) }
     await writer.complete(sourceId, draft)
+    return { kind: 'drafted' }
   })
-  return true
 }

@@ -22,16 +22,17 @@ interface Needs {
 
 /**
  * Cuts, embeds and indexes a page, and then shows it instead of what was found in it before. Gives the number of its
- * chunks; undefined for a page that can't be cut.
+ * chunks; undefined for a page that can't be cut. Of one that `isNew` nothing was found so far.
  */
 export function createPageIndexer({ place, db, jobId, model, signal, threads, index }: Needs) {
-  return async (document: string, page: PageText): Promise<number | undefined> => {
+  return async (document: string, page: PageText, isNew: boolean): Promise<number | undefined> => {
     const source = { ...place, document }
     const draft = `${jobId} ${page.hash} ${embeddingName(model)}`
     if (!(await continueDraft(db, source, draft))) {
       const isBuiltin = model.provider === 'builtin'
-      const isCut = await threads.draftPage({ ...source, page, draft, isBuiltin }, signal)
-      if (!isCut) return undefined
+      const drafted = await threads.draftPage({ ...source, page, draft, isBuiltin, isNew }, signal)
+      if (drafted === undefined) return undefined
+      if (drafted.kind === 'shown') return drafted.chunks
     }
     await indexDraft({ source, db, index, model, signal, onProgress: async () => {} })
     return await index.finish({ ...source, embedding: embeddingName(model) }, signal)

@@ -28,8 +28,8 @@ export interface Settling extends Site {
   maxPages: number
   maxDepth: number
   signal: AbortSignal
-  /** Puts the text of a page into the indexes, and tells the number of its chunks; undefined if it can't be cut. */
-  indexPage(document: string, page: PageText): Promise<number | undefined>
+  /** Puts the text of a page into the indexes, and tells the number of its chunks; undefined if it can't be cut. Of one that `isNew` nothing was found so far. */
+  indexPage(document: string, page: PageText, isNew: boolean): Promise<number | undefined>
   /** Further addresses that the start page leads to; undefined where the site's sitemap is not wanted. */
   sitemapPages(): Promise<SitemapPages | undefined>
 }
@@ -104,7 +104,8 @@ async function settledPage(site: Settling, entry: QueuedUrl, visit: VisitedPage)
   const state = stored?.content_hash === read.hash ? 'unchanged' : 'changed'
   const isIndexed = state === 'unchanged' && stored?.embedding === embedding
   const { title, text, hash } = read
-  const chunks = isIndexed ? stored.chunks : await site.indexPage(document, { title, text, hash })
+  const isNew = stored === undefined
+  const chunks = isIndexed ? stored.chunks : await site.indexPage(document, { title, text, hash }, isNew)
   if (chunks === undefined)
     return await keptOrFailed(site, entry, { url, reason: 'It takes too much time or memory to read.' })
   const page: StoredPage = {

@@ -1,12 +1,15 @@
-import type { Transaction } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 import { embedDocument } from '#models/builtin-embedding.ts'
 import { searchableText } from '#models/text-analysis.ts'
 import type { Ids } from '#platform/ids.ts'
 import { inTransaction } from '#platform/transaction.ts'
+import type { ValueOf } from '#storage/prepared-query.ts'
+import { prepareQuery } from '#storage/prepared-query.ts'
 import type { SearchDatabase, Vector, VectorSpace } from '#storage/search-engine.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { Chunk } from '../chunking/chunk-document.ts'
 import { builtinSpace } from './builtin-space.ts'
+import type { Attempt } from './generations.ts'
 import {
   completeDraft,
   forget,
@@ -54,7 +57,6 @@ export interface Embedded {
 }
 
 interface Prepared {
-  sequence: number
   terms: string
   /** Undefined for a chunk without words, which only its terms could find. */
   vector: Vector | undefined
@@ -99,32 +101,25 @@ export function createIndexWriter(needs: Needs): IndexWriter {
     )
   }
 
+  const rowOf = (sourceId: string, chunk: Chunk) => ({
+    id: needs.ids.record(),
+    source_id: sourceId,
+    document: document ?? '',
+    ...columns(chunk),
+  })
+
   async function store(sourceId: string, chunks: readonly Chunk[]): Promise<void> {
-    const place = { source_id: sourceId, document: document ?? '' }
-    const rows = chunks.map(chunk => ({ id: needs.ids.record(), ...place, ...columns(chunk) }))
+    const rows = chunks.map(chunk => rowOf(sourceId, chunk))
     await inShortTransactions(placeOf(sourceId), batches(rows), async (transaction, batch) => {
       await transaction.insertInto('chunks').values(batch).execute()
     })
   }
 
-  async function index(sourceId: string, limit: number, embedded?: Embedded): Promise<number> {
-    const space = embedded?.space ?? builtinSpace
-    await engine.createVectors(db, space)
-
-    async function write(transaction: Transaction<AgentTables>, { sequence, terms, vector }: Prepared) {
-      await engine.writeFullText(transaction, sequence, terms)
-      if (vector !== undefined) await engine.writeVector(transaction, space, sequence, vector)
-      await markIndexed(transaction, attemptAt(sourceId), sequence)
-    }
-
-    const stored = await nextUnindexed(db, attemptAt(sourceId), limit)
-    const vectors = embedded && batches(embedded.vectors)
-    for (const [number, batch] of batches(stored).entries()) {
-      const prepared = batch.map((chunk, at) => prepare(chunk, vectors?.[number]?.[at]))
-      await inShortTransactions(placeOf(sourceId), prepared, write)
-    }
-    return stored.length
-  }
+  const targetOf = (sourceId: string) => ({
+    database: needs.db,
+    place: placeOf(sourceId),
+    attempt: attemptAt(sourceId),
+  })
 
   return {
     async start(sourceId) {
@@ -133,11 +128,17 @@ export function createIndexWriter(needs: Needs): IndexWriter {
     },
     store,
     complete: (sourceId, draft) => completeDraft(db, attemptAt(sourceId), draft),
-    index,
-    async add(sourceId, chunks, embedded) {
-      await store(sourceId, chunks)
-      await index(sourceId, chunks.length, embedded)
+    async index(sourceId, limit, embedded) {
+      const stored = await nextUnindexed(db, attemptAt(sourceId), limit)
+      await indexEach(targetOf(sourceId), stored, embedded, async (_, { sequence }) => sequence)
+      return stored.length
     },
+    // Not by way of `store`: as others have their turn after each transaction, a small document is to need but one.
+    add: (sourceId, chunks, embedded) =>
+      indexEach(targetOf(sourceId), chunks, embedded, async (transaction, chunk) => {
+        const [added] = await insertChunk(transaction, rowOf(sourceId, chunk))
+        return Number(added?.sequence)
+      }),
     async finish(sourceId, embedding = builtinName) {
       const count = await inTransaction(db, async transaction => {
         await requireAttempt(transaction, attemptAt(sourceId))
@@ -156,13 +157,58 @@ export function createIndexWriter(needs: Needs): IndexWriter {
   }
 }
 
-function prepare(
-  { sequence, content, section }: { sequence: number; content: string; section: string | null },
-  vector: Vector | undefined,
-): Prepared {
-  const text = indexedText({ content, section })
-  return { sequence, terms: searchableText(text), vector: vector ?? embedDocument(text) }
+/** A document whose chunks are put into the indexes. */
+interface Target {
+  database: SearchDatabase
+  place: Parameters<typeof inShortTransactions<AgentTables, unknown>>[0]
+  attempt: Attempt
 }
+
+/** Makes chunks findable, each of which `sequenceOf` finds or stores in the transaction in which that is done. */
+async function indexEach<Item extends Text>(
+  { database: { db, engine }, place, attempt }: Target,
+  items: readonly Item[],
+  embedded: Embedded | undefined,
+  sequenceOf: (transaction: Transaction<AgentTables>, item: Item) => Promise<number>,
+): Promise<void> {
+  const space = embedded?.space ?? builtinSpace
+  await engine.createVectors(db, space)
+  const vectors = embedded && batches(embedded.vectors)
+  for (const [number, batch] of batches(items).entries()) {
+    const prepared = batch.map((item, at) => ({ item, ...prepare(item, vectors?.[number]?.[at]) }))
+    await inShortTransactions(place, prepared, async (transaction, { item, terms, vector }) => {
+      const sequence = await sequenceOf(transaction, item)
+      await engine.writeFullText(transaction, sequence, terms)
+      if (vector !== undefined) await engine.writeVector(transaction, space, sequence, vector)
+      await markIndexed(transaction, attempt, sequence)
+    })
+  }
+}
+
+type Text = Pick<Chunk, 'content' | 'section'>
+
+function prepare(chunk: Text, vector: Vector | undefined): Prepared {
+  const text = indexedText(chunk)
+  return { terms: searchableText(text), vector: vector ?? embedDocument(text) }
+}
+
+type ChunkColumns = 'id' | 'source_id' | 'document' | keyof ReturnType<typeof columns>
+
+const insertChunk = prepareQuery((db: Kysely<AgentTables>, value: ValueOf<ChunkColumns>) =>
+  db
+    .insertInto('chunks')
+    .values({
+      id: value('id'),
+      source_id: value('source_id'),
+      document: value('document'),
+      content: value('content'),
+      page: value<number>('page'),
+      section: value('section'),
+      start_offset: value<number>('start_offset'),
+      end_offset: value<number>('end_offset'),
+    })
+    .returning('sequence'),
+)
 
 function columns({ content, page, section, start, end }: Chunk) {
   return { content, page, section, start_offset: start, end_offset: end }
