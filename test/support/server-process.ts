@@ -4,7 +4,6 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import manifest from '../../package.json' with { type: 'json' }
 import type { Answer, CallOptions } from './build-app.ts'
-import { compileCache } from './compile-cache.ts'
 import { storageEnvironment } from './postgres/environment.ts'
 
 const root = new URL('../../', import.meta.url).pathname
@@ -65,7 +64,7 @@ export async function startServerProcess({
   const begun = performance.now()
   const child = spawn(process.execPath, parameters, {
     cwd: root,
-    env: { ...compileCache, ...forTests, ...storage, ...environment },
+    env: { ...forTests, ...storage, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   signal?.addEventListener('abort', () => child.kill('SIGKILL'), { once: true })
