@@ -30,10 +30,12 @@ const sequenceLength = 4
 
 /** One bit a dimension; undefined for a text without words. */
 export function embedDocument(text: string): Uint8Array | undefined {
+  // Terms first: most stand more than once, and have many features.
+  const terms = new Map<string, number>()
+  for (const term of termsOf(text)) if (!isStopWord(term)) terms.set(term, (terms.get(term) ?? 0) + 1)
   const counts = new Map<string, number>()
-  for (const term of termsOf(text)) {
-    if (isStopWord(term)) continue
-    for (const feature of featuresOf(term)) counts.set(feature, (counts.get(feature) ?? 0) + 1)
+  for (const [term, times] of terms) {
+    for (const feature of featuresOf(term)) counts.set(feature, (counts.get(feature) ?? 0) + times)
   }
   for (const [feature, count] of counts) counts.set(feature, 1 + Math.log(count))
   return counts.size === 0 ? undefined : packed(valuesOf(counts))
@@ -58,9 +60,10 @@ export function embedQuery(
 function featuresOf(term: string): string[] {
   const marked = `^${term}$`
   if (marked.length <= sequenceLength) return [marked]
-  return Array.from({ length: marked.length - sequenceLength + 1 }, (_, start) =>
-    marked.slice(start, start + sequenceLength),
-  )
+  const features: string[] = []
+  for (let end = sequenceLength; end <= marked.length; end++)
+    features.push(marked.slice(end - sequenceLength, end))
+  return features
 }
 
 function valuesOf(weights: ReadonlyMap<string, number>): Float32Array {
@@ -85,8 +88,9 @@ function unevenness(hash: number): number {
 
 function packed(values: Float32Array): Uint8Array {
   const bits = new Uint8Array(values.length / 8)
-  for (let index = 0; index < values.length; index += 1)
+  for (let index = 0; index < values.length; index++) {
     if ((values[index] ?? 0) > 0) bits[index >> 3] = (bits[index >> 3] ?? 0) | (1 << (index & 7))
+  }
   return bits
 }
 
