@@ -66,11 +66,7 @@ export async function createReader(db: QueryExecutorProvider, state: IndexState,
 const [saturation, lengthShare, leastRarity] = [1.2, 0.75, 1e-6]
 
 /** @param places the sequences of the chunks, each as often as the chunk holds the term. */
-function valued(
-  places: readonly number[],
-  { totals }: IndexState,
-  lengthOf: LengthOf,
-): Postings {
+function valued(places: readonly number[], { totals }: IndexState, lengthOf: LengthOf): Postings {
   const sequences = new Uint32Array(places.length)
   const times = new Uint32Array(places.length)
   let count = 0

@@ -155,7 +155,8 @@ describe('filters', () => {
   test('a chunk that only its vector finds counts with its score, however many the text finds', async () => {
     const { addSource, replace, search } = await setSearchStage()
     await addSource('manual')
-    const filler = 'The wheels, doors, windows, mirrors, seats, lamps and belts of this car are described here. '
+    const filler =
+      'The wheels, doors, windows, mirrors, seats, lamps and belts of this car are described here. '
     const holding = (_: unknown, index: number) => `${filler.repeat(4)} Warranty of car${index}.`
     const others = Array.from({ length: 300 }, (_, index) => `Nothing of it stands on page${index}.`)
     await replace('manual', [...Array.from({ length: 120 }, holding), ...others, 'Unwarranty'])
