@@ -57,6 +57,14 @@ describe('readHtmlPage', () => {
     expect(await markdownOf(html)).toBe('Spring\n\nNeap')
   })
 
+  test('what follows columns whose end is left out is shown', async () => {
+    expect(await markdownOf('<colgroup><col><p>Spring</p><p>Neap</p>')).toBe('Spring\n\nNeap')
+  })
+
+  test('an element is no more than its name, whatever that is', async () => {
+    expect(await markdownOf('<p>Spring <constructor>tide</constructor></p>')).toBe('Spring tide')
+  })
+
   test('a list of links, which has no article, is kept whole', async () => {
     const items = Array.from(
       { length: 30 },

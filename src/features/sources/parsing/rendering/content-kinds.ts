@@ -11,9 +11,9 @@ export const blocks =
 export const lists = names('ul ol menu dir')
 export const tableSections = names('thead tbody tfoot')
 export const cells = names('td th')
-/** Elements that carry no text of the page. */
+/** Elements that carry no text of the page. A `colgroup` is none: its end may be left out, so that it holds what follows. */
 export const silent = names(
-  'script style noscript template svg iframe object canvas link meta annotation annotation-xml col colgroup',
+  'script style noscript template svg iframe object canvas link meta annotation annotation-xml',
 )
 
 /** What stands anywhere below an element. */
