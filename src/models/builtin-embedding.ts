@@ -88,7 +88,7 @@ function unevenness(hash: number): number {
 
 function packed(values: Float32Array): Uint8Array {
   const bits = new Uint8Array(values.length / 8)
-  for (let index = 0; index < values.length; index += 1)
+  for (let index = 0; index < values.length; index++)
     if ((values[index] ?? 0) > 0) bits[index >> 3] = (bits[index >> 3] ?? 0) | (1 << (index & 7))
   return bits
 }

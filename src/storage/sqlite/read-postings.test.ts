@@ -71,6 +71,17 @@ test.each([
   await check()
 })
 
+test('they are the same while chunks of several sources are indexed in turns', async () => {
+  const { write, check } = await stageWith(count)
+  await write(201, 250)
+  await write(301, 350)
+  await check()
+  await write(251, 300)
+  await check()
+  await write(1, 200)
+  await check()
+})
+
 test('short lists are read to count chunks, and long ones only when they are asked for', async () => {
   const { db, write } = await stageWith(count)
   await write(1, 100)

@@ -3,6 +3,7 @@ import type { QueryExecutorProvider } from 'kysely'
 import type { IndexState } from './index-state.ts'
 import { quoted } from './quoted.ts'
 import { runText } from './run-text.ts'
+import type { LengthOf } from './token-lengths.ts'
 import { tokenLengths } from './token-lengths.ts'
 import { tokensOf } from './tokens.ts'
 
@@ -16,7 +17,8 @@ export interface Postings {
 /** Reads the lists of some terms, all of which are to be named at once. */
 export async function createReader(db: QueryExecutorProvider, state: IndexState, terms: readonly string[]) {
   const tokens = new Map<string, string | undefined>()
-  const lengthOf = terms.length === 0 ? undefined : await tokenLengths(db, state)
+  let lengthOf = terms.length === 0 ? undefined : await tokenLengths(db, state)
+  let isAnew = false
   if (lengthOf !== undefined) {
     const found = await tokensOf(db, terms)
     terms.forEach((term, index) => {
@@ -26,6 +28,15 @@ export async function createReader(db: QueryExecutorProvider, state: IndexState,
       db,
       `create virtual table if not exists temp.chunk_places using fts5vocab('main', 'chunk_text', 'instance')`,
     )
+  }
+
+  /** A chunk that holds a term has a length: one without it was indexed since the lengths were read, after newer ones. */
+  async function lengthsFor(places: readonly number[]): Promise<LengthOf | undefined> {
+    if (!isAnew && places.some(sequence => lengthOf?.(sequence) === 0)) {
+      lengthOf = await tokenLengths(db, state, { anew: true })
+      isAnew = true
+    }
+    return lengthOf
   }
 
   async function readShort(term: string, most: number): Promise<Postings | undefined> {
@@ -38,7 +49,9 @@ export async function createReader(db: QueryExecutorProvider, state: IndexState,
       most,
     )
     const places = JSON.parse(row?.places ?? '[]') as number[]
-    return places.length < most ? valued(places, state, lengthOf) : undefined
+    if (places.length >= most) return undefined
+    const lengths = await lengthsFor(places)
+    return lengths && valued(places, state, lengths)
   }
 
   return {
@@ -53,11 +66,7 @@ export async function createReader(db: QueryExecutorProvider, state: IndexState,
 const [saturation, lengthShare, leastRarity] = [1.2, 0.75, 1e-6]
 
 /** @param places the sequences of the chunks, each as often as the chunk holds the term. */
-function valued(
-  places: readonly number[],
-  { totals }: IndexState,
-  lengthOf: (sequence: number) => number,
-): Postings {
+function valued(places: readonly number[], { totals }: IndexState, lengthOf: LengthOf): Postings {
   const sequences = new Uint32Array(places.length)
   const times = new Uint32Array(places.length)
   let count = 0

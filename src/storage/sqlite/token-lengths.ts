@@ -1,6 +1,6 @@
 /**
  * How many tokens each chunk has, which BM25 divides by. A thread keeps them for its next searches: no chunk gets another
- * text, so that only those of new chunks have to be read.
+ * text, so that as a rule only those of new chunks have to be read.
  */
 import type { QueryExecutorProvider } from 'kysely'
 import { LRUCache } from 'lru-cache'
@@ -30,14 +30,21 @@ const keptOf = new LRUCache<string, Lengths>({
 })
 const inUse = onceIdle(() => keptOf.clear())
 
-/** Tells the number of tokens of a chunk; undefined where that is better left to FTS5. */
+/** Tells the number of tokens of a chunk, 0 if it has none or is not known. */
+export type LengthOf = (sequence: number) => number
+
+/**
+ * Undefined where lengths are better left to FTS5.
+ * @param anew reads them all: sources are indexed in turns, so that a chunk may come after others of higher sequences
+ */
 export async function tokenLengths(
   db: QueryExecutorProvider,
   { file, newest, newestId }: IndexState,
-): Promise<((sequence: number) => number) | undefined> {
+  { anew = false } = {},
+): Promise<LengthOf | undefined> {
   if (newest === null || newestId === null) return undefined
   inUse()
-  const known = keptOf.get(file)
+  const known = anew ? undefined : keptOf.get(file)
   const isSame = known?.newest === newest && known.newestId === newestId
   const kept = isSame ? known : await read(db, { newest, newestId }, known)
   if (kept === undefined) return undefined

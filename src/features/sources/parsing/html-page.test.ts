@@ -57,6 +57,32 @@ describe('readHtmlPage', () => {
     expect(await markdownOf(html)).toBe('Spring\n\nNeap')
   })
 
+  test.each([
+    ['https://site.example/tide_(sea)', 'https://site.example/tide_(sea)'],
+    ['mailto:a@b.example?x=)[more](javascript:x', 'mailto:a@b.example?x=%29[more]%28javascript:x'],
+    ['https://site.example/)(', 'https://site.example/%29%28'],
+  ])('a link to %s has one target', async (href, target) => {
+    expect(await markdownOf(`<p><a href="${href}">Tide</a></p>`)).toBe(`[Tide](${target})`)
+  })
+
+  test('code does not end the block that it stands in', async () => {
+    const code = 'a\n   ```\n# b'
+    expect(await markdownOf(`<pre>${code}</pre>`)).toBe(`\`\`\`\`\n${code}\n\`\`\`\``)
+  })
+
+  test('attributes without end do not hold up the page', { timeout: 5_000 }, async () => {
+    const attributes = Array.from({ length: 60_000 }, (_, index) => `a${index}=1`).join(' ')
+    expect(await markdownOf(`<p ${attributes}>Spring</p>`)).toBe('Spring')
+  })
+
+  test('what follows columns whose end is left out is shown', async () => {
+    expect(await markdownOf('<colgroup><col><p>Spring</p><p>Neap</p>')).toBe('Spring\n\nNeap')
+  })
+
+  test('an element is no more than its name, whatever that is', async () => {
+    expect(await markdownOf('<p>Spring <constructor>tide</constructor></p>')).toBe('Spring tide')
+  })
+
   test('a list of links, which has no article, is kept whole', async () => {
     const items = Array.from(
       { length: 30 },

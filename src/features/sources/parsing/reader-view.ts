@@ -38,8 +38,12 @@ export function readerView(html: HtmlElement): HtmlElement | undefined {
   return article ? copyOf(article) : undefined
 }
 
+/** Attributes of an element that count: each that is set is compared with all before. */
+const mostAttributes = 100
+
 function fill(document: DomDocument, target: DomElement, source: HtmlElement): void {
-  for (const [name, value] of Object.entries(source.attributes)) target.setAttribute(name, value)
+  for (const [name, value] of Object.entries(source.attributes).slice(0, mostAttributes))
+    target.setAttribute(name, value)
   for (const child of source.children) {
     const node =
       typeof child === 'string' ? document.createTextNode(child) : document.createElement(child.name)

@@ -11,6 +11,8 @@ export interface VectorRanking {
   found: readonly Found[]
   /** How much it counts for beside the text, which counts for 1. */
   weight: number
+  /** What the text has not found was left out, since it can't come among the first. */
+  isOfText?: boolean
 }
 
 /** Taken from each ranking, or as many as there are results wanted: what stands further down has little weight. */

@@ -1,8 +1,8 @@
 /**
- * Which chunks of a document search may show: of an uploaded file, which is one, or of a page of a website. Each processing writes a generation of new chunks beside the old ones, as a
- * draft: all of them are stored first, then they go into the indexes. A single update of the range below then shows the
- * new and hides the old, which are removed afterwards. So search never sees half a source, whatever dies when, no
- * transaction is long, and an attempt that died is continued by the next one.
+ * Which chunks of a document search may show: of an uploaded file, which is one, or of a page of a website. Each processing
+ * writes a generation of new chunks beside the old ones, as a draft: all of them are stored first, then they go into the
+ * indexes. A single update of the range below then shows the new and hides the old, which are removed afterwards. So search
+ * never sees half a source, whatever dies when, no transaction is long, and an attempt that died is continued by the next one.
  *
  * Each run names itself here when it begins, and each write of it asks for that name in the statement or transaction in
  * which it is made: one that lives on after its lease was lost can't mix its chunks with those of the run after it. The

@@ -34,15 +34,19 @@ export interface MixedQuery {
   embedded?: EmbeddedQuery | undefined
 }
 
-/**
- * Reads both rankings from the indexes.
- * @param candidates how many are read of each, of which the `limit` of the query come to the first ranks of both
- */
+interface RankingOptions {
+  /** How many are read of each ranking, of which the `limit` of the query come to the first ranks of both. */
+  candidates?: number
+  /** Whether all vectors are compared, also those that can't come among the first by their rank. */
+  allVectors?: boolean
+}
+
+/** Reads both rankings from the indexes. */
 export async function rankings(
   transaction: Transaction<AgentTables>,
   engine: SearchEngine,
   query: ChunkQuery,
-  candidates = leastCandidates,
+  { candidates = leastCandidates, allVectors = false }: RankingOptions = {},
 ): Promise<Rankings> {
   const within = await shownChunks(transaction, query.sourceId)
   const limit = Math.max(candidates, query.limit)
@@ -65,7 +69,7 @@ export async function rankings(
     const weight = builtinWeight(knowledge)
     const byLetters = embedQuery(terms, knowledge.rarity)
     // As a rule the text has found enough, and few of that are to be compared.
-    const isEnough = query.mixed === undefined && text.length >= limit
+    const isEnough = query.mixed === undefined && !allVectors && text.length >= limit
     const reach = isEnough ? withinReach(weight, query.limit) : undefined
     const wanted =
       reach === undefined
@@ -75,7 +79,7 @@ export async function rankings(
       byLetters &&
       (await engine.nearestByVector(transaction, builtinSpace, { ...byLetters, ...wanted, limit }))
     const found = near?.filter(({ similarity }) => similarity > noiseLevel) ?? []
-    return { found, weight }
+    return { found, weight, isOfText: reach !== undefined }
   }
 
   if (query.mixed === undefined) return { text, vectors: [await nearest(query.embedded, within)] }

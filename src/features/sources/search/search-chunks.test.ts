@@ -152,6 +152,21 @@ describe('filters', () => {
     expect(await search('plates', { limit: 1000 })).toHaveLength(150)
   })
 
+  test('a chunk that only its vector finds counts with its score, however many the text finds', async () => {
+    const { addSource, replace, search } = await setSearchStage()
+    await addSource('manual')
+    const filler =
+      'The wheels, doors, windows, mirrors, seats, lamps and belts of this car are described here. '
+    const holding = (_: unknown, index: number) => `${filler.repeat(4)} Warranty of car${index}.`
+    const others = Array.from({ length: 300 }, (_, index) => `Nothing of it stands on page${index}.`)
+    await replace('manual', [...Array.from({ length: 120 }, holding), ...others, 'Unwarranty'])
+    const [{ score: best } = { score: 1 }] = await search('warranty')
+    const minScore = best + 0.1
+    const found = await search('warranty', { minScore })
+    expect(found).toHaveLength(10)
+    expect(found[0]?.score).toBeGreaterThanOrEqual(minScore)
+  })
+
   test('results below the least score are left out', async () => {
     const { search } = shared
     const all = await search('refund for an order')

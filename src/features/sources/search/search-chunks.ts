@@ -32,11 +32,17 @@ export async function searchChunks(
       }
       const asked = { ...query, limit: limit + spare }
       const candidates = Math.max(leastCandidates, asked.limit)
-      const ranked = await rankings(transaction, engine, asked, candidates)
-      const results = await resultsOf(ranked)
+      let ranked = await rankings(transaction, engine, asked, { candidates })
+      let results = await resultsOf(ranked)
+      // What can't come among the first by its rank may still score enough.
+      if (results.length < limit && minScore > 0 && ranked.vectors.some(({ isOfText }) => isOfText)) {
+        ranked = await rankings(transaction, engine, asked, { candidates, allVectors: true })
+        results = await resultsOf(ranked)
+      }
       if (results.length >= limit || !isCut(ranked, candidates, minScore)) return results
       const wider = Math.min(candidates * widening, mostCandidates)
-      return await resultsOf(await rankings(transaction, engine, { ...query, limit: wider }, wider))
+      const options = { candidates: wider, allVectors: minScore > 0 }
+      return await resultsOf(await rankings(transaction, engine, { ...query, limit: wider }, options))
     })
 }
 

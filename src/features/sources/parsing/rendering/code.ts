@@ -13,7 +13,8 @@ export function codeSpan(code: string): string {
 export function codeBlock(pre: HtmlElement, language: string): string | undefined {
   const code = preformatted(pre).replace(/\r\n?/g, '\n').replace(/^\n/, '').trimEnd()
   if (code === '') return undefined
-  const fence = '`'.repeat(Math.max(3, longestRun(code, /^`{3,}/gm) + 1))
+  // Up to three spaces may stand before what ends the block.
+  const fence = '`'.repeat(Math.max(3, longestRun(code, /(?<=^ {0,3})`{3,}/gm) + 1))
   return `${fence}${language}\n${code}\n${fence}`
 }
 

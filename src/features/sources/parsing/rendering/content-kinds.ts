@@ -11,9 +11,9 @@ export const blocks =
 export const lists = names('ul ol menu dir')
 export const tableSections = names('thead tbody tfoot')
 export const cells = names('td th')
-/** Elements that carry no text of the page. */
+/** Elements that carry no text of the page. A `colgroup` is none: its end may be left out, so that it holds what follows. */
 export const silent = names(
-  'script style noscript template svg iframe object canvas link meta annotation annotation-xml col colgroup',
+  'script style noscript template svg iframe object canvas link meta annotation annotation-xml',
 )
 
 /** What stands anywhere below an element. */
@@ -51,8 +51,20 @@ export function createHoldings(): Holdings {
   return holdings
 }
 
-/** Where a link leads that can be followed from elsewhere. */
+/** Where a link leads that can be followed from elsewhere, as it may stand between the brackets of a link. */
 export function linkTarget({ name, attributes }: HtmlElement): string | undefined {
   const href = name === 'a' ? attributes.href?.trim() : undefined
-  return href !== undefined && /^(?:https?|mailto):/i.test(href) ? href.replace(/\s+/g, '%20') : undefined
+  if (href === undefined || !/^(?:https?|mailto):/i.test(href)) return undefined
+  const target = href.replace(/\s+/g, '%20')
+  return isBalanced(target) ? target : target.replaceAll('(', '%28').replaceAll(')', '%29')
+}
+
+/** Markdown takes a bracket that closes none of the target's own for the end of the link. */
+function isBalanced(target: string): boolean {
+  let open = 0
+  for (const [bracket] of target.matchAll(/[()]/g)) {
+    open += bracket === '(' ? 1 : -1
+    if (open < 0) return false
+  }
+  return open === 0
 }

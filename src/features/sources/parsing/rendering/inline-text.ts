@@ -15,15 +15,15 @@ export interface InlineOptions {
   isItem?: boolean
 }
 
-const emphasis: Record<string, string> = {
-  b: '**',
-  strong: '**',
-  i: '_',
-  em: '_',
-  s: '~~',
-  del: '~~',
-  strike: '~~',
-}
+const emphasis = new Map([
+  ['b', '**'],
+  ['strong', '**'],
+  ['i', '_'],
+  ['em', '_'],
+  ['s', '~~'],
+  ['del', '~~'],
+  ['strike', '~~'],
+])
 
 /** White space is as a browser shows it; blocks, if there are any, stand in the same line. */
 export function inlineText(nodes: readonly HtmlNode[], options: InlineOptions): string {
@@ -32,21 +32,21 @@ export function inlineText(nodes: readonly HtmlNode[], options: InlineOptions): 
   const open = new Set<string>()
   let depthInLink = 0
 
-  const special: Record<string, (element: HtmlElement) => void> = {
-    br: () => (depthInLink > 0 ? writer.space() : writer.lineBreak()),
-    img: ({ attributes }) => writer.text(attributes.alt ?? ''),
-    input: addCheckbox,
-    a: link => addLink(link, () => link.children.forEach(add)),
-    ...(markup && { code: addCode }),
-  }
+  const special = new Map<string, (element: HtmlElement) => void>([
+    ['br', () => (depthInLink > 0 ? writer.space() : writer.lineBreak())],
+    ['img', ({ attributes }) => writer.text(attributes.alt ?? '')],
+    ['input', addCheckbox],
+    ['a', link => addLink(link, () => link.children.forEach(add))],
+    ['code', markup ? addCode : addOther],
+  ])
 
   function add(node: HtmlNode): void {
     if (typeof node === 'string') writer.text(node)
-    else if (!silent.has(node.name)) (special[node.name] ?? addOther)(node)
+    else if (!silent.has(node.name)) (special.get(node.name) ?? addOther)(node)
   }
 
   function addOther({ name, children }: HtmlElement): void {
-    const mark = markup ? emphasis[name] : undefined
+    const mark = markup ? emphasis.get(name) : undefined
     const isBlock = blocks.has(name)
     if (isBlock) writer.space()
     if (mark === undefined || open.has(mark)) children.forEach(add)
