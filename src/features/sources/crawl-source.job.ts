@@ -84,16 +84,16 @@ export function createCrawlSourceJob(needs: Needs): JobHandler<AgentHandle> {
     const { db } = agent
     const { outbound, gates } = needs
     const threads = needs.threads(agent.agentId)
-    const { traffic } = spending
     const model = await needs.embeddingOf(agent.agentId)
     const place = { databasePath: agent.path, sourceId, attempt }
     const { url: startUrl, maxPages, maxDepth, useSitemap } = config
     const patterns = { include: config.includePatterns, exclude: config.excludePatterns }
     return await runCrawl(
       {
-        ...{ db, sourceId, startUrl, patterns, rules, outbound, threads, gates, traffic },
-        ...{ attempt, maxPages, maxDepth, signal },
+        ...{ db, sourceId, startUrl, patterns, rules, outbound, threads, gates },
+        ...{ attempt, maxPages, maxDepth, signal, traffic: spending.traffic },
         embedding: embeddingName(model),
+        cutsPages: model.provider === 'builtin' && config.lastCrawledAt === undefined,
         indexPage: createPageIndexer({ place, db, jobId, model, signal, threads, index: needs.index }),
         sitemapPages: async () =>
           useSitemap

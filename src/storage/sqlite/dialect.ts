@@ -13,6 +13,7 @@ import type {
 } from 'kysely'
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
 import { LRUCache } from 'lru-cache'
+import { quoted } from './quoted.ts'
 import { tryUntilFree } from './retry.ts'
 
 export interface SqliteDialectOptions {
@@ -114,10 +115,6 @@ export function closeOnce(database: DatabaseSync): void {
 /** A writer takes the write lock at once: one that upgrades later can fail in the middle and never succeed by waiting. */
 function beginStatement({ accessMode }: TransactionSettings): string {
   return accessMode === 'read only' ? 'begin' : 'begin immediate'
-}
-
-function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
 }
 
 interface Prepared {

@@ -11,6 +11,7 @@ import type { Found, TextQuery } from '../search-engine.ts'
 import { bestOf } from './best-postings.ts'
 import { postingsOf } from './postings.ts'
 import { quoted } from './quoted.ts'
+import { runText } from './run-text.ts'
 import { memberOf, readSelection } from './selection.ts'
 import { stateNamed } from './term-counts.ts'
 import { tokenizer } from './tokens.ts'
@@ -27,7 +28,7 @@ export async function writeFullText(
   sequence: number,
   text: string,
 ): Promise<void> {
-  await sql`insert into chunk_text (rowid, terms) values (${sequence}, ${text})`.execute(db)
+  await runText(db, 'insert into chunk_text (rowid, terms) values (?, ?)', sequence, text)
 }
 
 export async function removeFullText(db: QueryExecutorProvider, sequence: number): Promise<void> {

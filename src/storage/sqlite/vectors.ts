@@ -8,7 +8,11 @@ import type { Vector, VectorSpace } from '../search-engine.ts'
 import { sketchBytes } from '../sketch-bits.ts'
 import { checkDimensions, hasDirection, vectorTableName, vectorTablePrefix } from '../vector-space.ts'
 import { blockBytes, noBlock, sketchesPerBlock } from './kept-sketches.ts'
+import { quoted } from './quoted.ts'
+import { runText } from './run-text.ts'
 import { sketchOf } from './sketches.ts'
+
+const suffix = '_sketches'
 
 type TableOptions = Pick<VectorSpace, 'dimensions' | 'form'> & { name: string }
 
@@ -52,7 +56,7 @@ export async function writeTo(
   vector: Vector,
 ): Promise<void> {
   const bytes = new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength)
-  await sql`insert into ${sql.table(name)} (sequence, embedding) values (${sequence}, ${bytes})`.execute(db)
+  await runText(db, `insert into ${quoted(name)} (sequence, embedding) values (?, ?)`, sequence, bytes)
   await replaceSketch(db, name, sequence, sketchOf({ form }, vector))
 }
 
@@ -63,15 +67,23 @@ async function replaceSketch(
   sequence: number,
   sketch: Uint8Array,
 ): Promise<void> {
-  const sketches = sketchesOf(table)
+  const sketches = quoted(`${table}${suffix}`)
   const block = Math.floor(sequence / sketchesPerBlock)
   const before = (sequence - block * sketchesPerBlock) * sketchBytes
+  const rest = blockBytes - before - sketchBytes
   // What `||` joins is text, so that it must be told that this is none.
-  await sql`insert into ${sketches} values (${block}, (select max(changed) + 1 from ${sketches}), cast(
-      zeroblob(${before}) || ${sketch} || zeroblob(${blockBytes - before - sketchBytes}) as blob))
-    on conflict (block) do update set changed = excluded.changed, sketches =
-      iif(length(sketches) = 0, excluded.sketches, cast(substr(sketches, 1, ${before}) || ${sketch} ||
-        substr(sketches, ${before + sketchBytes + 1}) as blob))`.execute(db)
+  await runText(
+    db,
+    `insert into ${sketches} values (?1, (select max(changed) + 1 from ${sketches}), cast(
+        zeroblob(?2) || ?3 || zeroblob(?4) as blob))
+      on conflict (block) do update set changed = excluded.changed, sketches =
+        iif(length(sketches) = 0, excluded.sketches, cast(substr(sketches, 1, ?2) || ?3 ||
+          substr(sketches, ?2 + ${sketchBytes + 1}) as blob))`,
+    block,
+    before,
+    sketch,
+    rest,
+  )
 }
 
 export async function removeVectors(
@@ -103,5 +115,5 @@ export async function vectorTables(db: QueryExecutorProvider): Promise<string[]>
 
 /** The table of the sketches of the vectors in that one. */
 export function sketchesOf(table: string): RawBuilder<unknown> {
-  return sql.table(`${table}_sketches`)
+  return sql.table(`${table}${suffix}`)
 }

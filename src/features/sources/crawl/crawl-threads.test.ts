@@ -10,6 +10,7 @@ const page = {
   contentType: '',
   url: 'http://x/',
   patterns: { include: [], exclude: [] },
+  isCut: false,
 }
 
 const threadsThat = (error: unknown) => {

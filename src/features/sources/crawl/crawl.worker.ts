@@ -1,6 +1,7 @@
 /** What runs in a thread of the worker pool, since strangers wrote it; the other side is `crawl-threads.ts`. */
 import { createHash } from 'node:crypto'
 import { randomIds } from '#platform/ids.ts'
+import type { Chunk } from '../chunking/chunk-document.ts'
 import { chunkDocument } from '../chunking/chunk-document.ts'
 import { defaultChunking } from '../chunking/chunking-options.ts'
 import { parseHtml } from '../parsing/html-tree.ts'
@@ -9,6 +10,8 @@ import { documentOf } from '../parsing/parsed-document.ts'
 import { withAgentDatabase } from '../search/agent-database.ts'
 import type { SourceTask } from '../search/index.worker.ts'
 import { createIndexWriter } from '../search/index-writer.ts'
+import type { PreparedChunk } from '../search/prepared-chunk.ts'
+import { prepare } from '../search/prepared-chunk.ts'
 import { chunksPerTask } from '../search/search-index.ts'
 import { crawlLimits } from './crawl-limits.ts'
 import { outlineOf } from './page-outline.ts'
@@ -25,6 +28,8 @@ export interface RawPage {
   /** Where it was read. */
   url: string
   patterns: UrlPatterns
+  /** Whether its chunks are wanted, too. */
+  isCut: boolean
 }
 
 /** A page as a source keeps it. */
@@ -34,6 +39,8 @@ export interface PageText {
   text: string
   /** SHA-256 of title and text, in hex. */
   hash: string
+  /** Its chunks, where they were made along with it. */
+  chunks: readonly PreparedChunk[] | undefined
 }
 
 export interface ReadPage extends PageText {
@@ -44,7 +51,8 @@ export interface ReadPage extends PageText {
   noFollow: boolean
 }
 
-export async function readPage({ body, contentType, url, patterns }: RawPage): Promise<ReadPage | undefined> {
+export async function readPage(raw: RawPage): Promise<ReadPage | undefined> {
+  const { body, contentType, url, patterns } = raw
   const html = pageText(body, contentType)
   if (html === undefined) return undefined
   const document = parseHtml(html)
@@ -57,11 +65,23 @@ export async function readPage({ body, contentType, url, patterns }: RawPage): P
   return {
     title,
     text,
+    chunks: raw.isCut && !directives.noIndex ? preparedChunks({ title, text }) : undefined,
     hash: createHash('sha256').update(`${title}\n${text}`).digest('hex'),
     links,
     canonical: canonical !== undefined && isWanted(canonical) ? canonical : undefined,
     ...directives,
   }
+}
+
+/** Undefined if there are so many that they are better made part by part. */
+function preparedChunks(page: Pick<PageText, 'title' | 'text'>): PreparedChunk[] | undefined {
+  const chunks = chunksOf(page)
+  if (chunks.length > chunksPerTask) return undefined
+  return chunks.map(chunk => ({ ...chunk, ...prepare(chunk) }))
+}
+
+function chunksOf(page: Pick<PageText, 'title' | 'text'>): Chunk[] {
+  return chunkDocument(documentOf(pagePieces(page)), defaultChunking)
 }
 
 export async function decideByRobots(argument: {
@@ -123,7 +143,7 @@ export type DraftedPage = { kind: 'drafted' } | { kind: 'shown'; chunks: number 
 /** Stores the page's chunks as a draft of its document. */
 export async function draftPage({ page, draft, isBuiltin, isNew, ...task }: DraftPage): Promise<DraftedPage> {
   const { databasePath, sourceId, document, attempt } = task
-  const chunks = chunkDocument(documentOf(pagePieces(page)), defaultChunking)
+  const chunks = page.chunks ?? chunksOf(page)
   const isQuick = isBuiltin && chunks.length <= chunksPerTask
   return await withAgentDatabase(databasePath, { readOnly: false }, async db => {
     const writer = createIndexWriter({ db, ids: randomIds, attempt, document })

@@ -103,9 +103,11 @@ async function settledPage(site: Settling, entry: QueuedUrl, visit: VisitedPage)
   const stored = await findPage(db, sourceId, { document })
   const state = stored?.content_hash === read.hash ? 'unchanged' : 'changed'
   const isIndexed = state === 'unchanged' && stored?.embedding === embedding
-  const { title, text, hash } = read
+  const { title, text, hash, chunks: cut } = read
   const isNew = stored === undefined
-  const chunks = isIndexed ? stored.chunks : await site.indexPage(document, { title, text, hash }, isNew)
+  const chunks = isIndexed
+    ? stored.chunks
+    : await site.indexPage(document, { title, text, hash, chunks: cut }, isNew)
   if (chunks === undefined)
     return await keptOrFailed(site, entry, { url, reason: 'It takes too much time or memory to read.' })
   const page: StoredPage = {

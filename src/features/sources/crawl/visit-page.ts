@@ -24,6 +24,11 @@ export interface Site {
   rules: SiteRules
   /** Names the embedding in use: pages with chunks of another one have to be read whatever their server says. */
   embedding: string
+  /**
+   * Whether pages are cut and get built-in vectors when they are read, beside the one that is being written: where most of
+   * them are new.
+   */
+  cutsPages: boolean
   outbound: Outbound
   threads: CrawlThreads
   gates: HostGates
@@ -78,7 +83,8 @@ export async function visitPage(site: Site, entry: QueuedUrl, signal: AbortSigna
   }
   const { body, contentType, url } = fetched
   site.traffic.bytes += body.length
-  const read = await threads.readPage({ body, contentType, url, patterns: site.patterns }, signal)
+  const { patterns, cutsPages: isCut } = site
+  const read = await threads.readPage({ body, contentType, url, patterns, isCut }, signal)
   if (read === undefined)
     return { kind: 'failed', url, reason: 'It is no text, or takes too much time or memory to read.' }
   const directives = strictest([read, headerDirectives(fetched.robotsTag)])

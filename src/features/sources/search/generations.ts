@@ -167,7 +167,7 @@ export async function nextUnindexed(db: Database, place: DocumentPlace, limit: n
   return rows.map(row => ({ ...row, sequence: Number(row.sequence) }))
 }
 
-/** To be called in the transaction that puts a chunk into the indexes. */
+/** To be called in the transaction that puts chunks into the indexes, with the last one's sequence. */
 export async function markIndexed(db: Database, attempt: Attempt, sequence: number): Promise<void> {
   await change(db, attempt, { indexed_sequence: sequence })
 }

@@ -1,6 +1,4 @@
 import type { Kysely, Transaction } from 'kysely'
-import { embedDocument } from '#models/builtin-embedding.ts'
-import { searchableText } from '#models/text-analysis.ts'
 import type { Ids } from '#platform/ids.ts'
 import { inTransaction } from '#platform/transaction.ts'
 import type { ValueOf } from '#storage/prepared-query.ts'
@@ -23,7 +21,8 @@ import {
   showNewest,
   unsettle,
 } from './generations.ts'
-import { indexedText } from './indexed-text.ts'
+import type { PreparedChunk } from './prepared-chunk.ts'
+import { prepare } from './prepared-chunk.ts'
 import { builtinName } from './provider-space.ts'
 import { inShortTransactions } from './short-transactions.ts'
 
@@ -40,7 +39,7 @@ export interface IndexWriter {
    */
   index(sourceId: string, limit: number, embedded?: Embedded): Promise<number>
   /** Stores chunks and puts them into the indexes at once. */
-  add(sourceId: string, chunks: readonly Chunk[], embedded?: Embedded): Promise<void>
+  add(sourceId: string, chunks: readonly (Chunk | PreparedChunk)[], embedded?: Embedded): Promise<void>
   /**
    * Shows the draft instead of what was there before, and tells how many chunks that is. `embedding` names the one that
    * its chunks were embedded by, which is the built-in one unless given.
@@ -54,12 +53,6 @@ export interface IndexWriter {
 export interface Embedded {
   space: VectorSpace
   vectors: readonly Vector[]
-}
-
-interface Prepared {
-  terms: string
-  /** Undefined for a chunk without words, which only its terms could find. */
-  vector: Vector | undefined
 }
 
 /** Chunks taken apart and embedded at a time, before the database is locked to write them. */
@@ -115,10 +108,11 @@ export function createIndexWriter(needs: Needs): IndexWriter {
     })
   }
 
-  const targetOf = (sourceId: string) => ({
+  const targetOf = (sourceId: string, embedded: Embedded | undefined) => ({
     database: needs.db,
     place: placeOf(sourceId),
     attempt: attemptAt(sourceId),
+    embedded,
   })
 
   return {
@@ -130,12 +124,12 @@ export function createIndexWriter(needs: Needs): IndexWriter {
     complete: (sourceId, draft) => completeDraft(db, attemptAt(sourceId), draft),
     async index(sourceId, limit, embedded) {
       const stored = await nextUnindexed(db, attemptAt(sourceId), limit)
-      await indexEach(targetOf(sourceId), stored, embedded, async (_, { sequence }) => sequence)
+      await indexEach(targetOf(sourceId, embedded), stored, async (_, { sequence }) => sequence)
       return stored.length
     },
     // Not by way of `store`: as others have their turn after each transaction, a small document is to need but one.
     add: (sourceId, chunks, embedded) =>
-      indexEach(targetOf(sourceId), chunks, embedded, async (transaction, chunk) => {
+      indexEach(targetOf(sourceId, embedded), chunks, async (transaction, chunk) => {
         const [added] = await insertChunk(transaction, rowOf(sourceId, chunk))
         return Number(added?.sequence)
       }),
@@ -160,36 +154,35 @@ export function createIndexWriter(needs: Needs): IndexWriter {
 /** A document whose chunks are put into the indexes. */
 interface Target {
   database: SearchDatabase
-  place: Parameters<typeof inShortTransactions<AgentTables, unknown>>[0]
+  place: Omit<Parameters<typeof inShortTransactions<AgentTables, never>>[0], 'end'>
   attempt: Attempt
+  embedded: Embedded | undefined
 }
 
 /** Makes chunks findable, each of which `sequenceOf` finds or stores in the transaction in which that is done. */
-async function indexEach<Item extends Text>(
-  { database: { db, engine }, place, attempt }: Target,
+async function indexEach<Item extends Parameters<typeof prepare>[0]>(
+  { database: { db, engine }, place, attempt, embedded }: Target,
   items: readonly Item[],
-  embedded: Embedded | undefined,
   sequenceOf: (transaction: Transaction<AgentTables>, item: Item) => Promise<number>,
 ): Promise<void> {
   const space = embedded?.space ?? builtinSpace
   await engine.createVectors(db, space)
+  const end = (transaction: Transaction<AgentTables>, last: { sequence: number }) =>
+    markIndexed(transaction, attempt, last.sequence)
   const vectors = embedded && batches(embedded.vectors)
   for (const [number, batch] of batches(items).entries()) {
-    const prepared = batch.map((item, at) => ({ item, ...prepare(item, vectors?.[number]?.[at]) }))
-    await inShortTransactions(place, prepared, async (transaction, { item, terms, vector }) => {
-      const sequence = await sequenceOf(transaction, item)
-      await engine.writeFullText(transaction, sequence, terms)
-      if (vector !== undefined) await engine.writeVector(transaction, space, sequence, vector)
-      await markIndexed(transaction, attempt, sequence)
-    })
+    const chunks = batch.map((item, at) => ({ item, ...prepare(item, vectors?.[number]?.[at]), sequence: 0 }))
+    await inShortTransactions<AgentTables, (typeof chunks)[number]>(
+      { ...place, end },
+      chunks,
+      async (transaction, chunk) => {
+        const { item, terms, vector } = chunk
+        chunk.sequence = await sequenceOf(transaction, item)
+        await engine.writeFullText(transaction, chunk.sequence, terms)
+        if (vector !== undefined) await engine.writeVector(transaction, space, chunk.sequence, vector)
+      },
+    )
   }
-}
-
-type Text = Pick<Chunk, 'content' | 'section'>
-
-function prepare(chunk: Text, vector: Vector | undefined): Prepared {
-  const text = indexedText(chunk)
-  return { terms: searchableText(text), vector: vector ?? embedDocument(text) }
 }
 
 type ChunkColumns = 'id' | 'source_id' | 'document' | keyof ReturnType<typeof columns>

@@ -15,12 +15,14 @@ interface Turns {
 const takingTurns: Turns = { own: 10, others: 6 }
 const amongWriters: Turns = { own: 100, others: 0 }
 
-interface Database<Tables> {
+interface Database<Tables, Item> {
   db: Kysely<Tables>
   /** Of the database's engine. */
   singleWriter: boolean
   /** What each of the transactions begins with. */
   begin?(transaction: Transaction<Tables>): Promise<void>
+  /** What each of them ends with, by the last item for which work was done in it. */
+  end?(transaction: Transaction<Tables>, last: Item): Promise<void>
 }
 
 /**
@@ -34,7 +36,7 @@ let nextTurn = 0
  * them, they get as long a turn after each; what an error or a crash interrupts is done up to the last commit.
  */
 export async function inShortTransactions<Tables, Item>(
-  { db, singleWriter, begin }: Database<Tables>,
+  { db, singleWriter, begin, end }: Database<Tables, Item>,
   items: readonly Item[],
   work: (transaction: Transaction<Tables>, item: Item) => Promise<void>,
 ): Promise<void> {
@@ -47,11 +49,14 @@ export async function inShortTransactions<Tables, Item>(
       const begun = performance.now()
       await begin?.(transaction)
       let next = done
+      let last: Item | undefined
       for (const item of items.slice(done)) {
         if (performance.now() - begun >= turns.own) break
         await work(transaction, item)
+        last = item
         next += 1
       }
+      if (last !== undefined) await end?.(transaction, last)
       return { next, taken: performance.now() - begun }
     })
     done = turn.next
