@@ -71,3 +71,14 @@ export async function startSite(answer: AnswerSite): Promise<Site> {
 export function sitePages(pages: Record<string, SiteAnswer | string>): AnswerSite {
   return ({ path }) => pages[path]
 }
+
+/** An answer of HTML that goes on for as long as somebody reads it; written here, so that the site need not. */
+export function answerWithoutEnd(response: ServerResponse): null {
+  response.writeHead(200, { 'content-type': 'text/html' })
+  const more = () => {
+    while (!response.destroyed && response.write('x'.repeat(65_536)));
+  }
+  response.on('drain', more)
+  more()
+  return null
+}

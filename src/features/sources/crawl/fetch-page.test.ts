@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { expect, onTestFinished, test } from 'vitest'
 import { createOutbound } from '#platform/outbound/outbound.ts'
 import type { AnswerSite } from '#test/support/site-server.ts'
-import { startSite } from '#test/support/site-server.ts'
+import { answerWithoutEnd, startSite } from '#test/support/site-server.ts'
 import type { Fetched } from './fetch-page.ts'
 import { fetchPage } from './fetch-page.ts'
 import { createHostGates } from './host-gates.ts'
@@ -52,7 +52,7 @@ test.each<[string, AnswerSite]>([
 
 test.each<[string, AnswerSite]>([
   ['tells a size without end', () => ({ headers: { ...html, 'content-length': '10000000000' } })],
-  ['is without end', (_, response) => endless(response)],
+  ['is without end', (_, response) => answerWithoutEnd(response)],
   [
     'unfolds to far more than it seems',
     () => ({
@@ -66,16 +66,6 @@ test.each<[string, AnswerSite]>([
     reason: 'It is larger than 5 MiB.',
   })
 })
-
-function endless(response: Parameters<AnswerSite>[1]): null {
-  response.writeHead(200, html)
-  const more = () => {
-    while (!response.destroyed && response.write('x'.repeat(65_536)));
-  }
-  response.on('drain', more)
-  more()
-  return null
-}
 
 test.each([
   ['application/pdf', {}, 'It is no web page: its type is application/pdf.'],

@@ -9,7 +9,7 @@ import { testApp } from '#test/support/build-app.ts'
 import { crawl, forCrawls, pathsOf, startCrawl } from '#test/support/crawl.ts'
 import { search } from '#test/support/crawl-stage.ts'
 import type { AnswerSite, SiteAnswer } from '#test/support/site-server.ts'
-import { page, startSite } from '#test/support/site-server.ts'
+import { answerWithoutEnd, page, startSite } from '#test/support/site-server.ts'
 
 const fixtures = process.env.REAL_FIXTURES ?? ''
 
@@ -75,15 +75,7 @@ const played: Record<string, (response: ServerResponse) => SiteAnswer | string |
     response.on('close', () => clearInterval(timer))
     return null
   },
-  '/r/huge'(response) {
-    response.writeHead(200, html)
-    const more = () => {
-      while (!response.destroyed && response.write('x'.repeat(65_536)));
-    }
-    response.on('drain', more)
-    more()
-    return null
-  },
+  '/r/huge': answerWithoutEnd,
   '/r/gzip-bomb': () => ({ headers: { ...html, 'content-encoding': 'gzip' }, body: bomb() }),
   '/r/charset': () => ({
     headers: { 'content-type': 'text/html; charset=gb18030' },
