@@ -11,6 +11,6 @@ export function backoff(failures: number, random: () => number): number {
   return Math.round(first * growth ** (failures - 1) * factor)
 }
 
-/** Milliseconds to wait after the second interruption in a row, the third, and so on; `longestPause` after all others. */
+/** Milliseconds to wait after the second interruption of a job, the third, and so on; `longestPause` after all others. */
 export const pausesAfterInterruptions = [1_000, 2_000, 4_000, 8_000, 16_000] as const
 export const longestPause = 30_000

@@ -90,8 +90,8 @@ export async function leaseDue(db: OutboxDatabase, lease: Lease): Promise<Outbox
 }
 
 /**
- * When an entry that is leased now would run again if this run ended with its process. Once that has happened twice in a
- * row, later each time: the next process gets other things done before it runs what may have ended the last one, and a
+ * When an entry that is leased now would run again if this run ended with its process: once that has happened twice, later
+ * each time. The next process gets other things done before it runs what may have ended the last one, and a
  * service that is killed again and again for another reason does not use up the interruptions that a job may have.
  */
 function unlessItEnds(old: ExpressionBuilder<OutboxTables, 'outbox'>, now: number) {
