@@ -105,7 +105,7 @@ export async function openFoundation(configuration: Configuration, { clock, ids,
 
 /** What works beside the main thread: threads for documents and searches, and where JavaScript and SQL of others run. */
 function createWorkers(log: Surroundings['log'], outbound: Outbound, sqlRunner: SqlRunner) {
-  const documentWorkers = createWorkerPool({ log })
+  const documentWorkers = createWorkerPool({ log, isBackground: true })
   const searchWorkers = createWorkerPool({ log, idleTimeoutMs: searchThreadIdleMs })
   const embeddingWorkers = createWorkerPool({ log, maxThreads: 1, ...forModels })
   const sandbox = createSandbox({ log, fetch: outbound.fetch })

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { getPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
@@ -12,9 +12,13 @@ import type { WorkerPool, WorkerTask } from './worker-pool.ts'
 import { createWorkerPool, WorkerCrashed, WorkerTimeout } from './worker-pool.ts'
 
 const tasks = `
+import { readlinkSync } from 'node:fs'
+import { getPriority } from 'node:os'
+import { basename } from 'node:path'
 import { resourceLimits, threadId } from 'node:worker_threads'
 export const double = number => number * 2
 export const thread = () => threadId
+export const niceness = () => getPriority(Number(basename(readlinkSync('/proc/thread-self'))))
 export const limits = () => resourceLimits
 export const fail = message => { throw new TypeError(message) }
 export const hang = () => { for (;;) {} }
@@ -64,6 +68,17 @@ test('a task runs in another thread and answers', async () => {
   expect(await run<number>(task('double', 21))).toBe(42)
   expect(await run<number>(task('thread'))).toBeGreaterThan(0)
 })
+
+test.runIf(process.platform === 'linux')(
+  'threads of the background leave the processor to the event loop, others share it',
+  async () => {
+    const own = getPriority()
+    expect(await open({ isBackground: true }).run<number>(task('niceness'))).toBe(Math.min(own + 10, 19))
+    expect(getPriority()).toBe(own)
+    await pool?.close()
+    expect(await open().run<number>(task('niceness'))).toBe(own)
+  },
+)
 
 test('an error thrown by the function reaches the caller as it is', async () => {
   const failed = open().run(task('fail', 'no such thing'))
