@@ -24,6 +24,8 @@ for (let index = -warmUp; index < searches; index += 1) {
   searchTimes.push(search)
   readTimes.push(read)
 }
+// One caller alone needs one thread: the second one begins with these, and learns its code and the index.
+const firstTimes = await askTogether()
 const parallelTimes = await askTogether()
 printTable('search', 'GET of one row of the same service', [
   {
@@ -42,7 +44,13 @@ printTable('search', 'GET of one row of the same service', [
     unit: 'ms',
   },
   {
-    what: `${callers} callers at a time, p50`,
+    what: `the first ${searches} of ${callers} callers at a time, p99`,
+    service: `${rounded(percentile(firstTimes, 0.99))} ms`,
+    figure: percentile(firstTimes, 0.99),
+    unit: 'ms',
+  },
+  {
+    what: `  the next ${searches}, p50`,
     service: `${rounded(median(parallelTimes))} ms`,
     figure: median(parallelTimes),
     unit: 'ms',

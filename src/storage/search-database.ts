@@ -10,7 +10,19 @@ interface Options {
  * destroys `db`. Here, and nowhere above, is decided which engine that is.
  */
 export async function openSearchDatabase(path: string, options: Options): Promise<SearchDatabase> {
-  // The other engine is not even loaded.
-  if (isAgentAddress(path)) return (await import('./postgres/search-database.ts')).openSearchDatabase(path)
-  return (await import('./sqlite/search-database.ts')).openSearchDatabase(path, options)
+  return isAgentAddress(path)
+    ? (await loadPostgres()).openSearchDatabase(path)
+    : (await loadSqlite()).openSearchDatabase(path, options)
+}
+
+/** The engine that is not used is not even loaded, and the other one is not looked for with each search. */
+const loadPostgres = once(() => import('./postgres/search-database.ts'))
+const loadSqlite = once(() => import('./sqlite/search-database.ts'))
+
+function once<Loaded>(load: () => Promise<Loaded>): () => Promise<Loaded> {
+  let loaded: Promise<Loaded> | undefined
+  return () => {
+    loaded ??= load()
+    return loaded
+  }
 }

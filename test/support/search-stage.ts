@@ -4,6 +4,7 @@ import type { Embedded, IndexWriter } from '#features/sources/search/index-write
 import { createIndexWriter } from '#features/sources/search/index-writer.ts'
 import type { ChunkQuery } from '#features/sources/search/rankings.ts'
 import { searchChunks } from '#features/sources/search/search-chunks.ts'
+import { randomIds } from '#platform/ids.ts'
 import { openSearchDatabase } from '#storage/search-database.ts'
 import type { SearchDatabase } from '#storage/search-engine.ts'
 import { addSource, chunkOf } from './chunk-rows.ts'
@@ -13,16 +14,14 @@ import { openStorage } from './storage.ts'
 /** The database of a new agent, with ways to fill and search it in the test's own thread; for one test, or until `onEnd`. */
 export async function setSearchStage(onEnd?: OnEnd) {
   const { path, db } = await openAgent(onEnd)
-  let chunksMade = 0
   const attempt = 'first attempt'
-  const ids = { record: () => `chunk-${++chunksMade}`, toolCall: () => '' }
 
   function write<Result>(
     work: (writer: IndexWriter, db: SearchDatabase) => Promise<Result>,
     as = attempt,
   ): Promise<Result> {
     return withAgentDatabase(path, { readOnly: false }, own =>
-      work(createIndexWriter({ db: own, ids, attempt: as }), own),
+      work(createIndexWriter({ db: own, ids: randomIds, attempt: as }), own),
     )
   }
 

@@ -4,9 +4,9 @@
  */
 import type { QueryExecutorProvider } from 'kysely'
 import { LRUCache } from 'lru-cache'
+import { onceIdle } from '../once-idle.ts'
 import type { IndexState } from './index-state.ts'
 import { numbersIn } from './index-state.ts'
-import { onceIdle } from './once-idle.ts'
 import { runText } from './run-text.ts'
 
 interface Lengths {

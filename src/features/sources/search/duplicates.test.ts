@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { groupDuplicates } from './duplicates.ts'
 
@@ -5,7 +6,10 @@ const warranty =
   'The warranty covers defects of the material for two years from the day of purchase, but not wear and tear, nor damage from use that the manual warns of.'
 
 function groups(...texts: string[]): string[][] {
-  return groupDuplicates(texts, text => text).map(({ first, duplicates }) => [first, ...duplicates])
+  const items = texts.map(content => ({ id: randomUUID(), content }))
+  return groupDuplicates(items).map(({ first, duplicates }) =>
+    [first, ...duplicates].map(({ content }) => content),
+  )
 }
 
 describe('texts are grouped as duplicates of the first one', () => {
@@ -41,6 +45,18 @@ describe('texts stay apart', () => {
   ])('%s', (_, one, other) => {
     expect(groups(one, other)).toEqual([[one], [other]])
   })
+})
+
+test('texts that were compared before are grouped again as they were', () => {
+  const items = [warranty, 'Shipping is free.', warranty.toUpperCase(), 'Tea.', 'Tea.'].map(
+    (content, at) => ({
+      id: `again-${at}`,
+      content,
+    }),
+  )
+  const before = groupDuplicates(items)
+  expect(before.map(({ duplicates }) => duplicates.length)).toEqual([1, 0, 1])
+  expect(groupDuplicates(items)).toEqual(before)
 })
 
 test('a thousand texts with one beginning stay apart', () => {

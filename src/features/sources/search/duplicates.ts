@@ -2,6 +2,8 @@
  * Which texts say the same: the same words in the same order but for a few, with the same numbers. Copies and versions of
  * a document would else fill the results with one passage; a version with another price or date says something else.
  */
+import { LRUCache } from 'lru-cache'
+import { onceIdle } from '#storage/once-idle.ts'
 import { hashOf, hashTerms, joined } from './term-hashes.ts'
 
 /** Terms in a row that are compared as one ("shingles", Broder 1997). */
@@ -17,28 +19,52 @@ interface Fingerprint {
   numbers: string
 }
 
+/** A text that is compared; its id stands for that text for ever. */
+interface Text {
+  id: string
+  content: string
+}
+
+/**
+ * By id, the least rows of a text: taking texts apart is a good part of a search, and most of them have no row in common
+ * with any other. 16,384 are about 3 MiB.
+ */
+const remembered = new LRUCache<string, Uint32Array>({ max: 16_384 })
+const inUse = onceIdle(() => remembered.clear())
+
 /** The items in order, each with those after it whose text is as good as the same. */
-export function groupDuplicates<Item>(
+export function groupDuplicates<Item extends Text>(
   items: readonly Item[],
-  textOf: (item: Item) => string,
 ): { first: Item; duplicates: Item[] }[] {
-  const groups: { first: Item; duplicates: Item[]; fingerprint: Fingerprint }[] = []
+  inUse()
+  const groups: { first: Item; duplicates: Item[] }[] = []
   const byKey = new Map<number, typeof groups>()
+  const fingerprints = new Map<Item, Fingerprint>()
+  function fingerprint(item: Item): Fingerprint {
+    const known = fingerprints.get(item) ?? fingerprintOf(item.content)
+    fingerprints.set(item, known)
+    return known
+  }
   for (const item of items) {
-    const fingerprint = fingerprintOf(textOf(item))
-    const keys = keysOf(fingerprint)
+    const keys = remembered.get(item.id) ?? keysOf(fingerprint(item))
+    remembered.set(item.id, keys)
     const group = keys
+      .values()
       .flatMap(key => byKey.get(key) ?? [])
-      .find(other => isSame(fingerprint, other.fingerprint))
+      .find(({ first }) => isSame(fingerprint(item), fingerprint(first)))
     if (group !== undefined) {
       group.duplicates.push(item)
       continue
     }
-    const own = { first: item, duplicates: [], fingerprint }
+    const own = { first: item, duplicates: [] }
     groups.push(own)
-    for (const key of keys) byKey.set(key, [...(byKey.get(key) ?? []), own])
+    for (const key of keys) {
+      const others = byKey.get(key)
+      if (others === undefined) byKey.set(key, [own])
+      else others.push(own)
+    }
   }
-  return groups.map(({ first, duplicates }) => ({ first, duplicates }))
+  return groups
 }
 
 function fingerprintOf(text: string): Fingerprint {
@@ -51,7 +77,7 @@ function fingerprintOf(text: string): Fingerprint {
 }
 
 /** The least ones, in order, which are the same wherever they stand. */
-function keysOf({ rows }: Fingerprint): number[] {
+function keysOf({ rows }: Fingerprint): Uint32Array {
   const keys: number[] = []
   let greatest = Number.POSITIVE_INFINITY
   for (const row of rows) {
@@ -62,7 +88,7 @@ function keysOf({ rows }: Fingerprint): number[] {
     keys[place] = row
     if (keys.length === keysOfText) greatest = keys.at(-1) ?? 0
   }
-  return keys
+  return Uint32Array.from(keys)
 }
 
 function isSame(one: Fingerprint, other: Fingerprint): boolean {

@@ -68,7 +68,7 @@ async function readDistinct(
   // Ever more, since all that was read is compared anew each time.
   for (let [start, end] = [0, limit + spare]; ; [start, end] = [end, 2 * end]) {
     found.push(...(await read(transaction, ranked.slice(start, end))))
-    const groups = groupDuplicates(found, ({ content }) => content)
+    const groups = groupDuplicates(found)
     if (groups.length < limit && end < ranked.length) continue
     return groups.slice(0, limit).map(({ first, duplicates }) => withDuplicates(first, duplicates))
   }
