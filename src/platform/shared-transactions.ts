@@ -22,7 +22,10 @@ const undo = CompiledQuery.raw('rollback to member')
  * A part that fails is undone by itself. Nobody is told of an outcome before the commit; where that fails, or the whole
  * is lost before it, each is tried alone.
  */
-export function createSharedTransactions(database: unknown): RunShared {
+export function createSharedTransactions(
+  database: unknown,
+  onBegin: (transaction: object) => void = () => {},
+): RunShared {
   // The tables are known to those who work on them.
   const db = database as Kysely<unknown>
   const waiting: Member[] = []
@@ -35,7 +38,7 @@ export function createSharedTransactions(database: unknown): RunShared {
 
   async function runTogether(members: readonly Member[]): Promise<void> {
     try {
-      const settlements = await db.transaction().execute(transaction => runParts(transaction, members))
+      const settlements = await run(transaction => runParts(transaction, members))
       for (const settle of settlements) settle()
     } catch {
       members.forEach(runAlone)
@@ -43,7 +46,14 @@ export function createSharedTransactions(database: unknown): RunShared {
   }
 
   function runAlone({ work, resolve, reject }: Member): void {
-    db.transaction().execute(work).then(resolve, reject)
+    run(work).then(resolve, reject)
+  }
+
+  function run<Result>(work: Work<unknown, Result>): Promise<Result> {
+    return db.transaction().execute(transaction => {
+      onBegin(transaction)
+      return work(transaction)
+    })
   }
 
   return <Tables, Result>(work: Work<Tables, Result>) =>

@@ -22,9 +22,12 @@ const longestPause = 100
 /** Those whose transactions are shared. */
 const sharing = new WeakMap<object, RunShared>()
 
-/** To be called by an engine that lets one transaction write at a time; see `createSharedTransactions`. */
-export function shareTransactions(db: object): void {
-  sharing.set(db, createSharedTransactions(db))
+/**
+ * To be called by an engine that lets one transaction write at a time; see `createSharedTransactions`. `onBegin` is told of
+ * each that has begun.
+ */
+export function shareTransactions(db: object, onBegin?: (transaction: object) => void): void {
+  sharing.set(db, createSharedTransactions(db, onBegin))
 }
 
 /**

@@ -1,11 +1,20 @@
 import type { Kysely } from 'kysely'
 import { expect, it } from 'vitest'
+import { inTransaction } from '#platform/transaction.ts'
 import { openEmbeddedStorage } from '#test/support/embedded-storage.ts'
 import { prepareQuery } from './prepared-query.ts'
 import type { PlatformTables } from './tables.ts'
 
 const selectName = prepareQuery((database: Kysely<PlatformTables>, value: (name: 'id') => string) =>
   database.selectFrom('agents').select('name').where('id', '=', value('id')),
+)
+
+const renameTo = prepareQuery((database: Kysely<PlatformTables>, value: (name: 'name') => string) =>
+  database
+    .updateTable('agents')
+    .set({ name: value('name') })
+    .where('id', '=', 'one')
+    .returning('name'),
 )
 
 async function storage() {
@@ -41,6 +50,29 @@ it('sees a transaction from within alone, and from without what came of it', asy
   mayEnd.resolve()
   await ended
   expect(await outside).toEqual([{ name: 'one' }])
+})
+
+it('writes as a part of its transaction, which may undo it', async () => {
+  const { platform } = await storage()
+  const failing = inTransaction(platform, async transaction => {
+    expect(await renameTo(transaction, { name: 'other' })).toEqual([{ name: 'other' }])
+    expect(await selectName(transaction, { id: 'one' })).toEqual([{ name: 'other' }])
+    throw new Error('undo')
+  })
+  await expect(failing).rejects.toThrow('undo')
+  expect(await selectName(platform, { id: 'one' })).toEqual([{ name: 'one' }])
+  await inTransaction(platform, transaction => renameTo(transaction, { name: 'other' }))
+  expect(await selectName(platform, { id: 'one' })).toEqual([{ name: 'other' }])
+})
+
+it('writes nothing for a transaction that has ended, not even while another runs', async () => {
+  const { platform } = await storage()
+  const ended = await inTransaction(platform, async transaction => transaction)
+  await expect(renameTo(ended, { name: 'other' })).rejects.toThrow(/committed/)
+  await inTransaction(platform, async () => {
+    await expect(renameTo(ended, { name: 'other' })).rejects.toThrow(/committed/)
+  })
+  expect(await selectName(platform, { id: 'one' })).toEqual([{ name: 'one' }])
 })
 
 it('fails on a database that is closed', async () => {

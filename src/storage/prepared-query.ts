@@ -9,15 +9,25 @@ class Placeholder {
   }
 }
 
-/** Answers a query that reads at once, by itself and not within anyone's transaction; undefined while it can't. */
-export type ReadAtOnce = (sql: string, parameters: readonly unknown[]) => unknown[] | undefined
+/** Runs a query at once; undefined while it can't. */
+export type RunAtOnce = (sql: string, parameters: readonly unknown[]) => unknown[] | undefined
 
-const readers = new WeakMap<object, ReadAtOnce>()
+const readers = new WeakMap<object, RunAtOnce>()
+const runners = new WeakMap<object, RunAtOnce>()
 
-/** To be called by an engine that can read without waiting: the way through Kysely's connections costs as much as the query. */
-export function offerReadAtOnce(database: object, read: ReadAtOnce): void {
+/**
+ * To be called by an engine that can read without waiting, not within anyone's transaction: the way through Kysely's
+ * connections costs as much as the query.
+ */
+export function offerReadAtOnce(database: object, read: RunAtOnce): void {
   readers.set(database, read)
 }
+
+/** The same for all queries of a transaction, until it ends. */
+export function offerRunAtOnce(transaction: object, run: RunAtOnce): void {
+  runners.set(transaction, run)
+}
+
 /** Stands in for the value of that name, whatever its type. */
 export type ValueOf<Name extends string> = <Type = string>(name: Name) => Type
 
@@ -48,7 +58,8 @@ export function prepareQuery<Database, Row, Name extends string>(
     )
     // A transaction is another object than its database, so that what is read in one goes its way.
     const read = compiled.query.kind === 'SelectQueryNode' ? readers.get(database) : undefined
-    const found = read?.(compiled.sql, parameters)
+    const run = read ?? runners.get(database)
+    const found = run?.(compiled.sql, parameters)
     if (found !== undefined) return found as Row[]
     const { rows } = await database.executeQuery<Row>({ ...compiled, parameters })
     return rows

@@ -36,6 +36,11 @@ const statementsKept = 64
 
 const reading = /^\s*(?:select|with|pragma)\b/i
 
+/** Whether a statement changes nothing, by how it begins. */
+export function isReading(sql: string): boolean {
+  return reading.test(sql)
+}
+
 export function createPreparedStatements(): PreparedStatements {
   return new LRUCache<string, Prepared>({ max: statementsKept })
 }
@@ -132,7 +137,7 @@ function createConnection(
     if (cached !== undefined) return cached
     const statement = database.prepare(sql)
     const returnsRows = statement.columns().length > 0
-    const prepared = { statement, returnsRows, writes: !reading.test(sql) }
+    const prepared = { statement, returnsRows, writes: !isReading(sql) }
     cache.set(sql, prepared)
     return prepared
   }

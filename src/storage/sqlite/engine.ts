@@ -5,14 +5,14 @@ import type { StorageEngine } from '../engine.ts'
 import { createFileBucket } from '../files/bucket.ts'
 import { createDirectoryFiles } from '../files/directory.ts'
 import type { BucketSettings } from '../files/file-store.ts'
-import { offerReadAtOnce } from '../prepared-query.ts'
+import { offerReadAtOnce, offerRunAtOnce } from '../prepared-query.ts'
 import type { AgentTables, PlatformTables } from '../tables.ts'
+import { createAtOnce } from './at-once.ts'
 import type { LogKeeper } from './checkpoints.ts'
 import type { DataDirectory } from './data-directory.ts'
 import { closeOnce, createSqliteDialect } from './dialect.ts'
 import type { OpenOptions, Synchronous } from './open.ts'
 import { openDatabase } from './open.ts'
-import { createReadAtOnce } from './read-at-once.ts'
 import { tryUntilFree } from './retry.ts'
 import { schemaParts } from './schema-parts.ts'
 
@@ -52,8 +52,9 @@ export function createEngine(engineOptions: EngineOptions): StorageEngine {
         },
       }),
     })
-    offerReadAtOnce(kysely, createReadAtOnce(database))
-    shareTransactions(kysely)
+    const atOnce = createAtOnce(database, keeper?.wrote)
+    offerReadAtOnce(kysely, atOnce.read)
+    shareTransactions(kysely, transaction => offerRunAtOnce(transaction, atOnce.within(transaction)))
     return kysely
   }
   return {

@@ -1,0 +1,50 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { RunAtOnce } from '../prepared-query.ts'
+import { bindable, isReading } from './dialect.ts'
+import { isBusy } from './errors.ts'
+
+/** Prepared queries on one connection, run without its Kysely. */
+export interface AtOnce {
+  /** Reads in between transactions; a busy database is left to the way that tries again. */
+  read: RunAtOnce
+  /** What runs the queries of a transaction that has just begun. */
+  within(transaction: object): RunAtOnce
+}
+
+/** `onWrite` is called for each statement that writes. */
+export function createAtOnce(
+  database: DatabaseSync,
+  onWrite: (parameters: readonly unknown[]) => void = () => {},
+): AtOnce {
+  // As many as there are prepared queries.
+  const statements = new Map<string, StatementSync>()
+  let current: object | undefined
+
+  function all(sql: string, parameters: readonly unknown[]): unknown[] {
+    const statement = statements.get(sql) ?? database.prepare(sql)
+    statements.set(sql, statement)
+    return statement.all(...parameters.map(bindable))
+  }
+
+  return {
+    read(sql, parameters) {
+      if (!database.isOpen || database.isTransaction) return undefined
+      try {
+        return all(sql, parameters)
+      } catch (error) {
+        if (isBusy(error)) return undefined
+        throw error
+      }
+    },
+
+    within(transaction) {
+      current = transaction
+      return (sql, parameters) => {
+        // Kysely refuses what comes after the end.
+        if (transaction !== current || !database.isOpen || !database.isTransaction) return undefined
+        if (!isReading(sql)) onWrite(parameters)
+        return all(sql, parameters)
+      }
+    },
+  }
+}
