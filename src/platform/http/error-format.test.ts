@@ -96,8 +96,8 @@ describe('a failed validation', () => {
       { field: 'nested.0.id', issue: 'is required' },
     ],
     [
-      { keyword: 'type', instancePath: '/a~1b/c~0d', message: 'must be string' },
-      { field: 'a/b.c~d', issue: 'must be string' },
+      { keyword: 'type', instancePath: '/a~1b/c~0d', params: { type: 'string' }, message: 'must be string' },
+      { field: 'a/b.c~d', issue: 'must be a string' },
     ],
     [
       { keyword: 'enum', instancePath: '/status', params: { allowedValues: ['on', 'off'] }, message: 'x' },
@@ -113,8 +113,8 @@ describe('a failed validation', () => {
       { field: 'colour', issue: 'is not a known field' },
     ],
     [
-      { keyword: 'type', instancePath: '', message: 'must be object' },
-      { field: 'body', issue: 'must be object' },
+      { keyword: 'type', instancePath: '', params: { type: ['object', 'null'] }, message: 'x' },
+      { field: 'body', issue: 'must be an object or null' },
     ],
     [
       { keyword: 'type', instancePath: '/x' },
@@ -141,6 +141,14 @@ describe('what is wrong with a field', () => {
     [{ keyword: 'minLength', params: { limit: 1 } }, 'must not be empty'],
     [{ keyword: 'minLength', params: { limit: 3 } }, 'must have at least 3 characters'],
     [{ keyword: 'maxLength', params: { limit: 5 } }, 'must have at most 5 characters'],
+    [{ keyword: 'minItems', params: { limit: 1 } }, 'must not be empty'],
+    [{ keyword: 'maxItems', params: { limit: 9 } }, 'must have at most 9 entries'],
+    [{ keyword: 'minimum', params: { comparison: '>=', limit: 0 } }, 'must be at least 0'],
+    [{ keyword: 'exclusiveMaximum', params: { comparison: '<', limit: 2 } }, 'must be less than 2'],
+    [{ keyword: 'type', params: { type: 'integer' } }, 'must be a whole number'],
+    [{ keyword: 'type', params: { type: ['array', 'boolean'] } }, 'must be a list or true or false'],
+    [{ keyword: 'format', params: { format: 'email' } }, 'must be an email address'],
+    [{ keyword: 'format', params: { format: 'ipv4' } }, 'must be a valid ipv4'],
     [{ keyword: 'minProperties', params: { limit: 1 } }, 'must name at least one field'],
     [{ keyword: 'pattern', parentSchema: { pattern: '\\S' } }, 'must not be blank'],
     [

@@ -85,16 +85,46 @@ function clip(name: string): string {
 
 /** What is wrong, in words for a person; a schema's description says what a pattern means. */
 function issueOf({ keyword, params = {}, message = 'is not valid', parentSchema }: Problem): string {
-  const { limit, allowedValues } = params
+  const { limit, allowedValues, type, format } = params
   if (Array.isArray(allowedValues)) return `must be one of ${allowedValues.join(', ')}`
-  if (keyword === 'minLength' && limit === 1) return 'must not be empty'
-  if (keyword === 'minLength') return `must have at least ${limit} characters`
-  if (keyword === 'maxLength') return `must have at most ${limit} characters`
-  if (keyword === 'minProperties') return 'must name at least one field'
+  if (keyword === 'type' && type !== undefined) return `must be ${[type].flat().map(nameOfType).join(' or ')}`
+  if (keyword === 'format') return `must be ${namesOfFormats[String(format)] ?? `a valid ${format}`}`
   if (keyword === 'pattern' && parentSchema?.pattern === '\\S') return 'must not be blank'
   if (keyword === 'pattern' && parentSchema?.description !== undefined)
     return `does not have the right form: ${parentSchema.description.replace(/\.$/, '')}`
-  return message
+  return issuesOfLimits[keyword]?.(Number(limit)) ?? message
+}
+
+const issuesOfLimits: Record<string, (limit: number) => string> = {
+  minimum: limit => `must be at least ${limit}`,
+  maximum: limit => `must be at most ${limit}`,
+  exclusiveMinimum: limit => `must be more than ${limit}`,
+  exclusiveMaximum: limit => `must be less than ${limit}`,
+  minLength: limit => (limit === 1 ? 'must not be empty' : `must have at least ${limit} characters`),
+  maxLength: limit => `must have at most ${limit} characters`,
+  minItems: limit => (limit === 1 ? 'must not be empty' : `must have at least ${limit} entries`),
+  maxItems: limit => `must have at most ${limit} entries`,
+  minProperties: () => 'must name at least one field',
+}
+
+const namesOfTypes: Record<string, string> = {
+  string: 'a string',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'a list',
+}
+
+function nameOfType(type: unknown): string {
+  return namesOfTypes[String(type)] ?? String(type)
+}
+
+const namesOfFormats: Record<string, string> = {
+  'date-time': 'a time such as 2026-01-31T12:00:00Z',
+  date: 'a date such as 2026-01-31',
+  email: 'an email address',
+  uri: 'a whole address such as https://example.com/page',
 }
 
 /** The answer in the area's shape; an access denial is plain text everywhere. */

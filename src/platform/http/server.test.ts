@@ -248,12 +248,12 @@ describe('a JSON body', () => {
   it.each([
     ['an empty body', '', 'name', 'is required'],
     ['an empty object', '{}', 'name', 'is required'],
-    ['null', 'null', 'body', 'must be object'],
-    ['a list', '[]', 'body', 'must be object'],
-    ['a text', '"x"', 'body', 'must be object'],
-    ['a number for a text', '{"name":3}', 'name', 'must be string'],
-    ['a text for a number', '{"name":"a","age":"3"}', 'age', 'must be integer'],
-    ['a number beyond all', '{"name":"a","age":1e400}', 'age', 'must be integer'],
+    ['null', 'null', 'body', 'must be an object'],
+    ['a list', '[]', 'body', 'must be an object'],
+    ['a text', '"x"', 'body', 'must be an object'],
+    ['a number for a text', '{"name":3}', 'name', 'must be a string'],
+    ['a text for a number', '{"name":"a","age":"3"}', 'age', 'must be a whole number'],
+    ['a number beyond all', '{"name":"a","age":1e400}', 'age', 'must be a whole number'],
   ])('is refused with the field that is to blame when it is %s', async (_what, payload, field, issue) => {
     const answer = await post(await server(), '/api/people', payload)
     expect(answer.statusCode).toBe(400)

@@ -1,4 +1,4 @@
-import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { startProgram } from '#test/support/child-process.ts'
@@ -28,6 +28,23 @@ test('a second opening is refused by the name of the folder, until the first has
   })
   first.close()
   await open(path)
+})
+
+test.each([
+  ['is a file', '.', /data directory .*notes\.txt is a file, or lies in one\. Set DATA_DIR/],
+  ['lies in a file', 'data', /is a file, or lies in one\. Set DATA_DIR/],
+])('a path that %s is refused with what to do', async (_, below, problem) => {
+  const file = join(temporaryDirectory(), 'notes.txt')
+  writeFileSync(file, 'mine')
+  await expect(openDataDirectory(join(file, below))).rejects.toThrow(problem)
+  expect(readFileSync(file, 'utf8')).toBe('mine')
+})
+
+test('a folder in which nothing can be opened is refused with what to do', async () => {
+  const folder = temporaryDirectory()
+  mkdirSync(join(folder, 'lock.db'))
+  const problem = /can be neither made nor written\. Set DATA_DIR to a folder of its own\. \(unable to open/
+  await expect(openDataDirectory(folder)).rejects.toThrow(problem)
 })
 
 test('another process is kept out, and its death by kill -9 frees the folder', async () => {

@@ -27,11 +27,13 @@ const ownerOnly = 0o700
 
 /**
  * Makes the folder where it is missing, readable by its owner only, and takes it for this process.
- * @throws AppError `CONFLICT` while another process uses it.
+ * @throws AppError `CONFLICT` while another process uses it; an error with a sentence where there can be no such folder.
  */
 export async function openDataDirectory(path: string): Promise<DataDirectory> {
   const root = resolve(path)
-  await mkdir(root, { recursive: true, mode: ownerOnly })
+  await mkdir(root, { recursive: true, mode: ownerOnly }).catch(error => {
+    throw unusable(root, error)
+  })
   const lock = takeLock(root)
   const agents = join(root, 'agents')
 
@@ -64,7 +66,7 @@ function agentFolder(agents: string, agentId: string): string {
 
 /** An open exclusive transaction is a lock of the operating system, which frees it however the process ends. */
 function takeLock(root: string): DatabaseSync {
-  const lock = new DatabaseSync(join(root, 'lock.db'))
+  const lock = openLock(root)
   try {
     lock.exec('begin exclusive')
     return lock
@@ -75,4 +77,22 @@ function takeLock(root: string): DatabaseSync {
       `The data directory ${root} is in use by another process. Stop that process, or set DATA_DIR to another folder.`,
     )
   }
+}
+
+function openLock(root: string): DatabaseSync {
+  try {
+    return new DatabaseSync(join(root, 'lock.db'))
+  } catch (error) {
+    throw unusable(root, error)
+  }
+}
+
+function unusable(root: string, cause: unknown): Error {
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
+  const isFile = code === 'EEXIST' || code === 'ENOTDIR'
+  const problem = isFile ? 'is a file, or lies in one' : 'can be neither made nor written'
+  const why = cause instanceof Error ? cause.message : String(cause)
+  return new Error(`The data directory ${root} ${problem}. Set DATA_DIR to a folder of its own. (${why})`, {
+    cause,
+  })
 }
