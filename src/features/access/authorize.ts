@@ -48,7 +48,11 @@ export function createDecision({ identify, access: service, agentDatabases }: Ne
     // A client may go before the handler is done, and a handler before its stream has ended: the last one lets go.
     const release = afterBoth(() => request.agent.release())
     request.agentAnswered = release.first
-    whenClosed(reply, release.second)
+    whenClosed(reply, () => {
+      // An answer that is written past Fastify has begun, though no hook heard of it.
+      if (reply.sent) release.first()
+      release.second()
+    })
   }
 }
 
@@ -74,7 +78,7 @@ function afterBoth(callback: () => void) {
   }
 }
 
-/** Prepares requests for the decision; every handler's answer, or failure, passes `onSend`. */
+/** Prepares requests for the decision; every handler's answer, or failure, passes `onSend`, unless it is written past Fastify. */
 export function registerAgentRelease(app: App): void {
   app.decorateRequest('user', undefined)
   app.decorateRequest('agent')

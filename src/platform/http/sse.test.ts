@@ -149,12 +149,17 @@ it('a client that leaves ends the stream: what is sent after it is not even writ
   expect(made).toBe(1)
 })
 
-it('a client that left before the stream began leaves no timer behind', async () => {
+it('a client that left before the stream began leaves no timer behind, and its request is answered for all hooks', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   const asked = Promise.withResolvers<void>()
   const gone = Promise.withResolvers<void>()
+  const answered = Promise.withResolvers<void>()
   const bare = await bareServer({
     routes: app => {
+      app.addHook('onSend', (_request, _reply, payload, done) => {
+        answered.resolve()
+        done(null, payload)
+      })
       app.route({
         method: 'GET',
         url: '/api/events',
@@ -174,6 +179,7 @@ it('a client that left before the stream began leaves no timer behind', async ()
   await asked.promise
   client.destroy()
   await gone.promise
+  await answered.promise
   await vi.waitFor(() => expect(vi.getTimerCount()).toBe(0))
 })
 

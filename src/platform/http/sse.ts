@@ -1,6 +1,6 @@
-import type { ServerResponse } from 'node:http'
-import { Readable } from 'node:stream'
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
+import { whenClosed } from './closing.ts'
 
 /** How often a comment line keeps an idle stream open through proxies, in milliseconds. */
 const keepAliveMs = 15_000
@@ -12,45 +12,58 @@ export interface EventStream {
   end(): void
 }
 
-/** Answers with events, which wait for as long as the client does not read them. */
+/**
+ * Answers with events, which wait for as long as the client does not read them. They are written past Fastify and its
+ * streams, through which each answer would cost several times as much: no `onSend` hook hears of it.
+ */
 export function openEventStream(reply: FastifyReply): EventStream {
+  const { raw: response, request } = reply
+  if (response.destroyed) {
+    reply.send()
+    return { send: () => {}, end: () => {} }
+  }
   reply.header('Content-Type', 'text/event-stream; charset=utf-8')
   reply.header('Cache-Control', 'no-cache, no-transform')
   // Asks nginx and its like not to hold events back.
   reply.header('X-Accel-Buffering', 'no')
-  const { stream, ...events } = createEvents(reply.raw)
-  const keepAlive = setInterval(() => reply.raw.write(': keep-alive\n\n'), keepAliveMs)
-  stream.once('close', () => clearInterval(keepAlive))
+  reply.hijack()
+  response.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders)
+  const keepAlive = setInterval(() => response.write(': keep-alive\n\n'), keepAliveMs)
+  whenClosed(reply, () => clearInterval(keepAlive))
   // Too late for an error answer: all that the client sees is that the connection ends.
-  const { id: requestId, log } = reply.request
-  stream.once('error', error => log.error({ err: error, requestId }, 'a stream of events failed'))
-  void reply.send(stream)
-  return events
+  const fail = (error: unknown) => {
+    request.log.error({ err: error, requestId: request.id }, 'a stream of events failed')
+    response.destroy()
+  }
+  response.once('error', fail)
+  return createEvents(response, fail)
 }
 
 /** Characters of events that are sent as one piece at most, give or take the last of them. */
 const mostTogether = 16_384
 
-/**
- * Events that come in the same turn of the event loop go out as one piece. Pieces are written past the stream that stands
- * for them, which tells only when the answer begins, ends or fails: through it each would cost twice as much.
- */
-function createEvents(response: ServerResponse) {
+/** Events that come in the same turn of the event loop go out as one piece, and the last of them together with the end. */
+function createEvents(response: ServerResponse, fail: (error: unknown) => void): EventStream {
   const waiting = createQueue()
-  let hasBegun = false
   let isDue = false
   let isEnded = false
 
   function flush(): void {
     isDue = false
-    if (!hasBegun || stream.destroyed) return
+    if (response.destroyed || response.writableEnded) return
     try {
-      while (waiting.size() > 0 && !response.writableNeedDrain) write(response, pieceOf(waiting))
+      while (waiting.size() > 0 && !response.writableNeedDrain) writeNext()
     } catch (error) {
-      stream.destroy(error as Error)
+      fail(error)
       return
     }
-    if (isEnded && waiting.size() === 0) stream.push(null)
+    if (isEnded && waiting.size() === 0 && !response.writableEnded) response.end()
+  }
+
+  function writeNext(): void {
+    const piece = pieceOf(waiting)
+    if (isEnded && waiting.size() === 0) response.end(piece)
+    else write(response, piece)
   }
 
   /** After all that has come already, and before anything else is waited for. */
@@ -60,19 +73,11 @@ function createEvents(response: ServerResponse) {
     process.nextTick(flush)
   }
 
-  const stream = new Readable({
-    /** The headers are set once somebody reads. */
-    read() {
-      hasBegun = true
-      flushSoon()
-    },
-  })
   response.on('drain', flush)
   return {
-    stream,
     send(event: unknown): void {
       // Nobody is there any more.
-      if (stream.destroyed) return
+      if (response.destroyed) return
       waiting.add(event)
       flushSoon()
     },

@@ -19,7 +19,7 @@ import { createTurnstile } from './turnstile.ts'
 
 const titleCharacters = 80
 /** Questions that are accepted before the event loop looks for other news. */
-const atOnce = 4
+const atOnce = 8
 
 export interface AskingNeeds {
   agentDatabases: AgentDatabases
