@@ -5,6 +5,7 @@ import { similarityTo } from '../exact-similarity.ts'
 import type { Found, NearestQuery, VectorSpace } from '../search-engine.ts'
 import { checkDimensions, hasDirection, similarityOf, vectorTableName } from '../vector-space.ts'
 import { readSketches } from './kept-sketches.ts'
+import { readSelection } from './selection.ts'
 import { createScan, looksAmong } from './sketch-scan.ts'
 import { bitValues } from './sketches.ts'
 import type { Column } from './vectors.ts'
@@ -33,24 +34,13 @@ async function candidatesFor(
   query: NearestQuery,
 ): Promise<readonly number[]> {
   if (query.among !== undefined) return query.among
-  const selection = await selected(db, query)
+  const selection = await readSelection(db, query.within)
   if (selection !== undefined && selection.length <= looksAmong(0, query.limit)) return selection
   const within = selection && new Set(selection)
   const scan = createScan(bitValues(space, query), query.limit)
   for await (const { block, gone } of readSketches(db, vectorTableName(space)))
     scan.add(block, { gone, within })
   return scan.nearest()
-}
-
-/** As one value, since a row for each takes several times as long. */
-async function selected(db: QueryExecutorProvider, { within }: NearestQuery): Promise<number[] | undefined> {
-  if (within === undefined) return undefined
-  const { rows } = await sql<{ sequences: string | null }>`
-    select string_agg(sequence::text, ',') as sequences from (
-      with selection (sequence) as ${within} select sequence from selection
-    ) as chosen`.execute(db)
-  const sequences = rows[0]?.sequences
-  return sequences ? sequences.split(',').map(Number) : []
 }
 
 interface Look {
