@@ -49,16 +49,21 @@ interface SchemaClient extends PostgresPoolClient {
 
 const clients = new WeakMap<PoolClient, SchemaClient>()
 
+interface SchemaOptions {
+  /** Whether the server keeps the plans of statements for when they come again: for those that name all that they read. */
+  keepsPlans?: boolean
+}
+
 /**
  * The pool as the users of one schema see it: its tables, by their bare names, are the only ones that a connection finds.
  * A connection remembers its schema, so that only a change of it costs a round trip. Ending this ends nothing.
  */
-export function schemaPool(pool: Pool, schema: string): PostgresPool {
+export function schemaPool(pool: Pool, schema: string, options: SchemaOptions = {}): PostgresPool {
   return {
     options: {},
     async connect() {
       const client = await pool.connect()
-      const inSchema = clients.get(client) ?? schemaClient(client)
+      const inSchema = clients.get(client) ?? schemaClient(client, options)
       clients.set(client, inSchema)
       try {
         await inSchema.enter(schema)
@@ -72,12 +77,21 @@ export function schemaPool(pool: Pool, schema: string): PostgresPool {
   }
 }
 
-function schemaClient(client: PoolClient): SchemaClient {
+/** Statements of a connection, as long as it is open. */
+const mostPlans = 100
+
+function schemaClient(client: PoolClient, { keepsPlans = false }: SchemaOptions): SchemaClient {
   let entered: string | undefined
   let isCut = false
+  const names = new Map<string, string>()
+  function named(text: string): { name?: string } {
+    if (keepsPlans && names.size < mostPlans && !names.has(text)) names.set(text, `plan ${names.size}`)
+    const name = names.get(text)
+    return name === undefined ? {} : { name }
+  }
   async function query(text: string, parameters: unknown[]) {
     try {
-      return await client.query(text, parameters)
+      return await client.query({ ...named(text), text, values: parameters })
     } catch (error) {
       isCut ||= isUnanswered(error)
       throw isConflict(error) ? new TransactionConflict(error) : error

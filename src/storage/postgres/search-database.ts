@@ -16,8 +16,9 @@ const pools = new Map<string, Pool>()
 /** Opens the schema of an agent for a worker; destroying `db` only gives the connection back. */
 export async function openSearchDatabase(address: string): Promise<SearchDatabase> {
   const { url, schema } = parseAgentAddress(address)
-  const db = new Kysely<AgentTables>({ dialect: createPostgresDialect(schemaPool(poolOf(url), schema)) })
-  return { db, engine: searchEngine }
+  // Planning a search takes as long as running it.
+  const pool = schemaPool(poolOf(url), schema, { keepsPlans: true })
+  return { db: new Kysely<AgentTables>({ dialect: createPostgresDialect(pool) }), engine: searchEngine }
 }
 
 function poolOf(url: string): Pool {
