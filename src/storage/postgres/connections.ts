@@ -3,6 +3,7 @@ import type { Pool, PoolClient, PoolConfig } from 'pg'
 import pg from 'pg'
 import { TransactionConflict } from '#platform/transaction.ts'
 import { isConflict, isUnanswered } from './errors.ts'
+import { withReadAhead } from './read-ahead.ts'
 
 /** In milliseconds. */
 const connectTimeout = 10_000
@@ -52,6 +53,8 @@ const clients = new WeakMap<PoolClient, SchemaClient>()
 interface SchemaOptions {
   /** Whether the server keeps the plans of statements for when they come again: for those that name all that they read. */
   keepsPlans?: boolean
+  /** What each transaction that only reads begins with. */
+  readFirst?: string
 }
 
 /**
@@ -80,7 +83,7 @@ export function schemaPool(pool: Pool, schema: string, options: SchemaOptions = 
 /** Statements of a connection, as long as it is open. */
 const mostPlans = 100
 
-function schemaClient(client: PoolClient, { keepsPlans = false }: SchemaOptions): SchemaClient {
+function schemaClient(client: PoolClient, { keepsPlans = false, readFirst }: SchemaOptions): SchemaClient {
   let entered: string | undefined
   let isCut = false
   const names = new Map<string, string>()
@@ -91,7 +94,7 @@ function schemaClient(client: PoolClient, { keepsPlans = false }: SchemaOptions)
   }
   async function query(text: string, parameters: unknown[]) {
     try {
-      return await client.query({ ...named(text), text, values: parameters })
+      return await client.query({ ...(parameters.length > 0 && named(text)), text, values: parameters })
     } catch (error) {
       isCut ||= isUnanswered(error)
       throw isConflict(error) ? new TransactionConflict(error) : error
@@ -103,7 +106,9 @@ function schemaClient(client: PoolClient, { keepsPlans = false }: SchemaOptions)
       await client.query("select set_config('search_path', $1, false)", [quoted(schema)])
       entered = schema
     },
-    query: query as unknown as PostgresPoolClient['query'],
+    query: (readFirst === undefined
+      ? query
+      : withReadAhead(query, readFirst)) as unknown as PostgresPoolClient['query'],
     // An answer that came late would be taken for that of the next statement.
     release: (destroy?: boolean) => client.release(destroy || isCut),
   }

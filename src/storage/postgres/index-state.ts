@@ -43,13 +43,14 @@ export async function createIndexState(db: QueryExecutorProvider): Promise<void>
     for each statement execute function count_chunk_text('-1')`.execute(db)
 }
 
+export const stateQuery = `
+  select current_database() || ' ' || 'chunk_text'::regclass::oid as index,
+    coalesce(bit_xor(uuid_hash_extended(id, 0)), 0)::text as name,
+    coalesce(sum(chunks), 0) as chunks, coalesce(sum(length), 0)::bigint as length
+  from chunk_text_totals`
+
 export async function stateOf(db: QueryExecutorProvider): Promise<IndexState> {
-  const { rows } = await sql<IndexState>`
-    select current_database() || ' ' || 'chunk_text'::regclass::oid as index,
-      coalesce(bit_xor(uuid_hash_extended(id, 0)), 0)::text as name,
-      coalesce(sum(chunks), 0) as chunks, coalesce(sum(length), 0)::bigint as length
-    from chunk_text_totals
-  `.execute(db)
+  const { rows } = await sql.raw<IndexState>(stateQuery).execute(db)
   const [state] = rows
   if (state === undefined) throw new Error('the state of the index gave no row')
   return state

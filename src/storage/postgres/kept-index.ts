@@ -52,6 +52,11 @@ export async function keptIndex(db: QueryExecutorProvider): Promise<KeptIndex> {
   return index
 }
 
+/** Names the index, if this transaction has asked for it: a database that is made anew has another one. */
+export function askedIndex(db: QueryExecutorProvider): string | undefined {
+  return ofTransactions.get(db)?.state.index
+}
+
 /** The chunks that hold each of these lexemes, which are all different. */
 export async function postingsOf(
   db: QueryExecutorProvider,

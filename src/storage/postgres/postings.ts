@@ -24,7 +24,7 @@ export async function readLengths(db: QueryExecutorProvider): Promise<Map<number
   `.execute(db)
   const lengths = Buffer.from(rows[0]?.lengths ?? [])
   const sequences = sequencesIn(rows[0]?.sequences)
-  return new Map(sequences.map((sequence, at) => [sequence, lengths.readUInt32BE(4 * at)]))
+  return new Map(Array.from(sequences, (sequence, at) => [sequence, lengths.readUInt32BE(4 * at)]))
 }
 
 /** Chunks of which all lexemes are read in less time than it takes to look each one up. */
@@ -80,7 +80,8 @@ function listOf(
   return joined(
     frequencies.map(frequency => {
       const sequences = sequencesIn(found.get(formOf(lexeme, frequency)))
-      const own = Uint32Array.from(sequences, sequence => numbers.get(sequence) ?? 0)
+      const own = new Uint32Array(sequences.length)
+      for (let at = 0; at < own.length; at += 1) own[at] = numbers.get(sequences[at] ?? 0) ?? 0
       return { numbers: own, frequencies: new Uint8Array(own.length).fill(frequency) }
     }),
   )
@@ -100,10 +101,10 @@ export function joined(lists: readonly (Postings | undefined)[]): Postings {
 }
 
 /** Of eight bytes each, as PostgreSQL sends them. */
-function sequencesIn(bytes: Buffer | null | undefined): number[] {
-  if (!bytes) return []
-  return Array.from(
-    { length: bytes.length / 8 },
-    (_, at) => bytes.readUInt32BE(8 * at) * 2 ** 32 + bytes.readUInt32BE(8 * at + 4),
-  )
+function sequencesIn(bytes: Buffer | null | undefined): Float64Array {
+  const sequences = new Float64Array((bytes?.length ?? 0) / 8)
+  if (!bytes) return sequences
+  for (let at = 0; at < sequences.length; at += 1)
+    sequences[at] = bytes.readUInt32BE(8 * at) * 2 ** 32 + bytes.readUInt32BE(8 * at + 4)
+  return sequences
 }
