@@ -57,12 +57,12 @@ export async function stateOf(db: QueryExecutorProvider): Promise<IndexState> {
 }
 
 /** Rows that are read in no time. */
-const fewRows = 64
+export const fewIndexRows = 64
 
 /** Puts the rows together where there are many; one that somebody else takes is left to them. */
 export async function packIndexState(db: QueryExecutorProvider): Promise<void> {
   const { rows } = await sql<{ count: number }>`select count(*) as count from chunk_text_totals`.execute(db)
-  if ((rows[0]?.count ?? 0) <= fewRows) return
+  if ((rows[0]?.count ?? 0) <= fewIndexRows) return
   await sql`
     with taken as (
       delete from chunk_text_totals
