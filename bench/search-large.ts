@@ -67,12 +67,14 @@ async function fill(database: SearchDatabase): Promise<void> {
     )
   await index.finish('source')
   const makeVector = topicVectors(11)
-  await engine.createVectors(db, provider)
-  for (let sequence = 1; sequence <= chunks; sequence += chunksAtOnce)
+  for (let sequence = 1; sequence <= chunks; sequence += chunksAtOnce) {
+    // As each part of a source begins.
+    await engine.createVectors(db, provider)
     await db.transaction().execute(async transaction => {
       for (let at = 0; at < chunksAtOnce; at += 1)
         await engine.writeVector(transaction, provider, sequence + at, makeVector())
     })
+  }
 }
 
 /** Vectors as those of texts: each is near a topic, some way from a second one, and has something of its own. */

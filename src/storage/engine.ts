@@ -50,4 +50,6 @@ export interface SchemaParts {
   createFoldCase(db: QueryExecutorProvider): Promise<void>
   /** Makes what the words of chunks are found by. */
   createFullText(db: QueryExecutorProvider): Promise<void>
+  /** Puts that in the form in which it is kept since the second migration. */
+  renewFullText(db: QueryExecutorProvider): Promise<void>
 }

@@ -3,6 +3,7 @@ import type { Pool, PoolClient, PoolConfig } from 'pg'
 import pg from 'pg'
 import { TransactionConflict } from '#platform/transaction.ts'
 import { isConflict, isUnanswered } from './errors.ts'
+import { withReadAhead } from './read-ahead.ts'
 
 /** In milliseconds. */
 const connectTimeout = 10_000
@@ -49,16 +50,23 @@ interface SchemaClient extends PostgresPoolClient {
 
 const clients = new WeakMap<PoolClient, SchemaClient>()
 
+interface SchemaOptions {
+  /** Whether the server keeps the plans of statements for when they come again: for those that name all that they read. */
+  keepsPlans?: boolean
+  /** What each transaction that only reads begins with. */
+  readFirst?: string
+}
+
 /**
  * The pool as the users of one schema see it: its tables, by their bare names, are the only ones that a connection finds.
  * A connection remembers its schema, so that only a change of it costs a round trip. Ending this ends nothing.
  */
-export function schemaPool(pool: Pool, schema: string): PostgresPool {
+export function schemaPool(pool: Pool, schema: string, options: SchemaOptions = {}): PostgresPool {
   return {
     options: {},
     async connect() {
       const client = await pool.connect()
-      const inSchema = clients.get(client) ?? schemaClient(client)
+      const inSchema = clients.get(client) ?? schemaClient(client, options)
       clients.set(client, inSchema)
       try {
         await inSchema.enter(schema)
@@ -72,12 +80,21 @@ export function schemaPool(pool: Pool, schema: string): PostgresPool {
   }
 }
 
-function schemaClient(client: PoolClient): SchemaClient {
+/** Statements of a connection, as long as it is open. */
+const mostPlans = 100
+
+function schemaClient(client: PoolClient, { keepsPlans = false, readFirst }: SchemaOptions): SchemaClient {
   let entered: string | undefined
   let isCut = false
+  const names = new Map<string, string>()
+  function named(text: string): { name?: string } {
+    if (keepsPlans && names.size < mostPlans && !names.has(text)) names.set(text, `plan ${names.size}`)
+    const name = names.get(text)
+    return name === undefined ? {} : { name }
+  }
   async function query(text: string, parameters: unknown[]) {
     try {
-      return await client.query(text, parameters)
+      return await client.query({ ...(parameters.length > 0 && named(text)), text, values: parameters })
     } catch (error) {
       isCut ||= isUnanswered(error)
       throw isConflict(error) ? new TransactionConflict(error) : error
@@ -89,7 +106,9 @@ function schemaClient(client: PoolClient): SchemaClient {
       await client.query("select set_config('search_path', $1, false)", [quoted(schema)])
       entered = schema
     },
-    query: query as unknown as PostgresPoolClient['query'],
+    query: (readFirst === undefined
+      ? query
+      : withReadAhead(query, readFirst)) as unknown as PostgresPoolClient['query'],
     // An answer that came late would be taken for that of the next statement.
     release: (destroy?: boolean) => client.release(destroy || isCut),
   }

@@ -2,30 +2,64 @@
  * Full-text search over the chunks of an agent, by the lexemes of each in a `tsvector` and a GIN index of them. The
  * contract of each function stands in `search-engine.ts`.
  *
- * PostgreSQL has no BM25, but a rank of one lexeme by the label of its position: with labels that tell how often the
- * lexeme stands in the chunk, and weights that are computed from the chunk's length, it is the lexeme's part of BM25.
+ * PostgreSQL has no BM25. It tells which chunks hold a lexeme, once or more often, and search threads, which keep these
+ * lists, add up what lexemes are worth to chunks.
  */
 import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
-import type { CountedTerm } from '../essential-terms.ts'
-import { essentialTerms, mayMissSome } from '../essential-terms.ts'
+import { createBest } from '../best.ts'
+import { essentialTerms } from '../essential-terms.ts'
 import type { Found, TermCounts, TextQuery } from '../search-engine.ts'
-import { averageLength, countLexemes } from './lexeme-counts.ts'
-import { frequencies, indexedText, lexemeOf, quoted } from './lexemes.ts'
+import { createIndexState } from './index-state.ts'
+import type { KeptIndex } from './kept-index.ts'
+import { keptIndex, postingsOf } from './kept-index.ts'
+import { indexedText, lexemeOf, longestLexeme } from './lexemes.ts'
+import type { Postings } from './postings.ts'
+import { readSelection } from './selection.ts'
 
-/** For the migration that makes the tables. */
+/** For the migration that makes the first tables; what comes after it makes this one anew. */
 export async function createFullText(db: QueryExecutorProvider): Promise<void> {
-  // The key's index tells the average length without a look at the rows.
   await sql`create table chunk_text (
-    sequence bigint references chunks (sequence) on delete cascade,
+    sequence bigint primary key references chunks (sequence) on delete cascade,
     terms tsvector not null,
-    length integer not null,
-    primary key (sequence) include (length)
+    length integer not null
   )`.execute(db)
-  // Each search reads all that waits to be sorted into the index: it must not be much, whenever that is done.
-  await sql`create index chunk_text_terms on chunk_text using gin (terms) with (gin_pending_list_limit = 1024)`.execute(
+}
+
+/**
+ * For the migration after the first tables: puts what they hold in the form of today. There the label of a lexeme's
+ * position told how often the chunk holds it.
+ */
+export async function renewFullText(db: QueryExecutorProvider): Promise<void> {
+  await sql`alter table chunk_text rename to former_chunk_text`.execute(db)
+  await createTable(db)
+  await createIndexState(db)
+  await sql`insert into chunk_text (sequence, length, terms)
+    select sequence, length, (
+      select array_to_tsvector(coalesce(array_agg(lexeme || case weights[1]
+        when 'C' then ' 2' when 'B' then ' 3' when 'A' then ' 5' else '' end), '{}'))
+      from unnest(terms) where octet_length(lexeme) <= ${longestLexeme}
+    ) from former_chunk_text`.execute(db)
+  await sql`drop table former_chunk_text`.execute(db)
+  // Each look at the index reads all that waits to be sorted into it: it must not be much, whenever that is done.
+  await sql`create index chunk_text_terms on chunk_text using gin (terms) with (gin_pending_list_limit = 128)`.execute(
     db,
   )
+}
+
+/**
+ * Looking up the chunks that hold a lexeme reads their rows, of which there should be many in a page. Values are moved
+ * out of a row, as far as it says, only if it is longer than 2 KB, which the padding sees to: it is compressed to nothing.
+ */
+async function createTable(db: QueryExecutorProvider): Promise<void> {
+  await sql`create table chunk_text (
+    sequence bigint references chunks (sequence) on delete cascade,
+    length integer not null,
+    terms tsvector not null,
+    padding text not null default repeat(' ', 2048),
+    constraint chunk_text_key primary key (sequence) include (length)
+  ) with (toast_tuple_target = 128)`.execute(db)
+  await sql`alter table chunk_text alter column terms set storage external`.execute(db)
 }
 
 export async function writeFullText(
@@ -44,79 +78,80 @@ export async function removeFullText(db: QueryExecutorProvider, sequence: number
 }
 
 export async function countTerms(db: QueryExecutorProvider, terms: readonly string[]): Promise<TermCounts> {
-  const lexemes = terms.map(lexemeOf)
-  const different = [...new Set(lexemes)].filter(lexeme => lexeme !== '')
-  const { counts, chunks } = await countLexemes(db, different)
-  const found = terms.map((term, index) => [term, counts.get(lexemes[index] ?? '') ?? 0] as const)
-  return { terms: new Map(found.filter(([, count]) => count > 0)), chunks }
+  const index = await keptIndex(db)
+  const lists = await listsOf(db, index, terms)
+  const counts = terms.map(term => [term, lists.get(lexemeOf(term))?.numbers.length ?? 0] as const)
+  return { terms: new Map(counts.filter(([, count]) => count > 0)), chunks: index.state.chunks }
+}
+
+async function listsOf(
+  db: QueryExecutorProvider,
+  index: KeptIndex,
+  terms: readonly string[],
+): Promise<Map<string, Postings>> {
+  const lexemes = [...new Set(terms.map(lexemeOf))].filter(lexeme => lexeme !== '')
+  return await postingsOf(db, index, lexemes)
 }
 
 export async function rankByText(db: QueryExecutorProvider, query: TextQuery): Promise<Found[]> {
-  const { terms, chunks } = query
+  const { terms, chunks, limit } = query
   if (terms.size === 0) return []
   const { essential, others } = essentialTerms(query)
-  const all = [...essential, ...others]
-  const first = await rankMatching(db, query, essential, all)
-  const isWhole = !mayMissSome(first, others, holding => weightOf(holding, chunks))
-  const rows = isWhole ? first : await rankMatching(db, query, all, all)
-  const full = Iterator.from(terms.values()).reduce((sum, holding) => sum + weightOf(holding, chunks), 0)
-  return rows.map(({ sequence, value }) => ({ sequence, similarity: Math.min(1, value / full) }))
-}
-
-/** The chunks that hold any of the terms `required`, by what all those in `counted` are worth. */
-async function rankMatching(
-  db: QueryExecutorProvider,
-  { chunks, limit, within }: TextQuery,
-  required: readonly CountedTerm[],
-  counted: readonly CountedTerm[],
-): Promise<{ sequence: number; value: number }[]> {
-  const match = [...weightsOf(required, chunks).keys()].map(quoted).join(' | ')
-  const parts = [...weightsOf(counted, chunks)].map(
-    ([lexeme, weight]) => sql`${weight}::float8 * ts_rank(weights, terms, ${quoted(lexeme)}::tsquery)`,
+  const counted = [...essential, ...others]
+  const index = await keptIndex(db)
+  const lists = await listsOf(
+    db,
+    index,
+    counted.map(([term]) => term),
   )
-  const filter = within === undefined ? sql`` : sql`and sequence in ${within}`
-  const norm = lengthNorm(await averageLength(db))
-  const { rows } = await sql<{ sequence: number; value: number }>`
-    select sequence, ${float(rankUnit)} * (${sql.join(parts, sql` + `)}) as value
-    from (
-      select sequence, terms, ${weights} as weights
-      from chunk_text, lateral (select ${norm} as norm) as norms
-      where terms @@ ${match}::tsquery ${filter} offset 0
-    ) as matching
-    order by value desc, sequence limit ${limit}
-  `.execute(db)
-  return rows
+  const within = await readSelection(db, query.within)
+  const values = new Float32Array(index.sequences.length)
+  for (const [term, holding] of counted)
+    addValues(values, index, lists.get(lexemeOf(term)), weightOf(holding, chunks))
+  const full = Iterator.from(terms.values()).reduce((sum, holding) => sum + weightOf(holding, chunks), 0)
+  return bestOf(index, values, limit, within && new Set(within)).map(({ sequence, value }) => ({
+    sequence,
+    similarity: Math.min(1, value / full),
+  }))
 }
 
 /** Of BM25, with the values that SQLite's full-text index has for them. */
-const [k1, b] = [1.2, 0.75]
+const [saturation, lengthShare] = [1.2, 0.75]
 
-/** What a chunk's length takes from its lexemes: the more, the longer it is. */
-function lengthNorm(average: number) {
-  return sql`${float(k1 * (1 - b))} + ${float((k1 * b) / average)} * chunk_text.length`
-}
-
-/** BM25's part of one lexeme for each label, D to A, as a share of the most that any may have. */
-const weights = sql`array[${sql.join(
-  Object.values(frequencies).map(frequency => sql`${float(frequency)} / (${float(frequency)} + norm)`),
-)}]::real[]`
-
-/** `ts_rank` divides by the limit of the sum of 1/n²; the weights are shares of k1 + 1. */
-const rankUnit = 1.64493406685 * (k1 + 1)
-
-/** Plain numbers of SQL are decimals, with which PostgreSQL computes slowly. */
-function float(value: number) {
-  return sql`${sql.lit(value)}::float8`
-}
-
-/** The lexemes of the terms; one that several terms have weighs as much as they do together. */
-function weightsOf(terms: readonly CountedTerm[], chunks: number): Map<string, number> {
-  const weights = new Map<string, number>()
-  for (const [term, holding] of terms) {
-    const lexeme = lexemeOf(term)
-    weights.set(lexeme, (weights.get(lexeme) ?? 0) + weightOf(holding, chunks))
+/** Adds what one term is worth to each chunk that holds it, by the number of the chunk. */
+function addValues(
+  values: Float32Array,
+  { lengths, state }: KeptIndex,
+  list: Postings | undefined,
+  weight: number,
+): void {
+  if (list === undefined) return
+  const { numbers, frequencies } = list
+  const most = weight * (saturation + 1)
+  const least = saturation * (1 - lengthShare)
+  const share = (saturation * lengthShare * state.chunks) / Math.max(1, state.length)
+  for (let at = 0; at < numbers.length; at += 1) {
+    const number = numbers[at] ?? 0
+    const frequency = frequencies[at] ?? 0
+    const value = (most * frequency) / (frequency + least + share * (lengths[number] ?? 0))
+    values[number] = (values[number] ?? 0) + value
   }
-  return weights
+}
+
+function bestOf(
+  { sequences }: KeptIndex,
+  values: Float32Array,
+  limit: number,
+  within: ReadonlySet<number> | undefined,
+) {
+  const best = createBest(limit)
+  for (let number = 0; number < values.length; number += 1) {
+    const value = values[number] ?? 0
+    if (value === 0 || value < best.least()) continue
+    const sequence = sequences[number] ?? 0
+    if (within?.has(sequence) !== false) best.add(sequence, value)
+  }
+  return best.sorted()
 }
 
 /** The inverse document frequency as SQLite counts it: words in more than half of the chunks weigh next to nothing. */

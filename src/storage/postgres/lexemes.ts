@@ -7,17 +7,23 @@ const noWord = /[^\p{L}\p{N}\p{M}\p{Co}]+/gu
 /** Characters of the words that have a stem. */
 const [shortestWord, longestWord] = [3, 64]
 
-/** Bytes: what a lexeme may have, and less than all lexemes of a text may have together. */
-const longestLexeme = 2046
+/** Bytes: what a lexeme may have, with room for its frequency, and less than all lexemes of a text may have together. */
+export const longestLexeme = 2044
 const longestVector = 1_000_000
 /** Bytes that a lexeme takes beside its own, at most. */
 const overhead = 8
 
 /**
- * How often a lexeme stands in a text is told by the label of its only position: there are four of them. Most lexemes of
- * a passage stand in it once, and the more often one does, the less another time counts.
+ * How often a lexeme stands in a text is part of its form in the index: there are four of them. Most lexemes of a passage
+ * stand in it once, and the more often one does, the less another time counts.
  */
-export const frequencies = { D: 1, C: 2, B: 3, A: 5 } as const
+export const frequencies = [1, 2, 3, 5] as const
+type Frequency = (typeof frequencies)[number]
+
+/** The lexeme as the index holds it for chunks in which it stands so often; no lexeme has a space of its own. */
+export function formOf(lexeme: string, frequency: Frequency): string {
+  return frequency === 1 ? lexeme : `${lexeme} ${frequency}`
+}
 
 const encoder = new TextEncoder()
 const room = new Uint8Array(longestLexeme)
@@ -56,14 +62,14 @@ function vectorOf(counts: ReadonlyMap<string, number>): string {
   for (const [lexeme, count] of counts) {
     bytes += Buffer.byteLength(lexeme) + overhead
     if (bytes > longestVector) break
-    entries.push(`${quoted(lexeme)}:1${labelOf(count)}`)
+    entries.push(quoted(formOf(lexeme, frequencyOf(count))))
   }
   return entries.join(' ')
 }
 
-function labelOf(count: number): keyof typeof frequencies {
-  if (count > frequencies.B) return 'A'
-  return count === 1 ? 'D' : count === 2 ? 'C' : 'B'
+function frequencyOf(count: number): Frequency {
+  if (count > 3) return 5
+  return count === 1 ? 1 : count === 2 ? 2 : 3
 }
 
 /** A lexeme as a value of the type `tsquery`, or within one. */

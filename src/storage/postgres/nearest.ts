@@ -1,10 +1,13 @@
 /** The nearest vectors: a scan of all sketches tells which few get an exact look. The contract stands in `search-engine.ts`. */
 import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
+import { LRUCache } from 'lru-cache'
 import { similarityTo } from '../exact-similarity.ts'
 import type { Found, NearestQuery, VectorSpace } from '../search-engine.ts'
 import { checkDimensions, hasDirection, similarityOf, vectorTableName } from '../vector-space.ts'
+import { askedIndex } from './kept-index.ts'
 import { readSketches } from './kept-sketches.ts'
+import { readSelection } from './selection.ts'
 import { createScan, looksAmong } from './sketch-scan.ts'
 import { bitValues } from './sketches.ts'
 import type { Column } from './vectors.ts'
@@ -17,13 +20,24 @@ export async function nearestByVector(
 ): Promise<Found[]> {
   checkDimensions(space, query.vector)
   if (!hasDirection(space, query.vector)) return []
-  const column = await columnOf(db, vectorTableName(space))
+  const column = await knownColumn(db, vectorTableName(space))
   if (column === undefined) return []
   const candidates = await candidatesFor(db, space, query)
   const found = await lookAt(db, { space, column, query }, candidates)
   return found
     .sort((one, other) => other.similarity - one.similarity || one.sequence - other.sequence)
     .slice(0, query.limit)
+}
+
+/** A table stays as it was made. */
+const columns = new LRUCache<string, Column>({ max: 500 })
+
+async function knownColumn(db: QueryExecutorProvider, table: string): Promise<Column | undefined> {
+  const index = askedIndex(db)
+  const name = `${index} ${table}`
+  const column = (index === undefined ? undefined : columns.get(name)) ?? (await columnOf(db, table))
+  if (index !== undefined && column !== undefined) columns.set(name, column)
+  return column
 }
 
 /** The sequences of the vectors that are worth a look. */
@@ -33,24 +47,13 @@ async function candidatesFor(
   query: NearestQuery,
 ): Promise<readonly number[]> {
   if (query.among !== undefined) return query.among
-  const selection = await selected(db, query)
+  const selection = await readSelection(db, query.within)
   if (selection !== undefined && selection.length <= looksAmong(0, query.limit)) return selection
   const within = selection && new Set(selection)
   const scan = createScan(bitValues(space, query), query.limit)
   for await (const { block, gone } of readSketches(db, vectorTableName(space)))
     scan.add(block, { gone, within })
   return scan.nearest()
-}
-
-/** As one value, since a row for each takes several times as long. */
-async function selected(db: QueryExecutorProvider, { within }: NearestQuery): Promise<number[] | undefined> {
-  if (within === undefined) return undefined
-  const { rows } = await sql<{ sequences: string | null }>`
-    select string_agg(sequence::text, ',') as sequences from (
-      with selection (sequence) as ${within} select sequence from selection
-    ) as chosen`.execute(db)
-  const sequences = rows[0]?.sequences
-  return sequences ? sequences.split(',').map(Number) : []
 }
 
 interface Look {

@@ -1,7 +1,7 @@
 import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
 import type { SchemaParts } from '../engine.ts'
-import { createFullText } from './full-text.ts'
+import { createFullText, renewFullText } from './full-text.ts'
 
 export const schemaParts: SchemaParts = {
   textType: sql<string>`text collate "C"`,
@@ -12,6 +12,7 @@ export const schemaParts: SchemaParts = {
   shortLived: table => table.modifyFront(sql`unlogged`),
   createFoldCase,
   createFullText,
+  renewFullText,
 }
 
 /** The collation of Unicode itself knows the letters of all languages; a server built without it knows those of its own. */

@@ -5,6 +5,7 @@ import type { AgentTables } from '../tables.ts'
 import { parseAgentAddress } from './address.ts'
 import { createPool, schemaPool } from './connections.ts'
 import { createPostgresDialect } from './dialect.ts'
+import { stateQuery } from './index-state.ts'
 import { searchEngine } from './search-engine.ts'
 
 /**
@@ -16,8 +17,9 @@ const pools = new Map<string, Pool>()
 /** Opens the schema of an agent for a worker; destroying `db` only gives the connection back. */
 export async function openSearchDatabase(address: string): Promise<SearchDatabase> {
   const { url, schema } = parseAgentAddress(address)
-  const db = new Kysely<AgentTables>({ dialect: createPostgresDialect(schemaPool(poolOf(url), schema)) })
-  return { db, engine: searchEngine }
+  // Planning a search, and asking for each of its parts, takes as long as running it.
+  const pool = schemaPool(poolOf(url), schema, { keepsPlans: true, readFirst: stateQuery })
+  return { db: new Kysely<AgentTables>({ dialect: createPostgresDialect(pool) }), engine: searchEngine }
 }
 
 function poolOf(url: string): Pool {

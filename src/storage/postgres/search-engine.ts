@@ -1,5 +1,6 @@
 import type { SearchEngine } from '../search-engine.ts'
 import { countTerms, rankByText, removeFullText, writeFullText } from './full-text.ts'
+import { packIndexState } from './index-state.ts'
 import { nearestByVector } from './nearest.ts'
 import { createVectors, removeVectors, vectorTables, writeVector } from './vectors.ts'
 
@@ -10,7 +11,11 @@ export const searchEngine: SearchEngine = {
   removeFullText,
   countTerms,
   rankByText,
-  createVectors,
+  async createVectors(db, space) {
+    await createVectors(db, space)
+    // Each part of a source begins with this.
+    await packIndexState(db)
+  },
   writeVector,
   removeVectors,
   vectorTables,

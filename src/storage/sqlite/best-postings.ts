@@ -1,13 +1,10 @@
 /** Which chunks get most from all terms together. */
+import type { Best } from '../best.ts'
+import { createBest } from '../best.ts'
 import type { Postings } from './read-postings.ts'
 
 /** Numbers up to so many times as many as there are entries are added up in a row of places. */
 const placesPerEntry = 8
-
-export interface Best {
-  sequence: number
-  value: number
-}
 
 /**
  * The chunks with the greatest sums of values, greatest first, of equal ones the first chunk.
@@ -69,51 +66,4 @@ function merged(one: Postings, other: Postings): Postings {
     values[at] = value
   }
   return { sequences: sequences.subarray(0, at), values: values.subarray(0, at) }
-}
-
-/** Keeps the greatest values as a heap with the least of them at its top, for chunks that come in order. */
-function createBest(limit: number) {
-  const heap: Best[] = []
-  let least = 0
-
-  function rise(entry: Best): void {
-    let place = heap.length
-    while (place > 0) {
-      const above = (place - 1) >> 1
-      const better = heap[above]
-      if (better === undefined || !isWorse(entry, better)) break
-      heap[place] = better
-      place = above
-    }
-    heap[place] = entry
-  }
-
-  function sink(entry: Best): void {
-    for (let place = 0; ; ) {
-      const [left, right] = [heap[2 * place + 1], heap[2 * place + 2]]
-      const isRight = left !== undefined && right !== undefined && isWorse(right, left)
-      const worse = isRight ? right : left
-      if (worse === undefined || !isWorse(worse, entry)) {
-        heap[place] = entry
-        return
-      }
-      heap[place] = worse
-      place = 2 * place + (isRight ? 2 : 1)
-    }
-  }
-
-  return {
-    /** What a value has to exceed. */
-    least: () => least,
-    add(sequence: number, value: number): void {
-      if (heap.length < limit) rise({ sequence, value })
-      else sink({ sequence, value })
-      if (heap.length === limit) least = heap[0]?.value ?? least
-    },
-    sorted: () => heap.sort((one, other) => (isWorse(one, other) ? 1 : -1)),
-  }
-}
-
-function isWorse(one: Best, other: Best): boolean {
-  return one.value < other.value || (one.value === other.value && one.sequence > other.sequence)
 }

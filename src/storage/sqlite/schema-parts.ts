@@ -11,4 +11,5 @@ export const schemaParts: SchemaParts = {
   // Every connection brings the function along, as SQLite keeps none.
   createFoldCase: async () => {},
   createFullText,
+  renewFullText: async () => {},
 }

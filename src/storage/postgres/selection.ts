@@ -1,0 +1,16 @@
+import type { Expression, QueryExecutorProvider } from 'kysely'
+import { sql } from 'kysely'
+
+/** The sequences that an expression selects; undefined without one. As one value, since a row for each takes several times as long. */
+export async function readSelection(
+  db: QueryExecutorProvider,
+  within: Expression<unknown> | undefined,
+): Promise<number[] | undefined> {
+  if (within === undefined) return undefined
+  const { rows } = await sql<{ sequences: string | null }>`
+    select string_agg(sequence::text, ',') as sequences from (
+      with selection (sequence) as ${within} select sequence from selection
+    ) as chosen`.execute(db)
+  const sequences = rows[0]?.sequences
+  return sequences ? sequences.split(',').map(Number) : []
+}
