@@ -94,7 +94,7 @@ export function createCrawlSourceJob(needs: Needs): JobHandler<AgentHandle> {
         ...{ attempt, maxPages, maxDepth, signal, traffic: spending.traffic },
         embedding: embeddingName(model),
         cutsPages: model.provider === 'builtin' && config.lastCrawledAt === undefined,
-        indexPage: createPageIndexer({ place, db, jobId, model, signal, threads, index: needs.index }),
+        index: createPageIndexer({ place, db, jobId, model, signal, threads, index: needs.index }),
         sitemapPages: async () =>
           useSitemap
             ? await sitemapPages(startUrl, { rules, patterns }, { outbound, threads, gates, signal })

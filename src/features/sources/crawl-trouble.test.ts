@@ -93,7 +93,7 @@ describe('what is found stays found', () => {
     const { app, site, pages } = await setStage({ '/': page('Start', ['/a']), '/a': page('Alder') })
     const source = await crawl(app, { url: site.url })
     const before = await chunksOf(app)
-    useJob(app, threads => ({ ...threads, draftPage: async () => undefined }))
+    useJob(app, threads => ({ ...threads, draftPage: async () => false }))
     pages.set('/a', page('Ash'))
     const again = await crawlAgain(app, source.id)
     expect(again).toMatchObject({ status: 'ready', chunks: 2, config: { pageCount: 2, changedPages: 0 } })
