@@ -15,8 +15,12 @@ export function vectorTableName({ id, dimensions }: VectorSpace): string {
   return `${vectorTablePrefix}${dimensions}_${hashOf(id)}`
 }
 
+/** Remembered, since each vector that is written asks for it. */
+let last: { id: string; hash: string } | undefined
+
 function hashOf(id: string): string {
-  return createHash('sha256').update(id).digest('hex').slice(0, 12)
+  if (last?.id !== id) last = { id, hash: createHash('sha256').update(id).digest('hex').slice(0, 12) }
+  return last.hash
 }
 
 export function checkDimensions({ form, dimensions }: VectorSpace, { length }: Vector): void {

@@ -107,6 +107,27 @@ describe('what is found stays found', () => {
   })
 })
 
+it('new pages that can not be written together are written one by one', async () => {
+  const { app, site } = await setStage({
+    '/': page('Start', ['/a', '/b']),
+    '/a': page('Alder', ['/c']),
+    '/b': page('Birch', ['/c']),
+    '/c': page('Cedar'),
+  })
+  const together: string[][] = []
+  useJob(app, threads => ({
+    ...threads,
+    async addPages({ pages }) {
+      together.push(pages.map(({ document }) => document))
+      return undefined
+    },
+  }))
+  const { id } = await crawl(app, { url: site.url })
+  await expect.poll(async () => (await crawled(app, id)).status, { timeout: 20_000 }).toBe('ready')
+  expect(await crawled(app, id)).toMatchObject({ chunks: 4, config: { pageCount: 4, failedPages: [] } })
+  expect(new Set(together.flat()).size).toBe(4)
+})
+
 /** Crawls with other parts, a page in each turn. */
 function useJob({ service }: TestApp, change: (threads: CrawlThreads) => CrawlThreads = threads => threads) {
   const {

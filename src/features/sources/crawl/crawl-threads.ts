@@ -15,6 +15,8 @@ const writer = new URL('./write-page.worker.ts', import.meta.url)
 
 /** All work on what strangers wrote, in threads that can be killed. */
 export interface CrawlThreads {
+  /** Gets the threads ready for pages, beside what comes before these: to start them takes a while. */
+  prepare(signal: AbortSignal): void
   /** Takes the body away. Undefined for a page that is no text, or takes too much time or memory to read. */
   readPage(page: RawPage, signal: AbortSignal): Promise<ReadPage | undefined>
   /** Which of the addresses may be read. */
@@ -88,6 +90,11 @@ function threadsOf(
   }
 
   return {
+    prepare(signal) {
+      // What becomes of it shows in the pages.
+      for (let thread = 0; thread < crawlLimits.threadTasksPerAgent; thread += 1)
+        runOr<void>('prepareThread', undefined, signal, undefined).catch(() => {})
+    },
     readPage: (page, signal) => runOr('readPage', page, signal, undefined, [page.body.buffer]),
     async allowed(rules, urls, signal) {
       if (rules.kind === 'none' || urls.length === 0) return urls.map(() => true)

@@ -72,6 +72,11 @@ function preparedChunks(page: { title: string; text: string }): PreparedChunk[] 
   return chunks.map(chunk => ({ ...chunk, ...prepare(chunk) }))
 }
 
+/** Loads what the pages of a crawl take, while nothing of them has come yet. */
+export async function prepareThread(): Promise<void> {
+  await Promise.all([import('../parsing/html-page.ts'), import('./write-page.worker.ts')])
+}
+
 export async function decideByRobots(argument: {
   rules: RobotsText
   urls: readonly string[]
