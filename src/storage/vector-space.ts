@@ -11,17 +11,16 @@ export function isTableOf(name: string, id: string): boolean {
 }
 
 /** Holds a hash, since the embedding's own name may hold anything and have any length. */
-export function vectorTableName(space: VectorSpace): string {
-  const name = names.get(space) ?? `${vectorTablePrefix}${space.dimensions}_${hashOf(space.id)}`
-  names.set(space, name)
-  return name
+export function vectorTableName({ id, dimensions }: VectorSpace): string {
+  return `${vectorTablePrefix}${dimensions}_${hashOf(id)}`
 }
 
-/** Each search and each vector asks for it, mostly for the same few spaces. */
-const names = new WeakMap<VectorSpace, string>()
+/** Remembered, since each vector that is written asks for it. */
+let last: { id: string; hash: string } | undefined
 
 function hashOf(id: string): string {
-  return createHash('sha256').update(id).digest('hex').slice(0, 12)
+  if (last?.id !== id) last = { id, hash: createHash('sha256').update(id).digest('hex').slice(0, 12) }
+  return last.hash
 }
 
 export function checkDimensions({ form, dimensions }: VectorSpace, { length }: Vector): void {

@@ -44,6 +44,13 @@ interface Needs {
 type Context = JobContext<AgentHandle>
 type CrawledSource = Source & { config: CrawlConfig }
 
+/** Of all that a run writes. */
+interface Place {
+  databasePath: string
+  sourceId: string
+  attempt: string
+}
+
 /**
  * Crawls a website, for the first time or again. All that it has found stands in the database page by page, so that an
  * interrupted run is continued by the next one.
@@ -57,10 +64,11 @@ export function createCrawlSourceJob(needs: Needs): JobHandler<AgentHandle> {
     const place = { databasePath: agent.path, sourceId: source.id, attempt: randomIds.record() }
     await takeOver(agent.db, place)
     const threads = needs.threads(agent.agentId)
+    threads.prepare(signal)
     const rules = await rulesOf(source, { threads, signal })
     if (typeof rules === 'string') return await failCrawl(agent, source, rules)
     const spending = spendingOf(source.config, needs.clock)
-    const end = await visitAll(context, source, rules, { attempt: place.attempt, spending })
+    const end = await visitAll(context, source, rules, { place, spending })
     if (end.kind === 'turn over') {
       await updateSource(agent.db, source.id, { config: spending.noted() })
       throw new JobYields()
@@ -77,24 +85,23 @@ export function createCrawlSourceJob(needs: Needs): JobHandler<AgentHandle> {
 
   async function visitAll(
     { agent, signal, jobId }: Context,
-    { id: sourceId, config }: CrawledSource,
+    { config }: CrawledSource,
     rules: SiteRules,
-    { attempt, spending }: { attempt: string; spending: Spending },
+    { place, spending }: { place: Place; spending: Spending },
   ): Promise<CrawlEnd> {
     const { db } = agent
     const { outbound, gates } = needs
     const threads = needs.threads(agent.agentId)
     const model = await needs.embeddingOf(agent.agentId)
-    const place = { databasePath: agent.path, sourceId, attempt }
     const { url: startUrl, maxPages, maxDepth, useSitemap } = config
     const patterns = { include: config.includePatterns, exclude: config.excludePatterns }
     return await runCrawl(
       {
-        ...{ db, sourceId, startUrl, patterns, rules, outbound, threads, gates },
-        ...{ attempt, maxPages, maxDepth, signal, traffic: spending.traffic },
+        ...{ db, ...place, startUrl, patterns, rules, outbound, threads, gates },
+        ...{ maxPages, maxDepth, signal, traffic: spending.traffic },
         embedding: embeddingName(model),
         cutsPages: model.provider === 'builtin' && config.lastCrawledAt === undefined,
-        indexPage: createPageIndexer({ place, db, jobId, model, signal, threads, index: needs.index }),
+        index: createPageIndexer({ place, db, jobId, model, signal, threads, index: needs.index }),
         sitemapPages: async () =>
           useSitemap
             ? await sitemapPages(startUrl, { rules, patterns }, { outbound, threads, gates, signal })
@@ -138,7 +145,7 @@ function isCrawled(source: Source): source is CrawledSource {
 /** Pages that are gone, or that nothing leads to any more. */
 async function removeVanished(
   { agent: { db }, signal }: Context,
-  place: { databasePath: string; sourceId: string; attempt: string },
+  place: Place,
   index: Pick<SearchIndex, 'remove'>,
 ): Promise<void> {
   for (const document of await vanishedDocuments(db, place.sourceId)) {

@@ -93,7 +93,7 @@ describe('what is found stays found', () => {
     const { app, site, pages } = await setStage({ '/': page('Start', ['/a']), '/a': page('Alder') })
     const source = await crawl(app, { url: site.url })
     const before = await chunksOf(app)
-    useJob(app, threads => ({ ...threads, draftPage: async () => undefined }))
+    useJob(app, threads => ({ ...threads, draftPage: async () => false }))
     pages.set('/a', page('Ash'))
     const again = await crawlAgain(app, source.id)
     expect(again).toMatchObject({ status: 'ready', chunks: 2, config: { pageCount: 2, changedPages: 0 } })
@@ -105,6 +105,27 @@ describe('what is found stays found', () => {
     ])
     expect(await chunksOf(app)).toEqual(before)
   })
+})
+
+it('new pages that can not be written together are written one by one', async () => {
+  const { app, site } = await setStage({
+    '/': page('Start', ['/a', '/b']),
+    '/a': page('Alder', ['/c']),
+    '/b': page('Birch', ['/c']),
+    '/c': page('Cedar'),
+  })
+  const together: string[][] = []
+  useJob(app, threads => ({
+    ...threads,
+    async addPages({ pages }) {
+      together.push(pages.map(({ document }) => document))
+      return undefined
+    },
+  }))
+  const { id } = await crawl(app, { url: site.url })
+  await expect.poll(async () => (await crawled(app, id)).status, { timeout: 20_000 }).toBe('ready')
+  expect(await crawled(app, id)).toMatchObject({ chunks: 4, config: { pageCount: 4, failedPages: [] } })
+  expect(new Set(together.flat()).size).toBe(4)
 })
 
 /** Crawls with other parts, a page in each turn. */

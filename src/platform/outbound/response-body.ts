@@ -9,24 +9,28 @@ export async function readBody(
 
 /**
  * The first `maxBytes` of a body, and whether that is all of it; the rest is left unread.
- * One growing buffer: a list of a million one-byte pieces would cost hundreds of times their size.
+ * One buffer that grows by doubling: a list of a million one-byte pieces would cost hundreds of times their size.
  */
 export async function readBeginning(
   stream: AsyncIterable<Uint8Array> | null,
   maxBytes: number,
 ): Promise<{ body: Uint8Array<ArrayBuffer>; isWhole: boolean }> {
-  const buffer = new ArrayBuffer(0, { maxByteLength: maxBytes })
+  let buffer = new ArrayBuffer(Math.min(firstBytes, maxBytes))
+  let start = 0
   let isWhole = true
   for await (const piece of stream ?? []) {
-    const start = buffer.byteLength
     const end = Math.min(start + piece.byteLength, maxBytes)
-    buffer.resize(end)
+    if (end > buffer.byteLength) buffer = buffer.transfer(Math.min(Math.max(end, 2 * start), maxBytes))
     new Uint8Array(buffer).set(piece.subarray(0, end - start), start)
     isWhole = piece.byteLength === end - start
+    start = end
     if (!isWhole) break
   }
-  return { body: new Uint8Array(buffer.transferToFixedLength()), isWhole }
+  return { body: new Uint8Array(buffer.transfer(start)), isWhole }
 }
+
+/** As most pages have no more. */
+const firstBytes = 64 * 1024
 
 /** The body as text in the character set of its Content-Type; UTF-8 where that names none, or one nobody knows. */
 export function decodeText(body: Uint8Array, contentType: string | null): string {

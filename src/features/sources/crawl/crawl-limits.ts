@@ -2,6 +2,10 @@
 export const crawlLimits = {
   /** Requests to one host at a time, from all crawls together. */
   requestsPerHost: 4,
+  /** Addresses of a crawl that are looked at at a time: as many as keep the threads busy while others are written down. */
+  visits: 8,
+  /** New pages that are written at a time. */
+  pagesPerWrite: 4,
   pageBytes: 5 * 1024 * 1024,
   /** For one request, from the question to the end of the body. */
   requestMs: 20_000,
@@ -24,6 +28,7 @@ export const crawlLimits = {
   /** Tasks of all crawls that are in threads, or next: one more than there are threads, and than one agent may have. */
   threadTasks: 3,
   threadTasksPerAgent: 2,
+  writesPerAgent: 1,
   /** Pages without content that a source tells of. */
   failuresTold: 100,
   /** How long a crawl works until it lets other jobs go first. */

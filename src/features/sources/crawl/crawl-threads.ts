@@ -1,19 +1,23 @@
 import { AppError } from '#platform/errors.ts'
 import type { FairSlots } from '#platform/workers/fair-slots.ts'
 import { createFairSlots } from '#platform/workers/fair-slots.ts'
-import type { WorkerPool } from '#platform/workers/worker-pool.ts'
+import type { WorkerPool, WorkerTask } from '#platform/workers/worker-pool.ts'
 import { WorkerCrashed, WorkerTimeout } from '#platform/workers/worker-pool.ts'
-import type { DraftedPage, DraftPage, RawPage, RawSitemap, ReadPage } from './crawl.worker.ts'
+import type { RawPage, RawSitemap, ReadPage } from './crawl.worker.ts'
 import { crawlLimits } from './crawl-limits.ts'
 import type { RobotsAdvice, RobotsRules, RobotsText } from './robots.ts'
 import type { Sitemap } from './sitemap.ts'
 import type { UrlPatterns } from './url-patterns.ts'
+import type { AddPages, DraftPage } from './write-page.worker.ts'
 
-const worker = new URL('./crawl.worker.ts', import.meta.url)
+const reader = new URL('./crawl.worker.ts', import.meta.url)
+const writer = new URL('./write-page.worker.ts', import.meta.url)
 
 /** All work on what strangers wrote, in threads that can be killed. */
 export interface CrawlThreads {
-  /** Undefined for a page that is no text, or takes too much time or memory to read. */
+  /** Gets the threads ready for pages, beside what comes before these: to start them takes a while. */
+  prepare(signal: AbortSignal): void
+  /** Takes the body away. Undefined for a page that is no text, or takes too much time or memory to read. */
   readPage(page: RawPage, signal: AbortSignal): Promise<ReadPage | undefined>
   /** Which of the addresses may be read. */
   allowed(rules: RobotsRules, urls: readonly string[], signal: AbortSignal): Promise<boolean[]>
@@ -22,24 +26,32 @@ export interface CrawlThreads {
   advice(argument: { rules: RobotsText; startUrl: string }, signal: AbortSignal): Promise<RobotsAdvice>
   /** Undefined for one that takes too much time or memory to read. */
   readSitemap(sitemap: RawSitemap, signal: AbortSignal): Promise<Sitemap | undefined>
-  /** Undefined for a page that takes too much time or memory to cut. */
-  draftPage(page: DraftPage, signal: AbortSignal): Promise<DraftedPage | undefined>
+  /** Whether the page could be cut and stored: not if that takes too much time or memory. */
+  draftPage(page: DraftPage, signal: AbortSignal): Promise<boolean>
+  /** Gives the number of chunks of each page; undefined if that takes too much time or memory. */
+  addPages(pages: AddPages, signal: AbortSignal): Promise<number[] | undefined>
 }
 
 /** The threads as each agent's crawls use them: agents take turns, so that nobody waits for all the pages of another. */
 export function createCrawlThreads(workers: WorkerPool): (agentId: string) => CrawlThreads {
-  const slots = createFairSlots(crawlLimits.threadTasks, crawlLimits.threadTasksPerAgent)
-  return agentId => threadsOf(agentId, { workers, slots })
+  const { threadTasks, threadTasksPerAgent, writesPerAgent } = crawlLimits
+  const reading = createFairSlots(threadTasks, threadTasksPerAgent)
+  // What is written makes room for more to be read, and so does not wait behind that.
+  const writing = createFairSlots(threadTasks, writesPerAgent)
+  return agentId => threadsOf(agentId, { workers, reading, writing })
 }
 
 function threadsOf(
   agentId: string,
-  { workers, slots }: { workers: WorkerPool; slots: FairSlots },
+  { workers, reading, writing }: { workers: WorkerPool; reading: FairSlots; writing: FairSlots },
 ): CrawlThreads {
-  async function run<Result>(name: string, argument: unknown, signal: AbortSignal): Promise<Result> {
-    const release = await slots.take(agentId, signal)
-    const task = { file: worker, name, argument, signal, timeoutMs: crawlLimits.readMs }
-    return await workers.run<Result>(task).finally(release)
+  async function run<Result>(
+    task: Pick<WorkerTask, 'name' | 'argument' | 'transfer'>,
+    signal: AbortSignal,
+  ): Promise<Result> {
+    const release = await reading.take(agentId, signal)
+    const limits = { signal, timeoutMs: crawlLimits.readMs }
+    return await workers.run<Result>({ file: reader, ...task, ...limits }).finally(release)
   }
 
   /** The same, with what is to be taken for the answer where a text is too much for its reader, or for the thread. */
@@ -48,17 +60,42 @@ function threadsOf(
     argument: unknown,
     signal: AbortSignal,
     otherwise: Result,
+    transfer: ArrayBuffer[] = [],
   ): Promise<Result> {
     try {
-      return await run<Result>(name, argument, signal)
+      return await run<Result>({ name, argument, transfer }, signal)
     } catch (error) {
       if (signal.aborted || error instanceof AppError) throw error
       return otherwise
     }
   }
 
+  async function write<Result>(
+    name: string,
+    argument: unknown,
+    signal: AbortSignal,
+    otherwise: Result,
+  ): Promise<Result> {
+    const release = await writing.take(agentId, signal)
+    try {
+      const task = { file: writer, name, argument, signal, timeoutMs: crawlLimits.readMs }
+      return await workers.run<Result>(task)
+    } catch (error) {
+      // Its other errors are those of the database.
+      if (error instanceof WorkerTimeout || error instanceof WorkerCrashed) return otherwise
+      throw error
+    } finally {
+      release()
+    }
+  }
+
   return {
-    readPage: (page, signal) => runOr('readPage', page, signal, undefined),
+    prepare(signal) {
+      // What becomes of it shows in the pages.
+      for (let thread = 0; thread < crawlLimits.threadTasksPerAgent; thread += 1)
+        runOr<void>('prepareThread', undefined, signal, undefined).catch(() => {})
+    },
+    readPage: (page, signal) => runOr('readPage', page, signal, undefined, [page.body.buffer]),
     async allowed(rules, urls, signal) {
       if (rules.kind === 'none' || urls.length === 0) return urls.map(() => true)
       const none = urls.map(() => false)
@@ -73,14 +110,7 @@ function threadsOf(
       ),
     advice: (argument, signal) => runOr('readAdvice', argument, signal, { crawlDelay: 0, sitemaps: [] }),
     readSitemap: (sitemap, signal) => runOr('readSitemap', sitemap, signal, undefined),
-    async draftPage(page, signal) {
-      try {
-        return await run<DraftedPage>('draftPage', page, signal)
-      } catch (error) {
-        // Its other errors are those of the database.
-        if (error instanceof WorkerTimeout || error instanceof WorkerCrashed) return undefined
-        throw error
-      }
-    },
+    draftPage: (page, signal) => write('draftPage', page, signal, false),
+    addPages: (pages, signal) => write<number[] | undefined>('addPages', pages, signal, undefined),
   }
 }

@@ -1,19 +1,12 @@
 /** What runs in a thread of the worker pool, since strangers wrote it; the other side is `crawl-threads.ts`. */
 import { createHash } from 'node:crypto'
-import { randomIds } from '#platform/ids.ts'
-import type { Chunk } from '../chunking/chunk-document.ts'
-import { chunkDocument } from '../chunking/chunk-document.ts'
-import { defaultChunking } from '../chunking/chunking-options.ts'
 import { parseHtml } from '../parsing/html-tree.ts'
-import { pagePieces } from '../parsing/markdown-pieces.ts'
-import { documentOf } from '../parsing/parsed-document.ts'
-import { withAgentDatabase } from '../search/agent-database.ts'
-import type { SourceTask } from '../search/index.worker.ts'
-import { createIndexWriter } from '../search/index-writer.ts'
 import type { PreparedChunk } from '../search/prepared-chunk.ts'
 import { prepare } from '../search/prepared-chunk.ts'
 import { chunksPerTask } from '../search/search-index.ts'
 import { crawlLimits } from './crawl-limits.ts'
+import { chunksOfPage } from './page-chunks.ts'
+import { pack } from './page-content.ts'
 import { outlineOf } from './page-outline.ts'
 import { pageText } from './page-text.ts'
 import { boundedLinks, isSameOrigin, pageUrl } from './page-url.ts'
@@ -23,7 +16,7 @@ import type { UrlPatterns } from './url-patterns.ts'
 import { compilePatterns } from './url-patterns.ts'
 
 export interface RawPage {
-  body: Uint8Array
+  body: Uint8Array<ArrayBuffer>
   contentType: string
   /** Where it was read. */
   url: string
@@ -34,13 +27,12 @@ export interface RawPage {
 
 /** A page as a source keeps it. */
 export interface PageText {
-  title: string
-  /** Markdown. */
-  text: string
-  /** SHA-256 of title and text, in hex. */
+  /** See `page-content.ts`. */
+  content: Uint8Array
+  /** Whether that is its chunks. */
+  isCut: boolean
+  /** SHA-256 of its title and text, in hex. */
   hash: string
-  /** Its chunks, where they were made along with it. */
-  chunks: readonly PreparedChunk[] | undefined
 }
 
 export interface ReadPage extends PageText {
@@ -62,10 +54,10 @@ export async function readPage(raw: RawPage): Promise<ReadPage | undefined> {
   const { title, markdown } = await readablePart(document, url)
   // Links that are made absolute could unfold a page to many times its size.
   const text = markdown.slice(0, crawlLimits.pageBytes)
+  const chunks = raw.isCut && !directives.noIndex ? preparedChunks({ title, text }) : undefined
   return {
-    title,
-    text,
-    chunks: raw.isCut && !directives.noIndex ? preparedChunks({ title, text }) : undefined,
+    content: pack(chunks ?? { title, text }),
+    isCut: chunks !== undefined,
     hash: createHash('sha256').update(`${title}\n${text}`).digest('hex'),
     links,
     canonical: canonical !== undefined && isWanted(canonical) ? canonical : undefined,
@@ -74,14 +66,15 @@ export async function readPage(raw: RawPage): Promise<ReadPage | undefined> {
 }
 
 /** Undefined if there are so many that they are better made part by part. */
-function preparedChunks(page: Pick<PageText, 'title' | 'text'>): PreparedChunk[] | undefined {
-  const chunks = chunksOf(page)
+function preparedChunks(page: { title: string; text: string }): PreparedChunk[] | undefined {
+  const chunks = chunksOfPage(page)
   if (chunks.length > chunksPerTask) return undefined
   return chunks.map(chunk => ({ ...chunk, ...prepare(chunk) }))
 }
 
-function chunksOf(page: Pick<PageText, 'title' | 'text'>): Chunk[] {
-  return chunkDocument(documentOf(pagePieces(page)), defaultChunking)
+/** Loads what the pages of a crawl take, while nothing of them has come yet. */
+export async function prepareThread(): Promise<void> {
+  await Promise.all([import('../parsing/html-page.ts'), import('./write-page.worker.ts')])
 }
 
 export async function decideByRobots(argument: {
@@ -125,33 +118,4 @@ function* onSite(addresses: readonly string[], startUrl: string): Generator<stri
     const url = pageUrl(address, startUrl)
     if (url !== undefined && isSameOrigin(url, startUrl)) yield url
   }
-}
-
-export interface DraftPage extends SourceTask {
-  page: PageText
-  /** Names the draft that the chunks become. */
-  draft: string
-  /** Whether the chunks get built-in vectors: those of all but the largest pages get them at once. */
-  isBuiltin: boolean
-  /** Whether the document has no chunks yet, so that there is nothing to be removed when these are shown. */
-  isNew: boolean
-}
-
-/** What has become of a page's chunks: those of a new one are shown at once if that is quick. */
-export type DraftedPage = { kind: 'drafted' } | { kind: 'shown'; chunks: number }
-
-/** Stores the page's chunks as a draft of its document. */
-export async function draftPage({ page, draft, isBuiltin, isNew, ...task }: DraftPage): Promise<DraftedPage> {
-  const { databasePath, sourceId, document, attempt } = task
-  const chunks = page.chunks ?? chunksOf(page)
-  const isQuick = isBuiltin && chunks.length <= chunksPerTask
-  return await withAgentDatabase(databasePath, { readOnly: false }, async db => {
-    const writer = createIndexWriter({ db, ids: randomIds, attempt, document })
-    await writer.start(sourceId)
-    if (isQuick) await writer.add(sourceId, chunks)
-    else await writer.store(sourceId, chunks)
-    if (isQuick && isNew) return { kind: 'shown', chunks: await writer.finish(sourceId) }
-    await writer.complete(sourceId, draft)
-    return { kind: 'drafted' }
-  })
 }

@@ -25,7 +25,7 @@ export interface FetchedPage {
   kind: 'page'
   /** After redirects. */
   url: string
-  body: Uint8Array
+  body: Uint8Array<ArrayBuffer>
   contentType: string
   etag: string | null
   lastModified: string | null

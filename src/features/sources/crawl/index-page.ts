@@ -16,25 +16,39 @@ interface Needs {
   jobId: string
   model: EmbeddingModel
   signal: AbortSignal
-  threads: Pick<CrawlThreads, 'draftPage'>
+  threads: Pick<CrawlThreads, 'draftPage' | 'addPages'>
   index: Pick<SearchIndex, 'indexNext' | 'finish'>
 }
 
-/**
- * Cuts, embeds and indexes a page, and then shows it instead of what was found in it before. Gives the number of its
- * chunks; undefined for a page that can't be cut. Of one that `isNew` nothing was found so far.
- */
-export function createPageIndexer({ place, db, jobId, model, signal, threads, index }: Needs) {
-  return async (document: string, page: PageText, isNew: boolean): Promise<number | undefined> => {
-    const source = { ...place, document }
-    const draft = `${jobId} ${page.hash} ${embeddingName(model)}`
-    if (!(await continueDraft(db, source, draft))) {
-      const isBuiltin = model.provider === 'builtin'
-      const drafted = await threads.draftPage({ ...source, page, draft, isBuiltin, isNew }, signal)
-      if (drafted === undefined) return undefined
-      if (drafted.kind === 'shown') return drafted.chunks
-    }
-    await indexDraft({ source, db, index, model, signal, onProgress: async () => {} })
-    return await index.finish({ ...source, embedding: embeddingName(model) }, signal)
+export interface PageIndexer {
+  /**
+   * Cuts, embeds and indexes a page, and then shows it instead of what was found in it before. Gives the number of its
+   * chunks; undefined for a page that can't be cut.
+   */
+  replace(page: IndexedPage): Promise<number | undefined>
+  /** Indexes and shows pages that are new to the source and were cut. Gives their numbers of chunks; undefined if it can't be done. */
+  add(pages: readonly IndexedPage[]): Promise<number[] | undefined>
+}
+
+export interface IndexedPage extends PageText {
+  document: string
+}
+
+export function createPageIndexer({ place, db, jobId, model, signal, threads, index }: Needs): PageIndexer {
+  return {
+    async replace({ document, hash, content }) {
+      const source = { ...place, document }
+      const draft = `${jobId} ${hash} ${embeddingName(model)}`
+      if (!(await continueDraft(db, source, draft))) {
+        const isBuiltin = model.provider === 'builtin'
+        if (!(await threads.draftPage({ ...source, content, draft, isBuiltin }, signal))) return undefined
+      }
+      await indexDraft({ source, db, index, model, signal, onProgress: async () => {} })
+      return await index.finish({ ...source, embedding: embeddingName(model) }, signal)
+    },
+    async add(pages) {
+      const added = pages.map(({ document, content }) => ({ document, content }))
+      return await threads.addPages({ ...place, pages: added }, signal)
+    },
   }
 }

@@ -2,8 +2,8 @@
 import type { QueuedUrl } from './crawl.repository.ts'
 import { countQueue, nextInQueue, startProblem } from './crawl.repository.ts'
 import { crawlLimits } from './crawl-limits.ts'
-import type { Settling } from './settle-page.ts'
-import { settlePage } from './settle-page.ts'
+import type { Settling, Visited } from './settle-pages.ts'
+import { settlePages } from './settle-pages.ts'
 import type { Visit } from './visit-page.ts'
 import { visitPage } from './visit-page.ts'
 
@@ -22,8 +22,8 @@ interface Bounds {
 }
 
 /**
- * Goes on with the queue until it is empty or the bounds are reached. Pages are fetched some at a time but settled one by
- * one, in order: so the pages found are the same whichever server answers first, and wherever a crash has interrupted it.
+ * Goes on with the queue until it is empty or the bounds are reached. Pages are fetched some at a time but settled in
+ * order: so the pages found are the same whichever server answers first, and wherever a crash has interrupted it.
  */
 export async function runCrawl(site: Settling, { isOver, turnMs }: Bounds): Promise<CrawlEnd> {
   const turnEnd = performance.now() + turnMs
@@ -44,33 +44,51 @@ export async function runCrawl(site: Settling, { isOver, turnMs }: Bounds): Prom
       // At least once, so that each turn comes further.
       if (!hasBegun || performance.now() < turnEnd) beginAll(site, entries, underWay, signal)
       hasBegun = true
-      const visit = await underWay.get(first.position)
-      if (visit === undefined) return { kind: 'turn over' }
-      await settlePage({ ...site, signal }, first, visit)
-      underWay.delete(first.position)
+      const visited = await nextVisited(entries, underWay)
+      if (visited.length === 0) return { kind: 'turn over' }
+      const settled = await settlePages({ ...site, signal }, visited)
+      for (const { entry } of visited.slice(0, settled)) underWay.delete(entry.position)
     }
   } finally {
     stop.abort()
-    await Promise.allSettled(underWay.values())
+    await Promise.allSettled([...underWay.values()].map(({ ending }) => ending))
   }
 }
 
-/** Visits by the position of their address. */
-type UnderWay = Map<number, Promise<Visit>>
+/** Visits by the position of their address, with what they have come to once they have ended. */
+type UnderWay = Map<number, { ending: Promise<Visit>; visit?: Visit }>
 
 /** Those that may be under way at a time: never more than there is room for, so that no page is asked for in vain. */
 async function nextEntries({ db, sourceId, maxPages }: Settling): Promise<QueuedUrl[]> {
   const { pages } = await countQueue(db, sourceId)
-  const room = Math.min(crawlLimits.requestsPerHost, maxPages - pages)
+  const room = Math.min(crawlLimits.visits, maxPages - pages)
   return room > 0 ? await nextInQueue(db, sourceId, room) : []
 }
 
 function beginAll(site: Settling, entries: QueuedUrl[], underWay: UnderWay, signal: AbortSignal): void {
   for (const entry of entries) {
     if (underWay.has(entry.position)) continue
-    const visit = visitPage(site, entry, signal)
-    // Awaited when it is its turn.
-    visit.catch(() => {})
-    underWay.set(entry.position, visit)
+    const begun: { ending: Promise<Visit>; visit?: Visit } = { ending: visitPage(site, entry, signal) }
+    begun.ending.then(
+      visit => {
+        begun.visit = visit
+      },
+      // Thrown when it is its turn.
+      () => {},
+    )
+    underWay.set(entry.position, begun)
   }
+}
+
+/** The first visit, which is waited for, and those right after it that have ended as well; none if it was not begun. */
+async function nextVisited(entries: readonly QueuedUrl[], underWay: UnderWay): Promise<Visited[]> {
+  const [first] = entries
+  await (first && underWay.get(first.position)?.ending)
+  const visited: Visited[] = []
+  for (const entry of entries) {
+    const visit = underWay.get(entry.position)?.visit
+    if (visit === undefined) break
+    visited.push({ entry, visit })
+  }
+  return visited
 }

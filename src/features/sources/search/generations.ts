@@ -10,6 +10,7 @@
  */
 import type { Expression, ExpressionBuilder, Kysely, Selectable } from 'kysely'
 import { inTransaction } from '#platform/transaction.ts'
+import type { ValueOf } from '#storage/prepared-query.ts'
 import { prepareQuery } from '#storage/prepared-query.ts'
 import type { AgentTables } from '#storage/tables.ts'
 
@@ -189,6 +190,52 @@ export async function showNewest(db: Database, attempt: Attempt, embedding: stri
   const range = { first_sequence: Number(newest.first), last_sequence: Number(newest.last) }
   await change(db, attempt, { ...(count === 0 ? nothing : range), draft: null, embedding })
   return count
+}
+
+/** Shows all chunks of a document that was not known before, in the transaction that stores them and puts them into the indexes. */
+export async function showNew(
+  db: Database,
+  { sourceId, document = whole, attempt }: Attempt,
+  range: { first: number; last: number } | undefined,
+  embedding: string,
+): Promise<void> {
+  const { first_sequence, last_sequence } =
+    range === undefined ? nothing : { first_sequence: range.first, last_sequence: range.last }
+  await insertShown(db, {
+    ...{ source_id: sourceId, document, attempt, embedding },
+    ...{ first_sequence, last_sequence, indexed_sequence: last_sequence },
+  })
+}
+
+const insertShown = prepareQuery((db: Database, value: ValueOf<ShownColumns>) =>
+  db.insertInto('chunk_generations').values({
+    source_id: value('source_id'),
+    document: value('document'),
+    first_sequence: value<number>('first_sequence'),
+    last_sequence: value<number>('last_sequence'),
+    settled: 1,
+    draft: null,
+    attempt: value('attempt'),
+    indexed_sequence: value<number>('indexed_sequence'),
+    embedding: value('embedding'),
+  }),
+)
+
+type ShownColumns = Exclude<keyof Selectable<AgentTables['chunk_generations']>, 'settled' | 'draft'>
+
+/** Those of the source's documents of which there are chunks, or may be. */
+export async function knownDocuments(
+  db: Database,
+  sourceId: string,
+  documents: readonly string[],
+): Promise<Set<string>> {
+  const rows = await db
+    .selectFrom('chunk_generations')
+    .select('document')
+    .where('source_id', '=', sourceId)
+    .where('document', 'in', documents)
+    .execute()
+  return new Set(rows.map(({ document }) => document))
 }
 
 /** Forgets a document that has no chunks any more, or without one a source. */

@@ -1,12 +1,11 @@
-import type { Kysely, Transaction } from 'kysely'
+import type { Transaction } from 'kysely'
 import type { Ids } from '#platform/ids.ts'
 import { inTransaction } from '#platform/transaction.ts'
-import type { ValueOf } from '#storage/prepared-query.ts'
-import { prepareQuery } from '#storage/prepared-query.ts'
 import type { SearchDatabase, Vector, VectorSpace } from '#storage/search-engine.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { Chunk } from '../chunking/chunk-document.ts'
 import { builtinSpace } from './builtin-space.ts'
+import { chunkRow, insertChunk } from './chunk-rows.ts'
 import type { Attempt } from './generations.ts'
 import {
   completeDraft,
@@ -56,7 +55,7 @@ export interface Embedded {
 }
 
 /** Chunks taken apart and embedded at a time, before the database is locked to write them. */
-const batchSize = 32
+export const batchSize = 32
 
 interface Needs {
   db: SearchDatabase
@@ -94,12 +93,8 @@ export function createIndexWriter(needs: Needs): IndexWriter {
     )
   }
 
-  const rowOf = (sourceId: string, chunk: Chunk) => ({
-    id: needs.ids.record(),
-    source_id: sourceId,
-    document: document ?? '',
-    ...columns(chunk),
-  })
+  const rowOf = (sourceId: string, chunk: Chunk) =>
+    chunkRow({ id: needs.ids.record(), source_id: sourceId, document: document ?? '' }, chunk)
 
   async function store(sourceId: string, chunks: readonly Chunk[]): Promise<void> {
     const rows = chunks.map(chunk => rowOf(sourceId, chunk))
@@ -129,10 +124,9 @@ export function createIndexWriter(needs: Needs): IndexWriter {
     },
     // Not by way of `store`: as others have their turn after each transaction, a small document is to need but one.
     add: (sourceId, chunks, embedded) =>
-      indexEach(targetOf(sourceId, embedded), chunks, async (transaction, chunk) => {
-        const [added] = await insertChunk(transaction, rowOf(sourceId, chunk))
-        return Number(added?.sequence)
-      }),
+      indexEach(targetOf(sourceId, embedded), chunks, (transaction, chunk) =>
+        insertChunk(transaction, rowOf(sourceId, chunk)),
+      ),
     async finish(sourceId, embedding = builtinName) {
       const count = await inTransaction(db, async transaction => {
         await requireAttempt(transaction, attemptAt(sourceId))
@@ -183,28 +177,6 @@ async function indexEach<Item extends Parameters<typeof prepare>[0]>(
       },
     )
   }
-}
-
-type ChunkColumns = 'id' | 'source_id' | 'document' | keyof ReturnType<typeof columns>
-
-const insertChunk = prepareQuery((db: Kysely<AgentTables>, value: ValueOf<ChunkColumns>) =>
-  db
-    .insertInto('chunks')
-    .values({
-      id: value('id'),
-      source_id: value('source_id'),
-      document: value('document'),
-      content: value('content'),
-      page: value<number>('page'),
-      section: value('section'),
-      start_offset: value<number>('start_offset'),
-      end_offset: value<number>('end_offset'),
-    })
-    .returning('sequence'),
-)
-
-function columns({ content, page, section, start, end }: Chunk) {
-  return { content, page, section, start_offset: start, end_offset: end }
 }
 
 function batches<Item>(items: readonly Item[]): Item[][] {

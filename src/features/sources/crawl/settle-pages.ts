@@ -1,4 +1,4 @@
-/** What becomes of a visit: chunks, the page, its links; written such that a crash in between does no harm. */
+/** What becomes of visits: chunks, pages, their links; written such that a crash in between does no harm. */
 import { inTransaction } from '#platform/transaction.ts'
 import { requireAttempt } from '../search/generations.ts'
 import { updateSource } from '../sources.repository.ts'
@@ -14,9 +14,11 @@ import {
   storePage,
   unknownUrls,
 } from './crawl.repository.ts'
-import type { PageText } from './crawl.worker.ts'
 import { crawlLimits } from './crawl-limits.ts'
 import type { NoPage } from './fetch-page.ts'
+import type { PageIndexer } from './index-page.ts'
+import type { NewPage } from './new-pages.ts'
+import { newPagesAmong } from './new-pages.ts'
 import { boundedLinks } from './page-url.ts'
 import type { SitemapPages } from './site-rules.ts'
 import type { Site, Visit, VisitedPage } from './visit-page.ts'
@@ -28,13 +30,18 @@ export interface Settling extends Site {
   maxPages: number
   maxDepth: number
   signal: AbortSignal
-  /** Puts the text of a page into the indexes, and tells the number of its chunks; undefined if it can't be cut. Of one that `isNew` nothing was found so far. */
-  indexPage(document: string, page: PageText, isNew: boolean): Promise<number | undefined>
+  index: PageIndexer
   /** Further addresses that the start page leads to; undefined where the site's sitemap is not wanted. */
   sitemapPages(): Promise<SitemapPages | undefined>
 }
 
+export interface Visited {
+  entry: QueuedUrl
+  visit: Visit
+}
+
 interface Settled {
+  entry: QueuedUrl
   state: QueueState
   reason?: string
   document?: string
@@ -43,34 +50,45 @@ interface Settled {
   links: readonly string[]
 }
 
-/** Writes down what the visit has found; gives what the queue now says of the address. */
-export async function settlePage(
-  site: Settling,
-  entry: QueuedUrl,
-  visit: Visit,
-): Promise<Pick<Settled, 'state' | 'reason'>> {
-  const settled = await settledOf(site, entry, visit)
-  const sitemap = entry.position === 0 && settled.document !== undefined ? await readSitemap(site) : undefined
-  const added = await newEntries(site, entry, settled.links, sitemap)
+/** Writes down what the first of these visits have found, which follow each other in the queue; tells how many those are. */
+export async function settlePages(site: Settling, visited: readonly Visited[]): Promise<number> {
+  const settled = await settledAmong(site, visited)
+  const [start] = settled.filter(({ entry, document }) => entry.position === 0 && document !== undefined)
+  const sitemap = start && (await readSitemap(site))
+  const added = await newEntries(site, settled, sitemap)
   const { db, sourceId, attempt } = site
-  const { state, reason = null, document = null, page } = settled
   await inTransaction(db, async transaction => {
     await requireAttempt(transaction, { sourceId, attempt })
-    for (const stored of [page, sitemap?.stored])
+    for (const stored of [...settled.map(({ page }) => page), sitemap?.stored])
       if (stored !== undefined) await storePage(transaction, sourceId, stored)
-    await settleInQueue(transaction, sourceId, entry.position, { state, reason, document })
+    for (const { entry, state, reason = null, document = null } of settled)
+      await settleInQueue(transaction, sourceId, entry.position, { state, reason, document })
     await addToQueue(transaction, sourceId, added)
     const { pages, waiting } = await countQueue(transaction, sourceId)
     const progress = pages / Math.max(1, Math.min(site.maxPages, pages + waiting))
     await updateSource(transaction, sourceId, { progress: Math.min(progress, lastProgress) })
   })
-  return settled
+  return settled.length
+}
+
+/** Pages that are new, the most of a first crawl, are written together; whatever else a visit led to is looked at by itself. */
+async function settledAmong(site: Settling, visited: readonly Visited[]): Promise<Settled[]> {
+  const pages = await newPagesAmong(site, visited)
+  const added = pages.length > 0 ? await site.index.add(pages) : undefined
+  if (added !== undefined) return pages.map((page, at) => settledNew(site, page, added[at] ?? 0))
+  const [first] = visited
+  return first === undefined ? [] : [{ entry: first.entry, ...(await settledOf(site, first)) }]
+}
+
+function settledNew({ embedding }: Settling, { entry, visit, document }: NewPage, chunks: number): Settled {
+  const page = pageOf(entry, visit, { document, embedding, chunks })
+  return { entry, state: 'changed', document, page, links: page.links }
 }
 
 /** Until the crawl has ended. */
 const lastProgress = 0.99
 
-async function settledOf(site: Settling, entry: QueuedUrl, visit: Visit): Promise<Settled> {
+async function settledOf(site: Settling, { entry, visit }: Visited): Promise<Omit<Settled, 'entry'>> {
   switch (visit.kind) {
     case 'same':
       return { state: 'same', links: [] }
@@ -89,10 +107,14 @@ async function settledOf(site: Settling, entry: QueuedUrl, visit: Visit): Promis
   }
 }
 
-async function settledPage(site: Settling, entry: QueuedUrl, visit: VisitedPage): Promise<Settled> {
+async function settledPage(
+  site: Settling,
+  entry: QueuedUrl,
+  visit: VisitedPage,
+): Promise<Omit<Settled, 'entry'>> {
   const { db, sourceId, embedding } = site
   const { read, fetched, url } = visit
-  const links = read.noFollow ? [] : read.links
+  const links = linksOf(visit)
   const document = documentOfPage(url)
   if (read.noIndex) {
     const page = leadingOn({ url, requested_url: entry.url, fetched_url: fetched.url, links })
@@ -103,26 +125,32 @@ async function settledPage(site: Settling, entry: QueuedUrl, visit: VisitedPage)
   const stored = await findPage(db, sourceId, { document })
   const state = stored?.content_hash === read.hash ? 'unchanged' : 'changed'
   const isIndexed = state === 'unchanged' && stored?.embedding === embedding
-  const { title, text, hash, chunks: cut } = read
-  const isNew = stored === undefined
-  const chunks = isIndexed
-    ? stored.chunks
-    : await site.indexPage(document, { title, text, hash, chunks: cut }, isNew)
+  const chunks = isIndexed ? stored.chunks : await site.index.replace({ document, ...read })
   if (chunks === undefined)
     return await keptOrFailed(site, entry, { url, reason: 'It takes too much time or memory to read.' })
-  const page: StoredPage = {
-    document,
+  return { state, document, page: pageOf(entry, visit, { document, embedding, chunks }), links }
+}
+
+function pageOf(
+  entry: QueuedUrl,
+  visit: VisitedPage,
+  indexed: Pick<StoredPage, 'document' | 'embedding' | 'chunks'>,
+): StoredPage {
+  const { url, fetched, read } = visit
+  return {
+    ...indexed,
     url,
     requested_url: entry.url,
     fetched_url: fetched.url,
     etag: fetched.etag,
     last_modified: fetched.lastModified,
-    content_hash: hash,
-    embedding,
-    links,
-    chunks,
+    content_hash: read.hash,
+    links: linksOf(visit),
   }
-  return { state, document, page, links }
+}
+
+function linksOf({ read: { noFollow, links } }: VisitedPage): string[] {
+  return noFollow ? [] : links
 }
 
 /** A page that could not be read this time stays as it was, and leads where it led. */
@@ -130,7 +158,7 @@ async function keptOrFailed(
   { db, sourceId }: Settling,
   entry: QueuedUrl,
   visit: Pick<NoPage, 'url' | 'reason'>,
-): Promise<Settled> {
+): Promise<Omit<Settled, 'entry'>> {
   const { reason } = visit
   const stored =
     (await findPage(db, sourceId, { requestedUrl: entry.url })) ??
@@ -174,25 +202,30 @@ async function readSitemap(site: Settling): Promise<ReadSitemap | undefined> {
 /** The links that are new, as far as there is room for them. */
 async function newEntries(
   site: Settling,
-  entry: QueuedUrl,
-  ofPage: readonly string[],
+  settled: readonly Settled[],
   sitemap: ReadSitemap | undefined,
 ): Promise<NewEntry[]> {
   const { db, sourceId, threads, rules, signal } = site
-  const depth = entry.depth + 1
-  const links = depth > site.maxDepth ? [] : [...ofPage, ...(sitemap?.stored.links ?? [])]
-  if (links.length === 0 && sitemap === undefined) return []
+  /** By the address, in the order in which they were met. */
+  const depths = new Map<string, number>()
+  for (const { entry, links } of settled) {
+    if (entry.depth >= site.maxDepth) continue
+    for (const url of [...links, ...(sitemap?.stored.links ?? [])])
+      if (!depths.has(url)) depths.set(url, entry.depth + 1)
+  }
+  if (depths.size === 0 && sitemap === undefined) return []
   const { known, next, told } = await countQueue(db, sourceId)
   const room = Math.max(0, crawlLimits.addresses(site.maxPages) - known)
-  const isNew = (url: string) => url !== sitemap?.entry.url
-  const urls = (await unknownUrls(db, sourceId, [...new Set(links)].filter(isNew))).slice(0, room)
+  if (sitemap !== undefined) depths.delete(sitemap.entry.url)
+  const urls = (await unknownUrls(db, sourceId, [...depths.keys()])).slice(0, room)
   const allowed = await threads.allowed(rules.robots, urls, signal)
   let tellable = crawlLimits.failuresTold - told
   const ofLinks = urls.flatMap((url, at) => {
+    const depth = depths.get(url) ?? 0
     if (allowed[at]) return [{ url, depth }]
     tellable -= 1
     return tellable >= 0 ? [{ url, depth, state: 'skipped' as const, reason: disallowed }] : []
   })
-  const all = sitemap === undefined ? ofLinks : [{ ...sitemap.entry, depth: entry.depth }, ...ofLinks]
+  const all = sitemap === undefined ? ofLinks : [{ ...sitemap.entry, depth: 0 }, ...ofLinks]
   return all.map((added, at) => ({ ...added, position: next + at }))
 }

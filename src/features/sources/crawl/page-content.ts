@@ -1,0 +1,17 @@
+/**
+ * What a page holds, on its way from the thread that has read it to the one that writes it: bytes, so that the thread
+ * between them need not take it apart and put it together again.
+ */
+import { deserialize, serialize } from 'node:v8'
+import type { PreparedChunk } from '../search/prepared-chunk.ts'
+
+/** A page as it was read, or its chunks where they were made along with it. */
+export type PageContent = { title: string; text: string } | readonly PreparedChunk[]
+
+export function pack(content: PageContent): Uint8Array {
+  return serialize(content)
+}
+
+export function unpack(packed: Uint8Array): PageContent {
+  return deserialize(packed) as PageContent
+}

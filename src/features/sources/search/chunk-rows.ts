@@ -1,0 +1,34 @@
+import type { Kysely } from 'kysely'
+import type { ValueOf } from '#storage/prepared-query.ts'
+import { prepareQuery } from '#storage/prepared-query.ts'
+import type { AgentTables } from '#storage/tables.ts'
+import type { Chunk } from '../chunking/chunk-document.ts'
+
+export type ChunkRow = ReturnType<typeof chunkRow>
+
+export function chunkRow(place: { id: string; source_id: string; document: string }, chunk: Chunk) {
+  const { content, page, section, start, end } = chunk
+  return { ...place, content, page, section, start_offset: start, end_offset: end }
+}
+
+/** Stores a chunk, and tells its sequence. */
+export async function insertChunk(db: Kysely<AgentTables>, row: ChunkRow): Promise<number> {
+  const [added] = await insert(db, row)
+  return Number(added?.sequence)
+}
+
+const insert = prepareQuery((db: Kysely<AgentTables>, value: ValueOf<keyof ChunkRow>) =>
+  db
+    .insertInto('chunks')
+    .values({
+      id: value('id'),
+      source_id: value('source_id'),
+      document: value('document'),
+      content: value('content'),
+      page: value<number>('page'),
+      section: value('section'),
+      start_offset: value<number>('start_offset'),
+      end_offset: value<number>('end_offset'),
+    })
+    .returning('sequence'),
+)

@@ -1,0 +1,70 @@
+/** Documents that have no chunks yet: all of one can be stored, indexed and shown in a single transaction. */
+import type { Transaction } from 'kysely'
+import type { Ids } from '#platform/ids.ts'
+import type { SearchDatabase } from '#storage/search-engine.ts'
+import type { AgentTables } from '#storage/tables.ts'
+import { builtinSpace } from './builtin-space.ts'
+import { chunkRow, insertChunk } from './chunk-rows.ts'
+import type { Attempt } from './generations.ts'
+import { knownDocuments, requireAttempt, showNew } from './generations.ts'
+import { batchSize, createIndexWriter } from './index-writer.ts'
+import type { PreparedChunk } from './prepared-chunk.ts'
+import { builtinName } from './provider-space.ts'
+import { inShortTransactions } from './short-transactions.ts'
+
+export interface NewDocument {
+  document: string
+  chunks: readonly PreparedChunk[]
+}
+
+interface Needs {
+  db: SearchDatabase
+  ids: Ids
+  /** Of the source whose documents they are. */
+  attempt: Omit<Attempt, 'document'>
+}
+
+/** Adds documents of a source with built-in vectors. One that is known already, or large, takes longer. */
+export async function addDocuments(needs: Needs, documents: readonly NewDocument[]): Promise<void> {
+  const { sourceId, attempt } = needs.attempt
+  const { db, engine } = needs.db
+  const names = documents.map(({ document }) => document)
+  const known = await knownDocuments(db, sourceId, names)
+  const isQuick = ({ document, chunks }: NewDocument) => !known.has(document) && chunks.length <= batchSize
+  await engine.createVectors(db, builtinSpace)
+  await inShortTransactions(
+    {
+      db,
+      singleWriter: engine.singleWriter,
+      begin: transaction => requireAttempt(transaction, needs.attempt),
+    },
+    documents.filter(isQuick),
+    (transaction, added) => addWhole(needs, transaction, added),
+  )
+  for (const { document, chunks } of documents.filter(one => !isQuick(one))) {
+    const writer = createIndexWriter({ ...needs, attempt, document })
+    await writer.start(sourceId)
+    await writer.add(sourceId, chunks)
+    await writer.finish(sourceId)
+  }
+}
+
+async function addWhole(
+  { db: { engine }, ids, attempt }: Needs,
+  transaction: Transaction<AgentTables>,
+  { document, chunks }: NewDocument,
+): Promise<void> {
+  const sequences: number[] = []
+  for (const chunk of chunks) {
+    const row = chunkRow({ id: ids.record(), source_id: attempt.sourceId, document }, chunk)
+    const sequence = await insertChunk(transaction, row)
+    await engine.writeFullText(transaction, sequence, chunk.terms)
+    if (chunk.vector !== undefined)
+      await engine.writeVector(transaction, builtinSpace, sequence, chunk.vector)
+    sequences.push(sequence)
+  }
+  const [first] = sequences
+  const last = sequences.at(-1)
+  const range = first === undefined || last === undefined ? undefined : { first, last }
+  await showNew(transaction, { ...attempt, document }, range, builtinName)
+}
