@@ -352,3 +352,26 @@ describe('bytes that are no request', () => {
     })
   })
 })
+
+it('a request that breaks off while hooks wait is answered, so that what they hold is let go', async () => {
+  const asked = Promise.withResolvers<void>()
+  const answered = Promise.withResolvers<number>()
+  const bare = await bareServer({
+    routes: app => {
+      app.addHook('onRequest', async request => {
+        const gone = new Promise(resolve => request.raw.once('close', resolve))
+        asked.resolve()
+        await gone
+      })
+      app.addHook('onSend', async (_request, reply) => answered.resolve(reply.statusCode))
+      makeRoutes(app)
+    },
+  })
+  const client = connect(Number(new URL(await bare.app.listen({ host: '127.0.0.1', port: 0 })).port))
+  const head = 'POST /api/anything HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n'
+  client.write(`${head}Content-Length: 30\r\n\r\n{"con`)
+  await asked.promise
+  client.destroy()
+  expect(await answered.promise).toBe(400)
+  expect(bare.logged.filter(({ level }) => Number(level) > 30)).toEqual([])
+})

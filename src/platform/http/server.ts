@@ -60,6 +60,7 @@ export function createServer(options: ServerOptions): App {
   registerHeaders(app)
   treatNoBodyAsEmpty(app)
   registerRateLimits(app, options)
+  answerBrokenOff(app)
   refuseUnstorableAddresses(app)
   return app
 }
@@ -134,6 +135,14 @@ function treatNoBodyAsEmpty(app: App): void {
       },
       ...[route.preValidation ?? []].flat(),
     ]
+  })
+}
+
+/** What broke off while hooks waited tells no parser of its end any more, so that nothing would ever answer it. */
+function answerBrokenOff(app: App): void {
+  app.addHook('preParsing', (request, _reply, payload, done) => {
+    if (request.raw.destroyed) done(new AppError('VALIDATION_ERROR', 'The request broke off. Send it again.'))
+    else done(null, payload)
   })
 }
 

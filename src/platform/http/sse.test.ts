@@ -249,3 +249,23 @@ it('an idle stream is kept open by comments, which are no events', async () => {
   expect((await reader.read()).done).toBe(true)
   await vi.waitFor(() => expect(vi.getTimerCount()).toBe(0))
 })
+
+it('a client that takes the end of a stream late gets all of it, and no comment after it', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  const written = Promise.withResolvers<FastifyReply['raw']>()
+  // More than the buffers on the way hold.
+  const filling = 'x'.repeat(20_000_000)
+  const bare = await server((events, reply) => {
+    events.send({ filling })
+    events.end()
+    written.resolve(reply.raw)
+  })
+  const { reader } = await open(bare)
+  const raw = await written.promise
+  expect(raw).toMatchObject({ writableEnded: true, writableFinished: false })
+  vi.advanceTimersByTime(15_000)
+  let received = ''
+  for (let piece = await reader.read(); !piece.done; piece = await reader.read()) received += piece.value
+  expect(received).toBe(`event: message\ndata: ${JSON.stringify({ filling })}\n\n`)
+  expect(bare.logged.filter(({ level }) => level === 50)).toEqual([])
+})

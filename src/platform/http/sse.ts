@@ -28,7 +28,10 @@ export function openEventStream(reply: FastifyReply): EventStream {
   reply.header('X-Accel-Buffering', 'no')
   reply.hijack()
   response.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders)
-  const keepAlive = setInterval(() => response.write(': keep-alive\n\n'), keepAliveMs)
+  const keepAlive = setInterval(() => {
+    // A client may take the last events long after they were written.
+    if (!response.writableEnded) response.write(': keep-alive\n\n')
+  }, keepAliveMs)
   whenClosed(reply, () => clearInterval(keepAlive))
   // Too late for an error answer: all that the client sees is that the connection ends.
   const fail = (error: unknown) => {

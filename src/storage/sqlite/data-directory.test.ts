@@ -47,6 +47,15 @@ test('a folder in which nothing can be opened is refused with what to do', async
   await expect(openDataDirectory(folder)).rejects.toThrow(problem)
 })
 
+test('a folder whose lock is something else is refused with what to do', async () => {
+  const folder = temporaryDirectory()
+  const file = join(folder, 'lock.db')
+  writeFileSync(file, 'mine'.repeat(1024))
+  const problem = /can be neither made nor written\. Set DATA_DIR to a folder .*\(file is not a database/
+  await expect(openDataDirectory(folder)).rejects.toThrow(problem)
+  expect(readFileSync(file, 'utf8')).toBe('mine'.repeat(1024))
+})
+
 test('another process is kept out, and its death by kill -9 frees the folder', async () => {
   const path = temporaryDirectory()
   const program = startProgram(holder, path)

@@ -72,7 +72,7 @@ function takeLock(root: string): DatabaseSync {
     return lock
   } catch (error) {
     lock.close()
-    if (!isBusy(error)) throw error
+    if (!isBusy(error)) throw unusable(root, error)
     throw conflict(
       `The data directory ${root} is in use by another process. Stop that process, or set DATA_DIR to another folder.`,
     )
