@@ -6,6 +6,9 @@ type Work<Tables, Result> = (transaction: Transaction<Tables>) => Promise<Result
 /** Runs `work` in a transaction, which it may share with others. */
 export type RunShared = <Tables, Result>(work: Work<Tables, Result>) => Promise<Result>
 
+/** Is told of each transaction that has begun; what it gives back is called before that ends. */
+export type OnBegin = (transaction: object) => () => void
+
 interface Member {
   work: Work<unknown, unknown>
   resolve(result: unknown): void
@@ -22,10 +25,7 @@ const undo = CompiledQuery.raw('rollback to member')
  * A part that fails is undone by itself. Nobody is told of an outcome before the commit; where that fails, or the whole
  * is lost before it, each is tried alone.
  */
-export function createSharedTransactions(
-  database: unknown,
-  onBegin: (transaction: object) => void = () => {},
-): RunShared {
+export function createSharedTransactions(database: unknown, onBegin: OnBegin = () => () => {}): RunShared {
   // The tables are known to those who work on them.
   const db = database as Kysely<unknown>
   const waiting: Member[] = []
@@ -51,8 +51,8 @@ export function createSharedTransactions(
 
   function run<Result>(work: Work<unknown, Result>): Promise<Result> {
     return db.transaction().execute(transaction => {
-      onBegin(transaction)
-      return work(transaction)
+      const end = onBegin(transaction)
+      return work(transaction).finally(end)
     })
   }
 

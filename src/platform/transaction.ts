@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { IsolationLevel, Kysely, Transaction } from 'kysely'
-import type { RunShared } from './shared-transactions.ts'
+import type { OnBegin, RunShared } from './shared-transactions.ts'
 import { createSharedTransactions } from './shared-transactions.ts'
 
 /**
@@ -23,10 +23,10 @@ const longestPause = 100
 const sharing = new WeakMap<object, RunShared>()
 
 /**
- * To be called by an engine that lets one transaction write at a time; see `createSharedTransactions`. `onBegin` is told of
- * each that has begun.
+ * To be called by an engine that lets one transaction write at a time; see `createSharedTransactions`. `onBegin` is
+ * told of each that has begun.
  */
-export function shareTransactions(db: object, onBegin?: (transaction: object) => void): void {
+export function shareTransactions(db: object, onBegin?: OnBegin): void {
   sharing.set(db, createSharedTransactions(db, onBegin))
 }
 

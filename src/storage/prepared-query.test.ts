@@ -72,6 +72,9 @@ it('writes nothing for a transaction that has ended, not even while another runs
   await inTransaction(platform, async () => {
     await expect(renameTo(ended, { name: 'other' })).rejects.toThrow(/committed/)
   })
+  await platform.transaction().execute(async () => {
+    await expect(renameTo(ended, { name: 'other' })).rejects.toThrow(/committed/)
+  })
   expect(await selectName(platform, { id: 'one' })).toEqual([{ name: 'one' }])
 })
 

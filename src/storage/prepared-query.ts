@@ -23,9 +23,12 @@ export function offerReadAtOnce(database: object, read: RunAtOnce): void {
   readers.set(database, read)
 }
 
-/** The same for all queries of a transaction, until it ends. */
-export function offerRunAtOnce(transaction: object, run: RunAtOnce): void {
+/** To be called when a transaction has begun, of which `run` then runs all queries; the function it gives ends that. */
+export function offerRunAtOnce(transaction: object, run: RunAtOnce): () => void {
   runners.set(transaction, run)
+  return () => {
+    runners.delete(transaction)
+  }
 }
 
 /** Stands in for the value of that name, whatever its type. */

@@ -26,8 +26,8 @@ export function openEventStream(reply: FastifyReply): EventStream {
   reply.header('Cache-Control', 'no-cache, no-transform')
   // Asks nginx and its like not to hold events back.
   reply.header('X-Accel-Buffering', 'no')
-  reply.hijack()
   response.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders)
+  reply.hijack()
   const keepAlive = setInterval(() => {
     // A client may take the last events long after they were written.
     if (!response.writableEnded) response.write(': keep-alive\n\n')

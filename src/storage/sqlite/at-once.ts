@@ -7,8 +7,8 @@ import { isBusy } from './errors.ts'
 export interface AtOnce {
   /** Reads in between transactions; a busy database is left to the way that tries again. */
   read: RunAtOnce
-  /** What runs the queries of a transaction that has just begun. */
-  within(transaction: object): RunAtOnce
+  /** Runs what belongs to the transaction that is open. */
+  run: RunAtOnce
 }
 
 /** `onWrite` is called for each statement that writes. */
@@ -18,7 +18,6 @@ export function createAtOnce(
 ): AtOnce {
   // As many as there are prepared queries.
   const statements = new Map<string, StatementSync>()
-  let current: object | undefined
 
   function all(sql: string, parameters: readonly unknown[]): unknown[] {
     const statement = statements.get(sql) ?? database.prepare(sql)
@@ -37,14 +36,10 @@ export function createAtOnce(
       }
     },
 
-    within(transaction) {
-      current = transaction
-      return (sql, parameters) => {
-        // Kysely refuses what comes after the end.
-        if (transaction !== current || !database.isOpen || !database.isTransaction) return undefined
-        if (!isReading(sql)) onWrite(parameters)
-        return all(sql, parameters)
-      }
+    run(sql, parameters) {
+      if (!database.isOpen || !database.isTransaction) return undefined
+      if (!isReading(sql)) onWrite(parameters)
+      return all(sql, parameters)
     },
   }
 }

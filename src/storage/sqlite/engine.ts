@@ -54,7 +54,7 @@ export function createEngine(engineOptions: EngineOptions): StorageEngine {
     })
     const atOnce = createAtOnce(database, keeper?.wrote)
     offerReadAtOnce(kysely, atOnce.read)
-    shareTransactions(kysely, transaction => offerRunAtOnce(transaction, atOnce.within(transaction)))
+    shareTransactions(kysely, transaction => offerRunAtOnce(transaction, atOnce.run))
     return kysely
   }
   return {
