@@ -69,6 +69,24 @@ test('lists that are continued rank as those that are read', async () => {
   expect(await find('lot')).toEqual([12])
 })
 
+test('a search that breaks off takes nothing from the next ones', async () => {
+  const { db, write, count } = await open()
+  expect(await count('cup')).toEqual([chunks - 1, 0])
+  await write(between, 'cup')
+  let asked = 0
+  const breaking = db.withPlugin({
+    transformQuery({ node }) {
+      asked += 1
+      // After the state and the lengths of the index, where its lists are continued.
+      if (asked === 3) throw new Error('the connection broke')
+      return node
+    },
+    transformResult: async ({ result }) => result,
+  })
+  await expect(engine.countTerms(breaking, ['cup'])).rejects.toThrow('the connection broke')
+  expect(await count('cup')).toEqual([chunks, 1])
+})
+
 test('what goes with its source is not counted any more', async () => {
   const { db, count } = await open()
   expect(await count('tea')).toEqual([chunks - 1, chunks - 1])
