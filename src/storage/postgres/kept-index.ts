@@ -29,7 +29,8 @@ const overhead = 64
 
 const kept = new LRUCache<string, KeptIndex>({
   maxSize: mostChunks,
-  sizeCalculation: ({ sequences }) => sequences.length + overhead,
+  // A larger index is kept alone: it would else be read anew by each search.
+  sizeCalculation: ({ sequences }) => Math.min(mostChunks, sequences.length + overhead),
 })
 const lists = new LRUCache<string, Postings>({
   maxSize: mostEntries,
