@@ -32,19 +32,33 @@ export async function createFullText(db: QueryExecutorProvider): Promise<void> {
  */
 export async function renewFullText(db: QueryExecutorProvider): Promise<void> {
   await sql`alter table chunk_text rename to former_chunk_text`.execute(db)
+  await sql`drop index if exists chunk_text_terms`.execute(db)
   await createTable(db)
   await createIndexState(db)
-  await sql`insert into chunk_text (sequence, length, terms)
+  // Filled in parts, and indexed meanwhile: of large tables either takes longer than a statement may.
+  await sql`create index chunk_text_terms on chunk_text using gin (terms)`.execute(db)
+  for (let last = 0; last < Number.POSITIVE_INFINITY; ) last = await renewSome(db, last)
+  await sql`select gin_clean_pending_list('chunk_text_terms')`.execute(db)
+  await sql`drop table former_chunk_text`.execute(db)
+  // Each look at the index reads all that waits to be sorted into it: it must not be much, whenever that is done.
+  await sql`alter index chunk_text_terms set (gin_pending_list_limit = 128)`.execute(db)
+}
+
+/** Chunks whose texts take far less time than a statement may. */
+const renewedAtOnce = 2_000
+
+/** Tells the last of the chunks that it has renewed, after which the next ones come; infinite when there are no more. */
+async function renewSome(db: QueryExecutorProvider, after: number): Promise<number> {
+  const { rows } = await sql<{ last: number | null }>`with renewed as (
+    insert into chunk_text (sequence, length, terms)
     select sequence, length, (
       select array_to_tsvector(coalesce(array_agg(lexeme || case weights[1]
         when 'C' then ' 2' when 'B' then ' 3' when 'A' then ' 5' else '' end), '{}'))
       from unnest(terms) where octet_length(lexeme) <= ${longestLexeme}
-    ) from former_chunk_text`.execute(db)
-  await sql`drop table former_chunk_text`.execute(db)
-  // Each look at the index reads all that waits to be sorted into it: it must not be much, whenever that is done.
-  await sql`create index chunk_text_terms on chunk_text using gin (terms) with (gin_pending_list_limit = 128)`.execute(
-    db,
-  )
+    ) from former_chunk_text where sequence > ${after} order by sequence limit ${renewedAtOnce}
+    returning sequence
+  ) select max(sequence) as last from renewed`.execute(db)
+  return rows[0]?.last ?? Number.POSITIVE_INFINITY
 }
 
 /**

@@ -9,7 +9,10 @@ import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
 
 export interface IndexState {
-  /** Names the index, by the database and the number of its table, which no other one gets. */
+  /**
+   * Names the index, by the server since its start, the database and the table: by their numbers, as a name may come to
+   * stand for another one. A server that takes the place of one that was lost may give numbers of chunks once more.
+   */
   index: string
   /** Unlike that of all other states of the index. */
   name: string
@@ -44,7 +47,8 @@ export async function createIndexState(db: QueryExecutorProvider): Promise<void>
 }
 
 export const stateQuery = `
-  select current_database() || ' ' || 'chunk_text'::regclass::oid as index,
+  select concat_ws(' ', pg_postmaster_start_time(), (select oid from pg_database where datname = current_database()),
+      'chunk_text'::regclass::oid) as index,
     coalesce(bit_xor(uuid_hash_extended(id, 0)), 0)::text as name,
     coalesce(sum(chunks), 0) as chunks, coalesce(sum(length), 0)::bigint as length
   from chunk_text_totals`

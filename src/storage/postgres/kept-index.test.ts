@@ -69,6 +69,24 @@ test('lists that are continued rank as those that are read', async () => {
   expect(await find('lot')).toEqual([12])
 })
 
+test('a search that breaks off takes nothing from the next ones', async () => {
+  const { db, write, count } = await open()
+  expect(await count('cup')).toEqual([chunks - 1, 0])
+  await write(between, 'cup')
+  let asked = 0
+  const breaking = db.withPlugin({
+    transformQuery({ node }) {
+      asked += 1
+      // After the state and the lengths of the index, where its lists are continued.
+      if (asked === 3) throw new Error('the connection broke')
+      return node
+    },
+    transformResult: async ({ result }) => result,
+  })
+  await expect(engine.countTerms(breaking, ['cup'])).rejects.toThrow('the connection broke')
+  expect(await count('cup')).toEqual([chunks, 1])
+})
+
 test('what goes with its source is not counted any more', async () => {
   const { db, count } = await open()
   expect(await count('tea')).toEqual([chunks - 1, chunks - 1])
@@ -103,19 +121,23 @@ test('what transactions leave behind is put together', async () => {
   expect(await count('tea', 'cup')).toEqual([left, left - 1, 1])
 })
 
-test('an index of the first form is found by as before', async () => {
+test('an index of the first form, of any length, is found by as before', async () => {
   const { db, addSource } = await setSearchStage()
   await addSource('manual')
+  const many = 5_000
   await sql`insert into chunks (id, source_id, content, start_offset, end_offset)
-    select number, 'manual', '', 0, 0 from generate_series(1, 5) as number`.execute(db)
+    select number, 'manual', '', 0, 0 from generate_series(1, ${many}::integer) as number`.execute(db)
   await sql`drop table chunk_text, chunk_text_totals`.execute(db)
   await sql`drop function count_chunk_text`.execute(db)
   await createFullText(db)
+  await sql`create index chunk_text_terms on chunk_text using gin (terms)`.execute(db)
+  await sql`insert into chunk_text (sequence, length, terms)
+    select number, 6, '''pot'':1D' from generate_series(6, ${many}::integer) as number`.execute(db)
   await sql`insert into chunk_text (sequence, length, terms) values
     (1, 6, '''tea'':1D'), (2, 6, '''tea'':1A ''cup'':1D'), (3, 6, '''tea'':1C'), (4, 6, '''tea'':1B'), (5, 0, '')
   `.execute(db)
   await renewFullText(db)
-  const { terms, chunks: all } = await engine.countTerms(db, ['tea', 'cup', 'of'])
-  expect([Object.fromEntries(terms), all]).toEqual([{ tea: 4, cup: 1 }, 5])
+  const { terms, chunks: all } = await engine.countTerms(db, ['tea', 'cup', 'of', 'pot'])
+  expect([Object.fromEntries(terms), all]).toEqual([{ tea: 4, cup: 1, pot: many - 5 }, many])
   expect(await find(db, 'tea')).toEqual([2, 4, 3, 1])
 })

@@ -29,7 +29,8 @@ const overhead = 64
 
 const kept = new LRUCache<string, KeptIndex>({
   maxSize: mostChunks,
-  sizeCalculation: ({ sequences }) => sequences.length + overhead,
+  // A larger index is kept alone: it would else be read anew by each search.
+  sizeCalculation: ({ sequences }) => Math.min(mostChunks, sequences.length + overhead),
 })
 const lists = new LRUCache<string, Postings>({
   maxSize: mostEntries,
@@ -121,16 +122,18 @@ async function add(
   lengths: ReadonlyMap<number, number>,
 ): Promise<void> {
   if (come.length === 0) return
-  for (const sequence of come) {
-    index.numbers.set(sequence, index.sequences.length)
-    index.sequences.push(sequence)
-    index.lengths.push(lengths.get(sequence) ?? 0)
-  }
+  const numbers = new Map(come.map((sequence, at) => [sequence, index.sequences.length + at]))
   const continued = new Map(
     listsOf(index).map(([name, list]) => [name.slice(nameOf(index, '').length), list]),
   )
-  for (const [lexeme, list] of await readPostingsOf(db, index, come, [...continued.keys()]))
-    lists.set(nameOf(index, lexeme), joined([continued.get(lexeme), list]))
+  // Before anything is changed: what has come is found by being unknown, also if reading fails and is tried again.
+  const added = await readPostingsOf(db, { numbers }, come, [...continued.keys()])
+  for (const [sequence, number] of numbers) {
+    index.numbers.set(sequence, number)
+    index.sequences.push(sequence)
+    index.lengths.push(lengths.get(sequence) ?? 0)
+  }
+  for (const [lexeme, list] of added) lists.set(nameOf(index, lexeme), joined([continued.get(lexeme), list]))
 }
 
 function listsOf(index: KeptIndex): [string, Postings][] {

@@ -58,10 +58,12 @@ export async function readPostingsOf(
   lexemes: readonly string[],
 ): Promise<Map<string, Postings>> {
   if (lexemes.length === 0) return new Map()
-  const forms = formsOf(lexemes).map(({ form }) => form)
+  // Joined, since a plan that the server keeps would compare each form in these texts with each of the lexemes.
   const { rows } = await sql<{ form: string; sequences: Buffer }>`
-    select form, ${asOne} as sequences from chunk_text, unnest(tsvector_to_array(terms)) as form
-    where sequence = any(${`{${sequences.join(',')}}`}::bigint[]) and form = any(${forms}) group by form
+    select form, ${asOne} as sequences
+    from chunk_text, unnest(tsvector_to_array(terms)) as form
+    join unnest(${lexemes}::text[]) as lexeme on lexeme = split_part(form, ' ', 1)
+    where sequence = any(${`{${sequences.join(',')}}`}::bigint[]) group by form
   `.execute(db)
   const found = new Map(rows.map(row => [row.form, row.sequences]))
   return new Map(lexemes.map(lexeme => [lexeme, listOf(index, lexeme, found)]))
