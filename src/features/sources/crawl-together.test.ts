@@ -176,6 +176,24 @@ describe('pages that end at the same time', () => {
     expect(written).toEqual([1, maxPages - 1])
     expect(site.asked().toSorted()).toEqual(['/', ...paths.slice(0, maxPages - 1)])
   })
+
+  it('are no more to be written at a time than one page may be', async () => {
+    const paths = ['/a', '/b', '/c', '/d']
+    const paragraph = `${'The keeper of the harbour writes down the tide. '.repeat(18)}</p><p>`
+    const long = Array.from({ length: 200 }, (_, at) => `${at} ${paragraph}`).join('')
+    const { app, site } = await setStage({
+      '/': page('Start', paths),
+      ...Object.fromEntries(paths.map(path => [path, page(path, [], long)])),
+    })
+    const written: number[] = []
+    useThreads(app, threads => ({
+      ...readInOrder(threads, paths.toReversed()),
+      ...recordWrites(threads, written),
+    }))
+    const source = await crawl(app, { url: site.url })
+    expect(source.chunks).toBeGreaterThan(3 * 180)
+    expect(written).toEqual([1, 2, 2])
+  })
 })
 
 describe('a write of several pages', () => {
