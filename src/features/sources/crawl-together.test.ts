@@ -118,6 +118,26 @@ describe('pages that end at the same time', () => {
     expect(pathsOf(source)).toEqual(['/', '/a', '/b', '/d', '/e', '/f', '/g', '/h', '/i'])
   })
 
+  it('lead no deeper than wanted where they are of different depth', async () => {
+    const { app, site } = await setStage({
+      '/': page('Start', ['/a', '/b']),
+      '/a': page('Alder', ['/c']),
+      '/b': page('Birch', ['/d']),
+      '/c': page('Cedar', ['/e']),
+      '/d': page('Dogwood', ['/e']),
+      '/e': page('Elm'),
+    })
+    const written: number[] = []
+    useThreads(app, threads => ({
+      ...readInOrder(threads, ['/a', '/c', '/b']),
+      ...recordWrites(threads, written),
+    }))
+    const source = await crawl(app, { url: site.url, maxDepth: 2 })
+    expect(pathsOf(source)).toEqual(['/', '/a', '/b', '/c', '/d'])
+    expect(written).toEqual([1, 1, 2, 1])
+    expect(site.asked()).not.toContain('/e')
+  })
+
   it.each(orders)('leave room for the links of each, whatever robots.txt bars: %s', async (_, order) => {
     const barred = Array.from({ length: 800 }, (__, at) => `/private/${at}`)
     const { app, site } = await setStage({
@@ -177,13 +197,16 @@ describe('pages that end at the same time', () => {
     expect(site.asked().toSorted()).toEqual(['/', ...paths.slice(0, maxPages - 1)])
   })
 
-  it('are no more to be written at a time than one page may be', async () => {
+  const sentence = 'The keeper of the harbour writes down the tide. '
+  it.each([
+    ['chunks', [], Array.from({ length: 200 }, (_, at) => `${at} ${sentence.repeat(18)}</p><p>`).join('')],
+    ['links', Array.from({ length: 2_000 }, (_, at) => `/private/${at}`), ''],
+  ])('bring no more %s together than one page may', async (_, links, text) => {
     const paths = ['/a', '/b', '/c', '/d']
-    const paragraph = `${'The keeper of the harbour writes down the tide. '.repeat(18)}</p><p>`
-    const long = Array.from({ length: 200 }, (_, at) => `${at} ${paragraph}`).join('')
     const { app, site } = await setStage({
+      '/robots.txt': { body: 'User-agent: *\nDisallow: /private/' },
       '/': page('Start', paths),
-      ...Object.fromEntries(paths.map(path => [path, page(path, [], long)])),
+      ...Object.fromEntries(paths.map(path => [path, page(path, links, text)])),
     })
     const written: number[] = []
     useThreads(app, threads => ({
@@ -191,7 +214,7 @@ describe('pages that end at the same time', () => {
       ...recordWrites(threads, written),
     }))
     const source = await crawl(app, { url: site.url })
-    expect(source.chunks).toBeGreaterThan(3 * 180)
+    expect(pathsOf(source)).toEqual(['/', ...paths])
     expect(written).toEqual([1, 2, 2])
   })
 })
@@ -201,7 +224,11 @@ describe('a write of several pages', () => {
     setStage({
       '/': page('Start', ['/a', '/b', '/c', '/d']),
       '/a': page('Alder'),
-      '/b': page('Birch', [], 'The keeper of the harbour writes down the tide each evening. '.repeat(1_500)),
+      '/b': page(
+        'Birch',
+        [],
+        `${'The keeper of the harbour writes down the tide each evening. '.repeat(300)} Lighthouse.`,
+      ),
       '/c': page('Cedar'),
       '/d': page('Dogwood'),
     })
@@ -217,7 +244,7 @@ describe('a write of several pages', () => {
       ...readInOrder(threads, order),
       async addPages(pages, signal) {
         if (pages.pages.length === 1) return await threads.addPages(pages, signal)
-        await threads.addPages({ ...pages, pages: pages.pages.slice(0, count) }, signal)
+        if (count > 0) await threads.addPages({ ...pages, pages: pages.pages.slice(0, count) }, signal)
         return undefined
       },
     }))
@@ -229,6 +256,7 @@ describe('a write of several pages', () => {
     const before = await chunksOf(app)
     expect(before).toHaveLength(chunks.length)
     expect((await search(app, 'Cedar')).filter(content => content.includes('Cedar'))).toHaveLength(1)
+    expect((await search(app, 'Lighthouse'))[0]).toContain('Lighthouse')
     const again = await crawlAgain(app, source.id)
     expect(again.config).toMatchObject({ changedPages: 0, unchangedPages: 5 })
     expect(await chunksOf(app)).toEqual(before)
