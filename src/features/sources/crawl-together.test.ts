@@ -124,18 +124,19 @@ describe('pages that end at the same time', () => {
       '/a': page('Alder', ['/c']),
       '/b': page('Birch', ['/d']),
       '/c': page('Cedar', ['/e']),
-      '/d': page('Dogwood', ['/e']),
-      '/e': page('Elm'),
+      '/d': page('Dogwood'),
+      '/e': page('Elm', ['/f']),
+      '/f': page('Fir'),
     })
     const written: number[] = []
     useThreads(app, threads => ({
       ...readInOrder(threads, ['/a', '/c', '/b']),
       ...recordWrites(threads, written),
     }))
-    const source = await crawl(app, { url: site.url, maxDepth: 2 })
-    expect(pathsOf(source)).toEqual(['/', '/a', '/b', '/c', '/d'])
-    expect(written).toEqual([1, 1, 2, 1])
-    expect(site.asked()).not.toContain('/e')
+    const source = await crawl(app, { url: site.url, maxDepth: 3 })
+    expect(pathsOf(source)).toEqual(['/', '/a', '/b', '/c', '/d', '/e'])
+    expect(written.slice(0, 3)).toEqual([1, 1, 2])
+    expect(site.asked()).not.toContain('/f')
   })
 
   it.each(orders)('leave room for the links of each, whatever robots.txt bars: %s', async (_, order) => {
@@ -235,6 +236,26 @@ describe('a write of several pages', () => {
       '/d': page('Dogwood'),
     })
   const order = ['/d', '/c', '/b', '/a']
+
+  it('shows all chunks of each, unless another run has begun', async () => {
+    const { app, site } = await setTree()
+    const written: number[] = []
+    const refused: unknown[] = []
+    useThreads(app, threads => ({
+      ...readInOrder(threads, order),
+      async addPages(pages, signal) {
+        const former = threads.addPages({ ...pages, attempt: 'a run before this one' }, signal)
+        refused.push(await former.catch((error: Error) => error.message))
+        written.push(pages.pages.length)
+        return await threads.addPages(pages, signal)
+      },
+    }))
+    const source = await crawl(app, { url: site.url })
+    expect(written).toEqual([1, 4])
+    expect(refused).toEqual(written.map(() => expect.stringContaining('Another attempt')))
+    expect((await rowsOf(app)).chunks).toHaveLength(source.chunks ?? 0)
+    expect((await search(app, 'Lighthouse'))[0]).toContain('Lighthouse')
+  })
 
   it.each([
     ['after the last', 4],
