@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { crawlLimits } from '#features/sources/crawl/crawl-limits.ts'
 import type { CrawledSource } from '../support/crawl.ts'
 import { forCrawls, pathsOf, startCrawl } from '../support/crawl.ts'
 import { crashRounds, seededRandom } from '../support/endurance.ts'
@@ -77,7 +78,7 @@ describe('kill -9 while a website is crawled', () => {
       expect(pathsOf(source)).toEqual(expected)
       // Only those that were under way when the process died are asked for once more.
       const asked = site.requests.filter(({ path }) => expected.includes(path)).length
-      expect(asked).toBeLessThanOrEqual(pages + crashes * 5)
+      expect(asked).toBeLessThanOrEqual(pages + crashes * crawlLimits.visits)
       await expectOnce(server, body.id)
       await server.kill()
     }
@@ -135,7 +136,7 @@ describe('SIGTERM while a website is crawled', () => {
     expect(source).toMatchObject({ status: 'ready', chunks: pages, config: { pageCount: pages } })
     expect(pathsOf(source)).toEqual(expected)
     // Only those that were under way are asked for once more.
-    expect(site.asked().length).toBeLessThanOrEqual(pages + 4)
+    expect(site.asked().length).toBeLessThanOrEqual(pages + crawlLimits.visits)
     await expectOnce(next, body.id)
   })
 })

@@ -1,6 +1,7 @@
 /** A website that is crawled by several processes on one database. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { crawlLimits } from '#features/sources/crawl/crawl-limits.ts'
 import type { CrawledSource } from '../support/crawl.ts'
 import { forCrawls, pathsOf, startCrawl } from '../support/crawl.ts'
 import type { ReplicaSet } from '../support/replica-set.ts'
@@ -116,7 +117,7 @@ describe('a crawl on two replicas', () => {
     await replicas.replace(dead ?? 0)
     await expectAllOnce(await untilCrawled(id))
     // Nothing that was settled before is asked for again.
-    expect(asked().length - before).toBeLessThanOrEqual(pages - 10 + 4)
+    expect(asked().length - before).toBeLessThanOrEqual(pages - 10 + crawlLimits.visits)
   })
 
   it('ends on both when it is deleted on either, and leaves nothing', async () => {

@@ -95,7 +95,9 @@ describe('what is found stays found', () => {
     const before = await chunksOf(app)
     useJob(app, threads => ({ ...threads, draftPage: async () => false }))
     pages.set('/a', page('Ash'))
-    const again = await crawlAgain(app, source.id)
+    await crawlAgain(app, source.id)
+    await expect.poll(async () => (await crawled(app, source.id)).status, { timeout: 20_000 }).toBe('ready')
+    const again = await crawled(app, source.id)
     expect(again).toMatchObject({ status: 'ready', chunks: 2, config: { pageCount: 2, changedPages: 0 } })
     expect(again.config.failedPages).toEqual([
       {

@@ -25,9 +25,10 @@ export const crawlLimits = {
   sitemapBytes: 10 * 1024 * 1024,
   /** Until the text of a page that is still being read is given up. */
   readMs: 15_000,
-  /** Tasks of all crawls that are in threads, or next: one more than there are threads, and than one agent may have. */
+  /** Tasks of all crawls that read in threads, or are next: one more than there are threads, and than one agent may have. */
   threadTasks: 3,
   threadTasksPerAgent: 2,
+  /** Beside these as many write, of which one agent has one: writing makes room for more to be read. */
   writesPerAgent: 1,
   /** Pages without content that a source tells of. */
   failuresTold: 100,

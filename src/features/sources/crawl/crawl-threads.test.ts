@@ -62,3 +62,28 @@ test('agents take turns, so that the pages of one do not hold up another', async
   }
   await Promise.all(all)
 })
+
+test('what an agent writes is one task at a time, which does not wait behind the pages that it reads', async () => {
+  const begun: { name: string; end: () => void }[] = []
+  const pool: WorkerPool = {
+    run<Result>({ name }: { name: string }) {
+      const { promise, resolve } = Promise.withResolvers<Result>()
+      begun.push({ name, end: () => resolve(undefined as Result) })
+      return promise
+    },
+    close: async () => {},
+  }
+  const threads = createCrawlThreads(pool)('one')
+  const place = { databasePath: '', sourceId: '', attempt: '' }
+  const read = [1, 2, 3, 4].map(() => threads.readPage({ ...page, body: new Uint8Array() }, signal))
+  const written = [1, 2].map(() => threads.addPages({ ...place, pages: [] }, signal))
+  const names = () => begun.map(({ name }) => name)
+  await expect.poll(names).toEqual(['readPage', 'readPage', 'addPages'])
+  begun[2]?.end()
+  await expect.poll(names).toEqual(['readPage', 'readPage', 'addPages', 'addPages'])
+  for (let at = 0; at < read.length + written.length; at += 1) {
+    await expect.poll(() => begun[at]).toBeDefined()
+    begun[at]?.end()
+  }
+  await Promise.all([...read, ...written])
+})

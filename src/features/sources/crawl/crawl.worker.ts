@@ -29,8 +29,8 @@ export interface RawPage {
 export interface PageText {
   /** See `page-content.ts`. */
   content: Uint8Array
-  /** Whether that is its chunks. */
-  isCut: boolean
+  /** How many chunks that is; undefined for a page that has not been cut. */
+  chunks: number | undefined
   /** SHA-256 of its title and text, in hex. */
   hash: string
 }
@@ -57,7 +57,7 @@ export async function readPage(raw: RawPage): Promise<ReadPage | undefined> {
   const chunks = raw.isCut && !directives.noIndex ? preparedChunks({ title, text }) : undefined
   return {
     content: pack(chunks ?? { title, text }),
-    isCut: chunks !== undefined,
+    chunks: chunks?.length,
     hash: createHash('sha256').update(`${title}\n${text}`).digest('hex'),
     links,
     canonical: canonical !== undefined && isWanted(canonical) ? canonical : undefined,

@@ -1,4 +1,5 @@
 /** Pages that are new to a source, whose chunks only have to be written: many at a time take far less than one by one. */
+import { chunksPerTask } from '../search/search-index.ts'
 import { documentOfPage, findPage, isFound } from './crawl.repository.ts'
 import { crawlLimits } from './crawl-limits.ts'
 import type { IndexedPage } from './index-page.ts'
@@ -10,17 +11,19 @@ export interface NewPage extends IndexedPage, Visited {
 }
 
 /**
- * Those that the visits begin with, as many as are written at a time and bring no more links than one page may: up to the
- * first visit that led to anything else.
+ * Those that the visits begin with, as many as are written at a time and bring no more links and chunks together than one
+ * page may: up to the first visit that led to anything else.
  */
 export async function newPagesAmong(site: Site, visited: readonly Visited[]): Promise<NewPage[]> {
   const pages = new Map<string, NewPage>()
-  let links = 0
+  let [links, chunks] = [0, 0]
   for (const { entry, visit } of visited.slice(0, crawlLimits.pagesPerWrite)) {
-    if (visit.kind !== 'page' || !visit.read.isCut || visit.read.noIndex) break
+    if (visit.kind !== 'page' || visit.read.chunks === undefined || visit.read.noIndex) break
     const document = documentOfPage(visit.url)
     links += visit.read.links.length
-    if (pages.has(document) || (pages.size > 0 && links > crawlLimits.linksPerPage)) break
+    chunks += visit.read.chunks
+    const isTooMuch = links > crawlLimits.linksPerPage || chunks > chunksPerTask
+    if (pages.has(document) || (pages.size > 0 && isTooMuch)) break
     if (!(await isNew(site, document))) break
     pages.set(document, { entry, visit, document, ...visit.read })
   }

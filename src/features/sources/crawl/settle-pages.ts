@@ -12,17 +12,15 @@ import {
   noContent,
   settleInQueue,
   storePage,
-  unknownUrls,
 } from './crawl.repository.ts'
-import { crawlLimits } from './crawl-limits.ts'
 import type { NoPage } from './fetch-page.ts'
 import type { PageIndexer } from './index-page.ts'
+import { newEntries } from './new-entries.ts'
 import type { NewPage } from './new-pages.ts'
 import { newPagesAmong } from './new-pages.ts'
 import { boundedLinks } from './page-url.ts'
 import type { SitemapPages } from './site-rules.ts'
 import type { Site, Visit, VisitedPage } from './visit-page.ts'
-import { disallowed } from './visit-page.ts'
 
 export interface Settling extends Site {
   /** Names the run: another one's writes are refused. */
@@ -40,7 +38,7 @@ export interface Visited {
   visit: Visit
 }
 
-interface Settled {
+export interface Settled {
   entry: QueuedUrl
   state: QueueState
   reason?: string
@@ -177,7 +175,7 @@ function leadingOn(page: Pick<StoredPage, 'url' | 'requested_url' | 'fetched_url
   return { ...page, ...unknown, document: documentOfPage(page.url) }
 }
 
-interface ReadSitemap {
+export interface ReadSitemap {
   stored: StoredPage
   entry: Pick<NewEntry, 'url' | 'state' | 'reason' | 'document'>
 }
@@ -197,35 +195,4 @@ async function readSitemap(site: Settling): Promise<ReadSitemap | undefined> {
         ? { url, document, state: 'sitemap' }
         : { url, document, state: 'failed', reason: `The sitemap could not be read. ${problem.reason}` },
   }
-}
-
-/** The links that are new, as far as there is room for them. */
-async function newEntries(
-  site: Settling,
-  settled: readonly Settled[],
-  sitemap: ReadSitemap | undefined,
-): Promise<NewEntry[]> {
-  const { db, sourceId, threads, rules, signal } = site
-  /** By the address, in the order in which they were met. */
-  const depths = new Map<string, number>()
-  for (const { entry, links } of settled) {
-    if (entry.depth >= site.maxDepth) continue
-    for (const url of [...links, ...(sitemap?.stored.links ?? [])])
-      if (!depths.has(url)) depths.set(url, entry.depth + 1)
-  }
-  if (depths.size === 0 && sitemap === undefined) return []
-  const { known, next, told } = await countQueue(db, sourceId)
-  const room = Math.max(0, crawlLimits.addresses(site.maxPages) - known)
-  if (sitemap !== undefined) depths.delete(sitemap.entry.url)
-  const urls = (await unknownUrls(db, sourceId, [...depths.keys()])).slice(0, room)
-  const allowed = await threads.allowed(rules.robots, urls, signal)
-  let tellable = crawlLimits.failuresTold - told
-  const ofLinks = urls.flatMap((url, at) => {
-    const depth = depths.get(url) ?? 0
-    if (allowed[at]) return [{ url, depth }]
-    tellable -= 1
-    return tellable >= 0 ? [{ url, depth, state: 'skipped' as const, reason: disallowed }] : []
-  })
-  const all = sitemap === undefined ? ofLinks : [{ ...sitemap.entry, depth: 0 }, ...ofLinks]
-  return all.map((added, at) => ({ ...added, position: next + at }))
 }

@@ -1,0 +1,75 @@
+/** What the queue gets from visits that are settled together: just what it would get from each in turn. */
+import type { NewEntry } from './crawl.repository.ts'
+import { countQueue, unknownUrls } from './crawl.repository.ts'
+import { crawlLimits } from './crawl-limits.ts'
+import type { ReadSitemap, Settled, Settling } from './settle-pages.ts'
+import { disallowed } from './visit-page.ts'
+
+/** Where a visit led: addresses that are not in the queue yet. */
+interface Links {
+  depth: number
+  urls: readonly string[]
+}
+
+/** The links that are new, as far as there is room for them. */
+export async function newEntries(
+  site: Settling,
+  settled: readonly Settled[],
+  sitemap: ReadSitemap | undefined,
+): Promise<NewEntry[]> {
+  const { db, sourceId, maxPages } = site
+  const links = await newLinks(site, settled, sitemap)
+  if (links.every(({ urls }) => urls.length === 0) && sitemap === undefined) return []
+  const { known, next, told } = await countQueue(db, sourceId)
+  const room = Math.max(0, crawlLimits.addresses(maxPages) - known)
+  const allowed = await allowedAmong(site, links, room)
+  const ofLinks = asFarAsThereIsRoom(links, allowed, { room, tellable: crawlLimits.failuresTold - told })
+  const all = sitemap === undefined ? ofLinks : [{ ...sitemap.entry, depth: 0 }, ...ofLinks]
+  return all.map((added, at) => ({ ...added, position: next + at }))
+}
+
+async function newLinks(
+  { db, sourceId, maxDepth }: Settling,
+  settled: readonly Settled[],
+  sitemap: ReadSitemap | undefined,
+): Promise<Links[]> {
+  const leading = settled.filter(({ entry }) => entry.depth < maxDepth)
+  const met = leading.map(({ entry, links }) => ({
+    depth: entry.depth + 1,
+    urls: [...new Set([...links, ...(sitemap?.stored.links ?? [])])],
+  }))
+  const unknown = new Set(await unknownUrls(db, sourceId, [...new Set(met.flatMap(({ urls }) => urls))]))
+  if (sitemap !== undefined) unknown.delete(sitemap.entry.url)
+  return met.map(({ depth, urls }) => ({ depth, urls: urls.filter(url => unknown.has(url)) }))
+}
+
+/** By robots.txt. Of those of one visit no more are looked at than there is room for. */
+async function allowedAmong(
+  { threads, rules, signal }: Settling,
+  links: readonly Links[],
+  room: number,
+): Promise<Set<string>> {
+  const urls = [...new Set(links.flatMap(({ urls: ofOne }) => ofOne.slice(0, room)))]
+  const allowed = await threads.allowed(rules.robots, urls, signal)
+  return new Set(urls.filter((_, at) => allowed[at]))
+}
+
+function asFarAsThereIsRoom(
+  links: readonly Links[],
+  allowed: ReadonlySet<string>,
+  { room, tellable }: { room: number; tellable: number },
+): Omit<NewEntry, 'position'>[] {
+  const added = new Map<string, Omit<NewEntry, 'position'>>()
+  let told = 0
+  for (const { depth, urls } of links) {
+    // What is barred and not even told takes no room from the visits after this one, as if these were settled later.
+    for (const url of urls.filter(one => !added.has(one)).slice(0, room - added.size)) {
+      if (allowed.has(url)) added.set(url, { url, depth })
+      else if (told < tellable) {
+        told += 1
+        added.set(url, { url, depth, state: 'skipped', reason: disallowed })
+      }
+    }
+  }
+  return [...added.values()]
+}
