@@ -59,9 +59,11 @@ export async function runCrawl(site: Settling, { isOver, turnMs }: Bounds): Prom
 type UnderWay = Map<number, { ending: Promise<Visit>; visit?: Visit }>
 
 /** Those that may be under way at a time: never more than there is room for, so that no page is asked for in vain. */
-async function nextEntries({ db, sourceId, maxPages }: Settling): Promise<QueuedUrl[]> {
+async function nextEntries({ db, sourceId, maxPages, rules }: Settling): Promise<QueuedUrl[]> {
   const { pages } = await countQueue(db, sourceId)
-  const room = Math.min(crawlLimits.visits, maxPages - pages)
+  // Where each request waits for the one before, more of them would only make the end of a turn later.
+  const visits = rules.pauseMs > 0 ? crawlLimits.requestsPerHost : crawlLimits.visits
+  const room = Math.min(visits, maxPages - pages)
   return room > 0 ? await nextInQueue(db, sourceId, room) : []
 }
 
