@@ -26,7 +26,10 @@ test('of sources that are written at the same time, none has to be written anew'
   async function write(source: string): Promise<void> {
     const writer = createIndexWriter({ db: { db, engine }, ids: randomIds, attempt: `second of ${source}` })
     await writer.start(source)
-    await writer.add(source, ['tea', 'coffee'].map(word => chunkOf(`${word} ${source}`)))
+    await writer.add(
+      source,
+      ['tea', 'coffee'].map(word => chunkOf(`${word} ${source}`)),
+    )
     await writer.finish(source)
   }
   await Promise.all(sources.map(write))
