@@ -33,11 +33,13 @@ export function shareTransactions(db: object, onBegin?: OnBegin): void {
 /**
  * Runs `work` as if nobody else used the database meanwhile: on an engine that finds out only afterwards that somebody
  * did, again and again, for some seconds, and on one that shares transactions again by itself if the shared one fails. So whatever `work` changes outside of `transaction` must bear to be done anew.
+ * @param isolation a lower one where all that `work` decides by are rows that it has changed itself by then.
  * @throws TransactionConflict when the last attempt has met others, too.
  */
 export async function inTransaction<Tables, Result>(
   db: Kysely<Tables>,
   work: (transaction: Transaction<Tables>) => Promise<Result>,
+  isolation: IsolationLevel = 'serializable',
 ): Promise<Result> {
   const runShared = sharing.get(db)
   if (runShared !== undefined) return await runShared(work)
@@ -49,8 +51,6 @@ export async function inTransaction<Tables, Result>(
     return await inLine(db, () => tryAgain(attempt, performance.now() + patience))
   }
 }
-
-const isolation: IsolationLevel = 'serializable'
 
 /** The ends of the lines in which those wait that are to be done anew, by their database. */
 const lines = new WeakMap<object, Promise<unknown>>()

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { setSearchStage } from '#test/support/search-stage.ts'
 import { createFullText, renewFullText } from './full-text.ts'
-import { fewIndexRows } from './index-state.ts'
+import { fewIndexRows, stateOf } from './index-state.ts'
 import { searchEngine as engine } from './search-engine.ts'
 
 const chunks = 1_000
@@ -115,10 +115,22 @@ test('what transactions leave behind is put together', async () => {
   await write(between, 'cup')
   for (let sequence = 1; sequence < fewIndexRows; sequence += 1) await remove(sequence)
   expect(await rows()).toBeGreaterThan(fewIndexRows)
+  const before = await stateOf(db)
   await engine.createVectors(db, { id: 'openai/small', dimensions: 2, form: 'floats' })
   expect(await rows()).toBe(1)
   const left = chunks - fewIndexRows + 1
   expect(await count('tea', 'cup')).toEqual([left, left - 1, 1])
+  expect((await stateOf(db)).length).toBe(before.length)
+})
+
+test('a copy on a server that gives the numbers of transactions again is followed, too', async () => {
+  const { db, count } = await open()
+  expect(await count('tea')).toEqual([chunks - 1, chunks - 1])
+  await db.transaction().execute(async transaction => {
+    await sql`update chunk_text_totals set writer = pg_current_xact_id()`.execute(transaction)
+    await engine.removeFullText(transaction, 1)
+  })
+  expect(await count('tea')).toEqual([chunks - 2, chunks - 2])
 })
 
 test('an index of the first form, of any length, is found by as before', async () => {

@@ -26,6 +26,12 @@ interface Database<Tables, Item> {
 }
 
 /**
+ * What is done for an item depends only on rows that each of these transactions changes first. At a stricter level, those
+ * of different sources would fail one another again and again, since their new rows lie in the same pages.
+ */
+const isolation = 'repeatable read'
+
+/**
  * When this thread may write again, by `performance.now()`: what it does until then, such as preparing what it writes next,
  * takes nothing of the others' turn.
  */
@@ -44,7 +50,7 @@ export async function inShortTransactions<Tables, Item>(
   for (let done = 0; done < items.length; ) {
     const rest = turns.others > 0 ? nextTurn - performance.now() : 0
     if (rest > 0) await delay(rest)
-    const turn = await inTransaction(db, async transaction => {
+    const transact = async (transaction: Transaction<Tables>) => {
       // From here on, since waiting for the lock holds up nobody.
       const begun = performance.now()
       await begin?.(transaction)
@@ -58,7 +64,8 @@ export async function inShortTransactions<Tables, Item>(
       }
       if (last !== undefined) await end?.(transaction, last)
       return { next, taken: performance.now() - begun }
-    })
+    }
+    const turn = await inTransaction(db, transact, isolation)
     done = turn.next
     nextTurn = performance.now() + Math.max(turns.others, turn.taken)
   }
