@@ -1,16 +1,12 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { systemClock } from '#platform/clock.ts'
 import { errorRow, row } from '#test/spec/row.ts'
 import type { CrawledSource } from '#test/support/crawl.ts'
 import { crawl, crawlAgain, crawled, forCrawls, pathsOf, startCrawl } from '#test/support/crawl.ts'
+import { changeCrawls } from '#test/support/crawl-job.ts'
 import { asked, chunksOf, get, search, setStage } from '#test/support/crawl-stage.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
 import { startModelServer } from '#test/support/model-server.ts'
 import { page } from '#test/support/site-server.ts'
-import { createCrawlThreads } from './crawl/crawl-threads.ts'
-import { createHostGates } from './crawl/host-gates.ts'
-import { createCrawlSourceJob } from './crawl-source.job.ts'
-import { createSearchIndex } from './search/search-index.ts'
 import { crawlJobName } from './source-jobs.ts'
 
 const sources = '/api/agents/default/sources'
@@ -265,18 +261,9 @@ describe('a crawl that is under way', () => {
       '/b': page('Birch'),
       '/c': page('Cedar'),
     })
-    const { foundation } = app.service
-    const { handlers, outbound, transact, documentWorkers: writers, searchWorkers: readers } = foundation
+    const { job } = changeCrawls(app, undefined, 0)
     let turns = 0
-    const job = createCrawlSourceJob({
-      embeddingOf: async () => ({ provider: 'builtin', id: 'builtin-1' }),
-      index: createSearchIndex({ writers, readers }),
-      changes: { follow: async () => {} },
-      ...{ outbound, transact, clock: systemClock, turnMs: 0 },
-      threads: createCrawlThreads(writers),
-      gates: createHostGates(),
-    })
-    handlers.set(crawlJobName, {
+    app.service.foundation.handlers.set(crawlJobName, {
       ...job,
       run(context) {
         turns += 1

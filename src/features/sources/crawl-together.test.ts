@@ -1,45 +1,16 @@
 /** Pages of a first crawl that are written together: what comes of it is the same as if each had come alone. */
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { builtinEmbedding } from '#models/builtin-embedding.ts'
-import { systemClock } from '#platform/clock.ts'
 import type { TestApp } from '#test/support/build-app.ts'
 import { crawl, crawlAgain, crawled, pathsOf, startCrawl } from '#test/support/crawl.ts'
+import { changeCrawls } from '#test/support/crawl-job.ts'
 import { chunksOf, search, setStage } from '#test/support/crawl-stage.ts'
 import { page } from '#test/support/site-server.ts'
 import type { CrawlThreads } from './crawl/crawl-threads.ts'
-import { createCrawlThreads } from './crawl/crawl-threads.ts'
-import { createHostGates } from './crawl/host-gates.ts'
-import { createCrawlSourceJob } from './crawl-source.job.ts'
-import { createSearchIndex } from './search/search-index.ts'
-import { crawlJobName } from './source-jobs.ts'
 
 const sources = '/api/agents/default/sources'
 const noIndex = (html: string) => html.replace('<title>', '<meta name="robots" content="noindex"><title>')
 const canonical = (path: string, html: string) =>
   html.replace('<title>', `<link rel="canonical" href="${path}"><title>`)
-
-/** Crawls with other threads. */
-function useThreads({ service }: TestApp, change: (threads: CrawlThreads) => Partial<CrawlThreads>) {
-  const {
-    handlers,
-    outbound,
-    transact,
-    documentWorkers: writers,
-    searchWorkers: readers,
-  } = service.foundation
-  const threadsOf = createCrawlThreads(writers)
-  const job = createCrawlSourceJob({
-    embeddingOf: async () => ({ provider: 'builtin', id: builtinEmbedding.id }),
-    changes: { follow: async () => {} },
-    index: createSearchIndex({ writers, readers }),
-    ...{ outbound, transact, clock: systemClock },
-    threads: agentId => ({ ...threadsOf(agentId), ...change(threadsOf(agentId)) }),
-    gates: createHostGates(),
-  })
-  const former = handlers.get(crawlJobName)
-  handlers.set(crawlJobName, job)
-  return { restore: () => former && handlers.set(crawlJobName, former) }
-}
 
 /** Lets these pages end their visits in this order: all that were read before the last one are settled together with it. */
 function readInOrder(threads: CrawlThreads, order: readonly string[]): Pick<CrawlThreads, 'readPage'> {
@@ -93,7 +64,7 @@ describe('pages that end at the same time', () => {
       '/d': page('Dogwood', ['/i', '/gone']),
       ...Object.fromEntries(['/e', '/f', '/g', '/h', '/i'].map(path => [path, page(path, [`${path}x`])])),
     })
-    useThreads(app, threads => readInOrder(threads, order))
+    changeCrawls(app, threads => readInOrder(threads, order))
     const last = hold('/gone')
     const { body } = await startCrawl(app, { url: site.url, maxDepth: 2 })
     await last.arrived
@@ -129,7 +100,7 @@ describe('pages that end at the same time', () => {
       '/f': page('Fir'),
     })
     const written: number[] = []
-    useThreads(app, threads => ({
+    changeCrawls(app, threads => ({
       ...readInOrder(threads, ['/a', '/c', '/b']),
       ...recordWrites(threads, written),
     }))
@@ -150,7 +121,7 @@ describe('pages that end at the same time', () => {
       '/d': page('Dogwood', ['/g']),
       ...Object.fromEntries(['/e', '/f', '/g'].map(path => [path, page(path)])),
     })
-    useThreads(app, threads => readInOrder(threads, order))
+    changeCrawls(app, threads => readInOrder(threads, order))
     const source = await crawl(app, { url: site.url, maxPages: 50 })
     expect(pathsOf(source)).toEqual(['/', '/a', '/b', '/c', '/d', '/e', '/f', '/g'])
     expect(source.config.failedPages).toHaveLength(100)
@@ -166,7 +137,7 @@ describe('pages that end at the same time', () => {
       '/e': page('Elm'),
       '/f': page('Fir'),
     })
-    useThreads(app, threads =>
+    changeCrawls(app, threads =>
       readInOrder(
         threads,
         order.filter(path => path !== '/b'),
@@ -190,7 +161,7 @@ describe('pages that end at the same time', () => {
       ...Object.fromEntries(paths.map(path => [path, page(path)])),
     })
     const written: number[] = []
-    useThreads(app, threads => ({
+    changeCrawls(app, threads => ({
       ...readInOrder(threads, paths.slice(0, maxPages - 1).toReversed()),
       ...recordWrites(threads, written),
     }))
@@ -212,7 +183,7 @@ describe('pages that end at the same time', () => {
       ...Object.fromEntries(paths.map(path => [path, page(path, links, text)])),
     })
     const written: number[] = []
-    useThreads(app, threads => ({
+    changeCrawls(app, threads => ({
       ...readInOrder(threads, paths.toReversed()),
       ...recordWrites(threads, written),
     }))
@@ -241,7 +212,7 @@ describe('a write of several pages', () => {
     const { app, site } = await setTree()
     const written: number[] = []
     const refused: unknown[] = []
-    useThreads(app, threads => ({
+    changeCrawls(app, threads => ({
       ...readInOrder(threads, order),
       async addPages(pages, signal) {
         const former = threads.addPages({ ...pages, attempt: 'a run before this one' }, signal)
@@ -264,7 +235,7 @@ describe('a write of several pages', () => {
     ['before the first', 0],
   ])('whose thread dies %s is done again, and leaves nothing twice', async (_, count) => {
     const { app, site } = await setTree()
-    useThreads(app, threads => ({
+    changeCrawls(app, threads => ({
       ...readInOrder(threads, order),
       async addPages(pages, signal) {
         if (pages.pages.length === 1) return await threads.addPages(pages, signal)
@@ -290,7 +261,7 @@ describe('a write of several pages', () => {
     const { app, site, pages: served } = await setTree()
     const [written, over] = [Promise.withResolvers<void>(), new AbortController()]
     onTestFinished(() => over.abort())
-    const { restore } = useThreads(app, threads => ({
+    const { restore } = changeCrawls(app, threads => ({
       ...readInOrder(threads, order),
       async addPages(pages, signal) {
         if (pages.pages.length === 1) return await threads.addPages(pages, signal)
@@ -322,7 +293,7 @@ describe('a write of several pages', () => {
   it('leaves nothing of a source that is deleted meanwhile', async () => {
     const { app, site } = await setTree()
     const deleted = Promise.withResolvers<number>()
-    useThreads(app, threads => ({
+    changeCrawls(app, threads => ({
       ...readInOrder(threads, order),
       async addPages(pages, signal) {
         const written = threads.addPages(pages, signal)

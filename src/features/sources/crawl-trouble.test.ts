@@ -1,16 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { builtinEmbedding } from '#models/builtin-embedding.ts'
-import { systemClock } from '#platform/clock.ts'
-import type { TestApp } from '#test/support/build-app.ts'
 import { crawl, crawlAgain, crawled, pathsOf, startCrawl } from '#test/support/crawl.ts'
+import { changeCrawls } from '#test/support/crawl-job.ts'
 import { asked, chunksOf, search, setStage } from '#test/support/crawl-stage.ts'
 import { page, startSite } from '#test/support/site-server.ts'
-import type { CrawlThreads } from './crawl/crawl-threads.ts'
-import { createCrawlThreads } from './crawl/crawl-threads.ts'
-import { createHostGates } from './crawl/host-gates.ts'
-import { createCrawlSourceJob } from './crawl-source.job.ts'
-import { createSearchIndex } from './search/search-index.ts'
-import { crawlJobName } from './source-jobs.ts'
+import type { AddPages } from './crawl/write-page.worker.ts'
 
 const sources = '/api/agents/default/sources'
 const noIndex = (html: string) => html.replace('<title>', '<meta name="robots" content="noindex"><title>')
@@ -93,7 +86,7 @@ describe('what is found stays found', () => {
     const { app, site, pages } = await setStage({ '/': page('Start', ['/a']), '/a': page('Alder') })
     const source = await crawl(app, { url: site.url })
     const before = await chunksOf(app)
-    useJob(app, threads => ({ ...threads, draftPage: async () => false }))
+    changeCrawls(app, () => ({ draftPage: async () => false }), 0)
     pages.set('/a', page('Ash'))
     await crawlAgain(app, source.id)
     await expect.poll(async () => (await crawled(app, source.id)).status, { timeout: 20_000 }).toBe('ready')
@@ -117,38 +110,18 @@ it('new pages that can not be written together are written one by one', async ()
     '/c': page('Cedar'),
   })
   const together: string[][] = []
-  useJob(app, threads => ({
-    ...threads,
-    async addPages({ pages }) {
+  const change = () => ({
+    async addPages({ pages }: AddPages) {
       together.push(pages.map(({ document }) => document))
       return undefined
     },
-  }))
+  })
+  changeCrawls(app, change, 0)
   const { id } = await crawl(app, { url: site.url })
   await expect.poll(async () => (await crawled(app, id)).status, { timeout: 20_000 }).toBe('ready')
   expect(await crawled(app, id)).toMatchObject({ chunks: 4, config: { pageCount: 4, failedPages: [] } })
   expect(new Set(together.flat()).size).toBe(4)
 })
-
-/** Crawls with other parts, a page in each turn. */
-function useJob({ service }: TestApp, change: (threads: CrawlThreads) => CrawlThreads = threads => threads) {
-  const {
-    handlers,
-    outbound,
-    transact,
-    documentWorkers: writers,
-    searchWorkers: readers,
-  } = service.foundation
-  const job = createCrawlSourceJob({
-    embeddingOf: async () => ({ provider: 'builtin', id: builtinEmbedding.id }),
-    changes: { follow: async () => {} },
-    index: createSearchIndex({ writers, readers }),
-    ...{ outbound, transact, clock: systemClock, turnMs: 0 },
-    threads: agentId => change(createCrawlThreads(writers)(agentId)),
-    gates: createHostGates(),
-  })
-  handlers.set(crawlJobName, job)
-}
 
 describe('a source that is deleted while it is crawled', () => {
   it('asks its site for nothing more, and leaves nothing', async () => {
@@ -184,7 +157,7 @@ describe('robots.txt and sitemaps', () => {
       '/b': page('Birch', ['/c']),
       '/c': page('Cedar'),
     })
-    useJob(app)
+    changeCrawls(app, undefined, 0)
     const source = await crawl(app, { url: site.url })
     await expect.poll(async () => (await crawled(app, source.id)).status, { timeout: 20_000 }).toBe('ready')
     expect(site.requests.filter(({ path }) => path === '/robots.txt')).toHaveLength(1)

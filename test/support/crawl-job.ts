@@ -1,0 +1,40 @@
+import type { CrawlThreads } from '#features/sources/crawl/crawl-threads.ts'
+import { createCrawlThreads } from '#features/sources/crawl/crawl-threads.ts'
+import { createHostGates } from '#features/sources/crawl/host-gates.ts'
+import { createCrawlSourceJob } from '#features/sources/crawl-source.job.ts'
+import { createSearchIndex } from '#features/sources/search/search-index.ts'
+import { crawlJobName } from '#features/sources/source-jobs.ts'
+import { builtinEmbedding } from '#models/builtin-embedding.ts'
+import { systemClock } from '#platform/clock.ts'
+import type { TestApp } from './build-app.ts'
+
+/**
+ * Crawls with other threads in the place of some, until `restore` is called.
+ * @param turnMs how long a crawl works until others have a turn, in milliseconds: with 0 it settles once in each.
+ */
+export function changeCrawls(
+  { service }: TestApp,
+  change: (threads: CrawlThreads) => Partial<CrawlThreads> = () => ({}),
+  turnMs?: number,
+) {
+  const {
+    handlers,
+    outbound,
+    transact,
+    documentWorkers: writers,
+    searchWorkers: readers,
+  } = service.foundation
+  const threadsOf = createCrawlThreads(writers)
+  const job = createCrawlSourceJob({
+    embeddingOf: async () => ({ provider: 'builtin', id: builtinEmbedding.id }),
+    changes: { follow: async () => {} },
+    index: createSearchIndex({ writers, readers }),
+    ...{ outbound, transact, clock: systemClock },
+    ...(turnMs !== undefined && { turnMs }),
+    threads: agentId => ({ ...threadsOf(agentId), ...change(threadsOf(agentId)) }),
+    gates: createHostGates(),
+  })
+  const former = handlers.get(crawlJobName)
+  handlers.set(crawlJobName, job)
+  return { job, restore: () => former && handlers.set(crawlJobName, former) }
+}
