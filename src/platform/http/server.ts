@@ -12,6 +12,7 @@ import { asKnownError, formatError } from './error-format.ts'
 import { registerHeaders, setHeaders } from './headers.ts'
 import type { RateLimits } from './rate-limit.ts'
 import { registerRateLimits } from './rate-limit.ts'
+import { sendTogether } from './send-together.ts'
 import type { SharedCounts } from './shared-counts.ts'
 import { refuseUnstorableAddresses, requireStorableJson } from './storable-text.ts'
 import { createSerializerCompiler, createValidatorCompiler } from './validation.ts'
@@ -62,6 +63,7 @@ export function createServer(options: ServerOptions): App {
   registerRateLimits(app, options)
   answerBrokenOff(app)
   refuseUnstorableAddresses(app)
+  sendTogether(app)
   return app
 }
 

@@ -1,0 +1,47 @@
+import { expect, it } from 'vitest'
+import { bareServer, plainRoute } from '#test/support/bare-server.ts'
+import { whenClosed } from './closing.ts'
+
+/** A server whose route tells when a request is handled and when its answer was sent, and works for so many milliseconds. */
+async function tellingServer() {
+  const happened: string[] = []
+  const { app } = await bareServer({
+    routes: bare => {
+      bare.route<{ Params: { name: string; milliseconds: number } }>({
+        method: 'GET',
+        url: '/api/told/:name/:milliseconds',
+        config: plainRoute,
+        handler: (request, reply) => {
+          const { name, milliseconds } = request.params
+          happened.push(`${name} is handled`)
+          whenClosed(reply, () => happened.push(`${name} is sent`))
+          const until = performance.now() + Number(milliseconds)
+          while (performance.now() < until);
+          reply.send({ name })
+        },
+      })
+    },
+  })
+  const ask = async (name: string, milliseconds: number) =>
+    (await app.inject(`/api/told/${name}/${milliseconds}`)).json<unknown>()
+  return { ask, happened }
+}
+
+it('requests that arrive in one turn of the event loop are all handled before the first answer is sent', async () => {
+  const { ask, happened } = await tellingServer()
+  // What is compiled with the first request takes its time.
+  await ask('first', 0)
+  happened.length = 0
+  const answers = await Promise.all([ask('one', 0), ask('two', 0)])
+  expect(answers).toEqual([{ name: 'one' }, { name: 'two' }])
+  expect(happened).toEqual(['one is handled', 'two is handled', 'one is sent', 'two is sent'])
+})
+
+it('answers do not wait for a turn that has become long', async () => {
+  const { ask, happened } = await tellingServer()
+  await ask('first', 0)
+  happened.length = 0
+  await Promise.all([ask('one', 0), ask('two', 5), ask('three', 0)])
+  expect(happened.indexOf('one is sent')).toBeLessThan(happened.indexOf('three is handled'))
+  expect(happened).toHaveLength(6)
+})

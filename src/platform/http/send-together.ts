@@ -1,0 +1,27 @@
+import type { App } from './app.ts'
+
+/** After so many milliseconds no answer waits for more of its turn: what goes on then is longer than what is spared. */
+const longestWaitMs = 1
+
+/**
+ * Sends the answers of one turn of the event loop one right after the other, at its end. A client, or a proxy, on the
+ * same machine sleeps between answers, and waking it costs more than most requests do: so it is woken once for all of them.
+ */
+export function sendTogether(app: App): void {
+  let waiting: (() => void)[] = []
+  let since = 0
+
+  function sendAll(): void {
+    const due = waiting
+    waiting = []
+    for (const send of due) send()
+  }
+
+  app.addHook('onSend', (_request, _reply, payload, done) => {
+    const now = performance.now()
+    if (waiting.push(() => done(null, payload)) === 1) {
+      since = now
+      setImmediate(sendAll)
+    } else if (now - since > longestWaitMs) sendAll()
+  })
+}
