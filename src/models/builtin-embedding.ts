@@ -88,8 +88,11 @@ function unevenness(hash: number): number {
 
 function packed(values: Float32Array): Uint8Array {
   const bits = new Uint8Array(values.length / 8)
-  for (let index = 0; index < values.length; index++)
-    if ((values[index] ?? 0) > 0) bits[index >> 3] = (bits[index >> 3] ?? 0) | (1 << (index & 7))
+  for (let byte = 0; byte < bits.length; byte++) {
+    let eight = 0
+    for (let bit = 0; bit < 8; bit++) if ((values[byte * 8 + bit] ?? 0) > 0) eight |= 1 << bit
+    bits[byte] = eight
+  }
   return bits
 }
 

@@ -4,51 +4,67 @@ export interface Best {
   value: number
 }
 
-/** Keeps the greatest values, of equal ones the first chunk, as a heap with the least of them at its top. */
+/**
+ * Keeps the greatest values, of equal ones the first chunk, as a heap with the least of them at its top: in arrays of numbers,
+ * since an object for each chunk that is told would soon be garbage.
+ */
 export function createBest(limit: number) {
-  const heap: Best[] = []
-  let least = 0
+  const sequences = new Float64Array(limit)
+  const values = new Float64Array(limit)
+  let count = 0
 
-  function rise(entry: Best): void {
-    let place = heap.length
-    while (place > 0) {
-      const above = (place - 1) >> 1
-      const better = heap[above]
-      if (better === undefined || !isWorse(entry, better)) break
-      heap[place] = better
-      place = above
-    }
-    heap[place] = entry
+  function isWorse(place: number, sequence: number, value: number): boolean {
+    const other = values[place] ?? 0
+    return other < value || (other === value && (sequences[place] ?? 0) > sequence)
   }
 
-  function sink(entry: Best): void {
-    for (let place = 0; ; ) {
-      const [left, right] = [heap[2 * place + 1], heap[2 * place + 2]]
-      const isRight = left !== undefined && right !== undefined && isWorse(right, left)
-      const worse = isRight ? right : left
-      if (worse === undefined || !isWorse(worse, entry)) {
-        heap[place] = entry
-        return
-      }
-      heap[place] = worse
-      place = 2 * place + (isRight ? 2 : 1)
+  function put(place: number, sequence: number, value: number): void {
+    sequences[place] = sequence
+    values[place] = value
+  }
+
+  function move(from: number, to: number): void {
+    put(to, sequences[from] ?? 0, values[from] ?? 0)
+  }
+
+  function rise(sequence: number, value: number): void {
+    let place = count
+    count += 1
+    while (place > 0) {
+      const above = (place - 1) >> 1
+      if (isWorse(above, sequence, value)) break
+      move(above, place)
+      place = above
     }
+    put(place, sequence, value)
+  }
+
+  function sink(sequence: number, value: number): void {
+    let place = 0
+    for (;;) {
+      const left = 2 * place + 1
+      const right = left + 1
+      const worse = right < count && isWorse(right, sequences[left] ?? 0, values[left] ?? 0) ? right : left
+      if (worse >= count || !isWorse(worse, sequence, value)) break
+      move(worse, place)
+      place = worse
+    }
+    put(place, sequence, value)
   }
 
   return {
     /** What a value has to exceed, or to equal where chunks don't come in order. */
-    least: () => least,
+    least: () => (count < limit ? 0 : (values[0] ?? 0)),
     add(sequence: number, value: number): void {
-      const [worst] = heap
-      if (heap.length < limit) rise({ sequence, value })
-      else if (worst === undefined || isWorse({ sequence, value }, worst)) return
-      else sink({ sequence, value })
-      if (heap.length === limit) least = heap[0]?.value ?? least
+      if (count < limit) rise(sequence, value)
+      else if (isWorse(0, sequence, value)) sink(sequence, value)
     },
-    sorted: () => heap.sort((one, other) => (isWorse(one, other) ? 1 : -1)),
+    sorted(): Best[] {
+      const all = Array.from({ length: count }, (_, place) => ({
+        sequence: sequences[place] ?? 0,
+        value: values[place] ?? 0,
+      }))
+      return all.sort((one, other) => other.value - one.value || one.sequence - other.sequence)
+    },
   }
-}
-
-function isWorse(one: Best, other: Best): boolean {
-  return one.value < other.value || (one.value === other.value && one.sequence > other.sequence)
 }

@@ -23,7 +23,8 @@ export function similarityTo(
  */
 function similarityToValues(values: Float32Array): (stored: Uint8Array) => number {
   const sums = sumsOf(values)
-  const square = values.reduce((sum, value) => sum + value * value, 0)
+  let square = 0
+  for (let index = 0; index < values.length; index += 1) square += (values[index] ?? 0) * (values[index] ?? 0)
   const whole = Math.sqrt((square * values.length * 2) / Math.PI)
   return stored => Math.min(1, Math.max(0, sumOf(sums, stored, 0, 0, stored.length) / whole))
 }

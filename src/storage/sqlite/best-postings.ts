@@ -20,16 +20,16 @@ export function bestOf(
   const last = Math.max(...filled.map(({ sequences }) => sequences.at(-1) ?? 0))
   const entries = filled.reduce((sum, { sequences }) => sum + sequences.length, 0)
   const best = createBest(limit)
-  if (filled.length > 1 && last - first < placesPerEntry * entries)
-    addInPlaces(filled, first, last).forEach((value, place) => {
-      if (value > best.least() && counts(first + place)) best.add(first + place, value)
-    })
-  else {
-    const { sequences, values } = merge(filled)
-    values.forEach((value, index) => {
-      const sequence = sequences[index] ?? 0
-      if (value > best.least() && counts(sequence)) best.add(sequence, value)
-    })
+  const inPlaces = filled.length > 1 && last - first < placesPerEntry * entries
+  const { sequences, values } = inPlaces
+    ? { sequences: undefined, values: addInPlaces(filled, first, last) }
+    : merge(filled)
+  // As a loop, since a call for each value would take several times as long.
+  for (let index = 0; index < values.length; index += 1) {
+    const value = values[index] ?? 0
+    if (value <= best.least()) continue
+    const sequence = sequences === undefined ? first + index : (sequences[index] ?? 0)
+    if (counts(sequence)) best.add(sequence, value)
   }
   return best.sorted()
 }

@@ -33,18 +33,16 @@ async function isTable(db: QueryExecutorProvider, name: string): Promise<boolean
   return rows.length > 0
 }
 
-/** Vectors that are read by one statement, whose text is always the same. */
+/** Vectors that are held at a time. */
 const looksAtOnce = 100
-const places = Array.from({ length: looksAtOnce }, () => '?').join(', ')
 
 /** The vectors of these chunks, those that have one. All of them as one value, since a row for each takes twice as long. */
 async function lookAt(db: QueryExecutorProvider, table: string, sequences: readonly number[]) {
   const [row] = await runText<{ found: string; embeddings: Uint8Array | null }>(
     db,
     `select json_group_array(sequence) as found, cast(group_concat(embedding, '') as blob) as embeddings
-     from ${table} where sequence in (${places})`,
-    ...sequences,
-    ...Array.from({ length: looksAtOnce - sequences.length }, () => null),
+     from json_each(?) cross join ${table} on sequence = value`,
+    JSON.stringify(sequences),
   )
   const found = JSON.parse(row?.found ?? '[]') as number[]
   const bytes = row?.embeddings ?? new Uint8Array()

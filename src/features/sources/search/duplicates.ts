@@ -32,26 +32,32 @@ interface Text {
 const remembered = new LRUCache<string, Uint32Array>({ max: 16_384 })
 const inUse = onceIdle(() => remembered.clear())
 
+interface Group<Item> {
+  first: Item
+  duplicates: Item[]
+}
+
 /** The items in order, each with those after it whose text is as good as the same. */
-export function groupDuplicates<Item extends Text>(
-  items: readonly Item[],
-): { first: Item; duplicates: Item[] }[] {
+export function groupDuplicates<Item extends Text>(items: readonly Item[]): Group<Item>[] {
   inUse()
-  const groups: { first: Item; duplicates: Item[] }[] = []
-  const byKey = new Map<number, typeof groups>()
+  const groups: Group<Item>[] = []
+  const byKey = new Map<number, Group<Item>[]>()
   const fingerprints = new Map<Item, Fingerprint>()
   function fingerprint(item: Item): Fingerprint {
     const known = fingerprints.get(item) ?? fingerprintOf(item.content)
     fingerprints.set(item, known)
     return known
   }
+  function groupOf(item: Item, keys: Uint32Array): Group<Item> | undefined {
+    for (const key of keys)
+      for (const group of byKey.get(key) ?? [])
+        if (isSame(fingerprint(item), fingerprint(group.first))) return group
+    return undefined
+  }
   for (const item of items) {
     const keys = remembered.get(item.id) ?? keysOf(fingerprint(item))
     remembered.set(item.id, keys)
-    const group = keys
-      .values()
-      .flatMap(key => byKey.get(key) ?? [])
-      .find(({ first }) => isSame(fingerprint(item), fingerprint(first)))
+    const group = groupOf(item, keys)
     if (group !== undefined) {
       group.duplicates.push(item)
       continue
