@@ -46,7 +46,7 @@ export async function createIndexState(db: QueryExecutorProvider): Promise<void>
     for each statement execute function count_chunk_text('-1')`.execute(db)
 }
 
-export const stateQuery = `
+const stateQuery = `
   select concat_ws(' ', pg_postmaster_start_time(), (select oid from pg_database where datname = current_database()),
       'chunk_text'::regclass::oid) as index,
     coalesce(bit_xor(uuid_hash_extended(id, 0)), 0)::text as name,
