@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { EmbeddingModel } from '#models/embeddings.ts'
 import type { Passage } from '#models/passages.ts'
 import { AppError, notFound } from '#platform/errors.ts'
@@ -58,6 +59,14 @@ export function createKnowledge({ index, embeddingNamed, changes, log }: Needs) 
     }
   }
 
+  const followed = new LRUCache<string, true>({ max: 1_000, ttl: 1_000 })
+  async function follow(agent: AgentHandle, names: readonly string[]): Promise<void> {
+    const key = [agent.agentId, ...names].join(' ')
+    if (followed.has(key)) return
+    followed.set(key, true)
+    await changes.follow(agent, names)
+  }
+
   async function search(
     agent: AgentHandle,
     query: SearchQuery,
@@ -71,7 +80,7 @@ export function createKnowledge({ index, embeddingNamed, changes, log }: Needs) 
     if (names.length === 0) return []
     const { query: text, limit = defaultResults, min_score: minScore } = query
     const embedded = await embedAll(agent, names, text, signal)
-    await changes.follow(agent, names)
+    await follow(agent, names)
     return index.search(agent.path, { text, limit, sourceId: source_id, minScore, ...embedded }, signal)
   }
 
