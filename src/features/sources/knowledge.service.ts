@@ -16,6 +16,8 @@ const defaultResults = 10
 /** Results from which passages are chosen that a question gets unasked, and how good each must be to be of use. */
 const automaticResults = 24
 const usefulScore = 0.2
+/** Milliseconds in which one search of an agent looks whether its sources need another embedding, and the others rely on it. */
+const followInterval = 1_000
 /** Characters of a query that are embedded: below every model's limit, and more than says what is meant. */
 const longestEmbedded = 8_000
 
@@ -59,7 +61,8 @@ export function createKnowledge({ index, embeddingNamed, changes, log }: Needs) 
     }
   }
 
-  const followed = new LRUCache<string, true>({ max: 1_000, ttl: 1_000 })
+  /** Not for each search: it takes as many reads as finding out what to search for. */
+  const followed = new LRUCache<string, true>({ max: 1_000, ttl: followInterval })
   async function follow(agent: AgentHandle, names: readonly string[]): Promise<void> {
     const key = [agent.agentId, ...names].join(' ')
     if (followed.has(key)) return

@@ -281,11 +281,7 @@ async function hidesAny(db: Database): Promise<boolean> {
 
 /** Without parameters, as what a search asks first may go along with the beginning of its transaction. */
 const selectUnsettled = prepareQuery((db: Database) =>
-  db
-    .selectFrom('chunk_generations')
-    .select('source_id')
-    .where('settled', '=', sql.lit(0))
-    .limit(sql.lit(1)),
+  db.selectFrom('chunk_generations').select('source_id').where('settled', '=', sql.lit(0)).limit(sql.lit(1)),
 )
 
 /** Chunks beside what is known of their document's generations. */
