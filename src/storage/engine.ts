@@ -52,4 +52,6 @@ export interface SchemaParts {
   createFullText(db: QueryExecutorProvider): Promise<void>
   /** Puts that in the form in which it is kept since the second migration. */
   renewFullText(db: QueryExecutorProvider): Promise<void>
+  /** Makes what long lists of terms are read from since the third migration. */
+  packFullText(db: QueryExecutorProvider): Promise<void>
 }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { EmbeddingModel } from '#models/embeddings.ts'
 import type { Passage } from '#models/passages.ts'
 import { AppError, notFound } from '#platform/errors.ts'
@@ -15,6 +16,8 @@ const defaultResults = 10
 /** Results from which passages are chosen that a question gets unasked, and how good each must be to be of use. */
 const automaticResults = 24
 const usefulScore = 0.2
+/** Milliseconds in which one search of an agent looks whether its sources need another embedding, and the others rely on it. */
+const followInterval = 1_000
 /** Characters of a query that are embedded: below every model's limit, and more than says what is meant. */
 const longestEmbedded = 8_000
 
@@ -58,6 +61,15 @@ export function createKnowledge({ index, embeddingNamed, changes, log }: Needs) 
     }
   }
 
+  /** Not for each search: it takes as many reads as finding out what to search for. */
+  const followed = new LRUCache<string, true>({ max: 1_000, ttl: followInterval })
+  async function follow(agent: AgentHandle, names: readonly string[]): Promise<void> {
+    const key = [agent.agentId, ...names].join(' ')
+    if (followed.has(key)) return
+    followed.set(key, true)
+    await changes.follow(agent, names)
+  }
+
   async function search(
     agent: AgentHandle,
     query: SearchQuery,
@@ -71,7 +83,7 @@ export function createKnowledge({ index, embeddingNamed, changes, log }: Needs) 
     if (names.length === 0) return []
     const { query: text, limit = defaultResults, min_score: minScore } = query
     const embedded = await embedAll(agent, names, text, signal)
-    await changes.follow(agent, names)
+    await follow(agent, names)
     return index.search(agent.path, { text, limit, sourceId: source_id, minScore, ...embedded }, signal)
   }
 

@@ -24,7 +24,7 @@ async function tables(db: QueryExecutorProvider): Promise<string[]> {
     select relname as name from pg_class
     where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p')
       and not (starts_with(relname, ${vectorTablePrefix}) and ${holdsSketches(sql`relname`)})
-      and relname <> 'chunk_text_totals'
+      and relname not in ('chunk_text_totals', 'chunk_text_lists')
   `.execute(db)
   return rows.map(({ name }) => name)
 }

@@ -53,8 +53,8 @@ const clients = new WeakMap<PoolClient, SchemaClient>()
 interface SchemaOptions {
   /** Whether the server keeps the plans of statements for when they come again: for those that name all that they read. */
   keepsPlans?: boolean
-  /** What each transaction that only reads begins with. */
-  readFirst?: string
+  /** Whether transactions that only read ask much the same one after the other. */
+  readsAhead?: boolean
 }
 
 /**
@@ -83,7 +83,10 @@ export function schemaPool(pool: Pool, schema: string, options: SchemaOptions = 
 /** Statements of a connection, as long as it is open. */
 const mostPlans = 100
 
-function schemaClient(client: PoolClient, { keepsPlans = false, readFirst }: SchemaOptions): SchemaClient {
+function schemaClient(
+  client: PoolClient,
+  { keepsPlans = false, readsAhead = false }: SchemaOptions,
+): SchemaClient {
   let entered: string | undefined
   let isCut = false
   const names = new Map<string, string>()
@@ -106,9 +109,7 @@ function schemaClient(client: PoolClient, { keepsPlans = false, readFirst }: Sch
       await client.query("select set_config('search_path', $1, false)", [quoted(schema)])
       entered = schema
     },
-    query: (readFirst === undefined
-      ? query
-      : withReadAhead(query, readFirst)) as unknown as PostgresPoolClient['query'],
+    query: (readsAhead ? withReadAhead(query) : query) as unknown as PostgresPoolClient['query'],
     // An answer that came late would be taken for that of the next statement.
     release: (destroy?: boolean) => client.release(destroy || isCut),
   }

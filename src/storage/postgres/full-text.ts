@@ -10,10 +10,12 @@ import { sql } from 'kysely'
 import { createBest } from '../best.ts'
 import { essentialTerms } from '../essential-terms.ts'
 import type { Found, TermCounts, TextQuery } from '../search-engine.ts'
+import { neighbourhoodOf } from './chunk-places.ts'
 import { createIndexState } from './index-state.ts'
 import type { KeptIndex } from './kept-index.ts'
 import { keptIndex, postingsOf } from './kept-index.ts'
-import { indexedText, lexemeOf, longestLexeme } from './lexemes.ts'
+import { frequencies, indexedText, lexemeOf, longestLexeme, quoted } from './lexemes.ts'
+import { frequencyBits, neighbourhoodForm } from './packed-lists.ts'
 import type { Postings } from './postings.ts'
 import { readSelection } from './selection.ts'
 
@@ -82,7 +84,8 @@ export async function writeFullText(
   text: string,
 ): Promise<void> {
   const { terms, length } = indexedText(text)
-  await sql`insert into chunk_text (sequence, terms, length) values (${sequence}, ${terms}, ${length})`.execute(
+  const place = quoted(neighbourhoodForm(neighbourhoodOf(sequence)))
+  await sql`insert into chunk_text (sequence, terms, length) values (${sequence}, ${`${terms} ${place}`}, ${length})`.execute(
     db,
   )
 }
@@ -94,7 +97,7 @@ export async function removeFullText(db: QueryExecutorProvider, sequence: number
 export async function countTerms(db: QueryExecutorProvider, terms: readonly string[]): Promise<TermCounts> {
   const index = await keptIndex(db)
   const lists = await listsOf(db, index, terms)
-  const counts = terms.map(term => [term, lists.get(lexemeOf(term))?.numbers.length ?? 0] as const)
+  const counts = terms.map(term => [term, lists.get(lexemeOf(term))?.length ?? 0] as const)
   return { terms: new Map(counts.filter(([, count]) => count > 0)), chunks: index.state.chunks }
 }
 
@@ -140,13 +143,12 @@ function addValues(
   weight: number,
 ): void {
   if (list === undefined) return
-  const { numbers, frequencies } = list
   const most = weight * (saturation + 1)
   const least = saturation * (1 - lengthShare)
   const share = (saturation * lengthShare * state.chunks) / Math.max(1, state.length)
-  for (let at = 0; at < numbers.length; at += 1) {
-    const number = numbers[at] ?? 0
-    const frequency = frequencies[at] ?? 0
+  for (const entry of list) {
+    const number = entry >>> frequencyBits
+    const frequency = frequencies[entry & (frequencies.length - 1)] ?? 0
     const value = (most * frequency) / (frequency + least + share * (lengths[number] ?? 0))
     values[number] = (values[number] ?? 0) + value
   }

@@ -46,7 +46,7 @@ export async function createIndexState(db: QueryExecutorProvider): Promise<void>
     for each statement execute function count_chunk_text('-1')`.execute(db)
 }
 
-export const stateQuery = `
+const stateQuery = `
   select concat_ws(' ', pg_postmaster_start_time(), (select oid from pg_database where datname = current_database()),
       'chunk_text'::regclass::oid) as index,
     coalesce(bit_xor(uuid_hash_extended(id, 0)), 0)::text as name,
@@ -63,10 +63,10 @@ export async function stateOf(db: QueryExecutorProvider): Promise<IndexState> {
 /** Rows that are read in no time. */
 export const fewIndexRows = 64
 
-/** Puts the rows together where there are many; one that somebody else takes is left to them. */
-export async function packIndexState(db: QueryExecutorProvider): Promise<void> {
+/** Puts the rows together where there are many, and tells whether that is so; one that somebody else takes is left to them. */
+export async function packIndexState(db: QueryExecutorProvider): Promise<boolean> {
   const { rows } = await sql<{ count: number }>`select count(*) as count from chunk_text_totals`.execute(db)
-  if ((rows[0]?.count ?? 0) <= fewIndexRows) return
+  if ((rows[0]?.count ?? 0) <= fewIndexRows) return false
   await sql`
     with taken as (
       delete from chunk_text_totals
@@ -75,4 +75,5 @@ export async function packIndexState(db: QueryExecutorProvider): Promise<void> {
     insert into chunk_text_totals (writer, chunks, length)
     select pg_current_xact_id(), sum(chunks), sum(length) from taken having count(*) > 0
   `.execute(db)
+  return true
 }

@@ -5,24 +5,24 @@
  */
 import type { QueryExecutorProvider } from 'kysely'
 import { LRUCache } from 'lru-cache'
+import { createChunkNumbers } from './chunk-places.ts'
 import type { IndexState } from './index-state.ts'
 import { stateOf } from './index-state.ts'
-import type { Postings } from './postings.ts'
-import { joined, readLengths, readPostings, readPostingsOf } from './postings.ts'
+import { frequencyBits } from './packed-lists.ts'
+import type { KnownChunks, Postings, StoredChunks } from './postings.ts'
+import { joined, readChunks, readPostings, readPostingsOf } from './postings.ts'
 
 /** The chunks have numbers of this thread's own, in the order in which it has met them. */
-export interface KeptIndex {
+export interface KeptIndex extends KnownChunks {
   /** Names what is kept, as its numbers are no others'. */
   readonly id: number
   state: IndexState
-  /** By sequence. */
-  numbers: Map<number, number>
-  /** By number, also of chunks that have gone. */
   sequences: number[]
+  /** By number, as the sequences. */
   lengths: number[]
 }
 
-/** Chunks of all indexes, and entries of all lists, with so many more for each index and list: 25 and 20 MiB. */
+/** Chunks of all indexes, and entries of all lists, with so many more for each index and list: a few and 16 MiB. */
 const mostChunks = 300_000
 const mostEntries = 4 * 1024 ** 2
 const overhead = 64
@@ -34,7 +34,7 @@ const kept = new LRUCache<string, KeptIndex>({
 })
 const lists = new LRUCache<string, Postings>({
   maxSize: mostEntries,
-  sizeCalculation: ({ numbers }, name) => numbers.length + overhead + name.length,
+  sizeCalculation: ({ length }, name) => length + overhead + name.length,
 })
 let lastId = 0
 
@@ -85,55 +85,71 @@ async function follow(
   last: KeptIndex | undefined,
   state: IndexState,
 ): Promise<KeptIndex> {
-  const lengths = await readLengths(db)
-  const come = [...lengths.keys()].filter(sequence => last?.numbers.has(sequence) !== true)
-  const isMostGone = last !== undefined && last.sequences.length > 2 * lengths.size + fewCome
-  if (last === undefined || isMostGone || come.length > fewCome) return begin(lengths, state)
-  const next = { ...last, state }
-  remove(next, lengths)
-  await add(db, next, come, lengths)
-  return next
+  const stored = await readChunks(db)
+  const come = placesOf(stored, sequence => last?.numbers.get(sequence) === undefined)
+  const isMostGone = last !== undefined && last.sequences.length > 2 * stored.sequences.length + fewCome
+  if (last === undefined || isMostGone || come.length > fewCome) return begin(stored, state)
+  remove(last, stored)
+  await add(db, last, stored, come)
+  return { ...last, state, ...packedAmong(stored, last) }
 }
 
-function begin(lengths: ReadonlyMap<number, number>, state: IndexState): KeptIndex {
+/** Of those of which it holds. */
+function placesOf({ sequences }: StoredChunks, holds: (sequence: number) => boolean): number[] {
+  return Array.from(sequences.keys()).filter(place => holds(sequences[place] ?? 0))
+}
+
+function begin({ sequences, lengths, ...packed }: StoredChunks, state: IndexState): KeptIndex {
   lastId += 1
-  const sequences = [...lengths.keys()]
-  const numbers = new Map(sequences.map((sequence, number) => [sequence, number]))
-  return { id: lastId, state, numbers, sequences, lengths: [...lengths.values()] }
+  const numbers = createChunkNumbers()
+  for (const [number, sequence] of sequences.entries()) numbers.set(sequence, number)
+  return { id: lastId, state, numbers, sequences, lengths, ...packed }
 }
 
-function remove(index: KeptIndex, left: ReadonlyMap<number, number>): void {
-  const gone = new Set<number>()
-  for (const [sequence, number] of index.numbers) if (!left.has(sequence)) gone.add(number)
-  if (gone.size === 0) return
-  for (const number of gone) index.numbers.delete(index.sequences[number] ?? 0)
-  for (const [name, list] of listsOf(index)) lists.set(name, without(list, gone))
+/** Which chunks are packed, by their numbers in the index. */
+function packedAmong(stored: StoredChunks, { numbers, sequences }: KeptIndex) {
+  const arePacked = new Uint8Array(sequences.length)
+  for (const [place, sequence] of stored.sequences.entries())
+    arePacked[numbers.get(sequence) ?? 0] = stored.arePacked[place] ?? 0
+  return { arePacked, unpacked: stored.unpacked }
 }
 
-function without({ numbers, frequencies }: Postings, gone: ReadonlySet<number>): Postings {
-  const isLeft = (_: number, at: number) => !gone.has(numbers[at] ?? 0)
-  return { numbers: numbers.filter(isLeft), frequencies: frequencies.filter(isLeft) }
+function remove(index: KeptIndex, { sequences }: StoredChunks): void {
+  const gone = new Uint8Array(index.sequences.length)
+  for (const [number, sequence] of index.sequences.entries())
+    if (index.numbers.get(sequence) === number) gone[number] = 1
+  for (const sequence of sequences) gone[index.numbers.get(sequence) ?? gone.length] = 0
+  if (!gone.includes(1)) return
+  for (const [number, isGone] of gone.entries())
+    if (isGone === 1) index.numbers.delete(index.sequences[number] ?? 0)
+  for (const [name, list] of listsOf(index))
+    lists.set(
+      name,
+      list.filter(entry => gone[entry >>> frequencyBits] === 0),
+    )
 }
 
 async function add(
   db: QueryExecutorProvider,
   index: KeptIndex,
-  come: readonly number[],
-  lengths: ReadonlyMap<number, number>,
+  stored: StoredChunks,
+  places: readonly number[],
 ): Promise<void> {
-  if (come.length === 0) return
+  if (places.length === 0) return
+  const come = places.map(place => stored.sequences[place] ?? 0)
   const numbers = new Map(come.map((sequence, at) => [sequence, index.sequences.length + at]))
   const continued = new Map(
     listsOf(index).map(([name, list]) => [name.slice(nameOf(index, '').length), list]),
   )
   // Before anything is changed: what has come is found by being unknown, also if reading fails and is tried again.
-  const added = await readPostingsOf(db, { numbers }, come, [...continued.keys()])
+  const added = await readPostingsOf(db, numbers, come, [...continued.keys()])
   for (const [sequence, number] of numbers) {
     index.numbers.set(sequence, number)
     index.sequences.push(sequence)
-    index.lengths.push(lengths.get(sequence) ?? 0)
   }
-  for (const [lexeme, list] of added) lists.set(nameOf(index, lexeme), joined([continued.get(lexeme), list]))
+  for (const place of places) index.lengths.push(stored.lengths[place] ?? 0)
+  for (const [lexeme, list] of added)
+    lists.set(nameOf(index, lexeme), joined([continued.get(lexeme) ?? new Uint32Array(), list]))
 }
 
 function listsOf(index: KeptIndex): [string, Postings][] {

@@ -1,30 +1,68 @@
 /** How the lists of lexemes are read from the full-text index: which chunks hold one, and how often. */
 import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
+import type { ChunkNumbers } from './chunk-places.ts'
+import { neighbours } from './chunk-places.ts'
 import { formOf, frequencies, quoted } from './lexemes.ts'
+import { allChunks, frequencyBits, neighbourhoodForm } from './packed-lists.ts'
 
-export interface Postings {
-  /** Of the chunks, as the reader numbers them, in no order. */
-  numbers: Uint32Array
-  frequencies: Uint8Array
+/**
+ * The chunks that hold a lexeme, in no order: of each its number, as the reader numbers it, and in the last two bits the
+ * place of its frequency among `frequencies`.
+ */
+export type Postings = Uint32Array
+
+/** Of an index, as far as lists are read by it. */
+export interface KnownChunks {
+  numbers: ChunkNumbers
+  /** By number, also of chunks that have gone. */
+  sequences: readonly number[]
+  /** By number: whether packed lists hold the chunk, which then say all of it. */
+  arePacked: Uint8Array
+  /** The neighbourhoods of the other chunks. */
+  unpacked: readonly number[]
 }
 
-/** The numbers of chunks, by sequence. */
-interface Numbered {
-  numbers: ReadonlyMap<number, number>
+export interface StoredChunks {
+  sequences: number[]
+  lengths: number[]
+  arePacked: Uint8Array
+  unpacked: number[]
 }
 
-/** As one value, since a row for each takes several times as long. */
-const asOne = sql`string_agg(int8send(sequence), '')`
-
-/** The lengths of all chunks, in terms, by sequence. */
-export async function readLengths(db: QueryExecutorProvider): Promise<Map<number, number>> {
-  const { rows } = await sql<{ sequences: Buffer | null; lengths: Buffer | null }>`
-    select ${asOne} as sequences, string_agg(int4send(length), '') as lengths from chunk_text
+/** All chunks, with their lengths in terms. */
+export async function readChunks(db: QueryExecutorProvider): Promise<StoredChunks> {
+  // In few values, since a row for each takes several times as long.
+  const { rows } = await sql<{
+    neighbourhood: number
+    places: Buffer
+    lengths: Buffer
+    packed: Buffer | null
+  }>`
+    with held as (
+      select sequence / ${sql.lit(neighbours)} as neighbourhood,
+        string_agg(int2send((sequence % ${sql.lit(neighbours)})::smallint), '') as places,
+        string_agg(int4send(length), '') as lengths
+      from chunk_text group by 1
+    )
+    select held.*, entries as packed from held
+    left join chunk_text_lists as lists on lists.neighbourhood = held.neighbourhood and lexeme = ${allChunks}
+    order by neighbourhood
   `.execute(db)
-  const lengths = Buffer.from(rows[0]?.lengths ?? [])
-  const sequences = sequencesIn(rows[0]?.sequences)
-  return new Map(Array.from(sequences, (sequence, at) => [sequence, lengths.readUInt32BE(4 * at)]))
+  const count = rows.reduce((sum, { places }) => sum + places.length / 2, 0)
+  const stored: StoredChunks = { sequences: [], lengths: [], arePacked: new Uint8Array(count), unpacked: [] }
+  for (const { neighbourhood, places, lengths, packed } of rows) {
+    const isPacked = new Uint8Array(neighbours)
+    for (const entry of integersIn(packed)) isPacked[entry >>> frequencyBits] = 1
+    for (const [at, place] of integersIn(places).entries()) {
+      stored.arePacked[stored.sequences.length] = isPacked[place] ?? 0
+      if (isPacked[place] === 0 && stored.unpacked.at(-1) !== neighbourhood)
+        stored.unpacked.push(neighbourhood)
+      stored.sequences.push(neighbourhood * neighbours + place)
+      stored.lengths.push(lengths.readUInt32BE(4 * at))
+    }
+  }
+  return stored
 }
 
 /** Chunks of which all lexemes are read in less time than it takes to look each one up. */
@@ -33,27 +71,52 @@ const fewChunks = 500
 /** The lists of all these lexemes, in an index with these chunks. */
 export async function readPostings(
   db: QueryExecutorProvider,
-  index: Numbered,
+  index: KnownChunks,
   lexemes: readonly string[],
 ): Promise<Map<string, Postings>> {
-  if (index.numbers.size <= fewChunks)
-    return await readPostingsOf(db, index, [...index.numbers.keys()], lexemes)
+  if (index.sequences.length <= fewChunks)
+    return await readPostingsOf(db, index.numbers, index.sequences, lexemes)
   if (lexemes.length === 0) return new Map()
-  // The expression of one form alone is answered by the index: it says nothing of what else a chunk holds.
-  const forms = formsOf(lexemes)
-  const { rows } = await sql<{ sequences: Buffer | null }>`
-    select (select ${asOne} from chunk_text where terms @@ form) as sequences
-    from unnest(${forms.map(({ form }) => quoted(form))}::tsquery[]) with ordinality as asked (form, place)
-    order by place
+  const forms = index.unpacked.length === 0 ? [] : lexemes.flatMap(formsOf)
+  const queries = forms.map(({ form }) => `${quoted(form)}${within(index)}`)
+  const { rows } = await sql<{ name: string; neighbourhood: number | null; entries: Buffer | null }>`
+    select lexeme as name, neighbourhood, entries from chunk_text_lists where lexeme = any(${lexemes}::text[])
+    union all
+    select form, null, (select ${asOne} from chunk_text where terms @@ query)
+    from unnest(${forms.map(({ form }) => form)}::text[], ${queries}::tsquery[]) as asked (form, query)
   `.execute(db)
-  const found = new Map(forms.map(({ form }, at) => [form, rows[at]?.sequences]))
-  return new Map(lexemes.map(lexeme => [lexeme, listOf(index, lexeme, found)]))
+  const byForm = new Map(forms.map(one => [one.form, one]))
+  const parts = new Map(lexemes.map(lexeme => [lexeme, [] as Postings[]]))
+  for (const { name, neighbourhood, entries } of rows) {
+    if (neighbourhood !== null) parts.get(name)?.push(packedEntries(index.numbers, neighbourhood, entries))
+    else {
+      const { lexeme = '', place = 0 } = byForm.get(name) ?? {}
+      const found = entriesOf(index.numbers, entries, place)
+      parts.get(lexeme)?.push(found.filter(entry => index.arePacked[entry >>> frequencyBits] === 0))
+    }
+  }
+  return new Map(Array.from(parts, ([lexeme, some]) => [lexeme, joined(some)]))
+}
+
+/** As one value, since a row for each takes several times as long. */
+const asOne = sql`string_agg(int8send(sequence), '')`
+
+/** Neighbourhoods up to which it takes less time to look for some than for all of them. */
+const fewNeighbourhoods = 16
+
+/**
+ * The rest of an expression, so that it selects the chunks that are not packed, and few others. Like the expression of one form
+ * alone, this is answered by the index, without a look at what else a chunk holds.
+ */
+function within({ arePacked, unpacked }: KnownChunks): string {
+  if (unpacked.length > fewNeighbourhoods || !arePacked.includes(1)) return ''
+  return ` & (${unpacked.map(neighbourhood => quoted(neighbourhoodForm(neighbourhood))).join(' | ')})`
 }
 
 /** What only these of the chunks add to the lists. */
 export async function readPostingsOf(
   db: QueryExecutorProvider,
-  index: Numbered,
+  numbers: Pick<ChunkNumbers, 'get'>,
   sequences: readonly number[],
   lexemes: readonly string[],
 ): Promise<Map<string, Postings>> {
@@ -66,47 +129,61 @@ export async function readPostingsOf(
     where sequence = any(${`{${sequences.join(',')}}`}::bigint[]) group by form
   `.execute(db)
   const found = new Map(rows.map(row => [row.form, row.sequences]))
-  return new Map(lexemes.map(lexeme => [lexeme, listOf(index, lexeme, found)]))
+  const listOf = (lexeme: string) =>
+    joined(formsOf(lexeme).map(({ form, place }) => entriesOf(numbers, found.get(form), place)))
+  return new Map(lexemes.map(lexeme => [lexeme, listOf(lexeme)]))
 }
 
-function formsOf(lexemes: readonly string[]) {
-  return lexemes.flatMap(lexeme => frequencies.map(frequency => ({ form: formOf(lexeme, frequency) })))
+function formsOf(lexeme: string) {
+  return frequencies.map((frequency, place) => ({ form: formOf(lexeme, frequency), lexeme, place }))
 }
 
-/** @param found by the forms of lexemes, the sequences of the chunks that hold each. */
-function listOf(
-  { numbers }: Numbered,
-  lexeme: string,
-  found: ReadonlyMap<string, Buffer | null | undefined>,
-): Postings {
-  return joined(
-    frequencies.map(frequency => {
-      const sequences = sequencesIn(found.get(formOf(lexeme, frequency)))
-      const own = new Uint32Array(sequences.length)
-      for (let at = 0; at < own.length; at += 1) own[at] = numbers.get(sequences[at] ?? 0) ?? 0
-      return { numbers: own, frequencies: new Uint8Array(own.length).fill(frequency) }
-    }),
-  )
-}
-
-export function joined(lists: readonly (Postings | undefined)[]): Postings {
-  const length = lists.reduce((sum, list) => sum + (list?.numbers.length ?? 0), 0)
-  const whole = { numbers: new Uint32Array(length), frequencies: new Uint8Array(length) }
+export function joined(lists: readonly Postings[]): Postings {
+  const whole = new Uint32Array(lists.reduce((sum, list) => sum + list.length, 0))
   let at = 0
   for (const list of lists) {
-    if (list === undefined) continue
-    whole.numbers.set(list.numbers, at)
-    whole.frequencies.set(list.frequencies, at)
-    at += list.numbers.length
+    whole.set(list, at)
+    at += list.length
   }
   return whole
 }
 
-/** Of eight bytes each, as PostgreSQL sends them. */
-function sequencesIn(bytes: Buffer | null | undefined): Float64Array {
-  const sequences = new Float64Array((bytes?.length ?? 0) / 8)
-  if (!bytes) return sequences
-  for (let at = 0; at < sequences.length; at += 1)
-    sequences[at] = bytes.readUInt32BE(8 * at) * 2 ** 32 + bytes.readUInt32BE(8 * at + 4)
-  return sequences
+/** @param sequences of eight bytes each; those of chunks that are not known are left out. */
+function entriesOf(
+  numbers: Pick<ChunkNumbers, 'get'>,
+  sequences: Buffer | null | undefined,
+  frequency: number,
+): Postings {
+  const entries = new Uint32Array((sequences?.length ?? 0) / 8)
+  let count = 0
+  for (let at = 0; at < entries.length; at += 1) {
+    const sequence =
+      (sequences?.readUInt32BE(8 * at) ?? 0) * 2 ** 32 + (sequences?.readUInt32BE(8 * at + 4) ?? 0)
+    const number = numbers.get(sequence)
+    if (number === undefined) continue
+    entries[count] = (number << frequencyBits) | frequency
+    count += 1
+  }
+  return entries.slice(0, count)
+}
+
+/** Of the packed list of a neighbourhood, without the chunks that have gone. */
+function packedEntries(numbers: ChunkNumbers, neighbourhood: number, bytes: Buffer | null): Postings {
+  const packed = integersIn(bytes)
+  const entries = new Uint32Array(packed.length)
+  let count = 0
+  for (const entry of packed) {
+    const number = numbers.get(neighbourhood * neighbours + (entry >>> frequencyBits))
+    if (number === undefined) continue
+    entries[count] = (number << frequencyBits) | (entry & (frequencies.length - 1))
+    count += 1
+  }
+  return entries.slice(0, count)
+}
+
+/** Of two bytes each, as PostgreSQL sends them. */
+function integersIn(bytes: Buffer | null): Uint16Array {
+  const integers = new Uint16Array((bytes?.length ?? 0) / 2)
+  for (let at = 0; at < integers.length; at += 1) integers[at] = bytes?.readUInt16BE(2 * at) ?? 0
+  return integers
 }

@@ -1,41 +1,84 @@
-import { expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { withReadAhead } from './read-ahead.ts'
 
 const begin = 'start transaction isolation level repeatable read read only'
-const first = 'select state'
+const [state, drafts, list] = ['select state', 'select drafts', 'select list']
 
-function open(fails = () => false) {
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+function open(fails: (text: string) => boolean = () => false) {
   const sent: string[] = []
   const query = withReadAhead(async (text: string) => {
     sent.push(text)
-    if (fails()) throw new Error('there is no such table')
+    if (fails(text)) throw new Error('there is no such table')
     const results = text.split('; ').map(statement => `${statement} ${sent.length}`)
     return results.length > 1 ? results : (results[0] ?? '')
-  }, first)
-  return { sent, query: (text: string) => query(text, []) }
+  })
+  return { sent, query: (text: string, ...parameters: unknown[]) => query(text, parameters) }
 }
 
-test('a transaction that only reads has what it asks first with its beginning', async () => {
+test('a transaction that only reads has what the last one asked first with its beginning', async () => {
+  const { sent, query } = open()
+  for (const text of [begin, drafts, state, list, 'commit', begin]) await query(text)
+  expect(await query(drafts)).toBe(`${drafts} 5`)
+  expect(await query(state)).toBe(`${state} 5`)
+  expect(await query(state)).toBe(`${state} 5`)
+  expect(await query(list)).toBe(`${list} 6`)
+  expect(sent).toEqual([begin, drafts, state, list, `commit; ${begin}; ${drafts}; ${state}`, list])
+})
+
+test('what has parameters, or comes after it, is not sent ahead', async () => {
   const { sent, query } = open()
   await query(begin)
-  expect(await query(first)).toBe(`${first} 1`)
-  expect(await query(first)).toBe(`${first} 1`)
-  await query('commit')
-  expect(await query(first)).toBe(`${first} 3`)
-  expect(sent).toEqual([`${begin}; ${first}`, 'commit', first])
+  await query(state)
+  await query(list, 1)
+  for (const text of [drafts, 'commit', begin]) await query(text)
+  expect(sent.at(-1)).toBe(`commit; ${begin}; ${state}`)
+  expect(await query(state, 1)).toBe(`${state} 6`)
+})
+
+test('the end of a transaction that has read is not waited for, and told soon', async () => {
+  const { sent, query } = open()
+  for (const text of [begin, 'commit']) await query(text)
+  expect(sent).toEqual([begin])
+  await vi.runAllTimersAsync()
+  expect(sent).toEqual([begin, 'commit'])
+  for (const text of [begin, 'commit', state]) await query(text)
+  expect(sent).toEqual([begin, 'commit', begin, 'commit', state])
+  await vi.runAllTimersAsync()
+  expect(sent).toHaveLength(5)
+})
+
+test('the end is waited for where something went wrong', async () => {
+  const { sent, query } = open(text => text === list)
+  await query(begin)
+  await expect(query(list)).rejects.toThrow('there is no such table')
+  expect(await query('commit')).toBe('commit 3')
+  await query(begin)
+  expect(await query('rollback')).toBe('rollback 5')
+  expect(sent).toEqual([begin, list, 'commit', `${begin}; ${list}`, 'rollback'])
 })
 
 test('a transaction that writes asks each time, since it may have changed the answer', async () => {
   const { sent, query } = open()
-  for (const text of ['begin', first, first, 'rollback']) await query(text)
-  expect(sent).toEqual(['begin', first, first, 'rollback'])
+  for (const text of ['begin', state, state, 'rollback']) await query(text)
+  expect(sent).toEqual(['begin', state, state, 'rollback'])
 })
 
-test('a transaction that could not read ends', async () => {
-  let isBroken = true
-  const { sent, query } = open(() => isBroken)
+test('where something else is there than the last time, the transaction begins without it', async () => {
+  let isOther = false
+  const { sent, query } = open(text => isOther && text.includes(list))
+  for (const text of [begin, list, 'commit']) await query(text)
+  isOther = true
+  await query(begin)
+  expect(sent.slice(2)).toEqual([`commit; ${begin}; ${list}`, 'rollback', begin])
+  expect(await query(state)).toBe(`${state} 6`)
+})
+
+test('a transaction that could not begin ends', async () => {
+  const { sent, query } = open(text => text.includes(begin))
   await expect(query(begin)).rejects.toThrow('there is no such table')
-  isBroken = false
-  expect(await query(first)).toBe(`${first} 3`)
-  expect(sent).toEqual([`${begin}; ${first}`, 'rollback', first])
+  expect(await query(state)).toBe(`${state} 3`)
+  expect(sent).toEqual([begin, 'rollback', state])
 })

@@ -2,6 +2,7 @@ import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
 import type { SchemaParts } from '../engine.ts'
 import { createFullText, renewFullText } from './full-text.ts'
+import { packFullText } from './packed-lists.ts'
 
 export const schemaParts: SchemaParts = {
   textType: sql<string>`text collate "C"`,
@@ -13,6 +14,7 @@ export const schemaParts: SchemaParts = {
   createFoldCase,
   createFullText,
   renewFullText,
+  packFullText,
 }
 
 /** The collation of Unicode itself knows the letters of all languages; a server built without it knows those of its own. */

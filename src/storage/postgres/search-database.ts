@@ -5,7 +5,6 @@ import type { AgentTables } from '../tables.ts'
 import { parseAgentAddress } from './address.ts'
 import { createPool, schemaPool } from './connections.ts'
 import { createPostgresDialect } from './dialect.ts'
-import { stateQuery } from './index-state.ts'
 import { searchEngine } from './search-engine.ts'
 
 /**
@@ -18,7 +17,7 @@ const pools = new Map<string, Pool>()
 export async function openSearchDatabase(address: string): Promise<SearchDatabase> {
   const { url, schema } = parseAgentAddress(address)
   // Planning a search, and asking for each of its parts, takes as long as running it.
-  const pool = schemaPool(poolOf(url), schema, { keepsPlans: true, readFirst: stateQuery })
+  const pool = schemaPool(poolOf(url), schema, { keepsPlans: true, readsAhead: true })
   return { db: new Kysely<AgentTables>({ dialect: createPostgresDialect(pool) }), engine: searchEngine }
 }
 

@@ -2,6 +2,7 @@ import type { SearchEngine } from '../search-engine.ts'
 import { countTerms, rankByText, removeFullText, writeFullText } from './full-text.ts'
 import { packIndexState } from './index-state.ts'
 import { nearestByVector } from './nearest.ts'
+import { packLists } from './packed-lists.ts'
 import { createVectors, removeVectors, vectorTables, writeVector } from './vectors.ts'
 
 /** Full text by tsvector, vectors by sketches of them. */
@@ -13,8 +14,8 @@ export const searchEngine: SearchEngine = {
   rankByText,
   async createVectors(db, space) {
     await createVectors(db, space)
-    // Each part of a source begins with this.
-    await packIndexState(db)
+    // Each part of a source begins with this; many transactions may have brought many chunks.
+    if (await packIndexState(db)) await packLists(db)
   },
   writeVector,
   removeVectors,

@@ -12,4 +12,5 @@ export const schemaParts: SchemaParts = {
   createFoldCase: async () => {},
   createFullText,
   renewFullText: async () => {},
+  packFullText: async () => {},
 }

@@ -9,6 +9,7 @@
  * name is the source's, whatever documents it has.
  */
 import type { Expression, ExpressionBuilder, Kysely, Selectable } from 'kysely'
+import { sql } from 'kysely'
 import { inTransaction } from '#platform/transaction.ts'
 import type { ValueOf } from '#storage/prepared-query.ts'
 import { prepareQuery } from '#storage/prepared-query.ts'
@@ -278,8 +279,9 @@ async function hidesAny(db: Database): Promise<boolean> {
   return (await selectUnsettled(db, {})).length > 0
 }
 
+/** Without parameters, as what a search asks first may go along with the beginning of its transaction. */
 const selectUnsettled = prepareQuery((db: Database) =>
-  db.selectFrom('chunk_generations').select('source_id').where('settled', '=', 0).limit(1),
+  db.selectFrom('chunk_generations').select('source_id').where('settled', '=', sql.lit(0)).limit(sql.lit(1)),
 )
 
 /** Chunks beside what is known of their document's generations. */

@@ -1,0 +1,95 @@
+/**
+ * The table of packed lists: for each lexeme and each neighbourhood of chunks (`chunk-places.ts`), which of these chunks hold
+ * the lexeme, and how often. A long list is a few values that are read at once, where the index would look at the row of each
+ * chunk. Lists are packed where many chunks have come; the index tells of those that came after that. They go on naming
+ * chunks that have gone, which readers leave out.
+ */
+import type { QueryExecutorProvider } from 'kysely'
+import { sql } from 'kysely'
+import { neighbours } from './chunk-places.ts'
+import { frequencies } from './lexemes.ts'
+
+/** Under this name, which no lexeme has, is the list of all chunks whose lexemes the lists of a neighbourhood hold. */
+export const allChunks = ''
+
+/** The last bits of an entry tell how often a chunk holds the lexeme, by the place among `frequencies`; those before them tell which chunk it is. */
+export const frequencyBits = 2
+
+/**
+ * For the migration that makes the table. It packs all chunks there are, in parts, each of which takes far less time than a
+ * statement may: of those that were written before, the index does not tell where they are.
+ */
+export async function packFullText(db: QueryExecutorProvider): Promise<void> {
+  await sql`create table chunk_text_lists (
+    lexeme text collate "C" not null,
+    neighbourhood bigint not null,
+    entries bytea not null,
+    primary key (lexeme, neighbourhood)
+  )`.execute(db)
+  for (const neighbourhood of await unpacked(db, 1, 1)) await pack(db, neighbourhood)
+}
+
+/** Chunks that have come since lists were packed, where none come any more, and where most of the new ones are. */
+const [fewNew, fewNewest] = [512, 4096]
+
+/** Packs the lists of neighbourhoods that have changed much. */
+export async function packLists(db: QueryExecutorProvider): Promise<void> {
+  for (const neighbourhood of await unpacked(db, fewNew, fewNewest)) await pack(db, neighbourhood)
+}
+
+/** Neighbourhoods to which so many have come, or half of which has gone. */
+async function unpacked(db: QueryExecutorProvider, least: number, leastNewest: number): Promise<number[]> {
+  const { rows } = await sql<{ neighbourhood: number }>`
+    with held as (select sequence / ${sql.lit(neighbours)} as neighbourhood, count(*) as chunks from chunk_text group by 1),
+    packed as (
+      select neighbourhood, octet_length(entries) / 2 as chunks from chunk_text_lists where lexeme = ${allChunks}
+    )
+    select neighbourhood from held full join packed using (neighbourhood)
+    where coalesce(packed.chunks, 0) > 2 * coalesce(held.chunks, 0)
+      or held.chunks - coalesce(packed.chunks, 0) >=
+        case when neighbourhood = (select max(neighbourhood) from held)
+        then ${sql.lit(leastNewest)} else ${sql.lit(least)} end
+    order by neighbourhood
+  `.execute(db)
+  return rows.map(row => row.neighbourhood)
+}
+
+/**
+ * In one statement, so that searches see all lists as they were or as they are then; the index is in another state after it.
+ * Who finds another one at it leaves it to that one.
+ */
+async function pack(db: QueryExecutorProvider, neighbourhood: number): Promise<void> {
+  const first = neighbourhood * neighbours
+  const classes = frequencies.map(
+    (frequency, at) => sql`when ${sql.lit(String(frequency))} then ${sql.lit(at)}`,
+  )
+  const form = sql`case split_part(form, ' ', 2) ${sql.join(classes, sql` `)} else 0 end`
+  await sql`
+    with mine as materialized (
+      select pg_try_advisory_xact_lock('chunk_text_lists'::regclass::oid::bigint) as is_mine
+    ),
+    state as (
+      insert into chunk_text_totals (writer, chunks, length)
+      select pg_current_xact_id(), 0, 0 from mine where is_mine
+      on conflict (writer) do update set id = excluded.id
+    ),
+    removed as (
+      delete from chunk_text_lists where neighbourhood = ${neighbourhood}::bigint and (select is_mine from mine) returning 1
+    ),
+    -- Counted, as the others are to be written after these are removed.
+    done as (select count(*) from removed)
+    insert into chunk_text_lists (lexeme, neighbourhood, entries)
+    select split_part(form, ' ', 1), ${neighbourhood}::bigint,
+      string_agg(int2send((((sequence - ${first}::bigint) << ${sql.lit(frequencyBits)}) | ${form})::smallint), '')
+    from done, mine, chunk_text,
+      unnest(array_append(array_remove(tsvector_to_array(terms), ${neighbourhoodForm(neighbourhood)}::text), ${allChunks}::text)) as form
+    where is_mine and sequence >= ${first}::bigint and sequence < ${first + neighbours}::bigint
+    group by 1
+    on conflict do nothing
+  `.execute(db)
+}
+
+/** Beside its lexemes the index holds of each chunk where it is; no lexeme begins with a space. */
+export function neighbourhoodForm(neighbourhood: number): string {
+  return ` ${neighbourhood}`
+}
