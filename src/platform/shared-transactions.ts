@@ -38,7 +38,7 @@ export function createSharedTransactions(database: unknown, onBegin: OnBegin = (
         for (const { work } of members) given.push(await work(transaction))
         return given
       })
-      members.forEach(({ resolve }, index) => resolve(results[index]))
+      for (const [index, { resolve }] of members.entries()) resolve(results[index])
     } catch {
       members.forEach(runAlone)
     }
