@@ -13,6 +13,7 @@ import { streamWithRetry } from '#models/call-with-retry.ts'
 import type { Models } from '#models/models.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Metrics } from '#platform/metrics.ts'
+import { oncePerMoment } from '#platform/once-per-moment.ts'
 import type { Configuration } from '../config.ts'
 import type { Foundation } from './foundation.ts'
 import type { ModelTools } from './model-tools.ts'
@@ -52,16 +53,16 @@ export function composeChat(app: App, needs: Needs) {
     lock,
     transact,
     modelsOf: async agentId => models.list(await settings.profileOf(agentId)),
-    async agentOf(agentId) {
+    agentOf: oncePerMoment(async agentId => {
       const { name, status, settings: chosen, credentials } = await settings.profileOf(agentId)
       return {
         name,
         status,
         instructions: chosen.system_prompt,
         temperature: temperatureOf(chosen),
-        model: requested => models.resolve({ settings: chosen, credentials, requested }),
+        model: oncePerMoment(requested => models.resolve({ settings: chosen, credentials, requested })),
       }
-    },
+    }),
     retrieve: (agent, question, signal) => knowledge.passages(agent, question, signal),
     builtInTools: modelTools.builtIn,
     toolsFor: modelTools.all,

@@ -42,7 +42,7 @@ test('transactions of one moment are committed together, and none is told of its
   expect(told).toEqual(['first', 'second'])
 })
 
-test('one that fails is undone by itself; those before and after it are kept', async () => {
+test('one that fails is undone; those before and after it are kept', async () => {
   const { db, store, facts } = await openTwice()
   const outcomes = await Promise.allSettled([
     inTransaction(db, transaction => store(transaction, 'before')),

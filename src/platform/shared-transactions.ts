@@ -1,5 +1,4 @@
 import type { Kysely, Transaction } from 'kysely'
-import { CompiledQuery } from 'kysely'
 
 type Work<Tables, Result> = (transaction: Transaction<Tables>) => Promise<Result>
 
@@ -15,15 +14,11 @@ interface Member {
   reject(error: unknown): void
 }
 
-const enter = CompiledQuery.raw('savepoint member')
-const leave = CompiledQuery.raw('release member')
-const undo = CompiledQuery.raw('rollback to member')
-
 /**
  * For a database with a single writer, where transactions wait for each other anyway: those that are wanted at the same
  * moment become parts of one, one after the other, since beginning and committing cost as much as what most of them do.
- * A part that fails is undone by itself. Nobody is told of an outcome before the commit; where that fails, or the whole
- * is lost before it, each is tried alone.
+ * Nobody is told of an outcome before the commit. Where a part fails, or the commit, all is undone and each is done anew
+ * and alone: savepoints, to undo one part, would have the database copy every page that a part changes.
  */
 export function createSharedTransactions(database: unknown, onBegin: OnBegin = () => () => {}): RunShared {
   // The tables are known to those who work on them.
@@ -38,8 +33,12 @@ export function createSharedTransactions(database: unknown, onBegin: OnBegin = (
 
   async function runTogether(members: readonly Member[]): Promise<void> {
     try {
-      const settlements = await run(transaction => runParts(transaction, members))
-      for (const settle of settlements) settle()
+      const results = await run(async transaction => {
+        const given: unknown[] = []
+        for (const { work } of members) given.push(await work(transaction))
+        return given
+      })
+      for (const [index, { resolve }] of members.entries()) resolve(results[index])
     } catch {
       members.forEach(runAlone)
     }
@@ -62,24 +61,4 @@ export function createSharedTransactions(database: unknown, onBegin: OnBegin = (
       if (waiting.length === 0) process.nextTick(begin)
       waiting.push({ work, resolve, reject } as unknown as Member)
     })
-}
-
-/** What each member is to be told after the commit. */
-async function runParts(
-  transaction: Transaction<unknown>,
-  members: readonly Member[],
-): Promise<(() => void)[]> {
-  const settlements: (() => void)[] = []
-  for (const { work, resolve, reject } of members) {
-    await transaction.executeQuery(enter)
-    try {
-      const result = await work(transaction)
-      settlements.push(() => resolve(result))
-    } catch (error) {
-      await transaction.executeQuery(undo)
-      settlements.push(() => reject(error))
-    }
-    await transaction.executeQuery(leave)
-  }
-  return settlements
 }

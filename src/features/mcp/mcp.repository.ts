@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { ToolParameters } from '#models/tool.ts'
 import type { ListDefinition, Page } from '#platform/http/list-query.ts'
 import { listRows } from '#platform/http/list-query.ts'
+import { oncePerMoment } from '#platform/once-per-moment.ts'
 import { parseJsonColumn } from '#storage/json-column.ts'
 import type { ValueOf } from '#storage/prepared-query.ts'
 import { prepareQuery } from '#storage/prepared-query.ts'
@@ -134,9 +135,7 @@ const selectOffered = prepareQuery((database: Database) =>
 )
 
 /** What models may be offered, of all servers of the agent. */
-export async function listOffered(database: Database) {
-  return selectOffered(database, {})
-}
+export const listOffered = oncePerMoment((database: Database) => selectOffered(database, {}))
 
 export async function listServers(database: Database, query: ServerListQuery): Promise<Page<McpServer>> {
   let servers = database.selectFrom('mcp_servers').select(serverColumns)

@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely'
 import type { ListDefinition, Page } from '#platform/http/list-query.ts'
 import { listRows } from '#platform/http/list-query.ts'
 import { mapInBatches } from '#platform/in-batches.ts'
+import { oncePerMoment } from '#platform/once-per-moment.ts'
 import type { ValueOf } from '#storage/prepared-query.ts'
 import { prepareQuery } from '#storage/prepared-query.ts'
 import type { AgentTables } from '#storage/tables.ts'
@@ -72,9 +73,10 @@ export async function listTools(database: Database, query: ToolListQuery): Promi
 }
 
 /** The enabled ones and all of type `mcp`, by cluster, then name: those without a cluster come first. */
-export async function listOfferable(database: Database): Promise<StoredTool[]> {
-  return mapInBatches(await selectOfferable(database, {}), offerableAtOnce, toTool)
-}
+export const listOfferable = oncePerMoment(
+  async (database: Database): Promise<readonly StoredTool[]> =>
+    mapInBatches(await selectOfferable(database, {}), offerableAtOnce, toTool),
+)
 
 export async function listCluster(database: Database, cluster: string): Promise<StoredTool[]> {
   const rows = await selectTools(database).where('cluster', '=', cluster).orderBy('name').execute()

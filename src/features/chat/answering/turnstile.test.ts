@@ -2,23 +2,36 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { createTurnstile } from './turnstile.ts'
 
-/** So many who come at once, and the numbers of those who have got through. */
-function arrive(turnstile: ReturnType<typeof createTurnstile>, count: number): number[] {
+/** A turnstile, and the numbers of those who have got through, in the order in which they did. */
+function build(atOnce: number) {
+  const turnstile = createTurnstile(atOnce)
   const through: number[] = []
-  for (let number = 0; number < count; number += 1) void turnstile.pass().then(() => through.push(number))
-  return through
+  let count = 0
+  return {
+    through,
+    arrive(more: number): void {
+      for (; more > 0; more -= 1) {
+        const number = count++
+        void turnstile.pass().then(() => through.push(number))
+      }
+    },
+  }
 }
 
 describe('a turnstile', () => {
-  it('lets a few through at once', async () => {
-    const through = arrive(createTurnstile(2), 2)
-    await Promise.resolve()
-    expect(through).toEqual([0, 1])
+  it('lets one who comes alone through after a turn of the event loop in which nobody else has come', async () => {
+    const { through, arrive } = build(2)
+    arrive(1)
+    await nextTurn()
+    expect(through).toEqual([])
+    await nextTurn()
+    expect(through).toEqual([0])
   })
 
-  it('lets many through a few in each turn of the event loop, in the order in which they came', async () => {
-    const through = arrive(createTurnstile(2), 5)
-    await Promise.resolve()
+  it('lets many through a few in each turn, in the order in which they came', async () => {
+    const { through, arrive } = build(2)
+    arrive(5)
+    await nextTurn()
     expect(through).toEqual([0, 1])
     await nextTurn()
     expect(through).toEqual([0, 1, 2, 3])
@@ -26,26 +39,28 @@ describe('a turnstile', () => {
     expect(through).toEqual([0, 1, 2, 3, 4])
   })
 
-  it('lets nobody overtake those who wait', async () => {
-    const turnstile = createTurnstile(1)
-    const first = arrive(turnstile, 3)
+  it('lets those through together who come one after the other, as soon as there are enough', async () => {
+    const { through, arrive } = build(3)
+    arrive(1)
     await nextTurn()
-    expect(first).toEqual([0, 1])
-    const later = arrive(turnstile, 1)
+    arrive(1)
     await nextTurn()
-    expect([first, later]).toEqual([[0, 1, 2], []])
+    expect(through).toEqual([])
+    arrive(1)
     await nextTurn()
-    expect(later).toEqual([0])
+    expect(through).toEqual([0, 1, 2])
   })
 
-  it('lets through at once again when all have passed', async () => {
-    const turnstile = createTurnstile(1)
-    arrive(turnstile, 2)
+  it('lets nobody overtake those who wait', async () => {
+    const { through, arrive } = build(1)
+    arrive(3)
+    await nextTurn()
+    expect(through).toEqual([0])
+    arrive(1)
     await nextTurn()
     await nextTurn()
+    expect(through).toEqual([0, 1, 2])
     await nextTurn()
-    const later = arrive(turnstile, 1)
-    await Promise.resolve()
-    expect(later).toEqual([0])
+    expect(through).toEqual([0, 1, 2, 3])
   })
 })

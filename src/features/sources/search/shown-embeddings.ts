@@ -3,6 +3,7 @@
  * all of its chunks have new ones, and a single update then makes those the ones that count.
  */
 import type { Kysely } from 'kysely'
+import { oncePerMoment } from '#platform/once-per-moment.ts'
 import { inTransaction } from '#platform/transaction.ts'
 import { prepareQuery } from '#storage/prepared-query.ts'
 import type { AgentTables } from '#storage/tables.ts'
@@ -15,12 +16,14 @@ type Database = Kysely<AgentTables>
 export async function shownEmbeddings(db: Database, sourceId: string | undefined): Promise<string[]> {
   const rows =
     sourceId === undefined
-      ? await selectOfAll(db, {})
+      ? await selectOfAll(db)
       : await selectShown(db).where('source_id', '=', sourceId).execute()
   return rows.map(({ embedding }) => embedding)
 }
 
-const selectOfAll = prepareQuery((db: Database) => selectShown(db))
+const selectPrepared = prepareQuery((db: Database) => selectShown(db))
+
+const selectOfAll = oncePerMoment((db: Database) => selectPrepared(db, {}))
 
 function selectShown(db: Database) {
   return db
