@@ -42,6 +42,7 @@ it.each([
   'password',
   'sealed',
   'credentials',
+  'headers',
 ])('cuts out %s at every depth that we log', field => {
   const { log, lines } = collectingLog('info')
   const value = 'hunter2'

@@ -16,11 +16,13 @@ const secretFields = [
   'password',
   'sealed',
   'credentials',
+  // A gateway's token stands under whatever name the operator gave it.
+  'headers',
 ]
 
 /**
  * The structured log of one process: a JSON object a line on standard output.
- * Secrets are cut out by field name; request headers are never logged.
+ * Secrets are cut out by field name, headers as a whole: libraries log those of a request.
  */
 export function createLog(level: string, destination?: { write(line: string): void }): Log {
   const paths = secretFields.flatMap(field => [field, `*.${field}`, `*.*.${field}`])

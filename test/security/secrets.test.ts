@@ -5,7 +5,9 @@ import { expect, it, onTestFinished } from 'vitest'
 import { testApp } from '../support/build-app.ts'
 import { headerName, startGateway } from '../support/gateway.ts'
 import { startModelServer } from '../support/model-server.ts'
+import { formOf } from '../support/upload.ts'
 
+const providers = ['openai-compatible', 'openai', 'anthropic', 'google']
 const platformKey = 'sk-platform-4f9b1c'
 const agentKey = 'sk-agent-77d2e0'
 const botToken = 'bot-51ac39'
@@ -14,7 +16,7 @@ const encryptionKey = Buffer.from('32 bytes that nobody must see!!!').toString('
 it('no credential appears in an answer, a log line, an error or a file', async () => {
   // A provider that gives the key away in whatever it says.
   await using provider = await startModelServer(({ headers, path }) => {
-    const key = String(headers.authorization ?? headers['x-api-key'])
+    const key = String(headers.authorization ?? headers['x-api-key'] ?? headers['x-goog-api-key'])
     const error = { message: `Incorrect API key provided: ${key} at ${path}`, type: 'invalid_request_error' }
     return { status: 401, headers: { 'x-echo': key }, json: { error } }
   })
@@ -27,6 +29,8 @@ it('no credential appears in an answer, a log line, an error or a file', async (
       ENCRYPTION_KEY: encryptionKey,
       OPENAI_API_KEY: platformKey,
       OPENAI_BASE_URL: `${provider.url}/v1`,
+      ANTHROPIC_BASE_URL: provider.url,
+      GOOGLE_BASE_URL: provider.url,
       OUTBOUND_ALLOW: '127.0.0.1',
     },
   })
@@ -45,12 +49,14 @@ it('no credential appears in an answer, a log line, an error or a file', async (
   const credentials = {
     openai_compatible_api_key: agentKey,
     openai_api_key: agentKey,
+    anthropic_api_key: agentKey,
+    google_api_key: agentKey,
     telegram_bot_token: botToken,
   }
   await send('PUT', `${path}/settings`, { llm_base_url: `${provider.url}/v1`, ...credentials })
   await send('PUT', `${path}/settings`, { openai_api_key: agentKey, llm_colour: agentKey.length })
   await send('PUT', `${path}/settings`, { openai_api_key: [agentKey] })
-  for (const llm_provider of ['openai-compatible', 'openai']) {
+  for (const llm_provider of providers) {
     await send('PUT', `${path}/settings`, { llm_provider, llm_model: 'some-model' })
     const { status } = await send('POST', `${path}/chat`, { content: 'Hello' })
     expect(status).toBe(500)
@@ -59,6 +65,15 @@ it('no credential appears in an answer, a log line, an error or a file', async (
   }
   await send('PUT', '/api/agents/default/settings', { llm_provider: 'openai', llm_model: 'some-model' })
   await send('POST', '/api/agents/default/chat', { content: 'Hello' })
+  for (const embedding_provider of ['openai', 'google']) {
+    await send('PUT', `${path}/settings`, { embedding_provider })
+    const form = await formOf([['file', new File(['The tide comes twice a day.'], 'tides.txt')]])
+    said.push(
+      await app.call('POST', `${path}/sources`, { ...form, headers: { ...signedIn, ...form.headers } }),
+    )
+    await app.service.foundation.runner.idle()
+    await send('GET', `${path}/sources`)
+  }
   for (const one of [
     path,
     `${path}/chat`,
@@ -80,8 +95,16 @@ it('no credential appears in an answer, a log line, an error or a file', async (
   await app.service.close()
 
   // The provider did get the keys: they were used, not lost.
-  const used = provider.requests.map(({ headers }) => headers.authorization)
-  expect(used).toEqual(expect.arrayContaining([`Bearer ${agentKey}`, `Bearer ${platformKey}`]))
+  const used = provider.requests.map(({ headers }) => [
+    headers.authorization,
+    headers['x-api-key'],
+    headers['x-goog-api-key'],
+  ])
+  for (const key of [`Bearer ${agentKey}`, `Bearer ${platformKey}`])
+    expect(used).toContainEqual([key, undefined, undefined])
+  expect(used).toContainEqual([undefined, agentKey, undefined])
+  expect(used).toContainEqual([undefined, undefined, agentKey])
+  expect(provider.requests.filter(({ path }) => path.includes('mbed'))).not.toEqual([])
   expect(app.logged.length).toBeGreaterThan(20)
   const outputs = { answers: JSON.stringify(said), log: app.logged.join(''), ...filesOf(app.dataDirectory) }
   for (const [name, text] of Object.entries(outputs))

@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
 import { expect, it } from 'vitest'
 import { bareServer, plainRoute } from '#test/support/bare-server.ts'
 import { whenClosed } from './closing.ts'
@@ -44,4 +46,36 @@ it('answers do not wait for a turn that has become long', async () => {
   await Promise.all([ask('one', 0), ask('two', 5), ask('three', 0)])
   expect(happened.indexOf('one is sent')).toBeLessThan(happened.indexOf('three is handled'))
   expect(happened).toHaveLength(6)
+})
+
+/** The statuses of three answers of one turn, of which the second is given like this. */
+async function statusesAround(answer: (reply: FastifyReply) => FastifyReply) {
+  const { app } = await bareServer({
+    routes: bare => {
+      bare.route({ method: 'GET', url: '/api/well', config: plainRoute, handler: async () => ({}) })
+      bare.route({
+        method: 'GET',
+        url: '/api/odd',
+        config: plainRoute,
+        handler: (_request, reply) => answer(reply),
+      })
+    },
+  })
+  const answers = await Promise.all(['well', 'odd', 'well'].map(name => app.inject(`/api/${name}`)))
+  return answers.map(({ statusCode }) => statusCode)
+}
+
+it('an answer that can not be sent fails alone', async () => {
+  const statuses = await statusesAround(reply => reply.header('x-broken', 'two\nlines').send({}))
+  expect(statuses).toEqual([200, 500, 200])
+})
+
+it('a second answer to a request changes nothing', async () => {
+  const statuses = await statusesAround(reply => reply.send({}).send({}))
+  expect(statuses).toEqual([200, 200, 200])
+})
+
+it('a stream that fails at once is listened to at once', async () => {
+  const statuses = await statusesAround(reply => reply.send(new Readable().destroy(new Error('gone'))))
+  expect(statuses).toEqual([200, 500, 200])
 })

@@ -1,3 +1,4 @@
+import type { DoneFuncWithErrOrRes } from 'fastify'
 import type { App } from './app.ts'
 
 /** After so many milliseconds no answer waits for more of its turn: what goes on then is longer than what is spared. */
@@ -18,10 +19,24 @@ export function sendTogether(app: App): void {
   }
 
   app.addHook('onSend', (_request, _reply, payload, done) => {
+    // A stream that fails before anybody listens to it would end the process.
+    if (typeof payload !== 'string') {
+      done(null, payload)
+      return
+    }
     const now = performance.now()
-    if (waiting.push(() => done(null, payload)) === 1) {
+    if (waiting.push(() => sendOrFail(done, payload)) === 1) {
       since = now
       setImmediate(sendAll)
     } else if (now - since > longestWaitMs) sendAll()
   })
+}
+
+/** What can't be sent becomes an error of its own request: here nothing else would catch it, and the others would be lost. */
+function sendOrFail(done: DoneFuncWithErrOrRes, payload: string): void {
+  try {
+    done(null, payload)
+  } catch (error) {
+    done(error instanceof Error ? error : new Error(String(error)))
+  }
 }

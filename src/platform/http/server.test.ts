@@ -1,6 +1,9 @@
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
 import { Type } from 'typebox'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { errorRow } from '#test/spec/row.ts'
 import type { BareServer } from '#test/support/bare-server.ts'
 import { bareServer, plainRoute } from '#test/support/bare-server.ts'
@@ -315,6 +318,29 @@ describe('a JSON body', () => {
     expect(answer.statusCode).toBe(413)
     expect(answer.json()).toMatchObject({ error: { code: 'PAYLOAD_TOO_LARGE' } })
   })
+
+  it.each([
+    ['said to be', { 'content-length': 4_000_000 }],
+    ['found to be', { 'transfer-encoding': 'chunked' }],
+  ])(
+    'that is %s too large may be sent to its end, so that no client loses the answer',
+    async (_what, sized) => {
+      const { app } = await server()
+      const url = `${await app.listen({ host: '127.0.0.1', port: 0 })}/api/people`
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+      onTestFinished(() => agent.destroy())
+      const headers = { 'content-type': 'application/json', ...sized }
+      const sent = request(url, { method: 'POST', agent, headers })
+      sent.write('x'.repeat(2_000_000))
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+      expect(answer.statusCode).toBe(413)
+      sent.end('x'.repeat(2_000_000))
+      await Promise.all([once(sent, 'finish'), once(answer.resume(), 'end')])
+      const next = request(url, { agent }).end()
+      await once(next, 'response')
+      expect(next.reusedSocket).toBe(true)
+    },
+  )
 
   it('leaves out of the answer what the answer does not declare', async () => {
     const answer = await post(await server(), '/api/people', '{"name":"a","age":3,"password":"hunter2"}')

@@ -113,6 +113,8 @@ function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply
     request.log[level]({ err: error, requestId: request.id }, error.message)
   }
   const answer = formatError(error, request.routeOptions.config.area ?? 'generic', request.id)
+  // Fastify would close the connection under a client that still sends its body, which then never sees this answer.
+  if (answer.status === 413) reply.removeHeader('connection')
   return reply.code(answer.status).header('Content-Type', answer.contentType).send(answer.body)
 }
 
