@@ -12,6 +12,7 @@
  * in SMART's notation), so that no stored vector grows stale when documents are added.
  */
 import { rotate } from '#platform/rotate.ts'
+import { createFeatureBag } from './feature-bag.ts'
 import { isStopWord, termsOf } from './text-analysis.ts'
 
 /** A power of two, as the transform needs it. Twice as many find a little more, at twice the space and time. */
@@ -26,19 +27,19 @@ export const builtinEmbedding = { id: 'builtin-1', dimensions } as const
  */
 export const noiseLevel = (4 * (Math.PI / 2)) / Math.sqrt(dimensions)
 
-const sequenceLength = 4
+/** Of the text that is being embedded. */
+const features = createFeatureBag()
 
 /** One bit a dimension; undefined for a text without words. */
 export function embedDocument(text: string): Uint8Array | undefined {
-  // Terms first: most stand more than once, and have many features.
-  const terms = new Map<string, number>()
-  for (const term of termsOf(text)) if (!isStopWord(term)) terms.set(term, (terms.get(term) ?? 0) + 1)
-  const counts = new Map<string, number>()
-  for (const [term, times] of terms) {
-    for (const feature of featuresOf(term)) counts.set(feature, (counts.get(feature) ?? 0) + times)
-  }
-  for (const [feature, count] of counts) counts.set(feature, 1 + Math.log(count))
-  return counts.size === 0 ? undefined : packed(valuesOf(counts))
+  return embedTerms(termsOf(text))
+}
+
+/** The same of a text that is taken apart already. */
+export function embedTerms(terms: readonly string[]): Uint8Array | undefined {
+  features.clear()
+  for (const term of terms) if (!isStopWord(term)) features.add(term, 1)
+  return features.size() === 0 ? undefined : packed(valuesOf(count => 1 + Math.log(count)))
 }
 
 /** The bits and what they are the signs of. `weightOf` tells how much a term counts for, as a rule its inverse document frequency. */
@@ -46,32 +47,20 @@ export function embedQuery(
   terms: readonly string[],
   weightOf: (term: string) => number,
 ): { vector: Uint8Array; values: Float32Array } | undefined {
-  const weights = new Map<string, number>()
-  for (const term of terms) {
-    const weight = weightOf(term)
-    for (const feature of featuresOf(term)) weights.set(feature, (weights.get(feature) ?? 0) + weight)
-  }
-  if (weights.size === 0) return undefined
-  const values = valuesOf(weights)
+  features.clear()
+  for (const term of terms) features.add(term, weightOf(term))
+  if (features.size() === 0) return undefined
+  const values = valuesOf(weight => weight)
   return { vector: packed(values), values }
 }
 
-/** The sequences of a term between marks for its start and end; a short one, such as a pair of characters, is its only one. */
-function featuresOf(term: string): string[] {
-  const marked = `^${term}$`
-  if (marked.length <= sequenceLength) return [marked]
-  const features: string[] = []
-  for (let end = sequenceLength; end <= marked.length; end++)
-    features.push(marked.slice(end - sequenceLength, end))
-  return features
-}
-
-function valuesOf(weights: ReadonlyMap<string, number>): Float32Array {
+/** `form` makes of what the features have been added up to what they count for. */
+function valuesOf(form: (weight: number) => number): Float32Array {
   const counters = new Float32Array(dimensions)
-  for (const [feature, weight] of weights) {
-    const hash = hashOf(feature)
+  for (let place = 0; place < features.size(); place++) {
+    const hash = features.hashAt(place)
     const index = hash % dimensions
-    const value = weight * (1 + unevenness(hash))
+    const value = form(features.weightAt(place)) * (1 + unevenness(hash))
     counters[index] = (counters[index] ?? 0) + (hash < 0x8000_0000 ? value : -value)
   }
   rotate(counters)
@@ -87,22 +76,13 @@ function unevenness(hash: number): number {
 }
 
 function packed(values: Float32Array): Uint8Array {
+  // As whole numbers they have the same signs. These are evenly mixed, so that each branch would be guessed wrong half the time.
+  const whole = new Int32Array(values.buffer)
   const bits = new Uint8Array(values.length / 8)
-  for (let byte = 0; byte < bits.length; byte++) {
-    let eight = 0
-    for (let bit = 0; bit < 8; bit++) if ((values[byte * 8 + bit] ?? 0) > 0) eight |= 1 << bit
-    bits[byte] = eight
+  for (let index = 0; index < values.length; index++) {
+    const value = whole[index] ?? 0
+    const isNotPositive = (value | (value - 1)) >>> 31
+    bits[index >> 3] = (bits[index >> 3] ?? 0) | ((1 - isNotPositive) << (index & 7))
   }
   return bits
-}
-
-/** 32 bits: FNV-1a over the UTF-16 units, mixed as at the end of MurmurHash3 so that every bit depends on every letter. */
-function hashOf(text: string): number {
-  let hash = 0x811c_9dc5
-  for (let index = 0; index < text.length; index++) {
-    hash = Math.imul(hash ^ text.charCodeAt(index), 0x0100_0193)
-  }
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85eb_ca6b)
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2_ae35)
-  return (hash ^ (hash >>> 16)) >>> 0
 }

@@ -35,6 +35,9 @@ const paired = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Scrip
 const pairedScript = new RegExp(`[${paired}]`, 'u')
 const unspacedScript = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
 const runs = new RegExp(`[${paired}]+|(?:(?![${paired}])[\\p{L}\\p{N}\\p{M}])+`, 'gu')
+/** A text without any of these is but words, as most are, and not looked through word by word. */
+const cutScript = new RegExp(`[${paired}\\p{Script=Arabic}]|${unspacedScript.source}`, 'u')
+const words = /[\p{L}\p{N}\p{M}]+/gu
 const dictionaries = new Intl.Segmenter('th', { granularity: 'word' })
 
 /**
@@ -71,14 +74,40 @@ export function isPiece(term: string): boolean {
 
 /** The terms of a text in order, with repeats, in lower case and without the marks that people leave out. */
 export function termsOf(text: string): string[] {
-  return runsOf(text).flatMap(cut)
+  return analyse(text).terms
 }
 
 /** The terms that the full-text index takes for a text, with spaces between them. */
 export function searchableText(text: string): string {
-  const terms = runsOf(text).flatMap(run => (isPiece(run) ? cutWithCharacters(run) : cut(run)))
-  if (!isGerman(terms)) return terms.join(' ')
-  return terms.flatMap(term => [...new Set([term, germanStem(term)])]).join(' ')
+  return searchable(analyse(text))
+}
+
+/** Both for one look at the text. */
+export function termsAndSearchableText(text: string): { terms: string[]; searchable: string } {
+  const analysis = analyse(text)
+  return { terms: analysis.terms, searchable: searchable(analysis) }
+}
+
+interface Analysis {
+  terms: string[]
+  /** What the full-text index takes in their place, if that is more. */
+  indexed: string[]
+}
+
+function analyse(text: string): Analysis {
+  const plain = plainText(text)
+  if (!cutScript.test(plain)) {
+    const terms = plain.match(words) ?? []
+    return { terms, indexed: terms }
+  }
+  const found = plain.match(runs) ?? []
+  const indexed = found.flatMap(run => (isPiece(run) ? cutWithCharacters(run) : cut(run)))
+  return { terms: found.flatMap(cut), indexed }
+}
+
+function searchable({ indexed }: Analysis): string {
+  if (!isGerman(indexed)) return indexed.join(' ')
+  return indexed.flatMap(term => [...new Set([term, germanStem(term)])]).join(' ')
 }
 
 /** By which term the full text is asked for one of a query's: tells of a term its stem, or the term itself. */
@@ -93,8 +122,8 @@ export function queryTerms(query: string): string[] {
   return content.length > 0 ? content : terms
 }
 
-function runsOf(text: string): string[] {
-  const plain = text
+function plainText(text: string): string {
+  return text
     .normalize('NFKD')
     .toLowerCase()
     .replace(optionalMarks, '')
@@ -102,7 +131,6 @@ function runsOf(text: string): string[] {
     .replace(variantLetters, letter => variants.get(letter) ?? letter)
     .replace(arabicDigits, digit => String(digit.charCodeAt(0) & 0xf))
     .replace(englishEndings, '')
-  return plain.match(runs) ?? []
 }
 
 function cut(run: string): string[] {

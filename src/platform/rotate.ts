@@ -1,13 +1,37 @@
+const { fround } = Math
+
 /** The Walsh-Hadamard transform in place, without its scale; the length is a power of two. */
 export function rotate(values: Float32Array): void {
-  for (let half = 1; half < values.length; half *= 2) {
-    for (let block = 0; block < values.length; block += 2 * half) {
-      for (let index = block; index < block + half; index++) {
-        const one = values[index] ?? 0
-        const other = values[index + half] ?? 0
-        values[index] = one + other
-        values[index + half] = one - other
-      }
+  let half = 1
+  for (; 4 * half <= values.length; half *= 4) rotateTwice(values, half)
+  if (half < values.length) rotateOnce(values, half)
+}
+
+function rotateOnce(values: Float32Array, half: number): void {
+  for (let index = 0; index < half; index++) {
+    const one = values[index] ?? 0
+    const other = values[index + half] ?? 0
+    values[index] = one + other
+    values[index + half] = one - other
+  }
+}
+
+/** Two steps at once take half as many looks at the values. Each sum is rounded as if it were stored in between. */
+function rotateTwice(values: Float32Array, half: number): void {
+  for (let block = 0; block < values.length; block += 4 * half) {
+    for (let index = block; index < block + half; index++) {
+      const first = values[index] ?? 0
+      const second = values[index + half] ?? 0
+      const third = values[index + 2 * half] ?? 0
+      const fourth = values[index + 3 * half] ?? 0
+      const sum = fround(first + second)
+      const difference = fround(first - second)
+      const otherSum = fround(third + fourth)
+      const otherDifference = fround(third - fourth)
+      values[index] = sum + otherSum
+      values[index + half] = difference + otherDifference
+      values[index + 2 * half] = sum - otherSum
+      values[index + 3 * half] = difference - otherDifference
     }
   }
 }

@@ -1,5 +1,5 @@
-import { embedDocument } from '#models/builtin-embedding.ts'
-import { searchableText } from '#models/text-analysis.ts'
+import { embedTerms } from '#models/builtin-embedding.ts'
+import { termsAndSearchableText } from '#models/text-analysis.ts'
 import type { Vector } from '#storage/search-engine.ts'
 import type { Chunk } from '../chunking/chunk-document.ts'
 import { indexedText } from './indexed-text.ts'
@@ -20,6 +20,6 @@ export function prepare(
   vector?: Vector,
 ): Prepared {
   if ('terms' in chunk) return chunk
-  const text = indexedText(chunk)
-  return { terms: searchableText(text), vector: vector ?? embedDocument(text) }
+  const { terms, searchable } = termsAndSearchableText(indexedText(chunk))
+  return { terms: searchable, vector: vector ?? embedTerms(terms) }
 }
