@@ -63,7 +63,7 @@ export function composeChat(app: App, needs: Needs) {
         model: oncePerMoment(requested => models.resolve({ settings: chosen, credentials, requested })),
       }
     }),
-    retrieve: (agent, question, signal) => knowledge.passages(agent, question, signal),
+    retrieve: knowledge.passages,
     builtInTools: modelTools.builtIn,
     toolsFor: modelTools.all,
     stream: streamWithRetry,

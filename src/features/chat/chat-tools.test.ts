@@ -67,6 +67,10 @@ describe('automatic retrieval', () => {
     const bare = await stage.makeChat()
     await stage.send(bare, { content: question })
     expect(lastText(model.questions().at(-1) as Question)).toBe(question)
+    // A search would find the one word that they share.
+    const other = 'Which painter from Delft died poor, and does his widow still close her letters with it?'
+    await stage.send(path, { content: other })
+    expect(lastText(model.questions().at(-1) as Question)).toBe(other)
   })
 
   it('lets the built-in model quote the passage and name its source', async () => {
@@ -77,6 +81,20 @@ describe('automatic retrieval', () => {
     const searched = await stage.send(path, { content: question, model: 'builtin', autoRag: false })
     expect(searched.body.assistantMessage.content).toContain('340 centimetres')
     expect(searched.body.assistantMessage.toolCalls).toMatchObject([{ name: 'search_knowledge' }])
+  })
+
+  it('brings a small model as many passages as it has room for, each of them whole', async () => {
+    await using small = await setChatStage()
+    small.model.list({ json: { data: [{ id: 'fake-model', context_length: 4096 }] } })
+    const path = await small.makeChat()
+    const sentences = Array.from({ length: 12 }, (_, at) => `Gate ${at} closes. ${'Wait. '.repeat(150)}`)
+    const content = sentences.join('\n\n')
+    const agentId = path.split('/')[3] ?? ''
+    await uploadAndProcess(small.app, { name: 'gates.txt', content, agentId })
+    await small.send(path, { content: 'When does the gate close?' })
+    const passages = readPassages(lastText(small.model.questions().at(-1) as Question))
+    expect(passages).toHaveLength(2)
+    for (const { text } of passages) expect(content).toContain(text)
   })
 
   it('happens for an answer anew as well', async () => {

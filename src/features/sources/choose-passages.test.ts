@@ -13,7 +13,9 @@ function results(...found: [source: string, score: number, length?: number][]) {
   }))
 }
 
-const chosen = (...found: Parameters<typeof results>) => choosePassages(results(...found)).map(({ id }) => id)
+const idsOf = (found: Parameters<typeof results>, characters: number) =>
+  choosePassages(results(...found), characters).map(({ id }) => id)
+const chosen = (...found: Parameters<typeof results>) => idsOf(found, 100_000)
 
 test('the best six, in their order', () => {
   const found = Array.from({ length: 9 }, (_, at): [string, number] => [`source${at}-`, 1 - at / 100])
@@ -39,6 +41,19 @@ test('a source does not give way to what is far from as good', () => {
 
 test('as many as fit: a long one is passed over for a shorter one', () => {
   expect(chosen(['a', 0.9, 5000], ['b', 0.8, 8000], ['c', 0.7, 7000], ['d', 0.6, 1])).toEqual(['a0', 'c2'])
+})
+
+test('fewer where there is room for less', () => {
+  expect(
+    idsOf(
+      [
+        ['a', 0.9],
+        ['b', 0.8],
+        ['c', 0.7],
+      ],
+      2500,
+    ),
+  ).toEqual(['a0', 'b1'])
 })
 
 test('none where nothing was found', () => {

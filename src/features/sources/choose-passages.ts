@@ -9,11 +9,11 @@ const mostOfOne = 3
 const nearlyAsGood = 0.6
 
 /** The results that a question gets unasked, best first: as many as fit, and no source crowds out the others. */
-export function choosePassages(results: readonly SearchResult[]): SearchResult[] {
+export function choosePassages(results: readonly SearchResult[], characters: number): SearchResult[] {
   const spread = new Set(spreadOver(results))
   const rest = results.filter(result => !spread.has(result))
   const chosen = new Set<SearchResult>()
-  let room = passageCharacters
+  let room = Math.min(passageCharacters, characters)
   for (const result of [...spread, ...rest]) {
     if (chosen.size === mostPassages) break
     if (result.content.length > room) continue

@@ -6,6 +6,7 @@ import type { JobContext, JobHandler, Transact } from '#platform/jobs/jobs.ts'
 import { JobYields } from '#platform/jobs/jobs.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
+import { chunkingOf } from './chunking/chunking-form.ts'
 import { countQueue, deletePage, failuresOf, totalsOf, vanishedDocuments } from './crawl/crawl.repository.ts'
 import { crawlLimits } from './crawl/crawl-limits.ts'
 import type { Spending } from './crawl/crawl-spending.ts'
@@ -98,7 +99,7 @@ export function createCrawlSourceJob(needs: Needs): JobHandler<AgentHandle> {
     return await runCrawl(
       {
         ...{ db, ...place, startUrl, patterns, rules, outbound, threads, gates },
-        ...{ maxPages, maxDepth, signal, traffic: spending.traffic },
+        ...{ maxPages, maxDepth, chunking: chunkingOf(config), signal, traffic: spending.traffic },
         embedding: embeddingName(model),
         cutsPages: model.provider === 'builtin' && config.lastCrawledAt === undefined,
         index: createPageIndexer({ place, db, jobId, model, signal, threads, index: needs.index }),

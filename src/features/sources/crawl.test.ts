@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { errorRow, limitRow, row } from '#test/spec/row.ts'
 import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp, testApp } from '#test/support/build-app.ts'
-import { crawl, crawled, forCrawls, pathsOf, startCrawl } from '#test/support/crawl.ts'
+import { crawl, crawlAgain, crawled, forCrawls, pathsOf, startCrawl } from '#test/support/crawl.ts'
 import type { AnswerSite, Site } from '#test/support/site-server.ts'
 import { page, sitePages, startSite } from '#test/support/site-server.ts'
 import type { SearchResult } from './sources.schema.ts'
@@ -47,6 +47,7 @@ describe(`crawling a website ${row('POST /api/agents/{id}/sources/crawl')}`, () 
         useSitemap: false,
         render: 'never',
         startedAt: expect.any(String),
+        ...{ chunk_size: 1000, overlap: 150, method: 'semantic' },
       },
       created_at: expect.any(String),
     })
@@ -73,6 +74,23 @@ describe(`crawling a website ${row('POST /api/agents/{id}/sources/crawl')}`, () 
     expect(site.requests[0]?.headers['user-agent']).toMatch(/^agentstead /)
   })
 
+  it('cuts pages as it was asked to, when they are new and when they have changed', async () => {
+    let text = 'Ebb and flow. '.repeat(100)
+    const site = await siteOf(() => page('Tides', [], text))
+    const wishes = { chunk_size: 200, overlap: 0, method: 'fixed' }
+    const source = await crawl(app, { url: site.url, ...wishes })
+    expect(source.config).toMatchObject(wishes)
+    const lengths = async () =>
+      (await search(`query=ebb+and+flow&limit=100&source_id=${source.id}`)).map(
+        ({ metadata: { start, end } }) => end - start,
+      )
+    expect(source.chunks).toBeGreaterThan(6)
+    expect(Math.max(...(await lengths()))).toBe(200)
+    text += text
+    expect((await crawlAgain(app, source.id)).chunks).toBeGreaterThan(13)
+    expect(Math.max(...(await lengths()))).toBe(200)
+  })
+
   it.each([
     [{ url: undefined }, 'url'],
     [{ url: '' }, 'url'],
@@ -92,6 +110,9 @@ describe(`crawling a website ${row('POST /api/agents/{id}/sources/crawl')}`, () 
     [{ includePatterns: ['x'.repeat(201)] }, 'includePatterns.0'],
     [{ excludePatterns: Array.from({ length: 51 }, () => '/a') }, 'excludePatterns'],
     [{ render: 'always' }, 'render'],
+    [{ chunk_size: 99 }, 'chunk_size'],
+    [{ chunk_size: 200, overlap: 100 }, 'overlap'],
+    [{ method: 'random' }, 'method'],
   ])(`refuses %j ${errorRow('sources', 400)}`, async (fields, field) => {
     const { status, body } = await startCrawl(app, { url: 'http://127.0.0.1:9/', ...fields })
     expect(status).toBe(400)

@@ -6,6 +6,7 @@ import type { Transact } from '#platform/jobs/jobs.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'
 import { parseTarget } from '#platform/outbound/target-url.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
+import { chunkingOf } from './chunking/chunking-form.ts'
 import { resetQueue } from './crawl/crawl.repository.ts'
 import { pageUrl } from './crawl/page-url.ts'
 import { patternProblem } from './crawl/url-patterns.ts'
@@ -86,6 +87,7 @@ function configOf(crawl: NewCrawl, bounds: CrawlBounds, now: string): CrawlConfi
     useSitemap: crawl.useSitemap ?? false,
     render: 'never',
     startedAt: now,
+    ...chunkingOf(crawl),
   }
 }
 

@@ -7,7 +7,7 @@ import type { Outbound } from '#platform/outbound/outbound.ts'
 import { parseTarget } from '#platform/outbound/target-url.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentSecrets } from '#storage/agent-secrets.ts'
-import { readChunking } from './chunking/chunking-form.ts'
+import { chunkingOf } from './chunking/chunking-form.ts'
 import type { SelectRows } from './fetching/run-query.ts'
 import { issueOf } from './fetching/run-query.ts'
 import { maskedHeaders, requireHeaders, sealedPart } from './fetching/source-headers.ts'
@@ -103,12 +103,4 @@ function addressOf(text: string): string {
   // A fragment is for readers of pages; no server sees it.
   target.url.hash = ''
   return target.url.href
-}
-
-function chunkingOf({ chunk_size, overlap, method }: NewDatabase | NewApi) {
-  return readChunking({
-    ...(chunk_size !== undefined && { chunk_size: String(chunk_size) }),
-    ...(overlap !== undefined && { overlap: String(overlap) }),
-    ...(method !== undefined && { method }),
-  })
 }

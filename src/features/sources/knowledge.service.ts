@@ -90,20 +90,27 @@ export function createKnowledge({ index, embeddingNamed, changes, log }: Needs) 
   return {
     search,
 
-    /** Passages that may answer a question, the best first; none where nothing fits. */
-    async passages(agent: AgentHandle, question: string, signal: AbortSignal): Promise<Passage[]> {
+    /** Passages that may answer a question, the best first, with no more characters than that; none where nothing fits. */
+    async passages(
+      agent: AgentHandle,
+      question: string,
+      characters: number,
+      signal: AbortSignal,
+    ): Promise<Passage[]> {
       const results = await search(
         agent,
         { query: question, limit: automaticResults, min_score: usefulScore },
         signal,
       )
-      return choosePassages(results).map(({ content, metadata: { source_name, page, section, url } }) => ({
-        source: source_name,
-        ...(page === null ? {} : { page }),
-        ...(section === null ? {} : { section }),
-        ...(url !== undefined && { url }),
-        text: content,
-      }))
+      return choosePassages(results, characters).map(
+        ({ content, metadata: { source_name, page, section, url } }) => ({
+          source: source_name,
+          ...(page === null ? {} : { page }),
+          ...(section === null ? {} : { section }),
+          ...(url !== undefined && { url }),
+          text: content,
+        }),
+      )
     },
   }
 }

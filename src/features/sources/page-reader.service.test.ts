@@ -3,7 +3,8 @@ import { createLog } from '#platform/log.ts'
 import { createWorkerPool } from '#platform/workers/worker-pool.ts'
 import { createPageReader } from './page-reader.service.ts'
 
-const page = { html: '<title>T</title><p>Hello <a href="/a">you</a></p>', url: 'http://a.example/b' }
+const html = '<title>T</title><p>Hello <a href="/a">you</a></p>'
+const page = { body: Buffer.from(html), contentType: 'text/html', url: 'http://a.example/b' }
 
 function openPool() {
   const pool = createWorkerPool({ log: createLog('silent') })
@@ -15,6 +16,26 @@ test('a page becomes markdown', async () => {
   const { signal } = new AbortController()
   const read = createPageReader(openPool())(page, signal)
   expect(await read).toEqual({ title: 'T', markdown: 'Hello [you](http://a.example/a)' })
+})
+
+test.each<[string, Uint8Array]>([
+  ['its byte order mark', Buffer.from('\ufeff<p>für Käse</p>', 'utf16le')],
+  ['what it declares', Buffer.from('<meta charset="iso-8859-1"><p>f\xfcr K\xe4se</p>', 'latin1')],
+  ['evidence', Buffer.from('<p>f\xfcr K\xe4se</p>', 'latin1')],
+])('a page is read in the character set that is known by %s', async (_, body) => {
+  const { signal } = new AbortController()
+  const { markdown } = await createPageReader(openPool())({ ...page, body }, signal)
+  expect(markdown).toBe('für Käse')
+})
+
+test('what is no text is told from a page', async () => {
+  const body = Uint8Array.from({ length: 1000 }, (_, index) => (index * 37) % 256)
+  const { signal } = new AbortController()
+  const read = createPageReader(openPool())({ ...page, body }, signal)
+  await expect(read).rejects.toMatchObject({
+    code: 'OUTBOUND_FAILED',
+    message: expect.stringMatching(/not text/),
+  })
 })
 
 test('a page that takes too long is given up with a sentence for the caller', async () => {

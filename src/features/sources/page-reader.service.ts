@@ -1,21 +1,26 @@
 import { AppError } from '#platform/errors.ts'
 import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 import { WorkerCrashed, WorkerTimeout } from '#platform/workers/worker-pool.ts'
-import type { HtmlPage, MarkdownPage } from './parsing/html-page.ts'
+import type { MarkdownPage } from './parsing/html-page.ts'
 import { limits } from './parsing/limits.ts'
+import type { FetchedHtml } from './parsing/page.worker.ts'
 
 const worker = new URL('./parsing/page.worker.ts', import.meta.url)
 
 /** Turns the readable part of a web page into markdown. */
-export type PageReader = (page: HtmlPage, signal: AbortSignal) => Promise<MarkdownPage>
+export type PageReader = (page: FetchedHtml, signal: AbortSignal) => Promise<MarkdownPage>
 
-/** Reads pages from strangers in threads that can be killed. Throws OUTBOUND_FAILED for one that had to be. */
+/** Reads pages from strangers in threads that can be killed. Throws OUTBOUND_FAILED for one that had to be, and for what is no text. */
 export function createPageReader(workers: WorkerPool, timeoutMs: number = limits.pageMs): PageReader {
-  return (argument, signal) =>
-    workers
-      .run<MarkdownPage>({ file: worker, name: 'pageToMarkdown', argument, signal, timeoutMs })
+  return async (argument, signal) => {
+    const page = await workers
+      .run<MarkdownPage | undefined>({ file: worker, name: 'pageToMarkdown', argument, signal, timeoutMs })
       .catch(error => {
         if (!(error instanceof WorkerTimeout || error instanceof WorkerCrashed)) throw error
         throw new AppError('OUTBOUND_FAILED', 'This page takes too much time or memory to read.')
       })
+    if (page === undefined)
+      throw new AppError('OUTBOUND_FAILED', 'This page is not text: it holds binary data.')
+    return page
+  }
 }

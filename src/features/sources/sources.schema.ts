@@ -56,6 +56,7 @@ export const renderModes = ['auto', 'never', 'always'] as const
 
 /** A website: what was asked for, and what came of it. */
 export const crawlConfigSchema = Type.Object({
+  ...Type.Partial(Type.Object(chunkingFields)).properties,
   url: Type.String({ description: 'The start page.' }),
   maxPages: Type.Integer(),
   maxDepth: Type.Integer({ description: 'Links away from the start page, which is 0.' }),
@@ -146,6 +147,7 @@ export function newCrawlSchema({ maxPages, maxDepth }: CrawlBounds) {
     excludePatterns: Type.Optional(patterns),
     useSitemap: Type.Optional(Type.Boolean()),
     render: Type.Optional(Type.Enum([...renderModes])),
+    ...chunkingWishes,
   })
 }
 export type NewCrawl = Static<ReturnType<typeof newCrawlSchema>>

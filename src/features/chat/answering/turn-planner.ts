@@ -67,8 +67,8 @@ export interface ChosenModel {
 
 export interface PlannerNeeds {
   agentOf(agentId: string): Promise<TurnAgent>
-  /** Passages that may answer a question, the best first; none where nothing fits. */
-  retrieve(agent: AgentHandle, question: string, signal: AbortSignal): Promise<Passage[]>
+  /** Passages that may answer a question, the best first, with no more characters than that; none where nothing fits. */
+  retrieve(agent: AgentHandle, question: string, characters: number, signal: AbortSignal): Promise<Passage[]>
   toolsFor(agent: AgentHandle): Promise<readonly Tool[]>
   stream(model: LanguageModel, options: CallOptions): Parts<AnswerPart>
   maxIterations: number
@@ -95,9 +95,14 @@ export function createTurnPlanner(needs: PlannerNeeds) {
   const { log, metrics } = needs
 
   /** Without its passages a question can still be answered, so that a failing search is no failing turn. */
-  async function passagesFor(agent: AgentHandle, question: string, signal: AbortSignal): Promise<Passage[]> {
+  async function passagesFor(
+    { agent, userMessage }: Asked,
+    contextWindow: number,
+    signal: AbortSignal,
+  ): Promise<Passage[]> {
+    const characters = promptCharacters(contextWindow) / 4
     try {
-      return await needs.retrieve(agent, question, signal)
+      return await needs.retrieve(agent, userMessage.content, characters, signal)
     } catch (error) {
       if (!signal.aborted) log.warn({ err: error, agentId: agent.agentId }, 'automatic retrieval failed')
       return []
@@ -118,7 +123,7 @@ export function createTurnPlanner(needs: PlannerNeeds) {
           const { contextWindow } = chosen
           const [history, passages, offered] = await Promise.all([
             readHistory(asked, contextWindow),
-            options.autoRag === false ? [] : passagesFor(agent, question.content, signal),
+            options.autoRag === false ? [] : passagesFor(asked, contextWindow, signal),
             options.enableTools === false ? [] : needs.toolsFor(agent),
           ])
           const { tools, leftOut } = await fitTools(offered, {

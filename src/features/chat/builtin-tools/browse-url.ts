@@ -13,7 +13,7 @@ const input = fromSchema(
 )
 
 export type ToMarkdown = (
-  page: { html: string; url: string },
+  page: { body: Uint8Array; contentType: string; url: string },
   signal: AbortSignal,
 ) => Promise<{ title: string; markdown: string }>
 
@@ -31,15 +31,17 @@ export function browseUrl(outbound: Outbound, toMarkdown: ToMarkdown): Tool {
       })
       if (page.status >= 400)
         throw new AppError('OUTBOUND_FAILED', `The page answered with status ${page.status}.`)
-      const type = (page.headers.get('content-type') ?? 'text/html').toLowerCase()
+      const { url: address, body } = page
+      const contentType = page.headers.get('content-type') ?? 'text/html'
+      const type = contentType.toLowerCase()
       if (type.includes('html'))
-        return { url: page.url, ...(await toMarkdown({ html: page.text(), url: page.url }, signal)) }
+        return { url: address, ...(await toMarkdown({ body, contentType, url: address }, signal)) }
       if (!/^(text\/|application\/(json|xml|[\w.+-]+\+(json|xml)))/.test(type))
         throw new AppError(
           'OUTBOUND_FAILED',
           `This address holds ${type.split(';')[0]}, which cannot be read as a page.`,
         )
-      return { url: page.url, title: '', markdown: page.text() }
+      return { url: address, title: '', markdown: page.text() }
     },
   }
 }

@@ -1,5 +1,5 @@
 import { invalid } from '#platform/errors.ts'
-import type { ChunkingOptions } from './chunking-options.ts'
+import type { ChunkingOptions, ChunkingWishes } from './chunking-options.ts'
 import { chunkingBounds, chunkingMethods, defaultChunking } from './chunking-options.ts'
 
 /** The chunking that a form asks for, with defaults for what it leaves out. Throws VALIDATION_ERROR. */
@@ -12,6 +12,15 @@ export function readChunking(fields: Record<string, string>): ChunkingOptions {
   const method = chunkingMethods.find(known => known === (fields.method ?? defaultChunking.method))
   if (method === undefined) throw invalid('method', `must be one of ${chunkingMethods.join(', ')}`)
   return { chunk_size, overlap, method }
+}
+
+/** The same of a JSON body. */
+export function chunkingOf({ chunk_size, overlap, method }: ChunkingWishes): ChunkingOptions {
+  return readChunking({
+    ...(chunk_size !== undefined && { chunk_size: String(chunk_size) }),
+    ...(overlap !== undefined && { overlap: String(overlap) }),
+    ...(method !== undefined && { method }),
+  })
 }
 
 function readWhole(

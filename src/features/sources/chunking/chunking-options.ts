@@ -7,6 +7,9 @@ export interface ChunkingOptions {
   method: ChunkingMethod
 }
 
+/** What a source was asked to be cut by. */
+export type ChunkingWishes = { [Name in keyof ChunkingOptions]?: ChunkingOptions[Name] | undefined }
+
 export const chunkingMethods = ['semantic', 'fixed'] as const
 
 export type ChunkingMethod = (typeof chunkingMethods)[number]

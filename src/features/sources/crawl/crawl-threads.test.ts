@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { AppError } from '#platform/errors.ts'
 import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 import { WorkerCrashed, WorkerTimeout } from '#platform/workers/worker-pool.ts'
+import { defaultChunking } from '../chunking/chunking-options.ts'
 import { createCrawlThreads } from './crawl-threads.ts'
 
 const { signal } = new AbortController()
@@ -10,6 +11,7 @@ const page = {
   contentType: '',
   url: 'http://x/',
   patterns: { include: [], exclude: [] },
+  chunking: defaultChunking,
   isCut: false,
 }
 

@@ -1,11 +1,13 @@
 /** What runs in a thread of the worker pool, since strangers wrote it; the other side is `crawl-threads.ts`. */
 import { createHash } from 'node:crypto'
+import type { ChunkingOptions } from '../chunking/chunking-options.ts'
 import { parseHtml } from '../parsing/html-tree.ts'
 import type { PreparedChunk } from '../search/prepared-chunk.ts'
 import { prepare } from '../search/prepared-chunk.ts'
 import { chunksPerTask } from '../search/search-index.ts'
 import { crawlLimits } from './crawl-limits.ts'
 import { chunksOfPage } from './page-chunks.ts'
+import type { UncutPage } from './page-content.ts'
 import { pack } from './page-content.ts'
 import { outlineOf } from './page-outline.ts'
 import { pageText } from './page-text.ts'
@@ -21,6 +23,7 @@ export interface RawPage {
   /** Where it was read. */
   url: string
   patterns: UrlPatterns
+  chunking: ChunkingOptions
   /** Whether its chunks are wanted, too. */
   isCut: boolean
 }
@@ -44,7 +47,7 @@ export interface ReadPage extends PageText {
 }
 
 export async function readPage(raw: RawPage): Promise<ReadPage | undefined> {
-  const { body, contentType, url, patterns } = raw
+  const { body, contentType, url, patterns, chunking } = raw
   const html = pageText(body, contentType)
   if (html === undefined) return undefined
   const document = parseHtml(html)
@@ -54,9 +57,10 @@ export async function readPage(raw: RawPage): Promise<ReadPage | undefined> {
   const { title, markdown } = await readablePart(document, url)
   // Links that are made absolute could unfold a page to many times its size.
   const text = markdown.slice(0, crawlLimits.pageBytes)
-  const chunks = raw.isCut && !directives.noIndex ? preparedChunks({ title, text }) : undefined
+  const page = { title, text, chunking }
+  const chunks = raw.isCut && !directives.noIndex ? preparedChunks(page) : undefined
   return {
-    content: pack(chunks ?? { title, text }),
+    content: pack(chunks ?? page),
     chunks: chunks?.length,
     hash: createHash('sha256').update(`${title}\n${text}`).digest('hex'),
     links,
@@ -66,7 +70,7 @@ export async function readPage(raw: RawPage): Promise<ReadPage | undefined> {
 }
 
 /** Undefined if there are so many that they are better made part by part. */
-function preparedChunks(page: { title: string; text: string }): PreparedChunk[] | undefined {
+function preparedChunks(page: UncutPage): PreparedChunk[] | undefined {
   const chunks = chunksOfPage(page)
   if (chunks.length > chunksPerTask) return undefined
   return chunks.map(chunk => ({ ...chunk, ...prepare(chunk) }))

@@ -3,10 +3,17 @@
  * between them need not take it apart and put it together again.
  */
 import { deserialize, serialize } from 'node:v8'
+import type { ChunkingOptions } from '../chunking/chunking-options.ts'
 import type { PreparedChunk } from '../search/prepared-chunk.ts'
 
+export interface UncutPage {
+  title: string
+  text: string
+  chunking: ChunkingOptions
+}
+
 /** A page as it was read, or its chunks where they were made along with it. */
-export type PageContent = { title: string; text: string } | readonly PreparedChunk[]
+export type PageContent = UncutPage | readonly PreparedChunk[]
 
 export function pack(content: PageContent): Uint8Array {
   return serialize(content)

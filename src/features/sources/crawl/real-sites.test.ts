@@ -88,4 +88,26 @@ describe.skipIf(fixtures === '')('real websites', { timeout: 300_000 }, () => {
     expect(again.config).toMatchObject({ pageCount: 69, changedPages: 0, unchangedPages: 69 })
     expect(again.chunks).toBe(source.chunks)
   })
+
+  test('that have changed are read anew, and nothing else', async () => {
+    const [changed, gone] = [['/Introduction.html', '/The-Closure-API.html'], '/Memory-Usage.html']
+    const folder = folderSite(join(fixtures, 'sites', 'libffi'))
+    let isLater = false
+    await using site = await startSite(async (request, response) => {
+      const answer = await folder(request, response)
+      if (!isLater || answer === undefined || answer === null || typeof answer === 'string') return answer
+      if (request.path === gone) return undefined
+      if (!changed.includes(request.path)) return answer
+      return { ...answer, body: String(answer.body).replaceAll('</p>', ', as of now.</p>') }
+    })
+    const source = await crawlSite('libffi', { url: `${site.url}/index.html`, maxDepth: 5 })
+    isLater = true
+    const again = await crawlAgain(app, source.id)
+    const kept = pathsOf(source).filter(path => path !== gone)
+    expect(pathsOf(again)).toEqual(kept)
+    const [before = {}, after = {}] = [source.config.pageHashes, again.config.pageHashes]
+    const differing = Object.keys(after).filter(url => after[url] !== before[url])
+    expect(differing.map(url => new URL(url).pathname)).toEqual(changed)
+    expect(again.config).toMatchObject({ changedPages: 2, unchangedPages: kept.length - 2 })
+  })
 })

@@ -2,6 +2,7 @@
 import type { Kysely } from 'kysely'
 import type { Outbound } from '#platform/outbound/outbound.ts'
 import type { AgentTables } from '#storage/tables.ts'
+import type { ChunkingOptions } from '../chunking/chunking-options.ts'
 import type { QueuedUrl, StoredPage } from './crawl.repository.ts'
 import { documentOfPage, findPage, isFound } from './crawl.repository.ts'
 import type { ReadPage } from './crawl.worker.ts'
@@ -24,6 +25,8 @@ export interface Site {
   rules: SiteRules
   /** Names the embedding in use: pages with chunks of another one have to be read whatever their server says. */
   embedding: string
+  /** How pages are cut. */
+  chunking: ChunkingOptions
   /**
    * Whether pages are cut and get built-in vectors when they are read, beside the one that is being written: where most of
    * them are new.
@@ -83,8 +86,8 @@ export async function visitPage(site: Site, entry: QueuedUrl, signal: AbortSigna
   }
   const { body, contentType, url } = fetched
   site.traffic.bytes += body.length
-  const { patterns, cutsPages: isCut } = site
-  const read = await threads.readPage({ body, contentType, url, patterns, isCut }, signal)
+  const { patterns, chunking, cutsPages: isCut } = site
+  const read = await threads.readPage({ body, contentType, url, patterns, chunking, isCut }, signal)
   if (read === undefined)
     return { kind: 'failed', url, reason: 'It is no text, or takes too much time or memory to read.' }
   const directives = strictest([read, headerDirectives(fetched.robotsTag)])
