@@ -1,0 +1,102 @@
+/**
+ * Asks one agent for what belongs to another one of the same owner, by every call that takes an id. The routes are those
+ * of the service: one with an id that is not known here fails.
+ */
+import { expect, it } from 'vitest'
+import type { TestApp } from '../support/build-app.ts'
+import { testApp } from '../support/build-app.ts'
+import { upload } from '../support/upload.ts'
+
+const headers = { host: 'localhost' }
+
+async function make(app: TestApp, path: string, body: object): Promise<Record<string, unknown>> {
+  const answer = await app.call<Record<string, unknown>>('POST', path, { headers, body })
+  expect([200, 201], JSON.stringify(answer.body)).toContain(answer.status)
+  return answer.body
+}
+
+/** Gives an agent something of everything; the ids by the names that paths have for them. */
+async function fill(app: TestApp, agentId: string): Promise<Record<string, string>> {
+  const path = `/api/agents/${agentId}`
+  const { userMessage } = await make(app, `${path}/chat`, { content: 'Hello' })
+  const message = userMessage as { id: string; conversationId: string }
+  const { body: source } = await upload(app, { name: 'tides.txt', content: 'High tide', agentId, headers })
+  const tool = {
+    name: 'now',
+    type: 'http',
+    cluster: 'clocks',
+    configuration: { url: 'https://example.com', method: 'GET' },
+  }
+  const { data } = await make(app, `${path}/tools`, tool)
+  await app.service.foundation.runner.idle()
+  return {
+    adminId: String((await make(app, `${path}/admins`, { email: 'a@example.com', role: 'owner' })).id),
+    conversationId: message.conversationId,
+    messageId: message.id,
+    sourceId: source.id,
+    toolId: (data as { id: string }).id,
+    clusterName: 'clocks',
+    // Nobody listens there, which a registration bears.
+    serverId: String((await make(app, `${path}/mcp`, { name: 'x', url: 'http://127.0.0.1:7777/' })).id),
+    // Calls that wait for approval are tried in the tests of approvals.
+    toolCallId: 'abcdefghi',
+  }
+}
+
+/** What is asked where nothing would be too little. */
+const bodies: Record<string, object> = {
+  'POST /chat/approvals/:toolCallId': { approved: false },
+  'PUT /tools/:toolId': { isEnabled: false },
+  'PUT /tools/cluster/:clusterName/credentials': { key: null },
+}
+
+it('no id of another agent leads to anything, and what it names stays as it is', async () => {
+  const app = await testApp({
+    environment: { DEV_USER: 'dev@example.com', OUTBOUND_ALLOW: '127.0.0.1' },
+  })
+  const theirs = String((await make(app, '/api/agents', { name: 'theirs' })).id)
+  const mine = String((await make(app, '/api/agents', { name: 'mine' })).id)
+  const ids = await fill(app, theirs)
+  const calls = app.routes
+    .filter(({ method, url }) => url.startsWith('/api/agents/:id/') && method !== 'HEAD')
+    .map(({ method, url }) => ({ method, rest: url.replace('/api/agents/:id', '') }))
+  const asked = calls
+    .filter(({ rest }) => rest.includes(':'))
+    .map(({ method, rest }) => ({
+      method,
+      rest: rest.replaceAll(/:(\w+)/g, (_colon, name: string) => {
+        expect(ids).toHaveProperty(name)
+        return String(ids[name])
+      }),
+      body: bodies[`${method} ${rest}`],
+    }))
+  expect(asked.length).toBeGreaterThan(15)
+  const { conversationId, messageId, toolId, serverId } = ids
+  const asksElsewhere = [
+    { method: 'GET', rest: `/chat?conversationId=${conversationId}` },
+    { method: 'DELETE', rest: `/chat?conversationId=${conversationId}` },
+    { method: 'GET', rest: `/chat?before=${messageId}` },
+    { method: 'GET', rest: `/chat?after=${messageId}` },
+    { method: 'DELETE', rest: `/tools?id=${toolId}` },
+    { method: 'DELETE', rest: `/mcp?id=${serverId}` },
+    { method: 'POST', rest: '/chat', body: { content: 'Hello', conversationId } },
+  ]
+  const before = await allOf(app, theirs)
+  const found: string[] = []
+  for (const { method, rest, body } of [...asked, ...asksElsewhere]) {
+    const answer = await app.call(method, `/api/agents/${mine}${rest}`, {
+      headers,
+      ...(body === undefined ? {} : { body }),
+    })
+    if (answer.status !== 404) found.push(`${method} ${rest} ${answer.status} ${JSON.stringify(answer.body)}`)
+  }
+  expect(found).toEqual([])
+  expect(await allOf(app, theirs)).toEqual(before)
+})
+
+async function allOf(app: TestApp, agentId: string): Promise<unknown[]> {
+  const lists = ['/chat', '/chat/conversations', '/sources', '/tools', '/mcp', '/admins']
+  return Promise.all(
+    lists.map(async list => (await app.call('GET', `/api/agents/${agentId}${list}`, { headers })).body),
+  )
+}
