@@ -218,6 +218,21 @@ describe('a crawl that is under way', () => {
     expect(await crawled(app, body.id)).toMatchObject({ status: 'ready', progress: 1 })
   })
 
+  it('never tells that it is less far than it was, whatever comes to light', async () => {
+    const leaves = Array.from({ length: 9 }, (_, at) => `/leaf${at}`)
+    const { app, site, hold } = await setStage({
+      '/': page('Start', ['/a']),
+      '/a': page('Alder', leaves),
+      ...Object.fromEntries(leaves.map(path => [path, page(path)])),
+    })
+    const { arrived, release } = hold('/leaf0')
+    const { body } = await startCrawl(app, { url: site.url })
+    await arrived
+    expect(await get(app, body)).toMatchObject({ progress: 0.5, config: { pageCount: 2 } })
+    release()
+    expect(await crawled(app, body.id)).toMatchObject({ status: 'ready', config: { pageCount: 11 } })
+  })
+
   it('ends at once when the source is deleted, and leaves nothing', async () => {
     const { app, site, hold } = await setStage({ '/': page('Start', ['/a']), '/a': page('Alder') })
     const { arrived } = hold('/a')

@@ -447,4 +447,20 @@ describe("addresses that are nobody else's business", () => {
       })
     expect(site.requests).toEqual([])
   })
+
+  it.each(['http://169.254.169.254/latest/meta-data/', 'http://2130706434/', 'http://[::ffff:10.0.0.1]/'])(
+    'are not asked for robots.txt, which alone may redirect to another site: %s',
+    async location => {
+      const site = await siteOf(({ path }) =>
+        path === '/robots.txt' ? { status: 302, headers: { location } } : page('Start'),
+      )
+      expect(await crawl(app, { url: site.url })).toMatchObject({
+        status: 'error',
+        error: expect.stringMatching(
+          /robots\.txt could not be read\. .* cannot be reached: .*OUTBOUND_ALLOW/,
+        ),
+      })
+      expect(site.asked()).toEqual([])
+    },
+  )
 })

@@ -136,6 +136,16 @@ export async function updateSource(database: Database, id: string, changes: Sour
   return result.numUpdatedRows > 0n
 }
 
+/** Never back: of a website more may come to light than was done meanwhile. */
+export async function raiseProgress(database: Database, id: string, progress: number): Promise<void> {
+  await database
+    .updateTable('sources')
+    .set({ progress })
+    .where('id', '=', id)
+    .where('progress', '<', progress)
+    .execute()
+}
+
 export async function deleteSource(database: Database, id: string): Promise<void> {
   await database.deleteFrom('sources').where('id', '=', id).execute()
 }

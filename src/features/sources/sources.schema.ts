@@ -192,7 +192,7 @@ const place = {
   source_name: Type.String(),
   page: Type.Union([Type.Integer(), Type.Null()]),
   section: Type.Union([Type.String(), Type.Null()]),
-  start: Type.Integer(),
+  start: Type.Integer({ description: 'Where it begins in the extracted text, in UTF-16 units.' }),
   end: Type.Integer(),
   url: Type.Optional(Type.String({ description: 'Address of the page, where the source is a website.' })),
 }

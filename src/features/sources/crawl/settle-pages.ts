@@ -1,7 +1,7 @@
 /** What becomes of visits: chunks, pages, their links; written such that a crash in between does no harm. */
 import { inTransaction } from '#platform/transaction.ts'
 import { requireAttempt } from '../search/generations.ts'
-import { updateSource } from '../sources.repository.ts'
+import { raiseProgress } from '../sources.repository.ts'
 import type { NewEntry, QueuedUrl, QueueState, StoredPage } from './crawl.repository.ts'
 import {
   addToQueue,
@@ -64,7 +64,7 @@ export async function settlePages(site: Settling, visited: readonly Visited[]): 
     await addToQueue(transaction, sourceId, added)
     const { pages, waiting } = await countQueue(transaction, sourceId)
     const progress = pages / Math.max(1, Math.min(site.maxPages, pages + waiting))
-    await updateSource(transaction, sourceId, { progress: Math.min(progress, lastProgress) })
+    await raiseProgress(transaction, sourceId, Math.min(progress, lastProgress))
   })
   return settled.length
 }
