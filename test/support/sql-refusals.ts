@@ -189,6 +189,8 @@ const mistakes: Refusal[] = [
   { query: 'SELECT * FROM chunk_text_data', status: { sqlite: 403, postgres: 400 } },
   { query: "INSERT INTO chunk_text (chunk_text) VALUES ('rebuild')", status: { sqlite: 403, postgres: 400 } },
   { query: "SELECT * FROM chunk_text WHERE chunk_text MATCH 'a'", status: { sqlite: 403, postgres: 400 } },
+  { query: 'SELECT * FROM chunk_text_lists', status: { sqlite: 400, postgres: 403 } },
+  { query: 'DELETE FROM chunk_text_lists', status: { sqlite: 400, postgres: 403 } },
   { query: 'SELECT * FROM dbstat', status: { sqlite: 403, postgres: 400 } },
   { query: 'SELECT * FROM pragma_database_list', status: { sqlite: 403, postgres: 400 } },
   { query: "SELECT * FROM pragma_table_info('outbox')", status: { sqlite: 403, postgres: 400 } },

@@ -13,12 +13,26 @@ export interface ChunkNumbers {
   get(sequence: number): number | undefined
   set(sequence: number, number: number): void
   delete(sequence: number): void
+  /** Chunks for which there is room: each takes four bytes. */
+  room(): number
 }
+
+/** Neighbours for which there is room at least. */
+const leastRoom = 64
 
 /** A map of a hundred thousand takes ten times the memory, and longer to look something up. */
 export function createChunkNumbers(): ChunkNumbers {
   /** By neighbourhood, for each of the chunks that may be there one more than its number. */
   const known = new Map<number, Uint32Array>()
+
+  /** Of most agents the chunks are few, and the first of their neighbourhood. */
+  function withRoomFor(place: number, numbers: Uint32Array = new Uint32Array(leastRoom)): Uint32Array {
+    if (place < numbers.length) return numbers
+    const longer = new Uint32Array(2 ** Math.ceil(Math.log2(place + 1)))
+    longer.set(numbers)
+    return longer
+  }
+
   return {
     get(sequence) {
       const number = known.get(neighbourhoodOf(sequence))?.[sequence % neighbours] ?? 0
@@ -26,13 +40,15 @@ export function createChunkNumbers(): ChunkNumbers {
     },
     set(sequence, number) {
       const neighbourhood = neighbourhoodOf(sequence)
-      const numbers = known.get(neighbourhood) ?? new Uint32Array(neighbours)
+      const place = sequence % neighbours
+      const numbers = withRoomFor(place, known.get(neighbourhood))
       known.set(neighbourhood, numbers)
-      numbers[sequence % neighbours] = number + 1
+      numbers[place] = number + 1
     },
     delete(sequence) {
       const numbers = known.get(neighbourhoodOf(sequence))
       if (numbers !== undefined) numbers[sequence % neighbours] = 0
     },
+    room: () => Iterator.from(known.values()).reduce((sum, { length }) => sum + length, 0),
   }
 }

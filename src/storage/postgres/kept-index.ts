@@ -26,11 +26,14 @@ export interface KeptIndex extends KnownChunks {
 const mostChunks = 300_000
 const mostEntries = 4 * 1024 ** 2
 const overhead = 64
+/** As much room for numbers, where chunks lie far apart, counts as a chunk. */
+const placesPerChunk = 4
 
 const kept = new LRUCache<string, KeptIndex>({
   maxSize: mostChunks,
   // A larger index is kept alone: it would else be read anew by each search.
-  sizeCalculation: ({ sequences }) => Math.min(mostChunks, sequences.length + overhead),
+  sizeCalculation: ({ sequences, numbers }) =>
+    Math.min(mostChunks, Math.max(sequences.length, Math.ceil(numbers.room() / placesPerChunk)) + overhead),
 })
 const lists = new LRUCache<string, Postings>({
   maxSize: mostEntries,

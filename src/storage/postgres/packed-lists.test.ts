@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { setSearchStage } from '#test/support/search-stage.ts'
 import { neighbours } from './chunk-places.ts'
-import { packFullText, packLists } from './packed-lists.ts'
+import { frequencyBits, packFullText, packLists } from './packed-lists.ts'
 import { searchEngine as engine } from './search-engine.ts'
 
 /** As many as make lists worth packing in one neighbourhood, and not in the next one. */
@@ -77,6 +77,15 @@ test('lists are packed anew where many chunks have come or gone, once by whoever
   await packLists(db)
   expect(await packed(db)).toEqual([])
   expect((await findNow('tea', 'plate')).counts).toEqual([chunks - neighbours, 1])
+})
+
+test('a chunk counts once where one who packed at the same time as another one has listed it', async () => {
+  const { db, write, find: findNow } = await open()
+  await packLists(db)
+  await write(between, 'kettle')
+  const entry = between << frequencyBits
+  await sql`insert into chunk_text_lists values ('kettl', 0, int2send(${entry}::smallint))`.execute(db)
+  expect((await findNow('kettle')).counts).toEqual([1])
 })
 
 test('a transaction that does not see the lists yet reads what the index tells', async () => {

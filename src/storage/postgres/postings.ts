@@ -88,7 +88,7 @@ export async function readPostings(
   const byForm = new Map(forms.map(one => [one.form, one]))
   const parts = new Map(lexemes.map(lexeme => [lexeme, [] as Postings[]]))
   for (const { name, neighbourhood, entries } of rows) {
-    if (neighbourhood !== null) parts.get(name)?.push(packedEntries(index.numbers, neighbourhood, entries))
+    if (neighbourhood !== null) parts.get(name)?.push(packedEntries(index, neighbourhood, entries))
     else {
       const { lexeme = '', place = 0 } = byForm.get(name) ?? {}
       const found = entriesOf(index.numbers, entries, place)
@@ -167,14 +167,21 @@ function entriesOf(
   return entries.slice(0, count)
 }
 
-/** Of the packed list of a neighbourhood, without the chunks that have gone. */
-function packedEntries(numbers: ChunkNumbers, neighbourhood: number, bytes: Buffer | null): Postings {
+/**
+ * Of the packed list of a neighbourhood, without the chunks that have gone, and those of which the index tells: where two packed
+ * at almost the same time, the second one may have left lists of chunks that came after the first one looked.
+ */
+function packedEntries(
+  { numbers, arePacked }: KnownChunks,
+  neighbourhood: number,
+  bytes: Buffer | null,
+): Postings {
   const packed = integersIn(bytes)
   const entries = new Uint32Array(packed.length)
   let count = 0
   for (const entry of packed) {
     const number = numbers.get(neighbourhood * neighbours + (entry >>> frequencyBits))
-    if (number === undefined) continue
+    if (number === undefined || arePacked[number] === 0) continue
     entries[count] = (number << frequencyBits) | (entry & (frequencies.length - 1))
     count += 1
   }

@@ -66,6 +66,12 @@ test('a transaction that writes asks each time, since it may have changed the an
   expect(sent).toEqual(['begin', state, state, 'rollback'])
 })
 
+test('what is asked after a transaction that reads is not sent ahead', async () => {
+  const { sent, query } = open()
+  for (const text of [begin, drafts, 'commit', 'begin', 'delete drafts', 'commit', begin]) await query(text)
+  expect(sent.at(-1)).toBe(`${begin}; ${drafts}`)
+})
+
 test('where something else is there than the last time, the transaction begins without it', async () => {
   let isOther = false
   const { sent, query } = open(text => isOther && text.includes(list))
@@ -74,6 +80,15 @@ test('where something else is there than the last time, the transaction begins w
   await query(begin)
   expect(sent.slice(2)).toEqual([`commit; ${begin}; ${list}`, 'rollback', begin])
   expect(await query(state)).toBe(`${state} 6`)
+})
+
+test('a connection that does not answer is not asked again', async () => {
+  let isBroken = false
+  const { sent, query } = open(() => isBroken)
+  for (const text of [begin, state, 'commit']) await query(text)
+  isBroken = true
+  await expect(query(begin)).rejects.toThrow('there is no such table')
+  expect(sent.slice(2)).toEqual([`commit; ${begin}; ${state}`, 'rollback'])
 })
 
 test('a transaction that could not begin ends', async () => {
