@@ -32,7 +32,8 @@ export function shareTransactions(db: object, onBegin?: OnBegin): void {
 
 /**
  * Runs `work` as if nobody else used the database meanwhile: on an engine that finds out only afterwards that somebody
- * did, again and again, for some seconds, and on one that shares transactions again by itself if the shared one fails. So whatever `work` changes outside of `transaction` must bear to be done anew.
+ * did, again and again, for some seconds, and on one that shares transactions once more, alone, if the shared one fails.
+ * So whatever `work` changes outside of `transaction` must bear to be done anew.
  * @param isolation a lower one where all that `work` decides by are rows that it has changed itself by then.
  * @throws TransactionConflict when the last attempt has met others, too.
  */

@@ -44,6 +44,8 @@ export async function readForm(request: FastifyRequest, options: FormOptions): P
   try {
     return await readParts(request, options)
   } catch (error) {
+    // Most clients send to the end before they read the answer, which then has to find them still connected.
+    request.raw.unpipe().resume()
     await options.file.discard()
     throw translate(error)
   }

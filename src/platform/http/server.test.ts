@@ -1,12 +1,10 @@
-import { once } from 'node:events'
-import type { IncomingMessage } from 'node:http'
-import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
 import { Type } from 'typebox'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { errorRow } from '#test/spec/row.ts'
 import type { BareServer } from '#test/support/bare-server.ts'
 import { bareServer, plainRoute } from '#test/support/bare-server.ts'
+import { sendToTheEnd } from '#test/support/send-to-the-end.ts'
 import { AccessDenied, AppError } from '../errors.ts'
 import type { App, Area } from './app.ts'
 
@@ -327,18 +325,10 @@ describe('a JSON body', () => {
     async (_what, sized) => {
       const { app } = await server()
       const url = `${await app.listen({ host: '127.0.0.1', port: 0 })}/api/people`
-      const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-      onTestFinished(() => agent.destroy())
       const headers = { 'content-type': 'application/json', ...sized }
-      const sent = request(url, { method: 'POST', agent, headers })
-      sent.write('x'.repeat(2_000_000))
-      const [answer] = (await once(sent, 'response')) as [IncomingMessage]
-      expect(answer.statusCode).toBe(413)
-      sent.end('x'.repeat(2_000_000))
-      await Promise.all([once(sent, 'finish'), once(answer.resume(), 'end')])
-      const next = request(url, { agent }).end()
-      await once(next, 'response')
-      expect(next.reusedSocket).toBe(true)
+      const half = 'x'.repeat(2_000_000)
+      const outcome = await sendToTheEnd(url, { headers, first: half, rest: half })
+      expect(outcome).toEqual({ status: 413, isConnectionKept: true })
     },
   )
 
