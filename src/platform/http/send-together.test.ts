@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 import { expect, it } from 'vitest'
 import { bareServer, plainRoute } from '#test/support/bare-server.ts'
@@ -26,23 +27,36 @@ async function tellingServer() {
   })
   const ask = async (name: string, milliseconds: number) =>
     (await app.inject(`/api/told/${name}/${milliseconds}`)).json<unknown>()
-  return { ask, happened }
+  /** After this, requests are known to come together. */
+  const comeTogether = async () => {
+    await Promise.all([ask('first', 0), ask('second', 0)])
+    await nextTurn()
+    happened.length = 0
+  }
+  return { ask, happened, comeTogether }
 }
 
-it('requests that arrive in one turn of the event loop are all handled before the first answer is sent', async () => {
-  const { ask, happened } = await tellingServer()
-  // What is compiled with the first request takes its time.
-  await ask('first', 0)
-  happened.length = 0
+it('where requests come together, all of a turn of the event loop are handled before the first answer is sent', async () => {
+  const { ask, happened, comeTogether } = await tellingServer()
+  await comeTogether()
   const answers = await Promise.all([ask('one', 0), ask('two', 0)])
   expect(answers).toEqual([{ name: 'one' }, { name: 'two' }])
   expect(happened).toEqual(['one is handled', 'two is handled', 'one is sent', 'two is sent'])
 })
 
-it('answers do not wait for a turn that has become long', async () => {
-  const { ask, happened } = await tellingServer()
-  await ask('first', 0)
+it('where requests come one by one, an answer is sent at once', async () => {
+  const { ask, happened, comeTogether } = await tellingServer()
+  await comeTogether()
+  await ask('alone', 0)
+  await nextTurn()
   happened.length = 0
+  await Promise.all([ask('one', 0), ask('two', 0)])
+  expect(happened).toEqual(['one is handled', 'one is sent', 'two is handled', 'two is sent'])
+})
+
+it('answers do not wait for a turn that has become long', async () => {
+  const { ask, happened, comeTogether } = await tellingServer()
+  await comeTogether()
   await Promise.all([ask('one', 0), ask('two', 5), ask('three', 0)])
   expect(happened.indexOf('one is sent')).toBeLessThan(happened.indexOf('three is handled'))
   expect(happened).toHaveLength(6)
@@ -61,6 +75,9 @@ async function statusesAround(answer: (reply: FastifyReply) => FastifyReply) {
       })
     },
   })
+  // From then on answers are known to come together.
+  await Promise.all(['well', 'well'].map(name => app.inject(`/api/${name}`)))
+  await nextTurn()
   const answers = await Promise.all(['well', 'odd', 'well'].map(name => app.inject(`/api/${name}`)))
   return answers.map(({ statusCode }) => statusCode)
 }

@@ -7,10 +7,13 @@ const longestWaitMs = 1
 /**
  * Sends the answers of one turn of the event loop one right after the other, at its end. A client, or a proxy, on the
  * same machine sleeps between answers, and waking it costs more than most requests do: so it is woken once for all of them.
+ * Nothing waits where answers come one by one, as when there is much else to do between them.
  */
 export function sendTogether(app: App): void {
   let waiting: (() => void)[] = []
   let since = 0
+  let answersOfTurn = 0
+  let comeTogether = false
 
   function sendAll(): void {
     const due = waiting
@@ -18,17 +21,23 @@ export function sendTogether(app: App): void {
     for (const send of due) send()
   }
 
+  function endTurn(): void {
+    comeTogether = answersOfTurn > 1
+    answersOfTurn = 0
+    sendAll()
+  }
+
   app.addHook('onSend', (_request, _reply, payload, done) => {
+    answersOfTurn += 1
+    if (answersOfTurn === 1) setImmediate(endTurn)
     // A stream that fails before anybody listens to it would end the process.
-    if (typeof payload !== 'string') {
+    if (!comeTogether || typeof payload !== 'string') {
       done(null, payload)
       return
     }
     const now = performance.now()
-    if (waiting.push(() => sendOrFail(done, payload)) === 1) {
-      since = now
-      setImmediate(sendAll)
-    } else if (now - since > longestWaitMs) sendAll()
+    if (waiting.push(() => sendOrFail(done, payload)) === 1) since = now
+    else if (now - since > longestWaitMs) sendAll()
   })
 }
 
