@@ -9,7 +9,7 @@ import {
   usableProviders,
   waysOut,
 } from './provider-access.ts'
-import { sendDirectly } from './send.ts'
+import { sendDirectly } from './send-directly.ts'
 
 const nothing: ModelConfiguration = { embeddingProvider: 'builtin' }
 const everything: ModelConfiguration = {

@@ -3,7 +3,7 @@ import type { AgentChoice, ModelConfiguration } from './model-configuration.ts'
 import type { Endpoint, Provider, RemoteProvider, WayOut } from './provider.ts'
 import { providers } from './provider.ts'
 import { adapterOf } from './providers.ts'
-import { sendDirectly } from './send.ts'
+import { sendDirectly } from './send-directly.ts'
 
 /** Which setting and which variable make a provider usable. */
 const names = {

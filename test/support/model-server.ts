@@ -72,8 +72,9 @@ async function send(reply: Reply, response: ServerResponse): Promise<void> {
   }
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   response.flushHeaders()
+  const closed = new Promise<void>(resolve => response.once('close', () => resolve()))
   for await (const piece of reply.stream) {
-    await new Promise<void>(resolve => response.write(piece, () => resolve()))
+    await Promise.race([closed, new Promise<void>(resolve => response.write(piece, () => resolve()))])
     if (response.destroyed) return
   }
   if (reply.cut) response.destroy()

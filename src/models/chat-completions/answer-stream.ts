@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream'
 import type { Parts, StreamPart } from '../language-model.ts'
 import type { Reply } from '../send.ts'
 import { createAnswerReader } from './answer-reader.ts'
@@ -17,7 +16,8 @@ export function answerStream({ body, status }: Reply): Parts<StreamPart> {
     new Promise((resolve, reject) => {
       const events = createEventData()
       const reader = createAnswerReader(give)
-      let bytes = 0
+      let size = 0
+      let patience: NodeJS.Timeout | undefined
       let isOver = false
 
       function give(part: StreamPart): void {
@@ -30,14 +30,14 @@ export function answerStream({ body, status }: Reply): Parts<StreamPart> {
         }
         if (part.type !== 'finish' && part.type !== 'error') return
         isOver = true
-        if (part.type === 'finish') waitOut(body)
-        else body.destroy()
+        if (part.type === 'finish') patience = setTimeout(body.leave, drainMs).unref()
+        else body.leave()
         resolve()
       }
 
       function leave(error: unknown): void {
         isOver = true
-        body.destroy()
+        body.leave()
         reject(error)
       }
 
@@ -46,33 +46,27 @@ export function answerStream({ body, status }: Reply): Parts<StreamPart> {
           reader.fail(error instanceof UnreadableAnswer ? error : brokenConnection(error, status))
       }
 
-      function closed(): void {
-        // An error is dear to make, and every answer's connection ends.
-        if (!reader.isOver()) fail(body.errored ?? new Error('The connection was closed.'))
-      }
-
-      body.on('data', (piece: Uint8Array) => {
-        // What follows the end is only waited out.
-        if (isOver) return
-        try {
-          bytes += piece.byteLength
-          if (bytes > mostBytes) throw new UnreadableAnswer('The answer has no end.')
-          for (const data of events.read(piece)) reader.read(data)
-        } catch (error) {
+      body.read({
+        piece(bytes) {
+          // What follows the end is only waited out.
+          if (isOver) return
+          try {
+            size += bytes.byteLength
+            if (size > mostBytes) throw new UnreadableAnswer('The answer has no end.')
+            for (const data of events.read(bytes)) reader.read(data)
+          } catch (error) {
+            fail(error)
+          }
+        },
+        end() {
+          for (const data of events.end()) reader.read(data)
+          reader.end()
+          clearTimeout(patience)
+        },
+        fail(error) {
           fail(error)
-        }
+          clearTimeout(patience)
+        },
       })
-      body.once('end', () => {
-        for (const data of events.end()) reader.read(data)
-        reader.end()
-      })
-      body.on('error', fail)
-      body.once('close', closed)
-      if (body.destroyed) closed()
     })
-}
-
-function waitOut(body: Readable): void {
-  const patience = setTimeout(() => body.destroy(), drainMs).unref()
-  body.once('close', () => clearTimeout(patience))
 }

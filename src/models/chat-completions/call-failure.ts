@@ -1,7 +1,6 @@
-import type { Readable } from 'node:stream'
 import { AppError } from '#platform/errors.ts'
+import { beginningOf } from '../body.ts'
 import type { Reply } from '../send.ts'
-import { Silence } from '../send.ts'
 
 // Imported, it would fetch `WebSocket` and the rest of undici with it, and every start would wait for them.
 const { STATUS_CODES } = process.getBuiltinModule('node:http')
@@ -51,12 +50,10 @@ export function brokenConnection(error: unknown, statusCode: number): CallFailur
   return new CallFailure('The connection broke', { statusCode, isRetryable, cause: error })
 }
 
-/** By Node's own client, or by `fetch`, which wraps its time-outs. */
+/** The other side has the request and says nothing: it is hardly quicker when asked the same again. `fetch` wraps it. */
 function isSilence(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined
-  return (
-    error instanceof Silence || [error, cause].some(each => /_(HEADERS|BODY)_TIMEOUT$/.test(codeOf(each)))
-  )
+  return [error, cause].some(each => /_(HEADERS|BODY)_TIMEOUT$/.test(codeOf(each)))
 }
 
 /** A request that can't be sent to anyone, such as one to no address. */
@@ -79,29 +76,19 @@ export class UnreadableAnswer extends Error {
 /** An answer that is none, by its status. Of its body only the beginning is read: it is evidence, not an answer. */
 export async function refusal({ status, headers, body }: Reply): Promise<CallFailure> {
   if (status >= 300 && status <= 399) {
-    body.destroy()
+    body.leave()
     // Followed, it would carry keys to where they don't belong.
     return new CallFailure('Cannot connect: it redirects', {})
   }
   // A refusal that breaks off is one all the same.
-  const responseBody = await beginningOf(body).catch(() => '')
+  const begun = await beginningOf(body, mostBytes).catch(() => undefined)
+  const responseBody = Buffer.from(begun?.bytes ?? []).toString('utf8')
   const data = parsed(responseBody)
   const message = messageIn(data) ?? STATUS_CODES[status] ?? ''
   return new CallFailure(message, { statusCode: status, responseHeaders: headers, responseBody, data })
 }
 
 const mostBytes = 64_000
-
-async function beginningOf(body: Readable): Promise<string> {
-  const pieces: Uint8Array[] = []
-  let bytes = 0
-  for await (const piece of body) {
-    pieces.push(piece)
-    bytes += piece.byteLength
-    if (bytes > mostBytes) break
-  }
-  return Buffer.concat(pieces).toString('utf8', 0, mostBytes)
-}
 
 function parsed(json: string): unknown {
   try {

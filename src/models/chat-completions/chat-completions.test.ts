@@ -8,7 +8,8 @@ import { streamWithRetry } from '../call-with-retry.ts'
 import type { AnswerPart, CallOptions, PromptMessage, StreamPart } from '../language-model.ts'
 import { remoteLanguageModel } from '../providers.ts'
 import type { Send } from '../send.ts'
-import { sendBy, sendDirectly } from '../send.ts'
+import { sendBy } from '../send.ts'
+import { sendDirectly } from '../send-directly.ts'
 import { chatCompletionsModel } from './chat-completions.ts'
 
 async function askBy(send: Send, reply: Reply, options: CallOptions = question('Hello')) {
@@ -40,9 +41,14 @@ function callsOf(...deltas: object[]): Reply {
 }
 
 const ways: [string, Send][] = [
-  ["Node's own client", sendDirectly],
+  ['undici', sendDirectly],
   ['fetch', sendBy(fetch)],
 ]
+
+async function* silence() {
+  yield openaiText('Hi')[0] ?? ''
+  await new Promise(() => {})
+}
 
 describe.each(ways)('by %s', (_way, send) => {
   const ask = (reply: Reply, options?: CallOptions) => askBy(send, reply, options)
@@ -454,40 +460,31 @@ describe.each(ways)('by %s', (_way, send) => {
     })
 
     test('is closed when the answer is no longer wanted', async () => {
-      async function* unfinished() {
-        yield openaiText('Hi')[0] ?? ''
-        await new Promise(() => {})
+      const closed = Promise.withResolvers<void>()
+      async function* endless() {
+        try {
+          for (;;) yield openaiText('Hi')[0] ?? ''
+        } finally {
+          closed.resolve()
+        }
       }
-      await using server = await startModelServer(() => ({ stream: unfinished() }))
-      const reply = Promise.withResolvers<Awaited<ReturnType<Send>>>()
-      const watched: Send = async (...message) => {
-        reply.resolve(await send(...message))
-        return reply.promise
-      }
-      const model = chatCompletionsModel('m-1', { baseUrl: server.url, fetch, send: watched })
+      await using server = await startModelServer(() => ({ stream: endless() }))
+      const model = chatCompletionsModel('m-1', { baseUrl: server.url, fetch, send })
       const reading = streamWithRetry({ provider: 'p', modelId: 'm-1', ...model }, question('Hello'))
       await expect(
         reading(part => {
           if (part.type === 'text-delta') throw new Error('enough')
         }),
       ).rejects.toThrow('enough')
-      expect((await reply.promise).body.destroyed).toBe(true)
+      await closed.promise
     })
 
     test('that was lost before anyone read is an answer that broke off', async () => {
-      await using server = await startModelServer(() => ({ stream: openaiText('Hi') }))
-      const replies: Awaited<ReturnType<Send>>[] = []
-      const watched: Send = async (...message) => {
-        const reply = await send(...message)
-        replies.push(reply)
-        return reply
-      }
-      const model = chatCompletionsModel('m-1', { baseUrl: server.url, fetch, send: watched })
-      const { stream } = await model.doStream(question('Hello'))
-      const [{ body }] = replies as [Awaited<ReturnType<Send>>]
-      const closed = new Promise(resolve => body.once('close', resolve))
-      body.destroy()
-      await closed
+      await using server = await startModelServer(() => ({ stream: silence() }))
+      const leaving = new AbortController()
+      const model = chatCompletionsModel('m-1', { baseUrl: server.url, fetch, send })
+      const { stream } = await model.doStream({ ...question('Hello'), abortSignal: leaving.signal })
+      leaving.abort(new Error('gone'))
       const doStream = async () => ({ stream })
       const reading = streamWithRetry(
         { provider: 'p', modelId: 'm-1', doStream },

@@ -1,7 +1,8 @@
-import type { Readable } from 'node:stream'
 import type { EmbeddingModelV4 } from '@ai-sdk/provider'
 import { Type } from 'typebox'
 import { matches } from '#platform/schema-check.ts'
+import type { Body } from '../body.ts'
+import { beginningOf } from '../body.ts'
 import type { Endpoint } from '../provider.ts'
 import { brokenConnection, UnreadableAnswer } from './call-failure.ts'
 import { post } from './post.ts'
@@ -30,15 +31,10 @@ function mostBytesOf(texts: number): number {
   return 64 * 1024 + texts * 512 * 1024
 }
 
-async function bytesWithin(body: Readable, mostBytes: number): Promise<Buffer> {
-  const pieces: Uint8Array[] = []
-  let size = 0
-  for await (const piece of body) {
-    size += piece.byteLength
-    if (size > mostBytes) throw new UnreadableAnswer(`The answer has more than ${mostBytes} bytes.`)
-    pieces.push(piece)
-  }
-  return Buffer.concat(pieces)
+async function bytesWithin(body: Body, mostBytes: number): Promise<Uint8Array> {
+  const { bytes, isWhole } = await beginningOf(body, mostBytes)
+  if (!isWhole) throw new UnreadableAnswer(`The answer has more than ${mostBytes} bytes.`)
+  return bytes
 }
 
 function parsed(bytes: Uint8Array): unknown {

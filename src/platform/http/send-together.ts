@@ -1,4 +1,5 @@
 import type { DoneFuncWithErrOrRes } from 'fastify'
+import { sendAtEndOfTurn } from '../end-of-turn.ts'
 import type { App } from './app.ts'
 
 /** After so many milliseconds no answer waits for more of its turn: what goes on then is longer than what is spared. */
@@ -29,7 +30,7 @@ export function sendTogether(app: App): void {
 
   app.addHook('onSend', (_request, _reply, payload, done) => {
     answersOfTurn += 1
-    if (answersOfTurn === 1) setImmediate(endTurn)
+    if (answersOfTurn === 1) sendAtEndOfTurn(endTurn)
     // A stream that fails before anybody listens to it would end the process.
     if (!comeTogether || typeof payload !== 'string') {
       done(null, payload)

@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
+import { sendAtEndOfTurn } from '../end-of-turn.ts'
 import { whenClosed } from './closing.ts'
 
 /** How often a comment line keeps an idle stream open through proxies, in milliseconds. */
@@ -69,11 +70,10 @@ function createEvents(response: ServerResponse, fail: (error: unknown) => void):
     else write(response, piece)
   }
 
-  /** After all that has come already, and before anything else is waited for. */
   function flushSoon(): void {
     if (isDue) return
     isDue = true
-    process.nextTick(flush)
+    sendAtEndOfTurn(flush)
   }
 
   response.on('drain', flush)

@@ -1,16 +1,15 @@
 import type { AddressInfo, Socket } from 'node:net'
 import { createServer } from 'node:net'
-import type { Readable } from 'node:stream'
-import { finished } from 'node:stream/promises'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { collect, immediately, question } from '#test/support/collect-answer.ts'
 import type { Reply } from '#test/support/model-server.ts'
 import { openaiText, startModelServer } from '#test/support/model-server.ts'
+import type { Body } from './body.ts'
 import { streamWithRetry } from './call-with-retry.ts'
 import { brokenConnection, notReached } from './chat-completions/call-failure.ts'
 import { chatCompletionsModel } from './chat-completions/chat-completions.ts'
 import { remoteLanguageModel } from './providers.ts'
-import { sendDirectly, sendDirectlyWithin } from './send.ts'
+import { sendDirectly, sendDirectlyWithin } from './send-directly.ts'
 
 const minute = 60_000
 
@@ -48,50 +47,75 @@ test('a connection that came about is not given up while the model thinks', asyn
   expect(server.requests).toHaveLength(1)
 })
 
-test.each<[string, (body: Readable, arrive: () => void, abort: () => void) => Promise<void>]>([
-  [
-    'by who reads its last word',
-    async (body, arrive, abort) => {
-      arrive()
-      // Its end has arrived as well: whoever reads on finds it right behind the word.
-      await vi.waitFor(() => expect(body).toHaveProperty('complete', true))
-      body.once('data', abort)
-    },
-  ],
-  [
-    'right after its last word',
-    async (body, arrive, abort) => {
-      body.once('data', () => process.nextTick(abort))
-      arrive()
-    },
-  ],
+/** A server that begins an answer of five bytes, and the connection it does so on. */
+async function startBeginner() {
+  const { promise: connected, resolve } = Promise.withResolvers<Socket>()
+  const server = createServer(socket => {
+    socket.resume().on('error', () => {})
+    socket.write('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n')
+    resolve(socket)
+  })
+  await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    connected,
+    [Symbol.asyncDispose]: () => new Promise<void>(closed => server.close(() => closed())),
+  }
+}
+
+/** What a body says to its end, and what is done about each of its pieces. */
+function read(body: Body, onPiece: () => void = () => {}): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = ''
+    body.read({
+      piece(bytes) {
+        text += Buffer.from(bytes).toString()
+        onPiece()
+      },
+      end: () => resolve(text),
+      fail: reject,
+    })
+  })
+}
+
+test.each<[string, (abort: () => void) => void]>([
+  ['by who reads its word', abort => abort()],
+  ['right after its word', abort => process.nextTick(abort)],
 ])(
   'an answer that is broken off %s fails with the reason, and takes nothing else with it',
-  async (_, read) => {
-    const { promise: connected, resolve } = Promise.withResolvers<Socket>()
-    const server = createServer(socket => {
-      socket.resume().on('error', () => {})
-      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n')
-      resolve(socket)
-    })
-    await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening))
+  async (_, then) => {
+    await using server = await startBeginner()
     const leaving = new AbortController()
-    const { port } = server.address() as AddressInfo
-    const message = { headers: {}, body: '', signal: leaving.signal }
-    const { body } = await sendDirectly(`http://127.0.0.1:${port}`, message)
-    const ended = finished(body)
-    const socket = await connected
     const reason = new Error('gone')
-    const isTold = expect(ended).rejects.toBe(reason)
-    await read(
-      body,
-      () => socket.write('Hello'),
-      () => leaving.abort(reason),
-    )
+    const { body } = await sendDirectly(server.url, { headers: {}, body: '', signal: leaving.signal })
+    const reading = read(body, () => then(() => leaving.abort(reason)))
+    const isTold = expect(reading).rejects.toBe(reason)
+    ;(await server.connected).write('Hell')
     await isTold
-    await new Promise(closed => server.close(closed))
   },
 )
+
+test('an answer that is whole stays so when it is broken off by who reads its last word', async () => {
+  await using server = await startBeginner()
+  const leaving = new AbortController()
+  const { body } = await sendDirectly(server.url, { headers: {}, body: '', signal: leaving.signal })
+  const reading = read(body, () => process.nextTick(() => leaving.abort(new Error('gone'))))
+  const socket = await server.connected
+  socket.write('Hello')
+  expect(await reading).toBe('Hello')
+  socket.destroy()
+})
+
+test('a question that is taken back before it has a connection fails with the reason, and is never sent', async () => {
+  await using server = await startModelServer(() => ({ json: {} }))
+  const leaving = new AbortController()
+  const reason = new Error('gone')
+  const asking = sendDirectly(server.url, { headers: {}, body: '', signal: leaving.signal })
+  leaving.abort(reason)
+  await expect(asking).rejects.toBe(reason)
+  await read((await sendDirectly(server.url, { headers: {}, body: '{}', signal: undefined })).body)
+  expect(server.requests.map(request => request.body)).toEqual([{}])
+})
 
 async function* silence() {
   yield ': wait\n\n'
