@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { withReadAhead } from './read-ahead.ts'
 
 const begin = 'start transaction isolation level repeatable read read only'
-const [state, drafts, list] = ['select state', 'select drafts', 'select list']
+const [state, drafts, list, shown] = ['select state', 'select drafts', 'select list', 'select shown']
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -20,12 +20,14 @@ function open(fails: (text: string) => boolean = () => false) {
 
 test('a transaction that only reads has what the last one asked first with its beginning', async () => {
   const { sent, query } = open()
-  for (const text of [begin, drafts, state, list, 'commit', begin]) await query(text)
-  expect(await query(drafts)).toBe(`${drafts} 5`)
-  expect(await query(state)).toBe(`${state} 5`)
-  expect(await query(state)).toBe(`${state} 5`)
-  expect(await query(list)).toBe(`${list} 6`)
-  expect(sent).toEqual([begin, drafts, state, list, `commit; ${begin}; ${drafts}; ${state}`, list])
+  for (const text of [begin, shown, drafts, state, list, 'commit', begin]) await query(text)
+  expect(await query(shown)).toBe(`${shown} 6`)
+  expect(await query(drafts)).toBe(`${drafts} 6`)
+  expect(await query(state)).toBe(`${state} 6`)
+  expect(await query(state)).toBe(`${state} 6`)
+  expect(await query(list)).toBe(`${list} 7`)
+  const ahead = `commit; ${begin}; ${shown}; ${drafts}; ${state}`
+  expect(sent).toEqual([begin, shown, drafts, state, list, ahead, list])
 })
 
 test('what has parameters, or comes after it, is not sent ahead', async () => {

@@ -6,7 +6,7 @@
 type Query<Result> = (text: string, parameters: unknown[]) => Promise<Result>
 
 /** Statements that go along with the beginning. */
-const mostAhead = 2
+const mostAhead = 3
 /** Milliseconds for which a transaction that is over waits for the next one to take its end along. */
 const longestOver = 2
 
