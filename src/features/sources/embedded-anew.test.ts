@@ -116,6 +116,21 @@ describe('a change of the embedding model', () => {
     expect((await found(app, 'ottters'))[0]).toBe(otters.content)
   })
 
+  it('is seen by the first search after it, whatever the one before it went by', async () => {
+    const { environment } = await setProvider(() => undefined)
+    const app = await testApp({ environment })
+    for (const document of [otters, tea]) await uploadAndProcess(app, document)
+    expect((await found(app, 'ottters'))[0]).toBe(otters.content)
+    for (const model of ['m', 'other']) {
+      await use(app, model)
+      await app.service.foundation.runner.idle()
+      expect((await found(app, 'swimmer'))[0]).toBe(otters.content)
+    }
+    await use(app, null, null)
+    await app.service.foundation.runner.idle()
+    expect((await found(app, 'ottters'))[0]).toBe(otters.content)
+  })
+
   it('is none where the model stays the same', async () => {
     const { environment, asked } = await setProvider(() => undefined)
     const app = await testApp({ environment })

@@ -31,8 +31,15 @@ test('of many searches of an agent one looks whether its sources need another em
   const followed: string[] = []
   const unused = () => Promise.reject(new Error('nothing but a search is asked for'))
   const { search } = createKnowledge({
-    index: { search: async () => [], indexNext: unused, finish: unused, remove: unused },
+    index: {
+      search: async () => [],
+      searchAsBelieved: async () => ({ results: [] }),
+      indexNext: unused,
+      finish: unused,
+      remove: unused,
+    },
     embeddingNamed: unused,
+    isAlone: false,
     changes: { follow: async ({ agentId }) => void followed.push(agentId) },
     log: createLog('silent'),
   })

@@ -1,73 +1,59 @@
 import { LRUCache } from 'lru-cache'
 import type { EmbeddingModel } from '#models/embeddings.ts'
 import type { Passage } from '#models/passages.ts'
-import { AppError, notFound } from '#platform/errors.ts'
+import { notFound } from '#platform/errors.ts'
 import type { Log } from '#platform/log.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { choosePassages } from './choose-passages.ts'
 import type { EmbeddingChanges } from './embedding-changes.ts'
-import { builtinName, providerSpace } from './search/provider-space.ts'
+import { createPrepareQuery } from './prepare-query.ts'
 import type { SearchIndex } from './search/search-index.ts'
 import { shownEmbeddings } from './search/shown-embeddings.ts'
 import { findSource } from './sources.repository.ts'
 import type { SearchQuery, SearchResult } from './sources.schema.ts'
 
-const defaultResults = 10
 /** Results from which passages are chosen that a question gets unasked, and how good each must be to be of use. */
 const automaticResults = 24
 const usefulScore = 0.2
-/** Milliseconds in which one search of an agent looks whether its sources need another embedding, and the others rely on it. */
-const followInterval = 1_000
-/** Characters of a query that are embedded: below every model's limit, and more than says what is meant. */
-const longestEmbedded = 8_000
 
 interface Needs {
   index: SearchIndex
   /** The model of that name, as the agent can use it; throws where it can't. */
   embeddingNamed(agentId: string, name: string): Promise<EmbeddingModel>
   changes: Pick<EmbeddingChanges, 'follow'>
+  /** No other process uses the databases, which are as near as memory: a look into them takes less here than in a search. */
+  isAlone: boolean
   log: Log
 }
 
 /** What an agent knows from its sources. */
-export function createKnowledge({ index, embeddingNamed, changes, log }: Needs) {
-  /** The query's vector by this embedding; undefined where that is the built-in one or can't be had. */
-  async function embed(agent: AgentHandle, name: string, query: string, signal: AbortSignal) {
-    try {
-      if (name === builtinName) return undefined
-      const model = await embeddingNamed(agent.agentId, name)
-      if (model.provider === 'builtin') return undefined
-      const [vector] = await model.embed([query], { signal, purpose: 'query' })
-      return vector && { space: providerSpace(model, vector), vector }
-    } catch (error) {
-      if (signal.aborted || !(error instanceof AppError)) throw error
-      log.warn(
-        { err: error, agentId: agent.agentId },
-        'a query was not embedded: it is searched for by its words',
-      )
-      return undefined
-    }
+export function createKnowledge({ index, embeddingNamed, changes, isAlone, log }: Needs) {
+  const prepare = createPrepareQuery({ embeddingNamed, changes, log })
+  /** The embeddings of an agent's shown chunks, which seldom change: the thread that searches looks whether they have. */
+  const lastShown = new LRUCache<string, string[]>({ max: 1_000 })
+
+  async function searchAll(
+    agent: AgentHandle,
+    query: SearchQuery,
+    signal: AbortSignal,
+  ): Promise<SearchResult[]> {
+    const believed = isAlone ? undefined : lastShown.get(agent.agentId)
+    if (believed === undefined) return await searchBy(await shownEmbeddings(agent.db), agent, query, signal)
+    const prepared = await prepare(agent, query, believed, signal)
+    const answer = await index.searchAsBelieved(agent.path, prepared, believed, signal)
+    return 'results' in answer ? answer.results : await searchBy(answer.shown, agent, query, signal)
   }
 
-  /** The query by each embedding that the chunks in question have: as a rule one, and more while they change. */
-  async function embedAll(agent: AgentHandle, names: readonly string[], query: string, signal: AbortSignal) {
-    const text = query.slice(0, longestEmbedded).toWellFormed()
-    const queries = await Promise.all(
-      names.map(async name => ({ embedding: name, embedded: await embed(agent, name, text, signal) })),
-    )
-    if (queries.length === 1) return { embedded: queries[0]?.embedded }
-    return {
-      mixed: queries.filter(({ embedding, embedded }) => embedding === builtinName || embedded !== undefined),
-    }
-  }
-
-  /** Not for each search: it takes as many reads as finding out what to search for. */
-  const followed = new LRUCache<string, true>({ max: 1_000, ttl: followInterval })
-  async function follow(agent: AgentHandle, names: readonly string[]): Promise<void> {
-    const key = [agent.agentId, ...names].join(' ')
-    if (followed.has(key)) return
-    followed.set(key, true)
-    await changes.follow(agent, names)
+  async function searchBy(
+    shown: string[],
+    agent: AgentHandle,
+    query: SearchQuery,
+    signal: AbortSignal,
+  ): Promise<SearchResult[]> {
+    // Most agents have no sources at first, and must not wait for a thread to find that out.
+    if (query.source_id === undefined) lastShown.set(agent.agentId, shown.length === 0 ? undefined : shown)
+    if (shown.length === 0) return []
+    return await index.search(agent.path, await prepare(agent, query, shown, signal), signal)
   }
 
   async function search(
@@ -76,15 +62,9 @@ export function createKnowledge({ index, embeddingNamed, changes, log }: Needs) 
     signal: AbortSignal = agent.signal,
   ): Promise<SearchResult[]> {
     const { source_id } = query
-    if (source_id !== undefined && (await findSource(agent.db, source_id)) === undefined)
-      throw notFound('Source')
-    const names = await shownEmbeddings(agent.db, source_id)
-    // Most agents have no sources at first, and must not wait for a thread to find that out.
-    if (names.length === 0) return []
-    const { query: text, limit = defaultResults, min_score: minScore } = query
-    const embedded = await embedAll(agent, names, text, signal)
-    await follow(agent, names)
-    return index.search(agent.path, { text, limit, sourceId: source_id, minScore, ...embedded }, signal)
+    if (source_id === undefined) return await searchAll(agent, query, signal)
+    if ((await findSource(agent.db, source_id)) === undefined) throw notFound('Source')
+    return await searchBy(await shownEmbeddings(agent.db, source_id), agent, query, signal)
   }
 
   return {

@@ -161,11 +161,15 @@ function bestOf(
   within: ReadonlySet<number> | undefined,
 ) {
   const best = createBest(limit)
+  let least = best.least()
+  // As a loop, since a call for each value would take several times as long.
   for (let number = 0; number < values.length; number += 1) {
     const value = values[number] ?? 0
-    if (value === 0 || value < best.least()) continue
+    if (value === 0 || value < least) continue
     const sequence = sequences[number] ?? 0
-    if (within?.has(sequence) !== false) best.add(sequence, value)
+    if (within?.has(sequence) === false) continue
+    best.add(sequence, value)
+    least = best.least()
   }
   return best.sorted()
 }

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { withReadAhead } from './read-ahead.ts'
 
 const begin = 'start transaction isolation level repeatable read read only'
-const [state, drafts, list] = ['select state', 'select drafts', 'select list']
+const [state, drafts, list, shown] = ['select state', 'select drafts', 'select list', 'select shown']
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -18,14 +18,36 @@ function open(fails: (text: string) => boolean = () => false) {
   return { sent, query: (text: string, ...parameters: unknown[]) => query(text, parameters) }
 }
 
+/** What statements are in a text when they are sent ahead the first time. */
+function firstOf(...texts: string[]): string {
+  const prepared = texts.map((text, at) => `prepare ahead_${at + 1} as ${text}`)
+  return [...prepared, ...texts.map((_, at) => `execute ahead_${at + 1}`)].join('; ')
+}
+
 test('a transaction that only reads has what the last one asked first with its beginning', async () => {
   const { sent, query } = open()
-  for (const text of [begin, drafts, state, list, 'commit', begin]) await query(text)
-  expect(await query(drafts)).toBe(`${drafts} 5`)
-  expect(await query(state)).toBe(`${state} 5`)
-  expect(await query(state)).toBe(`${state} 5`)
-  expect(await query(list)).toBe(`${list} 6`)
-  expect(sent).toEqual([begin, drafts, state, list, `commit; ${begin}; ${drafts}; ${state}`, list])
+  for (const text of [begin, shown, drafts, state, list, 'commit', begin]) await query(text)
+  expect(await query(shown)).toBe('execute ahead_1 6')
+  expect(await query(drafts)).toBe('execute ahead_2 6')
+  expect(await query(state)).toBe('execute ahead_3 6')
+  expect(await query(state)).toBe('execute ahead_3 6')
+  expect(await query(list)).toBe(`${list} 7`)
+  const ahead = `commit; ${begin}; ${firstOf(shown, drafts, state)}`
+  expect(sent).toEqual([begin, shown, drafts, state, list, ahead, list])
+})
+
+test('what is sent ahead again is planned already, and what failed gets a name of its own', async () => {
+  let fails = false
+  const { sent, query } = open(text => fails && text.includes(list))
+  for (const text of [begin, state, 'commit', begin, state, 'commit', begin]) await query(text)
+  expect(sent.slice(-2)).toEqual([`commit; ${begin}; ${firstOf(state)}`, `commit; ${begin}; execute ahead_1`])
+  for (const text of [list, 'commit']) await query(text)
+  fails = true
+  await query(begin)
+  fails = false
+  for (const text of [list, 'commit', begin]) await query(text)
+  expect(sent.at(-1)).toBe(`commit; ${begin}; prepare ahead_3 as ${list}; execute ahead_3`)
+  expect(await query(list)).toBe(`execute ahead_3 ${sent.length}`)
 })
 
 test('what has parameters, or comes after it, is not sent ahead', async () => {
@@ -34,7 +56,7 @@ test('what has parameters, or comes after it, is not sent ahead', async () => {
   await query(state)
   await query(list, 1)
   for (const text of [drafts, 'commit', begin]) await query(text)
-  expect(sent.at(-1)).toBe(`commit; ${begin}; ${state}`)
+  expect(sent.at(-1)).toBe(`commit; ${begin}; ${firstOf(state)}`)
   expect(await query(state, 1)).toBe(`${state} 6`)
 })
 
@@ -57,7 +79,7 @@ test('the end is waited for where something went wrong', async () => {
   expect(await query('commit')).toBe('commit 3')
   await query(begin)
   expect(await query('rollback')).toBe('rollback 5')
-  expect(sent).toEqual([begin, list, 'commit', `${begin}; ${list}`, 'rollback'])
+  expect(sent).toEqual([begin, list, 'commit', `${begin}; ${firstOf(list)}`, 'rollback'])
 })
 
 test('a transaction that writes asks each time, since it may have changed the answer', async () => {
@@ -69,7 +91,7 @@ test('a transaction that writes asks each time, since it may have changed the an
 test('what is asked after a transaction that reads is not sent ahead', async () => {
   const { sent, query } = open()
   for (const text of [begin, drafts, 'commit', 'begin', 'delete drafts', 'commit', begin]) await query(text)
-  expect(sent.at(-1)).toBe(`${begin}; ${drafts}`)
+  expect(sent.at(-1)).toBe(`${begin}; ${firstOf(drafts)}`)
 })
 
 test('where something else is there than the last time, the transaction begins without it', async () => {
@@ -78,7 +100,7 @@ test('where something else is there than the last time, the transaction begins w
   for (const text of [begin, list, 'commit']) await query(text)
   isOther = true
   await query(begin)
-  expect(sent.slice(2)).toEqual([`commit; ${begin}; ${list}`, 'rollback', begin])
+  expect(sent.slice(2)).toEqual([`commit; ${begin}; ${firstOf(list)}`, 'rollback', begin])
   expect(await query(state)).toBe(`${state} 6`)
 })
 
@@ -88,7 +110,7 @@ test('a connection that does not answer is not asked again', async () => {
   for (const text of [begin, state, 'commit']) await query(text)
   isBroken = true
   await expect(query(begin)).rejects.toThrow('there is no such table')
-  expect(sent.slice(2)).toEqual([`commit; ${begin}; ${state}`, 'rollback'])
+  expect(sent.slice(2)).toEqual([`commit; ${begin}; ${firstOf(state)}`, 'rollback'])
 })
 
 test('a transaction that could not begin ends', async () => {

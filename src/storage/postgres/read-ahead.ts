@@ -6,9 +6,37 @@
 type Query<Result> = (text: string, parameters: unknown[]) => Promise<Result>
 
 /** Statements that go along with the beginning. */
-const mostAhead = 2
+const mostAhead = 3
 /** Milliseconds for which a transaction that is over waits for the next one to take its end along. */
 const longestOver = 2
+
+/** Statements that a connection keeps the plans of. */
+const mostPlanned = 100
+
+/** Words for statements that the server plans once, as planning them takes as long as running them. */
+function createPlans() {
+  const names = new Map<string, string>()
+  let count = 0
+  /** Never twice, since of what failed it is not known what the server has prepared. */
+  function newName(): string {
+    count += 1
+    return `ahead_${count}`
+  }
+
+  return (texts: readonly string[]) => {
+    const isFull = names.size >= mostPlanned
+    const added = texts.filter(text => !isFull && !names.has(text)).map(text => [text, newName()] as const)
+    const all = new Map([...names, ...added])
+    return {
+      preparing: added.map(([text, name]) => `prepare ${name} as ${text}`),
+      executing: texts.map(text => (all.has(text) ? `execute ${all.get(text)}` : text)),
+      /** To be called when the server has prepared them. */
+      keep() {
+        for (const [text, name] of added) names.set(text, name)
+      },
+    }
+  }
+}
 
 /** @param run runs statements of one connection; several in one text, which have no parameters, give their results as a list. */
 export function withReadAhead<Result>(run: Query<Result | Result[]>): Query<Result | Result[]> {
@@ -19,14 +47,18 @@ export function withReadAhead<Result>(run: Query<Result | Result[]>): Query<Resu
   let asked: string[] | undefined
   let reading: Result | undefined
   let over: NodeJS.Timeout | undefined
+  const plan = createPlans()
 
   async function begin(text: string): Promise<Result | Result[]> {
     const before = takeOver() ? ['commit'] : []
-    const texts = [...before, text, ...expected]
+    const { preparing, executing, keep } = plan(expected)
     try {
+      const texts = [...before, text, ...preparing, ...executing]
       const results = [await run(texts.join('; '), [])].flat() as Result[]
       reading = results[before.length]
-      known = new Map(expected.map((one, at) => [one, results[before.length + 1 + at] as Result]))
+      keep()
+      const answers = results.slice(results.length - expected.length)
+      known = new Map(expected.map((one, at) => [one, answers[at] as Result]))
       asked = []
       return results
     } catch (error) {

@@ -24,12 +24,15 @@ export function bestOf(
   const { sequences, values } = inPlaces
     ? { sequences: undefined, values: addInPlaces(filled, first, last) }
     : merge(filled)
+  let least = best.least()
   // As a loop, since a call for each value would take several times as long.
   for (let index = 0; index < values.length; index += 1) {
     const value = values[index] ?? 0
-    if (value <= best.least()) continue
+    if (value <= least) continue
     const sequence = sequences === undefined ? first + index : (sequences[index] ?? 0)
-    if (counts(sequence)) best.add(sequence, value)
+    if (!counts(sequence)) continue
+    best.add(sequence, value)
+    least = best.least()
   }
   return best.sorted()
 }

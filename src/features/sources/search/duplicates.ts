@@ -48,6 +48,13 @@ export function groupDuplicates<Item extends Text>(items: readonly Item[]): Grou
     fingerprints.set(item, known)
     return known
   }
+  function keysFor(item: Item): Uint32Array {
+    const known = remembered.get(item.id)
+    if (known !== undefined) return known
+    const keys = keysOf(fingerprint(item))
+    remembered.set(item.id, keys)
+    return keys
+  }
   function groupOf(item: Item, keys: Uint32Array): Group<Item> | undefined {
     for (const key of keys)
       for (const group of byKey.get(key) ?? [])
@@ -55,8 +62,7 @@ export function groupDuplicates<Item extends Text>(items: readonly Item[]): Grou
     return undefined
   }
   for (const item of items) {
-    const keys = remembered.get(item.id) ?? keysOf(fingerprint(item))
-    remembered.set(item.id, keys)
+    const keys = keysFor(item)
     const group = groupOf(item, keys)
     if (group !== undefined) {
       group.duplicates.push(item)

@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
 import { prepareQuery } from '#storage/prepared-query.ts'
-import type { SearchDatabase } from '#storage/search-engine.ts'
+import type { SearchDatabase, SearchEngine } from '#storage/search-engine.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { SearchResult } from '../sources.schema.ts'
 import { groupDuplicates } from './duplicates.ts'
@@ -8,6 +8,7 @@ import type { Rankings, Scored } from './fusion.ts'
 import { fuse, leastCandidates } from './fusion.ts'
 import type { ChunkQuery } from './rankings.ts'
 import { rankings } from './rankings.ts'
+import { shownEmbeddings } from './shown-embeddings.ts'
 
 /**
  * The chunks that fit a query, best first. Nothing in the query's text is an operator. Of chunks with as good as the same
@@ -21,29 +22,52 @@ export async function searchChunks(
   { db, engine }: SearchDatabase,
   query: ChunkQuery,
 ): Promise<SearchResult[]> {
-  return await db
-    .transaction()
-    .setAccessMode('read only')
-    .execute(async transaction => {
-      const { limit, minScore = 0 } = query
-      async function resultsOf(ranked: Rankings): Promise<SearchResult[]> {
-        const fitting = fuse(ranked).filter(({ score }) => score >= minScore)
-        return await readDistinct(transaction, fitting, limit)
-      }
-      const asked = { ...query, limit: limit + spare }
-      const candidates = Math.max(leastCandidates, asked.limit)
-      let ranked = await rankings(transaction, engine, asked, { candidates })
-      let results = await resultsOf(ranked)
-      // What can't come among the first by its rank may still score enough.
-      if (results.length < limit && minScore > 0 && ranked.vectors.some(({ isOfText }) => isOfText)) {
-        ranked = await rankings(transaction, engine, asked, { candidates, allVectors: true })
-        results = await resultsOf(ranked)
-      }
-      if (results.length >= limit || !isCut(ranked, candidates, minScore)) return results
-      const wider = Math.min(candidates * widening, mostCandidates)
-      const options = { candidates: wider, allVectors: minScore > 0 }
-      return await resultsOf(await rankings(transaction, engine, { ...query, limit: wider }, options))
-    })
+  return await reading(db).execute(transaction => searchIn(transaction, engine, query))
+}
+
+/** The results, or where shown chunks have other embeddings than the query was made for, the names of those. */
+export type EmbeddedAnswer = { results: SearchResult[] } | { shown: string[] }
+
+/** As `searchChunks`, for a query that was made in the belief that all shown chunks have these embeddings. */
+export async function searchEmbedded(
+  { db, engine }: SearchDatabase,
+  query: ChunkQuery,
+  believed: readonly string[],
+): Promise<EmbeddedAnswer> {
+  return await reading(db).execute(async transaction => {
+    const shown = await shownEmbeddings(transaction)
+    const isSo = shown.length === believed.length && shown.every((name, at) => name === believed[at])
+    return isSo ? { results: await searchIn(transaction, engine, query) } : { shown }
+  })
+}
+
+function reading(db: Kysely<AgentTables>) {
+  return db.transaction().setAccessMode('read only')
+}
+
+async function searchIn(
+  transaction: Transaction<AgentTables>,
+  engine: SearchEngine,
+  query: ChunkQuery,
+): Promise<SearchResult[]> {
+  const { limit, minScore = 0 } = query
+  async function resultsOf(ranked: Rankings): Promise<SearchResult[]> {
+    const fitting = fuse(ranked).filter(({ score }) => score >= minScore)
+    return await readDistinct(transaction, fitting, limit)
+  }
+  const asked = { ...query, limit: limit + spare }
+  const candidates = Math.max(leastCandidates, asked.limit)
+  let ranked = await rankings(transaction, engine, asked, { candidates })
+  let results = await resultsOf(ranked)
+  // What can't come among the first by its rank may still score enough.
+  if (results.length < limit && minScore > 0 && ranked.vectors.some(({ isOfText }) => isOfText)) {
+    ranked = await rankings(transaction, engine, asked, { candidates, allVectors: true })
+    results = await resultsOf(ranked)
+  }
+  if (results.length >= limit || !isCut(ranked, candidates, minScore)) return results
+  const wider = Math.min(candidates * widening, mostCandidates)
+  const options = { candidates: wider, allVectors: minScore > 0 }
+  return await resultsOf(await rankings(transaction, engine, { ...query, limit: wider }, options))
 }
 
 /** How many times as many candidates there are on a second look, where those of the first were mostly duplicates. */

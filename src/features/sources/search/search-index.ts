@@ -4,12 +4,20 @@ import type { SearchResult } from '../sources.schema.ts'
 import type { FinishTask, IndexTask, SourceTask } from './index.worker.ts'
 import type { Embedded } from './index-writer.ts'
 import type { ChunkQuery } from './rankings.ts'
-import type { SearchTask } from './search.worker.ts'
+import type { EmbeddedTask, SearchTask } from './search.worker.ts'
+import type { EmbeddedAnswer } from './search-chunks.ts'
 
 /** The chunks of agents' sources, indexed and searched in worker threads. */
 export interface SearchIndex {
   /** The chunks that fit a query, best first. */
   search(databasePath: string, query: ChunkQuery, signal?: AbortSignal): Promise<SearchResult[]>
+  /** The same of all sources, if their shown chunks have the embeddings that are believed, and else which they have. */
+  searchAsBelieved(
+    databasePath: string,
+    query: ChunkQuery,
+    believed: readonly string[],
+    signal?: AbortSignal,
+  ): Promise<EmbeddedAnswer>
   /**
    * Puts the next chunks of the source's draft into the indexes, and tells how many: a few hundred milliseconds' work,
    * after which others get the thread. `embedded` holds the vectors of exactly the next chunks; without it they get
@@ -55,13 +63,15 @@ export function createSearchIndex({
     return writers.run<Result>({ ...task, ...(signal && { signal }) })
   }
 
+  async function read<Result>(name: string, argument: SearchTask | EmbeddedTask, signal = never) {
+    const release = await slots.take(argument.databasePath, signal)
+    return await readers.run<Result>({ file: searchWorker, name, argument, signal }).finally(release)
+  }
+
   return {
-    async search(databasePath, query, signal = never) {
-      const release = await slots.take(databasePath, signal)
-      const argument: SearchTask = { databasePath, query }
-      const task = { file: searchWorker, name: 'search', argument, signal }
-      return await readers.run<SearchResult[]>(task).finally(release)
-    },
+    search: (databasePath, query, signal) => read('search', { databasePath, query }, signal),
+    searchAsBelieved: (databasePath, query, believed, signal) =>
+      read('searchAsBelieved', { databasePath, query, believed }, signal),
     indexNext(source, embedded, signal) {
       const limit = embedded?.vectors.length ?? chunksPerTask
       return write('index', { ...source, limit, embedded }, signal)

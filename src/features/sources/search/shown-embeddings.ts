@@ -13,7 +13,7 @@ import { change, requireAttempt } from './generations.ts'
 type Database = Kysely<AgentTables>
 
 /** The names of all embeddings that shown chunks have, of the source if one is named; none where there are no chunks. */
-export async function shownEmbeddings(db: Database, sourceId: string | undefined): Promise<string[]> {
+export async function shownEmbeddings(db: Database, sourceId?: string): Promise<string[]> {
   const rows =
     sourceId === undefined
       ? await selectOfAll(db)
