@@ -1,7 +1,8 @@
 /**
  * Asks addresses over and over again, each request due at a time of its own whatever became of the one before, and tells when
  * it is asked to what they took, in milliseconds, those that had to wait included. A program of its own, since one that
- * uploads at the same time would measure itself. Parameters: the addresses. A line on its input ends it.
+ * uploads at the same time would measure itself, and for the same reason ready only after a first answer of each: with its
+ * first request a process loads what it needs for all of them. Parameters: the addresses. A line on its input ends it.
  */
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -13,6 +14,7 @@ let isOver = false
 const end = once(process.stdin, 'data').then(() => {
   isOver = true
 })
+for (const address of addresses) await ask(address, performance.now())
 console.log('ready')
 const begun = performance.now()
 for (let number = 0; !isOver; number += 1) {
