@@ -240,3 +240,34 @@ describe('a page that takes its time', () => {
     expect(site.asked().toSorted()).toEqual(['/', ...branches.slice(0, 29)].toSorted())
   })
 })
+
+describe('pages that name another address as their own', () => {
+  const naming = (path: string, html: string) =>
+    html.replace('<title>', `<link rel="canonical" href="${path}"><title>`)
+
+  it('keep theirs where nothing is there, which is asked once, and no page is lost', async () => {
+    const { app, site } = await setStage({
+      '/': naming('/lost', page('Start', ['/a', '/b', '/gone', '/c'])),
+      '/a': naming('/lost', page('Alder')),
+      '/b': naming('/gone', page('Birch')),
+      '/gone': { status: 410 },
+      '/c': naming('/d', page('Dogwood')),
+      '/d': naming('/d', page('Dogwood')),
+    })
+    const source = await crawl(app, { url: site.url })
+    expect(pathsOf(source)).toEqual(['/', '/a', '/b', '/d'])
+    expect(site.requests.filter(({ path }) => path === '/lost')).toMatchObject([{ method: 'HEAD' }])
+    expect(pathsOf(await crawlAgain(app, source.id))).toEqual(['/', '/a', '/b', '/d'])
+  })
+
+  it('are believed where there is no clear answer', async () => {
+    const { app, site } = await setStage({
+      '/': page('Start', ['/a', '/b']),
+      '/a': naming('/shut', page('Alder')),
+      '/b': naming('/broken', page('Birch')),
+      '/shut': { status: 405 },
+      '/broken': { status: 500 },
+    })
+    expect(pathsOf(await crawl(app, { url: site.url }))).toEqual(['/', '/broken', '/shut'])
+  })
+})

@@ -11,6 +11,7 @@ import type { CrawlThreads } from './crawl-threads.ts'
 import type { FetchedPage, NoPage } from './fetch-page.ts'
 import { fetchPage } from './fetch-page.ts'
 import type { HostGates } from './host-gates.ts'
+import { ownUrl } from './own-url.ts'
 import { isSameOrigin } from './page-url.ts'
 import type { SiteRules } from './site-rules.ts'
 import type { UrlPatterns } from './url-patterns.ts'
@@ -34,6 +35,8 @@ export interface Site {
   outbound: Outbound
   threads: CrawlThreads
   gates: HostGates
+  /** Addresses that pages of this run name as their own, with whether nothing is there. */
+  namedAddresses: Map<string, Promise<boolean>>
   /** What the pages of this run have brought so far. */
   traffic: { bytes: number }
 }
@@ -91,18 +94,6 @@ export async function visitPage(site: Site, entry: QueuedUrl, signal: AbortSigna
   if (read === undefined)
     return { kind: 'failed', url, reason: 'It is no text, or takes too much time or memory to read.' }
   return { kind: 'page', url: await ownUrl(site, fetched, read, signal), fetched, read }
-}
-
-/** The address that the page names as its own, if it may be read there, too. */
-async function ownUrl(
-  { rules, threads }: Site,
-  { url }: FetchedPage,
-  { canonical }: ReadPage,
-  signal: AbortSignal,
-): Promise<string> {
-  if (canonical === undefined) return url
-  const [isAllowed] = await threads.allowed(rules.robots, [canonical], signal)
-  return isAllowed ? canonical : url
 }
 
 async function objectionTo(
