@@ -58,7 +58,7 @@ export async function buildService(
     log,
   })
   const needs = { configuration, foundation, surroundings, models, metrics }
-  const { agents, settings } = await composeAgents(app, needs)
+  const { agents, settings, callerSignal } = await composeAgents(app, needs)
   registerOperationRoutes(app, { metrics, isReady: () => agents.isReady() })
   const embeddings = composeEmbeddings({ ...needs, settings })
   const sql = composeSql(app, needs)
@@ -66,8 +66,8 @@ export async function buildService(
   const mcp = composeMcp(app, needs)
   const tools = composeTools(app, { ...needs, mcp })
   const modelTools = createModelTools({ foundation, settings, knowledge, sql, tools, mcp })
-  const chat = composeChat(app, { ...needs, settings, knowledge, modelTools })
-  composeMcpEndpoint(app, { foundation, surroundings, agents, chat, modelTools })
+  const chat = composeChat(app, { ...needs, settings, knowledge, modelTools, callerSignal })
+  composeMcpEndpoint(app, { foundation, surroundings, agents, chat, modelTools, callerSignal })
   await app.ready()
   await foundation.runner.start()
   const embeddingsFollowed = embeddings.start()

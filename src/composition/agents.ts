@@ -2,6 +2,7 @@ import { createAccessRepository } from '#features/access/access.repository.ts'
 import { registerAccessRoutes } from '#features/access/access.routes.ts'
 import { createAccessService, defaultAgentId } from '#features/access/access.service.ts'
 import { createDecision, registerAgentRelease } from '#features/access/authorize.ts'
+import { createCallerSignal } from '#features/access/caller-signal.ts'
 import { createGateway } from '#features/access/gateway.ts'
 import type { Identify } from '#features/access/identify.ts'
 import { identifyAsDeveloper, identifyByGateway, identifyNobody } from '#features/access/identify.ts'
@@ -62,7 +63,7 @@ export async function composeAgents(app: App, { configuration, foundation, surro
   registerAgentRoutes(app, agents)
   registerSettingsRoutes(app, settings)
   registerAccessRoutes(app, access)
-  return { agents, settings }
+  return { agents, settings, callerSignal: createCallerSignal({ access, log }) }
 }
 
 function identifyFor({ gateway, devUser }: Configuration, clock: Clock): Identify {

@@ -12,6 +12,7 @@ import type { Knowledge } from '#features/sources/knowledge.service.ts'
 import { streamWithRetry } from '#models/call-with-retry.ts'
 import type { Models } from '#models/models.ts'
 import type { App } from '#platform/http/app.ts'
+import type { SignalOf } from '#platform/http/closing.ts'
 import type { Metrics } from '#platform/metrics.ts'
 import { oncePerMoment } from '#platform/once-per-moment.ts'
 import type { Configuration } from '../config.ts'
@@ -28,6 +29,7 @@ interface Needs {
   modelTools: ModelTools
   metrics: Metrics
   configuration: Configuration
+  callerSignal: SignalOf
 }
 
 /** Puts the chat feature together and registers its routes. */
@@ -73,7 +75,7 @@ export function composeChat(app: App, needs: Needs) {
     log,
     metrics: needs.metrics,
   })
-  registerChatRoutes(app, chat)
+  registerChatRoutes(app, { chat, callerSignal: needs.callerSignal })
   const statusOf = async (agentId: string) => (await settings.profileOf(agentId)).status
   registerApprovalRoutes(
     app,

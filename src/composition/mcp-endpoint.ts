@@ -5,6 +5,7 @@ import { registerMcpEndpointRoutes } from '#features/mcp-endpoint/mcp-endpoint.r
 import { createMcpEndpoint } from '#features/mcp-endpoint/mcp-endpoint.service.ts'
 import { createProtocol } from '#features/mcp-endpoint/protocol.ts'
 import type { App } from '#platform/http/app.ts'
+import type { SignalOf } from '#platform/http/closing.ts'
 import manifest from '../../package.json' with { type: 'json' }
 import type { Foundation } from './foundation.ts'
 import type { ModelTools } from './model-tools.ts'
@@ -16,6 +17,7 @@ interface Needs {
   agents: AgentsService
   chat: ChatService
   modelTools: ModelTools
+  callerSignal: SignalOf
 }
 
 /** Makes each agent an MCP server and registers its routes. */
@@ -31,8 +33,7 @@ export function composeMcpEndpoint(app: App, needs: Needs): void {
     shorten: result => truncateResult(result, keptCharacters),
     log,
   })
-  registerMcpEndpointRoutes(
-    app,
-    createProtocol({ endpoint, service: { name: manifest.name, version: manifest.version }, log }),
-  )
+  const service = { name: manifest.name, version: manifest.version }
+  const protocol = createProtocol({ endpoint, service, log })
+  registerMcpEndpointRoutes(app, { protocol, callerSignal: needs.callerSignal })
 }

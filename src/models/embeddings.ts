@@ -62,7 +62,7 @@ export async function remoteEmbeddingModel(
   const model = await adapterOf(provider).embeddingModel?.(id, endpoint)
   if (model === undefined)
     throw new AppError('MODEL_UNKNOWN', `The provider "${provider}" has no embedding models.`)
-  const failed = { provider, modelId: id, withoutSecrets: withoutSecret(endpoint.apiKey) }
+  const failed = { provider, modelId: id, isEmbedding: true, withoutSecrets: withoutSecret(endpoint.apiKey) }
 
   const embedBatch = async (values: string[], purpose: EmbeddingPurpose, signal: AbortSignal | undefined) => {
     const options = { values, ...optionsFor(provider, id, purpose), ...(signal && { abortSignal: signal }) }

@@ -4,6 +4,8 @@ import { AppError } from '#platform/errors.ts'
 export interface FailedModel {
   provider: string
   modelId: string
+  /** It embeds passages, and holds no conversations. */
+  isEmbedding?: boolean
   withoutSecrets?(text: string): string
 }
 
@@ -42,8 +44,10 @@ const sentences: Record<Kind, (model: FailedModel) => string> = {
   'used-up': ({ provider }) =>
     `The model provider "${provider}" refuses because the account's credit or quota is used up.`,
   'rate-limit': ({ provider }) => `The model provider "${provider}" is rate limiting: try again in a moment.`,
-  'too-long': ({ modelId }) =>
-    `The conversation is too long for the model "${shortened(modelId, 200)}": begin a new one, or choose a model with a larger context window.`,
+  'too-long': ({ modelId, isEmbedding }) =>
+    isEmbedding
+      ? `A passage is too long for the model "${shortened(modelId, 200)}": choose a smaller chunk_size, or a model with a larger context window.`
+      : `The conversation is too long for the model "${shortened(modelId, 200)}": begin a new one, or choose a model with a larger context window.`,
   'refused-request': ({ provider }) => `The model provider "${provider}" refused the request.`,
   'wrong-address': ({ provider }) =>
     `The configured address of the model provider "${provider}" does not answer as one: check its base URL.`,
@@ -65,8 +69,19 @@ export function modelError(error: unknown, model: FailedModel): AppError {
   const kind = kindOf(failure)
   return new AppError(kind === 'unknown-model' ? 'MODEL_UNKNOWN' : 'MODEL_ERROR', sentences[kind](model), {
     cause: safeCause(failure, kind, model),
+    isPermanent: refusals.has(kind) && !failure.retryable,
   })
 }
+
+/** What the provider would answer again until somebody changes the key, the account, the address or the question. */
+const refusals: ReadonlySet<Kind> = new Set<Kind>([
+  'unknown-model',
+  'refused-key',
+  'used-up',
+  'too-long',
+  'refused-request',
+  'wrong-address',
+])
 
 /** A stream that ended without saying that it is complete. */
 export function brokenOff(model: FailedModel): AppError {

@@ -34,18 +34,22 @@ interface AppErrorOptions {
   details?: Record<string, unknown>
   /** The error underneath; logged, never sent. */
   cause?: unknown
+  /** Whether the same would fail again until somebody has set something right; as it is for whatever the user is at fault. */
+  isPermanent?: boolean
 }
 
 /** An error whose code and message are meant for the caller: the message says what was wrong and what to do. */
 export class AppError extends Error {
   readonly code: ErrorCode
   readonly details: Record<string, unknown> | undefined
+  readonly isPermanent: boolean
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'AppError'
     this.code = code
     this.details = options.details
+    this.isPermanent = options.isPermanent ?? this.fault === 'user'
   }
 
   get status(): number {

@@ -11,6 +11,7 @@ export interface SiteAnswer {
 }
 
 export interface SiteRequest {
+  method: string
   /** With the query. */
   path: string
   headers: IncomingHttpHeaders
@@ -42,7 +43,7 @@ export function page(title: string, links: readonly string[] = [], text = ''): s
 export async function startSite(answer: AnswerSite): Promise<Site> {
   const requests: SiteRequest[] = []
   const server = createServer((incoming, response) => {
-    const request = { path: incoming.url ?? '', headers: incoming.headers }
+    const request = { method: incoming.method ?? '', path: incoming.url ?? '', headers: incoming.headers }
     requests.push(request)
     void Promise.resolve(answer(request, response)).then(given => {
       if (given === null) return
@@ -58,7 +59,10 @@ export async function startSite(answer: AnswerSite): Promise<Site> {
   return {
     url: `http://127.0.0.1:${port}`,
     requests,
-    asked: () => requests.map(({ path }) => path).filter(path => path !== '/robots.txt'),
+    asked: () =>
+      requests
+        .filter(({ method, path }) => method === 'GET' && path !== '/robots.txt')
+        .map(({ path }) => path),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       server.close()

@@ -132,6 +132,17 @@ describe(`a token ${errorRow('shared', 401)}`, () => {
     expect(await verdictOn(app, await sign(rsa, claims))).toBe(refused)
   })
 
+  it.each([
+    ['that nothing has', '/api/nothing', 404],
+    ['that can’t be read', '/api/agents/%zz', 400],
+    ['that is too long', `/api/agents/${'x'.repeat(600)}`, 404],
+  ])('that is no good is refused on a path %s', async (_what, path, status) => {
+    const call = async (token: string) => app.call('GET', path, { headers: { [header]: token } })
+    const unauthorized = { status: 401, body: { error: { code: 'UNAUTHORIZED' } } }
+    expect(await call(await sign(stranger))).toMatchObject(unauthorized)
+    expect((await call(await sign(rsa))).status).toBe(status)
+  })
+
   it('signed by somebody else under the id of our key is refused', async () => {
     expect(await verdictOn(app, await sign(stranger))).toBe(refused)
     expect(await verdictOn(app, await sign(stranger, {}, { jwk: stranger.jwk }))).toBe(refused)

@@ -1,7 +1,7 @@
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
-import { clientSignal } from '#platform/http/closing.ts'
+import type { SignalOf } from '#platform/http/closing.ts'
 import { listParameters } from '#platform/http/list-query.ts'
 import { listValues } from '#platform/http/list-values.ts'
 import { openEventStream } from '#platform/http/sse.ts'
@@ -21,14 +21,23 @@ const messagePath = Type.Object({ id: Type.String(), messageId: Type.String() })
 /** Answered as JSON, or as server-sent events when the body asks for `stream`. */
 const answerResponse = { 200: answerSchema }
 
-export function registerChatRoutes(app: App, chat: ChatService): void {
-  /** Listens for the client's going away from the beginning, since accepting a question may take its time. */
-  async function deliver(asked: Promise<Question>, stream: boolean | undefined, reply: FastifyReply) {
-    const client = clientSignal(reply)
+interface Needs {
+  chat: ChatService
+  callerSignal: SignalOf
+}
+
+export function registerChatRoutes(app: App, { chat, callerSignal }: Needs): void {
+  /** Listens for the caller's going away from the beginning, since accepting a question may take its time. */
+  async function deliver(
+    asked: Promise<Question>,
+    stream: boolean | undefined,
+    [request, reply]: [FastifyRequest, FastifyReply],
+  ) {
+    const caller = callerSignal(request, reply)
     const question = await asked
-    if (!stream) return reply.send(await chat.answer(question, client))
+    if (!stream) return reply.send(await chat.answer(question, caller))
     const events = openEventStream(reply)
-    void chat.stream(question, client, events.send).then(events.end)
+    void chat.stream(question, caller, events.send).then(events.end)
     return reply
   }
 
@@ -47,7 +56,7 @@ export function registerChatRoutes(app: App, chat: ChatService): void {
       deliver(
         chat.ask(request.params.id, request.body, { isOutsider: !request.isAdmin }),
         request.body.stream,
-        reply,
+        [request, reply],
       ),
   })
 
@@ -65,7 +74,7 @@ export function registerChatRoutes(app: App, chat: ChatService): void {
     handler: (request, reply) => {
       const { id, messageId } = request.params
       const asker = { isOutsider: !request.isAdmin }
-      return deliver(chat.askAgain(id, messageId, request.body, asker), request.body.stream, reply)
+      return deliver(chat.askAgain(id, messageId, request.body, asker), request.body.stream, [request, reply])
     },
   })
 

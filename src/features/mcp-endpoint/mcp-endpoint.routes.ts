@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { AppError } from '#platform/errors.ts'
 import type { App } from '#platform/http/app.ts'
-import { clientSignal } from '#platform/http/closing.ts'
+import type { SignalOf } from '#platform/http/closing.ts'
 import { asKnownError } from '#platform/http/error-format.ts'
 import { answerContent, messageSchema, refusal } from './mcp-endpoint.schema.ts'
 import type { Protocol } from './protocol.ts'
@@ -13,7 +13,12 @@ const agentPath = Type.Object({ id: Type.String() })
 const tags = ['MCP']
 const onlyPost = { 405: refusal('Always: messages are sent with POST') }
 
-export function registerMcpEndpointRoutes(app: App, protocol: Protocol): void {
+interface Needs {
+  protocol: Protocol
+  callerSignal: SignalOf
+}
+
+export function registerMcpEndpointRoutes(app: App, { protocol, callerSignal }: Needs): void {
   app.route({
     method: 'POST',
     url,
@@ -36,7 +41,8 @@ export function registerMcpEndpointRoutes(app: App, protocol: Protocol): void {
         countChat: () => request.countAgainst('chat'),
       }
       const { body: message, headers } = request
-      return send(reply, await protocol.answer(caller, { message, headers, signal: clientSignal(reply) }))
+      const signal = callerSignal(request, reply)
+      return send(reply, await protocol.answer(caller, { message, headers, signal }))
     },
   })
 

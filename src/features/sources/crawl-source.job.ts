@@ -98,7 +98,7 @@ export function createCrawlSourceJob(needs: Needs): JobHandler<AgentHandle> {
     const patterns = { include: config.includePatterns, exclude: config.excludePatterns }
     return await runCrawl(
       {
-        ...{ db, ...place, startUrl, patterns, rules, outbound, threads, gates },
+        ...{ db, ...place, startUrl, patterns, rules, outbound, threads, gates, namedAddresses: new Map() },
         ...{ maxPages, maxDepth, chunking: chunkingOf(config), signal, traffic: spending.traffic },
         embedding: embeddingName(model),
         cutsPages: model.provider === 'builtin' && config.lastCrawledAt === undefined,

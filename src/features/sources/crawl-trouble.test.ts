@@ -203,3 +203,71 @@ describe('robots.txt and sitemaps', () => {
     expect(other.requests).toEqual([])
   })
 })
+describe('a page that takes its time', () => {
+  const leaves = Array.from({ length: 40 }, (_, at) => `/leaf${at}`)
+  const branches = ['/slow', ...leaves]
+
+  it('does not hold up those behind it, and leads on before them all the same', async () => {
+    const { app, site, hold } = await setStage({
+      '/': page('Start', branches),
+      '/slow': page('Slow', ['/slow/first']),
+      '/slow/first': page('First'),
+      ...Object.fromEntries(leaves.map(path => [path, page(path, [`${path}/last`])])),
+    })
+    const slow = hold('/slow')
+    const last = hold('/leaf39')
+    const { body } = await startCrawl(app, { url: site.url, maxPages: 43 })
+    await last.arrived
+    last.release()
+    slow.release()
+    expect(pathsOf(await crawled(app, body.id))).toEqual(['/', ...branches, '/slow/first'].toSorted())
+    expect(site.asked()).toHaveLength(43)
+  })
+
+  it('lets no more pages be asked for than may be kept', async () => {
+    const { app, site, hold } = await setStage({
+      '/': page('Start', branches),
+      '/slow': page('Slow'),
+      ...Object.fromEntries(leaves.map(path => [path, page(path)])),
+    })
+    const slow = hold('/slow')
+    const last = hold('/leaf27')
+    const { body } = await startCrawl(app, { url: site.url, maxPages: 30 })
+    await last.arrived
+    last.release()
+    slow.release()
+    expect(pathsOf(await crawled(app, body.id))).toEqual(['/', ...branches.slice(0, 29)].toSorted())
+    expect(site.asked().toSorted()).toEqual(['/', ...branches.slice(0, 29)].toSorted())
+  })
+})
+
+describe('pages that name another address as their own', () => {
+  const naming = (path: string, html: string) =>
+    html.replace('<title>', `<link rel="canonical" href="${path}"><title>`)
+
+  it('keep theirs where nothing is there, which is asked once, and no page is lost', async () => {
+    const { app, site } = await setStage({
+      '/': naming('/lost', page('Start', ['/a', '/b', '/gone', '/c'])),
+      '/a': naming('/lost', page('Alder')),
+      '/b': naming('/gone', page('Birch')),
+      '/gone': { status: 410 },
+      '/c': naming('/d', page('Dogwood')),
+      '/d': naming('/d', page('Dogwood')),
+    })
+    const source = await crawl(app, { url: site.url })
+    expect(pathsOf(source)).toEqual(['/', '/a', '/b', '/d'])
+    expect(site.requests.filter(({ path }) => path === '/lost')).toMatchObject([{ method: 'HEAD' }])
+    expect(pathsOf(await crawlAgain(app, source.id))).toEqual(['/', '/a', '/b', '/d'])
+  })
+
+  it('are believed where there is no clear answer', async () => {
+    const { app, site } = await setStage({
+      '/': page('Start', ['/a', '/b']),
+      '/a': naming('/shut', page('Alder')),
+      '/b': naming('/broken', page('Birch')),
+      '/shut': { status: 405 },
+      '/broken': { status: 500 },
+    })
+    expect(pathsOf(await crawl(app, { url: site.url }))).toEqual(['/', '/broken', '/shut'])
+  })
+})

@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import type { TestApp } from '#test/support/build-app.ts'
 import { testApp } from '#test/support/build-app.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
+import type { Reply } from '#test/support/model-server.ts'
 import { startModelServer } from '#test/support/model-server.ts'
 import { passTime } from '#test/support/pass-time.ts'
 import { upload, uploadAndProcess } from '#test/support/upload.ts'
@@ -9,11 +10,16 @@ import type { SearchResult, Source } from './sources.schema.ts'
 
 const sources = '/api/agents/default/sources'
 
-/** A service whose documents are embedded by a server that refuses the requests of these numbers, counted from 1. */
-async function setStage(refused: (request: number) => boolean) {
+/** Says nothing of what was asked for, this time. */
+const empty: Reply = { json: {} }
+const refusal = (status: number, message: string): Reply => ({ status, json: { error: { message } } })
+
+/** A service whose documents are embedded by a server that may answer requests, counted from 1, otherwise. */
+async function setStage(otherwise: (request: number) => Reply | undefined) {
   const clock = manualClock()
   const server = await startModelServer(({ body }, index) => {
-    if (refused(index + 1)) return { status: 401, json: { error: { message: 'no' } } }
+    const other = otherwise(index + 1)
+    if (other !== undefined) return other
     const { input } = body as { input: string[] }
     const data = input.map((text, at) => ({ index: at, embedding: [text.length, 1] }))
     return { json: { object: 'list', data, model: 'm', usage: { prompt_tokens: 1, total_tokens: 1 } } }
@@ -39,7 +45,7 @@ const chunkIds = (app: TestApp) =>
 
 describe('processing that fails on its way', () => {
   it('goes on where it stopped: nothing is read twice, and no more than a part embedded twice', async () => {
-    const { app, clock, asked } = await setStage(request => request === 3)
+    const { app, clock, asked } = await setStage(request => (request === 3 ? empty : undefined))
     const { body } = await upload(app, document)
     await app.service.foundation.runner.idle()
     const get = async () => (await app.call<Source>('GET', `${sources}/${body.id}`)).body
@@ -56,7 +62,7 @@ describe('processing that fails on its way', () => {
   })
 
   it('begins anew when it is asked to, or with another embedding', async () => {
-    const { app, clock } = await setStage(request => request > 2)
+    const { app, clock } = await setStage(request => (request > 2 ? empty : undefined))
     const { body } = await upload(app, document)
     await app.service.foundation.runner.idle()
     const stored = await chunkIds(app)
@@ -67,9 +73,42 @@ describe('processing that fails on its way', () => {
   })
 })
 
+describe('a provider that refuses', () => {
+  it.each<[string, Reply, RegExp]>([
+    ['the key', refusal(401, 'Incorrect API key'), /refused the configured key/],
+    ['whoever has the key', refusal(403, 'Not in your country'), /refused the configured key/],
+    ['the model', refusal(404, 'The model `m` does not exist'), /has no model "m"/],
+    ['the request', refusal(400, 'input is too odd'), /refused the request/],
+    ['so long a text', refusal(400, 'input exceeds the context length'), /passage is too long/],
+    ['an account without credit', refusal(429, 'insufficient_quota'), /credit or quota is used up/],
+  ])('%s is asked once, and the source says why it could not be processed', async (_what, reply, reason) => {
+    const { app, asked } = await setStage(request => (request === 1 ? reply : undefined))
+    const id = await uploadAndProcess(app, { name: 'otter.txt', content: 'Otters hold hands.' })
+    const get = async () => (await app.call<Source>('GET', `${sources}/${id}`)).body
+    expect(await get()).toMatchObject({ status: 'error', error: expect.stringMatching(reason) })
+    expect(asked()).toHaveLength(1)
+
+    await app.call('POST', `${sources}/${id}/refresh`)
+    await app.service.foundation.runner.idle()
+    expect(await get()).toMatchObject({ status: 'ready', chunks: 1 })
+  })
+
+  it('to be asked so often, or fails, is asked again later', async () => {
+    const rateLimit: Reply = { ...refusal(429, 'slow down'), headers: { 'retry-after': '0' } }
+    const { app, clock, asked } = await setStage(request => (request <= 3 ? rateLimit : undefined))
+    const { body } = await upload(app, { name: 'otter.txt', content: 'Otters hold hands.' })
+    await app.service.foundation.runner.idle()
+    const get = async () => (await app.call<Source>('GET', `${sources}/${body.id}`)).body
+    expect(await get()).toMatchObject({ status: 'processing' })
+    await passTime(app, clock, 2_000)
+    expect(await get()).toMatchObject({ status: 'ready' })
+    expect(asked()).toHaveLength(4)
+  })
+})
+
 describe('a search', () => {
   it('finds by words alone, and says so in the log, while the provider refuses', async () => {
-    const { app } = await setStage(request => request > 1)
+    const { app } = await setStage(request => (request > 1 ? refusal(401, 'no') : undefined))
     await uploadAndProcess(app, { name: 'otter.txt', content: 'Otters hold hands.' })
     const { status, body } = await app.call<{ results: SearchResult[] }>(
       'GET',
@@ -81,7 +120,7 @@ describe('a search', () => {
   })
 
   it('embeds no more of a query than a provider takes', async () => {
-    const { app, asked } = await setStage(() => false)
+    const { app, asked } = await setStage(() => undefined)
     await uploadAndProcess(app, { name: 'otter.txt', content: 'Otters hold hands.' })
     await app.call('GET', `${sources}/search?query=${'o'.repeat(9_000)}`)
     expect(asked().at(-1)).toEqual(['o'.repeat(8_000)])

@@ -125,10 +125,9 @@ export type SourcesService = ReturnType<typeof createSourcesService>
 export function requireDocument(fileName: string): void {
   if (documentFormatOf(storableName(fileName)) !== undefined) return
   const known = documentFormats.map(format => `.${format}`).join(', ')
-  throw new AppError(
-    'UNSUPPORTED_MEDIA_TYPE',
-    `Files of the type "${extname(fileName) || fileName}" cannot be read. Upload one of ${known}.`,
-  )
+  const extension = extname(fileName)
+  const refused = extension === '' ? 'without an extension' : `of the type "${extension}"`
+  throw new AppError('UNSUPPORTED_MEDIA_TYPE', `Files ${refused} cannot be read. Upload one of ${known}.`)
 }
 
 function newSource(id: string, { fields, file }: Form, now: string): Source {

@@ -119,16 +119,23 @@ describe(`uploading ${row('POST /api/agents/{id}/sources')}`, () => {
     expect(await stored()).toEqual(before)
   })
 
-  it.each(['picture.png', 'archive.zip', 'noextension', 'page.html', '.pdf', 'a.pdf.exe'])(
-    `refuses %s by its name ${errorRow('sources', 415)}`,
-    async name => {
-      const { status, body } = await upload(app, { name, content: 'x' })
-      expect(status).toBe(415)
-      expect(body).toMatchObject({
-        error: { code: 'UNSUPPORTED_MEDIA_TYPE', message: expect.stringContaining('.pdf, .txt') },
-      })
-    },
-  )
+  it.each([
+    ['picture.png', 'of the type ".png"'],
+    ['archive.zip', 'of the type ".zip"'],
+    ['noextension', 'without an extension'],
+    ['page.html', 'of the type ".html"'],
+    ['.pdf', 'without an extension'],
+    ['a.pdf.exe', 'of the type ".exe"'],
+  ])(`refuses %s by its name ${errorRow('sources', 415)}`, async (name, refused) => {
+    const { status, body } = await upload(app, { name, content: 'x' })
+    expect(status).toBe(415)
+    expect(body).toMatchObject({
+      error: {
+        code: 'UNSUPPORTED_MEDIA_TYPE',
+        message: `Files ${refused} cannot be read. Upload one of .pdf, .txt, .md, .docx, .json, .csv.`,
+      },
+    })
+  })
 
   it(`refuses a file over the limit and keeps nothing of it ${errorRow('sources', 413)}`, async () => {
     const before = await stored()

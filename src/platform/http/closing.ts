@@ -1,4 +1,7 @@
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+
+/** When to give up what is done for a request. */
+export type SignalOf = (request: FastifyRequest, reply: FastifyReply) => AbortSignal
 
 /** Calls back once: when the answer was sent to its end, or when the client has gone before. */
 export function whenClosed(reply: FastifyReply, callback: (isSent: boolean) => void): void {

@@ -20,7 +20,7 @@ export function registerHeaders(app: App): void {
 }
 
 /** Names are in lower case and always in one order, which is the least work for every request. */
-export function setHeaders(request: FastifyRequest, reply: FastifyReply): void {
+function setHeaders(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-request-id', request.id)
   reply.header('x-content-type-options', 'nosniff')
   reply.header('x-frame-options', 'DENY')

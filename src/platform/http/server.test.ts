@@ -202,10 +202,13 @@ describe('a failed request', () => {
     )
   })
 
-  it.each(['/api/%zz', '/%', '/api/people/%e0%a4%a'])('is 400 for the path %s', async url => {
-    const answer = await (await server()).call({ url })
+  it.each(['/api/%zz', '/%', '/api/people/%e0%a4%a'])('is 400 for the path %s, and logged', async url => {
+    const bare = await server()
+    const answer = await bare.call({ url: `${url}?token=hunter2` })
     expect(answer.statusCode).toBe(400)
     expect(answer.json()).toMatchObject({ error: { code: 'VALIDATION_ERROR' } })
+    expect(bare.logged).toMatchObject([{ msg: 'request', path: url, status: 400 }])
+    expect((await bare.call({ method: 'OPTIONS', url })).statusCode).toBe(204)
   })
 
   it('is 404 for a longer name than any has', async () => {

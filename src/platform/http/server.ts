@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import { fastify, LogController } from 'fastify'
 import type { Clock } from '../clock.ts'
@@ -9,7 +10,7 @@ import type { App } from './app.ts'
 import { answerClientError } from './client-error.ts'
 import { whenClosed } from './closing.ts'
 import { asKnownError, formatError } from './error-format.ts'
-import { registerHeaders, setHeaders } from './headers.ts'
+import { registerHeaders } from './headers.ts'
 import type { RateLimits } from './rate-limit.ts'
 import { registerRateLimits } from './rate-limit.ts'
 import { sendTogether } from './send-together.ts'
@@ -47,7 +48,7 @@ export function createServer(options: ServerOptions): App {
     requestTimeout: arrivalLimitMs,
     routerOptions: { maxParamLength: 500 },
     clientErrorHandler: answerClientError,
-    frameworkErrors: answerUnroutable,
+    frameworkErrors: (error, request, reply) => treatAsUnknown(app, error, [request, reply]),
     // Ends idle keep-alive connections at once on close, while running answers finish.
     forceCloseConnections: 'idle',
     return503OnClosing: false,
@@ -96,11 +97,8 @@ function registerErrors(app: App): void {
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply))
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?')[0]
-    return sendError(
-      new AppError('NOT_FOUND', `There is no ${request.method} ${path}. See /docs.`),
-      request,
-      reply,
-    )
+    const unknown = new AppError('NOT_FOUND', `There is no ${request.method} ${path}. See /docs.`)
+    return sendError(unroutable.get(request.raw) ?? unknown, request, reply)
   })
 }
 
@@ -122,10 +120,18 @@ function isAbort(thrown: unknown): boolean {
   return thrown instanceof Error && thrown.name === 'AbortError'
 }
 
-/** A path that the router can't read meets no hook, so that its answer is completed here. */
-function answerUnroutable(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  setHeaders(request, reply)
-  sendError(error, request, reply)
+/** Requests whose path the router can't read, with what it says of it. */
+const unroutable = new WeakMap<IncomingMessage, unknown>()
+
+/**
+ * A path that the router can't read would meet no hook: it takes the way of one that nothing has, so that it counts
+ * against the limit, a bad token is refused, and there is a line in the log.
+ */
+function treatAsUnknown(app: App, error: unknown, [{ raw }, reply]: [FastifyRequest, FastifyReply]): void {
+  unroutable.set(raw, error)
+  const { url = '' } = raw
+  Object.assign(raw, { originalUrl: url, url: url.startsWith('/api') ? '/api/%25' : '/%25' })
+  app.routing(raw, reply.raw)
 }
 
 /** A missing body is judged like an empty one, so that the answer names the field that is missing in it. */
@@ -163,7 +169,7 @@ function registerObservation(app: App, { log, metrics }: ServerOptions): void {
       const milliseconds = reply.elapsedTime
       metrics.observeRequest(method, route, status, milliseconds / 1000)
       if (!log.isLevelEnabled('info')) return
-      const path = request.url.split('?')[0]
+      const path = request.originalUrl.split('?')[0]
       log.info({ requestId: request.id, method, path, status, milliseconds }, 'request')
     })
     done()

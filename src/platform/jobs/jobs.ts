@@ -30,7 +30,7 @@ export interface JobContext<Agent extends JobAgent> {
 
 /** Does the jobs of one name. A job may run more than once, also after it had succeeded: handlers are idempotent. */
 export interface JobHandler<Agent extends JobAgent> {
-  /** An AppError whose fault is the user's gives the job up at once; after any other error it runs again. */
+  /** An AppError that is permanent gives the job up at once; after any other error it runs again. */
   run(context: JobContext<Agent>): Promise<void>
   /**
    * After the last attempt has failed, or one for good; runs until it succeeds once. `error` is the message of the last failure.

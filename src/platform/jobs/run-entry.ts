@@ -73,7 +73,7 @@ function contextOf<Agent extends JobAgent>({
 
 /** What somebody has to set right first fails in the same way each time. */
 function isPermanent(error: Error): boolean {
-  return error instanceof AppError && error.fault === 'user'
+  return error instanceof AppError && error.isPermanent
 }
 
 /** Turns what `work` throws into data; undefined when it succeeds. */

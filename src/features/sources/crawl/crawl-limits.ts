@@ -4,6 +4,9 @@ export const crawlLimits = {
   requestsPerHost: 4,
   /** Addresses of a crawl that are looked at at a time: as many as keep the threads busy while others are written down. */
   visits: 8,
+  /** Addresses whose visits may wait, after their end, for one before them that takes its time; and the bytes of their pages. */
+  visitsAhead: 50,
+  bytesAhead: 40 * 1024 * 1024,
   /** New pages that are written at a time. */
   pagesPerWrite: 4,
   pageBytes: 5 * 1024 * 1024,

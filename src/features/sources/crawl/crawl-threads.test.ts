@@ -9,6 +9,7 @@ const { signal } = new AbortController()
 const page = {
   body: new Uint8Array(),
   contentType: '',
+  robotsTag: '',
   url: 'http://x/',
   patterns: { include: [], exclude: [] },
   chunking: defaultChunking,

@@ -9,6 +9,7 @@ import { crawlLimits } from './crawl-limits.ts'
 import { chunksOfPage } from './page-chunks.ts'
 import type { UncutPage } from './page-content.ts'
 import { pack } from './page-content.ts'
+import { headerDirectives, strictest } from './page-directives.ts'
 import { outlineOf } from './page-outline.ts'
 import { pageText } from './page-text.ts'
 import { boundedLinks, isSameOrigin, pageUrl } from './page-url.ts'
@@ -20,6 +21,8 @@ import { compilePatterns } from './url-patterns.ts'
 export interface RawPage {
   body: Uint8Array<ArrayBuffer>
   contentType: string
+  /** The header X-Robots-Tag, or an empty text. */
+  robotsTag: string
   /** Where it was read. */
   url: string
   patterns: UrlPatterns
@@ -52,20 +55,26 @@ export async function readPage(raw: RawPage): Promise<ReadPage | undefined> {
   if (html === undefined) return undefined
   const document = parseHtml(html)
   const isWanted = compilePatterns(patterns)
-  const { links, canonical, ...directives } = outlineOf(document, url, isWanted)
+  const { links, canonical, ...inHead } = outlineOf(document, url, isWanted)
+  const directives = strictest([inHead, headerDirectives(raw.robotsTag)])
+  const outline = {
+    links,
+    canonical: canonical !== undefined && isWanted(canonical) ? canonical : undefined,
+    ...directives,
+  }
+  // Such a page counts for its links alone.
+  if (directives.noIndex) return { ...outline, content: pack([]), chunks: undefined, hash: '' }
   const { readablePart } = await import('../parsing/html-page.ts')
   const { title, markdown } = await readablePart(document, url)
   // Links that are made absolute could unfold a page to many times its size.
   const text = markdown.slice(0, crawlLimits.pageBytes)
   const page = { title, text, chunking }
-  const chunks = raw.isCut && !directives.noIndex ? preparedChunks(page) : undefined
+  const chunks = raw.isCut ? preparedChunks(page) : undefined
   return {
+    ...outline,
     content: pack(chunks ?? page),
     chunks: chunks?.length,
     hash: createHash('sha256').update(`${title}\n${text}`).digest('hex'),
-    links,
-    canonical: canonical !== undefined && isWanted(canonical) ? canonical : undefined,
-    ...directives,
   }
 }
 

@@ -42,10 +42,12 @@ export async function runCrawl(site: Settling, { isOver, turnMs }: Bounds): Prom
       if (first === undefined) return { kind: 'done', isWhole: true }
       if (isOver()) return { kind: 'done', isWhole: false }
       // At least once, so that each turn comes further.
-      if (!hasBegun || performance.now() < turnEnd) beginAll(site, entries, underWay, signal)
+      if (!hasBegun || performance.now() < turnEnd) beginNext(site, entries, underWay, signal)
       hasBegun = true
-      const visited = await nextVisited(entries, underWay)
-      if (visited.length === 0) return { kind: 'turn over' }
+      if (!underWay.has(first.position)) return { kind: 'turn over' }
+      await untilMoreCanBeDone(first, underWay)
+      const visited = visitedFirst(entries, underWay)
+      if (visited.length === 0) continue
       const settled = await settlePages({ ...site, signal }, visited)
       for (const { entry } of visited.slice(0, settled)) underWay.delete(entry.position)
     }
@@ -56,36 +58,61 @@ export async function runCrawl(site: Settling, { isOver, turnMs }: Bounds): Prom
 }
 
 /** Visits by the position of their address, with what they have come to once they have ended. */
-type UnderWay = Map<number, { ending: Promise<Visit>; visit?: Visit }>
+type UnderWay = Map<number, Begun>
 
-/** Those that may be under way at a time: never more than there is room for, so that no page is asked for in vain. */
+interface Begun {
+  ending: Promise<Visit>
+  hasEnded: boolean
+  visit?: Visit
+}
+
+/** Those that may be under way or wait for one before them: never more than there is room for, so that no page is asked for in vain. */
 async function nextEntries({ db, sourceId, maxPages, rules }: Settling): Promise<QueuedUrl[]> {
   const { pages } = await countQueue(db, sourceId)
   // Where each request waits for the one before, more of them would only make the end of a turn later.
-  const visits = rules.pauseMs > 0 ? crawlLimits.requestsPerHost : crawlLimits.visits
-  const room = Math.min(visits, maxPages - pages)
+  const ahead = rules.pauseMs > 0 ? crawlLimits.requestsPerHost : crawlLimits.visitsAhead
+  const room = Math.min(ahead, maxPages - pages)
   return room > 0 ? await nextInQueue(db, sourceId, room) : []
 }
 
-function beginAll(site: Settling, entries: QueuedUrl[], underWay: UnderWay, signal: AbortSignal): void {
-  for (const entry of entries) {
-    if (underWay.has(entry.position)) continue
-    const begun: { ending: Promise<Visit>; visit?: Visit } = { ending: visitPage(site, entry, signal) }
-    begun.ending.then(
-      visit => {
-        begun.visit = visit
-      },
-      // Thrown when it is its turn.
-      () => {},
-    )
-    underWay.set(entry.position, begun)
-  }
+/** A few at a time, further and further ahead of one that takes its time. */
+function beginNext(
+  site: Settling,
+  entries: readonly QueuedUrl[],
+  underWay: UnderWay,
+  signal: AbortSignal,
+): void {
+  const begun = [...underWay.values()]
+  const free = crawlLimits.visits - begun.filter(({ hasEnded }) => !hasEnded).length
+  if (begun.reduce((bytes, { visit }) => bytes + bytesOf(visit), 0) > crawlLimits.bytesAhead) return
+  const next = entries.filter(({ position }) => !underWay.has(position)).slice(0, free)
+  for (const entry of next) underWay.set(entry.position, begin(visitPage(site, entry, signal)))
 }
 
-/** The first visit, which is waited for, and those right after it that have ended as well; none if it was not begun. */
-async function nextVisited(entries: readonly QueuedUrl[], underWay: UnderWay): Promise<Visited[]> {
-  const [first] = entries
-  await (first && underWay.get(first.position)?.ending)
+function begin(ending: Promise<Visit>): Begun {
+  const begun: Begun = { ending, hasEnded: false }
+  ending.then(
+    visit => Object.assign(begun, { visit, hasEnded: true }),
+    // Thrown when it is its turn.
+    () => Object.assign(begun, { hasEnded: true }),
+  )
+  return begun
+}
+
+function bytesOf(visit: Visit | undefined): number {
+  return visit?.kind === 'page' ? visit.fetched.body.length : 0
+}
+
+/** Until the first visit has ended, or all others, which makes room for more while the first takes its time. */
+async function untilMoreCanBeDone({ position }: QueuedUrl, underWay: UnderWay): Promise<void> {
+  const first = underWay.get(position)
+  const others = [...underWay.values()].filter(begun => begun !== first && !begun.hasEnded)
+  const endings = others.map(({ ending }) => ending)
+  await Promise.race([first?.ending, ...(endings.length > 0 ? [Promise.allSettled(endings)] : [])])
+}
+
+/** The first visit, if it has ended, and those right after it that have ended as well. */
+function visitedFirst(entries: readonly QueuedUrl[], underWay: UnderWay): Visited[] {
   const visited: Visited[] = []
   for (const entry of entries) {
     const visit = underWay.get(entry.position)?.visit

@@ -11,7 +11,7 @@ import type { CrawlThreads } from './crawl-threads.ts'
 import type { FetchedPage, NoPage } from './fetch-page.ts'
 import { fetchPage } from './fetch-page.ts'
 import type { HostGates } from './host-gates.ts'
-import { headerDirectives, strictest } from './page-directives.ts'
+import { ownUrl } from './own-url.ts'
 import { isSameOrigin } from './page-url.ts'
 import type { SiteRules } from './site-rules.ts'
 import type { UrlPatterns } from './url-patterns.ts'
@@ -35,6 +35,8 @@ export interface Site {
   outbound: Outbound
   threads: CrawlThreads
   gates: HostGates
+  /** Addresses that pages of this run name as their own, with whether nothing is there. */
+  namedAddresses: Map<string, Promise<boolean>>
   /** What the pages of this run have brought so far. */
   traffic: { bytes: number }
 }
@@ -84,31 +86,14 @@ export async function visitPage(site: Site, entry: QueuedUrl, signal: AbortSigna
     site.traffic.bytes += fetched.bytes ?? 0
     return fetched
   }
-  const { body, contentType, url } = fetched
+  const { body, contentType, robotsTag, url } = fetched
   site.traffic.bytes += body.length
   const { patterns, chunking, cutsPages: isCut } = site
-  const read = await threads.readPage({ body, contentType, url, patterns, chunking, isCut }, signal)
+  const raw = { body, contentType, robotsTag, url, patterns, chunking, isCut }
+  const read = await threads.readPage(raw, signal)
   if (read === undefined)
     return { kind: 'failed', url, reason: 'It is no text, or takes too much time or memory to read.' }
-  const directives = strictest([read, headerDirectives(fetched.robotsTag)])
-  return {
-    kind: 'page',
-    url: await ownUrl(site, fetched, read, signal),
-    fetched,
-    read: { ...read, ...directives },
-  }
-}
-
-/** The address that the page names as its own, if it may be read there, too. */
-async function ownUrl(
-  { rules, threads }: Site,
-  { url }: FetchedPage,
-  { canonical }: ReadPage,
-  signal: AbortSignal,
-): Promise<string> {
-  if (canonical === undefined) return url
-  const [isAllowed] = await threads.allowed(rules.robots, [canonical], signal)
-  return isAllowed ? canonical : url
+  return { kind: 'page', url: await ownUrl(site, fetched, read, signal), fetched, read }
 }
 
 async function objectionTo(

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { legacyTexts } from '#test/support/legacy-texts.ts'
 import { decodeText } from './decode-text.ts'
 import { UnreadableDocument } from './parsed-document.ts'
 
@@ -17,8 +18,10 @@ function swapped(text: string): Buffer {
   return Buffer.from(text, 'utf16le').swap16()
 }
 
+type Row = [name: string, bytes: Uint8Array, text: string]
+
 describe('decodeText', () => {
-  test.each<[string, Uint8Array, string]>([
+  test.each<Row>([
     ['UTF-8', Buffer.from('Grüße, 世界 😉'), 'Grüße, 世界 😉'],
     ['UTF-8 with a byte order mark', Buffer.from('\ufeffGrüße'), 'Grüße'],
     ['UTF-16LE with a byte order mark', Buffer.from('\ufeff世界', 'utf16le'), '世界'],
@@ -29,7 +32,11 @@ describe('decodeText', () => {
     ['windows-1252', Buffer.from('Gr\xfc\xdfe aus K\xf6ln \x96 \x80 5', 'latin1'), 'Grüße aus Köln – € 5'],
     ['windows-1252 with a single accent', Buffer.from('caf\xe9', 'latin1'), 'café'],
     ['windows-1252 that could be Chinese', Buffer.from('f\xfcr K\xe4se', 'latin1'), 'für Käse'],
+    ['windows-1252 with letters side by side', Buffer.from('das gr\xf6\xdfte', 'latin1'), 'das größte'],
+    ['windows-1252 with letters alone', Buffer.from('\xc4 \xd6 \xdc, \xe0 la', 'latin1'), 'Ä Ö Ü, à la'],
+    ['windows-1252 with quotes alone', Buffer.from('it\x92s \x93fine\x94', 'latin1'), 'it’s “fine”'],
     ['ASCII', Buffer.from('plain'), 'plain'],
+    ...legacyTexts.map(({ encoding, bytes, text }): Row => [`${encoding}, a sentence`, bytes, text]),
   ])('reads %s', (_name, bytes, text) => {
     expect(decodeText(bytes)).toBe(text)
   })
@@ -37,6 +44,15 @@ describe('decodeText', () => {
   test('keeps UTF-8 where a few bytes are broken', () => {
     const bytes = Buffer.concat([Buffer.from('Grüße '.repeat(50)), Buffer.from([0xff])])
     expect(decodeText(bytes)).toBe(`${'Grüße '.repeat(50)}\ufffd`)
+  })
+
+  test('looks for evidence where it is, and past what is cut or broken', () => {
+    for (const { encoding, bytes, text } of legacyTexts) {
+      const long = Buffer.concat([Buffer.from('x,'.repeat(50_000)), ...Array(2000).fill(bytes)])
+      expect(decodeText(long).slice(100_000), encoding).toBe(text.repeat(2000))
+      const broken = Buffer.concat([...Array(20).fill(bytes), Buffer.from([0xff])])
+      expect(decodeText(broken), encoding).toContain(text.repeat(20))
+    }
   })
 
   test('keeps text that holds a stray zero byte', () => {

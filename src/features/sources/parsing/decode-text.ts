@@ -1,3 +1,4 @@
+import { guessEncoding } from './guess-encoding.ts'
 import { UnreadableDocument } from './parsed-document.ts'
 
 /** How much of a file is looked at for signs that it is no text. */
@@ -8,11 +9,11 @@ const fewZeros = 0.001
 const fewErrors = 0.05
 
 /**
- * The text of a file in an unknown encoding, with `\n` as the only line break: by its byte order mark, else UTF-8,
- * else by evidence UTF-16, GB 18030 or windows-1252.
+ * The text of a file in an unknown encoding, with `\n` as the only line break: by its byte order mark, else by evidence
+ * UTF-16, UTF-8, or what was usual before in the language that it seems to be in.
  */
 export function decodeText(bytes: Uint8Array): string {
-  const encoding = markedEncoding(bytes) ?? guessEncoding(bytes)
+  const encoding = markedEncoding(bytes) ?? unmarkedEncoding(bytes)
   return new TextDecoder(encoding).decode(bytes).replace(/\r\n?/g, '\n')
 }
 
@@ -24,11 +25,10 @@ function markedEncoding(bytes: Uint8Array): string | undefined {
   return undefined
 }
 
-function guessEncoding(bytes: Uint8Array): string {
+function unmarkedEncoding(bytes: Uint8Array): string {
   const wide = guessUtf16(bytes.subarray(0, sampleBytes))
   if (wide !== undefined) return wide
-  if (isMostlyUtf8(bytes)) return 'utf-8'
-  return isGb18030(bytes) ? 'gb18030' : 'windows-1252'
+  return isMostlyUtf8(bytes) ? 'utf-8' : guessEncoding(bytes)
 }
 
 /** In UTF-16, Latin letters, digits and spaces have a zero byte, always on the same side; other text has next to none. */
@@ -57,21 +57,4 @@ function isMostlyUtf8(bytes: Uint8Array): boolean {
     if (unit === 0xfffd) broken++
   }
   return broken <= beyondAscii * fewErrors
-}
-
-/**
- * Chinese in GB 18030 is pairs of bytes whose second one, too, is nearly always above 0xA0, as in the older GB 2312.
- * In Western text a letter above 0x7F mostly stands before one below.
- */
-function isGb18030(bytes: Uint8Array): boolean {
-  let pairs = 0
-  let common = 0
-  for (let index = 0; index < bytes.length; index++) {
-    const byte = bytes[index] ?? 0
-    if (byte < 0x80) continue
-    const next = bytes[++index] ?? 0
-    pairs++
-    if (byte > 0xa0 && next > 0xa0) common++
-  }
-  return common > pairs * 0.8 && !new TextDecoder('gb18030').decode(bytes).includes('\ufffd')
 }

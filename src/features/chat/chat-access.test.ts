@@ -1,0 +1,109 @@
+/** Answers of callers whose role on the agent is taken away while they read. */
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import type { TestApp } from '#test/support/build-app.ts'
+import { buildApp, testApp } from '#test/support/build-app.ts'
+import type { ChatModel } from '#test/support/chat-model.ts'
+import { heldStream, startChatModel } from '#test/support/chat-model.ts'
+import type { Gateway } from '#test/support/gateway.ts'
+import { startGateway } from '#test/support/gateway.ts'
+import { openStream } from '#test/support/open-stream.ts'
+import { storageEnvironment } from '#test/support/postgres/environment.ts'
+
+type Headers = Record<string, string>
+
+let gateway: Gateway
+let model: ChatModel
+let app: TestApp
+let url: string
+let owner: Headers
+let guest: Headers
+
+const environment = () => ({ ...gateway.environment, ...model.environment })
+
+beforeAll(async () => {
+  gateway = await startGateway()
+  model = await startChatModel()
+  app = await buildApp({ environment: environment() })
+  url = await app.listen()
+  owner = await gateway.headers('owner@example.com')
+  guest = await gateway.headers('guest@example.com')
+})
+
+afterAll(async () => {
+  await app.close()
+  await model[Symbol.asyncDispose]()
+  await gateway.close()
+})
+
+let names = 0
+
+/** An agent of the owner's, on which the guest is an admin and reads an answer that is under way. */
+async function setStage() {
+  names += 1
+  const call = <Body>(method: string, path: string, headers: Headers, body?: object) =>
+    app.call<Body>(method, path, { headers, ...(body && { body }) })
+  const { id } = (await call<{ id: string }>('POST', '/api/agents', owner, { name: `shared-${names}` })).body
+  const admins = `/api/agents/${id}/admins`
+  const give = async (email: string) =>
+    (await call<{ id: string }>('POST', admins, owner, { email, role: 'admin' })).body.id
+  const [entry, another] = [await give('guest@example.com'), await give('another@example.com')]
+  const chat = `/api/agents/${id}/chat`
+  const held = heldStream(['One'], [' two'])
+  // So that the model server is not kept busy by a test that failed.
+  onTestFinished(held.open)
+  model.next(held.reply)
+  const remove = (entryId: string) => call('DELETE', `${admins}/${entryId}`, owner)
+  return { agentId: id, chat, held, entry, another, remove, call }
+}
+
+const takenAway = { message: 'Access denied: your role on this agent was taken away.', code: 'FORBIDDEN' }
+
+describe('an answer whose reader loses the role on the agent', () => {
+  it('ends at once, is kept as far as it came, and frees the conversation', async () => {
+    const { chat, held, entry, remove, call } = await setStage()
+    const answer = await openStream(`${url}${chat}`, { content: 'Count' }, guest)
+    await answer.until('content_delta')
+    expect((await remove(entry)).status).toBe(200)
+    expect(await answer.rest()).toEqual([{ type: 'error', ...takenAway }])
+    await held.ended
+    const { messages } = (
+      await call<{ messages: { content: string; conversationId: string }[] }>('GET', chat, owner)
+    ).body
+    expect(messages).toMatchObject([
+      { role: 'user', content: 'Count' },
+      { role: 'assistant', content: 'One', metadata: { aborted: true, error: takenAway.message } },
+    ])
+    const next = { content: 'Go on', conversationId: messages[0]?.conversationId }
+    expect((await call('POST', chat, owner, next)).status).toBe(200)
+  })
+
+  it('ends also where it is not streamed', async () => {
+    const { chat, held, entry, remove, call } = await setStage()
+    const answer = call('POST', chat, guest, { content: 'Count' })
+    await held.begun
+    await remove(entry)
+    expect(await answer).toMatchObject({
+      status: 403,
+      body: { error: takenAway.message, code: takenAway.code },
+    })
+  })
+
+  it('goes on while others lose theirs', async () => {
+    const { chat, held, another, remove } = await setStage()
+    const answer = await openStream(`${url}${chat}`, { content: 'Count' }, guest)
+    await answer.until('content_delta')
+    await remove(another)
+    held.open()
+    expect((await answer.rest()).map(({ type }) => type)).toEqual(['content_delta', 'message_complete'])
+  })
+
+  it('ends soon where another process took the role away', async context => {
+    if (!('DATABASE_URL' in (await storageEnvironment(app.dataDirectory)))) return context.skip()
+    const { agentId, chat, entry } = await setStage()
+    const other = await testApp({ environment: environment(), dataDirectory: app.dataDirectory })
+    const answer = await openStream(`${url}${chat}`, { content: 'Count' }, guest)
+    await answer.until('content_delta')
+    await other.call('DELETE', `/api/agents/${agentId}/admins/${entry}`, { headers: owner })
+    expect(await answer.rest()).toEqual([{ type: 'error', ...takenAway }])
+  })
+})

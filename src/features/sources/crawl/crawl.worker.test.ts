@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { defaultChunking } from '../chunking/chunking-options.ts'
+import { readPage } from './crawl.worker.ts'
+
+const html = (head: string) =>
+  `<html><head>${head}</head><body><p>Otters.</p><a href="/b">b</a></body></html>`
+
+const read = (head: string, robotsTag: string) =>
+  readPage({
+    body: new Uint8Array(Buffer.from(html(head))),
+    contentType: 'text/html',
+    robotsTag,
+    url: 'http://example.com/a',
+    patterns: { include: [], exclude: [] },
+    chunking: defaultChunking,
+    isCut: true,
+  })
+
+test.each([
+  ['in its header', '', 'noindex'],
+  ['in its head', '<meta name="robots" content="noindex">', ''],
+])('a page that asks %s not to be indexed is read for its links alone', async (_where, head, robotsTag) => {
+  const page = await read(head, robotsTag)
+  expect(page).toMatchObject({ noIndex: true, noFollow: false, links: ['http://example.com/b'], hash: '' })
+  expect(page?.chunks).toBeUndefined()
+})
+
+test('what the header and the head ask for holds together', async () => {
+  expect(await read('<meta name="robots" content="nofollow">', 'noarchive')).toMatchObject({
+    noIndex: false,
+    noFollow: true,
+    chunks: 1,
+  })
+})

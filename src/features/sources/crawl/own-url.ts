@@ -1,0 +1,45 @@
+import { documentOfPage, isFound } from './crawl.repository.ts'
+import type { ReadPage } from './crawl.worker.ts'
+import { crawlLimits } from './crawl-limits.ts'
+import type { FetchedPage } from './fetch-page.ts'
+import type { Site } from './visit-page.ts'
+
+/** The address that the page names as its own, if it may be read there, too, and is not gone from there. */
+export async function ownUrl(
+  site: Site,
+  { url }: FetchedPage,
+  { canonical, noIndex }: ReadPage,
+  signal: AbortSignal,
+): Promise<string> {
+  if (canonical === undefined || canonical === url) return url
+  const [isAllowed] = await site.threads.allowed(site.rules.robots, [canonical], signal)
+  if (!isAllowed) return url
+  return !noIndex && (await isGone(site, canonical, signal)) ? url : canonical
+}
+
+/** Asked once in a run, where no page has been found there. What is no clear answer is no reason to doubt the page. */
+async function isGone(site: Site, address: string, signal: AbortSignal): Promise<boolean> {
+  if (await isFound(site.db, site.sourceId, documentOfPage(address))) return false
+  const asked = site.namedAddresses.get(address) ?? askWhetherGone(site, address, signal)
+  site.namedAddresses.set(address, asked)
+  return await asked
+}
+
+async function askWhetherGone(
+  { outbound, gates, rules }: Site,
+  address: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const fetch = outbound.fetchFunction()
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(crawlLimits.requestMs)])
+  const ask = async () => {
+    const { status } = await fetch(address, { method: 'HEAD', redirect: 'manual', signal: deadline })
+    return status === 404 || status === 410
+  }
+  try {
+    return await gates.pass(new URL(address).origin, { pauseMs: rules.pauseMs, signal }, ask)
+  } catch {
+    signal.throwIfAborted()
+    return false
+  }
+}

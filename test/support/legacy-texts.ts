@@ -1,0 +1,75 @@
+/** Texts in the encodings that were usual before UTF-8, none of which says which one it is in. */
+
+interface LegacyText {
+  encoding: string
+  text: string
+  /** A word of it. */
+  word: string
+  bytes: Uint8Array
+}
+
+/** In the bytes of its encoding, as `iconv` writes them. */
+function legacy(encoding: string, [text, word]: [text: string, word: string], hex: string): LegacyText {
+  return { encoding, text, word, bytes: Buffer.from(hex, 'hex') }
+}
+
+const lighthouse: [string, string] = ['Маяк стоит на скале, и смотритель каждую ночь зажигает лампу.', 'маяк']
+const keeper: [string, string] = ['灯台の見張りは毎晩ランプに火を灯し、船を導いた。', '灯台']
+
+export const legacyTexts: LegacyText[] = [
+  legacy(
+    'windows-1251',
+    lighthouse,
+    'cce0ffea20f1f2eee8f220ede020f1eae0ebe52c20e820f1eceef2f0e8f2e5ebfc20eae0e6e4f3fe20edeef7fc20e7e0e6e8e3e0e5f220ebe0eceff32e',
+  ),
+  legacy(
+    'koi8-r',
+    lighthouse,
+    'edc1d1cb20d3d4cfc9d420cec120d3cbc1ccc52c20c920d3cdcfd4d2c9d4c5ccd820cbc1d6c4d5c020cecfded820dac1d6c9c7c1c5d420ccc1cdd0d52e',
+  ),
+  legacy(
+    'shift_jis',
+    keeper,
+    '939491e482cc8ca992a382e882cd968894d383898393837682c989ce82f0939482b58141914482f093b182a282bd8142',
+  ),
+  legacy(
+    'euc-jp',
+    keeper,
+    'c5f4c2e6a4ceb8abc4a5a4eaa4cfcbe8c8d5a5e9a5f3a5d7a4cbb2d0a4f2c5f4a4b7a1a2c1a5a4f2c6b3a4a4a4bfa1a3',
+  ),
+  legacy(
+    'gb18030',
+    ['港口的灯塔每天晚上都会亮起来，引导船只安全入港。', '灯塔'],
+    'b8dbbfdab5c4b5c6cbfec3bfcceccdedc9cfb6bcbbe1c1c1c6f0c0b4a3acd2fdb5bcb4acd6bbb0b2c8abc8ebb8dba1a3',
+  ),
+  legacy(
+    'big5',
+    ['港口的燈塔每天晚上都會亮起來，引導船隻安全入港。', '燈塔'],
+    'b4e4a466aababf4fb6f0a843a4d1b1dfa457b3a3b77cab47b05fa8d3a141a4debec9b2eeb0a6a677a5fea44ab4e4a143',
+  ),
+  legacy(
+    'euc-kr',
+    ['등대지기는 매일 밤 불을 밝혀 배들을 안내하였다.', '등대지기는'],
+    'b5eeb4ebc1f6b1e2b4c220b8c5c0cf20b9e320bad2c0bb20b9e0c7f420b9e8b5e9c0bb20bec8b3bbc7cfbfb4b4d92e',
+  ),
+  legacy(
+    'windows-1253',
+    ['Ο φαροφύλακας ανάβει κάθε βράδυ το φως για τα πλοία.', 'φαροφύλακας'],
+    'cf20f6e1f1eff6fdebe1eae1f220e1eddce2e5e920eadce8e520e2f1dce4f520f4ef20f6f9f220e3e9e120f4e120f0ebefdfe12e',
+  ),
+  legacy(
+    'windows-1255',
+    ['שומר המגדלור מדליק בכל לילה את האור עבור הספינות.', 'המגדלור'],
+    'f9e5eef820e4eee2e3ece5f820eee3ece9f720e1ebec20ece9ece420e0fa20e4e0e5f820f2e1e5f820e4f1f4e9f0e5fa2e',
+  ),
+  legacy(
+    'windows-1256',
+    ['يضيء حارس المنارة المصباح كل ليلة من أجل السفن.', 'المنارة'],
+    'edd6edc120cdc7d1d320c7e1e3e4c7d1c920c7e1e3d5c8c7cd20dfe120e1ede1c920e3e420c3cce120c7e1d3dde42e',
+  ),
+  legacy(
+    'windows-1252',
+    ['Der Leuchtturmwärter zündet jeden Abend das größte Licht an.', 'Leuchtturmwärter'],
+    '446572204c65756368747475726d77e472746572207afc6e646574206a6564656e204162656e6420646173206772f6df7465204c6963687420616e2e',
+  ),
+]
