@@ -1,6 +1,7 @@
 import { createAccessRepository } from '#features/access/access.repository.ts'
 import { registerAccessRoutes } from '#features/access/access.routes.ts'
 import { createAccessService, defaultAgentId } from '#features/access/access.service.ts'
+import { createAccessWatch } from '#features/access/access-watch.ts'
 import { createDecision, registerAgentRelease } from '#features/access/authorize.ts'
 import { createCallerSignal } from '#features/access/caller-signal.ts'
 import { createGateway } from '#features/access/gateway.ts'
@@ -27,14 +28,19 @@ interface Needs {
   models: Models
 }
 
+/** How often it is looked for what other processes have done to who may use an agent, in milliseconds. */
+const lookAgainMs = 5_000
+
 /** Decides access for every route registered from here on, and puts agents, their settings and admins together. */
 export async function composeAgents(app: App, { configuration, foundation, surroundings, models }: Needs) {
   const { platform, agentDatabases, secretBox } = foundation
   const { clock, ids, log } = surroundings
+  const watch = createAccessWatch(foundation.isExclusive ? undefined : lookAgainMs)
   const access = createAccessService({
     repository: createAccessRepository(platform),
     publicAccess: configuration.publicAccess,
     isAlone: foundation.isExclusive,
+    roleTakenAway: watch.tell,
     clock,
     ids,
   })
@@ -55,6 +61,7 @@ export async function composeAgents(app: App, { configuration, foundation, surro
     defaultAgentId,
     removeDatabase: agentId => agentDatabases.remove(agentId),
     forgetRoles: access.forgetRoles,
+    disabled: watch.tell,
     clock,
     ids,
     log,
@@ -63,7 +70,8 @@ export async function composeAgents(app: App, { configuration, foundation, surro
   registerAgentRoutes(app, agents)
   registerSettingsRoutes(app, settings)
   registerAccessRoutes(app, access)
-  return { agents, settings, callerSignal: createCallerSignal({ access, log }) }
+  const { isDisabled } = agents
+  return { agents, settings, callerSignal: createCallerSignal({ access, watch, isDisabled, log }) }
 }
 
 function identifyFor({ gateway, devUser }: Configuration, clock: Clock): Identify {

@@ -11,26 +11,24 @@ import type { Power, PublicAccess } from './policy.ts'
 import { publicPowers, publicRoles } from './policy.ts'
 import type { KnownRole } from './role-memory.ts'
 import { readRolesAnew, rememberRoles } from './role-memory.ts'
-import { createRoleWatch } from './role-watch.ts'
 
 /** The agent that exists from the first start and that needs no user. */
 export const defaultAgentId = 'default'
-
-/** How often it is looked for roles that another process may have taken away, in milliseconds. */
-const lookAgainMs = 5_000
 
 interface Needs {
   repository: AccessRepository
   publicAccess: PublicAccess
   /** Whether no other process changes roles, so that they may be remembered. */
   isAlone: boolean
+  /** Told when a role on the agent was taken away. */
+  roleTakenAway(agentId: string): void
   clock: Clock
   ids: Ids
 }
 
-export function createAccessService({ repository, publicAccess, isAlone, clock, ids }: Needs) {
+export function createAccessService(needs: Needs) {
+  const { repository, publicAccess, isAlone, clock, ids } = needs
   const roles = isAlone ? rememberRoles(repository.findRole) : readRolesAnew(repository.findRole)
-  const watch = createRoleWatch(isAlone ? undefined : lookAgainMs)
 
   function powerBy(found: KnownRole | undefined, agentId: string, { email }: User): Power {
     if (found === undefined) throw notFound('Agent')
@@ -58,9 +56,6 @@ export function createAccessService({ repository, publicAccess, isAlone, clock, 
         ? found.then(role => powerBy(role, agentId, user))
         : powerBy(found, agentId, user)
     },
-
-    /** Calls `look` when roles on the agent may have been taken away; returns a function that ends it. */
-    watchRoles: watch.watch,
 
     /** To be called when an agent was removed, and with it the roles on it. */
     forgetRoles: () => roles.forget(),
@@ -90,7 +85,7 @@ export function createAccessService({ repository, publicAccess, isAlone, clock, 
       const isRemoved = await repository.deleteAdmin(agentId, adminId).finally(roles.forget)
       if (!isRemoved)
         throw conflict('The last owner of an agent cannot be removed. Make somebody else its owner first.')
-      watch.tell(agentId)
+      needs.roleTakenAway(agentId)
     },
   }
 }

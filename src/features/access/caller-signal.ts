@@ -1,25 +1,29 @@
-import { AccessDenied, AppError } from '#platform/errors.ts'
+import { AccessDenied, AppError, conflict } from '#platform/errors.ts'
 import type { SignalOf } from '#platform/http/closing.ts'
 import { clientSignal, whenClosed } from '#platform/http/closing.ts'
 import type { Log } from '#platform/log.ts'
 import type { AccessService } from './access.service.ts'
+import type { AccessWatch } from './access-watch.ts'
 import type { User } from './gateway.ts'
 import type { Power } from './policy.ts'
 import { allows, isAgentAccess } from './policy.ts'
 
 interface Needs {
-  access: Pick<AccessService, 'powerOn' | 'watchRoles'>
+  access: Pick<AccessService, 'powerOn'>
+  watch: AccessWatch
+  isDisabled(agentId: string): Promise<boolean>
   log: Log
 }
 
 /**
  * For what a request goes on with for long: aborts when its client goes away before it was answered, and, with an error
- * that says so, when its caller may not make it any more.
+ * that says so, when its caller may not make it any more or its agent is disabled.
  */
-export function createCallerSignal({ access, log }: Needs): SignalOf {
-  async function mayStill(user: User, agentId: string, needed: Power): Promise<boolean> {
+export function createCallerSignal({ access, watch, isDisabled, log }: Needs): SignalOf {
+  /** Nobody takes away what callers without a user may do. */
+  async function mayStill(user: User | undefined, agentId: string, needed: Power): Promise<boolean> {
     try {
-      return allows(await access.powerOn(agentId, user), needed)
+      return user === undefined || allows(await access.powerOn(agentId, user), needed)
     } catch (error) {
       if (error instanceof AccessDenied || (error instanceof AppError && error.fault === 'user')) return false
       throw error
@@ -29,14 +33,16 @@ export function createCallerSignal({ access, log }: Needs): SignalOf {
   return (request, reply) => {
     const { user, agent } = request
     const needed = request.routeOptions.config.access
-    // Nobody takes away what callers without a user may do.
-    if (user === undefined || needed === undefined || !isAgentAccess(needed)) return clientSignal(reply)
+    if (needed === undefined || !isAgentAccess(needed)) return clientSignal(reply)
     const { agentId } = agent
     const caller = new AbortController()
-    const part = access.watchRoles(agentId, () => {
-      mayStill(user, agentId, needed).then(
-        isAllowed => isAllowed || caller.abort(roleTakenAway()),
-        error => log.warn({ err: error, agentId }, 'the role of a caller could not be looked up again'),
+    const look = async () => {
+      if (!(await mayStill(user, agentId, needed))) caller.abort(roleTakenAway())
+      else if (await isDisabled(agentId)) caller.abort(conflict('This agent was disabled.'))
+    }
+    const part = watch.watch(agentId, () => {
+      look().catch(error =>
+        log.warn({ err: error, agentId }, 'whether a caller may go on could not be looked up'),
       )
     })
     whenClosed(reply, isSent => {

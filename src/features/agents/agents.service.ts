@@ -19,6 +19,8 @@ interface Needs {
   removeDatabase(agentId: string): Promise<void>
   /** Told when an agent is gone, and with it the roles on it. */
   forgetRoles(): void
+  /** Told when an agent was disabled. */
+  disabled(agentId: string): void
   clock: Clock
   ids: Ids
   log: Log
@@ -40,6 +42,8 @@ export function createAgentsService(needs: Needs) {
 
   return {
     find,
+
+    isDisabled: async (id: string) => (await repository.find(id))?.status === 'disabled',
 
     /** Whether the agents can be read. */
     isReady: async () => (await repository.find(defaultAgentId)) !== undefined,
@@ -72,6 +76,7 @@ export function createAgentsService(needs: Needs) {
       const updated_at = timestamp(clock)
       if (!(await repository.update(id, { ...changes, updated_at })))
         throw nameTaken(changes.name ?? agent.name)
+      if (status === 'disabled') needs.disabled(id)
       return { ...agent, ...changes, updated_at }
     },
 

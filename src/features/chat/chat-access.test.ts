@@ -1,4 +1,4 @@
-/** Answers of callers whose role on the agent is taken away while they read. */
+/** Answers of callers whose role on the agent is taken away while they read, or whose agent is disabled. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp, testApp } from '#test/support/build-app.ts'
@@ -105,5 +105,37 @@ describe('an answer whose reader loses the role on the agent', () => {
     await answer.until('content_delta')
     await other.call('DELETE', `/api/agents/${agentId}/admins/${entry}`, { headers: owner })
     expect(await answer.rest()).toEqual([{ type: 'error', ...takenAway }])
+  })
+})
+
+describe('an answer whose agent is', () => {
+  const disabled = { type: 'error', message: 'This agent was disabled.', code: 'CONFLICT' }
+
+  it('disabled ends at once, whoever reads it', async () => {
+    const { agentId, chat, call } = await setStage()
+    const answer = await openStream(`${url}${chat}`, { content: 'Count' }, owner)
+    await answer.until('content_delta')
+    await call('PUT', `/api/agents/${agentId}`, owner, { status: 'disabled' })
+    expect(await answer.rest()).toEqual([disabled])
+  })
+
+  it('disabled by another process ends soon', async context => {
+    if (!('DATABASE_URL' in (await storageEnvironment(app.dataDirectory)))) return context.skip()
+    const { agentId, chat } = await setStage()
+    const other = await testApp({ environment: environment(), dataDirectory: app.dataDirectory })
+    const answer = await openStream(`${url}${chat}`, { content: 'Count' }, owner)
+    await answer.until('content_delta')
+    const change = { headers: owner, body: { status: 'disabled' } }
+    await other.call('PUT', `/api/agents/${agentId}`, change)
+    expect(await answer.rest()).toEqual([disabled])
+  })
+
+  it('paused ends as it would have', async () => {
+    const { agentId, chat, held, call } = await setStage()
+    const answer = await openStream(`${url}${chat}`, { content: 'Count' }, owner)
+    await answer.until('content_delta')
+    await call('PUT', `/api/agents/${agentId}`, owner, { status: 'paused' })
+    held.open()
+    expect((await answer.rest()).map(({ type }) => type)).toEqual(['content_delta', 'message_complete'])
   })
 })

@@ -1,13 +1,13 @@
-/** Who does something for long on an agent, and wants to know when a role on it was taken away. */
-export interface RoleWatch {
+/** Who does something for long on an agent, and wants to know when that may not be allowed any more. */
+export interface AccessWatch {
   /** Calls `look` when that may have happened; returns a function that ends it. */
   watch(agentId: string, look: () => void): () => void
-  /** To be called when a role was taken away. */
+  /** To be called when a role on the agent was taken away, or the agent was disabled. */
   tell(agentId: string): void
 }
 
 /** `everyMs`: how often to look for what other processes have done; undefined where there are none. */
-export function createRoleWatch(everyMs: number | undefined): RoleWatch {
+export function createAccessWatch(everyMs: number | undefined): AccessWatch {
   const looks = new Map<string, Set<() => void>>()
 
   return {
