@@ -47,12 +47,12 @@ test('a connection that came about is not given up while the model thinks', asyn
   expect(server.requests).toHaveLength(1)
 })
 
-/** A server that begins an answer of five bytes, and the connection it does so on. */
-async function startBeginner() {
+/** A server that begins an answer of five bytes, after what else it says first, and the connection it does so on. */
+async function startBeginner(ahead = '') {
   const { promise: connected, resolve } = Promise.withResolvers<Socket>()
   const server = createServer(socket => {
     socket.resume().on('error', () => {})
-    socket.write('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n')
+    socket.write(`${ahead}HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n`)
     resolve(socket)
   })
   await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening))
@@ -115,6 +115,21 @@ test('a question that is taken back before it has a connection fails with the re
   await expect(asking).rejects.toBe(reason)
   await read((await sendDirectly(server.url, { headers: {}, body: '{}', signal: undefined })).body)
   expect(server.requests.map(request => request.body)).toEqual([{}])
+})
+
+test('what a server says ahead of its answer is not the answer', async () => {
+  await using server = await startBeginner('HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n')
+  const { status, headers, body } = await sendDirectly(server.url, {
+    headers: {},
+    body: '',
+    signal: undefined,
+  })
+  expect([status, headers]).toEqual([200, { 'content-length': '5' }])
+  const reading = read(body)
+  const socket = await server.connected
+  socket.write('Hello')
+  expect(await reading).toBe('Hello')
+  socket.destroy()
 })
 
 async function* silence() {

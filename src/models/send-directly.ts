@@ -105,7 +105,8 @@ function createExchange(
       if (signal?.aborted) started.abort(signal.reason)
     },
     onResponseStart(_controller, status, headers) {
-      resolve({ status, headers: textsOf(headers), body })
+      // What is said ahead of the answer, such as 103, is none.
+      if (status >= 200) resolve({ status, headers: textsOf(headers), body })
     },
     onResponseData(_controller, piece) {
       if (reader) return reader.piece(piece)
