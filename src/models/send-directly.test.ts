@@ -132,6 +132,18 @@ test('what a server says ahead of its answer is not the answer', async () => {
   socket.destroy()
 })
 
+test('a user and a password in the address are sent, unless there is a key', async () => {
+  await using server = await startModelServer(() => ({ stream: openaiText('Hi') }))
+  const baseUrl = `${server.url.replace('//', '//us%20er:p%40ss@')}/v1`
+  const endpoint = { baseUrl, fetch, send: sendDirectly }
+  await chatCompletionsModel('m-1', endpoint).doStream(question('Hello'))
+  await chatCompletionsModel('m-1', { ...endpoint, apiKey: 'k' }).doStream(question('Hello'))
+  expect(server.requests.map(request => request.headers.authorization)).toEqual([
+    `Basic ${Buffer.from('us er:p@ss').toString('base64')}`,
+    'Bearer k',
+  ])
+})
+
 async function* silence() {
   yield ': wait\n\n'
   await new Promise(() => {})
