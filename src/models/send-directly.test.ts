@@ -144,6 +144,17 @@ test('a user and a password in the address are sent, unless there is a key', asy
   ])
 })
 
+test('a key that no header can hold is not quoted, and is not tried again', async () => {
+  await using server = await startModelServer(() => ({ stream: openaiText('Hi') }))
+  const endpoint = { baseUrl: server.url, apiKey: 'secret\nkey', fetch, send: sendDirectly }
+  const asking = chatCompletionsModel('m-1', endpoint).doStream(question('Hello'))
+  await expect(asking).rejects.toMatchObject({
+    name: 'APICallError',
+    message: 'Cannot connect: invalid authorization header',
+    isRetryable: false,
+  })
+})
+
 async function* silence() {
   yield ': wait\n\n'
   await new Promise(() => {})
