@@ -133,6 +133,13 @@ describe('a list that can’t be had', () => {
     expect(lines[0]).not.toContain(key)
   })
 
+  test('from an address with a password is logged without that', async () => {
+    const { lists, lines } = setUp()
+    await lists.modelsOf('openai-compatible', { baseUrl: 'http://user:hunter2@127.0.0.1/v1', fetch })
+    expect(lines.join()).toContain('//***@127.0.0.1/v1')
+    expect(lines.join()).not.toContain('hunter2')
+  })
+
   test('in time is the catalogue', async () => {
     const forever = new Promise<Reply>(() => {})
     await using server = await startModelServer(() => forever)

@@ -49,7 +49,10 @@ function cachedModel(provider: RemoteProvider, modelId: string, endpoint: Endpoi
   return model
 }
 
-/** Cuts one secret out of texts. */
+/** Cuts one secret out of texts, and what stands before the `@` of an address: an operator's may hold a password there. */
 export function withoutSecret(secret: string | undefined): (text: string) => string {
-  return text => (secret ? text.replaceAll(secret, '[redacted]') : text)
+  return text => {
+    const withoutIt = secret ? text.replaceAll(secret, '[redacted]') : text
+    return withoutIt.replaceAll(/\/\/[^/]*@/g, '//***@')
+  }
 }

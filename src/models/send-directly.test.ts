@@ -47,12 +47,12 @@ test('a connection that came about is not given up while the model thinks', asyn
   expect(server.requests).toHaveLength(1)
 })
 
-/** A server that begins an answer of five bytes, and the connection it does so on. */
-async function startBeginner() {
+/** A server that begins an answer of five bytes, after what else it says first, and the connection it does so on. */
+async function startBeginner(ahead = '') {
   const { promise: connected, resolve } = Promise.withResolvers<Socket>()
   const server = createServer(socket => {
     socket.resume().on('error', () => {})
-    socket.write('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n')
+    socket.write(`${ahead}HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n`)
     resolve(socket)
   })
   await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening))
@@ -115,6 +115,44 @@ test('a question that is taken back before it has a connection fails with the re
   await expect(asking).rejects.toBe(reason)
   await read((await sendDirectly(server.url, { headers: {}, body: '{}', signal: undefined })).body)
   expect(server.requests.map(request => request.body)).toEqual([{}])
+})
+
+test('what a server says ahead of its answer is not the answer', async () => {
+  await using server = await startBeginner('HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n')
+  const { status, headers, body } = await sendDirectly(server.url, {
+    headers: {},
+    body: '',
+    signal: undefined,
+  })
+  expect([status, headers]).toEqual([200, { 'content-length': '5' }])
+  const reading = read(body)
+  const socket = await server.connected
+  socket.write('Hello')
+  expect(await reading).toBe('Hello')
+  socket.destroy()
+})
+
+test('a user and a password in the address are sent, unless there is a key', async () => {
+  await using server = await startModelServer(() => ({ stream: openaiText('Hi') }))
+  const baseUrl = `${server.url.replace('//', '//us%20er:p%40ss@')}/v1`
+  const endpoint = { baseUrl, fetch, send: sendDirectly }
+  await chatCompletionsModel('m-1', endpoint).doStream(question('Hello'))
+  await chatCompletionsModel('m-1', { ...endpoint, apiKey: 'k' }).doStream(question('Hello'))
+  expect(server.requests.map(request => request.headers.authorization)).toEqual([
+    `Basic ${Buffer.from('us er:p@ss').toString('base64')}`,
+    'Bearer k',
+  ])
+})
+
+test('a key that no header can hold is not quoted, and is not tried again', async () => {
+  await using server = await startModelServer(() => ({ stream: openaiText('Hi') }))
+  const endpoint = { baseUrl: server.url, apiKey: 'secret\nkey', fetch, send: sendDirectly }
+  const asking = chatCompletionsModel('m-1', endpoint).doStream(question('Hello'))
+  await expect(asking).rejects.toMatchObject({
+    name: 'APICallError',
+    message: 'Cannot connect: invalid authorization header',
+    isRetryable: false,
+  })
 })
 
 async function* silence() {

@@ -39,10 +39,12 @@ export function sendDirectlyWithin({ connect, silence }: Patience): Send {
     const dispatcher = await loadAgent()
     signal?.throwIfAborted()
     const { promise, resolve, reject } = Promise.withResolvers<Reply>()
+    const { origin, path, access } = addressOf(url)
     const request = {
-      ...addressOf(url),
+      origin,
+      path,
       method: 'POST',
-      headers: { 'user-agent': userAgent, ...headers },
+      headers: { 'user-agent': userAgent, ...access, ...headers },
       body,
     }
     dispatcher.dispatch(request, createExchange(signal, { resolve, reject }))
@@ -50,16 +52,30 @@ export function sendDirectlyWithin({ connect, silence }: Patience): Send {
   }
 }
 
-/** Operators set few addresses, and each is asked for again with every question. */
-const addresses = new LRUCache<string, { origin: string; path: string }>({ max: 100 })
+interface Address {
+  origin: string
+  path: string
+  /** What the address itself says of who asks; a key goes before it. */
+  access: { authorization?: string }
+}
 
-function addressOf(url: string) {
+/** Operators set few addresses, and each is asked for again with every question. */
+const addresses = new LRUCache<string, Address>({ max: 100 })
+
+function addressOf(url: string): Address {
   const known = addresses.get(url)
   if (known) return known
-  const { origin, pathname, search } = new URL(url)
-  const address = { origin, path: pathname + search }
+  const { origin, pathname, search, username, password } = new URL(url)
+  const address = { origin, path: pathname + search, access: accessBy(username, password) }
   addresses.set(url, address)
   return address
+}
+
+/** A user and a password within an address, percent-encoded there, are sent as browsers do. */
+function accessBy(username: string, password: string): Address['access'] {
+  if (username === '' && password === '') return {}
+  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` }
 }
 
 /** Pieces that are kept for who does not read yet; the rest waits on the other side. */
@@ -105,7 +121,8 @@ function createExchange(
       if (signal?.aborted) started.abort(signal.reason)
     },
     onResponseStart(_controller, status, headers) {
-      resolve({ status, headers: textsOf(headers), body })
+      // What is said ahead of the answer, such as 103, is none.
+      if (status >= 200) resolve({ status, headers: textsOf(headers), body })
     },
     onResponseData(_controller, piece) {
       if (reader) return reader.piece(piece)

@@ -56,9 +56,9 @@ function isSilence(error: unknown): boolean {
   return [error, cause].some(each => /_(HEADERS|BODY)_TIMEOUT$/.test(codeOf(each)))
 }
 
-/** A request that can't be sent to anyone, such as one to no address. */
+/** A request that can't be sent to anyone, such as one to no address, or with a key that no header can hold. */
 function isInvalid(error: unknown): boolean {
-  return error instanceof TypeError && codeOf(error).startsWith('ERR_INVALID_')
+  return /^(ERR_INVALID_|UND_ERR_INVALID_ARG$)/.test(codeOf(error))
 }
 
 function codeOf(error: unknown): string {
