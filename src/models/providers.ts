@@ -53,6 +53,6 @@ function cachedModel(provider: RemoteProvider, modelId: string, endpoint: Endpoi
 export function withoutSecret(secret: string | undefined): (text: string) => string {
   return text => {
     const withoutIt = secret ? text.replaceAll(secret, '[redacted]') : text
-    return withoutIt.replaceAll(/\/\/[^/]*@/g, '//***@')
+    return withoutIt.replaceAll(/\/\/[^/\s]*@/g, '//***@')
   }
 }

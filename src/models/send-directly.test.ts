@@ -4,6 +4,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { collect, immediately, question } from '#test/support/collect-answer.ts'
 import type { Reply } from '#test/support/model-server.ts'
 import { openaiText, startModelServer } from '#test/support/model-server.ts'
+import { runProgram } from '#test/support/run-program.ts'
 import type { Body } from './body.ts'
 import { streamWithRetry } from './call-with-retry.ts'
 import { brokenConnection, notReached } from './chat-completions/call-failure.ts'
@@ -153,6 +154,17 @@ test('a key that no header can hold is not quoted, and is not tried again', asyn
     message: 'Cannot connect: invalid authorization header',
     isRetryable: false,
   })
+})
+
+test.each([
+  ['1', 'http://models.invalid/v1/chat/completions'],
+  ['0', undefined],
+])('goes by the proxy of the environment where NODE_USE_ENV_PROXY (%s) says so', async (isUsed, asked) => {
+  await using proxy = await startModelServer(() => ({ json: {} }))
+  const program = new URL('../../test/support/programs/ask-directly.ts', import.meta.url)
+  const environment = { NODE_USE_ENV_PROXY: isUsed, HTTP_PROXY: proxy.url }
+  await runProgram(program, environment, 'http://models.invalid/v1/chat/completions')
+  expect(proxy.requests[0]?.path).toBe(asked)
 })
 
 async function* silence() {

@@ -1,8 +1,12 @@
+import type { AgentOptions } from 'node:http'
 import { LRUCache } from 'lru-cache'
-import type { Agent, Dispatcher } from 'undici'
+import type { Dispatcher } from 'undici'
 import { userAgent } from '#platform/user-agent.ts'
 import type { Body, BodyReader } from './body.ts'
 import type { Reply, Send } from './send.ts'
+
+// Imported, it would fetch `WebSocket` and the rest of undici with it, and every start would wait for them.
+const { globalAgent } = process.getBuiltinModule('node:http')
 
 /** In milliseconds. */
 interface Patience {
@@ -21,22 +25,23 @@ const patience: Patience = { connect: 10_000, silence: 600_000 }
 export const sendDirectly: Send = sendDirectlyWithin(patience)
 
 export function sendDirectlyWithin({ connect, silence }: Patience): Send {
-  let agent: Promise<Agent> | undefined
+  let agent: Promise<Dispatcher> | undefined
 
   /** A start asks no model, and would wait for the module. */
-  function loadAgent(): Promise<Agent> {
+  async function loadAgent(): Promise<Dispatcher> {
+    const { Agent, EnvHttpProxyAgent } = await import('undici')
     const options = {
       connect: { timeout: connect },
       headersTimeout: silence,
       bodyTimeout: silence,
       allowH2: false,
     }
-    agent ??= import('undici').then(undici => new undici.Agent(options))
-    return agent
+    return goesByProxies() ? new EnvHttpProxyAgent(options) : new Agent(options)
   }
 
   return async (url, { headers, body, signal }) => {
-    const dispatcher = await loadAgent()
+    agent ??= loadAgent()
+    const dispatcher = await agent
     signal?.throwIfAborted()
     const { promise, resolve, reject } = Promise.withResolvers<Reply>()
     const { origin, path, access } = addressOf(url)
@@ -50,6 +55,12 @@ export function sendDirectlyWithin({ connect, silence }: Patience): Send {
     dispatcher.dispatch(request, createExchange(signal, { resolve, reject }))
     return await promise
   }
+}
+
+/** Where `NODE_USE_ENV_PROXY` says so, Node's own clients go by the proxies that the environment names: so do questions. */
+function goesByProxies(): boolean {
+  const { proxyEnv } = Reflect.get(globalAgent, 'options') as AgentOptions
+  return proxyEnv !== undefined
 }
 
 interface Address {
