@@ -99,8 +99,9 @@ function begin(ending: Promise<Visit>): Begun {
   return begun
 }
 
+/** Of what was read: the body itself has gone to a thread. */
 function bytesOf(visit: Visit | undefined): number {
-  return visit?.kind === 'page' ? visit.fetched.body.length : 0
+  return visit?.kind === 'page' ? visit.read.content.length : 0
 }
 
 /** Until the first visit has ended, or all others, which makes room for more while the first takes its time. */
