@@ -73,14 +73,16 @@ export function modelError(error: unknown, model: FailedModel): AppError {
   })
 }
 
-/** What the provider would answer again until somebody changes the key, the account, the address or the question. */
+/**
+ * What the provider would answer again until somebody changes the key, the account or the question. Where it was not the
+ * provider that answered, that may be so for a moment alone: a proxy knows none while that one is replaced.
+ */
 const refusals: ReadonlySet<Kind> = new Set<Kind>([
   'unknown-model',
   'refused-key',
   'used-up',
   'too-long',
   'refused-request',
-  'wrong-address',
 ])
 
 /** A stream that ended without saying that it is complete. */

@@ -1,8 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { crawl, crawlAgain, crawled, pathsOf, startCrawl } from '#test/support/crawl.ts'
 import { changeCrawls } from '#test/support/crawl-job.ts'
-import { asked, chunksOf, search, setStage } from '#test/support/crawl-stage.ts'
+import { asked, chunksOf, get, search, setStage } from '#test/support/crawl-stage.ts'
 import { page, startSite } from '#test/support/site-server.ts'
+import { crawlLimits } from './crawl/crawl-limits.ts'
 import type { AddPages } from './crawl/write-page.worker.ts'
 
 const sources = '/api/agents/default/sources'
@@ -224,6 +225,21 @@ describe('a page that takes its time', () => {
     expect(site.asked()).toHaveLength(43)
   })
 
+  it('holds up nothing either where there is another one', async () => {
+    const { app, site, hold } = await setStage({
+      '/': page('Start', ['/slower', ...branches]),
+      '/slower': page('Slower'),
+      '/slow': page('Slow'),
+      ...Object.fromEntries(leaves.map(path => [path, page(path)])),
+    })
+    const held = [hold('/slower'), hold('/slow')]
+    const last = hold('/leaf39')
+    const { body } = await startCrawl(app, { url: site.url })
+    await last.arrived
+    for (const { release } of [...held, last]) release()
+    expect(pathsOf(await crawled(app, body.id))).toEqual(['/', '/slower', ...branches].toSorted())
+  })
+
   it('lets no more pages be asked for than may be kept', async () => {
     const { app, site, hold } = await setStage({
       '/': page('Start', branches),
@@ -239,6 +255,41 @@ describe('a page that takes its time', () => {
     expect(pathsOf(await crawled(app, body.id))).toEqual(['/', ...branches.slice(0, 29)].toSorted())
     expect(site.asked().toSorted()).toEqual(['/', ...branches.slice(0, 29)].toSorted())
   })
+})
+
+it('pages that wait for one before them are no more than memory has room for', async () => {
+  const leaves = Array.from({ length: 20 }, (_, at) => `/leaf${at}`)
+  const { app, site, hold } = await setStage({
+    '/': page('Start', ['/slow', ...leaves]),
+    '/slow': page('Slow'),
+    ...Object.fromEntries(leaves.map(path => [path, page(path)])),
+  })
+  const other = await startSite(({ path }) => page(path, [`${path}x`]))
+  onTestFinished(() => other[Symbol.asyncDispose]())
+  const enough = crawlLimits.visits - 1
+  const padding = Buffer.alloc(crawlLimits.bytesAhead / enough + 1)
+  const { promise: areRead, resolve } = Promise.withResolvers<void>()
+  let read = 0
+  changeCrawls(app, ({ readPage }) => ({
+    async readPage(raw, signal) {
+      const found = await readPage(raw, signal)
+      if (found === undefined || !raw.url.includes('/leaf')) return found
+      read += 1
+      if (read === enough) resolve()
+      return { ...found, content: Buffer.concat([found.content, padding]) }
+    },
+  }))
+  const slow = hold('/slow')
+  const { body } = await startCrawl(app, { url: site.url })
+  await areRead
+  // Meanwhile another crawl goes far: as far as this one would if nothing held it back.
+  const beside = await startCrawl(app, { url: other.url, maxDepth: 5 })
+  const far = { status: 'ready', config: { pageCount: 6 } }
+  await expect.poll(() => get(app, beside.body), { timeout: 20_000 }).toMatchObject(far)
+  // Those that were under way when there were enough are there, too.
+  expect(site.asked().length).toBeLessThanOrEqual(2 * crawlLimits.visits)
+  slow.release()
+  expect(pathsOf(await crawled(app, body.id))).toEqual(['/', '/slow', ...leaves].toSorted())
 })
 
 describe('pages that name another address as their own', () => {

@@ -104,6 +104,18 @@ describe('a provider that refuses', () => {
     expect(await get()).toMatchObject({ status: 'ready' })
     expect(asked()).toHaveLength(4)
   })
+
+  it('whose place a proxy has lost for a moment is asked again later', async () => {
+    const lost: Reply = { status: 404, text: '404 page not found' }
+    const { app, clock, asked } = await setStage(request => (request === 1 ? lost : undefined))
+    const { body } = await upload(app, { name: 'otter.txt', content: 'Otters hold hands.' })
+    await app.service.foundation.runner.idle()
+    const get = async () => (await app.call<Source>('GET', `${sources}/${body.id}`)).body
+    expect(await get()).toMatchObject({ status: 'processing' })
+    await passTime(app, clock, 2_000)
+    expect(await get()).toMatchObject({ status: 'ready' })
+    expect(asked()).toHaveLength(2)
+  })
 })
 
 describe('a search', () => {

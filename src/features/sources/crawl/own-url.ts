@@ -31,8 +31,9 @@ async function askWhetherGone(
   signal: AbortSignal,
 ): Promise<boolean> {
   const fetch = outbound.fetchFunction()
-  const deadline = AbortSignal.any([signal, AbortSignal.timeout(crawlLimits.requestMs)])
   const ask = async () => {
+    // Begins with the request: to wait for one's turn at a host may take longer.
+    const deadline = AbortSignal.any([signal, AbortSignal.timeout(crawlLimits.requestMs)])
     const { status } = await fetch(address, { method: 'HEAD', redirect: 'manual', signal: deadline })
     return status === 404 || status === 410
   }

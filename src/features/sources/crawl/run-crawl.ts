@@ -99,16 +99,28 @@ function begin(ending: Promise<Visit>): Begun {
   return begun
 }
 
+/** Of what was read: the body itself has gone to a thread. */
 function bytesOf(visit: Visit | undefined): number {
-  return visit?.kind === 'page' ? visit.fetched.body.length : 0
+  return visit?.kind === 'page' ? visit.read.content.length : 0
 }
 
-/** Until the first visit has ended, or all others, which makes room for more while the first takes its time. */
+/** Until the first visit has ended, or half of the others, which makes room for more while some take their time. */
 async function untilMoreCanBeDone({ position }: QueuedUrl, underWay: UnderWay): Promise<void> {
   const first = underWay.get(position)
   const others = [...underWay.values()].filter(begun => begun !== first && !begun.hasEnded)
   const endings = others.map(({ ending }) => ending)
-  await Promise.race([first?.ending, ...(endings.length > 0 ? [Promise.allSettled(endings)] : [])])
+  await Promise.race([first?.ending, ...(endings.length > 0 ? [untilHalfHaveEnded(endings)] : [])])
+}
+
+function untilHalfHaveEnded(endings: readonly Promise<unknown>[]): Promise<void> {
+  return new Promise(resolve => {
+    let ended = 0
+    const count = () => {
+      ended += 1
+      if (ended >= endings.length / 2) resolve()
+    }
+    for (const ending of endings) ending.then(count, count)
+  })
 }
 
 /** The first visit, if it has ended, and those right after it that have ended as well. */

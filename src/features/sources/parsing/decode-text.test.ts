@@ -18,6 +18,10 @@ function swapped(text: string): Buffer {
   return Buffer.from(text, 'utf16le').swap16()
 }
 
+function western(text: string): Buffer {
+  return Buffer.from(text, 'latin1')
+}
+
 type Row = [name: string, bytes: Uint8Array, text: string]
 
 describe('decodeText', () => {
@@ -35,6 +39,9 @@ describe('decodeText', () => {
     ['windows-1252 with letters side by side', Buffer.from('das gr\xf6\xdfte', 'latin1'), 'das größte'],
     ['windows-1252 with letters alone', Buffer.from('\xc4 \xd6 \xdc, \xe0 la', 'latin1'), 'Ä Ö Ü, à la'],
     ['windows-1252 with quotes alone', Buffer.from('it\x92s \x93fine\x94', 'latin1'), 'it’s “fine”'],
+    ['windows-1252 with leaders', western(`Größe ${'·'.repeat(41)} 3`), `Größe ${'·'.repeat(41)} 3`],
+    ['windows-1252 with rules', western(`${'°'.repeat(60)}\nHöhe`), `${'°'.repeat(60)}\nHöhe`],
+    ['windows-1252 with crosses', western(`${'×'.repeat(60)}\nHöhe`), `${'×'.repeat(60)}\nHöhe`],
     ['ASCII', Buffer.from('plain'), 'plain'],
     ...legacyTexts.map(({ encoding, bytes, text }): Row => [`${encoding}, a sentence`, bytes, text]),
   ])('reads %s', (_name, bytes, text) => {

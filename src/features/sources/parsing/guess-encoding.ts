@@ -38,7 +38,7 @@ const candidates: readonly (readonly Candidate[])[] = [
 
 /** `windows-1252` where nothing speaks for another one. */
 export function guessEncoding(bytes: Uint8Array): string {
-  const start = bytes.findIndex(isBeyondAscii)
+  const start = firstBeyondAscii(bytes)
   const sample = bytes.subarray(start, start + sampleBytes)
   if (shiftJis.likeness(sample) >= shiftJis.least) return shiftJis.encoding
   const groups = isLatin(sample) ? [] : candidates
@@ -51,10 +51,21 @@ export function guessEncoding(bytes: Uint8Array): string {
   return 'windows-1252'
 }
 
-/** Accents and special letters stand alone or in twos; characters of other scripts together. */
+/** As a loop, since a call for each byte of a large file would take seconds. */
+function firstBeyondAscii(bytes: Uint8Array): number {
+  let index = 0
+  while (index < bytes.length && !isBeyondAscii(bytes[index] ?? 0)) index++
+  return index
+}
+
+/**
+ * Accents and special letters stand alone or in twos; characters of other scripts together. One and the same again and
+ * again is no word, but a rule or a leader.
+ */
 function isLatin(sample: Uint8Array): boolean {
   let [all, together, run] = [0, 0, 0]
-  for (const byte of sample) {
+  for (const [index, byte] of sample.entries()) {
+    if (byte === sample[index - 1]) continue
     run = isBeyondAscii(byte) ? run + 1 : 0
     if (run > 0) all++
     if (run === 3) together += 3
