@@ -31,7 +31,7 @@ function recordedTiming() {
 }
 
 describe('a failed call', () => {
-  test.each([408, 429, 500, 503])(
+  test.each([408, 409, 429, 500, 503])(
     'with status %i is tried again, twice at most, after growing waits',
     async status => {
       const { delays, timing } = recordedTiming()

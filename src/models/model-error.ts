@@ -145,7 +145,7 @@ function statusOfWords(words: string): number | undefined {
 }
 
 function isPassing(status: number | undefined): boolean {
-  return status !== undefined && (status === 408 || status === 429 || status >= 500)
+  return status !== undefined && ([408, 409, 429].includes(status) || status >= 500)
 }
 
 /** For the log alone. Of a refused key nothing is quoted: some providers repeat parts of it. */

@@ -45,6 +45,12 @@ export function boundedLinks(addresses: Iterable<string>, isWanted: (url: string
   return [...links]
 }
 
+/** The same for addresses of several lists, each of which is bounded by itself: one alone is not gone through again. */
+export function boundedTogether(lists: readonly string[][]): string[] {
+  const [first = [], ...others] = lists.filter(list => list.length > 0)
+  return others.length === 0 ? first : boundedLinks([first, ...others].flat(), () => true)
+}
+
 export function isSameOrigin(one: string, other: string): boolean {
   return URL.parse(one)?.origin === URL.parse(other)?.origin
 }

@@ -18,7 +18,7 @@ import type { PageIndexer } from './index-page.ts'
 import { newEntries } from './new-entries.ts'
 import type { NewPage } from './new-pages.ts'
 import { newPagesAmong } from './new-pages.ts'
-import { boundedLinks } from './page-url.ts'
+import { boundedTogether } from './page-url.ts'
 import type { SitemapPages } from './site-rules.ts'
 import type { Site, Visit, VisitedPage } from './visit-page.ts'
 
@@ -187,7 +187,7 @@ async function readSitemap(site: Settling): Promise<ReadSitemap | undefined> {
   const document = documentOfPage(url)
   const former =
     problem === undefined || problem.isGone ? undefined : await findPage(site.db, site.sourceId, { document })
-  const links = boundedLinks([...pages, ...(former?.links ?? [])], () => true)
+  const links = boundedTogether([pages, former?.links ?? []])
   return {
     stored: leadingOn({ url, requested_url: url, fetched_url: url, links }),
     entry:

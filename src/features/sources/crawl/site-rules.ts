@@ -6,7 +6,7 @@ import type { Outbound } from '#platform/outbound/outbound.ts'
 import { crawlLimits } from './crawl-limits.ts'
 import type { CrawlThreads } from './crawl-threads.ts'
 import type { HostGates } from './host-gates.ts'
-import { boundedLinks } from './page-url.ts'
+import { boundedTogether } from './page-url.ts'
 import { retryAfter } from './retry-after.ts'
 import type { RobotsRules } from './robots.ts'
 import { readSiteFile } from './site-file.ts'
@@ -113,7 +113,7 @@ export async function sitemapPages(
   const open = rules.sitemaps.slice(0, crawlLimits.sitemaps)
   const [url] = open
   if (url === undefined) return undefined
-  const pages = new Set<string>()
+  const pages: string[][] = []
   let problem: SitemapPages['problem']
   for (let read = 0; read < crawlLimits.sitemaps; read += 1) {
     const next = open.shift()
@@ -123,10 +123,10 @@ export async function sitemapPages(
       if (problem === undefined || problem.isGone) problem = found
       continue
     }
-    for (const page of found.pages) pages.add(page)
+    pages.push(found.pages)
     open.push(...found.sitemaps)
   }
-  return { url, pages: boundedLinks(pages, () => true), ...(problem && { problem }) }
+  return { url, pages: boundedTogether(pages), ...(problem && { problem }) }
 }
 
 async function loadSitemap(
