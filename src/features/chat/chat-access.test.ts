@@ -1,13 +1,12 @@
 /** Answers of callers whose role on the agent is taken away while they read, or whose agent is disabled. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp, testApp } from '#test/support/build-app.ts'
+import { buildApp } from '#test/support/build-app.ts'
 import type { ChatModel } from '#test/support/chat-model.ts'
 import { heldStream, startChatModel } from '#test/support/chat-model.ts'
 import type { Gateway } from '#test/support/gateway.ts'
 import { startGateway } from '#test/support/gateway.ts'
 import { openStream } from '#test/support/open-stream.ts'
-import { storageEnvironment } from '#test/support/postgres/environment.ts'
 
 type Headers = Record<string, string>
 
@@ -18,12 +17,10 @@ let url: string
 let owner: Headers
 let guest: Headers
 
-const environment = () => ({ ...gateway.environment, ...model.environment })
-
 beforeAll(async () => {
   gateway = await startGateway()
   model = await startChatModel()
-  app = await buildApp({ environment: environment() })
+  app = await buildApp({ environment: { ...gateway.environment, ...model.environment } })
   url = await app.listen()
   owner = await gateway.headers('owner@example.com')
   guest = await gateway.headers('guest@example.com')
@@ -96,16 +93,6 @@ describe('an answer whose reader loses the role on the agent', () => {
     held.open()
     expect((await answer.rest()).map(({ type }) => type)).toEqual(['content_delta', 'message_complete'])
   })
-
-  it('ends soon where another process took the role away', async context => {
-    if (!('DATABASE_URL' in (await storageEnvironment(app.dataDirectory)))) return context.skip()
-    const { agentId, chat, entry } = await setStage()
-    const other = await testApp({ environment: environment(), dataDirectory: app.dataDirectory })
-    const answer = await openStream(`${url}${chat}`, { content: 'Count' }, guest)
-    await answer.until('content_delta')
-    await other.call('DELETE', `/api/agents/${agentId}/admins/${entry}`, { headers: owner })
-    expect(await answer.rest()).toEqual([{ type: 'error', ...takenAway }])
-  })
 })
 
 describe('an answer whose agent is', () => {
@@ -116,17 +103,6 @@ describe('an answer whose agent is', () => {
     const answer = await openStream(`${url}${chat}`, { content: 'Count' }, owner)
     await answer.until('content_delta')
     await call('PUT', `/api/agents/${agentId}`, owner, { status: 'disabled' })
-    expect(await answer.rest()).toEqual([disabled])
-  })
-
-  it('disabled by another process ends soon', async context => {
-    if (!('DATABASE_URL' in (await storageEnvironment(app.dataDirectory)))) return context.skip()
-    const { agentId, chat } = await setStage()
-    const other = await testApp({ environment: environment(), dataDirectory: app.dataDirectory })
-    const answer = await openStream(`${url}${chat}`, { content: 'Count' }, owner)
-    await answer.until('content_delta')
-    const change = { headers: owner, body: { status: 'disabled' } }
-    await other.call('PUT', `/api/agents/${agentId}`, change)
     expect(await answer.rest()).toEqual([disabled])
   })
 

@@ -204,6 +204,7 @@ describe('robots.txt and sitemaps', () => {
     expect(other.requests).toEqual([])
   })
 })
+
 describe('a page that takes its time', () => {
   const leaves = Array.from({ length: 40 }, (_, at) => `/leaf${at}`)
   const branches = ['/slow', ...leaves]

@@ -93,28 +93,18 @@ describe('a provider that refuses', () => {
     expect(await get()).toMatchObject({ status: 'ready', chunks: 1 })
   })
 
-  it('to be asked so often, or fails, is asked again later', async () => {
-    const rateLimit: Reply = { ...refusal(429, 'slow down'), headers: { 'retry-after': '0' } }
-    const { app, clock, asked } = await setStage(request => (request <= 3 ? rateLimit : undefined))
+  it.each<[string, Reply, number]>([
+    ['to be asked so often', { ...refusal(429, 'slow down'), headers: { 'retry-after': '0' } }, 3],
+    ['where a proxy has lost it for a moment', { status: 404, text: '404 page not found' }, 1],
+  ])('%s is asked again later', async (_what, reply, times) => {
+    const { app, clock, asked } = await setStage(request => (request <= times ? reply : undefined))
     const { body } = await upload(app, { name: 'otter.txt', content: 'Otters hold hands.' })
     await app.service.foundation.runner.idle()
     const get = async () => (await app.call<Source>('GET', `${sources}/${body.id}`)).body
     expect(await get()).toMatchObject({ status: 'processing' })
     await passTime(app, clock, 2_000)
     expect(await get()).toMatchObject({ status: 'ready' })
-    expect(asked()).toHaveLength(4)
-  })
-
-  it('whose place a proxy has lost for a moment is asked again later', async () => {
-    const lost: Reply = { status: 404, text: '404 page not found' }
-    const { app, clock, asked } = await setStage(request => (request === 1 ? lost : undefined))
-    const { body } = await upload(app, { name: 'otter.txt', content: 'Otters hold hands.' })
-    await app.service.foundation.runner.idle()
-    const get = async () => (await app.call<Source>('GET', `${sources}/${body.id}`)).body
-    expect(await get()).toMatchObject({ status: 'processing' })
-    await passTime(app, clock, 2_000)
-    expect(await get()).toMatchObject({ status: 'ready' })
-    expect(asked()).toHaveLength(2)
+    expect(asked()).toHaveLength(times + 1)
   })
 })
 
