@@ -180,7 +180,7 @@ test('an agent’s address goes through the guard, an operator’s does not, and
   ])
 })
 
-test('Node’s own client goes to an operator’s address alone, and every endpoint of a kind goes the same way', () => {
+test('what nothing guards goes to an operator’s address alone, and every endpoint of a kind goes the same way', () => {
   const ways = waysOut({ trusted: fetch, outbound: fetch })
   const endpoint = (addressFrom: 'agent' | 'operator') =>
     endpointOf({ baseUrl: 'https://a.example/v1', apiKey: 'k', addressFrom }, ways)
