@@ -49,7 +49,7 @@ interface Dependencies {
   local?: LocalEmbeddings | undefined
   /** For addresses that an agent has set: through the outbound guard. */
   outboundFetch: typeof fetch
-  /** For addresses that the operator has set, and the public ones; what is read piece by piece goes to them by Node's own client. */
+  /** For addresses that the operator has set, and the public ones; what is read piece by piece goes to them past `fetch`. */
   trustedFetch: typeof fetch
   clock: Clock
   log: Log
