@@ -10,7 +10,13 @@ if (inMemory !== undefined && !isFullEndurance) process.env.TMPDIR ??= inMemory
 // What Node has compiled, for the next worker and the programs that tests start; `npm ci` removes it.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/node-compile', import.meta.url))
 
-const shared = { testTimeout: 30_000, hookTimeout: 60_000, pool: 'forks' as const }
+const shared = {
+  testTimeout: 30_000,
+  hookTimeout: 60_000,
+  // What is waited for is told by the test, not by how fast the machine is.
+  expect: { poll: { timeout: 20_000 } },
+  pool: 'forks' as const,
+}
 
 export default defineConfig({
   test: {

@@ -3,6 +3,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import type { SharedCounts } from '#platform/http/shared-counts.ts'
 import { bareServer, plainRoute } from '#test/support/bare-server.ts'
 import { openEmbeddedStorage } from '#test/support/embedded-storage.ts'
+import { eventually } from '#test/support/eventually.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
 import { createTestDatabase } from '#test/support/postgres/databases.ts'
 import { openPostgresStorage } from '#test/support/postgres/storage.ts'
@@ -83,7 +84,7 @@ async function limitedServer(counts: SharedCounts) {
       return (await send(1))[0]?.headers ?? {}
     },
     async exchanged(times: number) {
-      await vi.waitFor(() => expect(add).toHaveBeenCalledTimes(times), { timeout: 5_000 })
+      await eventually(() => expect(add).toHaveBeenCalledTimes(times))
       await add.mock.results.at(-1)?.value
     },
   }

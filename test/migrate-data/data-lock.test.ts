@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { claimData } from '#storage/postgres/data-lock.ts'
+import { eventually } from '#test/support/eventually.ts'
 import { createTestDatabase, queryDatabase } from '../support/postgres/databases.ts'
 import { runProgram } from '../support/run-program.ts'
 import { startServerProcess } from '../support/server-process.ts'
@@ -63,7 +64,7 @@ it('a service keeps commands away, whatever its connections are called, and afte
     expect(await command(url)).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(inUse) })
 
   await cutAll(url)
-  await vi.waitFor(async () => expect(await sharedLocks(url)).toHaveLength(1), 20_000)
+  await eventually(async () => expect(await sharedLocks(url)).toHaveLength(1))
   expect(await migrate(url)).toMatchObject({ code: 1, stderr: expect.stringMatching(inUse) })
 
   await using second = await startService(url)

@@ -1,4 +1,4 @@
-import { onTestFinished, vi } from 'vitest'
+import { onTestFinished } from 'vitest'
 import type { Clock } from '#platform/clock.ts'
 import { createEventBus } from '#platform/event-bus.ts'
 import { randomIds } from '#platform/ids.ts'
@@ -108,9 +108,4 @@ export function createGate(): Gate {
       await Promise.race([opened.promise, promise])
     },
   }
-}
-
-/** For what happens on its own in the background: tries `check` until it no longer throws. */
-export function eventually(check: () => void | Promise<void>): Promise<void> {
-  return vi.waitFor(check, { timeout: 10_000, interval: 10 })
 }

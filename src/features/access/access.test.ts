@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import { errorRow, row } from '#test/spec/row.ts'
 import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp, testApp } from '#test/support/build-app.ts'
+import { eventually } from '#test/support/eventually.ts'
 import type { Gateway } from '#test/support/gateway.ts'
 import { headerName, startGateway } from '#test/support/gateway.ts'
 
@@ -384,7 +385,7 @@ describe('a client that goes away', () => {
       own.service.foundation.agentDatabases.use(body.id, ({ db }) =>
         db.selectFrom('outbox').select('name').execute(),
       )
-    await vi.waitFor(async () => expect(await jobs()).toEqual([{ name: 'upload.discard' }]))
+    await eventually(async () => expect(await jobs()).toEqual([{ name: 'upload.discard' }]))
     socket.destroy()
     await once(socket, 'close')
     const begun = performance.now()

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { errorRow, row, streamEvent } from '#test/spec/row.ts'
 import { heldStream, refusal, usualAnswer } from '#test/support/chat-model.ts'
 import type { ChatStage, MessageList, TurnBody } from '#test/support/chat-stage.ts'
 import { setChatStage } from '#test/support/chat-stage.ts'
+import { eventually } from '#test/support/eventually.ts'
 import type { Reply } from '#test/support/model-server.ts'
 import { openaiText, openaiToolCall, startModelServer } from '#test/support/model-server.ts'
 import type { OpenStream, SentEvent } from '#test/support/open-stream.ts'
@@ -26,11 +27,6 @@ function stream(path: string, body: object): Promise<OpenStream> {
 }
 
 const typesOf = (events: SentEvent[]) => events.map(({ type }) => type)
-
-/** Waits for what happens after a client has gone away: nothing tells it to the client. */
-function eventually(check: () => Promise<void>): Promise<void> {
-  return vi.waitFor(check, { timeout: 10_000, interval: 20 })
-}
 
 describe(`a streamed answer ${row('POST /api/agents/{id}/chat')}`, () => {
   it('has the exact form of the wire, and the headers of every answer', async () => {

@@ -1,4 +1,5 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { eventually } from '#test/support/eventually.ts'
 import type { FakeMcpServer } from '#test/support/fake-mcp-server.ts'
 import { fakeMcpServer, sendJson, textResult, toolNamed } from '#test/support/fake-mcp-server.ts'
 import { mcpStage } from '#test/support/mcp-stage.ts'
@@ -158,7 +159,7 @@ describe('a call', () => {
     const caller = new AbortController()
     onCall(fake, () => caller.abort(new Error('the caller has gone')))
     await expect(call({}, caller.signal)).rejects.toThrow('the caller has gone')
-    await vi.waitFor(() =>
+    await eventually(() =>
       expect(
         fake.seen.map(({ body }) => body).filter(body => body.includes('notifications/cancelled')),
       ).toHaveLength(1),
@@ -229,8 +230,8 @@ describe('a call', () => {
   it('is refused when a new connection finds another definition', async () => {
     const { fake, call, id, service, agent } = await callStage({ idleMs: 0 })
     fake.tools = [toolNamed('say', { description: 'Something else.' })]
-    await vi.waitFor(() => expect(fake.seen.at(-1)?.method).toBe('POST'))
-    await vi.waitFor(async () => {
+    await eventually(() => expect(fake.seen.at(-1)?.method).toBe('POST'))
+    await eventually(async () => {
       await expect(call()).rejects.toThrow('has changed since it was approved')
     })
     expect(fake.calls.length).toBeLessThan(3)

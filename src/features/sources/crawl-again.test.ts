@@ -203,7 +203,7 @@ describe('a crawl that is under way', () => {
     await arrived
     // The pages before it are settled one after the other; their last step is what is waited for.
     await expect
-      .poll(async () => (await get(app, body)).config, { timeout: 20_000 })
+      .poll(async () => (await get(app, body)).config)
       .toMatchObject({
         pageCount: 2,
         failedPages: [{ url: `${site.url}/dead`, reason: 'It answered with status 404.' }],
@@ -259,7 +259,7 @@ describe('a crawl that is under way', () => {
     const { arrived, release } = hold('/b')
     const { body } = await startCrawl(app, { url: site.url })
     await arrived
-    await expect.poll(async () => (await get(app, body)).config.pageCount, { timeout: 20_000 }).toBe(2)
+    await expect.poll(async () => (await get(app, body)).config.pageCount).toBe(2)
     const before = await chunksOf(app)
     await app.service.foundation.runner.stop(10_000)
     release()
@@ -286,7 +286,7 @@ describe('a crawl that is under way', () => {
       },
     })
     const { body } = await startCrawl(app, { url: site.url })
-    await expect.poll(async () => (await get(app, body)).status, { timeout: 20_000 }).toBe('ready')
+    await expect.poll(async () => (await get(app, body)).status).toBe('ready')
     expect(turns).toBeGreaterThanOrEqual(3)
     expect(asked(site)).toEqual(['/', '/a', '/b', '/c'])
     expect((await get(app, body)).config.pageCount).toBe(4)

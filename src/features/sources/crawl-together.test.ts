@@ -70,7 +70,7 @@ describe('pages that end at the same time', () => {
     await last.arrived
     const queue = async () => (await rowsOf(app)).queue
     await expect
-      .poll(queue, { timeout: 20_000 })
+      .poll(queue)
       .toEqual([
         '/ 0 changed',
         '/a 1 changed',

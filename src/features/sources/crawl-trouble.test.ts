@@ -90,7 +90,7 @@ describe('what is found stays found', () => {
     changeCrawls(app, () => ({ draftPage: async () => false }), 0)
     pages.set('/a', page('Ash'))
     await crawlAgain(app, source.id)
-    await expect.poll(async () => (await crawled(app, source.id)).status, { timeout: 20_000 }).toBe('ready')
+    await expect.poll(async () => (await crawled(app, source.id)).status).toBe('ready')
     const again = await crawled(app, source.id)
     expect(again).toMatchObject({ status: 'ready', chunks: 2, config: { pageCount: 2, changedPages: 0 } })
     expect(again.config.failedPages).toEqual([
@@ -119,7 +119,7 @@ it('new pages that can not be written together are written one by one', async ()
   })
   changeCrawls(app, change, 0)
   const { id } = await crawl(app, { url: site.url })
-  await expect.poll(async () => (await crawled(app, id)).status, { timeout: 20_000 }).toBe('ready')
+  await expect.poll(async () => (await crawled(app, id)).status).toBe('ready')
   expect(await crawled(app, id)).toMatchObject({ chunks: 4, config: { pageCount: 4, failedPages: [] } })
   expect(new Set(together.flat()).size).toBe(4)
 })
@@ -160,7 +160,7 @@ describe('robots.txt and sitemaps', () => {
     })
     changeCrawls(app, undefined, 0)
     const source = await crawl(app, { url: site.url })
-    await expect.poll(async () => (await crawled(app, source.id)).status, { timeout: 20_000 }).toBe('ready')
+    await expect.poll(async () => (await crawled(app, source.id)).status).toBe('ready')
     expect(site.requests.filter(({ path }) => path === '/robots.txt')).toHaveLength(1)
     expect(asked(site)).toEqual(['/', '/a', '/b', '/c'])
     expect((await crawled(app, source.id)).config).not.toHaveProperty('spent')
@@ -286,7 +286,7 @@ it('pages that wait for one before them are no more than memory has room for', a
   // Meanwhile another crawl goes far: as far as this one would if nothing held it back.
   const beside = await startCrawl(app, { url: other.url, maxDepth: 5 })
   const far = { status: 'ready', config: { pageCount: 6 } }
-  await expect.poll(() => get(app, beside.body), { timeout: 20_000 }).toMatchObject(far)
+  await expect.poll(() => get(app, beside.body)).toMatchObject(far)
   // Those that were under way when there were enough are there, too.
   expect(site.asked().length).toBeLessThanOrEqual(2 * crawlLimits.visits)
   slow.release()

@@ -1,6 +1,7 @@
 /** What compatible servers send besides the plain cases, over HTTP from a server that sends it. */
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { collect, immediately, question } from '#test/support/collect-answer.ts'
+import { eventually } from '#test/support/eventually.ts'
 import type { Reply } from '#test/support/model-server.ts'
 import { openaiChunk, openaiText, startModelServer, wireForm } from '#test/support/model-server.ts'
 import { createAnswerMessage } from '../answer-message.ts'
@@ -503,14 +504,11 @@ describe.each(ways)('by %s', (_way, send) => {
       await using server = await startModelServer(() => ({ stream: flood() }))
       const model = chatCompletionsModel('m-1', { baseUrl: server.url, fetch, send })
       const { stream } = await model.doStream(question('Hello'))
-      await vi.waitFor(
-        async () => {
-          const before = made
-          await new Promise(resolve => setImmediate(resolve))
-          expect(made).toBe(before)
-        },
-        { interval: 50 },
-      )
+      await eventually(async () => {
+        const before = made
+        await new Promise(resolve => setImmediate(resolve))
+        expect(made).toBe(before)
+      })
       expect(made).toBeLessThan(100_000)
       const enough = (part: StreamPart) => {
         if (part.type === 'text-delta') throw new Error('enough')

@@ -5,6 +5,7 @@ import type { FastifyReply } from 'fastify'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { BareServer } from '#test/support/bare-server.ts'
 import { bareServer, plainRoute } from '#test/support/bare-server.ts'
+import { eventually } from '#test/support/eventually.ts'
 import type { EventStream } from './sse.ts'
 import { openEventStream } from './sse.ts'
 
@@ -180,7 +181,7 @@ it('a client that left before the stream began leaves no timer behind, and its r
   client.destroy()
   await gone.promise
   await answered.promise
-  await vi.waitFor(() => expect(vi.getTimerCount()).toBe(0))
+  await eventually(() => expect(vi.getTimerCount()).toBe(0))
 })
 
 it('streams that were asked for on one connection at once go out one after the other, whole', async () => {
@@ -217,14 +218,11 @@ it('a client that reads slowly lets events wait, until it reads on', async () =>
   const [response] = await once(sent, 'response')
   response.pause()
   // Nothing more is written once the buffers on the way are full.
-  await vi.waitFor(
-    async () => {
-      const before = made
-      await new Promise(resolve => setImmediate(resolve))
-      expect(made).toBe(before)
-    },
-    { interval: 50 },
-  )
+  await eventually(async () => {
+    const before = made
+    await new Promise(resolve => setImmediate(resolve))
+    expect(made).toBe(before)
+  })
   expect(made).toBeLessThan(50_000)
   let received = 0
   for await (const piece of response) received += piece.length
@@ -247,7 +245,7 @@ it('an idle stream is kept open by comments, which are no events', async () => {
   expect(vi.getTimerCount()).toBe(1)
   end.resolve()
   expect((await reader.read()).done).toBe(true)
-  await vi.waitFor(() => expect(vi.getTimerCount()).toBe(0))
+  await eventually(() => expect(vi.getTimerCount()).toBe(0))
 })
 
 it('a client that takes the end of a stream late gets all of it, and no comment after it', async () => {

@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import { createGate, eventually, setJobStage } from '#test/support/job-stage.ts'
+import { eventually } from '#test/support/eventually.ts'
+import { createGate, setJobStage } from '#test/support/job-stage.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
 import { systemClock } from '../clock.ts'
 import { AppError } from '../errors.ts'
@@ -469,7 +470,7 @@ test('a job that yields is run again, after those that were due, however often',
   await stage.add('long', { key: 'long' })
   await stage.add('short')
   await stage.runner.start()
-  await vi.waitFor(() => expect(left).toBe(0), { timeout: 20_000 })
+  await eventually(() => expect(left).toBe(0))
   await stage.runner.idle()
   // Both may have been added in the same millisecond: the first may be either, the second is the other.
   expect(runs.slice(0, 2).toSorted()).toEqual(['long', 'short'])

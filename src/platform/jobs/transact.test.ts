@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { createGate, eventually, setJobStage } from '#test/support/job-stage.ts'
+import { eventually } from '#test/support/eventually.ts'
+import { createGate, setJobStage } from '#test/support/job-stage.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
 
 const second = 1_000

@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import type { ResourceLimits, Worker } from 'node:worker_threads'
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { eventually } from '#test/support/eventually.ts'
 import { createLog } from '../log.ts'
 import type { WorkerPool, WorkerTask } from './worker-pool.ts'
 import { createWorkerPool, WorkerCrashed, WorkerTimeout } from './worker-pool.ts'
@@ -149,7 +150,7 @@ test('no more threads work at once than allowed', async () => {
 test('a thread without work ends', async () => {
   const { run } = open({ idleTimeoutMs: 1 })
   const first = await run<number>(task('thread'))
-  await vi.waitFor(async () => expect(await run<number>(task('thread'))).not.toBe(first))
+  await eventually(async () => expect(await run<number>(task('thread'))).not.toBe(first))
 })
 
 test('close kills what runs, refuses what waits and what comes, and leaves nothing that keeps the process alive', async () => {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { eventually } from '#test/support/eventually.ts'
 import { createTestDatabase, queryDatabase } from '#test/support/postgres/databases.ts'
 import { createEngine } from './engine.ts'
 
@@ -26,7 +27,7 @@ test('a connection that breaks in a transaction fails it, and nothing else', asy
     await sql`select 1`.execute(inside)
     await cutAll()
     // The news of the break arrive on their own.
-    await vi.waitFor(() => expect(sql`select 1`.execute(inside)).rejects.toThrow())
+    await eventually(() => expect(sql`select 1`.execute(inside)).rejects.toThrow())
     await sql`select 1`.execute(inside)
   })
   await expect(transaction).rejects.toThrow()
@@ -40,13 +41,13 @@ test('what is said on a channel is heard, also after the connection that listens
   const listener = await engine.direct.listen('news', payload => heard.push(payload), onReconnect)
   onTestFinished(() => listener.close())
   await engine.direct.executeSql("select pg_notify('news', 'first')")
-  await vi.waitFor(() => expect(heard).toEqual(['first']), { timeout: 5_000 })
+  await eventually(() => expect(heard).toEqual(['first']))
   expect(onReconnect).toHaveBeenCalledOnce()
 
   await cutAll()
-  await vi.waitFor(() => expect(onReconnect).toHaveBeenCalledTimes(2), { timeout: 10_000 })
-  await vi.waitFor(() => engine.direct.executeSql("select pg_notify('news', 'second')"))
-  await vi.waitFor(() => expect(heard).toEqual(['first', 'second']), { timeout: 5_000 })
+  await eventually(() => expect(onReconnect).toHaveBeenCalledTimes(2))
+  await eventually(() => engine.direct.executeSql("select pg_notify('news', 'second')"))
+  await eventually(() => expect(heard).toEqual(['first', 'second']))
 })
 
 test('a server that can not be reached is tried again, without failing whoever wants to listen', async () => {
@@ -63,6 +64,6 @@ test('a server that can not be reached is tried again, without failing whoever w
     () => {},
   )
   expect(errors).toHaveLength(1)
-  await vi.waitFor(() => expect(errors).toHaveLength(2), { timeout: 5_000 })
+  await eventually(() => expect(errors).toHaveLength(2))
   await listener.close()
 })

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
+import { eventually } from '#test/support/eventually.ts'
 import type { Connection } from './connect.ts'
 import { createConnections } from './connections.ts'
 
@@ -74,13 +75,13 @@ describe('the connections of a process', () => {
     await expect(use(a, 'a3')).rejects.toMatchObject({ code: 'OUTBOUND_FAILED' })
     second[Symbol.dispose]()
     await use(a, 'a3')
-    await vi.waitFor(() => expect(closed).toEqual(['a2']))
+    await eventually(() => expect(closed).toEqual(['a2']))
     const other = await use(b, 'b1')
     await expect(use(c, 'c1')).rejects.toMatchObject({ code: 'OUTBOUND_FAILED' })
     other[Symbol.dispose]()
     first[Symbol.dispose]()
     await use(c, 'c1')
-    await vi.waitFor(() => expect(closed).toEqual(['a2', 'a1']))
+    await eventually(() => expect(closed).toEqual(['a2', 'a1']))
     await connections.close()
   })
 
@@ -92,11 +93,11 @@ describe('the connections of a process', () => {
     connections.drop('one')
     expect({ closed: [...closed], count: connections.count() }).toEqual({ closed: [], count: 0 })
     one[Symbol.dispose]()
-    await vi.waitFor(() => expect(closed).toEqual(['one']))
+    await eventually(() => expect(closed).toEqual(['one']))
     const two = await connections.acquire(agent, 'two', open('two'), signal)
     two[Symbol.dispose]()
     agent.end()
-    await vi.waitFor(() => expect(closed).toEqual(['one', 'two']))
+    await eventually(() => expect(closed).toEqual(['one', 'two']))
   })
 
   it('are opened anew when they were closed or did not come about', async () => {

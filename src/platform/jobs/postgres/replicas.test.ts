@@ -1,8 +1,9 @@
 /** Several processes on one database, as far as jobs are concerned; the wake-ups and the runners are those of the service. */
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { eventually } from '#test/support/eventually.ts'
 import { openPostgresEngine } from '#test/support/job-engine.ts'
 import type { Gate } from '#test/support/job-stage.ts'
-import { createGate, eventually, setJobStage } from '#test/support/job-stage.ts'
+import { createGate, setJobStage } from '#test/support/job-stage.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
 import { createTestDatabase } from '#test/support/postgres/databases.ts'
 import { openPostgresStorage } from '#test/support/postgres/storage.ts'
@@ -134,7 +135,7 @@ test('what another process has stored for later is found by asking', async () =>
     const agentId = await there.take()
     if (agentId !== undefined) taken.push(agentId)
   }, 0)
-  await vi.waitFor(() => expect(taken).toEqual(['a']), { timeout: 8_000, interval: 50 })
+  await eventually(() => expect(taken).toEqual(['a']))
 })
 
 test('an agent with much going on keeps a handful of wake-ups, and none when all is done', async () => {

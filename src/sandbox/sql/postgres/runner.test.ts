@@ -4,6 +4,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished, vi } from 'vitest'
 import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp, testApp } from '#test/support/build-app.ts'
+import { eventually } from '#test/support/eventually.ts'
 import { queryDatabase } from '#test/support/postgres/databases.ts'
 import { storageEnvironment } from '#test/support/postgres/environment.ts'
 import { execute, makeFruits } from '#test/support/sql-stage.ts'
@@ -157,7 +158,7 @@ describe('roles', () => {
       `select pg_terminate_backend(pid) from pg_stat_activity where usename = '${role}'`,
     )
     // The connection may still be there at first.
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const { status, body } = await execute(app, 'SELECT 1')
       expect([status, body.error.code]).toEqual([500, 'SQL_UNAVAILABLE'])
     })
@@ -241,7 +242,7 @@ describe('a statement that nobody waits for any more', () => {
     const url = await databaseOf(app)
     const client = new AbortController()
     const running = run(app, endless, client.signal)
-    await vi.waitFor(async () => expect(await active(url)).toHaveLength(1), { timeout: 3_000 })
+    await eventually(async () => expect(await active(url)).toHaveLength(1))
     client.abort(new Error('went away'))
     await expect(running).rejects.toThrow('went away')
     await vi.waitFor(async () => expect(await active(url)).toEqual([]), { timeout: 3_000 })

@@ -2,8 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { startProgram } from '#test/support/child-process.ts'
+import { eventually } from '#test/support/eventually.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
 import { SqlBusy } from '../sql-busy.ts'
 import type { PoolOptions } from './pool.ts'
@@ -169,7 +170,7 @@ describe('a process that runs statements', () => {
     const path = newDatabase()
     const { run } = newPool({ idle: 1 })
     await run(path, 'select 1')
-    await vi.waitFor(() => expect(consolesOf(process.pid)).toEqual([]))
+    await eventually(() => expect(consolesOf(process.pid)).toEqual([]))
   })
 
   it('ends when the database is left', async () => {
@@ -179,7 +180,7 @@ describe('a process that runs statements', () => {
     const running = run(path, endless)
     pool.leave(path, new Error('the agent is gone'))
     await expect(running).rejects.toThrow('the agent is gone')
-    await vi.waitFor(() => expect(consolesOf(process.pid)).toEqual([]))
+    await eventually(() => expect(consolesOf(process.pid)).toEqual([]))
   })
 
   it('ends with its parent, also amid a statement', async () => {
@@ -192,9 +193,7 @@ describe('a process that runs statements', () => {
     const children = consolesOf(parent)
     expect(children.length).toBeGreaterThan(0)
     await program.kill()
-    await vi.waitFor(() => expect(children.map(commandOf)).toEqual(children.map(() => '')), {
-      timeout: 5_000,
-    })
+    await eventually(() => expect(children.map(commandOf)).toEqual(children.map(() => '')))
   })
 })
 

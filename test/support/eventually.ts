@@ -1,0 +1,9 @@
+import { vi } from 'vitest'
+
+/** Milliseconds; far more than anything takes, since the machine may be busy, and less than a test may take. */
+const timeout = 20_000
+
+/** For what happens on its own in the background: tries `check` until it no longer throws. */
+export async function eventually(check: () => unknown): Promise<void> {
+  await vi.waitFor(check, { timeout, interval: 10 })
+}
