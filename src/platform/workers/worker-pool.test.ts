@@ -3,6 +3,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { getPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import type { ResourceLimits, Worker } from 'node:worker_threads'
@@ -24,13 +25,15 @@ export const limits = () => resourceLimits
 export const fail = message => { throw new TypeError(message) }
 export const hang = () => { for (;;) {} }
 export const pause = ms => { Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms) }
-export const countPeers = shared => {
+export const meetPeers = ({ shared, expected }) => {
   const counters = new Int32Array(shared)
   const now = Atomics.add(counters, 0, 1) + 1
-  pause(30)
   if (now > Atomics.load(counters, 1)) Atomics.store(counters, 1, now)
+  while (Atomics.load(counters, 1) < expected) pause(1)
+  pause(30)
   Atomics.sub(counters, 0, 1)
 }
+export const waitFor = shared => void Atomics.wait(new Int32Array(shared), 0, 0)
 export const hoardObjects = () => { const held = []; for (;;) held.push({ at: held.length }) }
 export const hoardBuffers = () => { const held = []; for (;;) held.push(new Uint8Array(1_000_000).fill(1)) }
 export const exit = () => process.exit(3)
@@ -95,9 +98,14 @@ test('a task that hangs is killed at its time-out, and what waited behind it run
 })
 
 test('the time-out counts from the start of the task, not from its queueing', async () => {
+  const timeoutMs = 1_500
   const { run } = open({ maxThreads: 1 })
-  const first = run(task('pause', 400))
-  const second = run<number>(task('double', 2, { timeoutMs: 300 }))
+  const gate = new SharedArrayBuffer(4)
+  const first = run(task('waitFor', gate))
+  const second = run<number>(task('double', 2, { timeoutMs }))
+  await pause(timeoutMs + 100)
+  Atomics.store(new Int32Array(gate), 0, 1)
+  Atomics.notify(new Int32Array(gate), 0)
   await first
   expect(await second).toBe(4)
 })
@@ -142,9 +150,10 @@ test('the signal of the caller kills a running task and refuses a waiting one, e
 
 test('no more threads work at once than allowed', async () => {
   const { run } = open({ maxThreads: 2 })
-  const counters = new SharedArrayBuffer(8)
-  await Promise.all(Array.from({ length: 6 }, () => run(task('countPeers', counters))))
-  expect(new Int32Array(counters)[1]).toBe(2)
+  const shared = new SharedArrayBuffer(8)
+  // Nobody goes on before as many are there as may be.
+  await Promise.all(Array.from({ length: 6 }, () => run(task('meetPeers', { shared, expected: 2 }))))
+  expect(new Int32Array(shared)[1]).toBe(2)
 })
 
 test('a thread without work ends', async () => {

@@ -109,9 +109,8 @@ test('a wake-up that was taken and never settled comes back', async () => {
   await dying.pull('a', systemClock.now())
   expect(await dying.take()).toBe('a')
   expect(await living.take()).toBeUndefined()
-  const begun = performance.now()
-  await vi.waitFor(async () => expect(await living.take()).toBe('a'), { timeout: 25_000, interval: 200 })
-  expect(performance.now() - begun).toBeLessThan(20_000)
+  // Fifteen seconds at most by the server, and as much for a busy machine; unsupervised it would be more than a minute.
+  await vi.waitFor(async () => expect(await living.take()).toBe('a'), { timeout: 30_000, interval: 200 })
 }, 60_000)
 
 test('a wake-up that is due wakes the other processes within a moment', async () => {
@@ -123,8 +122,8 @@ test('a wake-up that is due wakes the other processes within a moment', async ()
   const begun = performance.now()
   await here.pull('a', systemClock.now())
   await eventually(() => expect(onDue).toHaveBeenCalled())
-  // Far less than the pause between two questions.
-  expect(performance.now() - begun).toBeLessThan(1_000)
+  // Less than the pause of three seconds between two questions, of which one has just been asked.
+  expect(performance.now() - begun).toBeLessThan(2_500)
 })
 
 test('what another process has stored for later is found by asking', async () => {
