@@ -123,7 +123,7 @@ describe('a call', () => {
   })
 
   it('ends with the patience that it is given, and leaves others alone', async () => {
-    const { fake, call } = await callStage({ callMs: 300 }, [toolNamed('say'), toolNamed('hang')])
+    const { fake, call } = await callStage({ callMs: 1_500 }, [toolNamed('say'), toolNamed('hang')])
     onCall(fake, (_request, response, message) => {
       if (message?.params.name === 'say')
         sendJson(response, { jsonrpc: '2.0', id: message.id, result: textResult('said') })
@@ -135,7 +135,7 @@ describe('a call', () => {
   })
 
   it('goes on while the server tells of progress', async () => {
-    const { fake, call } = await callStage({ callMs: 400, longestCallMs: 10_000 })
+    const { fake, call } = await callStage({ callMs: 1_500, longestCallMs: 30_000 })
     onCall(fake, (_request, response, message) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       const send = (value: object) =>
@@ -144,7 +144,8 @@ describe('a call', () => {
       let steps = 0
       const timer = setInterval(() => {
         steps += 1
-        if (steps < 8)
+        // Long enough in all that its patience would be over, however late the server may come with each.
+        if (steps < 20)
           return send({ method: 'notifications/progress', params: { progressToken, progress: steps } })
         clearInterval(timer)
         send({ id: message?.id, result: textResult('done') })

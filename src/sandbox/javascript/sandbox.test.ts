@@ -144,10 +144,10 @@ describe('console', () => {
 
   it('survives the thread that has to be killed', async () => {
     const stuck = 'console.log("before"); Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1)'
-    const result = await run(stuck, { limits: { wallMs: 10 } })
+    const result = await run(stuck, { limits: { wallMs: 1_000 } })
     expect(result).toEqual({
       outcome: 'timed-out',
-      message: expect.stringContaining('0.01 s'),
+      message: expect.stringContaining('1 s'),
       console: [{ level: 'log', text: 'before' }],
     })
   })
@@ -188,14 +188,14 @@ describe('time', () => {
   it('timers ring in order, pass values and tell what they throw', async () => {
     const result = await run(`
       const rung = []
-      setTimeout(name => rung.push(name), 30, 'late')
+      setTimeout(name => rung.push(name), 500, 'late')
       setTimeout(name => rung.push(name), 10, 'early')
       setTimeout(() => rung.push('far'), Infinity)
       setTimeout(name => rung.push(name), -1, 'first')
       const cleared = setTimeout(() => rung.push('never'), 5)
       clearTimeout(cleared); clearTimeout(cleared); clearTimeout(undefined); clearTimeout(12345)
       setTimeout(() => { throw new Error('in a timer') })
-      await new Promise(resolve => setTimeout(resolve, 60))
+      await new Promise(resolve => setTimeout(resolve, 600))
       return rung`)
     expect(result).toMatchObject({ outcome: 'returned', value: ['first', 'early', 'late'] })
     expect(result.console).toEqual([{ level: 'error', text: 'Error: in a timer (line 9)' }])
@@ -328,7 +328,7 @@ describe('fetch', () => {
 
   it.each([
     ['returns', 'setTimeout(() => {}, 60_000); fetch(args); await fetch(args + "/first")', {}],
-    ['is out of time', 'await fetch(args)', { wallMs: 300 }],
+    ['is out of time', 'await fetch(args)', { wallMs: 1_500 }],
   ])('a request is ended when the run %s', async (_, code, limits) => {
     const left = Promise.withResolvers<void>()
     const origin = await serve((request, response) => {
