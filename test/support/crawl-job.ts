@@ -1,5 +1,6 @@
 import type { CrawlThreads } from '#features/sources/crawl/crawl-threads.ts'
 import { createCrawlThreads } from '#features/sources/crawl/crawl-threads.ts'
+import type { HostGates } from '#features/sources/crawl/host-gates.ts'
 import { createHostGates } from '#features/sources/crawl/host-gates.ts'
 import { createCrawlSourceJob } from '#features/sources/crawl-source.job.ts'
 import { createSearchIndex } from '#features/sources/search/search-index.ts'
@@ -25,6 +26,7 @@ export function changeCrawls(
     searchWorkers: readers,
   } = service.foundation
   const threadsOf = createCrawlThreads(writers)
+  const starts: number[] = []
   const job = createCrawlSourceJob({
     embeddingOf: async () => ({ provider: 'builtin', id: builtinEmbedding.id }),
     changes: { follow: async () => {} },
@@ -32,9 +34,27 @@ export function changeCrawls(
     ...{ outbound, transact, clock: systemClock },
     ...(turnMs !== undefined && { turnMs }),
     threads: agentId => ({ ...threadsOf(agentId), ...change(threadsOf(agentId)) }),
-    gates: createHostGates(),
+    gates: timedGates(starts),
   })
   const former = handlers.get(crawlJobName)
   handlers.set(crawlJobName, job)
-  return { job, restore: () => former && handlers.set(crawlJobName, former) }
+  return {
+    job,
+    /** When each request began that keeps a pause after the one before, by `performance.now()`. */
+    starts,
+    restore: () => former && handlers.set(crawlJobName, former),
+  }
+}
+
+/** Requests take their time to reach a site, and not each the same: when they begin is known here alone. */
+function timedGates(starts: number[]): HostGates {
+  const gates = createHostGates()
+  return {
+    ...gates,
+    pass: (origin, wait, work) =>
+      gates.pass(origin, wait, () => {
+        if (wait.pauseMs > 0) starts.push(performance.now())
+        return work()
+      }),
+  }
 }

@@ -3,6 +3,7 @@ import { errorRow, limitRow, row } from '#test/spec/row.ts'
 import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp, testApp } from '#test/support/build-app.ts'
 import { crawl, crawlAgain, crawled, forCrawls, pathsOf, startCrawl } from '#test/support/crawl.ts'
+import { changeCrawls } from '#test/support/crawl-job.ts'
 import type { AnswerSite, Site } from '#test/support/site-server.ts'
 import { page, sitePages, startSite } from '#test/support/site-server.ts'
 import type { SearchResult } from './sources.schema.ts'
@@ -405,10 +406,10 @@ describe('what a site asks for', () => {
 
   it('a few requests at a time, with its delay between them', async () => {
     let [open, most] = [0, 0]
-    const starts: number[] = []
+    const { starts, restore } = changeCrawls(app)
+    onTestFinished(() => void restore())
     const site = await siteOf(async ({ path }) => {
       if (path === '/robots.txt') return { body: 'User-agent: *\nCrawl-delay: 0.15' }
-      starts.push(performance.now())
       open += 1
       most = Math.max(most, open)
       await new Promise(resolve => setImmediate(resolve))
@@ -416,6 +417,7 @@ describe('what a site asks for', () => {
       return path === '/' ? page('Start', ['/a', '/b', '/c', '/d', '/e']) : page(path)
     })
     await crawl(app, { url: site.url })
+    expect(site.asked()).toHaveLength(6)
     expect(starts).toHaveLength(6)
     expect(most).toBeLessThanOrEqual(4)
     expect((starts.at(-1) ?? 0) - (starts[0] ?? 0)).toBeGreaterThan(5 * 140)
