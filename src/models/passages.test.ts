@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { processorTime } from '#test/support/processor-time.ts'
 import { readPassages, withoutPassages, writePassages } from './passages.ts'
 
 const passages = [
@@ -45,10 +46,8 @@ describe('passages in a prompt', () => {
     expect(withoutPassages('before\n<passages>\nafter')).toBe('before\n<passages>\nafter')
   })
 
-  test('a text full of opening tags is read in one pass', () => {
+  test('a text full of opening tags is read in one pass', async () => {
     const text = '<passages>\n'.repeat(200_000)
-    const started = performance.now()
-    expect(readPassages(text)).toEqual([])
-    expect(performance.now() - started).toBeLessThan(2000)
+    expect(await processorTime(() => expect(readPassages(text)).toEqual([]))).toBeLessThan(2000)
   })
 })

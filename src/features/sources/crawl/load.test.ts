@@ -2,6 +2,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { testApp } from '#test/support/build-app.ts'
 import { crawl, forCrawls } from '#test/support/crawl.ts'
+import { millisecondsOf, slowness } from '#test/support/processor-time.ts'
 import type { AnswerSite } from '#test/support/site-server.ts'
 import { page, startSite } from '#test/support/site-server.ts'
 
@@ -25,12 +26,12 @@ const heavy: Record<string, (base: string) => Record<string, string>> = {
   'a page of many links': () => ({
     '/': page(
       'Links',
-      Array.from({ length: 6_000 }, (_, at) => `/dead/${at}`),
+      Array.from({ length: 3_000 }, (_, at) => `/dead/${at}`),
     ),
     '/robots.txt': barred,
   }),
   'a page whose links unfold': () => ({
-    '/': `<html><head><base href="/dead/${'p/'.repeat(900)}"></head><body><p>Far</p>${many(6_000, at => `<a href="${at}"></a>`)}</body></html>`,
+    '/': `<html><head><base href="/dead/${'p/'.repeat(900)}"></head><body><p>Far</p>${many(2_000, at => `<a href="${at}"></a>`)}</body></html>`,
     '/robots.txt': barred,
   }),
   'a sitemap of many pages': base => ({
@@ -58,12 +59,14 @@ describe('the event loop', () => {
     pages = new Map(
       Object.entries(heavy[name]?.(site.url) ?? {}).map(([path, text]) => [path, Buffer.from(text)]),
     )
+    const before = slowness()
     const { turns, stop } = watchTurns()
     const source = await crawl(app, { ...start, url: site.url })
     stop()
     expect(source).toMatchObject({ status: 'ready', config: { pageCount: 1 } })
     expect(turns.length).toBeGreaterThan(10)
-    expect(Math.max(...turns)).toBeLessThan(20)
+    // Ten to fifteen, whatever the page; what is read in this thread takes a hundred and more.
+    expect(Math.max(...turns) / Math.max(before, slowness())).toBeLessThan(40)
   })
 })
 
@@ -71,10 +74,14 @@ describe('the event loop', () => {
 function watchTurns() {
   const turns: number[] = []
   let last = process.threadCpuUsage()
-  const timer = setInterval(() => {
-    const now = process.threadCpuUsage()
-    turns.push((now.user - last.user + now.system - last.system) / 1000)
-    last = now
-  }, 0)
-  return { turns, stop: () => clearInterval(timer) }
+  const note = () => {
+    turns.push(millisecondsOf(process.threadCpuUsage(last)))
+    last = process.threadCpuUsage()
+  }
+  const timer = setInterval(note, 0)
+  const stop = () => {
+    clearInterval(timer)
+    note()
+  }
+  return { turns, stop }
 }
