@@ -11,10 +11,11 @@ if (inMemory !== undefined && !isFullEndurance) process.env.TMPDIR ??= inMemory
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/node-compile', import.meta.url))
 
 const shared = {
-  testTimeout: 30_000,
-  hookTimeout: 60_000,
+  // Against tests that would never end; the longest of these take a quarter of it on a busy machine.
+  testTimeout: 90_000,
+  hookTimeout: 120_000,
   // What is waited for is told by the test, not by how fast the machine is.
-  expect: { poll: { timeout: 20_000 } },
+  expect: { poll: { timeout: 15_000 } },
   pool: 'forks' as const,
 }
 

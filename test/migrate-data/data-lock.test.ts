@@ -10,7 +10,7 @@ import { startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 // Several processes start and end in one test.
-vi.setConfig({ testTimeout: 120_000 })
+vi.setConfig({ testTimeout: 180_000 })
 
 const key = randomBytes(32).toString('base64')
 const newKey = randomBytes(32).toString('base64')

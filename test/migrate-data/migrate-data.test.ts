@@ -15,7 +15,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { askAgent, fillPlace, someKey, wakeUpsAt, withPlace } from '../support/transfer-data.ts'
 
 // Several processes start and end in one test.
-vi.setConfig({ testTimeout: 120_000 })
+vi.setConfig({ testTimeout: 180_000 })
 
 const migrateFile = new URL('../../src/migrate-data.ts', import.meta.url)
 const key = someKey()
@@ -85,7 +85,7 @@ it.each(kinds)('sources are fetched from %s with the headers that they had', asy
         const { body } = await server.call<{ status: string }>('GET', `${sources}/${id}`)
         return body.status === 'ready' ? body : undefined
       },
-      { timeout: 30_000 },
+      { timeout: 60_000 },
     )
   const before = await startService(from)
   const body = { type: 'api', name: 'Tides', url: site.url, headers: { 'X-Key': 'sk-tides' } }

@@ -11,7 +11,7 @@ import { startSite } from '../support/site-server.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 // Several processes start and end in one test.
-vi.setConfig({ testTimeout: 90_000 })
+vi.setConfig({ testTimeout: 180_000 })
 
 const sources = '/api/agents/default/sources'
 const secret = 'sk-tides-4711'
@@ -70,7 +70,7 @@ it('what a crash has left half indexed is completed, and nothing of it is found 
   const dataDirectory = temporaryDirectory()
   const first = await start(dataDirectory)
   const id = await create(first, site.url)
-  await vi.waitUntil(async () => (await find(first, id)).progress > 0.3, { timeout: 30_000, interval: 5 })
+  await vi.waitUntil(async () => (await find(first, id)).progress > 0.3, { timeout: 60_000, interval: 5 })
   await first.kill()
   await using second = await start(dataDirectory)
   const whole = await settled(second, id)

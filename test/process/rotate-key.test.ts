@@ -8,7 +8,7 @@ import { startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 // Several processes start and end in one test.
-vi.setConfig({ testTimeout: 90_000 })
+vi.setConfig({ testTimeout: 180_000 })
 
 const rotateFile = new URL('../../src/rotate-key.ts', import.meta.url)
 const newKey = () => randomBytes(32).toString('base64')
