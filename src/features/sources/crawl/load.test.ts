@@ -59,14 +59,19 @@ describe('the event loop', () => {
     pages = new Map(
       Object.entries(heavy[name]?.(site.url) ?? {}).map(([path, text]) => [path, Buffer.from(text)]),
     )
-    const before = slowness()
-    const { turns, stop } = watchTurns()
-    const source = await crawl(app, { ...start, url: site.url })
-    stop()
-    expect(source).toMatchObject({ status: 'ready', config: { pageCount: 1 } })
-    expect(turns.length).toBeGreaterThan(10)
+    // A turn that another program made long is not so long again; what is held up is, each time.
+    const longest: number[] = []
+    do {
+      const before = slowness()
+      const { turns, stop } = watchTurns()
+      const source = await crawl(app, { ...start, url: site.url })
+      stop()
+      expect(source).toMatchObject({ status: 'ready', config: { pageCount: 1 } })
+      expect(turns.length).toBeGreaterThan(10)
+      longest.push(Math.max(...turns) / Math.max(before, slowness()))
+    } while (longest.length < 3 && Math.min(...longest) >= 20)
     // Ten to fifteen, whatever the page; what is read in this thread takes a hundred and more.
-    expect(Math.max(...turns) / Math.max(before, slowness())).toBeLessThan(40)
+    expect(Math.min(...longest)).toBeLessThan(20)
   })
 })
 
