@@ -2,6 +2,7 @@ import { systemClock } from '#platform/clock.ts'
 import { randomIds } from '#platform/ids.ts'
 import { createLog } from '#platform/log.ts'
 import { isLoopback } from '#platform/network.ts'
+import { createWorkerPool } from '#platform/workers/worker-pool.ts'
 import type { Service } from './app.ts'
 import { buildService } from './app.ts'
 import type { Configuration } from './config.ts'
@@ -18,7 +19,12 @@ const backlog = 4096
  */
 export async function start(configuration: Configuration): Promise<Service> {
   const log = createLog(configuration.logLevel)
-  const service = await buildService(configuration, { clock: systemClock, ids: randomIds, log })
+  const service = await buildService(configuration, {
+    clock: systemClock,
+    ids: randomIds,
+    log,
+    createWorkerPool,
+  })
   const { host, port, baseUrl, gateway, publicAccess } = configuration
   if (!isLoopback(host) && gateway === undefined && publicAccess === 'full')
     log.warn(

@@ -8,7 +8,6 @@ import type { Outbound } from '#platform/outbound/outbound.ts'
 import { createOutbound } from '#platform/outbound/outbound.ts'
 import { createSecretBox } from '#platform/secret-box.ts'
 import { userAgent } from '#platform/user-agent.ts'
-import { createWorkerPool } from '#platform/workers/worker-pool.ts'
 import { createSandbox } from '#sandbox/javascript/sandbox.ts'
 import type { SqlRunner } from '#sandbox/sql/sql-runner.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
@@ -33,7 +32,8 @@ const forModels = { memoryLimitMb: 2048, idleTimeoutMs: 60 * 60_000 }
 export type Foundation = Awaited<ReturnType<typeof openFoundation>>
 
 /** Storage, jobs, workers and the ways out: what every feature stands on. Throws AppError when the data can't be opened. */
-export async function openFoundation(configuration: Configuration, { clock, ids, log }: Surroundings) {
+export async function openFoundation(configuration: Configuration, surroundings: Surroundings) {
+  const { clock, ids, log } = surroundings
   const storage = await openStorage(configuration, log)
   const { engine, encryptionKeyFile: path } = storage
   try {
@@ -69,7 +69,7 @@ export async function openFoundation(configuration: Configuration, { clock, ids,
     })
     const outbound = createOutbound({ allow: configuration.outboundAllow, userAgent })
     const { close: closeWorkers, ...workers } = createWorkers(
-      log,
+      surroundings,
       outbound,
       storage.createSqlRunner(secretBox),
     )
@@ -104,7 +104,7 @@ export async function openFoundation(configuration: Configuration, { clock, ids,
 }
 
 /** What works beside the main thread: threads for documents and searches, and where JavaScript and SQL of others run. */
-function createWorkers(log: Surroundings['log'], outbound: Outbound, sqlRunner: SqlRunner) {
+function createWorkers({ log, createWorkerPool }: Surroundings, outbound: Outbound, sqlRunner: SqlRunner) {
   const documentWorkers = createWorkerPool({ log, isBackground: true })
   const searchWorkers = createWorkerPool({ log, idleTimeoutMs: searchThreadIdleMs })
   const embeddingWorkers = createWorkerPool({ log, maxThreads: 1, ...forModels })

@@ -1,10 +1,12 @@
 import type { Clock } from '#platform/clock.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { Log } from '#platform/log.ts'
+import type { CreateWorkerPool } from '#platform/workers/worker-pool.ts'
 
 /** What a service takes from the world around it; tests bring their own. */
 export interface Surroundings {
   clock: Clock
   ids: Ids
   log: Log
+  createWorkerPool: CreateWorkerPool
 }

@@ -8,6 +8,7 @@ import { createLog } from '#platform/log.ts'
 import type { Service } from '../../src/app.ts'
 import { buildService } from '../../src/app.ts'
 import { readConfiguration } from '../../src/config.ts'
+import { keptThreads } from './kept-threads.ts'
 import { forgetStorage, storageEnvironment } from './postgres/environment.ts'
 import { makeTemporaryDirectory } from './temporary-directory.ts'
 
@@ -70,7 +71,12 @@ export async function buildApp({
   if ('problems' in result) throw new Error(result.problems.join('\n'))
   const logged: string[] = []
   const log = createLog(result.configuration.logLevel, { write: line => logged.push(line) })
-  const service = await buildService(result.configuration, { clock, ids: randomIds, log })
+  const service = await buildService(result.configuration, {
+    clock,
+    ids: randomIds,
+    log,
+    createWorkerPool: keptThreads,
+  })
   return {
     service,
     routes: service.routes,

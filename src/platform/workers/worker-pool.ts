@@ -31,7 +31,7 @@ export interface WorkerPool {
   close(): Promise<void>
 }
 
-interface WorkerPoolOptions {
+export interface WorkerPoolOptions {
   maxThreads?: number
   /** What one thread may hold in objects and buffers together, in MiB, before it is killed. */
   memoryLimitMb?: number
@@ -41,6 +41,8 @@ interface WorkerPoolOptions {
   isBackground?: boolean
   log: Log
 }
+
+export type CreateWorkerPool = (options: WorkerPoolOptions) => WorkerPool
 
 /** The task ran past its `timeoutMs` and was killed. */
 export class WorkerTimeout extends Error {
