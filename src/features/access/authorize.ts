@@ -1,13 +1,14 @@
 import type { FastifyRequest } from 'fastify'
 import { AccessDenied } from '#platform/errors.ts'
-import type { Decide } from '#platform/http/access.ts'
-import type { App } from '#platform/http/app.ts'
+import type { Decision } from '#platform/http/access.ts'
+import type { Access, App } from '#platform/http/app.ts'
 import { whenClosed } from '#platform/http/closing.ts'
 import type { AgentDatabases, AgentHandle } from '#storage/agent-databases.ts'
 import type { AccessService } from './access.service.ts'
 import { defaultAgentId } from './access.service.ts'
 import type { User } from './gateway.ts'
 import type { Identify } from './identify.ts'
+import type { Power } from './policy.ts'
 import { allows, isAgentAccess, refusal } from './policy.ts'
 
 declare module 'fastify' {
@@ -30,29 +31,39 @@ interface Needs {
 }
 
 /** The one place that decides whether a request may go on, and that opens the agent's database for it. */
-export function createDecision({ identify, access: service, agentDatabases }: Needs): Decide {
-  return async (request, reply, access) => {
-    const identified = identify(request)
-    request.user = identified instanceof Promise ? await identified : identified
-    if (access === 'user' && request.user === undefined)
-      throw new AccessDenied(
-        'Access denied: this needs a user. Sign in through the identity gateway, or set DEV_USER while developing.',
-      )
-    if (!isAgentAccess(access)) return
+export function createDecision({ identify, access: service, agentDatabases }: Needs): Decision {
+  async function requirePower(request: FastifyRequest, access: Power): Promise<void> {
     const agentId = agentIdOf(request)
     const found = service.powerOn(agentId, request.user)
     const power = found instanceof Promise ? await found : found
     if (!allows(power, access)) throw new AccessDenied(refusal(access, agentId === defaultAgentId))
     request.isAdmin = allows(power, 'admin')
-    request.agent = await agentDatabases.acquire(agentId)
-    // A client may go before the handler is done, and a handler before its stream has ended: the last one lets go.
-    const release = afterBoth(() => request.agent.release())
-    request.agentAnswered = release.first
-    whenClosed(reply, () => {
-      // An answer that is written past Fastify has begun, though no hook heard of it.
-      if (reply.sent) release.first()
-      release.second()
-    })
+  }
+
+  return {
+    async decide(request, reply, access) {
+      const identified = identify(request)
+      request.user = identified instanceof Promise ? await identified : identified
+      if (access === 'user' && request.user === undefined)
+        throw new AccessDenied(
+          'Access denied: this needs a user. Sign in through the identity gateway, or set DEV_USER while developing.',
+        )
+      if (!isAgentAccess(access)) return
+      await requirePower(request, access)
+      request.agent = await agentDatabases.acquire(agentIdOf(request))
+      // A client may go before the handler is done, and a handler before its stream has ended: the last one lets go.
+      const release = afterBoth(() => request.agent.release())
+      request.agentAnswered = release.first
+      whenClosed(reply, () => {
+        // An answer that is written past Fastify has begun, though no hook heard of it.
+        if (reply.sent) release.first()
+        release.second()
+      })
+    },
+
+    async decideAgain(request: FastifyRequest, access: Access) {
+      if (isAgentAccess(access)) await requirePower(request, access)
+    },
   }
 }
 

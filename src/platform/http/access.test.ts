@@ -63,9 +63,12 @@ describe('access', () => {
     let handled = 0
     const server = await bareServer({
       routes: app => {
-        registerAccess(app, async (_request, _reply, access) => {
-          asked.push(access)
-          decide()
+        registerAccess(app, {
+          async decide(_request, _reply, access) {
+            asked.push(access)
+            decide()
+          },
+          async decideAgain() {},
         })
         for (const access of ['open', 'anyone', 'admin'] as const)
           app.route({

@@ -1,8 +1,21 @@
+import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Access, App, Area, LimitClass } from './app.ts'
 
-/** Decides whether the request may go on: throws UNAUTHORIZED, AccessDenied or NOT_FOUND if not. */
-export type Decide = (request: FastifyRequest, reply: FastifyReply, access: Access) => Promise<void>
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Decides once more, for a body that is read by its handler: to be called when all of it is there. Throws what the decision throws. */
+    requireAccess(): Promise<void>
+  }
+}
+
+/** Who decides whether a request may go on. */
+export interface Decision {
+  /** Throws UNAUTHORIZED, AccessDenied or NOT_FOUND if it may not. */
+  decide(request: FastifyRequest, reply: FastifyReply, access: Access): Promise<void>
+  /** The same of what may have changed since, for a request that was decided upon before. */
+  decideAgain(request: FastifyRequest, access: Access): Promise<void>
+}
 
 /** A route as it was declared. */
 export interface DeclaredRoute {
@@ -29,12 +42,37 @@ export function requireDeclarations(app: App): readonly DeclaredRoute[] {
   return declared
 }
 
-/** Lets every request be decided upon before its body is read; preflights were answered before. */
-export function registerAccess(app: App, decide: Decide): void {
-  app.addHook('onRequest', (request, reply, done) => {
-    // A path without a route still has its token checked, so that a bad one is refused on every /api path alike.
-    const access = request.routeOptions.config.access ?? (request.url.startsWith('/api') ? 'anyone' : 'open')
-    if (access === 'open') done()
-    else decide(request, reply, access).then(() => done(), done)
+/**
+ * Lets every request be decided upon before its body is read; preflights were answered before. A body may take minutes to
+ * arrive: then it is decided once more, so that nobody acts by a role that was taken away meanwhile.
+ */
+export function registerAccess(app: App, { decide, decideAgain }: Decision): void {
+  const arriving = new WeakSet<FastifyRequest>()
+  app.decorateRequest('requireAccess', function requireAccess(this: FastifyRequest) {
+    return decideAgain(this, accessOf(this))
   })
+  app.addHook('onRequest', (request, reply, done) => {
+    const access = accessOf(request)
+    if (access === 'open') {
+      done()
+      return
+    }
+    decide(request, reply, access).then(() => {
+      if (isArriving(request.raw)) arriving.add(request)
+      done()
+    }, done)
+  })
+  app.addHook('preValidation', (request, _reply, done) => {
+    if (arriving.has(request)) decideAgain(request, accessOf(request)).then(() => done(), done)
+    else done()
+  })
+}
+
+/** A path without a route still has its token checked, so that a bad one is refused on every /api path alike. */
+function accessOf(request: FastifyRequest): Access {
+  return request.routeOptions.config.access ?? (request.url.startsWith('/api') ? 'anyone' : 'open')
+}
+
+function isArriving({ complete, headers }: IncomingMessage): boolean {
+  return !complete && (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined)
 }

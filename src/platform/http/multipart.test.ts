@@ -26,6 +26,7 @@ beforeEach(async () => {
   store = content => pipeline(content, createWriteStream(path))
   server = await bareServer({
     routes: app => {
+      app.decorateRequest('requireAccess', async () => {})
       void app.register((scope, _options, done) => {
         acceptForms(scope)
         scope.route({

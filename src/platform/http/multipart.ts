@@ -39,10 +39,15 @@ export function acceptForms(scope: App): void {
   void scope.register(multipart, { limits: { files: 1, fields: 50, fieldSize: 100_000, parts: 60 } })
 }
 
-/** Reads a form whose parts come in any order; the file is stored while it arrives. Throws what is wrong with it, and then leaves no file. */
+/**
+ * Reads a form whose parts come in any order; the file is stored while it arrives. Throws what is wrong with it, or that its
+ * sender may not send it any more, and then leaves no file.
+ */
 export async function readForm(request: FastifyRequest, options: FormOptions): Promise<Form> {
   try {
-    return await readParts(request, options)
+    const form = await readParts(request, options)
+    await request.requireAccess()
+    return form
   } catch (error) {
     // Most clients send to the end before they read the answer, which then has to find them still connected.
     request.raw.unpipe().resume()
