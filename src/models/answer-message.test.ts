@@ -60,6 +60,7 @@ test.each([
   ['null', undefined],
   ['"text"', undefined],
   ['{"query": "test"}, "limit": 10}', undefined],
+  [`{"query":${'['.repeat(200)}${']'.repeat(200)}}`, undefined],
 ])('arguments %j', (input, value) => expect(parseToolInput(input)).toEqual(value))
 
 test('Gemini gets its signature back with the call', async () => {

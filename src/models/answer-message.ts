@@ -1,3 +1,4 @@
+import { isDeeperThan, mostLevels } from '#platform/json-depth.ts'
 import type { AnswerPart, AssistantMessage, ToolCall } from './language-model.ts'
 import { acceptableName } from './tool-name.ts'
 
@@ -64,9 +65,13 @@ function toolCallContent({ toolCallId, toolName, input, providerMetadata }: Tool
   return providerMetadata === undefined ? call : { ...call, providerOptions: providerMetadata }
 }
 
-/** A call's arguments as an object; empty text counts as none given, anything but a JSON object is undefined. */
+/**
+ * A call's arguments as an object; empty text counts as none given, anything but a JSON object is undefined, and so is one that
+ * is nested so deeply that it could not be written again.
+ */
 export function parseToolInput(input: string): Record<string, unknown> | undefined {
   if (input.trim() === '') return {}
+  if (isDeeperThan(mostLevels, input)) return undefined
   try {
     const value: unknown = JSON.parse(input)
     return isObject(value) ? value : undefined

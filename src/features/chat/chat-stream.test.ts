@@ -442,6 +442,20 @@ describe('while an answer is streamed', () => {
     expect((await app.call('DELETE', path)).body).toEqual({ success: true, deleted: 6 })
   })
 
+  it('its failing to be stored frees its conversation', async () => {
+    const path = await stage.makeChat()
+    const agent = await app.service.foundation.agentDatabases.acquire(path.split('/')[3] ?? '')
+    // No conversation may have a second message.
+    await agent.db.schema.createIndex('single').on('messages').column('conversation_id').unique().execute()
+    const answer = await stream(path, {})
+    const events = await answer.rest()
+    expect(events.at(-1)).toMatchObject({ type: 'error', code: 'INTERNAL_ERROR' })
+    await agent.db.schema.dropIndex('single').execute()
+    agent.release()
+    const [{ conversationId } = {}] = await stage.messages(path)
+    expect((await stage.send(path, { content: 'Again', conversationId })).status).toBe(200)
+  })
+
   it('pausing its agent lets it finish, and takes no more', async () => {
     const path = await stage.makeChat()
     const held = heldStream(['Well'])

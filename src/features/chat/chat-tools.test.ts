@@ -4,7 +4,13 @@ import type { Question } from '#test/support/chat-model.ts'
 import type { ChatStage, TurnBody } from '#test/support/chat-stage.ts'
 import { setChatStage } from '#test/support/chat-stage.ts'
 import type { ModelServer, Reply } from '#test/support/model-server.ts'
-import { openaiText, openaiToolCall, startModelServer } from '#test/support/model-server.ts'
+import {
+  openaiChunk,
+  openaiText,
+  openaiToolCall,
+  startModelServer,
+  wireForm,
+} from '#test/support/model-server.ts'
 import { uploadAndProcess } from '#test/support/upload.ts'
 import type { ToolResult } from './turn/turn.ts'
 
@@ -149,6 +155,26 @@ describe('search_knowledge', () => {
     expect(error).toMatch(/^The arguments do not fit: .*query.*\.$/)
   })
 })
+
+it.each([201, 10_000])(
+  'a call with arguments nested %i levels deep is not made, and harms nothing',
+  async levels => {
+    const path = await stage.makeChat()
+    const query = '['.repeat(levels - 1) + ']'.repeat(levels - 1)
+    const call = {
+      index: 0,
+      id: 'call_1',
+      function: { name: 'search_knowledge', arguments: `{"query":${query}}` },
+    }
+    const chunks = [openaiChunk({ tool_calls: [call] }), openaiChunk({}, 'tool_calls')]
+    model.next({ stream: wireForm('openai', chunks) }, { stream: openaiText('So be it.') })
+    const { status, body } = await stage.send(path, { content: 'Use the tool.', autoRag: false })
+    expect(status).toBe(200)
+    const { toolResults, conversationId } = body.assistantMessage
+    expect(toolResults).toMatchObject([{ error: 'The arguments are not a JSON object.' }])
+    expect((await stage.send(path, { content: 'Go on.', conversationId })).status).toBe(200)
+  },
+)
 
 describe('browse_url', () => {
   const html = (body: string): Reply => ({ text: body, headers: { 'content-type': 'text/html' } })

@@ -249,6 +249,15 @@ describe('a JSON body', () => {
     expect({}).not.toHaveProperty('isAdmin')
   })
 
+  it('is refused when it is nested more deeply than anything could use', async () => {
+    const answer = await post(await server(), '/api/people', `${'['.repeat(201)}${']'.repeat(201)}`)
+    expect(answer.statusCode).toBe(400)
+    const issue = 'must not be nested more than 200 levels deep'
+    expect(answer.json()).toMatchObject({
+      error: { code: 'VALIDATION_ERROR', details: { field: 'body', issue } },
+    })
+  })
+
   it.each([
     ['an empty body', '', 'name', 'is required'],
     ['an empty object', '{}', 'name', 'is required'],

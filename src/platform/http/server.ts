@@ -3,7 +3,8 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import { fastify, LogController } from 'fastify'
 import type { Clock } from '../clock.ts'
-import { AppError } from '../errors.ts'
+import { AppError, invalid } from '../errors.ts'
+import { isDeeperThan, mostLevels } from '../json-depth.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { App } from './app.ts'
@@ -88,7 +89,11 @@ function acceptJsonOnly(app: App): void {
     void parseJson(request, text, (error, value) => {
       outcome = [error, value]
     })
-    if (outcome[0] === null) requireStorableJson(text, outcome[1])
+    if (outcome[0] === null) {
+      requireStorableJson(text, outcome[1])
+      if (isDeeperThan(mostLevels, text))
+        throw invalid('body', `must not be nested more than ${mostLevels} levels deep`)
+    }
     done(...outcome)
   })
 }

@@ -1,7 +1,8 @@
 /** What the engine can ask for: a name and JSON (a list of values, or one text) in, JSON out. Nothing that comes is believed. */
+
+import { isDeeperThan } from '#platform/json-depth.ts'
 import type { HostFunction } from './host-functions.ts'
 import { hostFunctions, numberOf, pairsOf, textOf } from './host-functions.ts'
-import { isDeeperThan } from './json-depth.ts'
 import type { RunLimits } from './limits.ts'
 import { bounds } from './limits.ts'
 import type { ConsoleLine, Ending, JsonValue } from './outcome.ts'

@@ -72,12 +72,8 @@ export function createAnswering({ store, clock, ids, log }: AnsweringNeeds) {
     const isKept = end.kind === 'answered' || recorder.state() !== ''
     if (!(await store.finish(question, isKept ? message : undefined)))
       return { assistantMessage: undefined, error: lockWasLost() }
-    if (end.kind === 'failed' && end.error.fault !== 'user') logFailure(question, end.error)
+    if (end.kind === 'failed' && end.error.fault !== 'user') logFailure(log, question, end.error)
     return { assistantMessage: isKept ? message : undefined, error }
-  }
-
-  function logFailure({ agent, model }: Question, error: unknown): void {
-    log.warn({ err: error, agentId: agent.agentId, model }, 'a turn failed')
   }
 
   return {
@@ -87,8 +83,10 @@ export function createAnswering({ store, clock, ids, log }: AnsweringNeeds) {
       const part = followSignals(ending, [client, question.agent.signal])
       if (isOver) ending.abort(shuttingDown())
       const answered = answer(question, emit, ending)
-        .catch(cause => {
-          logFailure(question, cause)
+        .catch(async cause => {
+          logFailure(log, question, cause)
+          // What can't be stored must not keep the conversation locked; if this fails as well, the lease ends.
+          await store.finish(question, undefined).catch(() => false)
           return { assistantMessage: undefined, error: unexpected('The answer could not be stored.', cause) }
         })
         .finally(() => {
@@ -109,6 +107,10 @@ export function createAnswering({ store, clock, ids, log }: AnsweringNeeds) {
       while (running.size > 0) await Promise.all(running.values())
     },
   }
+}
+
+function logFailure(log: Log, { agent, model }: Question, error: unknown): void {
+  log.warn({ err: error, agentId: agent.agentId, model }, 'a turn failed')
 }
 
 function metadataOf({ end, usage, isTainted, toolsLeftOut }: TurnEnd, error: AppError | undefined) {

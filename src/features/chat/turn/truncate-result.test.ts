@@ -34,6 +34,12 @@ describe('truncating a result', () => {
     expect(cut.length).toBeGreaterThan(190)
   })
 
+  it('turns one that is nested too deeply into its text', () => {
+    expect(truncateResult(nested(200), 64_000)).toEqual(nested(200))
+    expect(truncateResult(nested(201), 64_000)).toBe(JSON.stringify(nested(201)))
+    expect(truncateResult('['.repeat(300), 64_000)).toBe('['.repeat(300))
+  })
+
   it('names an embedded file instead of quoting it, wherever it stands', () => {
     const screenshot = `data:image/png;base64,${'A'.repeat(5000)}`
     const note = `[image/png of ${screenshot.length} characters left out]`

@@ -1,3 +1,5 @@
+import { isDeeperThan, mostLevels } from '#platform/json-depth.ts'
+
 /** Characters of one tool result that are kept, shown and stored. */
 export const keptCharacters = 64_000
 /** Characters of one tool result that the model sees. */
@@ -7,11 +9,15 @@ export const previewCharacters = 200
 
 const dataUrl = /^data:([\w.+-]+\/[\w.+-]+)?[^,]{0,100},/
 
-/** Leaves a small result as it is; a larger one becomes its text, cut in the middle. Embedded files are named, not quoted. */
+/**
+ * Leaves a small result as it is; a larger one becomes its text, cut in the middle, and one that is nested too deeply just its
+ * text. Embedded files are named, not quoted.
+ */
 export function truncateResult(result: unknown, characters: number): unknown {
   const light = withoutFiles(result)
   const text = textOf(light)
-  return text.length <= characters ? light : cutMiddle(text, characters)
+  if (text.length > characters) return cutMiddle(text, characters)
+  return typeof light !== 'string' && isDeeperThan(mostLevels, text) ? text : light
 }
 
 export function previewOf(result: unknown): string {
