@@ -1,6 +1,7 @@
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import type { Server } from 'node:http'
-import { createServer } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
+import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { CryptoKey, JWK, JWTHeaderParameters } from 'jose'
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT } from 'jose'
@@ -93,6 +94,7 @@ const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('b
 describe(`a token ${errorRow('shared', 401)}`, () => {
   let keys: KeyServer
   let app: TestApp
+  let url: string
   let rsa: Key
   let elliptic: Key
   let stranger: Key
@@ -103,6 +105,7 @@ describe(`a token ${errorRow('shared', 401)}`, () => {
     stranger = await makeKey('key-1')
     keys = await serveKeys([rsa.jwk, elliptic.jwk])
     app = await buildApp({ environment: environmentFor(keys.url) })
+    url = await app.listen()
   })
 
   afterAll(async () => {
@@ -141,6 +144,18 @@ describe(`a token ${errorRow('shared', 401)}`, () => {
     const unauthorized = { status: 401, body: { error: { code: 'UNAUTHORIZED' } } }
     expect(await call(await sign(stranger))).toMatchObject(unauthorized)
     expect((await call(await sign(rsa))).status).toBe(status)
+  })
+
+  it.each([
+    ['with the name of a server', 'http://agents.test/api/nothing'],
+    ['with the name of a server, which can’t be read', 'HTTP://agents.test/api/%zz'],
+    ['with escaped letters', '/%61pi/nothing'],
+  ])('that is no good is refused on an address %s', async (_what, path) => {
+    const { hostname, port } = new URL(url)
+    const headers = { [header]: await sign(stranger) }
+    const sent = request({ hostname, port, path, headers }).end()
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+    expect(answer.resume().statusCode).toBe(401)
   })
 
   it('signed by somebody else under the id of our key is refused', async () => {

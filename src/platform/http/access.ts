@@ -70,7 +70,15 @@ export function registerAccess(app: App, { decide, decideAgain }: Decision): voi
 
 /** A path without a route still has its token checked, so that a bad one is refused on every /api path alike. */
 function accessOf(request: FastifyRequest): Access {
-  return request.routeOptions.config.access ?? (request.url.startsWith('/api') ? 'anyone' : 'open')
+  return request.routeOptions.config.access ?? (isOfApi(request.url) ? 'anyone' : 'open')
+}
+
+/** Whether an address lies within the API, also one in absolute form (RFC 9112, 3.2.2) or with letters that are escaped. */
+export function isOfApi(url: string): boolean {
+  const path = url.replace(/^https?:\/\/[^/?#]*/i, '')
+  return path
+    .replaceAll(/%([2-7][0-9a-f])/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16)))
+    .startsWith('/api')
 }
 
 function isArriving({ complete, headers }: IncomingMessage): boolean {

@@ -7,6 +7,7 @@ import { AppError, invalid } from '../errors.ts'
 import { isDeeperThan, mostLevels } from '../json-depth.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
+import { isOfApi } from './access.ts'
 import type { App } from './app.ts'
 import { answerClientError } from './client-error.ts'
 import { whenClosed } from './closing.ts'
@@ -135,7 +136,7 @@ const unroutable = new WeakMap<IncomingMessage, unknown>()
 function treatAsUnknown(app: App, error: unknown, [{ raw }, reply]: [FastifyRequest, FastifyReply]): void {
   unroutable.set(raw, error)
   const { url = '' } = raw
-  Object.assign(raw, { originalUrl: url, url: url.startsWith('/api') ? '/api/%25' : '/%25' })
+  Object.assign(raw, { originalUrl: url, url: isOfApi(url) ? '/api/%25' : '/%25' })
   app.routing(raw, reply.raw)
 }
 
