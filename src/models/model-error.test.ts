@@ -94,6 +94,12 @@ describe('what a failure is called', () => {
       'MODEL_ERROR',
       /check its base URL/,
     ],
+    [
+      'a proxy that lets nobody through',
+      answered(403, { message: 'Forbidden', text: '<html><title>403 Forbidden</title></html>' }),
+      'MODEL_ERROR',
+      /check its base URL/,
+    ],
     ['a wrong key', answered(401), 'MODEL_ERROR', /refused the configured key/],
     ['a key without rights', answered(403), 'MODEL_ERROR', /refused the configured key/],
     [

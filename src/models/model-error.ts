@@ -17,6 +17,8 @@ export interface Failure {
   status: number | undefined
   /** Code, type and message of the provider's error body: evidence, never sent on. */
   evidence: string
+  /** Whether a web page came instead of a body: not the provider said no, but what stands before it. */
+  isPage: boolean
   /** Whether the same call may succeed in a moment. */
   retryable: boolean
   /** How long the provider asks to wait: seconds or an HTTP date. */
@@ -105,6 +107,7 @@ export function readFailure(error: unknown): Failure {
     message,
     status,
     evidence,
+    isPage: /^\s*<(!doctype|html)/i.test(body),
     retryable: passing && !evidence.includes('insufficient_quota') && findAppError(error) === undefined,
     retryAfter: text(field(field(error, 'responseHeaders'), 'retry-after')) || undefined,
   }
@@ -115,11 +118,12 @@ const noSuchModel =
 const noSuchPath = /invalid url|<html|<!doctype|page not found|"detail": ?"not found"|cannot (post|get)/i
 const tooLong = /context[ _](length|window)|too long|too many (input )?tokens|token (count|limit)/i
 
-function kindOf({ name, message, status, evidence }: Failure): Kind {
+function kindOf({ name, message, status, evidence, isPage }: Failure): Kind {
   if (/JSONParse|TypeValidation|InvalidResponseData|EmptyResponseBody/.test(name)) return 'unreadable'
   if (status === undefined) return /API/.test(name) ? 'unreachable' : 'unavailable'
   if (status < 400) return /JSON/.test(message) ? 'unreadable' : 'broken-off'
   if (status >= 500) return 'unavailable'
+  if (isPage && (status === 400 || status === 403)) return 'wrong-address'
   return kindOfRefusal(status, evidence)
 }
 

@@ -96,6 +96,7 @@ describe('a provider that refuses', () => {
   it.each<[string, Reply, number]>([
     ['to be asked so often', { ...refusal(429, 'slow down'), headers: { 'retry-after': '0' } }, 3],
     ['where a proxy has lost it for a moment', { status: 404, text: '404 page not found' }, 1],
+    ['where a proxy lets nobody through for a moment', { status: 403, text: '<html>Forbidden</html>' }, 1],
   ])('%s is asked again later', async (_what, reply, times) => {
     const { app, clock, asked } = await setStage(request => (request <= times ? reply : undefined))
     const { body } = await upload(app, { name: 'otter.txt', content: 'Otters hold hands.' })
