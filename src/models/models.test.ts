@@ -39,6 +39,33 @@ function compatible(
   })
 }
 
+describe('an operator’s address with a user and a password', () => {
+  const basic = `Basic ${Buffer.from('us er:p@ss').toString('base64')}`
+  const within = (url: string) => url.replace('//', '//us%20er:p%40ss@')
+
+  test.each(['', '/v1'])('gives its models and their answers, path %j', async path => {
+    await using server = await compatible()
+    const { models } = setUp({ openaiCompatible: { baseUrl: `${within(server.url)}${path}` } })
+    const { model, ...resolved } = await models.resolve(plain)
+    expect(resolved).toEqual({ id: 'served', provider: 'openai-compatible', contextWindow: 8192 })
+    expect((await collect(streamWithRetry(model, question('Hi')))).text).toBe('Hello')
+    expect(server.requests.map(({ headers }) => headers.authorization)).toEqual([basic, basic])
+  })
+
+  test('leaves the key of a provider alone, and is sent beside one that stands elsewhere', async () => {
+    await using server = await startModelServer(() => ({ status: 401, json: {} }))
+    const account = { apiKey: 'platform', baseUrl: within(server.url) }
+    const { models } = setUp({ openai: account, anthropic: account })
+    await models.list(plain)
+    expect(server.requests.map(({ headers }) => [headers.authorization, headers['x-api-key']])).toEqual(
+      expect.arrayContaining([
+        ['Bearer platform', undefined],
+        [basic, 'platform'],
+      ]),
+    )
+  })
+})
+
 describe('resolving a model', () => {
   test('builtin without anything configured, and nothing else', async () => {
     const { models } = setUp()

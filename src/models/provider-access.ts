@@ -1,4 +1,5 @@
 import { AppError } from '#platform/errors.ts'
+import { withAddressAccess } from './address-access.ts'
 import type { AgentChoice, ModelConfiguration } from './model-configuration.ts'
 import type { Endpoint, Provider, RemoteProvider, WayOut } from './provider.ts'
 import { providers } from './provider.ts'
@@ -72,8 +73,9 @@ export function notConfigured(provider: RemoteProvider): AppError {
  */
 export function baseAddress(address: string, publicAddress = 'https://localhost/v1'): string {
   const url = URL.parse(address)
-  const complete = url?.pathname === '/' ? `${url.origin}${new URL(publicAddress).pathname}` : address
-  return complete.replace(/\/+$/, '')
+  if (url?.pathname !== '/') return address.replace(/\/+$/, '')
+  // As it stands, so that a user and a password in it are kept.
+  return new URL(new URL(publicAddress).pathname, url).href
 }
 
 /** The ways to addresses, by whose word they are. To be made once: models are kept by the way that they go. */
@@ -82,7 +84,7 @@ export type WaysOut = Record<Access['addressFrom'], WayOut>
 /** No model interface redirects: one that does would carry keys to where they don't belong, so it is an error. */
 export function waysOut(fetches: { trusted: typeof fetch; outbound: typeof fetch }): WaysOut {
   return {
-    operator: { fetch: withoutRedirects(fetches.trusted), send: sendDirectly },
+    operator: { fetch: withoutRedirects(withAddressAccess(fetches.trusted)), send: sendDirectly },
     agent: { fetch: withoutRedirects(fetches.outbound) },
   }
 }

@@ -1,7 +1,7 @@
 import type { AgentOptions } from 'node:http'
-import { LRUCache } from 'lru-cache'
 import type { Dispatcher } from 'undici'
 import { userAgent } from '#platform/user-agent.ts'
+import { partAddress } from './address-access.ts'
 import type { Body, BodyReader } from './body.ts'
 import type { Reply, Send } from './send.ts'
 
@@ -44,10 +44,10 @@ export function sendDirectlyWithin({ connect, silence }: Patience): Send {
     const dispatcher = await agent
     signal?.throwIfAborted()
     const { promise, resolve, reject } = Promise.withResolvers<Reply>()
-    const { origin, path, access } = addressOf(url)
+    const { url: to, access } = partAddress(url)
     const request = {
-      origin,
-      path,
+      origin: to.origin,
+      path: to.pathname + to.search,
       method: 'POST',
       headers: { 'user-agent': userAgent, ...access, ...headers },
       body,
@@ -61,32 +61,6 @@ export function sendDirectlyWithin({ connect, silence }: Patience): Send {
 function goesByProxies(): boolean {
   const { proxyEnv } = Reflect.get(globalAgent, 'options') as AgentOptions
   return proxyEnv !== undefined
-}
-
-interface Address {
-  origin: string
-  path: string
-  /** What the address itself says of who asks; a key goes before it. */
-  access: { authorization?: string }
-}
-
-/** Operators set few addresses, and each is asked for again with every question. */
-const addresses = new LRUCache<string, Address>({ max: 100 })
-
-function addressOf(url: string): Address {
-  const known = addresses.get(url)
-  if (known) return known
-  const { origin, pathname, search, username, password } = new URL(url)
-  const address = { origin, path: pathname + search, access: accessBy(username, password) }
-  addresses.set(url, address)
-  return address
-}
-
-/** A user and a password within an address, percent-encoded there, are sent as browsers do. */
-function accessBy(username: string, password: string): Address['access'] {
-  if (username === '' && password === '') return {}
-  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
-  return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` }
 }
 
 /** Pieces that are kept for who does not read yet; the rest waits on the other side. */
