@@ -7,7 +7,7 @@ import { insertMessage } from './messages.repository.ts'
 const createdAt = '2026-01-01T00:00:00.000Z'
 
 /** Two conversations whose messages came in turns; those of the first are numbered from 1, each of 100 characters. */
-async function setStage(count: number) {
+async function setStage(count: number, result?: string) {
   const storage = await openEmbeddedStorage()
   await storage.addAgent('a')
   const agent = await storage.agentDatabases.acquire('a')
@@ -22,16 +22,22 @@ async function setStage(count: number) {
       const sequence = await insertMessage(agent.db, {
         ...message,
         toolCalls: null,
-        toolResults: null,
+        toolResults: result === undefined ? null : [{ toolCallId: 'a', name: 'a', result }],
         createdAt,
       })
       if (conversationId === 'talk') sequences.push(sequence)
     }
-  const read = async (place: number, characters: number, end: 'newest' | 'oldest' = 'newest') => {
+  const read = async (
+    place: number,
+    characters: number,
+    { end = 'newest', ofResult }: { end?: 'newest' | 'oldest'; ofResult?: number } = {},
+  ) => {
     const edge = sequences[place] ?? 0
     const side = end === 'newest' ? { before: edge } : { after: edge }
     const window = { conversationId: 'talk', ...side, end, limit: 400 }
-    return (await readBounded(agent.db, window, characters)).messages.map(({ id }) => id)
+    return (await readBounded(agent.db, window, { characters, ...(ofResult && { ofResult }) })).messages.map(
+      ({ id }) => id,
+    )
   }
   return { read }
 }
@@ -59,6 +65,12 @@ it('reads no further back than fills the prompt, and always enough to fill it', 
 
 it('reads forwards as well', async () => {
   const { read } = await setStage(45)
-  expect(await read(3, 1_000_000, 'oldest')).toEqual(numbered(4, 45))
-  expect((await read(3, 100, 'oldest'))[0]).toBe('talk-4')
+  expect(await read(3, 1_000_000, { end: 'oldest' })).toEqual(numbered(4, 45))
+  expect((await read(3, 100, { end: 'oldest' }))[0]).toBe('talk-4')
+})
+
+it('counts what tools have answered, as far as it is seen', async () => {
+  const { read } = await setStage(45, 'x'.repeat(1000))
+  expect(await read(45, 20_000)).toEqual(numbered(25, 44))
+  expect(await read(45, 20_000, { ofResult: 100 })).toEqual(numbered(1, 44))
 })

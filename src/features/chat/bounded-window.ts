@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import type { AgentTables } from '#storage/tables.ts'
 import type { StoredMessage, Window } from './messages.repository.ts'
 import { readWindow } from './messages.repository.ts'
+import { textOf } from './turn/truncate-result.ts'
 
 /** Messages read at a time: few enough that reading them never holds up others for long. */
 const slice = 20
@@ -13,11 +14,17 @@ interface BoundedWindow {
   isCut: boolean
 }
 
-/** The messages of a window from its wanted end on, until they hold so many characters. */
+interface Bounds {
+  characters: number
+  /** Characters of one tool's result that count at most: whoever sees no more of it has room for more messages. */
+  ofResult?: number
+}
+
+/** The messages of a window from its wanted end on, until they hold so many characters, results of tools included. */
 export async function readBounded(
   database: Kysely<AgentTables>,
   window: Window,
-  characters: number,
+  { characters, ofResult = Number.POSITIVE_INFINITY }: Bounds,
 ): Promise<BoundedWindow> {
   const isNewest = window.end === 'newest'
   const messages: StoredMessage[] = []
@@ -28,10 +35,16 @@ export async function readBounded(
     const limit = Math.min(slice, window.limit - messages.length)
     const found = await readWindow(database, { ...rest, limit })
     messages.splice(isNewest ? 0 : messages.length, 0, ...found)
-    read += found.reduce((sum, message) => sum + message.content.length, 0)
+    read += found.reduce((sum, message) => sum + sizeOf(message, ofResult), 0)
     const edge = isNewest ? found[0] : found.at(-1)
     if (edge === undefined || found.length < limit) break
     rest = isNewest ? { ...rest, before: edge.sequence } : { ...rest, after: edge.sequence }
   }
   return { messages, isCut: false }
+}
+
+function sizeOf({ content, toolCalls, toolResults }: StoredMessage, ofResult: number): number {
+  const calls = toolCalls === null ? 0 : textOf(toolCalls).length
+  const results = (toolResults ?? []).map(({ result, error }) => textOf(error ?? result).length)
+  return results.reduce((sum, size) => sum + Math.min(size, ofResult), content.length + calls)
 }

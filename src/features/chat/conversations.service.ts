@@ -27,7 +27,7 @@ type Database = Kysely<AgentTables>
 /** Conversations that an agent holds; one more evicts the one with the oldest activity. */
 export const conversationsHeld = 50
 const defaultWindow = 50
-/** Characters of messages that one answer holds, give or take the last of them. */
+/** Characters of messages, with the results of their tools, that one answer holds, give or take the last of them. */
 const pageCharacters = 4_000_000
 
 interface Needs {
@@ -143,7 +143,7 @@ async function readMessages(database: Database, query: MessageListQuery) {
   const bounds = { ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) }
   // One more than asked tells whether there are more in that direction.
   const window = { conversationId, ...bounds, end, limit: limit + 1 }
-  const { messages, isCut } = await readBounded(database, window, pageCharacters)
+  const { messages, isCut } = await readBounded(database, window, { characters: pageCharacters })
   const isMore = messages.length > limit
   const kept = isMore ? (end === 'newest' ? messages.slice(1) : messages.slice(0, limit)) : messages
   const total = await countMessages(database, conversationId)

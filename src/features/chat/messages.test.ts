@@ -3,6 +3,7 @@ import { errorRow, limitRow, row } from '#test/spec/row.ts'
 import { heldStream } from '#test/support/chat-model.ts'
 import type { ChatStage, MessageList } from '#test/support/chat-stage.ts'
 import { setChatStage } from '#test/support/chat-stage.ts'
+import { insertMessage } from './messages.repository.ts'
 
 let stage: ChatStage
 let app: ChatStage['app']
@@ -101,6 +102,27 @@ describe(`reading messages ${row('GET /api/agents/{id}/chat')}`, () => {
     const [other] = (await read(path, `?conversationId=${second}`)).messages
     for (const side of ['before', 'after'])
       expect((await app.call('GET', `${path}?conversationId=${first}&${side}=${other?.id}`)).status).toBe(404)
+  })
+
+  it('end early where tools have answered much, and say so', async () => {
+    const path = await stage.makeChat()
+    const conversationId = await talk(path, ['question 1'])
+    const agent = await app.service.foundation.agentDatabases.acquire(path.split('/')[3] ?? '')
+    const createdAt = '2026-01-01T00:00:00.000Z'
+    for (let number = 0; number < 45; number += 1) {
+      const toolCallId = `call${number}`.padEnd(9, 'x')
+      const call = { id: toolCallId, name: 'search_knowledge', arguments: {} }
+      await insertMessage(agent.db, {
+        ...{ id: `m${number}`, role: 'assistant', content: '', conversationId, createdAt },
+        toolCalls: [call],
+        toolResults: [{ toolCallId, name: call.name, result: { text: 'x'.repeat(250_000) } }],
+      })
+    }
+    agent.release()
+    const { messages, meta } = await read(path)
+    expect(messages.map(({ id }) => id)).toEqual(Array.from({ length: 20 }, (_, index) => `m${index + 25}`))
+    expect(meta).toMatchObject({ total: 47, hasMore: true })
+    expect((await read(path, '?before=m20&limit=10')).messages).toHaveLength(10)
   })
 
   it('takes the parameters of every list', async () => {

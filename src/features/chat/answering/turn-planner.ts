@@ -12,6 +12,7 @@ import { promptCharacters } from '../turn/context-budget.ts'
 import { fitTools } from '../turn/fit-tools.ts'
 import { buildPrompt } from '../turn/prompt.ts'
 import { runTurn } from '../turn/run-turn.ts'
+import { seenCharacters } from '../turn/truncate-result.ts'
 import type { TurnEvent, TurnOutcome } from '../turn/turn.ts'
 
 /** Messages of a conversation that are looked at for a prompt at most. */
@@ -82,7 +83,10 @@ async function readHistory({ agent: { db }, userMessage, isFirst }: Asked, conte
   if (isFirst) return []
   const { conversationId, sequence } = userMessage
   const window = { conversationId, before: sequence, end: 'newest', limit: historyMessages } as const
-  const { messages } = await readBounded(db, window, promptCharacters(contextWindow))
+  const { messages } = await readBounded(db, window, {
+    characters: promptCharacters(contextWindow),
+    ofResult: seenCharacters,
+  })
   return messages
 }
 
