@@ -166,6 +166,9 @@ describe('whom it counts against', () => {
     ['2001:DB8:1:2::', '2001:db8:1:2::/64'],
     ['::1', '::/64'],
     ['fe80::1%eth0', 'fe80::/64'],
+    ['192.0.2.1:49152', '192.0.2.1'],
+    ['[2001:db8:1:2::1]:49152', '2001:db8:1:2::/64'],
+    ['[2001:db8:1:2::1]', '2001:db8:1:2::/64'],
     ['unknown', 'unknown'],
     ['', ''],
   ])('is, for %s, %s', (address, client) => {
@@ -195,6 +198,7 @@ describe('whom it counts against', () => {
     expect(await sendVia('203.0.113.9, 198.51.100.1')).toEqual([429])
     expect(await sendVia('198.51.100.1, 10.0.0.8')).toEqual([429])
     expect(await sendVia('198.51.100.2')).toEqual([200])
+    expect(await sendVia('198.51.100.2:49152')).toEqual([429])
   })
 })
 

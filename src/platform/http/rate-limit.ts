@@ -98,11 +98,17 @@ function limitOf(request: FastifyRequest): LimitClass {
  * Whom a request counts against: an IPv4 address, or the /64 network of an IPv6 address, since the lower half names an
  * interface (RFC 4291, section 2.5.1) and its holder could take another one for every request.
  */
-export function clientOf(address: string): string {
+export function clientOf(told: string): string {
+  const address = withoutPort(told)
   if (!ipaddr.IPv6.isValid(address)) return address
   const parsed = ipaddr.process(address)
   if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString()
   return `${new ipaddr.IPv6([...parsed.parts.slice(0, 4), 0, 0, 0, 0])}/64`
+}
+
+/** Some proxies write the port as well, which is another one for every connection: `192.0.2.1:49152`, `[2001:db8::1]:49152`. */
+function withoutPort(address: string): string {
+  return /^\[([^\]]*)\](?::\d+)?$/.exec(address)?.[1] ?? address.replace(/^([\d.]+):\d+$/, '$1')
 }
 
 async function count(limiter: Limiter, request: FastifyRequest, reply: FastifyReply, clock: Clock) {
