@@ -549,3 +549,16 @@ describe('what is stored of tool calls', () => {
     ])
   })
 })
+
+describe('a question that got no answer', () => {
+  it('is told together with the next one, since many models take no two messages of a user in a row', async () => {
+    model.next(refusal(400, 'no'))
+    expect((await send({ content: 'First?', autoRag: false })).status).toBe(500)
+    const [{ id } = { id: '' }] = (
+      await app.call<{ conversations: { id: string }[] }>('GET', `${path}/conversations?limit=1`)
+    ).body.conversations
+    await send({ content: 'Second?', conversationId: id, autoRag: false })
+    const told = model.questions().at(-1)?.messages.slice(1)
+    expect(told).toEqual([{ role: 'user', content: 'First?\n\nSecond?' }])
+  })
+})

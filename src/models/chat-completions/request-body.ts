@@ -20,11 +20,26 @@ export function requestBody(model: string, options: CallOptions) {
     top_p: topP,
     stop: stopSequences,
     seed,
-    messages: prompt.flatMap(messagesOf),
+    messages: withUsersJoined(prompt).flatMap(messagesOf),
     ...(tools.length === 0 ? {} : { tools: tools.map(toolOf), tool_choice: choiceOf(toolChoice) }),
     stream: true,
     stream_options: { include_usage: true },
   }
+}
+
+/**
+ * Messages of a user that follow one another become one, as after a turn that failed: the templates of many models refuse a
+ * prompt in which roles do not alternate.
+ */
+function withUsersJoined(prompt: readonly PromptMessage[]): PromptMessage[] {
+  const joined: PromptMessage[] = []
+  for (const message of prompt) {
+    const last = joined.at(-1)
+    if (message.role === 'user' && last?.role === 'user')
+      joined.splice(-1, 1, { ...last, content: [...last.content, ...message.content] })
+    else joined.push(message)
+  }
+  return joined
 }
 
 function messagesOf(message: PromptMessage): object[] {
