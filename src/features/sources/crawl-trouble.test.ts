@@ -184,6 +184,23 @@ describe('robots.txt and sitemaps', () => {
     expect(site.requests).toEqual([])
   })
 
+  it('sitemaps are read once, however often they are named, and so none of a few is left out', async () => {
+    const { app, site, pages } = await setStage({ '/': page('Start') })
+    const locations = (...paths: string[]) => paths.map(path => `<loc>${site.url}${path}</loc>`).join('')
+    const maps = Array.from({ length: crawlLimits.sitemaps - 1 }, (_, at) => `/map${at}.xml`)
+    const named = ['/maps.xml', ...maps.slice(0, 3), '/maps.xml', ...maps]
+    pages.set('/robots.txt', 'Sitemap: /maps.xml\n'.repeat(crawlLimits.sitemaps))
+    pages.set('/maps.xml', `<sitemapindex>${locations(...named)}</sitemapindex>`)
+    for (const [at, path] of maps.entries()) {
+      pages.set(path, `<urlset>${locations(`/page${at}`)}</urlset>`)
+      pages.set(`/page${at}`, page(`Page ${at}`))
+    }
+    const source = await crawl(app, { url: site.url, useSitemap: true })
+    const asked = site.asked().filter(path => path.endsWith('.xml'))
+    expect(asked).toEqual(['/maps.xml', ...maps])
+    expect(pathsOf(source)).toEqual(['/', ...maps.map((_, at) => `/page${at}`)])
+  })
+
   it('keep to the pace of the site, and sitemaps to the site itself', async () => {
     const { app, site: other } = await setStage({ '/map.xml': '<urlset/>' })
     const times: number[] = []
