@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { crawl, crawlAgain, crawled, pathsOf, startCrawl } from '#test/support/crawl.ts'
+import { testApp } from '#test/support/build-app.ts'
+import { crawl, crawlAgain, crawled, forCrawls, pathsOf, startCrawl } from '#test/support/crawl.ts'
 import { changeCrawls } from '#test/support/crawl-job.ts'
 import { asked, chunksOf, get, search, setStage } from '#test/support/crawl-stage.ts'
 import { page, startSite } from '#test/support/site-server.ts'
@@ -325,8 +326,22 @@ describe('pages that name another address as their own', () => {
     })
     const source = await crawl(app, { url: site.url })
     expect(pathsOf(source)).toEqual(['/', '/a', '/b', '/d'])
-    expect(site.requests.filter(({ path }) => path === '/lost')).toMatchObject([{ method: 'HEAD' }])
+    const asked = site.requests.filter(({ path }) => path === '/lost').map(({ method }) => method)
+    expect(asked).toEqual(['HEAD', 'GET'])
     expect(pathsOf(await crawlAgain(app, source.id))).toEqual(['/', '/a', '/b', '/d'])
+  })
+
+  it('are one page also where the server knows no other method than GET', async () => {
+    const shown = naming('/shown', page('Alder'))
+    const pages: Record<string, string> = {
+      '/': page('Start', ['/shown?by=name', '/shown?by=date']),
+      '/shown?by=name': shown,
+      '/shown?by=date': shown,
+      '/shown': shown,
+    }
+    await using site = await startSite(({ method, path }) => (method === 'GET' ? pages[path] : undefined))
+    const app = await testApp({ environment: forCrawls })
+    expect(pathsOf(await crawl(app, { url: site.url }))).toEqual(['/', '/shown'])
   })
 
   it('are believed where there is no clear answer', async () => {
