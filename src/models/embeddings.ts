@@ -70,7 +70,9 @@ export async function remoteEmbeddingModel(
     if (embeddings.length !== values.length) {
       throw new AppError('MODEL_ERROR', `The model provider "${provider}" sent too few vectors.`)
     }
-    return embeddings.map(vector => Float32Array.from(vector))
+    const vectors = embeddings.map(vector => Float32Array.from(vector))
+    requireNumbers(vectors, `The model provider "${provider}"`)
+    return vectors
   }
 
   return {
@@ -85,6 +87,12 @@ export async function remoteEmbeddingModel(
       return vectors
     },
   }
+}
+
+/** @throws AppError MODEL_ERROR for infinity and its like, as from models that overflow: with these nothing can be compared. */
+export function requireNumbers(vectors: readonly Float32Array[], whoMadeThem: string): void {
+  if (!vectors.every(vector => vector.every(Number.isFinite)))
+    throw new AppError('MODEL_ERROR', `${whoMadeThem} made a vector that does not consist of numbers.`)
 }
 
 /** Only `gemini-embedding-001` is told what a text is for; its successors take no such option. */

@@ -72,4 +72,24 @@ export const legacyTexts: LegacyText[] = [
     ['Der Leuchtturmwärter zündet jeden Abend das größte Licht an.', 'Leuchtturmwärter'],
     '446572204c65756368747475726d77e472746572207afc6e646574206a6564656e204162656e6420646173206772f6df7465204c6963687420616e2e',
   ),
+  legacy(
+    'windows-1250',
+    ['Latarnik każdej nocy zapala światło, żeby łodzie znalazły drogę.', 'latarnik'],
+    '4c617461726e696b206b61bf64656a206e6f6379207a6170616c61209c77696174b36f2c20bf65627920b36f647a6965207a6e616c617ab3792064726f67ea2e',
+  ),
+  legacy(
+    'windows-1250',
+    ['Strážce majáku každou noc rozsvěcí světlo, aby lodě našly přístav.', 'majáku'],
+    '537472e19e6365206d616ae16b75206b619e646f75206e6f6320726f7a7376ec63ed207376ec746c6f2c20616279206c6f64ec206e619a6c792070f8ed737461762e',
+  ),
+  legacy(
+    'windows-1250',
+    ['A világítótorony őre minden éjjel meggyújtja a fényt a hajóknak, és ügyel a tűzre.', 'világítótorony'],
+    '412076696ce167ed74f3746f726f6e7920f57265206d696e64656e20e96a6a656c206d65676779fa6a746a6120612066e96e797420612068616af36b6e616b2c20e97320fc6779656c20612074fb7a72652e',
+  ),
+  legacy(
+    'windows-1254',
+    ['Deniz feneri bekçisi her gece ışığı yakar, gemiler limanı böyle bulur.', 'bekçisi'],
+    '44656e697a2066656e6572692062656be769736920686572206765636520fdfefdf0fd2079616b61722c2067656d696c6572206c696d616efd2062f6796c652062756c75722e',
+  ),
 ]

@@ -82,6 +82,7 @@ describe(`an address as a source ${row('POST /api/agents/{id}/sources')}`, () =>
   it.each<[string, string, string | Uint8Array, string]>([
     ['application/json', '/a', '{"place": "Zweidorf"}', '"Zweidorf"'],
     ['application/vnd.api+json', '/a', '{"place": "Zweidorf"}', '"Zweidorf"'],
+    ['application/json', '/a', '{"note": "Tides\\nZweidorf, F\\u00e4hre"}', 'Zweidorf, Fähre'],
     ['application/x-ndjson', '/a', '{"place": 1}\n{"place": "Zweidorf"}\n', '"Zweidorf"'],
     ['text/csv; charset=utf-8', '/a', 'place,height\nZweidorf,3\nDreidorf,4\n', 'Zweidorf,3'],
     ['text/plain', '/a', 'The harbour of Zweidorf.', 'harbour of Zweidorf'],

@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { crawl, crawlAgain, crawled, pathsOf, startCrawl } from '#test/support/crawl.ts'
+import { testApp } from '#test/support/build-app.ts'
+import { crawl, crawlAgain, crawled, forCrawls, pathsOf, startCrawl } from '#test/support/crawl.ts'
 import { changeCrawls } from '#test/support/crawl-job.ts'
 import { asked, chunksOf, get, search, setStage } from '#test/support/crawl-stage.ts'
 import { page, startSite } from '#test/support/site-server.ts'
@@ -184,6 +185,23 @@ describe('robots.txt and sitemaps', () => {
     expect(site.requests).toEqual([])
   })
 
+  it('sitemaps are read once, however often they are named, and so none of a few is left out', async () => {
+    const { app, site, pages } = await setStage({ '/': page('Start') })
+    const locations = (...paths: string[]) => paths.map(path => `<loc>${site.url}${path}</loc>`).join('')
+    const maps = Array.from({ length: crawlLimits.sitemaps - 1 }, (_, at) => `/map${at}.xml`)
+    const named = ['/maps.xml', ...maps.slice(0, 3), '/maps.xml', ...maps]
+    pages.set('/robots.txt', 'Sitemap: /maps.xml\n'.repeat(crawlLimits.sitemaps))
+    pages.set('/maps.xml', `<sitemapindex>${locations(...named)}</sitemapindex>`)
+    for (const [at, path] of maps.entries()) {
+      pages.set(path, `<urlset>${locations(`/page${at}`)}</urlset>`)
+      pages.set(`/page${at}`, page(`Page ${at}`))
+    }
+    const source = await crawl(app, { url: site.url, useSitemap: true })
+    const asked = site.asked().filter(path => path.endsWith('.xml'))
+    expect(asked).toEqual(['/maps.xml', ...maps])
+    expect(pathsOf(source)).toEqual(['/', ...maps.map((_, at) => `/page${at}`)])
+  })
+
   it('keep to the pace of the site, and sitemaps to the site itself', async () => {
     const { app, site: other } = await setStage({ '/map.xml': '<urlset/>' })
     const { starts } = changeCrawls(app)
@@ -308,8 +326,22 @@ describe('pages that name another address as their own', () => {
     })
     const source = await crawl(app, { url: site.url })
     expect(pathsOf(source)).toEqual(['/', '/a', '/b', '/d'])
-    expect(site.requests.filter(({ path }) => path === '/lost')).toMatchObject([{ method: 'HEAD' }])
+    const asked = site.requests.filter(({ path }) => path === '/lost').map(({ method }) => method)
+    expect(asked).toEqual(['HEAD', 'GET'])
     expect(pathsOf(await crawlAgain(app, source.id))).toEqual(['/', '/a', '/b', '/d'])
+  })
+
+  it('are one page also where the server knows no other method than GET', async () => {
+    const shown = naming('/shown', page('Alder'))
+    const pages: Record<string, string> = {
+      '/': page('Start', ['/shown?by=name', '/shown?by=date']),
+      '/shown?by=name': shown,
+      '/shown?by=date': shown,
+      '/shown': shown,
+    }
+    await using site = await startSite(({ method, path }) => (method === 'GET' ? pages[path] : undefined))
+    const app = await testApp({ environment: forCrawls })
+    expect(pathsOf(await crawl(app, { url: site.url }))).toEqual(['/', '/shown'])
   })
 
   it('are believed where there is no clear answer', async () => {

@@ -10,9 +10,17 @@ import type { SearchResult, Source } from './sources.schema.ts'
 
 const sources = '/api/agents/default/sources'
 
+const environment = { EMBEDDING_PROVIDER: 'openai-compatible', EMBEDDING_MODEL: 'm' }
+
 /** Says nothing of what was asked for, this time. */
 const empty: Reply = { json: {} }
 const refusal = (status: number, message: string): Reply => ({ status, json: { error: { message } } })
+
+/** The vector of a model whose numbers have grown too large. */
+const overflow: Reply = {
+  headers: { 'content-type': 'application/json' },
+  text: '{"data": [{"index": 0, "embedding": [1e39, 1]}]}',
+}
 
 /** A service whose documents are embedded by a server that may answer requests, counted from 1, otherwise. */
 async function setStage(otherwise: (request: number) => Reply | undefined) {
@@ -25,12 +33,10 @@ async function setStage(otherwise: (request: number) => Reply | undefined) {
     return { json: { object: 'list', data, model: 'm', usage: { prompt_tokens: 1, total_tokens: 1 } } }
   })
   onTestFinished(() => server[Symbol.asyncDispose]())
-  const environment = {
-    OPENAI_COMPATIBLE_BASE_URL: server.url,
-    EMBEDDING_PROVIDER: 'openai-compatible',
-    EMBEDDING_MODEL: 'm',
-  }
-  const app = await testApp({ environment, clock })
+  const app = await testApp({
+    environment: { ...environment, OPENAI_COMPATIBLE_BASE_URL: server.url },
+    clock,
+  })
   const asked = () => server.requests.map(({ body }) => (body as { input: string[] }).input)
   return { app, clock, asked }
 }
@@ -97,6 +103,7 @@ describe('a provider that refuses', () => {
     ['to be asked so often', { ...refusal(429, 'slow down'), headers: { 'retry-after': '0' } }, 3],
     ['where a proxy has lost it for a moment', { status: 404, text: '404 page not found' }, 1],
     ['where a proxy lets nobody through for a moment', { status: 403, text: '<html>Forbidden</html>' }, 1],
+    ['where its vectors are none', overflow, 1],
   ])('%s is asked again later', async (_what, reply, times) => {
     const { app, clock, asked } = await setStage(request => (request <= times ? reply : undefined))
     const { body } = await upload(app, { name: 'otter.txt', content: 'Otters hold hands.' })
@@ -120,6 +127,27 @@ describe('a search', () => {
     expect(status).toBe(200)
     expect(body.results).toMatchObject([{ content: 'Otters hold hands.' }])
     expect(app.logged.some(line => line.includes('searched for by its words'))).toBe(true)
+  })
+
+  it('finds by words alone where the vector of its query is none', async () => {
+    const { app } = await setStage(request => (request > 1 ? overflow : undefined))
+    await uploadAndProcess(app, { name: 'otter.txt', content: 'Otters hold hands.' })
+    const { body } = await app.call<{ results: SearchResult[] }>('GET', `${sources}/search?query=otters`)
+    expect(body.results).toMatchObject([{ content: 'Otters hold hands.' }])
+  })
+
+  it('finds by vectors that come in another order than their texts', async () => {
+    const server = await startModelServer(({ body }) => {
+      const { input } = body as { input: string[] }
+      const data = input.map((text, index) => ({ index, embedding: text.includes('tea') ? [1, 0] : [0, 1] }))
+      return { json: { data: data.toReversed() } }
+    })
+    onTestFinished(() => server[Symbol.asyncDispose]())
+    const app = await testApp({ environment: { ...environment, OPENAI_COMPATIBLE_BASE_URL: server.url } })
+    const content = `${'tea '.repeat(20)}\n\n${'otter '.repeat(15)}`
+    await uploadAndProcess(app, { name: 'both.txt', content, fields: { chunk_size: '100', overlap: '0' } })
+    const { body } = await app.call<{ results: SearchResult[] }>('GET', `${sources}/search?query=swimmer`)
+    expect(body.results[0]?.content).toMatch(/^otter/)
   })
 
   it('embeds no more of a query than a provider takes', async () => {

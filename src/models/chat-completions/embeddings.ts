@@ -1,4 +1,5 @@
 import type { EmbeddingModelV4 } from '@ai-sdk/provider'
+import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import { matches } from '#platform/schema-check.ts'
 import type { Body } from '../body.ts'
@@ -7,7 +8,13 @@ import type { Endpoint } from '../provider.ts'
 import { brokenConnection, UnreadableAnswer } from './call-failure.ts'
 import { post } from './post.ts'
 
-const answerSchema = Type.Object({ data: Type.Array(Type.Object({ embedding: Type.Array(Type.Number()) })) })
+const entrySchema = Type.Object({
+  embedding: Type.Array(Type.Number()),
+  index: Type.Optional(
+    Type.Unknown({ description: 'Place of its text in the question, where it is a number.' }),
+  ),
+})
+const answerSchema = Type.Object({ data: Type.Array(entrySchema) })
 
 /** An embedding model of a server that is compatible with OpenAI's. */
 export function embeddingsModel(modelId: string, endpoint: Endpoint): Pick<EmbeddingModelV4, 'doEmbed'> {
@@ -21,9 +28,16 @@ export function embeddingsModel(modelId: string, endpoint: Endpoint): Pick<Embed
       })
       const answer = parsed(bytes)
       if (!matches(answerSchema, answer)) throw new UnreadableAnswer('The answer holds no vectors.')
-      return { embeddings: answer.data.map(({ embedding }) => embedding), warnings: [] }
+      return { embeddings: inOrder(answer.data).map(({ embedding }) => embedding), warnings: [] }
     },
   }
+}
+
+/** As the texts were asked: servers that work at several at a time may answer in another order. Some tell none, or always 0. */
+function inOrder(data: readonly Static<typeof entrySchema>[]) {
+  const places = new Set(data.map(({ index }) => index))
+  const isTold = data.every((_, place) => places.has(place))
+  return isTold ? data.toSorted((one, other) => Number(one.index) - Number(other.index)) : data
 }
 
 /** Bytes that an answer may have: a vector of sixteen thousand numbers a text, written out, and what surrounds them. */

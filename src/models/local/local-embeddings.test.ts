@@ -60,6 +60,14 @@ describe('a local model', () => {
     expect((await embed(path, ['hands'])).map(vector => [...vector])).toEqual([unit(1, 0.2)])
   })
 
+  it('gives no vector where its numbers grow too large, and says so', async () => {
+    const { path } = readyModel({ values: Array(7).fill(1e39) })
+    await expect(embed(path, ['otter'])).rejects.toMatchObject({
+      code: 'MODEL_ERROR',
+      message: 'The local embedding model made a vector that does not consist of numbers.',
+    })
+  })
+
   it('shortens what is too long, and keeps what ends it', async () => {
     const { path, write } = readyModel()
     write('1_Pooling/config.json', { pooling_mode_lasttoken: true })

@@ -2,6 +2,7 @@ import { AppError } from '#platform/errors.ts'
 import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 import { WorkerCrashed, WorkerTimeout } from '#platform/workers/worker-pool.ts'
 import type { TextEmbeddingModel } from '../embeddings.ts'
+import { requireNumbers } from '../embeddings.ts'
 import type { Answer, EmbedTask } from './local-embedding.worker.ts'
 
 export interface LocalEmbeddings {
@@ -47,7 +48,10 @@ export function createLocalEmbeddings({ workers, folder }: Needs): LocalEmbeddin
   async function embedSome(id: string, texts: readonly string[], purpose: 'document' | 'query') {
     const argument: EmbedTask = { folder, id, texts, purpose }
     const vectors = await run<Float32Array[] | undefined>('embed', argument)
-    if (vectors !== undefined) return vectors
+    if (vectors !== undefined) {
+      requireNumbers(vectors, 'The local embedding model')
+      return vectors
+    }
     identified = undefined
     throw new AppError('MODEL_ERROR', 'The local embedding model was replaced by another one; try again.')
   }

@@ -107,7 +107,7 @@ export function matchPatterns(argument: { patterns: UrlPatterns; urls: readonly 
 export async function readAdvice(argument: { rules: RobotsText; startUrl: string }): Promise<RobotsAdvice> {
   const { adviceOfRobots } = await import('./robots.ts')
   const { crawlDelay, sitemaps } = adviceOfRobots(argument.rules)
-  return { crawlDelay, sitemaps: [...onSite(sitemaps, argument.startUrl)].slice(0, crawlLimits.sitemaps) }
+  return { crawlDelay, sitemaps: firstSitemaps(sitemaps, argument.startUrl) }
 }
 
 export interface RawSitemap {
@@ -122,8 +122,13 @@ export async function readSitemap({ body, startUrl, patterns }: RawSitemap): Pro
   const { pages, sitemaps } = sitemap.readSitemap(sitemap.sitemapText(body))
   return {
     pages: boundedLinks(onSite(pages, startUrl), compilePatterns(patterns)),
-    sitemaps: [...onSite(sitemaps, startUrl)].slice(0, crawlLimits.sitemaps),
+    sitemaps: firstSitemaps(sitemaps, startUrl),
   }
+}
+
+/** Those that are read at most; many sites name one twice. */
+function firstSitemaps(addresses: readonly string[], startUrl: string): string[] {
+  return [...new Set(onSite(addresses, startUrl))].slice(0, crawlLimits.sitemaps)
 }
 
 function* onSite(addresses: readonly string[], startUrl: string): Generator<string> {

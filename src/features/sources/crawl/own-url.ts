@@ -31,14 +31,19 @@ async function askWhetherGone(
   signal: AbortSignal,
 ): Promise<boolean> {
   const fetch = outbound.fetchFunction()
-  const ask = async () => {
+  const isGoneBy = async (method: 'HEAD' | 'GET') => {
     // Begins with the request: to wait for one's turn at a host may take longer.
     const deadline = AbortSignal.any([signal, AbortSignal.timeout(crawlLimits.requestMs)])
-    const { status } = await fetch(address, { method: 'HEAD', redirect: 'manual', signal: deadline })
+    const { status, body } = await fetch(address, { method, redirect: 'manual', signal: deadline })
+    await body?.cancel().catch(() => undefined)
     return status === 404 || status === 410
   }
+  const { origin } = new URL(address)
+  const ask = (method: 'HEAD' | 'GET') =>
+    gates.pass(origin, { pauseMs: rules.pauseMs, signal }, () => isGoneBy(method))
   try {
-    return await gates.pass(new URL(address).origin, { pauseMs: rules.pauseMs, signal }, ask)
+    // Some servers know no other method than GET.
+    return (await ask('HEAD')) && (await ask('GET'))
   } catch {
     signal.throwIfAborted()
     return false

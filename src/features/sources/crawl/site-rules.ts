@@ -110,21 +110,20 @@ export async function sitemapPages(
   { rules, patterns }: { rules: SiteRules; patterns: UrlPatterns },
   needs: Needs,
 ): Promise<SitemapPages | undefined> {
-  const open = rules.sitemaps.slice(0, crawlLimits.sitemaps)
-  const [url] = open
+  // Grows by the sitemaps that those before name: each is read once, however often it is named, also by itself.
+  const met = new Set(rules.sitemaps)
+  const [url] = met
   if (url === undefined) return undefined
   const pages: string[][] = []
   let problem: SitemapPages['problem']
-  for (let read = 0; read < crawlLimits.sitemaps; read += 1) {
-    const next = open.shift()
-    if (next === undefined) break
+  for (const next of met.values().take(crawlLimits.sitemaps)) {
     const found = await loadSitemap(next, { startUrl, patterns, pauseMs: rules.pauseMs }, needs)
     if ('reason' in found) {
       if (problem === undefined || problem.isGone) problem = found
       continue
     }
     pages.push(found.pages)
-    open.push(...found.sitemaps)
+    for (const sitemap of found.sitemaps) met.add(sitemap)
   }
   return { url, pages: boundedTogether(pages), ...(problem && { problem }) }
 }

@@ -1,5 +1,7 @@
 /** The encoding of text that is neither UTF-8 nor UTF-16, by what it would say in each. */
 
+import { guessLatin } from './guess-latin.ts'
+
 /** How much of a text is looked at, from its first character beyond ASCII on. */
 const sampleBytes = 64 * 1024
 /** Share of broken characters that a text may have. */
@@ -36,7 +38,7 @@ const candidates: readonly (readonly Candidate[])[] = [
   [likePairs('gb18030', 0xb0, 0xd7), likePairs('big5', 0xa4, 0xc6)],
 ]
 
-/** `windows-1252` where nothing speaks for another one. */
+/** One of Latin letters where nothing speaks for another one. */
 export function guessEncoding(bytes: Uint8Array): string {
   const start = firstBeyondAscii(bytes)
   const sample = bytes.subarray(start, start + sampleBytes)
@@ -48,7 +50,7 @@ export function guessEncoding(bytes: Uint8Array): string {
       .toSorted((one, other) => other.share - one.share)
     if (best !== undefined && best.share >= best.least) return best.encoding
   }
-  return 'windows-1252'
+  return guessLatin(sample)
 }
 
 /** As a loop, since a call for each byte of a large file would take seconds. */

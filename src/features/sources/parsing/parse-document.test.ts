@@ -208,10 +208,19 @@ describe('docx', () => {
 
 describe('json', () => {
   test('the source stays as it is, with a cut at each line', async () => {
-    const source = '{\n  "name": "Tea\\n",\n  "price": 3.10\n}'
+    const source = '{\n  "name": "\\"Tea\\" \\\\n",\n  "price": 3.10\n}'
     const document = await parse('json', source)
     expect(document.text).toBe(source)
     expect(document.spans).toHaveLength(4)
+  })
+
+  test.each([
+    [String.raw`"M\u00fcnchen \u6771\u4EAC \ud83d\ude00"`, '"München 東京 😀"'],
+    [String.raw`"Open:\nMonday\r\nTuesday\tten\rand\/or"`, '"Open:\nMonday\nTuesday\tten\nand/or"'],
+    [String.raw`"\u0022 \" \u005c \\ \\u00fc \\n"`, String.raw`"\" \" \\ \\ \\u00fc \\n"`],
+    [String.raw`"a\u0000b\bc\fd\ud800e"`, '"a b c d\ufffde"'],
+  ])('what the texts of %s stand for is read', async (source, text) => {
+    expect((await parse('json', source)).text).toBe(text)
   })
 
   test('one long line is broken outside of strings, and nothing else changes', async () => {

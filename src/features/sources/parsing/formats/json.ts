@@ -8,7 +8,10 @@ const longLine = 200
 /** A line of that many characters ends at the next bracket, brace or comma. */
 const lineWidth = 80
 
-/** JSON or JSON Lines, as the source itself, so that it can be quoted; every line break is a place to cut. */
+/**
+ * JSON or JSON Lines, as the source itself but for what its texts stand for, so that it can be quoted and found; every line
+ * break is a place to cut.
+ */
 export async function parseJson(bytes: Uint8Array): Promise<ParsedDocument> {
   const source = decodeText(bytes)
   if (source.length > limits.characters) throw tooMuchText()
@@ -18,7 +21,23 @@ export async function parseJson(bytes: Uint8Array): Promise<ParsedDocument> {
 }
 
 function piecesOf(source: string) {
-  return Iterator.from(readableLines(source)).map(text => ({ text }))
+  return Iterator.from(readableLines(source)).map(line => ({ text: unescaped(line) }))
+}
+
+/** Of all that a string may hold, with the four digits of one unit, or the letter. */
+const escaped = /\\(?:u([\da-f]{4})|(.))/gi
+const meanings: Record<string, string> = { n: '\n', r: '\r', t: '\t', b: ' ', f: ' ', '/': '/' }
+
+/** Many programs write all beyond ASCII as escapes, and each line break: words would not be found by what they are. */
+function unescaped(line: string): string {
+  if (!line.includes('\\')) return line
+  const plain = line.replace(escaped, (whole, digits: string | undefined, letter = '') => {
+    const meant = digits === undefined ? meanings[letter] : String.fromCharCode(Number.parseInt(digits, 16))
+    // Quotes and backslashes keep theirs, without which nobody could tell where a string ends.
+    if (meant === '"' || meant === '\\') return `\\${meant}`
+    return meant ?? whole
+  })
+  return plain.replace(/\r\n?/g, '\n')
 }
 
 function readableLines(source: string): Iterable<string> {

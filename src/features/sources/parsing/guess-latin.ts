@@ -1,0 +1,73 @@
+/** The encoding of text in Latin letters, by the language whose letters beyond ASCII it has. */
+
+const western = 'windows-1252'
+
+/** Letters beyond ASCII of languages that are written in `windows-1252`. */
+const westernLetters = [
+  ...['äöüß', 'àâæçéèêëîïôœùûüÿ', 'áéíóúüñªº', 'áâãàçéêíóôõúüªº', 'àèéìîòùªº', 'åäöé', 'æøåé', 'áðéíóúýþæö'],
+  ...['ëéïèüöêç', 'äöõüšž', 'àçéèíïóòúü', 'äöåéšž'],
+]
+
+/** The same of others: Polish, Czech, Slovak, Hungarian, Romanian, Croatian and Slovenian, Turkish. */
+const otherLetters = {
+  'windows-1250': ['ąćęłńóśźż', 'áčďéěíňóřšťúůýž', 'áäčďéíľňóôšťúýž', 'áéíóöőúüű', 'ăâîşţ', 'čćđšž'],
+  'windows-1254': ['çğıiöşüâî'],
+}
+
+/** Of so few letters nothing can be told. */
+const leastLetters = 3
+/** Share of the letters that a language has to have. */
+const leastShare = 0.9
+/** How many letters it may be without for each that the likeliest Western language is without. */
+const mostMissing = 0.25
+
+interface Letter {
+  byte: number
+  count: number
+}
+
+/** `windows-1252` where no other one is clearly more likely. */
+export function guessLatin(sample: Uint8Array): string {
+  const letters = lettersOf(sample)
+  if (total(letters) < leastLetters) return western
+  const missing = 1 - bestShare(letters, western, westernLetters)
+  const needed = Math.max(leastShare, 1 - mostMissing * missing)
+  const [best] = Object.entries(otherLetters)
+    .map(([encoding, languages]) => ({ encoding, share: bestShare(letters, encoding, languages) }))
+    .toSorted((one, other) => other.share - one.share)
+  return best !== undefined && missing > 0 && best.share >= needed ? best.encoding : western
+}
+
+/** What is a letter in any of the encodings, and how often it is there. */
+function lettersOf(sample: Uint8Array): Letter[] {
+  const counts = new Uint32Array(256)
+  for (const byte of sample) counts[byte] = (counts[byte] ?? 0) + 1
+  const tables = [western, ...Object.keys(otherLetters)].map(tableOf)
+  return [...counts]
+    .map((count, byte) => ({ byte, count }))
+    .filter(({ byte, count }) => count > 0 && tables.some(table => /\p{L}/u.test(table[byte] ?? '')))
+}
+
+/** The greatest share of these letters that a language has, where it also has most of those that only its encoding gives. */
+function bestShare(letters: readonly Letter[], encoding: string, languages: readonly string[]): number {
+  const [table, usual] = [tableOf(encoding), tableOf(western)]
+  const own = letters.filter(({ byte }) => table[byte] !== usual[byte])
+  const shares = languages.map(language => {
+    const share = (some: readonly Letter[]) =>
+      total(some.filter(({ byte }) => language.includes(table[byte] ?? ''))) / total(some)
+    return own.length > 0 && share(own) < leastShare ? 0 : share(letters)
+  })
+  return Math.max(...shares)
+}
+
+function total(letters: readonly Letter[]): number {
+  return letters.reduce((sum, { count }) => sum + count, 0)
+}
+
+/** What each byte beyond ASCII stands for, in lower case. */
+function tableOf(encoding: string): string[] {
+  const decoder = new TextDecoder(encoding)
+  return Array.from({ length: 256 }, (_, byte) =>
+    byte < 0x80 ? '' : decoder.decode(Uint8Array.of(byte)).toLowerCase().charAt(0),
+  )
+}
