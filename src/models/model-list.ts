@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
+import { addressBelow } from './base-address.ts'
 import { catalogueOf, describeModel } from './model-catalogue.ts'
 import { readFailure } from './model-error.ts'
 import type { Endpoint, ModelDescriptor, RemoteProvider } from './provider.ts'
@@ -64,7 +65,7 @@ export function createModelLists({ clock, log, timeLimit = 3000 }: Dependencies)
 async function fetchList(provider: RemoteProvider, endpoint: Endpoint, timeLimit: number) {
   const adapter = adapterOf(provider)
   const { path, headers } = adapter.listRequest(endpoint.apiKey)
-  const response = await endpoint.fetch(`${endpoint.baseUrl}${path}`, {
+  const response = await endpoint.fetch(addressBelow(endpoint.baseUrl, path), {
     headers: { accept: 'application/json', ...headers },
     signal: AbortSignal.timeout(timeLimit),
   })

@@ -114,6 +114,17 @@ describe('resolving a model', () => {
     expect(guarded).toHaveLength(4)
   })
 
+  test('a server that wants a query with every request', async () => {
+    await using server = await compatible(({ path }) =>
+      path === '/v1/models?version=1' ? { json: { data: [{ id: 'served' }] } } : undefined,
+    )
+    const { models } = setUp({ openaiCompatible: { baseUrl: `${server.url}?version=1` } })
+    const { model } = await models.resolve(plain)
+    expect((await collect(streamWithRetry(model, question('Hi')))).text).toBe('Hello')
+    const asked = server.requests.map(({ path }) => path)
+    expect(asked).toEqual(['/v1/models?version=1', '/v1/chat/completions?version=1'])
+  })
+
   test('a model that the server does not have is asked for all the same: the server says so', async () => {
     const body = { error: { message: "model 'other' not found", type: 'not_found_error', code: null } }
     await using server = await compatible(({ method }) =>

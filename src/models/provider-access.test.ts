@@ -1,14 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { AgentChoice, ModelConfiguration } from './model-configuration.ts'
 import type { RemoteProvider } from './provider.ts'
-import {
-  accessTo,
-  baseAddress,
-  endpointOf,
-  notConfigured,
-  usableProviders,
-  waysOut,
-} from './provider-access.ts'
+import { accessTo, endpointOf, notConfigured, usableProviders, waysOut } from './provider-access.ts'
 import { sendDirectly } from './send-directly.ts'
 
 const nothing: ModelConfiguration = { embeddingProvider: 'builtin' }
@@ -143,19 +136,6 @@ describe('where a provider is reached, and with whose key', () => {
       message: expect.stringMatching(/google_api_key .*GOOGLE_GENERATIVE_AI_API_KEY/),
     })
   })
-})
-
-test.each([
-  ['https://api.anthropic.com', 'https://api.anthropic.com/v1', 'https://api.anthropic.com/v1'],
-  ['http://localhost:11434/', undefined, 'http://localhost:11434/v1'],
-  [
-    'https://generativelanguage.googleapis.com',
-    'https://generativelanguage.googleapis.com/v1beta',
-    'https://generativelanguage.googleapis.com/v1beta',
-  ],
-  ['https://gateway.example/openai/v2///', undefined, 'https://gateway.example/openai/v2'],
-])('an address without a path gets its version: %s', (address, publicAddress, expected) => {
-  expect(baseAddress(address, publicAddress)).toBe(expected)
 })
 
 test('an agent’s address goes through the guard, an operator’s does not, and neither follows redirects', async () => {

@@ -1,5 +1,6 @@
 import { AppError } from '#platform/errors.ts'
 import { withAddressAccess } from './address-access.ts'
+import { baseAddress } from './base-address.ts'
 import type { AgentChoice, ModelConfiguration } from './model-configuration.ts'
 import type { Endpoint, Provider, RemoteProvider, WayOut } from './provider.ts'
 import { providers } from './provider.ts'
@@ -65,17 +66,6 @@ export function notConfigured(provider: RemoteProvider): AppError {
     'MODEL_NOT_CONFIGURED',
     `The provider "${provider}" has no credentials: set ${setting} in the agent's settings, or ${variable} on the server.`,
   )
-}
-
-/**
- * An address with its version: one without any path, as the providers' own tools take it, gets the path that the
- * public address has (`/v1` for most).
- */
-export function baseAddress(address: string, publicAddress = 'https://localhost/v1'): string {
-  const url = URL.parse(address)
-  if (url?.pathname !== '/') return address.replace(/\/+$/, '')
-  // As it stands, so that a user and a password in it are kept.
-  return new URL(new URL(publicAddress).pathname, url).href
 }
 
 /** The ways to addresses, by whose word they are. To be made once: models are kept by the way that they go. */

@@ -1,3 +1,4 @@
+import { addressBelow } from '../base-address.ts'
 import type { Endpoint } from '../provider.ts'
 import type { Reply } from '../send.ts'
 import { sendBy } from '../send.ts'
@@ -22,7 +23,7 @@ export async function post(
     ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
   }
   const message = { headers, body: JSON.stringify(content), signal }
-  const reply = await send(`${baseUrl}${path}`, message).catch(error => {
+  const reply = await send(addressBelow(baseUrl, path), message).catch(error => {
     throw notReached(error)
   })
   if (reply.status < 200 || reply.status > 299) throw await refusal(reply)
