@@ -2,10 +2,11 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { FastifyReply } from 'fastify'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { BareServer } from '#test/support/bare-server.ts'
 import { bareServer, plainRoute } from '#test/support/bare-server.ts'
 import { eventually } from '#test/support/eventually.ts'
+import { whenClosed } from './closing.ts'
 import type { EventStream } from './sse.ts'
 import { openEventStream } from './sse.ts'
 
@@ -16,6 +17,7 @@ afterEach(() => {
 /** `tell` is called with each stream that a client opens. */
 function server(
   tell: (events: EventStream, reply: FastifyReply) => void | Promise<void>,
+  patience?: number,
 ): Promise<BareServer> {
   return bareServer({
     routes: app => {
@@ -24,7 +26,7 @@ function server(
         url: '/api/events',
         config: plainRoute,
         handler: async (_request, reply) => {
-          void tell(openEventStream(reply), reply)
+          void tell(openEventStream(reply, patience), reply)
           return reply
         },
       })
@@ -228,6 +230,20 @@ it('a client that reads slowly lets events wait, until it reads on', async () =>
   for await (const piece of response) received += piece.length
   expect(made).toBe(100_000)
   expect(received).toBeGreaterThan(100_000_000)
+})
+
+it('a client that reads nothing for long has gone, and what waits for it with it', async () => {
+  const left = Promise.withResolvers<boolean>()
+  const bare = await server((events, reply) => {
+    whenClosed(reply, left.resolve)
+    for (let n = 0; n < 20_000; n += 1) events.send({ filling: 'x'.repeat(1000) })
+    events.end()
+  }, 300)
+  const { port } = new URL(await bare.app.listen({ host: '127.0.0.1', port: 0 }))
+  const socket = connect(Number(port), '127.0.0.1').pause()
+  onTestFinished(() => void socket.destroy())
+  socket.write('GET /api/events HTTP/1.1\r\nhost: localhost\r\n\r\n')
+  expect(await left.promise).toBe(false)
 })
 
 it('an idle stream is kept open by comments, which are no events', async () => {

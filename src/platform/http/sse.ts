@@ -5,6 +5,8 @@ import { whenClosed } from './closing.ts'
 
 /** How often a comment line keeps an idle stream open through proxies, in milliseconds. */
 const keepAliveMs = 15_000
+/** How long a client may take nothing of what waits for it, in milliseconds: its connection may be dead, or it holds memory on purpose. */
+const patienceMs = 120_000
 
 /** Where the events of one answer go to. */
 export interface EventStream {
@@ -14,10 +16,11 @@ export interface EventStream {
 }
 
 /**
- * Answers with events, which wait for as long as the client does not read them. They are written past Fastify and its
+ * Answers with events, which wait while the client does not read them; one that reads nothing for `patience` milliseconds has
+ * gone. They are written past Fastify and its
  * streams, through which each answer would cost several times as much: no `onSend` hook hears of it.
  */
-export function openEventStream(reply: FastifyReply): EventStream {
+export function openEventStream(reply: FastifyReply, patience = patienceMs): EventStream {
   const { raw: response, request } = reply
   if (response.destroyed) {
     reply.send()
@@ -27,6 +30,8 @@ export function openEventStream(reply: FastifyReply): EventStream {
   reply.header('Cache-Control', 'no-cache, no-transform')
   // Asks nginx and its like not to hold events back.
   reply.header('X-Accel-Buffering', 'no')
+  // What has been quiet for so long has something to send all the same, since comments are sent far more often.
+  response.setTimeout(patience, () => response.destroy())
   response.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders)
   reply.hijack()
   const keepAlive = setInterval(() => {
