@@ -3,7 +3,7 @@ import { testApp } from '#test/support/build-app.ts'
 import { uploadAndProcess } from '#test/support/upload.ts'
 import type { SearchResult } from './sources.schema.ts'
 
-it('what a JSON file writes as escapes is found by what it stands for', async () => {
+it('what a JSON file writes as escapes, and what stands behind one, is found by its words', async () => {
   const app = await testApp()
   const written = String.raw`{"place": "M\u00fcnchen", "hours": "Open:\nMonday nine\nTuesday ten\r\n\tHolidays closed"}`
   const wanted = await uploadAndProcess(app, { name: 'office.json', content: written })

@@ -9,7 +9,7 @@ const longLine = 200
 const lineWidth = 80
 
 /**
- * JSON or JSON Lines, as the source itself but for what its texts stand for, so that it can be quoted and found; every line
+ * JSON or JSON Lines, as the source itself, so that it can be quoted, but for letters that are written as escapes; every line
  * break is a place to cut.
  */
 export async function parseJson(bytes: Uint8Array): Promise<ParsedDocument> {
@@ -24,20 +24,19 @@ function piecesOf(source: string) {
   return Iterator.from(readableLines(source)).map(line => ({ text: unescaped(line) }))
 }
 
-/** Of all that a string may hold, with the four digits of one unit, or the letter. */
-const escaped = /\\(?:u([\da-f]{4})|(.))/gi
-const meanings: Record<string, string> = { n: '\n', r: '\r', t: '\t', b: ' ', f: ' ', '/': '/' }
+/** Of all that a string may hold, with the four digits of one unit; any other pair is passed over. */
+const escaped = /\\(?:u([\da-f]{4})|.)/gi
 
-/** Many programs write all beyond ASCII as escapes, and each line break: words would not be found by what they are. */
+/** Many programs write all beyond ASCII as escapes: words would not be found by what they are. */
 function unescaped(line: string): string {
-  if (!line.includes('\\')) return line
-  const plain = line.replace(escaped, (whole, digits: string | undefined, letter = '') => {
-    const meant = digits === undefined ? meanings[letter] : String.fromCharCode(Number.parseInt(digits, 16))
-    // Quotes and backslashes keep theirs, without which nobody could tell where a string ends.
+  if (!line.includes('\\u')) return line
+  return line.replace(escaped, (whole, digits: string | undefined) => {
+    if (digits === undefined) return whole
+    const meant = String.fromCharCode(Number.parseInt(digits, 16))
+    // Without those of quotes and backslashes nobody could tell where a string ends.
     if (meant === '"' || meant === '\\') return `\\${meant}`
-    return meant ?? whole
+    return /\p{Cc}/u.test(meant) ? whole : meant
   })
-  return plain.replace(/\r\n?/g, '\n')
 }
 
 function readableLines(source: string): Iterable<string> {
