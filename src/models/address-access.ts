@@ -1,3 +1,4 @@
+import { unescape as decoded } from 'node:querystring'
 import { LRUCache } from 'lru-cache'
 
 /** An address without the user and the password within it, and what these say of who asks. */
@@ -10,7 +11,7 @@ export interface PartedAddress {
 /** Operators set few addresses, and each is asked for again with every question. */
 const known = new LRUCache<string, PartedAddress>({ max: 100 })
 
-/** A user and a password within an address, percent-encoded there, are sent as browsers do. */
+/** A user and a password within an address, percent-encoded there, are sent as browsers do; a `%` that encodes nothing is one. */
 export function partAddress(address: string): PartedAddress {
   const before = known.get(address)
   if (before) return before
@@ -25,7 +26,7 @@ export function partAddress(address: string): PartedAddress {
 
 function accessBy({ username, password }: URL): PartedAddress['access'] {
   if (username === '' && password === '') return {}
-  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  const pair = `${decoded(username)}:${decoded(password)}`
   return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` }
 }
 

@@ -12,6 +12,7 @@ test.each([
   ['https://gateway.example/openai/v2///', undefined, 'https://gateway.example/openai/v2'],
   ['https://azure.example/?version=1', undefined, 'https://azure.example/v1?version=1'],
   ['https://azure.example/openai/?version=1/', undefined, 'https://azure.example/openai?version=1/'],
+  ['https://azure.example/openai?version=1/', undefined, 'https://azure.example/openai?version=1/'],
 ])('an address without a path gets its version: %s', (address, publicAddress, expected) => {
   expect(baseAddress(address, publicAddress)).toBe(expected)
 })

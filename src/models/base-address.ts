@@ -4,7 +4,7 @@
  */
 export function baseAddress(address: string, publicAddress = 'https://localhost/v1'): string {
   const url = URL.parse(address)
-  if (url?.pathname !== '/') return address.replace(/\/+(?=$|\?)/, '')
+  if (url?.pathname !== '/') return address.replace(/^([^?]*?)\/+(?=\?|$)/, '$1')
   url.pathname = new URL(publicAddress).pathname
   return url.href
 }

@@ -1,6 +1,6 @@
-import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Access, App, Area, LimitClass } from './app.ts'
+import { isArriving } from './arriving.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -79,8 +79,4 @@ export function isOfApi(url: string): boolean {
   return path
     .replaceAll(/%([2-7][0-9a-f])/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16)))
     .startsWith('/api')
-}
-
-function isArriving({ complete, headers }: IncomingMessage): boolean {
-  return !complete && (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined)
 }

@@ -246,6 +246,29 @@ it('a client that reads nothing for long has gone, and what waits for it with it
   expect(await left.promise).toBe(false)
 })
 
+it('what was asked for on its connection before a stream had ended may be quiet for as long as it likes', async () => {
+  const ended = Promise.withResolvers<void>()
+  const bare = await bareServer({
+    routes: app => {
+      app.get('/api/events', { config: plainRoute }, (_request, reply) => {
+        const events = openEventStream(reply)
+        reply.raw.once('finish', ended.resolve)
+        events.send({ n: 1 })
+        events.end()
+      })
+      app.get('/api/slow', { config: plainRoute }, async (_request, reply) => {
+        await ended.promise
+        return { limit: reply.raw.socket?.timeout }
+      })
+    },
+  })
+  const client = connect(Number(new URL(await bare.app.listen({ host: '127.0.0.1', port: 0 })).port))
+  const asking = (path: string, ending: string) =>
+    `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: ${ending}\r\n\r\n`
+  client.write(asking('/api/events', 'keep-alive') + asking('/api/slow', 'close'))
+  expect(await text(client)).toContain('{"limit":0}')
+})
+
 it('an idle stream is kept open by comments, which are no events', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   const end = Promise.withResolvers<void>()

@@ -17,8 +17,8 @@ export interface EventStream {
 
 /**
  * Answers with events, which wait while the client does not read them; one that reads nothing for `patience` milliseconds has
- * gone. They are written past Fastify and its
- * streams, through which each answer would cost several times as much: no `onSend` hook hears of it.
+ * gone. They are written past Fastify and its streams, through which each answer would cost several times as much: no `onSend`
+ * hook hears of it.
  */
 export function openEventStream(reply: FastifyReply, patience = patienceMs): EventStream {
   const { raw: response, request } = reply
@@ -31,7 +31,10 @@ export function openEventStream(reply: FastifyReply, patience = patienceMs): Eve
   // Asks nginx and its like not to hold events back.
   reply.header('X-Accel-Buffering', 'no')
   // What has been quiet for so long has something to send all the same, since comments are sent far more often.
-  response.setTimeout(patience, () => response.destroy())
+  const leave = () => response.destroy()
+  response.setTimeout(patience, leave)
+  // The connection would keep the limit, and what was asked for on it before this has ended may be quiet for longer.
+  response.prependOnceListener('finish', () => response.setTimeout(0, leave))
   response.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders)
   reply.hijack()
   const keepAlive = setInterval(() => {

@@ -4,6 +4,7 @@ import { Socket } from 'node:net'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 import { createSlots } from '../workers/slots.ts'
+import { isArriving } from './arriving.ts'
 import { clientSignal } from './closing.ts'
 
 /** Does `work`, which reads the request's body, when it is its turn; rejects when the client goes away before. */
@@ -88,9 +89,8 @@ function watchCrowds() {
  * each, would be held in memory. A request without more to come is read on, which tells when its client goes away.
  */
 function stopReading({ request }: FastifyReply): () => void {
-  const { socket, headers, complete } = request.raw
-  const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
-  if (complete || !hasBody || !(socket instanceof Socket)) return () => {}
+  const { socket } = request.raw
+  if (!isArriving(request.raw) || !(socket instanceof Socket)) return () => {}
   socket.pause()
   return () => void socket.resume()
 }
