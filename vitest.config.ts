@@ -15,7 +15,7 @@ const shared = {
   testTimeout: 90_000,
   hookTimeout: 120_000,
   // What is waited for is told by the test, not by how fast the machine is.
-  expect: { poll: { timeout: 15_000 } },
+  expect: { poll: { timeout: 10_000 } },
   pool: 'forks' as const,
 }
 

@@ -51,11 +51,11 @@ const environmentSchema = Type.Object({
   TRUST_PROXY: optional('IP addresses or CIDR ranges, separated by commas'),
   OUTBOUND_ALLOW: optional('hosts, IP addresses or CIDR ranges, separated by commas'),
   OPENAI_API_KEY: optional('a key', { secret: true }),
-  OPENAI_BASE_URL: optional('an http or https address'),
+  OPENAI_BASE_URL: optional('an http or https address without a query'),
   ANTHROPIC_API_KEY: optional('a key', { secret: true }),
-  ANTHROPIC_BASE_URL: optional('an http or https address'),
+  ANTHROPIC_BASE_URL: optional('an http or https address without a query'),
   GOOGLE_GENERATIVE_AI_API_KEY: optional('a key', { secret: true }),
-  GOOGLE_BASE_URL: optional('an http or https address'),
+  GOOGLE_BASE_URL: optional('an http or https address without a query'),
   OPENAI_COMPATIBLE_BASE_URL: optional('an http or https address'),
   OPENAI_COMPATIBLE_API_KEY: optional('a key', { secret: true }),
   DEFAULT_PROVIDER: Type.Optional(Type.Enum([...providers], { expects: `one of ${providers.join(', ')}` })),
@@ -127,6 +127,9 @@ const addressVariables = [
   'OPENAI_COMPATIBLE_BASE_URL',
 ] as const
 
+/** What asks these providers puts its paths behind the whole address. */
+const providerAddresses = ['OPENAI_BASE_URL', 'ANTHROPIC_BASE_URL', 'GOOGLE_BASE_URL'] as const
+
 const bucketVariables = [
   'FILES_S3_ENDPOINT',
   'FILES_S3_BUCKET',
@@ -137,6 +140,7 @@ const bucketVariables = [
 function valueProblems(environment: Environment): string[] {
   const wrong: VariableName[] = [
     ...addressVariables.filter(name => environment[name] !== undefined && !isWebAddress(environment[name])),
+    ...providerAddresses.filter(name => isWebAddress(environment[name]) && environment[name]?.includes('?')),
     ...(['ENCRYPTION_KEY', 'ENCRYPTION_KEY_PREVIOUS'] as const).filter(
       name => environment[name] !== undefined && !isKey(environment[name]),
     ),
