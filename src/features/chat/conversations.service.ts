@@ -28,7 +28,7 @@ type Database = Kysely<AgentTables>
 export const conversationsHeld = 50
 const defaultWindow = 50
 /** Characters of messages, with the results of their tools, that one answer holds, give or take the last of them. */
-const pageCharacters = 4_000_000
+const pageCharacters = 1_000_000
 
 interface Needs {
   lock: ConversationLock

@@ -20,7 +20,10 @@ export function toPublic({ sequence: _, ...message }: StoredMessage): ChatMessag
 
 type MessageRow = Awaited<ReturnType<ReturnType<typeof selectMessages>['execute']>>[number]
 
-const messageList: ListDefinition<MessageRow> = {
+/** What a list is made of before the messages themselves are read, since they may be large. */
+type PlaceRow = Awaited<ReturnType<ReturnType<typeof selectPlaces>['execute']>>[number]
+
+const messageList: ListDefinition<PlaceRow, MessageRow> = {
   sortable: {
     id: { column: 'id' },
     createdAt: { column: 'sequence', numeric: true },
@@ -48,6 +51,13 @@ function selectMessages(database: Database) {
       'metadata',
       'created_at',
     ])
+}
+
+function selectPlaces(database: Database) {
+  const size = sql<number>`octet_length(content) + coalesce(octet_length(tool_calls), 0) + coalesce(octet_length(tool_results), 0)`
+  return database
+    .selectFrom('messages')
+    .select(['sequence', 'id', 'conversation_id', 'role', 'created_at', size.as('size')])
 }
 
 type Columns =
@@ -129,18 +139,39 @@ export async function readWindow(database: Database, window: Window): Promise<St
   return (end === 'newest' ? rows.reverse() : rows).map(toMessage)
 }
 
-/** The generic list, with its sorting, search and cursor. */
+/** The generic list, with its sorting, search and cursor; a page ends after so many bytes, with the message that passes them. */
 export async function listMessages(
   database: Database,
   query: MessageListQuery,
+  mostBytes: number,
 ): Promise<Page<StoredMessage>> {
-  const messages = selectMessages(database)
+  const places = selectPlaces(database)
   const wanted =
-    query.conversationId === undefined
-      ? messages
-      : messages.where('conversation_id', '=', query.conversationId)
-  const { rows, meta } = await listRows(wanted, messageList, query)
-  return { rows: rows.map(toMessage), meta }
+    query.conversationId === undefined ? places : places.where('conversation_id', '=', query.conversationId)
+  const { rows, meta } = await listRows(wanted, messageList, query, found => fitting(found, mostBytes))
+  const messages = await readMessages(
+    database,
+    rows.map(({ sequence }) => sequence),
+  )
+  return { rows: messages, meta }
+}
+
+/** In the order of the sequences, without those that are gone by now. */
+async function readMessages(database: Database, sequences: readonly number[]): Promise<StoredMessage[]> {
+  if (sequences.length === 0) return []
+  const rows = await selectMessages(database).where('sequence', 'in', sequences).execute()
+  const bySequence = new Map(rows.map(row => [row.sequence, toMessage(row)]))
+  return sequences.flatMap(sequence => bySequence.get(sequence) ?? [])
+}
+
+/** How many of the first messages make a page; at least one, or nobody would ever come past it. */
+function fitting(found: readonly { size: number }[], mostBytes: number): number {
+  let bytes = 0
+  const last = found.findIndex(({ size }) => {
+    bytes += size
+    return bytes > mostBytes
+  })
+  return last < 0 ? found.length : last + 1
 }
 
 export async function countMessages(database: Database, conversationId: string | undefined): Promise<number> {

@@ -125,6 +125,26 @@ describe(`reading messages ${row('GET /api/agents/{id}/chat')}`, () => {
     expect((await read(path, '?before=m20&limit=10')).messages).toHaveLength(10)
   })
 
+  it('end early as a list, too, and go on where they ended', async () => {
+    const path = await stage.makeChat()
+    const agent = await app.service.foundation.agentDatabases.acquire(path.split('/')[3] ?? '')
+    const conversationId = await talk(path, ['question 1'])
+    for (let number = 0; number < 9; number += 1)
+      await insertMessage(agent.db, {
+        ...{ id: `m${number}`, role: 'user', conversationId, createdAt: '2026-01-01T00:00:00.000Z' },
+        ...{ content: 'x'.repeat(400_000), toolCalls: null, toolResults: null },
+      })
+    agent.release()
+    const first = await read(path, '?search=xxx&limit=8&cursor=')
+    expect(idsOf(first)).toEqual(['m0', 'm1', 'm2'])
+    expect(first.meta).toMatchObject({ total: 9, hasMore: true })
+    const second = await read(path, `?search=xxx&limit=8&cursor=${first.meta.next_cursor}`)
+    expect(idsOf(second)).toEqual(['m3', 'm4', 'm5'])
+    const last = await read(path, '?search=xxx&offset=6')
+    expect(idsOf(last)).toEqual(['m6', 'm7', 'm8'])
+    expect(last.meta.hasMore).toBe(false)
+  })
+
   it('takes the parameters of every list', async () => {
     const path = await stage.makeChat()
     await talk(path, numbers(4))

@@ -56,13 +56,14 @@ export type SortValue = string | number
  * How one list may be sorted and searched. Columns are ours, never the caller's text: those of the rows that the list's
  * query selects. What a query works out, or takes from several tables, becomes a column by selecting from that query.
  */
-export interface ListDefinition<Row> {
+export interface ListDefinition<Row, Searched = Row> {
   /** Sortable wire fields and the columns that order them. */
   sortable: Record<string, SortColumn<Row>>
   /** Fields, the first one first. */
   defaultSort: readonly [string, ...string[]]
   defaultOrder: 'asc' | 'desc'
-  searchable: NameOf<Row>[]
+  /** Looked through where they are, so that rows need not hold them. */
+  searchable: NameOf<Searched>[]
   /** Column that `from` and `to` bound. */
   dateColumn: NameOf<Row>
   /** Unique column that ends every order, so that pages never overlap. */
@@ -112,34 +113,40 @@ interface SortField extends Sorted {
 export const defaultLimit = 50
 
 /**
- * Reads one page: filters, counts, sorts and cuts the query as the parameters say.
+ * Reads one page: filters, counts, sorts and cuts the query as the parameters say. `fitting` tells how many of the rows that
+ * were found make a page, where entries may be too large for as many as were asked for.
  * Throws VALIDATION_ERROR for an unknown sort field, a bad order, date or cursor.
  */
-export async function listRows<Database, Table extends keyof Database, Row extends object>(
+export async function listRows<Database, Table extends keyof Database, Row extends object, Searched = Row>(
   query: SelectQueryBuilder<Database, Table, Row>,
-  definition: ListDefinition<NoInfer<Row>>,
+  definition: ListDefinition<NoInfer<Row>, Searched>,
   parameters: ListParameters,
+  fitting: (found: readonly Row[]) => number = found => found.length,
 ): Promise<Page<Row>> {
   const sort = sortFields(definition, parameters)
   const limit = parameters.limit ?? defaultLimit
   const offset = parameters.offset ?? 0
-  const filtered = withDates(withSearch(query, definition, parameters.search), definition, parameters)
+  const searched = withSearch(query, definition.searchable, parameters.search)
+  const filtered = withDates(searched, definition.dateColumn, parameters)
   const total = await count(filtered)
   const paged = parameters.cursor ? afterCursor(filtered, sort, parameters.cursor) : filtered.offset(offset)
   // One row more than asked tells whether another page follows.
   const found = await orderBy(paged, sort)
     .limit(limit + 1)
     .execute()
-  const rows = found.slice(0, limit)
+  const rows = found.slice(0, Math.min(limit, fitting(found)))
   const meta: ListMeta = { total, limit, offset }
   if (parameters.cursor === undefined) return { rows, meta }
   const last = rows.at(-1)
-  const has_more = found.length > limit
+  const has_more = found.length > rows.length
   const next_cursor = has_more && last !== undefined ? encodeCursor(sort, placeOf(last, sort)) : null
   return { rows, meta: { ...meta, next_cursor, has_more } }
 }
 
-function sortFields<Row>(definition: ListDefinition<Row>, parameters: ListParameters): SortField[] {
+function sortFields<Row>(
+  definition: Omit<ListDefinition<Row>, 'searchable'>,
+  parameters: ListParameters,
+): SortField[] {
   const { sortable, defaultSort, defaultOrder, unique } = definition
   const fallback = defaultSort.map(field => ({ field, descending: defaultOrder === 'desc' }))
   const sorted = readSort(parameters, Object.keys(sortable), fallback)
@@ -156,27 +163,25 @@ function sortFields<Row>(definition: ListDefinition<Row>, parameters: ListParame
 
 function withSearch<Database, Table extends keyof Database, Row>(
   query: SelectQueryBuilder<Database, Table, Row>,
-  definition: ListDefinition<Row>,
+  searchable: readonly string[],
   search: string | undefined,
 ) {
   if (search === undefined || search === '') return query
   const pattern = `%${search.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`
   return query.where(builder =>
     builder.or(
-      definition.searchable.map(
-        column => sql<SqlBool>`fold_case(${sql.ref(column)}) like ${pattern} escape '\\'`,
-      ),
+      searchable.map(column => sql<SqlBool>`fold_case(${sql.ref(column)}) like ${pattern} escape '\\'`),
     ),
   )
 }
 
 function withDates<Database, Table extends keyof Database, Row>(
   query: SelectQueryBuilder<Database, Table, Row>,
-  definition: ListDefinition<Row>,
+  dateColumn: string,
   parameters: ListParameters,
 ) {
   const { from, to } = readDates(parameters)
-  const column = sql.ref(definition.dateColumn)
+  const column = sql.ref(dateColumn)
   let bounded = query
   if (from !== undefined) bounded = bounded.where(sql<SqlBool>`${column} >= ${from}`)
   if (to !== undefined) bounded = bounded.where(sql<SqlBool>`${column} <= ${to}`)
