@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { isAbsolute } from 'node:path'
 import { Ajv } from 'ajv'
 import ipaddr from 'ipaddr.js'
@@ -13,6 +14,17 @@ const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 /** A setting without a default; `expects` ends the sentence "NAME must be …" of a problem report. */
 function optional(expects: string, options: { secret?: boolean } = {}) {
   return Type.Optional(Type.String({ expects, ...options }))
+}
+
+/** Something else in it would only show when it is used, as an answer that no model gives. */
+function key() {
+  return Type.Optional(
+    Type.String({
+      expects: 'a key of printable ASCII characters without blanks',
+      pattern: '^[\\x21-\\x7e]+$',
+      secret: true,
+    }),
+  )
 }
 
 function whole(defaultValue: number, minimum: number, maximum: number) {
@@ -50,14 +62,14 @@ const environmentSchema = Type.Object({
   RATE_LIMIT_BULK: whole(10, 0, 1_000_000),
   TRUST_PROXY: optional('IP addresses or CIDR ranges, separated by commas'),
   OUTBOUND_ALLOW: optional('hosts, IP addresses or CIDR ranges, separated by commas'),
-  OPENAI_API_KEY: optional('a key', { secret: true }),
+  OPENAI_API_KEY: key(),
   OPENAI_BASE_URL: optional('an http or https address without a query'),
-  ANTHROPIC_API_KEY: optional('a key', { secret: true }),
+  ANTHROPIC_API_KEY: key(),
   ANTHROPIC_BASE_URL: optional('an http or https address without a query'),
-  GOOGLE_GENERATIVE_AI_API_KEY: optional('a key', { secret: true }),
+  GOOGLE_GENERATIVE_AI_API_KEY: key(),
   GOOGLE_BASE_URL: optional('an http or https address without a query'),
   OPENAI_COMPATIBLE_BASE_URL: optional('an http or https address'),
-  OPENAI_COMPATIBLE_API_KEY: optional('a key', { secret: true }),
+  OPENAI_COMPATIBLE_API_KEY: key(),
   DEFAULT_PROVIDER: Type.Optional(Type.Enum([...providers], { expects: `one of ${providers.join(', ')}` })),
   DEFAULT_MODEL: optional('a model id'),
   EMBEDDING_PROVIDER: oneOf(embeddingProviders, 'builtin'),
@@ -69,8 +81,8 @@ const environmentSchema = Type.Object({
   FILES_S3_ENDPOINT: optional('an http or https address of a server, without user name or query'),
   FILES_S3_BUCKET: optional('the name of a bucket'),
   FILES_S3_REGION: Type.String({ default: 'us-east-1', expects: 'a region', pattern: '^[A-Za-z0-9-]+$' }),
-  FILES_S3_ACCESS_KEY_ID: optional('a key', { secret: true }),
-  FILES_S3_SECRET_ACCESS_KEY: optional('a key', { secret: true }),
+  FILES_S3_ACCESS_KEY_ID: key(),
+  FILES_S3_SECRET_ACCESS_KEY: key(),
   SQLITE_SYNCHRONOUS: oneOf(['normal', 'full'], 'normal'),
   LEASE_SECONDS: whole(30, 5, 50),
   LOG_LEVEL: oneOf(logLevels, 'info'),
@@ -295,6 +307,8 @@ function isKey(value: string | undefined): boolean {
   return key.length === 32 && key.toString('base64') === value
 }
 
+/** Short spellings count as none: by `1` nobody means the address 0.0.0.1, but a number of proxies, which is not known here. */
 function isAddressRange(value: string): boolean {
-  return value.includes('/') ? ipaddr.isValidCIDR(value) : ipaddr.isValid(value)
+  const [base = '', ...length] = value.split('/')
+  return isIP(base) !== 0 && (length.length === 0 || ipaddr.isValidCIDR(value))
 }

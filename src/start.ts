@@ -31,6 +31,8 @@ export async function start(configuration: Configuration): Promise<Service> {
       'Everybody who reaches this address may change the agent "default": set up an identity gateway, or set PUBLIC_ACCESS to chat or read.',
     )
   const address = await listen(service, host, port)
+  // A line that can't be written is no reason to stop, as it is none for the log.
+  process.stdout.on('error', () => {})
   process.stdout.write(`agentstead is ready at ${baseUrl ?? address}\n`)
   return service
 }

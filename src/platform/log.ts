@@ -27,5 +27,21 @@ const secretFields = [
 export function createLog(level: string, destination?: { write(line: string): void }): Log {
   const paths = secretFields.flatMap(field => [field, `*.${field}`, `*.*.${field}`])
   const options = { level, redact: { paths, censor: '[redacted]' }, base: null }
-  return destination === undefined ? pino(options) : pino(options, destination)
+  return pino(options, destination ?? standardOutput())
+}
+
+/** Characters of lines that wait to be written; what comes beyond them is lost. */
+const mostWaiting = 1024 * 1024
+
+/**
+ * Standard output may be a file on a disk that is full, or a pipe that nobody empties: that is no reason to stop the
+ * service, which goes on to write once it can.
+ */
+function standardOutput() {
+  const output = pino.destination({ dest: 1, maxLength: mostWaiting })
+  const { flushSync } = output
+  // At the end of the process it would wait for room, for ever if need be.
+  output.on('error', () => Object.assign(output, { flushSync() {} }))
+  output.on('drain', () => Object.assign(output, { flushSync }))
+  return output
 }

@@ -1,12 +1,14 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { existsSync, openSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
+import { eventually } from '../support/eventually.ts'
 import { runProgram } from '../support/run-program.ts'
 import { startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
@@ -168,3 +170,32 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', signal => {
     expect((await next.call('GET', '/api/agents/default')).body).toMatchObject({ stats: { messages: 2 } })
   })
 })
+
+/** A file of the system that is there to be full. */
+const fullDisk = '/dev/full'
+
+it.runIf(existsSync(fullDisk))(
+  'a log that cannot be written neither stops the service nor keeps it from ending',
+  async () => {
+    const port = await freePort()
+    const child = spawn(process.execPath, startedWith('src/main.ts'), {
+      env: { PORT: String(port), DATA_DIR: temporaryDirectory() },
+      stdio: ['ignore', openSync(fullDisk, 'w'), 'inherit'],
+    })
+    const ended = once(child, 'close')
+    onTestFinished(() => void child.kill('SIGKILL'))
+    for (let request = 0; request < 3; request += 1)
+      await eventually(async () => expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200))
+    child.kill('SIGTERM')
+    expect(await ended).toEqual([0, null])
+  },
+)
+
+async function freePort(): Promise<number> {
+  const holder = createServer().listen(0, '127.0.0.1')
+  await once(holder, 'listening')
+  const { port } = holder.address() as AddressInfo
+  holder.close()
+  await once(holder, 'close')
+  return port
+}

@@ -15,7 +15,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who asks; undefined for callers without a user. */
     user: User | undefined
-    /** The agent that the path names, with its open database; there on every route with an access on an agent. */
+    /** The agent that the path names, with its open database; there on every route with an access on an agent that opens it. */
     agent: AgentHandle
     /** Whether the caller could also change that agent, however little the route asks for. */
     isAdmin: boolean
@@ -50,6 +50,7 @@ export function createDecision({ identify, access: service, agentDatabases }: Ne
         )
       if (!isAgentAccess(access)) return
       await requirePower(request, access)
+      if (request.routeOptions.config.opensAgent === false) return
       request.agent = await agentDatabases.acquire(agentIdOf(request))
       // A client may go before the handler is done, and a handler before its stream has ended: the last one lets go.
       const release = afterBoth(() => request.agent.release())

@@ -47,8 +47,8 @@ function environmentFor(url: string, tag = audience, from = issuer) {
 }
 
 /** What the service makes of a token: the user, nobody, or a refusal. */
-async function verdictOn(app: TestApp, token: string): Promise<string> {
-  const headers = { [header]: token }
+async function verdictOn(app: TestApp, token: string, name = header): Promise<string> {
+  const headers = { [name]: token }
   const { status, body } = await app.call<{ agents: { name: string }[]; error: { code: string } }>(
     'GET',
     '/api/agents',
@@ -223,6 +223,20 @@ describe(`a token ${errorRow('shared', 401)}`, () => {
       expect(await verdictOn(app, await sign(rsa, { email }))).toBe('nobody')
     },
   )
+
+  it('stands behind the scheme "Bearer" where the header is Authorization', async () => {
+    const environment = { ...environmentFor(keys.url), GATEWAY_HEADER: 'Authorization' }
+    const behind = await testApp({ environment })
+    const token = await sign(rsa)
+    const verdict = (value: string) => verdictOn(behind, value, 'authorization')
+    for (const value of [`Bearer ${token}`, `bearer  ${token}`]) expect(await verdict(value)).toBe('user')
+    for (const value of ['Bearer', 'Bearer null', `Basic ${token}`, `Bearer Bearer ${token}`])
+      expect(await verdict(value), value).toBe(refused)
+    const { body } = await behind.call<{ components: object }>('GET', '/openapi.json')
+    expect(body.components).toMatchObject({
+      securitySchemes: { gateway: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+    })
+  })
 
   it('makes its user the same person in any letter case', async () => {
     const send = async (email: string, method: string, path: string, body?: object) =>

@@ -8,14 +8,18 @@ import type { User, VerifyToken } from './gateway.ts'
  */
 export type Identify = (request: FastifyRequest) => User | undefined | Promise<User | undefined>
 
+/** What comes before a token where a header's value begins with a scheme (RFC 6750, section 2.1). */
+const bearer = /^Bearer +/i
+
 /** With a gateway its header alone decides; other headers that name a person are never looked at. */
 export function identifyByGateway(header: string, verify: VerifyToken): Identify {
   const name = header.toLowerCase()
+  const beforeToken = name === 'authorization' ? bearer : ''
   return request => {
     const token = request.headers[name]
     // An empty header is what proxies send for "nobody".
     if (token === undefined || token === '') return undefined
-    return verify(Array.isArray(token) ? token.join(',') : token)
+    return verify((Array.isArray(token) ? token.join(',') : token).replace(beforeToken, ''))
   }
 }
 

@@ -85,7 +85,7 @@ function registerOne(app: App, agents: AgentsService): void {
   app.route({
     method: 'DELETE',
     url: '/api/agents/:id',
-    config: { area: 'generic', access: 'owner', limit: 'general' },
+    config: { area: 'generic', access: 'owner', limit: 'general', opensAgent: false },
     schema: {
       summary: 'Delete an agent with everything that belongs to it',
       tags: ['Agents'],
@@ -93,7 +93,6 @@ function registerOne(app: App, agents: AgentsService): void {
       response: { 200: deletedAgentSchema },
     },
     handler: async request => {
-      request.agent.release()
       await agents.remove(request.params.id)
       return { success: true, message: 'The agent and all its data were deleted.' }
     },

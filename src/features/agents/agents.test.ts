@@ -7,6 +7,7 @@ import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp, testApp } from '#test/support/build-app.ts'
 import type { Gateway } from '#test/support/gateway.ts'
 import { startGateway } from '#test/support/gateway.ts'
+import { temporaryDirectory } from '#test/support/temporary-directory.ts'
 
 interface AgentBody {
   id: string
@@ -259,6 +260,30 @@ describe(`deleting an agent ${row('DELETE /api/agents/{id}')}`, () => {
     const remove = () => app.call('DELETE', `/api/agents/${id}`, { headers: olga })
     const statuses = (await Promise.all([remove(), remove(), remove()])).map(({ status }) => status)
     expect(statuses.toSorted()).toEqual([200, 404, 404])
+  })
+
+  it('needs nothing of its database, which may be one that cannot be opened', async () => {
+    const dataDirectory = temporaryDirectory()
+    const options = { environment: gateway.environment, dataDirectory }
+    const before = await testApp(options)
+    const { body } = await before.call<AgentBody>('POST', '/api/agents', {
+      headers: olga,
+      body: { name: 'broken' },
+    })
+    const ofNewerVersion = { name: '9999-of-a-newer-version', timestamp: '2099-01-01T00:00:00.000Z' }
+    await before.service.foundation.agentDatabases.use(body.id, ({ db }) =>
+      db
+        .withTables<{ kysely_migration: typeof ofNewerVersion }>()
+        .insertInto('kysely_migration')
+        .values(ofNewerVersion)
+        .execute(),
+    )
+    await before.close()
+    const app = await testApp(options)
+    expect((await app.call('GET', `/api/agents/${body.id}`, { headers: olga })).status).toBe(500)
+    expect((await app.call('DELETE', `/api/agents/${body.id}`, { headers: olga })).status).toBe(200)
+    expect((await app.call('GET', `/api/agents/${body.id}`, { headers: olga })).status).toBe(404)
+    expect(await agentsWithData(dataDirectory)).not.toContain(body.id)
   })
 
   it(`is the owner's alone ${errorRow('agents', 403)}`, async () => {

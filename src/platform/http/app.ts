@@ -30,5 +30,7 @@ declare module 'fastify' {
     area?: Area
     access?: Access
     limit?: LimitClass
+    /** False for a route on an agent that needs nothing of its database: one that can't be opened is no obstacle. */
+    opensAgent?: false
   }
 }

@@ -3,6 +3,7 @@ import { AppError } from '../errors.ts'
 import { formatError } from './error-format.ts'
 
 const overflow = 'HPE_HEADER_OVERFLOW'
+const badAddress = 'HPE_INVALID_URL'
 const timedOut = 'ERR_HTTP_REQUEST_TIMEOUT'
 
 /**
@@ -27,6 +28,8 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
 
 function messageFor(code: string | undefined): string {
   if (code === overflow) return 'The headers of the request, with its address, are too large.'
+  if (code === badAddress)
+    return 'The address is not valid: write letters other than ASCII, and blanks, in percent notation, as in %C3%A4.'
   if (code === timedOut) return 'The request did not arrive in time.'
   return 'This is not an HTTP request.'
 }

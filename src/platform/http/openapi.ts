@@ -45,7 +45,10 @@ export async function registerOpenApi(
 /** Requests may carry the identity gateway's token; without a gateway there is nothing to carry. */
 function security(header: string | undefined) {
   if (header === undefined) return {}
-  const gateway = { type: 'apiKey' as const, in: 'header', name: header }
+  const isBearer = header.toLowerCase() === 'authorization'
+  const gateway = isBearer
+    ? { type: 'http' as const, scheme: 'bearer', bearerFormat: 'JWT' }
+    : { type: 'apiKey' as const, in: 'header', name: header }
   return { components: { securitySchemes: { gateway } }, security: [{ gateway: [] }, {}] }
 }
 

@@ -366,6 +366,7 @@ describe('bytes that are no request', () => {
 
   it.each([
     ['garbage', 'HELLO\r\n\r\n', 'This is not an HTTP request.'],
+    ['letters that are not escaped', 'GET /api/people?search=ä HTTP/1.1\r\nhost: x\r\n\r\n', 'as in %C3%A4'],
     ['too many headers', `GET / HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`, 'too large'],
     [
       'two lengths',
