@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { testApp } from '#test/support/build-app.ts'
+import { crawl, forCrawls } from '#test/support/crawl.ts'
+import { sitePages, startSite } from '#test/support/site-server.ts'
 import { uploadAndProcess } from '#test/support/upload.ts'
 import type { SearchResult } from './sources.schema.ts'
 
@@ -16,5 +18,21 @@ test.each([
   const { results } = (await app.call<{ results: SearchResult[] }>('GET', `${search}299`)).body
   expect(results).toMatchObject([
     { content: expect.stringContaining('Place 299'), metadata: { section: 'city, 2020' } },
+  ])
+})
+
+test('a cell of a page that reaches over two rows leaves the others in their columns', async () => {
+  const app = await testApp({ environment: forCrawls })
+  const rows = '<tr><td rowspan="2">France<td>Lyon<td>3<tr><td>Paris<td>4'
+  const table = `<table><tr><th>Country<th>City<th>Price${rows}</table>`
+  const site = await startSite(sitePages({ '/': `<title>Prices</title><main>${table}</main>` }))
+  onTestFinished(() => site[Symbol.asyncDispose]())
+  await crawl(app, { url: site.url })
+  const { results } = (await app.call<{ results: SearchResult[] }>('GET', `${search}Paris`)).body
+  expect(results[0]?.content.split('\n')).toEqual([
+    '| Country | City | Price |',
+    '| --- | --- | --- |',
+    '| France | Lyon | 3   |',
+    '|     | Paris | 4   |',
   ])
 })
