@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { germanStem, isGerman } from './german.ts'
-import { searchableText, stemmerFor, termsOf } from './text-analysis.ts'
+import { formFor, searchableText, termsOf } from './text-analysis.ts'
 
 test.each([
   [['preis', 'preise', 'preisen', 'preises'], 'preis'],
@@ -39,10 +39,7 @@ describe('a text', () => {
   })
 
   test('in German asks for stems, any other for its words', () => {
-    expect(['preisen', 'strom'].map(stemmerFor('Welche von den Preisen für Strom'))).toEqual([
-      'preis',
-      'strom',
-    ])
-    expect(['preisen'].map(stemmerFor('Preisen'))).toEqual(['preisen'])
+    expect(['preisen', 'strom'].map(formFor('Welche von den Preisen für Strom'))).toEqual(['preis', 'strom'])
+    expect(['preisen'].map(formFor('Preisen'))).toEqual(['preisen'])
   })
 })

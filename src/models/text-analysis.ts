@@ -6,8 +6,11 @@
 
 import { germanStem, isGerman } from './german.ts'
 
-/** Marks that people leave out when they type: accents, Hebrew points, Arabic vowels and hamzas, tatweel. */
-const optionalMarks = /[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670]/g
+/**
+ * Marks that people leave out when they type: accents, Hebrew points, Arabic vowels and hamzas, tatweel; and what nobody
+ * sees in a word, above all the places at which it may be hyphenated.
+ */
+const optionalMarks = /[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u00ad\u2060\ufeff]/g
 
 /** Letters that are written for one another. */
 const variants = new Map([
@@ -20,6 +23,21 @@ const variants = new Map([
   ['ک', 'ك'],
 ])
 const variantLetters = new RegExp(`[${[...variants.keys()].join('')}]`, 'g')
+
+/** Letters that most keyboards lack, with what is typed in their place; the Turkish one is also what capitals make of an i. */
+const plainLetters = new Map([
+  ['ł', 'l'],
+  ['đ', 'd'],
+  ['ø', 'o'],
+  ['ı', 'i'],
+  ['æ', 'ae'],
+  ['œ', 'oe'],
+  ['ð', 'd'],
+  ['þ', 'th'],
+  ['ħ', 'h'],
+])
+const rareLetter = new RegExp(`[${[...plainLetters.keys()].join('')}]`)
+const rareLetters = new RegExp(rareLetter, 'g')
 
 /** Their code ends with the digit's value. */
 const arabicDigits = /[\u0660-\u0669\u06f0-\u06f9]/g
@@ -77,6 +95,11 @@ export function termsOf(text: string): string[] {
   return analyse(text).terms
 }
 
+/** The same, with letters that most keyboards lack in plain ones. */
+export function plainTermsOf(text: string): string[] {
+  return termsOf(text).map(inPlainLetters)
+}
+
 /** The terms that the full-text index takes for a text, with spaces between them. */
 export function searchableText(text: string): string {
   return searchable(analyse(text))
@@ -105,14 +128,25 @@ function analyse(text: string): Analysis {
   return { terms: found.flatMap(cut), indexed }
 }
 
+/** Other forms of a term stand beside it, not in its place: what was indexed before they were is still found. */
 function searchable({ indexed }: Analysis): string {
-  if (!isGerman(indexed)) return indexed.join(' ')
-  return indexed.flatMap(term => [...new Set([term, germanStem(term)])]).join(' ')
+  const text = indexed.join(' ')
+  if (isGerman(indexed))
+    return besides(indexed, term => [inPlainLetters(term), germanStem(inPlainLetters(term))])
+  return rareLetter.test(text) ? besides(indexed, term => [inPlainLetters(term)]) : text
 }
 
-/** By which term the full text is asked for one of a query's: tells of a term its stem, or the term itself. */
-export function stemmerFor(query: string): (term: string) => string {
-  return isGerman(termsOf(query)) ? germanStem : term => term
+function besides(terms: readonly string[], formsOf: (term: string) => string[]): string {
+  return terms.flatMap(term => [...new Set([term, ...formsOf(term)])]).join(' ')
+}
+
+function inPlainLetters(term: string): string {
+  return term.replace(rareLetters, letter => plainLetters.get(letter) ?? letter)
+}
+
+/** By which term the full text is asked for one of a query's, where any chunk holds it: in plain letters, and its stem. */
+export function formFor(query: string): (term: string) => string {
+  return isGerman(termsOf(query)) ? term => germanStem(inPlainLetters(term)) : inPlainLetters
 }
 
 /** The different terms that a query is about, in order; stop words are among them only if there is nothing else. */

@@ -1,5 +1,5 @@
 import type { Passage } from '../passages.ts'
-import { isStopWord, termsOf } from '../text-analysis.ts'
+import { isStopWord, plainTermsOf } from '../text-analysis.ts'
 import { likenessTo } from './likeness.ts'
 
 /** A passage that fits a question, with the part of it that fits best. */
@@ -58,7 +58,7 @@ export function bestPassages(question: string, passages: readonly Passage[]): Fi
 
 /** The different words that carry the meaning of a question. */
 export function contentWordsOf(question: string): string[] {
-  return [...new Set(termsOf(question.slice(0, questionCharacters)))]
+  return [...new Set(plainTermsOf(question.slice(0, questionCharacters)))]
     .filter(word => !isStopWord(word))
     .slice(0, questionWords)
 }
@@ -69,7 +69,7 @@ function comparison(words: readonly string[]): (text: string) => number[] {
   const known = new Map<string, number[]>()
   return text => {
     const best = words.map(() => 0)
-    for (const word of new Set(termsOf(text))) {
+    for (const word of new Set(plainTermsOf(text))) {
       let row = known.get(word)
       if (row === undefined) {
         row = likeness(word)

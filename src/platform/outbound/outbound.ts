@@ -1,6 +1,8 @@
 import { lookup } from 'node:dns/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createAddressPolicy } from './address-policy.ts'
+import type { Cookies } from './cookies.ts'
+import { cookieHeader, createCookies } from './cookies.ts'
 import type { GuardedAgent } from './guarded-agent.ts'
 import type { Resolve } from './guarded-resolver.ts'
 import { createGuardedResolver } from './guarded-resolver.ts'
@@ -94,11 +96,13 @@ export function createOutbound(options: OutboundOptions): Outbound {
 
   async function exchange(first: Hop, rules: Rules): Promise<{ response: Response; url: URL }> {
     const { send } = await loadAgent()
+    const cookies = createCookies()
     let hop = first
     for (let redirects = 0; ; redirects += 1) {
       const { url, method, body } = hop
-      const init = { method, headers: [...hop.headers], body, signal: rules.signal ?? null }
+      const init = { method, headers: withCookies(hop, cookies), body, signal: rules.signal ?? null }
       const response = await orFail(send(url, init), url, rules.signal)
+      cookies.keep(url, response.headers)
       const location = redirectLocation(response)
       if (location === undefined || rules.redirect === 'manual') return { response, url }
       await response.body?.cancel().catch(() => undefined)
@@ -162,6 +166,11 @@ export function createOutbound(options: OutboundOptions): Outbound {
       await (await agent)?.close()
     },
   }
+}
+
+/** Those of the caller, if there are any, go before those of the site. */
+function withCookies({ url, headers }: Hop, cookies: Cookies): [name: string, value: string][] {
+  return [...headers, ...(headers.has('cookie') ? [] : Object.entries(cookieHeader(cookies, url)))]
 }
 
 /** Awaits a step of an exchange; its errors become the caller's own abort reason or what `toOutboundError` makes of them. */

@@ -1,6 +1,8 @@
 /** One page from the network: redirects within the site, a few attempts, and no more bytes than it takes to know better. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { AppError } from '#platform/errors.ts'
+import type { Cookies } from '#platform/outbound/cookies.ts'
+import { cookieHeader, createCookies } from '#platform/outbound/cookies.ts'
 import { toOutboundError } from '#platform/outbound/outbound-failure.ts'
 import { redirectLocation } from '#platform/outbound/redirect.ts'
 import { readBody } from '#platform/outbound/response-body.ts'
@@ -57,27 +59,32 @@ type Answered =
   | { kind: 'again'; reason: string; afterMs?: number }
 
 export async function fetchPage(url: string, needs: Needs): Promise<Fetched> {
+  const cookies = createCookies()
   const visited = new Set([url])
   let address = url
   for (;;) {
-    const answer = await askUntilAnswered(address, needs)
+    const answer = await askUntilAnswered(address, { ...needs, cookies })
     if (answer.kind !== 'redirect') return answer
     const target = linkUrl(answer.location, address)
     if (target === undefined)
       return { kind: 'skipped', url, reason: 'It redirects to an address that is no page.' }
-    if (visited.has(target)) return { kind: 'skipped', url, reason: 'It redirects in a circle.' }
+    // With other cookies an address may answer something else.
+    const visit = [target, cookies.for(new URL(target))].join(' ').trimEnd()
+    if (visited.has(visit)) return { kind: 'skipped', url, reason: 'It redirects in a circle.' }
     if (visited.size > crawlLimits.redirects)
       return { kind: 'skipped', url, reason: `It redirects more than ${crawlLimits.redirects} times.` }
     const objection = await needs.objectionTo(target)
     if (objection !== undefined) return { kind: 'skipped', url, reason: objection }
-    visited.add(target)
+    visited.add(visit)
     address = target
   }
 }
 
 type Settled = Exclude<Answered, { kind: 'again' }>
 
-async function askUntilAnswered(url: string, needs: Needs): Promise<Settled> {
+type NeedsOfRequest = Needs & { cookies: Cookies }
+
+async function askUntilAnswered(url: string, needs: NeedsOfRequest): Promise<Settled> {
   const { origin } = new URL(url)
   const wait = { pauseMs: needs.pauseMs, signal: needs.signal }
   for (let attempt = 0; ; attempt += 1) {
@@ -92,16 +99,18 @@ async function askUntilAnswered(url: string, needs: Needs): Promise<Settled> {
   }
 }
 
-async function askOnce(url: string, needs: Needs): Promise<Answered> {
+async function askOnce(url: string, needs: NeedsOfRequest): Promise<Answered> {
   const validators = await needs.validatorsOf(url)
+  const cookie = cookieHeader(needs.cookies, url)
   const deadline = AbortSignal.timeout(needs.requestMs)
   const signal = AbortSignal.any([needs.signal, deadline])
   try {
     const response = await needs.fetch(url, {
       redirect: 'manual',
       signal,
-      headers: { accept: 'text/html, application/xhtml+xml', ...conditions(validators) },
+      headers: { accept: 'text/html, application/xhtml+xml', ...conditions(validators), ...cookie },
     })
+    needs.cookies.keep(new URL(url), response.headers)
     const answer = await readAnswer(url, response)
     if (!response.bodyUsed) await response.body?.cancel().catch(() => undefined)
     return answer

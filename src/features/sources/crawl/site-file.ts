@@ -1,4 +1,6 @@
 /** Files beside the pages of a site, robots.txt and sitemaps: asked for like pages, and read as far as they are bounded. */
+import type { Cookies } from '#platform/outbound/cookies.ts'
+import { cookieHeader, createCookies } from '#platform/outbound/cookies.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'
 import { outboundFailed, toOutboundError } from '#platform/outbound/outbound-failure.ts'
 import { redirectLocation } from '#platform/outbound/redirect.ts'
@@ -28,10 +30,11 @@ interface Needs {
 /** @throws AppError when no answer came. */
 export async function readSiteFile(address: string, needs: Needs): Promise<SiteFile> {
   const wait = { pauseMs: needs.pauseMs, signal: needs.signal }
+  const cookies = createCookies()
   let url = address
   for (let redirects = 0; ; redirects += 1) {
     const { origin, host } = new URL(url)
-    const answer = await needs.gates.pass(origin, wait, () => ask(url, needs))
+    const answer = await needs.gates.pass(origin, wait, () => ask(url, { ...needs, cookies }))
     if (answer.location === undefined) return answer
     const target = pageUrl(answer.location, url)
     if (target === undefined) throw outboundFailed(host, 'it redirects to an unusable address')
@@ -45,15 +48,17 @@ export async function readSiteFile(address: string, needs: Needs): Promise<SiteF
 
 async function ask(
   url: string,
-  { outbound, maxBytes, signal }: Needs,
+  { outbound, maxBytes, cookies, signal }: Needs & { cookies: Cookies },
 ): Promise<SiteFile & { location: string | undefined }> {
   const { host } = new URL(url)
   const deadline = AbortSignal.timeout(crawlLimits.requestMs)
   try {
     const response = await outbound.fetchFunction()(url, {
       redirect: 'manual',
+      headers: cookieHeader(cookies, url),
       signal: AbortSignal.any([signal, deadline]),
     })
+    cookies.keep(new URL(url), response.headers)
     const { status, headers } = response
     const location = redirectLocation(response)
     if (location === undefined)

@@ -191,6 +191,19 @@ describe('tables', () => {
       '<table><caption>A</caption><form><tr><th>b<th>c</tr></form></table>',
       table('A', '', '| b   | c   |', '| --- | --- |'),
     ],
+    [
+      'with cells that reach over several rows, which stay in their columns',
+      '<table><tr><th>a<th>b<th>c<tr><td rowspan=2>d<td>e<td rowspan=3>f<tr><td>g<tr><td>h<td>i<tr><td>j</table>',
+      table(
+        ...['| a   | b   | c   |', '| --- | --- | --- |', '| d   | e   | f   |'],
+        ...['|     | g   |', '| h   | i   |', '| j   |'],
+      ),
+    ],
+    [
+      'with cells that reach over rows and columns',
+      '<table><tr><th>a<th>b<th>c<tr><td rowspan=2 colspan=2>d<td>e<tr><td>f</table>',
+      table('| a   | b   | c   |', '| --- | --- | --- |', '| d   |     | e   |', '|     |     | f   |'),
+    ],
     ['of one cell as what is in it', '<table><tr><td><h2>a</h2>b</table>', '## a\n\nb'],
     [
       'with tables in them as what is in them',
@@ -226,6 +239,11 @@ describe('pages that were made to do harm', () => {
     expect(readWithin(`<table><tr>${'<td colspan=9999999>a'.repeat(1_000)}</table>`).length).toBeLessThan(
       500_000,
     )
+  })
+
+  test('cells that reach down without end do not unfold a page', () => {
+    const rows = '<tr><td rowspan=9999999>a'.repeat(10_000)
+    expect(readWithin(`<table>${rows}</table>`).length).toBeLessThan(1_000_000)
   })
 
   test('a large table is read in time', () => {

@@ -291,9 +291,33 @@ describe('csv', () => {
       'Ann,ann@mail.example\nBob,bob@mail.example',
       [{ text: 'Ann,ann@mail.example' }, { text: 'Bob,bob@mail.example' }],
     ],
+    [
+      'bars',
+      'sku|name\n1|Tea, green\n',
+      [
+        { text: 'sku|name', section: 'sku, name' },
+        { text: '1|Tea, green', section: 'sku, name' },
+      ],
+    ],
     ['quotes that never close', 'a,b\n"c,d\ne,f', [{ text: 'a,b' }, { text: '"c,d' }, { text: 'e,f' }]],
   ])('knows %s', async (_name, source, expected) => {
     expect(parts(await parse('csv', source))).toEqual(expected)
+  })
+
+  test.each([
+    ['behind a column of row numbers that has none', ',city,2019,2020\n0,Bern,7,8\n', 'city, 2019, 2020'],
+    ['before columns that nobody has filled', 'city,mayor,,\nBern,Ann,,\n', 'city, mayor'],
+    ['with signs', '_id,$price,#,Date/Time,(left)\n1,2,3,4,5\n', '_id, $price, #, Date/Time, (left)'],
+    ['below what tells Excel the delimiter', 'sep=;\ncity;mayor\nBern;Ann\n', 'city, mayor'],
+    ['below a title', 'All cities\n\ncity;area\nBern;5,1\n', 'city, area'],
+    ['below a title in cells', 'All cities,,\n,,\ncity,mayor,area\nBern,Ann,5\n', 'city, mayor, area'],
+    ['nowhere, but values with gaps', 'Bern,,Ann\nBasel,Bob,\n', undefined],
+    ['nowhere, but lines of text', 'Address\nMain Street, Bern\nHigh Street, Basel\n', undefined],
+    ['nowhere, but years', '1999,2004\n2001,2002\n', undefined],
+    ['nowhere, but one record', 'Bern,Ann\n', undefined],
+  ])('finds the names of columns %s', async (_name, source, section) => {
+    const { spans } = await parse('csv', source)
+    expect(new Set(spans.map(span => span.section))).toEqual(new Set([section]))
   })
 })
 

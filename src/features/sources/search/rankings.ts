@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import { embedQuery, noiseLevel } from '#models/builtin-embedding.ts'
-import { isPiece, queryTerms, stemmerFor } from '#models/text-analysis.ts'
+import { formFor, isPiece, queryTerms } from '#models/text-analysis.ts'
 import type { SearchEngine, VectorSpace } from '#storage/search-engine.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { builtinSpace } from './builtin-space.ts'
@@ -51,10 +51,10 @@ export async function rankings(
   const within = await shownChunks(transaction, query.sourceId)
   const limit = Math.max(candidates, query.limit)
   const terms = firstAndLastTerms(query.text)
-  const stem = stemmerFor(query.text)
-  const counts = await engine.countTerms(transaction, [...new Set([...terms, ...terms.map(stem)])])
-  // What a term is found by: its stem where any chunk holds that, and else the word as it is.
-  const form = (term: string) => (counts.terms.has(stem(term)) ? stem(term) : term)
+  const otherForm = formFor(query.text)
+  const counts = await engine.countTerms(transaction, [...new Set([...terms, ...terms.map(otherForm)])])
+  // What a term is found by: its other form where any chunk holds that, and else the word as it is.
+  const form = (term: string) => (counts.terms.has(otherForm(term)) ? otherForm(term) : term)
   const knowledge = knowledgeOf(terms, term => counts.terms.get(form(term)), counts.chunks)
   const asked = new Map([...counts.terms].filter(([term]) => terms.some(other => form(other) === term)))
   const byText = await engine.rankByText(transaction, { ...counts, terms: asked, within, limit })

@@ -6,7 +6,9 @@ import { documentOf, linesOf } from '../parsed-document.ts'
 type Parse = (text: string, options: Options) => string[][]
 
 /** Of those that part every record alike, the first: a comma is as often a part of a value. */
-const delimiters = ['\t', ';', ',']
+const delimiters = ['\t', ';', '|', ',']
+/** Above a table: what tells Excel the delimiter, and titles with a blank line behind them. */
+const preamble = /^(?:sep=.\n)?(?:(?:[^\t;|,\n]+\n)+\n+)?/i
 const sampleCharacters = 64 * 1024
 const sampleRecords = 20
 
@@ -14,12 +16,12 @@ const lenient: Options = { relax_quotes: true, relax_column_count: true, skip_em
 
 /**
  * The records as they stand in the file, so that they can be quoted; none is cut from itself at a quoted line break.
- * The names of the columns, if the first record looks like them, are the section.
+ * The names of the columns, if what stands above looks like them, are the section.
  */
 export async function parseCsv(bytes: Uint8Array): Promise<ParsedDocument> {
   const { parse } = await import('csv-parse/sync')
   const text = decodeText(bytes)
-  const sample = text.slice(0, sampleCharacters)
+  const sample = text.slice(0, sampleCharacters).replace(preamble, '')
   const tables = delimiters.map(delimiter => ({ delimiter, records: readSample(parse, sample, delimiter) }))
   const best = tables.reduce((one, other) => (columns(other.records) > columns(one.records) ? other : one))
   const section = headerOf(best.records)
@@ -49,13 +51,26 @@ function columns(records: string[][]): number {
   return records.length === 0 ? 0 : Math.min(...records.map(record => record.length))
 }
 
-/** Names are words, all different; a first record with a blank, a number, a date or an address is data. */
-function headerOf([first, second]: string[][]): string | undefined {
-  if (first === undefined || second === undefined || first.length < 2) return undefined
-  const names = first.map(name => name.trim())
+/** Names are words or years, all different; what has a number, a date or an address is data. */
+const word = /^[\p{L}_#$%(][^@:]{0,63}$/u
+const year = /^(?:19|20)\d\d$/
+
+/** The first record that fills more than one column, if it holds names. */
+function headerOf(records: string[][]): string | undefined {
+  const first = records.findIndex(record => record.filter(value => value.trim() !== '').length > 1)
+  if (first === -1 || first === records.length - 1) return undefined
+  const names = withoutEmptyEnds((records[first] ?? []).map(name => name.trim()))
   const areNames =
-    names.every(name => /^\p{L}[^@:/]{0,63}$/u.test(name)) && new Set(names).size === names.length
+    names.some(name => word.test(name)) &&
+    names.every(name => word.test(name) || year.test(name)) &&
+    new Set(names).size === names.length
   return areNames ? names.join(', ') : undefined
+}
+
+/** Programs leave the numbers of rows, in the first column, without a name, and columns at the end that nobody has filled. */
+function withoutEmptyEnds(names: readonly string[]): readonly string[] {
+  const last = names.findLastIndex(name => name !== '')
+  return names.slice(names[0] === '' ? 1 : 0, last + 1)
 }
 
 function readRecords(parse: Parse, text: string, delimiter: string, section: string | undefined): Piece[] {

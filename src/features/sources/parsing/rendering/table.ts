@@ -54,11 +54,14 @@ export function isLayout(table: HtmlElement, { rows }: Table, holdings: Holdings
 
 /** Columns that a cell may take; its author can name any number. */
 const widestCell = 20
+/** Places that cells from above may take: so many in all, and for each cell that the table has. */
+const placesBelow = { inAll: 1_000, perCell: 4 }
 
 /** Rows of cells as lines; undefined where no cell holds text. */
 export function tableText({ rows }: Table, textOfCell: (cell: HtmlElement) => string): string | undefined {
+  const inColumns = columnwise(textOfCell)
   const lines = rows
-    .map(row => ({ ...row, texts: row.cells.flatMap(cell => [textOfCell(cell), ...spanned(cell)]) }))
+    .map(row => ({ ...row, texts: inColumns(row.cells) }))
     .filter(({ texts }) => texts.some(text => text !== ''))
   const [first] = lines
   if (first === undefined) return undefined
@@ -72,9 +75,32 @@ export function tableText({ rows }: Table, textOfCell: (cell: HtmlElement) => st
     .join('\n')
 }
 
-function spanned({ attributes }: HtmlElement): string[] {
-  const span = Math.min(Number.parseInt(attributes.colspan ?? '', 10) || 1, widestCell)
-  return Array.from({ length: Math.max(0, span - 1) }, () => '')
+/** The texts of one row after the other, each in its column: what a cell takes of others, to its right or below, is empty. */
+function columnwise(textOfCell: (cell: HtmlElement) => string): (row: readonly HtmlElement[]) => string[] {
+  /** By column: the first row that no cell from above reaches. */
+  const free: number[] = []
+  let rows = 0
+  let room = placesBelow.inAll
+  return row => {
+    const texts: string[] = []
+    for (const cell of row) {
+      for (; room > 0 && (free[texts.length] ?? 0) > rows; room--) texts.push('')
+      const next = rows + spanOf(cell.attributes.rowspan)
+      for (const text of [textOfCell(cell), ...emptyBeside(cell)]) free[texts.push(text) - 1] = next
+      room += placesBelow.perCell
+    }
+    rows++
+    return texts
+  }
+}
+
+function emptyBeside({ attributes }: HtmlElement): string[] {
+  const columns = Math.min(spanOf(attributes.colspan), widestCell)
+  return Array.from({ length: columns - 1 }, () => '')
+}
+
+function spanOf(declared: string | undefined): number {
+  return Math.max(1, Number.parseInt(declared ?? '', 10) || 1)
 }
 
 /** A cell is one line. */
