@@ -84,8 +84,7 @@ class OpenDatabases implements AgentDatabases {
   }
 
   async acquire(agentId: string): Promise<AgentHandle> {
-    if (this.#closed)
-      throw new AppError('SHUTTING_DOWN', 'The server is shutting down. Try again in a moment.')
+    if (this.#closed) throw shuttingDown()
     if (this.#removals.has(agentId)) throw notFound('Agent')
     if (!this.#needs.engine.exclusive) await this.#confirm(agentId)
     const entry = this.#entryOf(agentId)
@@ -126,7 +125,9 @@ class OpenDatabases implements AgentDatabases {
 
   async close(): Promise<void> {
     this.#closed = true
-    const endings = [...this.#entries.keys()].map(agentId => this.#end(agentId, closingGrace))
+    const endings = [...this.#entries.keys()].map(agentId =>
+      this.#end(agentId, { grace: closingGrace, reason: shuttingDown() }),
+    )
     await Promise.all([...endings, ...this.#closings.values(), ...this.#removals.values()])
   }
 
@@ -153,7 +154,7 @@ class OpenDatabases implements AgentDatabases {
     entry.confirmedUntil = performance.now() + confirmationMs
     if (await this.#isAgent(agentId)) return
     this.#openedBefore.delete(agentId)
-    await this.#end(agentId, 0)
+    await this.#end(agentId, { grace: 0, reason: notFound('Agent') })
   }
 
   async #isAgent(agentId: string): Promise<boolean> {
@@ -208,18 +209,22 @@ class OpenDatabases implements AgentDatabases {
   }
 
   async #remove(agentId: string): Promise<void> {
-    await this.#end(agentId, this.#needs.grace ?? removalGrace)
+    await this.#end(agentId, { grace: this.#needs.grace ?? removalGrace, reason: notFound('Agent') })
     await this.#closings.get(agentId)
     this.#openedBefore.delete(agentId)
     await this.#needs.engine.removeAgent(agentId)
   }
 
-  /** Asks the users to let go, and closes the database once they have or their grace is over. */
-  async #end(agentId: string, grace: number): Promise<void> {
+  /**
+   * Asks the users to let go, and closes the database once they have or their grace is over.
+   *
+   * @param end.reason what those are told who wait for a user's work.
+   */
+  async #end(agentId: string, { grace, reason }: { grace: number; reason: AppError }): Promise<void> {
     const entry = this.#entries.get(agentId)
     if (entry === undefined) return
     this.#entries.delete(agentId)
-    entry.ending.abort(new AppError('SHUTTING_DOWN', 'The database of this agent is being closed.'))
+    entry.ending.abort(reason)
     await this.#unused(entry, grace)
     await destroy(entry)
   }
@@ -234,6 +239,10 @@ class OpenDatabases implements AgentDatabases {
     waiting.abort()
     await grace.catch(() => {})
   }
+}
+
+function shuttingDown(): AppError {
+  return new AppError('SHUTTING_DOWN', 'The server is shutting down. Try again in a moment.')
 }
 
 /** Closes an entry's database, unless it never opened. */

@@ -24,25 +24,32 @@ afterAll(async () => {
   await gateway.close()
 })
 
+type PathOf = (agent: string, entryId: string) => string
+
+const ofTheAgent: PathOf = agent => agent
+const ofTheEntry: PathOf = (agent, entryId) => `${agent}/admins/${entryId}`
+
 it.each([
-  ['the role is taken away', { code: 'FORBIDDEN' }, 'DELETE', undefined],
-  ['the agent is disabled', { code: 'CONFLICT' }, 'PUT', { status: 'disabled' }],
-])('an answer ends soon where %s by another process', async (_what, error, method, body) => {
-  const owner = await gateway.headers('owner@example.com')
-  const guest = await gateway.headers('guest@example.com')
-  const create = (path: string, fields: object) =>
-    replicas.at(1).call<{ id: string }>('POST', path, { headers: owner, body: fields })
-  const { id } = (await create('/api/agents', { name: `ended-by-${method.toLowerCase()}` })).body
-  const agent = `/api/agents/${id}`
-  const entry = await create(`${agent}/admins`, { email: 'guest@example.com', role: 'admin' })
-  const held = heldStream(['One'], [' two'])
-  onTestFinished(held.open)
-  model.next(held.reply)
-  const answer = await openStream(`${replicas.at(0).url}${agent}/chat`, { content: 'Count' }, guest)
-  await answer.until('content_delta')
-  const path = method === 'PUT' ? agent : `${agent}/admins/${entry.body.id}`
-  expect((await replicas.at(1).call(method, path, { headers: owner, ...(body && { body }) })).status).toBe(
-    200,
-  )
-  expect(await answer.rest()).toMatchObject([{ type: 'error', ...error }])
-})
+  ['role-taken-away', { code: 'FORBIDDEN' }, 'DELETE', ofTheEntry, undefined],
+  ['agent-disabled', { code: 'CONFLICT' }, 'PUT', ofTheAgent, { status: 'disabled' }],
+  ['agent-deleted', { code: 'NOT_FOUND' }, 'DELETE', ofTheAgent, undefined],
+])(
+  'an answer ends soon after another process has done this: %s',
+  async (name, error, method, pathOf, body) => {
+    const owner = await gateway.headers('owner@example.com')
+    const guest = await gateway.headers('guest@example.com')
+    const create = (path: string, fields: object) =>
+      replicas.at(1).call<{ id: string }>('POST', path, { headers: owner, body: fields })
+    const { id } = (await create('/api/agents', { name })).body
+    const agent = `/api/agents/${id}`
+    const entry = await create(`${agent}/admins`, { email: 'guest@example.com', role: 'admin' })
+    const held = heldStream(['One'], [' two'])
+    onTestFinished(held.open)
+    model.next(held.reply)
+    const answer = await openStream(`${replicas.at(0).url}${agent}/chat`, { content: 'Count' }, guest)
+    await answer.until('content_delta')
+    const call = { headers: owner, ...(body && { body }) }
+    expect((await replicas.at(1).call(method, pathOf(agent, entry.body.id), call)).status).toBe(200)
+    expect(await answer.rest()).toMatchObject([{ type: 'error', ...error }])
+  },
+)

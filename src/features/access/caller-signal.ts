@@ -17,15 +17,18 @@ interface Needs {
 
 /**
  * For what a request goes on with for long: aborts when its client goes away before it was answered, and, with an error
- * that says so, when its caller may not make it any more or its agent is disabled.
+ * that says so, when its caller may not make it any more or its agent is disabled or deleted.
  */
 export function createCallerSignal({ access, watch, isDisabled, log }: Needs): SignalOf {
   /** Nobody takes away what callers without a user may do. */
-  async function mayStill(user: User | undefined, agentId: string, needed: Power): Promise<boolean> {
+  async function refusalOf(user: User | undefined, agentId: string, needed: Power) {
     try {
-      return user === undefined || allows(await access.powerOn(agentId, user), needed)
+      const mayStill = user === undefined || allows(await access.powerOn(agentId, user), needed)
+      return mayStill ? undefined : roleTakenAway()
     } catch (error) {
-      if (error instanceof AccessDenied || (error instanceof AppError && error.fault === 'user')) return false
+      if (error instanceof AccessDenied) return roleTakenAway()
+      // The agent was deleted.
+      if (error instanceof AppError && error.fault === 'user') return error
       throw error
     }
   }
@@ -37,7 +40,8 @@ export function createCallerSignal({ access, watch, isDisabled, log }: Needs): S
     const { agentId } = agent
     const caller = new AbortController()
     const look = async () => {
-      if (!(await mayStill(user, agentId, needed))) caller.abort(roleTakenAway())
+      const refusal = await refusalOf(user, agentId, needed)
+      if (refusal !== undefined) caller.abort(refusal)
       else if (await isDisabled(agentId)) caller.abort(conflict('This agent was disabled.'))
     }
     const part = watch.watch(agentId, () => {

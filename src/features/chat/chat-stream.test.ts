@@ -242,9 +242,7 @@ describe('an answer that fails', () => {
     const { status } = await app.call('DELETE', path.replace('/chat', ''))
     expect(status).toBe(200)
     expect(performance.now() - begun).toBeLessThan(5000)
-    expect(await answer.rest()).toEqual([
-      { type: 'error', message: expect.any(String), code: 'SHUTTING_DOWN' },
-    ])
+    expect(await answer.rest()).toEqual([{ type: 'error', message: 'Agent not found', code: 'NOT_FOUND' }])
     await held.ended
   })
 })

@@ -87,7 +87,7 @@ export function createAnswering({ store, clock, ids, log }: AnsweringNeeds) {
           logFailure(log, question, cause)
           // What can't be stored must not keep the conversation locked; if this fails as well, the lease ends.
           await store.finish(question, undefined).catch(() => false)
-          return { assistantMessage: undefined, error: unexpected('The answer could not be stored.', cause) }
+          return { assistantMessage: undefined, error: notStored(cause, ending.signal) }
         })
         .finally(() => {
           running.delete(ending)
@@ -139,6 +139,12 @@ function turnThatNeverBegan(cause: unknown): TurnEnd {
     isTainted: false,
     toolsLeftOut: 0,
   }
+}
+
+/** Nowhere to store it is left once another process has deleted the agent, which the signal tells of. */
+function notStored(cause: unknown, { reason }: AbortSignal): AppError {
+  const isAgentGone = reason instanceof AppError && reason.code === 'NOT_FOUND'
+  return isAgentGone ? reason : unexpected('The answer could not be stored.', cause)
 }
 
 function unexpected(message: string, cause: unknown): AppError {
