@@ -5,6 +5,7 @@ import type { Log } from '#platform/log.ts'
 import { addressBelow } from './base-address.ts'
 import { catalogueOf, describeModel } from './model-catalogue.ts'
 import { readFailure } from './model-error.ts'
+import { listMissing } from './model-refusals.ts'
 import type { Endpoint, ModelDescriptor, RemoteProvider } from './provider.ts'
 import { adapterOf, withoutSecret } from './providers.ts'
 
@@ -16,7 +17,23 @@ const maxListBytes = 4 * 1024 * 1024
 export interface ModelLists {
   /** The provider's own list, or what the catalogue knows where it can't be had in time. Never rejects. */
   modelsOf(provider: RemoteProvider, endpoint: Endpoint): Promise<ModelDescriptor[]>
+  /**
+   * Id of the first one of that list, undefined where the provider names none. Throws MODEL_ERROR where nobody knows:
+   * its list can't be had now, and is asked for anew each time.
+   */
+  firstOf(provider: RemoteProvider, endpoint: Endpoint): Promise<string | undefined>
 }
+
+interface Listing {
+  models: ModelDescriptor[]
+  /** Whether the provider may have a list, which could not be had. */
+  isMissing: boolean
+}
+
+/** The provider has answered, and has none to tell of. */
+class NoList extends Error {}
+
+const statusesWithoutList = [404, 405, 501]
 
 interface Dependencies {
   clock: Clock
@@ -26,17 +43,17 @@ interface Dependencies {
 }
 
 export function createModelLists({ clock, log, timeLimit = 3000 }: Dependencies): ModelLists {
-  const lists = new LRUCache<string, Promise<ModelDescriptor[]>>({
+  const lists = new LRUCache<string, Promise<Listing>>({
     max: 500,
     ttl: freshFor,
     perf: clock,
     ttlResolution: 0,
   })
 
-  async function ask(provider: RemoteProvider, endpoint: Endpoint, key: string): Promise<ModelDescriptor[]> {
+  async function ask(provider: RemoteProvider, endpoint: Endpoint, key: string): Promise<Listing> {
     try {
       const listed = await fetchList(provider, endpoint, timeLimit)
-      return listed.map(model => describeModel(provider, model))
+      return { models: listed.map(model => describeModel(provider, model)), isMissing: false }
     } catch (error) {
       const { name, message, status } = readFailure(error)
       const reason = withoutSecret(endpoint.apiKey)(message)
@@ -44,20 +61,32 @@ export function createModelLists({ clock, log, timeLimit = 3000 }: Dependencies)
         { provider, name, status, reason },
         'no list of models from the provider: the catalogue is used',
       )
-      const known = catalogueOf(provider)
+      const known = { models: catalogueOf(provider), isMissing: !(error instanceof NoList) }
       lists.set(key, Promise.resolve(known), { ttl: failedFor })
       return known
     }
   }
 
+  async function askAnew(provider: RemoteProvider, endpoint: Endpoint): Promise<Listing> {
+    const key = keyOf(provider, endpoint)
+    const asked = ask(provider, endpoint, key)
+    lists.set(key, asked)
+    return await asked
+  }
+
   return {
     async modelsOf(provider, endpoint) {
-      const key = keyOf(provider, endpoint)
-      const known = lists.get(key)
-      if (known !== undefined) return await known
-      const asked = ask(provider, endpoint, key)
-      lists.set(key, asked)
-      return await asked
+      const known = lists.get(keyOf(provider, endpoint))
+      return (await (known ?? askAnew(provider, endpoint))).models
+    },
+
+    async firstOf(provider, endpoint) {
+      const known = await lists.get(keyOf(provider, endpoint))
+      const isUseful = known !== undefined && !known.isMissing
+      const { models, isMissing } = isUseful ? known : await askAnew(provider, endpoint)
+      const [first] = models
+      if (first === undefined && isMissing) throw listMissing(provider)
+      return first?.id
     },
   }
 }
@@ -71,10 +100,11 @@ async function fetchList(provider: RemoteProvider, endpoint: Endpoint, timeLimit
   })
   if (!response.ok) {
     await response.body?.cancel()
-    throw new Error(`answered with status ${response.status}`)
+    const hasNone = statusesWithoutList.includes(response.status)
+    throw new (hasNone ? NoList : Error)(`answered with status ${response.status}`)
   }
   const models = adapter.readList(await jsonWithin(response, maxListBytes))
-  if (models.length === 0) throw new Error('answered without a model that can chat')
+  if (models.length === 0) throw new NoList('answered without a model that can chat')
   return models
 }
 

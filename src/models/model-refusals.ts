@@ -18,3 +18,10 @@ export function chooseOne(provider: Provider, setting: string, variable: string)
     `The provider "${provider}" names no model of its own: set ${setting} in the agent's settings, or ${variable} on the server.`,
   )
 }
+
+export function listMissing(provider: Provider): AppError {
+  return new AppError(
+    'MODEL_ERROR',
+    `The provider "${provider}" did not tell which models it has: check that it runs, its address and its key, or name a model.`,
+  )
+}

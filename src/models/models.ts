@@ -28,6 +28,7 @@ export interface Models {
   /**
    * The model that answers this message. Throws VALIDATION_ERROR for an unknown provider, MODEL_NOT_CONFIGURED for one
    * without credentials, MODEL_UNKNOWN where it is certain that there is no such model; else the provider says so.
+   * MODEL_ERROR where nobody has chosen a model, and the provider's list of them can't be had.
    */
   resolve(question: AgentChoice & { requested?: string | undefined }): Promise<ResolvedModel>
   /**
@@ -88,7 +89,7 @@ export function createModels({
   }
 
   async function unaskedModel(provider: RemoteProvider, endpoint: Endpoint): Promise<string> {
-    const id = defaultModelOf(provider) ?? (await lists.modelsOf(provider, endpoint))[0]?.id
+    const id = defaultModelOf(provider) ?? (await lists.firstOf(provider, endpoint))
     if (id === undefined) throw chooseOne(provider, 'llm_model', 'DEFAULT_MODEL')
     return id
   }

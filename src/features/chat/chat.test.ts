@@ -273,6 +273,29 @@ describe('the model that answers', () => {
     })
   })
 
+  it('is the first that the server lists, where nobody chose one, as soon as the server is there', async () => {
+    await using unchosen = await setChatStage({ environment: { DEFAULT_MODEL: '' } })
+    unchosen.model.list({ status: 503, json: {} })
+    for (const stream of [false, true])
+      expect(await unchosen.send(path, { content: 'Hi', stream })).toMatchObject({
+        status: 500,
+        body: { error: expect.stringContaining('which models it has'), code: 'MODEL_ERROR' },
+      })
+    unchosen.model.list({ json: { data: [{ id: 'first-model' }, { id: 'other-model' }] } })
+    const { status, body } = await unchosen.send(path, { content: 'Hi' })
+    expect(status).toBe(200)
+    expect(body.assistantMessage.metadata?.model).toBe('first-model')
+  })
+
+  it('has to be chosen, where nobody did and the server has no list', async () => {
+    await using unchosen = await setChatStage({ environment: { DEFAULT_MODEL: '' } })
+    unchosen.model.list({ status: 404, json: {} })
+    expect(await unchosen.send(path, { content: 'Hi' })).toMatchObject({
+      status: 400,
+      body: { error: expect.stringContaining('DEFAULT_MODEL'), code: 'MODEL_NOT_CONFIGURED' },
+    })
+  })
+
   it('must exist: the provider’s word that it does not is 400', async () => {
     model.next(refusal(404, 'The model `nope` does not exist', 'model_not_found'))
     const { status, body } = await send({ content: 'Hi', model: 'nope' })

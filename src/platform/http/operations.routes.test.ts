@@ -20,8 +20,11 @@ describe('a supervisor', () => {
   it('hears whether requests can be served', async () => {
     const ready = await (await server(async () => true)).call({ url: '/readyz' })
     expect([ready.statusCode, ready.json()]).toEqual([200, { status: 'ready' }])
-    const waiting = await (await server(async () => false)).call({ url: '/readyz' })
-    expect([waiting.statusCode, waiting.json()]).toEqual([503, { status: 'not ready' }])
+    const lost = () => Promise.reject(new Error('the database is away'))
+    for (const isReady of [async () => false, lost]) {
+      const waiting = await (await server(isReady)).call({ url: '/readyz' })
+      expect([waiting.statusCode, waiting.json()]).toEqual([503, { status: 'not ready' }])
+    }
   })
 
   it('hears so without credentials, and even with bad ones', async () => {

@@ -39,8 +39,13 @@ export function registerOperationRoutes(app: App, { metrics, isReady }: Needs): 
       tags: ['Operations'],
       response: { 200: statusSchema, 503: statusSchema },
     },
-    handler: async (_request, reply) => {
-      if (await isReady()) return { status: 'ready' }
+    handler: async (request, reply) => {
+      // What it needs being away is the very thing that is asked here, and no fault of the service.
+      const ready = await isReady().catch(error => {
+        request.log.warn({ err: error, requestId: request.id }, 'not ready')
+        return false
+      })
+      if (ready) return { status: 'ready' }
       return reply.code(503).send({ status: 'not ready' })
     },
   })
