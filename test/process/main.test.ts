@@ -6,9 +6,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
-import { eventually } from '../support/eventually.ts'
 import { runProgram } from '../support/run-program.ts'
 import { startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
@@ -171,25 +170,53 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', signal => {
   })
 })
 
-/** A file of the system that is there to be full. */
-const fullDisk = '/dev/full'
+describe('a log that cannot be written', () => {
+  /** A file of the system that is there to be full. */
+  const fullDisk = '/dev/full'
 
-it.runIf(existsSync(fullDisk))(
-  'a log that cannot be written neither stops the service nor keeps it from ending',
-  async () => {
-    const port = await freePort()
-    const child = spawn(process.execPath, startedWith('src/main.ts'), {
-      env: { PORT: String(port), DATA_DIR: temporaryDirectory() },
-      stdio: ['ignore', openSync(fullDisk, 'w'), 'inherit'],
-    })
-    const ended = once(child, 'close')
-    onTestFinished(() => void child.kill('SIGKILL'))
-    for (let request = 0; request < 3; request += 1)
-      await eventually(async () => expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200))
-    child.kill('SIGTERM')
-    expect(await ended).toEqual([0, null])
-  },
-)
+  it.runIf(existsSync(fullDisk))(
+    'as on a full disk, neither stops the service nor keeps it from ending',
+    async () => {
+      const { address, stop } = await startLoggingTo(openSync(fullDisk, 'w'))
+      for (let request = 0; request < 3; request += 1)
+        expect((await fetch(`${address}/readyz`)).status).toBe(200)
+      expect(await stop()).toEqual([0, null])
+    },
+  )
+
+  it('since nobody empties the pipe, neither stops the service nor keeps it from ending', async () => {
+    const { address, stop } = await startLoggingTo('pipe')
+    const path = 'x'.repeat(8000)
+    // More than a pipe and both its ends hold.
+    for (let request = 0; request < 100; request += 1)
+      expect((await fetch(`${address}/${path}`)).status).toBe(404)
+    expect(await stop()).toEqual([0, null])
+  })
+})
+
+/** In milliseconds. Far more than a start takes, since the machine may be busy with other tests. */
+const startLimit = 60_000
+
+/** Starts the service with a standard output from which nobody reads. */
+async function startLoggingTo(stdout: number | 'pipe') {
+  const port = await freePort()
+  const child = spawn(process.execPath, startedWith('src/main.ts'), {
+    env: { PORT: String(port), DATA_DIR: temporaryDirectory() },
+    stdio: ['ignore', stdout, 'inherit'],
+  })
+  const ended = once(child, 'exit')
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const address = `http://127.0.0.1:${port}`
+  // Its ready line can't be read.
+  await vi.waitFor(() => fetch(`${address}/readyz`), { timeout: startLimit, interval: 50 })
+  return {
+    address,
+    stop() {
+      child.kill('SIGTERM')
+      return ended
+    },
+  }
+}
 
 async function freePort(): Promise<number> {
   const holder = createServer().listen(0, '127.0.0.1')

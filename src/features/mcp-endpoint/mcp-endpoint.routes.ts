@@ -30,7 +30,9 @@ export function registerMcpEndpointRoutes(app: App, { protocol, callerSignal }: 
       body: messageSchema,
       response: {
         200: { description: 'The answer to a request', content: answerContent },
+        202: { description: 'A notification was taken', type: 'null' },
         400: refusal('This is no message of the protocol'),
+        406: refusal('The header Accept must name both application/json and text/event-stream'),
       },
     },
     errorHandler: answerInJsonRpc,

@@ -256,6 +256,14 @@ describe('the messages', () => {
     expect([text.status, text.body.error?.code]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE'])
     const html = await post(app, listTools, { headers: { accept: 'text/html' } })
     expect(html.status).toBe(406)
+    const { body: described } = await app.call<{ paths: Record<string, { post?: { responses: object } }> }>(
+      'GET',
+      '/openapi.json',
+    )
+    expect(described.paths['/api/agents/{id}/mcp/endpoint']?.post?.responses).toMatchObject({
+      202: { description: expect.any(String) },
+      406: { content: { 'application/json': { schema: { $ref: '#/components/schemas/JsonRpcError' } } } },
+    })
     const future = await post(app, listTools, { headers: { 'mcp-protocol-version': '2999-01-01' } })
     expect(future.status).toBe(400)
   })

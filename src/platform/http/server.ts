@@ -65,6 +65,7 @@ export function createServer(options: ServerOptions): App {
   treatNoBodyAsEmpty(app)
   registerRateLimits(app, options)
   answerBrokenOff(app)
+  forgetTypeOfNoBody(app)
   refuseUnstorableAddresses(app)
   sendTogether(app)
   return app
@@ -151,6 +152,18 @@ function treatNoBodyAsEmpty(app: App): void {
       },
       ...[route.preValidation ?? []].flat(),
     ]
+  })
+}
+
+/** Clients that always name a type, such as that of a form, name it also where they send nothing. */
+function forgetTypeOfNoBody(app: App): void {
+  app.addHook('preParsing', (request, _reply, payload, done) => {
+    const { headers, server } = request
+    const [type] = headers['content-type']?.split(';', 1) ?? []
+    const isEmpty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0
+    if (type !== undefined && isEmpty && !server.hasContentTypeParser(type.trim().toLowerCase()))
+      delete headers['content-type']
+    done(null, payload)
   })
 }
 
