@@ -10,6 +10,31 @@ import type { AddPages } from './crawl/write-page.worker.ts'
 const sources = '/api/agents/default/sources'
 const noIndex = (html: string) => html.replace('<title>', '<meta name="robots" content="noindex"><title>')
 
+describe('a page without text', () => {
+  const shell = (links: string) =>
+    `<title>App</title><div id="root"></div>${links}<script src="app.js"></script>`
+  const reason = 'It holds no text: what scripts would write is not read.'
+
+  it('is told of, and leads on', async () => {
+    const { app, site } = await setStage({
+      '/': page('Start', ['/app']),
+      '/app': shell('<a href="/leaf"></a>'),
+      '/leaf': page('Leaf'),
+    })
+    const source = await crawl(app, { url: site.url })
+    expect([source.status, pathsOf(source)]).toEqual(['ready', ['/', '/leaf']])
+    expect(source.config.failedPages).toEqual([{ url: `${site.url}/app`, reason }])
+  })
+
+  it('that is all of a site is an error that says so', async () => {
+    const { app, site } = await setStage({ '/': shell('') })
+    expect(await crawl(app, { url: site.url })).toMatchObject({
+      status: 'error',
+      error: `The start page ${site.url}/ could not be crawled. ${reason}`,
+    })
+  })
+})
+
 describe('what is found stays found', () => {
   it('while a page leads to it that is not indexed itself, and is in trouble', async () => {
     const { app, site, pages } = await setStage({

@@ -21,13 +21,18 @@ test.each([
   ['in its head', '<meta name="robots" content="noindex">', ''],
 ])('a page that asks %s not to be indexed is read for its links alone', async (_where, head, robotsTag) => {
   const page = await read(head, robotsTag)
-  expect(page).toMatchObject({ noIndex: true, noFollow: false, links: ['http://example.com/b'], hash: '' })
+  expect(page).toMatchObject({
+    omitted: 'It asks not to be indexed.',
+    noFollow: false,
+    links: ['http://example.com/b'],
+    hash: '',
+  })
   expect(page?.chunks).toBeUndefined()
 })
 
 test('what the header and the head ask for holds together', async () => {
   expect(await read('<meta name="robots" content="nofollow">', 'noarchive')).toMatchObject({
-    noIndex: false,
+    omitted: undefined,
     noFollow: true,
     chunks: 1,
   })

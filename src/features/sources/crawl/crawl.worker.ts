@@ -45,8 +45,9 @@ export interface ReadPage extends PageText {
   /** On the same origin and within the patterns, in the order of the document. */
   links: string[]
   canonical: string | undefined
-  noIndex: boolean
   noFollow: boolean
+  /** Why it counts for its links alone; undefined for what is indexed. */
+  omitted: string | undefined
 }
 
 export async function readPage(raw: RawPage): Promise<ReadPage | undefined> {
@@ -56,26 +57,32 @@ export async function readPage(raw: RawPage): Promise<ReadPage | undefined> {
   const document = parseHtml(html)
   const isWanted = compilePatterns(patterns)
   const { links, canonical, ...inHead } = outlineOf(document, url, isWanted)
-  const directives = strictest([inHead, headerDirectives(raw.robotsTag)])
+  const { noIndex, noFollow } = strictest([inHead, headerDirectives(raw.robotsTag)])
   const outline = {
     links,
     canonical: canonical !== undefined && isWanted(canonical) ? canonical : undefined,
-    ...directives,
+    noFollow,
   }
-  // Such a page counts for its links alone.
-  if (directives.noIndex) return { ...outline, content: pack([]), chunks: undefined, hash: '' }
+  if (noIndex) return omittedPage(outline, 'It asks not to be indexed.')
   const { readablePart } = await import('../parsing/html-page.ts')
   const { title, markdown } = await readablePart(document, url)
   // Links that are made absolute could unfold a page to many times its size.
   const text = markdown.slice(0, crawlLimits.pageBytes)
+  if (text.trim() === '')
+    return omittedPage(outline, 'It holds no text: what scripts would write is not read.')
   const page = { title, text, chunking }
   const chunks = raw.isCut ? preparedChunks(page) : undefined
   return {
     ...outline,
+    omitted: undefined,
     content: pack(chunks ?? page),
     chunks: chunks?.length,
     hash: createHash('sha256').update(`${title}\n${text}`).digest('hex'),
   }
+}
+
+function omittedPage(outline: Pick<ReadPage, 'links' | 'canonical' | 'noFollow'>, omitted: string): ReadPage {
+  return { ...outline, omitted, content: pack([]), chunks: undefined, hash: '' }
 }
 
 /** Undefined if there are so many that they are better made part by part. */

@@ -18,7 +18,7 @@ export async function newPagesAmong(site: Site, visited: readonly Visited[]): Pr
   const pages = new Map<string, NewPage>()
   let [links, chunks] = [0, 0]
   for (const { entry, visit } of visited.slice(0, crawlLimits.pagesPerWrite)) {
-    if (visit.kind !== 'page' || visit.read.chunks === undefined || visit.read.noIndex) break
+    if (visit.kind !== 'page' || visit.read.chunks === undefined || visit.read.omitted !== undefined) break
     const document = documentOfPage(visit.url)
     links += visit.read.links.length
     chunks += visit.read.chunks

@@ -28,7 +28,7 @@ test('however long a host lets wait for the turn, an address is asked for as lon
       outbound: { fetchFunction: () => fetchGone },
       ...{ gates: { pass }, namedAddresses: new Map() },
     } as unknown as Site
-    const read = { canonical: 'http://x/lost', noIndex: false } as ReadPage
+    const read = { canonical: 'http://x/lost', omitted: undefined } as ReadPage
     return ownUrl(site, { url: 'http://x/page' } as FetchedPage, read, signal)
   })
   expect(found).toBe('http://x/page')

@@ -8,13 +8,13 @@ import type { Site } from './visit-page.ts'
 export async function ownUrl(
   site: Site,
   { url }: FetchedPage,
-  { canonical, noIndex }: ReadPage,
+  { canonical, omitted }: ReadPage,
   signal: AbortSignal,
 ): Promise<string> {
   if (canonical === undefined || canonical === url) return url
   const [isAllowed] = await site.threads.allowed(site.rules.robots, [canonical], signal)
   if (!isAllowed) return url
-  return !noIndex && (await isGone(site, canonical, signal)) ? url : canonical
+  return omitted === undefined && (await isGone(site, canonical, signal)) ? url : canonical
 }
 
 /** Asked once in a run, where no page has been found there. What is no clear answer is no reason to doubt the page. */

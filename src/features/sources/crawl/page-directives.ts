@@ -33,7 +33,8 @@ export function strictest(all: readonly PageDirectives[]): PageDirectives {
 }
 
 function directivesOf(text: string): PageDirectives {
-  const words = text.split(',').map(word => word.trim().toLowerCase())
+  // Parted by commas, which some pages leave out.
+  const words = text.toLowerCase().split(/[\s,]+/)
   const has = (word: string) => words.includes(word) || words.includes('none')
   return { noIndex: has('noindex'), noFollow: has('nofollow') }
 }

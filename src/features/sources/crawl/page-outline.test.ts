@@ -54,6 +54,7 @@ describe('what a page says of itself', () => {
     ['<meta name="robots" content="noindex">', true, false],
     ['<meta name="ROBOTS" content="Index, NoFollow">', false, true],
     ['<meta name="agentstead" content="none">', true, true],
+    ['<meta name="robots" content="noindex nofollow">', true, true],
     ['<meta name="googlebot" content="noindex">', false, false],
     ['<meta name="description" content="noindex">', false, false],
     ['', false, false],

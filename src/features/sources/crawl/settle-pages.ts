@@ -114,9 +114,9 @@ async function settledPage(
   const { read, fetched, url } = visit
   const links = linksOf(visit)
   const document = documentOfPage(url)
-  if (read.noIndex) {
+  if (read.omitted !== undefined) {
     const page = leadingOn({ url, requested_url: entry.url, fetched_url: fetched.url, links })
-    return { state: 'skipped', reason: 'It asks not to be indexed.', document, page, links }
+    return { state: 'skipped', reason: read.omitted, document, page, links }
   }
   if (await isFound(db, sourceId, document)) return { state: 'same', links }
 

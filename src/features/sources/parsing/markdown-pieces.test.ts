@@ -12,6 +12,7 @@ describe('markdownPieces', () => {
     ['underlined titles', 'One\n===\na\n\nTwo\n---\nb', [undefined, 'One', 'Two']],
     ['no heading without a space', '#hashtag\n', [undefined]],
     ['no heading in a fence', '# A\n```sh\n# comment\n```\n# B', [undefined, 'A', 'B']],
+    ['no fence in code of one line', '# A\n```npm start```\n## B\n```x`\n## C', [undefined, 'A', 'B', 'C']],
     ['no end of a fence by a shorter one', '````\n```\n# no\n````\n# B', [undefined, 'B']],
     ['no heading in front matter', '---\ntitle: x\n# no\n---\n# A', [undefined, 'A']],
     ['no title above a rule, a list item or a table', '- item\n---\n\n---\n| a |\n---\n', [undefined]],

@@ -7,7 +7,8 @@ interface Heading {
   section: string
 }
 
-const fenceLine = /^ {0,3}(`{3,}|~{3,})(.*)$/
+/** Code between backticks of the same line opens nothing. */
+const fenceLine = /^ {0,3}(`{3,}(?!`|.*`)|~{3,})(.*)$/
 const hashHeading = /^ {0,3}#{1,6}[ \t]+(.*)$/
 const underline = /^ {0,3}(?:=+|-+)$/
 /** A line that can be a heading if an underline follows: no list item, quote, table row or code. */

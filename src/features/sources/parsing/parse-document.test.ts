@@ -240,6 +240,10 @@ describe('json', () => {
 
   test('what is no JSON is refused with the place', async () => {
     expect(await reason('json', '{"a": 1,}')).toMatch(/^This file is not valid JSON: .*position 8/)
+    expect(await reason('json', '{\n"a": 1,\n}')).toMatch(/^This file is not valid JSON: .*line 3/)
+    expect(await reason('json', '{"a": 1}\n\n{"a": 2}\n{"a": }\n')).toMatch(
+      /^Line 4 of this file is not valid JSON: Unexpected token '}'/,
+    )
   })
 
   test('depth and number of values are bounded before anything is built', async () => {

@@ -81,22 +81,34 @@ function assertModest(source: string): void {
 }
 
 function assertJson(source: string): void {
+  const problem = problemOf(source)
+  if (problem === undefined) return
+  const broken = brokenLine(source)
+  if (broken === undefined) return
+  // Where the first line is a value by itself, the file is meant to be JSON Lines.
+  throw broken.number > 1
+    ? new UnreadableDocument(`Line ${broken.number} of this file is not valid JSON: ${broken.problem}.`)
+    : new UnreadableDocument(`This file is not valid JSON: ${problem}.`)
+}
+
+function problemOf(json: string): string | undefined {
   try {
-    JSON.parse(source)
+    JSON.parse(json)
+    return undefined
   } catch (error) {
-    if (isJsonLines(source)) return
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new UnreadableDocument(`This file is not valid JSON: ${reason}.`, error)
+    return error instanceof Error ? error.message : String(error)
   }
 }
 
-function isJsonLines(source: string): boolean {
-  try {
-    for (const line of linesOf(source)) if (line.trim() !== '') JSON.parse(line)
-    return true
-  } catch {
-    return false
+/** The first line that is neither blank nor JSON by itself. */
+function brokenLine(source: string): { number: number; problem: string } | undefined {
+  let number = 0
+  for (const line of linesOf(source)) {
+    number++
+    const problem = line.trim() === '' ? undefined : problemOf(line.trimEnd())
+    if (problem !== undefined) return { number, problem }
   }
+  return undefined
 }
 
 /** Calls with each bracket, brace and comma outside of strings. */
