@@ -223,7 +223,7 @@ describe('which pages belong to a site', () => {
   })
 
   it('those that the patterns let through; the start page always, and exclusions win', async () => {
-    const links = ['/docs/a', '/docs/b', '/blog/a', '/docs/out']
+    const links = ['/docs', '/docs/', '/docs/a', '/docs/b', '/blog/a', '/docs/out']
     const site = await siteOf(({ path }) => (path === '/robots.txt' ? undefined : page(path, links)))
     const source = await crawl(app, {
       url: site.url,

@@ -57,29 +57,31 @@ function withoutNeed(tokens: readonly Token[], places: Set<number>): Set<number>
 }
 
 const inSegment = (character: string) => character !== '/'
+const inName: Token = { kind: 'one', matches: inSegment }
+const restOfName: Token = { kind: 'many', matches: inSegment }
 const anywhere: Token = { kind: 'many', matches: () => true }
 
 function tokensOf(pattern: string): Token[] {
   const tokens: Token[] = []
   for (let at = 0; at < pattern.length; ) {
     const rest = pattern.slice(at)
-    const isSegmentStart = at === 0 || pattern[at - 1] === '/'
-    const { found, length } = nextTokens(rest, isSegmentStart)
+    const { found, length } = nextTokens(rest, pattern[at - 1])
     tokens.push(...found)
     at += length
   }
   return tokens
 }
 
-function nextTokens(rest: string, isSegmentStart: boolean): { found: Token[]; length: number } {
+function nextTokens(rest: string, before: string | undefined): { found: Token[]; length: number } {
   // `/a/**` is also `/a`, and `/a/**/b` also `/a/b`.
   if (rest === '/**') return { found: [{ kind: 'optional', length: 2 }, literal('/'), anywhere], length: 3 }
-  if (isSegmentStart && rest.startsWith('**/'))
+  if ((before ?? '/') === '/' && rest.startsWith('**/'))
     return { found: [{ kind: 'optional', length: 2 }, anywhere, literal('/')], length: 3 }
+  // What is in a folder has a name: `/a/*` is not `/a/`.
+  if (before === '/' && /^\*(?:\/|$)/.test(rest)) return { found: [inName, restOfName], length: 1 }
   const stars = /^\*+/.exec(rest)?.[0].length ?? 0
-  if (stars > 0)
-    return { found: [stars === 1 ? { kind: 'many', matches: inSegment } : anywhere], length: stars }
-  if (rest.startsWith('?')) return { found: [{ kind: 'one', matches: inSegment }], length: 1 }
+  if (stars > 0) return { found: [stars === 1 ? restOfName : anywhere], length: stars }
+  if (rest.startsWith('?')) return { found: [inName], length: 1 }
   const set = /^\[([!^]?)(\]?[^\]]*)\]/.exec(rest)
   if (set?.[2]) return { found: [characterSet(set[2], set[1] !== '')], length: set[0].length }
   const [first = '', second] = rest
