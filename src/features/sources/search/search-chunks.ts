@@ -25,20 +25,38 @@ export async function searchChunks(
   return await reading(db).execute(transaction => searchIn(transaction, engine, query))
 }
 
-/** The results, or where shown chunks have other embeddings than the query was made for, the names of those. */
-export type EmbeddedAnswer = { results: SearchResult[] } | { shown: string[] }
+export interface Search {
+  query: ChunkQuery
+  /** The embeddings that all shown chunks are believed to have, for which the query was made. */
+  believed?: readonly string[]
+}
 
-/** As `searchChunks`, for a query that was made in the belief that all shown chunks have these embeddings. */
-export async function searchEmbedded(
+/** The results, or where shown chunks have other embeddings than was believed, the names of those. */
+export type SearchAnswer = { results: SearchResult[] } | { shown: string[] }
+
+/** Searches one after the other that see the same state of the database; the answers are in their order. */
+export async function searchTogether(
   { db, engine }: SearchDatabase,
-  query: ChunkQuery,
-  believed: readonly string[],
-): Promise<EmbeddedAnswer> {
+  searches: readonly Search[],
+): Promise<SearchAnswer[]> {
   return await reading(db).execute(async transaction => {
+    const answers: SearchAnswer[] = []
+    for (const search of searches) answers.push(await answerTo(transaction, engine, search))
+    return answers
+  })
+}
+
+async function answerTo(
+  transaction: Transaction<AgentTables>,
+  engine: SearchEngine,
+  { query, believed }: Search,
+): Promise<SearchAnswer> {
+  if (believed !== undefined) {
     const shown = await shownEmbeddings(transaction)
     const isSo = shown.length === believed.length && shown.every((name, at) => name === believed[at])
-    return isSo ? { results: await searchIn(transaction, engine, query) } : { shown }
-  })
+    if (!isSo) return { shown }
+  }
+  return { results: await searchIn(transaction, engine, query) }
 }
 
 function reading(db: Kysely<AgentTables>) {

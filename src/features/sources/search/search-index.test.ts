@@ -94,6 +94,28 @@ describe('an index in worker threads', () => {
     expect(await search('tea')).toEqual(['old tea'])
   })
 
+  test('answers searches that go to a thread together as it would answer each alone', async () => {
+    const { replace, search } = await setIndexStage()
+    await replace('manual', ['tea with milk', 'coffee with sugar'])
+    const vector = new Float32Array(3)
+    const failing = { embedded: { space: { id: 'other', dimensions: 2, form: 'floats' }, vector } }
+    const asked = [
+      search('tea'),
+      search('milk', failing),
+      search('coffee', { sourceId: 'manual' }),
+      search('rum'),
+    ]
+    expect(await Promise.allSettled(asked)).toEqual([
+      { status: 'fulfilled', value: ['tea with milk'] },
+      {
+        status: 'rejected',
+        reason: expect.objectContaining({ message: expect.stringContaining('dimensions') }),
+      },
+      { status: 'fulfilled', value: ['coffee with sugar'] },
+      { status: 'fulfilled', value: [] },
+    ])
+  })
+
   test('does not make the database of an agent that is not there', async () => {
     const { index, path } = await setIndexStage()
     const search = index.search(`${path}.gone`, { text: 'tea', limit: 1 })
@@ -107,7 +129,8 @@ test('a search begins after few of those that another agent has asked for before
   const readers: WorkerPool = {
     ...busy.pool,
     async run<Result>(task: WorkerTask) {
-      begun.push((task.argument as SearchTask).databasePath)
+      const { databasePath, searches } = task.argument as SearchTask
+      begun.push(...searches.map(() => databasePath))
       return await busy.pool.run<Result>(task)
     },
   }
@@ -115,5 +138,5 @@ test('a search begins after few of those that another agent has asked for before
   const paths = [...Array.from({ length: 30 }, () => busy.path), other.path]
   await Promise.all(paths.map(path => index.search(path, { text: 'tea', limit: 10 })))
   expect(begun).toHaveLength(31)
-  expect(begun.indexOf(other.path)).toBeLessThan(8)
+  expect(begun.indexOf(other.path)).toBeLessThanOrEqual(8)
 })

@@ -1,11 +1,12 @@
 import { createFairSlots } from '#platform/workers/fair-slots.ts'
+import { createGathering } from '#platform/workers/gathering.ts'
 import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 import type { SearchResult } from '../sources.schema.ts'
 import type { FinishTask, IndexTask, SourceTask } from './index.worker.ts'
 import type { Embedded } from './index-writer.ts'
 import type { ChunkQuery } from './rankings.ts'
-import type { EmbeddedTask, SearchTask } from './search.worker.ts'
-import type { EmbeddedAnswer } from './search-chunks.ts'
+import type { SearchTask } from './search.worker.ts'
+import type { Search, SearchAnswer } from './search-chunks.ts'
 
 /** The chunks of agents' sources, indexed and searched in worker threads. */
 export interface SearchIndex {
@@ -17,7 +18,7 @@ export interface SearchIndex {
     query: ChunkQuery,
     believed: readonly string[],
     signal?: AbortSignal,
-  ): Promise<EmbeddedAnswer>
+  ): Promise<SearchAnswer>
   /**
    * Puts the next chunks of the source's draft into the indexes, and tells how many: a few hundred milliseconds' work,
    * after which others get the thread. `embedded` holds the vectors of exactly the next chunks; without it they get
@@ -36,9 +37,11 @@ export const chunksPerTask = 512
 const searchWorker = new URL('./search.worker.ts', import.meta.url)
 const indexWorker = new URL('./index.worker.ts', import.meta.url)
 
-/** Searches that are running or are the next ones, of all agents and of one: as many as keep all threads at work. */
-const searchesAtOnce = 4
-const searchesPerAgent = 3
+/** Runs of searches that are going on or are the next one, of all agents and of one: as many as keep all threads at work. */
+const runsAtOnce = 3
+const runsPerAgent = 2
+/** More of them would save little, and have others wait longer. */
+const searchesPerRun = 4
 const never = new AbortController().signal
 
 /** The chunks of the largest files take minutes to remove, in short transactions. */
@@ -51,8 +54,15 @@ export function createSearchIndex({
   readers: WorkerPool
   writers: WorkerPool
 }): SearchIndex {
-  // Agents take turns, so that nobody waits for all the searches of another.
-  const slots = createFairSlots(searchesAtOnce, searchesPerAgent)
+  const ask = createGathering<Search, SearchAnswer>({
+    // Agents take turns, so that nobody waits for all the searches of another.
+    slots: createFairSlots(runsAtOnce, runsPerAgent),
+    most: searchesPerRun,
+    run(databasePath, searches, signal) {
+      const argument: SearchTask = { databasePath, searches }
+      return readers.run({ file: searchWorker, name: 'search', argument, signal })
+    },
+  })
 
   function write<Result>(
     name: string,
@@ -63,15 +73,14 @@ export function createSearchIndex({
     return writers.run<Result>({ ...task, ...(signal && { signal }) })
   }
 
-  async function read<Result>(name: string, argument: SearchTask | EmbeddedTask, signal = never) {
-    const release = await slots.take(argument.databasePath, signal)
-    return await readers.run<Result>({ file: searchWorker, name, argument, signal }).finally(release)
-  }
-
   return {
-    search: (databasePath, query, signal) => read('search', { databasePath, query }, signal),
-    searchAsBelieved: (databasePath, query, believed, signal) =>
-      read('searchAsBelieved', { databasePath, query, believed }, signal),
+    async search(databasePath, query, signal = never) {
+      const answer = await ask(databasePath, { query }, signal)
+      if ('shown' in answer) throw new Error('a search that believes nothing was told of its belief')
+      return answer.results
+    },
+    searchAsBelieved: (databasePath, query, believed, signal = never) =>
+      ask(databasePath, { query, believed }, signal),
     indexNext(source, embedded, signal) {
       const limit = embedded?.vectors.length ?? chunksPerTask
       return write('index', { ...source, limit, embedded }, signal)

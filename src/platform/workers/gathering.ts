@@ -1,0 +1,97 @@
+import { orAborted } from '../or-aborted.ts'
+import type { FairSlots } from './fair-slots.ts'
+
+interface Options<Item, Answer> {
+  slots: FairSlots
+  /** How many are run together at most. */
+  most: number
+  /** The answers to items of one owner, in their order; fails where one of them fails. */
+  run(owner: string, items: readonly Item[], signal: AbortSignal): Promise<readonly Answer[]>
+}
+
+/** Gives the answer to an item, or rejects with the signal's reason as soon as that is aborted. */
+type Ask<Item, Answer> = (owner: string, item: Item, signal: AbortSignal) => Promise<Answer>
+
+interface Member<Item, Answer> {
+  item: Item
+  signal: AbortSignal
+  resolve(answer: Answer): void
+  reject(reason: unknown): void
+}
+
+const never = new AbortController().signal
+
+/**
+ * Runs together what an owner asks for while none of its turns has come: what all need before they begin, and the way to
+ * another thread, cost as much for several as for one. Where a run of several fails, each runs anew and alone, so that only
+ * the one to blame fails. A run is ended when all who waited for it have given up.
+ */
+export function createGathering<Item, Answer>({
+  slots,
+  most,
+  run,
+}: Options<Item, Answer>): Ask<Item, Answer> {
+  /** By owner, those whose turn has not come. */
+  const waiting = new Map<string, Member<Item, Answer>[]>()
+
+  async function takeTurn(owner: string): Promise<void> {
+    const release = await slots.take(owner, never)
+    await runTogether(owner, firstOf(owner))
+    release()
+  }
+
+  /** Of those that still want an answer; the others get another turn. */
+  function firstOf(owner: string): Member<Item, Answer>[] {
+    const members = (waiting.get(owner) ?? []).filter(({ signal }) => !signal.aborted)
+    const others = members.splice(most)
+    waiting.delete(owner)
+    if (others.length > 0) {
+      waiting.set(owner, others)
+      void takeTurn(owner)
+    }
+    return members
+  }
+
+  async function runTogether(owner: string, members: readonly Member<Item, Answer>[]): Promise<void> {
+    if (members.length === 0) return
+    const items = members.map(({ item }) => item)
+    try {
+      const answers = await untilAllAborted(members, signal => run(owner, items, signal))
+      for (const [place, answer] of answers.entries()) members[place]?.resolve(answer)
+    } catch (error) {
+      if (members.length === 1) members[0]?.reject(error)
+      else for (const member of members) await runTogether(owner, [member])
+    }
+  }
+
+  return async (owner, item, signal) => {
+    signal.throwIfAborted()
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+    const member = { item, signal, resolve, reject }
+    const others = waiting.get(owner)
+    if (others === undefined) {
+      waiting.set(owner, [member])
+      void takeTurn(owner)
+    } else others.push(member)
+    return await orAborted(promise, signal)
+  }
+}
+
+/** Does the work with a signal that is aborted once all of these are. */
+async function untilAllAborted<Result>(
+  members: readonly { signal: AbortSignal }[],
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const ending = new AbortController()
+  const signals = members.map(({ signal }) => signal)
+  const onAbort = () => {
+    if (signals.every(({ aborted }) => aborted)) ending.abort(signals[0]?.reason)
+  }
+  for (const signal of signals) signal.addEventListener('abort', onAbort)
+  onAbort()
+  try {
+    return await work(ending.signal)
+  } finally {
+    for (const signal of signals) signal.removeEventListener('abort', onAbort)
+  }
+}
