@@ -82,6 +82,18 @@ describe(`uploading ${row('POST /api/agents/{id}/sources')}`, () => {
     })
   })
 
+  it('finds no heading without any of its text, however long that is', async () => {
+    const content = `# Otters\n\n${'river '.repeat(100)}`
+    const id = await uploadAndProcess(app, { name: 'headed.md', content, fields: { chunk_size: '200' } })
+    const { body } = await app.call<{ results: { content: string }[] }>(
+      'GET',
+      `${sources}/search?query=otters&source_id=${id}`,
+    )
+    const found = body.results.map(result => result.content)
+    expect(found).toContainEqual(expect.stringMatching(/^# Otters\n\nriver river/))
+    expect(found).not.toContain('# Otters')
+  })
+
   it.each([
     [{ chunk_size: '99' }, 'chunk_size'],
     [{ chunk_size: 'many' }, 'chunk_size'],

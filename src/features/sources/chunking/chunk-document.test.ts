@@ -140,6 +140,23 @@ describe('semantic', () => {
     ])
   })
 
+  test.each([
+    [
+      'a paragraph of sentences',
+      `${sentence(50)} ${sentence(45, 'b')}`,
+      [`# A\n\n${sentence(50)}`, sentence(45, 'b')],
+    ],
+    ['a sentence', `${'wording '.repeat(12)}more`, [`# A\n\n${'wording '.repeat(12).trim()}`, 'more']],
+    ['a word without end', 'x'.repeat(150), [`# A\n\n${'x'.repeat(95)}`, 'x'.repeat(55)]],
+    [
+      'what another one stands above',
+      `## B\n\n${'x'.repeat(150)}`,
+      [`# A\n\n## B\n\n${'x'.repeat(89)}`, 'x'.repeat(61)],
+    ],
+  ])('a heading takes in the beginning of %s that fits without it alone', (_name, text, expected) => {
+    expect(contents([{ text: `# A\n\n${text}`, section: 'A' }])).toEqual(expected)
+  })
+
   test('records, each a span of its own, stay whole', () => {
     const records = Array.from({ length: 10 }, (_, index) => ({
       text: `${index},"One. Two.",three\n`,

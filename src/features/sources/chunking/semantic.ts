@@ -18,7 +18,7 @@ interface Open extends Range {
 const tinyShare = 1 / 4
 
 /** From the best place to cut to the last resort. */
-const cuts = [paragraphsOf, sentencesOf, linesOf, piecesOf]
+const cuts = [belowHeadings(paragraphsOf), belowHeadings(sentencesOf), belowHeadings(linesOf), piecesOf]
 
 /**
  * Packs paragraphs, and what they fall into where they are too long, up to the size. A chunk never crosses a page, and a
@@ -57,6 +57,26 @@ function* splitUp(text: string, range: Range, limit: number, level = 0): Generat
     if (unit.end - unit.start <= limit) yield unit
     else yield* splitUp(text, unit, limit, level + 1)
   }
+}
+
+type Cut = (text: string, range: Range) => Iterable<Range>
+
+/** The same with headings in the part that follows them: who finds a heading alone has found nothing. */
+function belowHeadings(cut: Cut): Cut {
+  return function* (text, range) {
+    let from = range.start
+    for (const { end } of cut(text, range)) {
+      if (end < range.end && isHeadings(text.slice(from, end))) continue
+      yield { start: from, end }
+      from = end
+    }
+  }
+}
+
+const headings = /^(?:#{1,6} [^\n]*(?:\n\s*|$))+$/
+
+function isHeadings(part: string): boolean {
+  return headings.test(part.trim())
 }
 
 function takes(open: Open, unit: Unit, limit: number): boolean {
