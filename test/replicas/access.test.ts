@@ -1,5 +1,6 @@
 /** Answers by one process whose reader loses the right to them through another one. */
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { giveRole, makeAgent } from '../support/agents.ts'
 import type { ChatModel } from '../support/chat-model.ts'
 import { heldStream, startChatModel } from '../support/chat-model.ts'
 import type { Gateway } from '../support/gateway.ts'
@@ -24,32 +25,28 @@ afterAll(async () => {
   await gateway.close()
 })
 
-type PathOf = (agent: string, entryId: string) => string
-
-const ofTheAgent: PathOf = agent => agent
-const ofTheEntry: PathOf = (agent, entryId) => `${agent}/admins/${entryId}`
+const pathOf = {
+  agent: (agentPath: string) => agentPath,
+  entry: (_agentPath: string, entryPath: string) => entryPath,
+}
 
 it.each([
-  ['role-taken-away', { code: 'FORBIDDEN' }, 'DELETE', ofTheEntry, undefined],
-  ['agent-disabled', { code: 'CONFLICT' }, 'PUT', ofTheAgent, { status: 'disabled' }],
-  ['agent-deleted', { code: 'NOT_FOUND' }, 'DELETE', ofTheAgent, undefined],
-])(
-  'an answer ends soon after another process has done this: %s',
-  async (name, error, method, pathOf, body) => {
-    const owner = await gateway.headers('owner@example.com')
-    const guest = await gateway.headers('guest@example.com')
-    const create = (path: string, fields: object) =>
-      replicas.at(1).call<{ id: string }>('POST', path, { headers: owner, body: fields })
-    const { id } = (await create('/api/agents', { name })).body
-    const agent = `/api/agents/${id}`
-    const entry = await create(`${agent}/admins`, { email: 'guest@example.com', role: 'admin' })
-    const held = heldStream(['One'], [' two'])
-    onTestFinished(held.open)
-    model.next(held.reply)
-    const answer = await openStream(`${replicas.at(0).url}${agent}/chat`, { content: 'Count' }, guest)
-    await answer.until('content_delta')
-    const call = { headers: owner, ...(body && { body }) }
-    expect((await replicas.at(1).call(method, pathOf(agent, entry.body.id), call)).status).toBe(200)
-    expect(await answer.rest()).toMatchObject([{ type: 'error', ...error }])
-  },
-)
+  ['the role is taken away', { code: 'FORBIDDEN' }, 'DELETE', pathOf.entry, undefined],
+  ['the agent is disabled', { code: 'CONFLICT' }, 'PUT', pathOf.agent, { status: 'disabled' }],
+  ['the agent is deleted', { code: 'NOT_FOUND' }, 'DELETE', pathOf.agent, undefined],
+])('an answer ends soon after %s by another process', async (_what, error, method, path, body) => {
+  const owner = await gateway.headers('owner@example.com')
+  const guest = await gateway.headers('guest@example.com')
+  const id = await makeAgent(replicas.at(1), { headers: owner })
+  const agent = `/api/agents/${id}`
+  const guestEntry = { email: 'guest@example.com', role: 'admin', headers: owner } as const
+  const entry = await giveRole(replicas.at(1), id, guestEntry)
+  const held = heldStream(['One'], [' two'])
+  onTestFinished(held.open)
+  model.next(held.reply)
+  const answer = await openStream(`${replicas.at(0).url}${agent}/chat`, { content: 'Count' }, guest)
+  await answer.until('content_delta')
+  const call = { headers: owner, ...(body && { body }) }
+  expect((await replicas.at(1).call(method, path(agent, entry), call)).status).toBe(200)
+  expect(await answer.rest()).toMatchObject([{ type: 'error', ...error }])
+})

@@ -3,6 +3,7 @@
  * caller reach what belongs to another agent. The routes are those of the service, so that a new one is included.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { giveRole, makeAgent } from '../support/agents.ts'
 import type { TestApp } from '../support/build-app.ts'
 import { buildApp } from '../support/build-app.ts'
 import type { Gateway } from '../support/gateway.ts'
@@ -34,11 +35,7 @@ beforeAll(async () => {
   gateway = await startGateway()
   app = await buildApp({ environment: gateway.environment })
   owner = await gateway.headers('owner@example.com')
-  const { body } = await app.call<{ id: string }>('POST', '/api/agents', {
-    headers: owner,
-    body: { name: 'guarded' },
-  })
-  agentId = body.id
+  agentId = await makeAgent(app, { headers: owner })
 })
 
 afterAll(async () => {
@@ -70,12 +67,9 @@ async function refusedWith(status: number, on: TestApp, id: string, headers: Hea
   return refused
 }
 
-async function give(email: string, role: string) {
-  const { body } = await app.call<{ id: string }>('POST', `/api/agents/${agentId}/admins`, {
-    headers: owner,
-    body: { email, role },
-  })
-  return { headers: await gateway.headers(email), entry: body.id }
+async function give(email: string, role: 'viewer' | 'admin' | 'owner') {
+  const entry = await giveRole(app, agentId, { email, role, headers: owner })
+  return { headers: await gateway.headers(email), entry }
 }
 
 const names = (calls: { name: string }[]) => calls.map(({ name }) => name)
@@ -90,7 +84,7 @@ describe('on an agent with owners, before any body is read,', () => {
   it('nobody, a stranger and one whose role was taken away are refused everywhere', async () => {
     const { headers: former, entry } = await give('former@example.com', 'owner')
     expect(await refusedWith(403, app, agentId, former)).toEqual([])
-    await app.call('DELETE', `/api/agents/${agentId}/admins/${entry}`, { headers: owner })
+    await app.call('DELETE', entry, { headers: owner })
     for (const headers of [{}, await gateway.headers('stranger@example.com'), former])
       expect(await refusedWith(403, app, agentId, headers)).toEqual(names(agentCalls(app)))
   })

@@ -5,6 +5,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makeAgent } from '../support/agents.ts'
 import type { Answer, CallOptions, TestApp } from '../support/build-app.ts'
 import { buildApp } from '../support/build-app.ts'
 import type { Random } from '../support/random.ts'
@@ -31,9 +32,10 @@ interface Operation {
   isForm: boolean
 }
 
-const local = { host: 'localhost' }
 let app: TestApp
 let operations: Operation[]
+/** Agents that requests were sent to so far. */
+let attacked = 0
 
 beforeAll(async () => {
   app = await buildApp({ environment: { DEV_USER: 'dev@example.com' } })
@@ -60,16 +62,6 @@ async function readOperations(): Promise<Operation[]> {
       isForm: requestBody?.content['multipart/form-data'] !== undefined,
     })),
   )
-}
-
-let agents = 0
-async function makeAgent(): Promise<string> {
-  agents += 1
-  const { body } = await app.call<{ id: string }>('POST', '/api/agents', {
-    headers: local,
-    body: { name: `fuzzed-${agents}` },
-  })
-  return body.id
 }
 
 const deep = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
@@ -203,8 +195,7 @@ function judge(operation: Operation, sent: unknown, { status, headers, body }: A
 }
 
 async function attack(operation: Operation, path: string, options: CallOptions): Promise<void> {
-  const headers = { ...local, ...options.headers }
-  const answer = await app.call(operation.method, path, { ...options, headers })
+  const answer = await app.call(operation.method, path, options)
   judge(operation, { path, ...options }, answer)
 }
 
@@ -216,8 +207,8 @@ async function attackAll(
   const random = seededRandom(seed)
   expect(operations.length).toBeGreaterThan(25)
   for (const operation of operations) {
-    const agentId = await makeAgent()
-    await kind(random, operation, agentId)
+    await kind(random, operation, await makeAgent(app))
+    attacked += 1
   }
 }
 
@@ -225,8 +216,8 @@ async function expectUnharmed(): Promise<void> {
   expect(Object.prototype).not.toHaveProperty('polluted')
   expect(app.logged.filter(line => JSON.parse(line).level >= 50)).toEqual([])
   for (const path of ['/healthz', '/readyz']) expect((await app.call('GET', path)).status).toBe(200)
-  const { body } = await app.call<{ meta: { total: number } }>('GET', '/api/agents', { headers: local })
-  expect(body.meta.total).toBeGreaterThan(agents / 2)
+  const { body } = await app.call<{ meta: { total: number } }>('GET', '/api/agents')
+  expect(body.meta.total).toBeGreaterThan(attacked / 2)
 }
 
 describe('every route, and then the service, bears', () => {
@@ -295,7 +286,7 @@ describe('every route, and then the service, bears', () => {
     expect(forms.length).toBeGreaterThan(0)
     const random = seededRandom(5)
     for (const operation of forms) {
-      const path = pathOf(operation.path, await makeAgent(), () => 'x')
+      const path = pathOf(operation.path, await makeAgent(app), () => 'x')
       for (const value of oddValues) {
         const text = textOf(value)
         const name = `${text.slice(0, 200)}${random.pick(['', '.txt', '.pdf', '.csv', '.docx', '.json'])}`
@@ -324,13 +315,11 @@ describe.skipIf(!process.env.REAL_FIXTURES)('every route bears the collections (
     expect(injections.length).toBeGreaterThan(50)
     const lists = operations.filter(({ query }) => query.includes('sort'))
     expect(lists.length).toBeGreaterThan(5)
-    const agentId = await makeAgent()
+    const agentId = await makeAgent(app)
     for (const operation of lists) {
       const path = pathOf(operation.path, agentId, () => 'x')
       const total = async (query = '') => {
-        const { body } = await app.call<{ meta?: { total: number } }>('GET', `${path}${query}`, {
-          headers: local,
-        })
+        const { body } = await app.call<{ meta?: { total: number } }>('GET', `${path}${query}`)
         return body.meta?.total
       }
       const all = await total()
@@ -339,7 +328,7 @@ describe.skipIf(!process.env.REAL_FIXTURES)('every route bears the collections (
       for (const injection of injections) {
         const value = encodeURIComponent(injection)
         for (const name of ['sort', 'order', 'from', 'to', 'cursor']) {
-          const answer = await app.call('GET', `${path}?${name}=${value}`, { headers: local })
+          const answer = await app.call('GET', `${path}?${name}=${value}`)
           judge(operation, { name, injection }, answer)
           expect(answer.status, `${path} ${name} ${injection}`).toBe(refusal)
         }
@@ -383,11 +372,11 @@ describe.skipIf(!process.env.REAL_FIXTURES)('every route bears the collections (
       }
     })
     const upload = operations.find(({ isForm }) => isForm)
-    const path = pathOf(upload?.path ?? '', await makeAgent(), () => 'x')
+    const path = pathOf(upload?.path ?? '', await makeAgent(app), () => 'x')
     let accepted = 0
     for (const traversal of traversals.slice(0, 60)) {
       const form = await formOf([['file', new File(['Some text.'], `${traversal}.txt`)]])
-      const { status } = await app.call('POST', path, { ...form, headers: { ...local, ...form.headers } })
+      const { status } = await app.call('POST', path, form)
       expect([201, 415]).toContain(status)
       if (status === 201) accepted += 1
     }

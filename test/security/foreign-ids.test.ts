@@ -3,14 +3,13 @@
  * of the service: one with an id that is not known here fails.
  */
 import { expect, it } from 'vitest'
+import { makeAgent } from '../support/agents.ts'
 import type { TestApp } from '../support/build-app.ts'
 import { testApp } from '../support/build-app.ts'
 import { upload } from '../support/upload.ts'
 
-const headers = { host: 'localhost' }
-
 async function make(app: TestApp, path: string, body: object): Promise<Record<string, unknown>> {
-  const answer = await app.call<Record<string, unknown>>('POST', path, { headers, body })
+  const answer = await app.call<Record<string, unknown>>('POST', path, { body })
   expect([200, 201], JSON.stringify(answer.body)).toContain(answer.status)
   return answer.body
 }
@@ -20,7 +19,7 @@ async function fill(app: TestApp, agentId: string): Promise<Record<string, strin
   const path = `/api/agents/${agentId}`
   const { userMessage } = await make(app, `${path}/chat`, { content: 'Hello' })
   const message = userMessage as { id: string; conversationId: string }
-  const { body: source } = await upload(app, { name: 'tides.txt', content: 'High tide', agentId, headers })
+  const { body: source } = await upload(app, { name: 'tides.txt', content: 'High tide', agentId })
   const tool = {
     name: 'now',
     type: 'http',
@@ -54,8 +53,8 @@ it('no id of another agent leads to anything, and what it names stays as it is',
   const app = await testApp({
     environment: { DEV_USER: 'dev@example.com', OUTBOUND_ALLOW: '127.0.0.1' },
   })
-  const theirs = String((await make(app, '/api/agents', { name: 'theirs' })).id)
-  const mine = String((await make(app, '/api/agents', { name: 'mine' })).id)
+  const theirs = await makeAgent(app)
+  const mine = await makeAgent(app)
   const ids = await fill(app, theirs)
   const calls = app.routes
     .filter(({ method, url }) => url.startsWith('/api/agents/:id/') && method !== 'HEAD')
@@ -84,10 +83,7 @@ it('no id of another agent leads to anything, and what it names stays as it is',
   const before = await allOf(app, theirs)
   const found: string[] = []
   for (const { method, rest, body } of [...asked, ...asksElsewhere]) {
-    const answer = await app.call(method, `/api/agents/${mine}${rest}`, {
-      headers,
-      ...(body === undefined ? {} : { body }),
-    })
+    const answer = await app.call(method, `/api/agents/${mine}${rest}`, { body })
     if (answer.status !== 404) found.push(`${method} ${rest} ${answer.status} ${JSON.stringify(answer.body)}`)
   }
   expect(found).toEqual([])
@@ -96,7 +92,5 @@ it('no id of another agent leads to anything, and what it names stays as it is',
 
 async function allOf(app: TestApp, agentId: string): Promise<unknown[]> {
   const lists = ['/chat', '/chat/conversations', '/sources', '/tools', '/mcp', '/admins']
-  return Promise.all(
-    lists.map(async list => (await app.call('GET', `/api/agents/${agentId}${list}`, { headers })).body),
-  )
+  return Promise.all(lists.map(async list => (await app.call('GET', `/api/agents/${agentId}${list}`)).body))
 }

@@ -2,6 +2,7 @@
 import type { ChatMessage } from '#features/chat/chat.schema.ts'
 import type { Clock } from '#platform/clock.ts'
 import { systemClock } from '#platform/clock.ts'
+import { makeAgent } from './agents.ts'
 import type { Answer, TestApp } from './build-app.ts'
 import { buildApp } from './build-app.ts'
 import type { ChatModel } from './chat-model.ts'
@@ -48,17 +49,13 @@ export async function setChatStage({
     clock,
     ...(dataDirectory === undefined ? {} : { dataDirectory }),
   })
-  let agents = 0
   return {
     app,
     model,
     async makeChat(settings) {
-      agents += 1
-      const { body } = await app.call<{ id: string }>('POST', '/api/agents', {
-        body: { name: `agent-${agents}` },
-      })
-      if (settings !== undefined) await app.call('PUT', `/api/agents/${body.id}/settings`, { body: settings })
-      return `/api/agents/${body.id}/chat`
+      const id = await makeAgent(app)
+      if (settings !== undefined) await app.call('PUT', `/api/agents/${id}/settings`, { body: settings })
+      return `/api/agents/${id}/chat`
     },
     send: (path, body) => app.call<TurnBody>('POST', path, { body }),
     async messages(path, conversationId) {

@@ -19,6 +19,11 @@ export async function makeFruits(app: TestApp): Promise<void> {
   })
 }
 
+/** The beginning of a query on the numbers from 1 to this one, as the column `i` of `n`. */
+export function numbers(count: number): string {
+  return `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})`
+}
+
 export function execute(
   app: TestApp,
   query: string,

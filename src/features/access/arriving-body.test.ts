@@ -2,6 +2,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { request as sendRequest } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { giveRole, makeAgent } from '#test/support/agents.ts'
 import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp } from '#test/support/build-app.ts'
 import type { Gateway } from '#test/support/gateway.ts'
@@ -29,25 +30,21 @@ afterAll(async () => {
   await gateway.close()
 })
 
-let names = 0
-
 /** An agent of the owner's on which the guest is an admin, for as long as `remove` was not called. */
 async function setStage() {
-  names += 1
-  const call = <Body>(method: string, path: string, body?: object) =>
-    app.call<Body>(method, path, { headers: owner, ...(body && { body }) })
-  const { id } = (await call<{ id: string }>('POST', '/api/agents', { name: `shared-${names}` })).body
-  const admins = `/api/agents/${id}/admins`
-  const given = { email: 'guest@example.com', role: 'admin' }
-  const entry = (await call<{ id: string }>('POST', admins, given)).body.id
+  const call = (method: string, path: string) => app.call(method, path, { headers: owner })
+  const id = await makeAgent(app, { headers: owner })
+  const give = (role: 'admin' | 'viewer') =>
+    giveRole(app, id, { email: 'guest@example.com', role, headers: owner })
+  const entry = await give('admin')
   return {
     path: `/api/agents/${id}`,
     call,
-    remove: () => call('DELETE', `${admins}/${entry}`),
+    remove: () => call('DELETE', entry),
     /** As a viewer, who may read and no more. */
     async degrade() {
-      await call('DELETE', `${admins}/${entry}`)
-      await call('POST', admins, { ...given, role: 'viewer' })
+      await call('DELETE', entry)
+      await give('viewer')
     },
   }
 }

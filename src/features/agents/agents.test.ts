@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { errorRow, limitRow, row } from '#test/spec/row.ts'
 import { agentsWithData } from '#test/support/agent-data.ts'
+import { giveRole } from '#test/support/agents.ts'
 import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp, testApp } from '#test/support/build-app.ts'
 import type { Gateway } from '#test/support/gateway.ts'
@@ -288,10 +289,7 @@ describe(`deleting an agent ${row('DELETE /api/agents/{id}')}`, () => {
 
   it(`is the owner's alone ${errorRow('agents', 403)}`, async () => {
     const { id } = await makeAgent()
-    await app.call('POST', `/api/agents/${id}/admins`, {
-      headers: olga,
-      body: { email: 'paul@example.com', role: 'admin' },
-    })
+    await giveRole(app, id, { email: 'paul@example.com', role: 'admin', headers: olga })
     const { status, headers } = await app.call('DELETE', `/api/agents/${id}`, { headers: paul })
     expect(status).toBe(403)
     expect(headers['content-type']).toBe('text/plain; charset=utf-8')

@@ -1,5 +1,6 @@
 /** Answers of callers whose role on the agent is taken away while they read, or whose agent is disabled. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { giveRole, makeAgent } from '#test/support/agents.ts'
 import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp } from '#test/support/build-app.ts'
 import type { ChatModel } from '#test/support/chat-model.ts'
@@ -32,24 +33,19 @@ afterAll(async () => {
   await gateway.close()
 })
 
-let names = 0
-
 /** An agent of the owner's, on which the guest is an admin and reads an answer that is under way. */
 async function setStage() {
-  names += 1
   const call = <Body>(method: string, path: string, headers: Headers, body?: object) =>
     app.call<Body>(method, path, { headers, ...(body && { body }) })
-  const { id } = (await call<{ id: string }>('POST', '/api/agents', owner, { name: `shared-${names}` })).body
-  const admins = `/api/agents/${id}/admins`
-  const give = async (email: string) =>
-    (await call<{ id: string }>('POST', admins, owner, { email, role: 'admin' })).body.id
+  const id = await makeAgent(app, { headers: owner })
+  const give = (email: string) => giveRole(app, id, { email, role: 'admin', headers: owner })
   const [entry, another] = [await give('guest@example.com'), await give('another@example.com')]
   const chat = `/api/agents/${id}/chat`
   const held = heldStream(['One'], [' two'])
   // So that the model server is not kept busy by a test that failed.
   onTestFinished(held.open)
   model.next(held.reply)
-  const remove = (entryId: string) => call('DELETE', `${admins}/${entryId}`, owner)
+  const remove = (entryPath: string) => call('DELETE', entryPath, owner)
   return { agentId: id, chat, held, entry, another, remove, call }
 }
 

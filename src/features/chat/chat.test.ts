@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { errorRow, limitRow, row } from '#test/spec/row.ts'
+import { giveRole, makeAgent } from '#test/support/agents.ts'
 import type { Answer } from '#test/support/build-app.ts'
 import { testApp } from '#test/support/build-app.ts'
 import { refusal, startChatModel, usualAnswer } from '#test/support/chat-model.ts'
@@ -447,29 +448,22 @@ describe('who may chat', () => {
     const guarded = await testApp({ environment: gateway.environment })
     const olga = await gateway.headers('olga@example.com')
     const vera = await gateway.headers('vera@example.com')
-    const { body: agent } = await guarded.call<{ id: string }>('POST', '/api/agents', {
-      headers: olga,
-      body: { name: 'guarded' },
-    })
-    const to = `/api/agents/${agent.id}/chat`
+    const agentId = await makeAgent(guarded, { headers: olga })
+    const to = `/api/agents/${agentId}/chat`
     const ask = (headers: Record<string, string>) =>
       guarded.call<TurnBody>('POST', to, { headers, body: { content: 'Hello' } })
-    const give = (role: string) =>
-      guarded.call<{ id: string }>('POST', `/api/agents/${agent.id}/admins`, {
-        headers: olga,
-        body: { email: 'vera@example.com', role },
-      })
-    const take = (entry: string) =>
-      guarded.call('DELETE', `/api/agents/${agent.id}/admins/${entry}`, { headers: olga })
+    const give = (role: 'viewer' | 'admin') =>
+      giveRole(guarded, agentId, { email: 'vera@example.com', role, headers: olga })
+    const take = (entry: string) => guarded.call('DELETE', entry, { headers: olga })
 
     expect((await ask(vera)).status).toBe(403)
     const viewer = await give('viewer')
     expect((await ask(vera)).status).toBe(403)
     expect((await guarded.call('GET', to, { headers: vera })).status).toBe(200)
-    await take(viewer.body.id)
+    await take(viewer)
     const admin = await give('admin')
     expect((await ask(vera)).status).toBe(200)
-    await take(admin.body.id)
+    await take(admin)
     for (const method of ['GET', 'POST', 'DELETE'])
       expect((await guarded.call(method, to, { headers: vera, body: { content: 'Hi' } })).status).toBe(403)
     await gateway.close()

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { giveRole, makeAgent } from '#test/support/agents.ts'
 import { testApp } from '#test/support/build-app.ts'
 import type { Gateway } from '#test/support/gateway.ts'
 import { startGateway } from '#test/support/gateway.ts'
@@ -27,14 +28,10 @@ describe('an agent behind a gateway', () => {
 
   async function setStage() {
     const app = await testApp({ environment: gateway.environment })
-    const [owner, other] = await Promise.all(
-      ['owner@example.com', 'other@example.com'].map(email => gateway.headers(email)),
-    )
-    const { body } = await app.call<{ id: string }>('POST', '/api/agents', {
-      headers: owner ?? {},
-      body: { name: 'guarded' },
-    })
-    return { app, owner: owner ?? {}, other: other ?? {}, agentId: body.id, address: await app.listen() }
+    const owner = await gateway.headers('owner@example.com')
+    const other = await gateway.headers('other@example.com')
+    const agentId = await makeAgent(app, { headers: owner })
+    return { app, owner, other, agentId, address: await app.listen() }
   }
 
   it('is an MCP server for its owner only, and refuses others before it reads what they send', async () => {
@@ -61,7 +58,6 @@ describe('an agent behind a gateway', () => {
 
   it('is none for a viewer, who may GET only, nor for an admin once the entry is gone', async () => {
     const { app, owner, other, agentId } = await setStage()
-    const admins = `/api/agents/${agentId}/admins`
     const statuses = async () => {
       const answers = []
       for (const method of ['POST', 'GET', 'DELETE'])
@@ -73,17 +69,12 @@ describe('an agent behind a gateway', () => {
         )
       return answers.map(({ status }) => status)
     }
-    const entry = async (role: string) => {
-      const { body } = await app.call<{ id: string }>('POST', admins, {
-        headers: owner,
-        body: { email: 'other@example.com', role },
-      })
-      return `${admins}/${body.id}`
-    }
-    const viewer = await entry('viewer')
+    const give = (role: 'viewer' | 'admin') =>
+      giveRole(app, agentId, { email: 'other@example.com', role, headers: owner })
+    const viewer = await give('viewer')
     expect(await statuses()).toEqual([403, 405, 403])
     await app.call('DELETE', viewer, { headers: owner })
-    const admin = await entry('admin')
+    const admin = await give('admin')
     expect(await statuses()).toEqual([200, 405, 405])
     await app.call('DELETE', admin, { headers: owner })
     expect(await statuses()).toEqual([403, 403, 403])
@@ -142,15 +133,15 @@ describe('the agent "default", for callers without a user', () => {
 
 it('knows no developer in what a foreign web page, or a name that points here, sends', async () => {
   const app = await testApp({ environment: { DEV_USER: 'dev@example.com', PUBLIC_ACCESS: 'chat' } })
-  const { body } = await app.call<{ id: string }>('POST', '/api/agents', { body: { name: 'mine' } })
+  const mine = await makeAgent(app)
   const ask = (agentId: string, headers: Record<string, string>) =>
     app.call('POST', endpointOf(agentId), { payload: listTools, headers: { ...accepted, ...headers } })
   const foreign = [{ origin: 'https://evil.example' }, { host: 'evil.example' }]
   for (const headers of foreign) {
-    expect((await ask(body.id, headers)).status).toBe(403)
+    expect((await ask(mine, headers)).status).toBe(403)
     expect(String((await ask('default', headers)).body)).not.toContain('browse_url')
   }
-  expect((await ask(body.id, { host: 'localhost:8080', origin: 'http://localhost:8080' })).status).toBe(200)
+  expect((await ask(mine, { host: 'localhost:8080', origin: 'http://localhost:8080' })).status).toBe(200)
 })
 
 it('gives scripts of other origins no header beyond those that every answer has', async () => {

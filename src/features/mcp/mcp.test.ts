@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { errorRow, row } from '#test/spec/row.ts'
+import { giveRole, makeAgent } from '#test/support/agents.ts'
 import { testApp } from '#test/support/build-app.ts'
 import { fakeMcpServer, textResult, toolNamed } from '#test/support/fake-mcp-server.ts'
 import { startGateway } from '#test/support/gateway.ts'
@@ -166,11 +167,9 @@ describe('registered servers', () => {
     const fake = await fakeMcpServer()
     const olga = await gateway.headers('olga@example.com')
     const viewer = await gateway.headers('viewer@example.com')
-    const makeAgent = async (name: string) =>
-      (await app.call<{ id: string }>('POST', '/api/agents', { headers: olga, body: { name } })).body.id
-    const [one, two] = [await makeAgent('one'), await makeAgent('two')]
-    const admins = `/api/agents/${one}/admins`
-    await app.call('POST', admins, { headers: olga, body: { email: 'viewer@example.com', role: 'viewer' } })
+    const one = await makeAgent(app, { headers: olga })
+    const two = await makeAgent(app, { headers: olga })
+    await giveRole(app, one, { email: 'viewer@example.com', role: 'viewer', headers: olga })
     const path = `/api/agents/${one}/mcp`
     const body = { name: 'files', url: fake.url }
     const { body: server } = await app.call<McpServer>('POST', path, { headers: olga, body })

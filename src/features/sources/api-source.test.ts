@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { errorRow, row } from '#test/spec/row.ts'
+import { makeAgent } from '#test/support/agents.ts'
 import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp, testApp } from '#test/support/build-app.ts'
 import { makeDocx, makePdf } from '#test/support/documents.ts'
@@ -385,16 +386,12 @@ describe('the secrets of an address', () => {
 
   it('go with the agent', async () => {
     const owned = await testApp({ environment: { ...reachable, DEV_USER: 'owner@example.com' } })
-    const local = { headers: { host: 'localhost' } }
     const site = await siteOf(() => json(['Zweidorf']))
-    const { body: agent } = await owned.call<{ id: string }>('POST', '/api/agents', {
-      body: { name: 'Ada' },
-      ...local,
-    })
+    const id = await makeAgent(owned)
     const body = api(site.url, { 'X-Key': secret })
-    expect((await owned.call('POST', `/api/agents/${agent.id}/sources`, { body, ...local })).status).toBe(201)
+    expect((await owned.call('POST', `/api/agents/${id}/sources`, { body })).status).toBe(201)
     await owned.service.foundation.runner.idle()
-    expect((await owned.call('DELETE', `/api/agents/${agent.id}`, local)).status).toBe(200)
+    expect((await owned.call('DELETE', `/api/agents/${id}`)).status).toBe(200)
     const rows = await owned.service.foundation.platform.selectFrom('agent_secrets').selectAll().execute()
     expect(rows).toEqual([])
   })

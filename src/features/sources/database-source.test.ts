@@ -11,7 +11,7 @@ import {
   settled,
   sources,
 } from '#test/support/fetched-source.ts'
-import { execute, makeFruits } from '#test/support/sql-stage.ts'
+import { execute, makeFruits, numbers } from '#test/support/sql-stage.ts'
 
 let app: TestApp
 
@@ -26,8 +26,6 @@ const change = (statement: string) =>
   app.service.foundation.agentDatabases.use('default', ({ db }) => sql.raw(statement).execute(db))
 
 const fruits = { type: 'database', name: 'Fruits', query: 'SELECT name, price FROM fruits ORDER BY id' }
-const numbers = (count: number) =>
-  `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})`
 
 describe(`a query as a source ${row('POST /api/agents/{id}/sources')}`, () => {
   it('answers at once, and its rows are searchable with the names of their columns', async () => {

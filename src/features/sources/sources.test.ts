@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { errorRow, limitRow, row } from '#test/spec/row.ts'
+import { makeAgent } from '#test/support/agents.ts'
 import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp, testApp } from '#test/support/build-app.ts'
 import { makeDocx, makeEncryptedPdf, makePdf, makeZipBombDocx } from '#test/support/documents.ts'
@@ -272,22 +273,15 @@ describe(`reading sources ${row('GET /api/agents/{id}/sources')} ${row('GET /api
 
   it("does not reach another agent's source", async () => {
     const own = await testApp({ environment: { DEV_USER: 'dev@example.com' } })
-    const headers = { host: 'localhost' }
-    const { body } = await own.call<{ id: string }>('POST', '/api/agents', {
-      headers,
-      body: { name: 'private' },
-    })
     const id = await uploadAndProcess(own, {
       name: 'secret.txt',
       content: 'The vault code.',
-      agentId: body.id,
-      headers,
+      agentId: await makeAgent(own),
     })
     for (const path of [`${sources}/${id}`, `${sources}/search?query=vault&source_id=${id}`])
-      expect((await own.call('GET', path, { headers })).status).toBe(404)
+      expect((await own.call('GET', path)).status).toBe(404)
     expect(
-      (await own.call<{ results: unknown[] }>('GET', `${sources}/search?query=vault`, { headers })).body
-        .results,
+      (await own.call<{ results: unknown[] }>('GET', `${sources}/search?query=vault`)).body.results,
     ).toEqual([])
   })
 })

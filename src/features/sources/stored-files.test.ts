@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { randomIds } from '#platform/ids.ts'
+import { makeAgent } from '#test/support/agents.ts'
 import type { TestBucket } from '#test/support/bucket.ts'
 import { failure, startBucket } from '#test/support/bucket.ts'
 import type { TestApp } from '#test/support/build-app.ts'
@@ -218,19 +219,17 @@ describe('a bucket that fails', () => {
 })
 
 describe('deleting an agent whose files are in a bucket', () => {
-  const headers = { host: 'localhost' }
-
   async function agentStage() {
     const bucket = await startBucket()
     const environment = { ...bucket.environment, DEV_USER: 'dev@example.com' }
     const app = await testApp({ environment })
-    const { body } = await app.call<{ id: string }>('POST', '/api/agents', { headers, body: { name: 'x' } })
+    const agentId = await makeAgent(app)
     for (const name of ['a.txt', 'b.txt', 'c.txt', 'd.txt'])
-      await upload(app, { name, content: 'Text', agentId: body.id, headers })
+      await upload(app, { name, content: 'Text', agentId })
     await app.service.foundation.runner.idle()
-    await upload(app, { name: 'kept.txt', content: 'Text', headers })
-    const remove = () => app.call('DELETE', `/api/agents/${body.id}`, { headers })
-    const left = () => [...bucket.objects.keys()].filter(key => key.includes(body.id))
+    await upload(app, { name: 'kept.txt', content: 'Text' })
+    const remove = () => app.call('DELETE', `/api/agents/${agentId}`)
+    const left = () => [...bucket.objects.keys()].filter(key => key.includes(agentId))
     return { app, bucket, environment, remove, left }
   }
 

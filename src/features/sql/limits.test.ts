@@ -1,9 +1,10 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makeAgent } from '#test/support/agents.ts'
 import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp, testApp } from '#test/support/build-app.ts'
 import { seededRandom } from '#test/support/random.ts'
-import { execute, makeFruits } from '#test/support/sql-stage.ts'
+import { execute, makeFruits, numbers } from '#test/support/sql-stage.ts'
 
 const path = '/api/agents/default/sql/execute'
 
@@ -16,8 +17,6 @@ beforeAll(async () => {
 
 afterAll(() => app.close())
 
-const numbers = (count: number) =>
-  `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})`
 const endless = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n'
 
 describe('the answer', () => {
@@ -116,9 +115,9 @@ describe('many at once', () => {
     const own = await testApp({ environment: { DEV_USER: 'owner@example.com' } })
     const ids: string[] = []
     for (const name of ['One', 'Two', 'Three', 'Four', 'Five', 'Six']) {
-      const { body } = await own.call<{ id: string }>('POST', '/api/agents', { body: { name } })
-      ids.push(body.id)
-      await own.service.foundation.agentDatabases.use(body.id, async ({ db }) => {
+      const id = await makeAgent(own, { name })
+      ids.push(id)
+      await own.service.foundation.agentDatabases.use(id, async ({ db }) => {
         await sql`create table owner (name text)`.execute(db)
         await sql`insert into owner values (${name})`.execute(db)
       })

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { errorRow, row } from '#test/spec/row.ts'
+import { makeAgent } from '#test/support/agents.ts'
 import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp, testApp } from '#test/support/build-app.ts'
 import { execute, makeFruits } from '#test/support/sql-stage.ts'
@@ -244,13 +245,13 @@ describe('errors', () => {
 describe('an agent of its own', () => {
   it('has a database that SQL of others does not reach', async () => {
     const own = await testApp({ environment: { DEV_USER: 'owner@example.com' } })
-    const { body: agent } = await own.call<{ id: string }>('POST', '/api/agents', { body: { name: 'Other' } })
-    await own.service.foundation.agentDatabases.use(agent.id, ({ db }) =>
+    const other = await makeAgent(own)
+    await own.service.foundation.agentDatabases.use(other, ({ db }) =>
       sql`create table secrets (a integer)`.execute(db),
     )
-    expect((await execute(own, 'SELECT a FROM secrets', [], agent.id)).status).toBe(200)
+    expect((await execute(own, 'SELECT a FROM secrets', [], other)).status).toBe(200)
     expect((await execute(own, 'SELECT a FROM secrets')).status).toBe(400)
-    expect((await own.call('DELETE', `/api/agents/${agent.id}`)).status).toBe(200)
-    expect((await execute(own, 'SELECT 1', [], agent.id)).status).toBe(404)
+    expect((await own.call('DELETE', `/api/agents/${other}`)).status).toBe(200)
+    expect((await execute(own, 'SELECT 1', [], other)).status).toBe(404)
   })
 })

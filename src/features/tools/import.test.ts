@@ -2,33 +2,20 @@ import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { errorRow, row } from '#test/spec/row.ts'
 import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
-import type { ModelServer, RecordedRequest, Reply } from '#test/support/model-server.ts'
 import { startModelServer } from '#test/support/model-server.ts'
+import type { ToolsStage } from '#test/support/tools-stage.ts'
+import { setToolsStage } from '#test/support/tools-stage.ts'
 import type { ImportAnswer } from './import.schema.ts'
 
+let stage: ToolsStage
 let app: TestApp
-let server: ModelServer
-let answer: (request: RecordedRequest) => Reply = () => ({ json: { ok: true } })
-let agents = 0
 
 beforeAll(async () => {
-  server = await startModelServer(request => answer(request))
-  app = await buildApp({ environment: { DEV_USER: 'dev@example.com', OUTBOUND_ALLOW: '127.0.0.1' } })
+  stage = await setToolsStage()
+  app = stage.app
 })
 
-afterAll(async () => {
-  await app.close()
-  await server[Symbol.asyncDispose]()
-})
-
-async function newAgent(): Promise<string> {
-  agents += 1
-  const { body } = await app.call<{ id: string }>('POST', '/api/agents', {
-    body: { name: `import-${agents}` },
-  })
-  return `/api/agents/${body.id}/tools`
-}
+afterAll(() => stage[Symbol.asyncDispose]())
 
 const importInto = (path: string, body: unknown) =>
   app.call<ImportAnswer & { error: { message: string } }>('POST', `${path}/import-openapi`, { body })
@@ -49,7 +36,7 @@ function shop(paths: Record<string, unknown> = {}, more: Record<string, unknown>
   return {
     openapi: '3.0.3',
     info: { title: 'Shop', version: '1' },
-    servers: [{ url: `${server.url}/v1` }],
+    servers: [{ url: `${stage.server.url}/v1` }],
     security: [{ key: [] }],
     components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Shop-Key' } } },
     paths: {
@@ -80,7 +67,7 @@ paths:
 
 describe('an import', () => {
   it(`makes a tool of each operation ${row('POST /api/agents/{id}/tools/import-openapi')}`, async () => {
-    const path = await newAgent()
+    const path = await stage.newAgent()
     const { status, body } = await importInto(path, { spec: shop() })
     expect(status).toBe(201)
     expect(body).toMatchObject({ success: true, skipped: [], warnings: [] })
@@ -93,7 +80,7 @@ describe('an import', () => {
         isEnabled: true,
         cluster: 'Shop',
         configuration: {
-          baseUrl: `${server.url}/v1`,
+          baseUrl: `${stage.server.url}/v1`,
           pathTemplate: '/items/{itemId}',
           method: 'GET',
           pathParams: ['itemId'],
@@ -107,33 +94,37 @@ describe('an import', () => {
   })
 
   it('fetches a document, in JSON or YAML, and resolves its relative servers against its address', async () => {
-    const path = await newAgent()
-    answer = () => ({ text: yaml('Pinger'), headers: { 'content-type': 'application/yaml' } })
-    const { data } = await imported(path, { url: `${server.url}/docs/openapi.yaml`, cluster: 'Mine' })
-    answer = () => ({ json: { ok: true } })
+    const path = await stage.newAgent()
+    stage.replyWith(() => ({ text: yaml('Pinger'), headers: { 'content-type': 'application/yaml' } }))
+    const { data } = await imported(path, { url: `${stage.server.url}/docs/openapi.yaml`, cluster: 'Mine' })
     expect(data).toMatchObject([
-      { name: 'ping', cluster: 'Mine', isEnabled: true, configuration: { baseUrl: `${server.url}/api` } },
+      {
+        name: 'ping',
+        cluster: 'Mine',
+        isEnabled: true,
+        configuration: { baseUrl: `${stage.server.url}/api` },
+      },
     ])
     const [{ id = '' } = {}] = data
     expect((await call(path, id, {})).body).toMatchObject({ success: true })
-    expect(server.requests.at(-1)).toMatchObject({ method: 'GET', path: '/api/ping' })
+    expect(stage.server.requests.at(-1)).toMatchObject({ method: 'GET', path: '/api/ping' })
   })
 
   it('takes a document as text, too, and disables what it has no address for', async () => {
-    const path = await newAgent()
+    const path = await stage.newAgent()
     const { data, warnings } = await imported(path, { spec: yaml('Nowhere') })
     expect(data).toMatchObject([{ name: 'ping', isEnabled: false }])
     expect(warnings).toEqual([{ operation: expect.stringContaining('/ping'), warning: expect.any(String) }])
   })
 
   it('without an operation makes nothing', async () => {
-    const path = await newAgent()
+    const path = await stage.newAgent()
     const { data } = await imported(path, { spec: { ...shop(), paths: {} } })
     expect(data).toEqual([])
   })
 
   it('says what it left out, and why', async () => {
-    const path = await newAgent()
+    const path = await stage.newAgent()
     const { data, skipped } = await imported(path, {
       spec: shop({ '/elsewhere': { $ref: 'https://example.com/other.json#/paths/~1elsewhere' } }),
     })
@@ -144,7 +135,7 @@ describe('an import', () => {
   })
 
   it('done again updates tools by their names, and leaves the choices of people', async () => {
-    const path = await newAgent()
+    const path = await stage.newAgent()
     const first = await imported(path, { spec: shop() })
     const [getItem, putItem] = first.data
     const url = `${path}/${getItem?.id}`
@@ -171,7 +162,7 @@ describe('an import', () => {
   })
 
   it('never replaces a tool that a person made', async () => {
-    const path = await newAgent()
+    const path = await stage.newAgent()
     const own = { name: 'getItem', type: 'javascript', configuration: { code: 'return 1' }, cluster: 'Shop' }
     await app.call('POST', path, { body: own })
     const { data, skipped } = await imported(path, { spec: shop() })
@@ -194,14 +185,14 @@ describe('an import', () => {
     ['an address where nobody answers', { url: 'http://127.0.0.1:10/openapi.json' }],
     ['a cluster of a wrong type', { spec: {}, cluster: 7 }],
   ])(`is refused for %s`, async (_case, body) => {
-    const path = await newAgent()
+    const path = await stage.newAgent()
     const { status, body: refused } = await importInto(path, body)
     expect(status).toBe(400)
     expect(refused.error.message.length).toBeGreaterThan(10)
   })
 
   it(`refuses what is no JSON, and no body ${errorRow('tools', 400)}`, async () => {
-    const path = await newAgent()
+    const path = await stage.newAgent()
     const post = (payload: string, type = 'application/json') =>
       app.call('POST', `${path}/import-openapi`, { payload, headers: { 'content-type': type } })
     expect((await post('{"spec":')).body).toMatchObject({ error: { code: 'MALFORMED_JSON' } })
@@ -211,10 +202,9 @@ describe('an import', () => {
   })
 
   it('says when the address holds no document', async () => {
-    const path = await newAgent()
-    answer = () => ({ status: 404, text: 'gone' })
-    const { status, body } = await importInto(path, { url: `${server.url}/openapi.json` })
-    answer = () => ({ json: { ok: true } })
+    const path = await stage.newAgent()
+    stage.replyWith(() => ({ status: 404, text: 'gone' }))
+    const { status, body } = await importInto(path, { url: `${stage.server.url}/openapi.json` })
     expect([status, body.error.message]).toEqual([400, expect.stringContaining('status 404')])
   })
 })
@@ -222,19 +212,22 @@ describe('an import', () => {
 describe('credentials of a cluster', () => {
   const credentialsOf = (path: string, cluster = 'Shop') => `${path}/cluster/${cluster}/credentials`
   const fill = (path: string, body: unknown) => app.call('PUT', credentialsOf(path), { body })
-  const seen = () => server.requests.at(-1)?.headers['x-shop-key']
+  const seen = () => stage.server.requests.at(-1)?.headers['x-shop-key']
 
   it('are named by the import, filled in once, sent, and never told', async () => {
-    const path = await newAgent()
+    const path = await stage.newAgent()
     const { data, credentials } = await imported(path, { spec: shop() })
     const named = { name: 'key', type: 'apiKey', in: 'header', parameter: 'X-Shop-Key' }
-    expect(credentials).toEqual([{ ...named, isSet: false, origins: [server.url] }])
+    expect(credentials).toEqual([{ ...named, isSet: false, origins: [stage.server.url] }])
     const filled = await fill(path, { key: 'shop-secret-1' })
-    expect(filled.body).toEqual({ success: true, data: [{ ...named, isSet: true, origins: [server.url] }] })
+    expect(filled.body).toEqual({
+      success: true,
+      data: [{ ...named, isSet: true, origins: [stage.server.url] }],
+    })
     const [{ id = '' } = {}] = data
     await call(path, id, { itemId: 'a', fields: ['x', 'y'] })
     expect(seen()).toBe('shop-secret-1')
-    expect(server.requests.at(-1)?.path).toBe('/v1/items/a?fields=x&fields=y')
+    expect(stage.server.requests.at(-1)?.path).toBe('/v1/items/a?fields=x&fields=y')
     const told = JSON.stringify([(await app.call('GET', credentialsOf(path))).body, app.logged])
     expect(told).not.toContain('shop-secret-1')
     await fill(path, { key: null })
@@ -243,16 +236,15 @@ describe('credentials of a cluster', () => {
   })
 
   it('are missed where the service asks for them', async () => {
-    const path = await newAgent()
+    const path = await stage.newAgent()
     const { data } = await imported(path, { spec: shop() })
-    answer = () => ({ status: 401, json: { message: 'who are you?' } })
+    stage.replyWith(() => ({ status: 401, json: { message: 'who are you?' } }))
     const { body } = await call(path, data[0]?.id ?? '', { itemId: 'a' })
-    answer = () => ({ json: { ok: true } })
     expect(body.data.error).toMatch(/nobody has filled in the credential key/)
   })
 
   it('stay with the server that they were given for, whatever is imported later', async () => {
-    const path = await newAgent()
+    const path = await stage.newAgent()
     await imported(path, { spec: shop() })
     await fill(path, { key: 'shop-secret-2' })
     await using thief = await startModelServer(() => ({ json: {} }))
@@ -263,7 +255,7 @@ describe('credentials of a cluster', () => {
   })
 
   it('are refused in a wrong form, and under an unknown name', async () => {
-    const path = await newAgent()
+    const path = await stage.newAgent()
     await imported(path, { spec: shop() })
     expect((await fill(path, { other: 'x' })).status).toBe(400)
     expect((await fill(path, { key: { username: 'a', password: 'b' } })).status).toBe(400)
@@ -272,7 +264,7 @@ describe('credentials of a cluster', () => {
   })
 
   it(`go with their cluster ${errorRow('tools', 404)}`, async () => {
-    const path = await newAgent()
+    const path = await stage.newAgent()
     await imported(path, { spec: shop() })
     await fill(path, { key: 'shop-secret-3' })
     await app.call('DELETE', `${path}/cluster/Shop`)
@@ -290,7 +282,7 @@ describe.skipIf(fixtures === '')('documents of real services (needs REAL_FIXTURE
   const expected: Expected = fixtures === '' ? {} : read('expected.json')
 
   it.each(Object.keys(expected))('%s', async name => {
-    const path = await newAgent()
+    const path = await stage.newAgent()
     const { status, body } = await importInto(path, { spec: read(name) })
     if (name.startsWith('REFUSE-')) {
       expect([status, body.error.message]).toEqual([400, expect.stringMatching(/Swagger 2.0/)])

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { errorRow, row } from '#test/spec/row.ts'
 import type { Answer, TestApp } from '#test/support/build-app.ts'
-import { buildApp, testApp } from '#test/support/build-app.ts'
-import type { ModelServer, RecordedRequest, Reply } from '#test/support/model-server.ts'
+import { testApp } from '#test/support/build-app.ts'
+import type { RecordedRequest } from '#test/support/model-server.ts'
 import { startModelServer } from '#test/support/model-server.ts'
+import type { ToolsStage } from '#test/support/tools-stage.ts'
+import { setToolsStage } from '#test/support/tools-stage.ts'
 import type { AgentTool } from './tools.schema.ts'
 
 interface One {
@@ -16,36 +18,22 @@ interface Tested {
   data: { result?: unknown; error?: string; duration_ms: number }
 }
 
+let stage: ToolsStage
 let app: TestApp
-let server: ModelServer
-let answer: (request: RecordedRequest) => Reply = () => ({ json: { ok: true } })
-let agents = 0
 
 beforeAll(async () => {
-  server = await startModelServer(request => answer(request))
-  app = await buildApp({ environment: { DEV_USER: 'dev@example.com', OUTBOUND_ALLOW: '127.0.0.1' } })
+  stage = await setToolsStage()
+  app = stage.app
 })
 
-afterAll(async () => {
-  await app.close()
-  await server[Symbol.asyncDispose]()
-})
-
-/** The path of the tools of an agent of its own. */
-async function newAgent(): Promise<string> {
-  agents += 1
-  const { body } = await app.call<{ id: string }>('POST', '/api/agents', {
-    body: { name: `tools-${agents}` },
-  })
-  return `/api/agents/${body.id}/tools`
-}
+afterAll(() => stage[Symbol.asyncDispose]())
 
 function httpTool(more: Record<string, unknown> = {}, configuration: Record<string, unknown> = {}) {
   return {
     name: 'weather',
     description: 'Tells the weather of a city.',
     type: 'http',
-    configuration: { url: `${server.url}/weather/{city}`, method: 'GET', ...configuration },
+    configuration: { url: `${stage.server.url}/weather/{city}`, method: 'GET', ...configuration },
     ...more,
   }
 }
@@ -68,7 +56,7 @@ const test = (path: string, id: string, given: unknown = {}): Promise<Answer<Tes
 
 describe('a tool', () => {
   it(`is created and found ${row('POST /api/agents/{id}/tools')}`, async () => {
-    const path = await newAgent()
+    const path = await stage.newAgent()
     const { status, body } = await create(path, httpTool({ cluster: 'Sky' }))
     expect(status).toBe(201)
     expect(body).toEqual({
@@ -87,7 +75,7 @@ describe('a tool', () => {
   })
 
   it(`is listed by cluster, then name ${row('GET /api/agents/{id}/tools')}`, async () => {
-    const path = await newAgent()
+    const path = await stage.newAgent()
     for (const [name, cluster] of [
       ['b', 'Two'],
       ['a', 'Two'],
@@ -113,7 +101,7 @@ describe('a tool', () => {
   })
 
   it('is changed, enabled, disabled and moved to another cluster', async () => {
-    const path = await newAgent()
+    const path = await stage.newAgent()
     const { id } = await created(path, httpTool({ cluster: 'Sky' }))
     const put = (body: unknown) => app.call<One>('PUT', `${path}/${id}`, { body })
     expect((await put({ isEnabled: false, requiresApproval: true })).body.data).toMatchObject({
@@ -131,7 +119,7 @@ describe('a tool', () => {
   })
 
   it(`is deleted by its id ${row('DELETE /api/agents/{id}/tools?id={toolId}')}`, async () => {
-    const path = await newAgent()
+    const path = await stage.newAgent()
     const { id } = await created(path, httpTool())
     const { status, body } = await app.call('DELETE', `${path}?id=${id}`)
     expect([status, body]).toEqual([200, { success: true }])
@@ -140,7 +128,7 @@ describe('a tool', () => {
   })
 
   it(`goes with its cluster ${row('DELETE /api/agents/{id}/tools/cluster/{clusterName}')}`, async () => {
-    const path = await newAgent()
+    const path = await stage.newAgent()
     await created(path, { ...codeTool('a'), cluster: 'My tools/1' })
     await created(path, { ...codeTool('b'), cluster: 'My tools/1' })
     await created(path, codeTool('c'))
@@ -156,7 +144,7 @@ describe('a tool', () => {
     ['is too long', { properties: { a: { description: 'x'.repeat(40_000) } } }],
   ])('of JavaScript is refused with a schema that %s', async (_case, schema) => {
     const parameters = { type: 'object', ...schema }
-    const { status, body } = await create(await newAgent(), {
+    const { status, body } = await create(await stage.newAgent(), {
       ...codeTool('odd'),
       configuration: { code: 'return 1', parameters },
     })
@@ -165,14 +153,14 @@ describe('a tool', () => {
   })
 
   it('is not deleted with a cluster that has no name', async () => {
-    const path = await newAgent()
+    const path = await stage.newAgent()
     await created(path, codeTool('alone'))
     expect((await app.call('DELETE', `${path}/cluster/`)).status).toBe(400)
     expect((await app.call<{ data: AgentTool[] }>('GET', path)).body.data).toHaveLength(1)
   })
 
   it('needs a name that its cluster does not have yet', async () => {
-    const path = await newAgent()
+    const path = await stage.newAgent()
     await created(path, codeTool('a'))
     const twin = await create(path, codeTool('a'))
     expect(twin.status).toBe(409)
@@ -200,14 +188,14 @@ describe('a tool', () => {
     ['a cluster of nothing', { cluster: ' ' }],
     ['a description without end', { description: 'x'.repeat(5000) }],
   ])('is refused with %s', async (_case, wrong) => {
-    const path = await newAgent()
+    const path = await stage.newAgent()
     const { status, body } = await create(path, httpTool(wrong))
     expect(status).toBe(400)
     expect(body).toMatchObject({ error: { code: 'VALIDATION_ERROR', message: expect.any(String) } })
   })
 
   it('of another agent is as good as none', async () => {
-    const [mine, theirs] = [await newAgent(), await newAgent()]
+    const [mine, theirs] = [await stage.newAgent(), await stage.newAgent()]
     const { id } = await created(theirs, codeTool('a'))
     for (const [method, url] of [
       ['GET', `${mine}/${id}`],
@@ -221,10 +209,10 @@ describe('a tool', () => {
 
 describe('secrets in headers', () => {
   const headers = (token: string) => JSON.stringify({ Authorization: token, Accept: 'text/plain' })
-  const sent = (): RecordedRequest => server.requests.at(-1) as RecordedRequest
+  const sent = (): RecordedRequest => stage.server.requests.at(-1) as RecordedRequest
 
   it('come back masked, are sent, and stand nowhere in clear text', async () => {
-    const path = await newAgent()
+    const path = await stage.newAgent()
     const tool = await created(path, httpTool({}, { headers: headers('Bearer very-secret-1') }))
     expect(JSON.parse(String(tool.configuration.headers))).toEqual({
       Authorization: '********',
@@ -237,7 +225,7 @@ describe('secrets in headers', () => {
   })
 
   it('stay when the mask is sent back, and change when something else is', async () => {
-    const path = await newAgent()
+    const path = await stage.newAgent()
     const { id, configuration } = await created(
       path,
       httpTool({}, { headers: headers('Bearer very-secret-2') }),
@@ -255,7 +243,7 @@ describe('secrets in headers', () => {
   })
 
   it('never go to another server than they were given for', async () => {
-    const path = await newAgent()
+    const path = await stage.newAgent()
     const { id, configuration } = await created(
       path,
       httpTool({}, { headers: headers('Bearer very-secret-3') }),
@@ -267,28 +255,26 @@ describe('secrets in headers', () => {
   })
 
   it('are left behind when the server redirects elsewhere', async () => {
-    const path = await newAgent()
+    const path = await stage.newAgent()
     await using other = await startModelServer(() => ({ json: { other: true } }))
-    answer = () => ({ status: 302, headers: { location: `${other.url}/there` } })
+    stage.replyWith(() => ({ status: 302, headers: { location: `${other.url}/there` } }))
     const secret = JSON.stringify({ 'X-Token': 'very-secret-4' })
     const { id } = await created(path, httpTool({}, { headers: secret }))
     const { body } = await test(path, id, { city: 'Ulm' })
-    answer = () => ({ json: { ok: true } })
     expect(body.data.result).toEqual({ status: 200, body: { other: true } })
     expect(other.requests[0]?.headers).not.toHaveProperty('x-token')
   })
 
   it('are taken out of what the server tells back', async () => {
-    const path = await newAgent()
-    answer = ({ headers: told }) => ({ json: { told: told.authorization } })
+    const path = await stage.newAgent()
+    stage.replyWith(({ headers: told }) => ({ json: { told: told.authorization } }))
     const { id } = await created(path, httpTool({}, { headers: headers('very-secret-5') }))
     const { body } = await test(path, id, { city: 'Ulm' })
-    answer = () => ({ json: { ok: true } })
     expect(body.data.result).toEqual({ status: 200, body: { told: '********' } })
   })
 
   it('are gone with the tool', async () => {
-    const path = await newAgent()
+    const path = await stage.newAgent()
     const { id } = await created(path, httpTool({}, { headers: headers('Bearer very-secret-6') }))
     const count = async () => {
       const { platform } = app.service.foundation
@@ -305,13 +291,13 @@ describe('secrets in headers', () => {
   })
 
   it('can not be guessed by their mask', async () => {
-    const path = await newAgent()
+    const path = await stage.newAgent()
     const { status } = await create(path, httpTool({}, { headers: headers('********') }))
     expect(status).toBe(400)
   })
 
   it.each(['constructor', '__proto__'])('may stand in a header named %s', async name => {
-    const path = await newAgent()
+    const path = await stage.newAgent()
     const masked = httpTool({}, { headers: `{"${name}":"********"}` })
     expect((await create(path, masked)).status).toBe(400)
     const { id } = await created(path, httpTool({}, { headers: `{"${name}":"very-secret-7"}` }))
@@ -321,41 +307,41 @@ describe('secrets in headers', () => {
 
 describe('a test call', () => {
   it('of an HTTP tool places the arguments and gives what the service answered', async () => {
-    const path = await newAgent()
+    const path = await stage.newAgent()
     const { id } = await created(path, httpTool())
-    answer = () => ({ json: { degrees: 21 } })
+    stage.replyWith(() => ({ json: { degrees: 21 } }))
     const { status, body } = await test(path, id, { city: 'Ulm/Neu-Ulm', days: 2 })
-    answer = () => ({ json: { ok: true } })
     expect(status).toBe(200)
     expect(body).toEqual({
       success: true,
       data: { result: { status: 200, body: { degrees: 21 } }, duration_ms: expect.any(Number) },
     })
-    expect(server.requests.at(-1)).toMatchObject({ method: 'GET', path: '/weather/Ulm%2FNeu-Ulm?days=2' })
+    expect(stage.server.requests.at(-1)).toMatchObject({
+      method: 'GET',
+      path: '/weather/Ulm%2FNeu-Ulm?days=2',
+    })
   })
 
   it('tells what went wrong', async () => {
-    const path = await newAgent()
+    const path = await stage.newAgent()
     const { id } = await created(path, httpTool())
-    answer = () => ({ status: 404, json: { message: 'no such city' } })
+    stage.replyWith(() => ({ status: 404, json: { message: 'no such city' } }))
     const { status, body } = await test(path, id, { city: 'Nowhere' })
-    answer = () => ({ json: { ok: true } })
     expect(status).toBe(200)
     expect(body).toMatchObject({ success: false, data: { error: expect.stringContaining('no such city') } })
     expect((await test(path, id, {})).body.data.error).toMatch(/city/)
   })
 
   it('bears an answer that is nested however deeply', async () => {
-    const path = await newAgent()
+    const path = await stage.newAgent()
     const { id } = await created(path, httpTool())
-    answer = () => ({ text: '['.repeat(100_000) + ']'.repeat(100_000) })
+    stage.replyWith(() => ({ text: '['.repeat(100_000) + ']'.repeat(100_000) }))
     const { status } = await test(path, id, { city: 'Ulm' })
-    answer = () => ({ json: { ok: true } })
     expect(status).toBe(200)
   })
 
   it('reaches no private address, wherever it stands', async () => {
-    const path = await newAgent()
+    const path = await stage.newAgent()
     for (const url of ['http://169.254.169.254/latest', 'http://[::1]/', 'http://10.0.0.1/']) {
       const { id } = await created(path, { ...httpTool({}, { url }), name: url })
       const { body } = await test(path, id)
@@ -364,13 +350,13 @@ describe('a test call', () => {
   })
 
   it('does not take a tool that is disabled for none', async () => {
-    const path = await newAgent()
+    const path = await stage.newAgent()
     const { id } = await created(path, { ...codeTool('a', 'return { twice: args.n * 2 }'), isEnabled: false })
     expect((await test(path, id, { n: 21 })).body.data.result).toEqual({ twice: 42 })
   })
 
   it('of JavaScript gives its value with its console, or its error', async () => {
-    const path = await newAgent()
+    const path = await stage.newAgent()
     const noisy = await created(path, codeTool('noisy', 'console.log("hello"); return 1'))
     expect((await test(path, noisy.id)).body.data.result).toEqual({ result: 1, console: ['hello'] })
     const failing = await created(

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished, vi } from 'vitest'
+import { makeAgent } from '#test/support/agents.ts'
 import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp, testApp } from '#test/support/build-app.ts'
 import { eventually } from '#test/support/eventually.ts'
@@ -105,11 +106,11 @@ describe('the role of an agent, with its own password', () => {
 describe('roles', () => {
   it('are one for each agent that SQL was run on, and go with it', async () => {
     const app = await testApp({ environment: { DEV_USER: 'owner@example.com' } })
-    const { body } = await app.call<{ id: string }>('POST', '/api/agents', { body: { name: 'Short-lived' } })
-    expect((await execute(app, 'SELECT 1', [], body.id)).status).toBe(200)
+    const id = await makeAgent(app)
+    expect((await execute(app, 'SELECT 1', [], id)).status).toBe(200)
     expect((await execute(app, 'SELECT 1')).status).toBe(200)
     expect(await rolesOf(app)).toHaveLength(2)
-    expect((await app.call('DELETE', `/api/agents/${body.id}`)).status).toBe(200)
+    expect((await app.call('DELETE', `/api/agents/${id}`)).status).toBe(200)
     expect(await rolesOf(app)).toHaveLength(1)
   })
 
@@ -136,9 +137,9 @@ describe('roles', () => {
     const app = await testApp({ environment: { DEV_USER: 'owner@example.com' } })
     const url = await databaseOf(app)
     await queryDatabase(url, `revoke connect on database "${new URL(url).pathname.slice(1)}" from public`)
-    const { body } = await app.call<{ id: string }>('POST', '/api/agents', { body: { name: 'Guest' } })
-    expect((await execute(app, 'SELECT 1', [], body.id)).status).toBe(200)
-    expect((await app.call('DELETE', `/api/agents/${body.id}`)).status).toBe(200)
+    const id = await makeAgent(app)
+    expect((await execute(app, 'SELECT 1', [], id)).status).toBe(200)
+    expect((await app.call('DELETE', `/api/agents/${id}`)).status).toBe(200)
     expect(await rolesOf(app)).toEqual([])
   })
 
