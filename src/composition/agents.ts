@@ -39,7 +39,7 @@ export async function composeAgents(app: App, { configuration, foundation, surro
   const access = createAccessService({
     repository: createAccessRepository(platform),
     publicAccess: configuration.publicAccess,
-    isAlone: foundation.isExclusive,
+    isExclusive: foundation.isExclusive,
     roleTakenAway: watch.tell,
     clock,
     ids,

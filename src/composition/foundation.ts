@@ -75,7 +75,7 @@ export async function openFoundation(configuration: Configuration, surroundings:
     )
     return {
       /** Whether no other process uses the same data. */
-      isExclusive: engine.exclusive,
+      isExclusive: engine.isExclusive,
       platform,
       secretBox,
       agentSecrets: createAgentSecrets(platform, secretBox),
@@ -86,7 +86,7 @@ export async function openFoundation(configuration: Configuration, surroundings:
       runner,
       transact,
       /** Undefined where this is the only process. */
-      sharedCounts: engine.exclusive ? undefined : createSharedCounts(platform, clock),
+      sharedCounts: engine.isExclusive ? undefined : createSharedCounts(platform, clock),
       outbound,
       ...workers,
       /** After requests and jobs have ended. */

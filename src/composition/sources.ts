@@ -42,8 +42,8 @@ export function composeSources(app: App, needs: Needs): Knowledge {
 
   const ingest = createIngest({ workers: documentWorkers })
   const index = createSearchIndex({ writers: documentWorkers, readers: searchWorkers })
-  const { isExclusive: isAlone } = foundation
-  const knowledge = createKnowledge({ index, embeddingNamed, changes, isAlone, log })
+  const { isExclusive } = foundation
+  const knowledge = createKnowledge({ index, embeddingNamed, changes, isExclusive, log })
   const parts = { transact, requireEmbedding: embeddingOf, clock, ids }
   const sources = createSourcesService(parts)
   const crawls = createCrawlsService({ ...parts, outbound, bounds: configuration.crawlBounds })

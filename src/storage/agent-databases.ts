@@ -86,7 +86,7 @@ class OpenDatabases implements AgentDatabases {
   async acquire(agentId: string): Promise<AgentHandle> {
     if (this.#closed) throw shuttingDown()
     if (this.#removals.has(agentId)) throw notFound('Agent')
-    if (!this.#needs.engine.exclusive) await this.#confirm(agentId)
+    if (!this.#needs.engine.isExclusive) await this.#confirm(agentId)
     const entry = this.#entryOf(agentId)
     entry.users += 1
     this.#closeSurplus()
@@ -173,11 +173,11 @@ class OpenDatabases implements AgentDatabases {
         for (const prepare of onOpen) await prepare({ agentId, db: agent.db })
         this.#openedBefore.add(agentId)
       }
-      if (!engine.exclusive) await this.#requireStillThere(agentId)
+      if (!engine.isExclusive) await this.#requireStillThere(agentId)
       return agent
     } catch (error) {
       await agent.db.destroy()
-      if (!engine.exclusive) await this.#requireStillThere(agentId)
+      if (!engine.isExclusive) await this.#requireStillThere(agentId)
       throw error
     }
   }

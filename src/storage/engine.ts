@@ -12,7 +12,7 @@ import type { AgentTables, PlatformTables } from './tables.ts'
 export interface StorageEngine {
   schema: SchemaParts
   /** No other process writes these databases, so that what this one remembers of them stays true. */
-  readonly exclusive: boolean
+  readonly isExclusive: boolean
   /** Whether there is a platform database: a service has run here. */
   isUsed(): Promise<boolean>
   /** Opens the platform database as it is found, without migrating it; the caller destroys it. */

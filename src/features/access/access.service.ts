@@ -19,7 +19,7 @@ interface Needs {
   repository: AccessRepository
   publicAccess: PublicAccess
   /** Whether no other process changes roles, so that they may be remembered. */
-  isAlone: boolean
+  isExclusive: boolean
   /** Told when a role on the agent was taken away. */
   roleTakenAway(agentId: string): void
   clock: Clock
@@ -27,8 +27,8 @@ interface Needs {
 }
 
 export function createAccessService(needs: Needs) {
-  const { repository, publicAccess, isAlone, clock, ids } = needs
-  const roles = isAlone ? rememberRoles(repository.findRole) : readRolesAnew(repository.findRole)
+  const { repository, publicAccess, isExclusive, clock, ids } = needs
+  const roles = isExclusive ? rememberRoles(repository.findRole) : readRolesAnew(repository.findRole)
 
   function powerBy(found: KnownRole | undefined, agentId: string, { email }: User): Power {
     if (found === undefined) throw notFound('Agent')

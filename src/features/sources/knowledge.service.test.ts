@@ -39,7 +39,7 @@ test('of many searches of an agent one looks whether its sources need another em
       remove: unused,
     },
     embeddingNamed: unused,
-    isAlone: false,
+    isExclusive: false,
     changes: { follow: async ({ agentId }) => void followed.push(agentId) },
     log: createLog('silent'),
   })

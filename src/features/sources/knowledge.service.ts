@@ -21,13 +21,13 @@ interface Needs {
   /** The model of that name, as the agent can use it; throws where it can't. */
   embeddingNamed(agentId: string, name: string): Promise<EmbeddingModel>
   changes: Pick<EmbeddingChanges, 'follow'>
-  /** No other process uses the databases, which are as near as memory: a look into them takes less here than in a search. */
-  isAlone: boolean
+  /** Whether no other process uses the databases. They are then as near as memory: a look into them takes less here than in a search. */
+  isExclusive: boolean
   log: Log
 }
 
 /** What an agent knows from its sources. */
-export function createKnowledge({ index, embeddingNamed, changes, isAlone, log }: Needs) {
+export function createKnowledge({ index, embeddingNamed, changes, isExclusive, log }: Needs) {
   const prepare = createPrepareQuery({ embeddingNamed, changes, log })
   /** The embeddings of an agent's shown chunks, which seldom change: the thread that searches looks whether they have. */
   const lastShown = new LRUCache<string, string[]>({ max: 1_000 })
@@ -37,7 +37,7 @@ export function createKnowledge({ index, embeddingNamed, changes, isAlone, log }
     query: SearchQuery,
     signal: AbortSignal,
   ): Promise<SearchResult[]> {
-    const believed = isAlone ? undefined : lastShown.get(agent.agentId)
+    const believed = isExclusive ? undefined : lastShown.get(agent.agentId)
     if (believed === undefined) return await searchBy(await shownEmbeddings(agent.db), agent, query, signal)
     const prepared = await prepare(agent, query, believed, signal)
     const answer = await index.searchAsBelieved(agent.path, prepared, believed, signal)

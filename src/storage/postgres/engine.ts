@@ -56,7 +56,7 @@ export function createEngine({ url, maxConnections, fileBucket, onError }: Engin
   let closing: Promise<unknown> | undefined
   return {
     schema: schemaParts,
-    exclusive: false,
+    isExclusive: false,
     async isUsed() {
       await checkServer(platformPool, url)
       return hasSchema(platformPool, platformSchema)

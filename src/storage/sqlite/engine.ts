@@ -59,7 +59,7 @@ export function createEngine(engineOptions: EngineOptions): StorageEngine {
   }
   return {
     schema: schemaParts,
-    exclusive: true,
+    isExclusive: true,
     isUsed: async () => existsSync(directory.platformDatabase),
     openPlatform: () => open<PlatformTables>(directory.platformDatabase, { synchronous }),
     async openAgent(agentId) {
