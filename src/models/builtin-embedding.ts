@@ -11,7 +11,7 @@
  * Documents are weighed by their own words alone (1 + ln of the count) and queries by the rarity of their words ("lnc.ltc"
  * in SMART's notation), so that no stored vector grows stale when documents are added.
  */
-import { rotate } from '#platform/rotate.ts'
+import { walshHadamard } from '#platform/walsh-hadamard.ts'
 import { createFeatureBag } from './feature-bag.ts'
 import { isStopWord, termsOf } from './text-analysis.ts'
 
@@ -63,7 +63,7 @@ function valuesOf(form: (weight: number) => number): Float32Array {
     const value = form(features.weightAt(place)) * (1 + unevenness(hash))
     counters[index] = (counters[index] ?? 0) + (hash < 0x8000_0000 ? value : -value)
   }
-  rotate(counters)
+  walshHadamard(counters)
   return counters
 }
 

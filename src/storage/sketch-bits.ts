@@ -1,5 +1,5 @@
 /** A sketch is a short form of a vector: bits that tell on which side of as many planes it lies. */
-import { rotate } from '#platform/rotate.ts'
+import { walshHadamard } from '#platform/walsh-hadamard.ts'
 import type { NearestQuery, Vector, VectorSpace } from './search-engine.ts'
 
 export const sketchBits = 2048
@@ -44,7 +44,7 @@ function rotated(vector: Vector): Float32Array {
   for (const seed of [0x9e37_79b1, 0x85eb_ca77]) {
     for (let index = 0; index < size; index += 1)
       if (flips(index, seed)) values[index] = -(values[index] ?? 0)
-    rotate(values)
+    walshHadamard(values)
   }
   return values.subarray(0, sketchBits)
 }

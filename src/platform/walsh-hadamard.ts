@@ -1,13 +1,16 @@
 const { fround } = Math
 
-/** The Walsh-Hadamard transform in place, without its scale; the length is a power of two. */
-export function rotate(values: Float32Array): void {
+/**
+ * The fast Walsh-Hadamard transform in place, not normalised; the length is a power of two. It spreads every value over all
+ * places, and keeps angles between vectors.
+ */
+export function walshHadamard(values: Float32Array): void {
   let half = 1
-  for (; 4 * half <= values.length; half *= 4) rotateTwice(values, half)
-  if (half < values.length) rotateOnce(values, half)
+  for (; 4 * half <= values.length; half *= 4) twoSteps(values, half)
+  if (half < values.length) lastStep(values, half)
 }
 
-function rotateOnce(values: Float32Array, half: number): void {
+function lastStep(values: Float32Array, half: number): void {
   for (let index = 0; index < half; index++) {
     const one = values[index] ?? 0
     const other = values[index + half] ?? 0
@@ -17,7 +20,7 @@ function rotateOnce(values: Float32Array, half: number): void {
 }
 
 /** Two steps at once take half as many looks at the values. Each sum is rounded as if it were stored in between. */
-function rotateTwice(values: Float32Array, half: number): void {
+function twoSteps(values: Float32Array, half: number): void {
   for (let block = 0; block < values.length; block += 4 * half) {
     for (let index = block; index < block + half; index++) {
       const first = values[index] ?? 0
