@@ -1,18 +1,18 @@
 type EventHandler<Payload> = (payload: Payload) => void | Promise<void>
 
-/** News from a lower part of the service to those above it; `Events` maps each name to its payload. */
+/** Carries events from a lower part of the service to those above it; `Events` maps each name to its payload. */
 export interface EventBus<Events> {
-  /** Returns a function that takes the handler off again. */
+  /** Returns a function that removes the handler. */
   on<Name extends keyof Events & string>(name: Name, handler: EventHandler<Events[Name]>): () => void
   /**
    * Runs the handlers one after the other, in the order of their registration, all of them even when some fail.
    * @throws AggregateError of what the handlers threw.
    */
   emit<Name extends keyof Events & string>(name: Name, payload: Events[Name]): Promise<void>
-  /** `emit` for news out of storage, whose name and payload no compiler can check. */
+  /** `emit` for events out of storage, whose name and payload no compiler can check. */
   deliver(name: string, payload: unknown): Promise<void>
-  /** Whether there is a handler for this name. */
-  hears(name: string): boolean
+  /** Whether anybody handles events of this name. */
+  hasHandler(name: string): boolean
 }
 
 export function createEventBus<Events>(): EventBus<Events> {
@@ -32,7 +32,7 @@ export function createEventBus<Events>(): EventBus<Events> {
 
   return {
     on(name, handler) {
-      // A wrapper of its own, so that a handler registered twice runs twice, and each can be taken off.
+      // A wrapper of its own, so that a handler registered twice runs twice, and each can be removed.
       const registered: EventHandler<unknown> = payload => handler(payload as Events[typeof name])
       const registrations = handlers.get(name) ?? new Set()
       handlers.set(name, registrations.add(registered))
@@ -40,7 +40,7 @@ export function createEventBus<Events>(): EventBus<Events> {
     },
     emit: deliver,
     deliver,
-    hears: name => (handlers.get(name)?.size ?? 0) > 0,
+    hasHandler: name => (handlers.get(name)?.size ?? 0) > 0,
   }
 }
 

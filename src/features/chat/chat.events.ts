@@ -1,13 +1,13 @@
-/** Facts about a message that others may react to; its text stays in the agent's database. */
-interface MessageNews {
+/** What is told of a message; its text stays in the agent's database. */
+interface MessageEvent {
   agentId: string
   messageId: string
   conversationId: string
   createdAt: string
 }
 
-/** News of this feature on the event bus. */
+/** The events of this feature on the event bus. */
 export interface ChatEvents {
-  'message.received': MessageNews
-  'message.sent': MessageNews
+  'message.received': MessageEvent
+  'message.sent': MessageEvent
 }

@@ -135,7 +135,7 @@ describe('an answer', () => {
     const { agent, db } = stage
     const asked = message('q1', 'question')
     const userMessage = { ...asked, sequence: await insertMessage(db, asked) }
-    const outbox = { add: async () => true, tell: async () => {}, cancel: async () => false }
+    const outbox = { add: async () => true, emit: async () => {}, cancel: async () => false }
     const storeOf = (lock: typeof stage.first) =>
       createAnswerStore({
         lock,
@@ -197,7 +197,7 @@ describe('an answer', () => {
         own.transaction().execute(transaction =>
           work(transaction as never, {
             add: async () => true,
-            tell: () => Promise.reject(new Error('no room')),
+            emit: () => Promise.reject(new Error('no room')),
             cancel: async () => false,
           }),
         ),

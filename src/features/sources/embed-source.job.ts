@@ -56,7 +56,7 @@ export function createEmbedSourceJob(needs: Needs): JobHandler<AgentHandle> {
         updated_at: timestamp(clock),
       })
       if (isThere && status === 'ready')
-        await outbox.tell('source.ready', { agentId, sourceId: id, name, chunks })
+        await outbox.emit('source.ready', { agentId, sourceId: id, name, chunks })
       await changes.beginNext(transaction, outbox, embedding)
     })
   }
@@ -67,7 +67,7 @@ export function createEmbedSourceJob(needs: Needs): JobHandler<AgentHandle> {
       const error = `This source could not be embedded by ${embedding}: ${reason} ${whatNow}`
       const outcome = { status: 'error' as const, error, updated_at: timestamp(clock) }
       if (await updateSource(transaction, id, { ...outcome, new_embedding: embedding }))
-        await outbox.tell('source.error', { agentId, sourceId: id, name, error })
+        await outbox.emit('source.error', { agentId, sourceId: id, name, error })
     })
   }
 

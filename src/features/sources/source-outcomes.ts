@@ -10,7 +10,7 @@ import type { SourceChanges } from './sources.repository.ts'
 import { updateSource } from './sources.repository.ts'
 import type { CrawlConfig, Source } from './sources.schema.ts'
 
-/** How processing ends: written down together with the news of it. */
+/** How processing ends: recorded together with the event that says so. */
 export function createOutcomes({ transact, clock }: { transact: Transact<SourceEvents>; clock: Clock }) {
   return {
     async finish(
@@ -22,7 +22,7 @@ export function createOutcomes({ transact, clock }: { transact: Transact<SourceE
         const outcome = { status: 'ready' as const, error: null, progress: 1, updated_at: timestamp(clock) }
         if (!(await updateSource(transaction, id, { ...outcome, ...result }))) return
         await clearQueue(transaction, id)
-        await outbox.tell('source.ready', { agentId, sourceId: id, name, chunks: result.chunks })
+        await outbox.emit('source.ready', { agentId, sourceId: id, name, chunks: result.chunks })
       })
     },
 
@@ -37,7 +37,7 @@ export function createOutcomes({ transact, clock }: { transact: Transact<SourceE
         const outcome = { status: 'error' as const, error, updated_at: timestamp(clock) }
         if (!(await updateSource(transaction, id, { ...outcome, ...result }))) return
         await clearQueue(transaction, id)
-        await outbox.tell('source.error', { agentId, sourceId: id, name, error })
+        await outbox.emit('source.error', { agentId, sourceId: id, name, error })
       })
     },
   }

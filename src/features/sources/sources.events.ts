@@ -1,11 +1,11 @@
-interface SourceNews {
+interface SourceEvent {
   agentId: string
   sourceId: string
   name: string
 }
 
-/** News of this feature on the event bus. */
+/** The events of this feature on the event bus. */
 export interface SourceEvents {
-  'source.ready': SourceNews & { chunks: number }
-  'source.error': SourceNews & { error: string }
+  'source.ready': SourceEvent & { chunks: number }
+  'source.error': SourceEvent & { error: string }
 }

@@ -42,7 +42,7 @@ export interface JobHandler<Agent extends JobAgent> {
 }
 
 /**
- * Runs `work` in a transaction of the agent's database, together with the jobs and news that it causes: they are there
+ * Runs `work` in a transaction of the agent's database, together with the jobs and events that it causes: they are there
  * if and only if it commits, and are run soon after. Inside, use `transaction` only: `agent.db` waits for its end, so
  * that waiting for it would never end; and make no model or HTTP call.
  */
@@ -55,8 +55,8 @@ export type Transact<Events = Record<string, unknown>> = <Tables extends OutboxT
 export interface Outbox<Events = Record<string, unknown>> {
   /** False, and nothing is added, while a job with the same key waits or runs. */
   add(job: NewJob): Promise<boolean>
-  /** Tells the handlers of the event bus after the commit, again until none of them fails. */
-  tell<Name extends keyof Events & string>(eventName: Name, payload: Events[Name]): Promise<void>
+  /** After the commit, hands the event to the handlers of the event bus, again until none of them fails. */
+  emit<Name extends keyof Events & string>(eventName: Name, payload: Events[Name]): Promise<void>
   /** Takes back the job that waits under this key, or aborts it while it runs. False when there is none. */
   cancel(key: string): Promise<boolean>
 }
@@ -102,7 +102,7 @@ export class JobYields extends Error {
   }
 }
 
-/** News that the runner hands to the event bus stand in the outbox under this prefix. */
+/** Events that the runner hands to the event bus are in the outbox under this prefix. */
 const eventPrefix = 'event:'
 
 export function eventEntryName(eventName: string): string {

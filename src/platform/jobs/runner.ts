@@ -63,7 +63,7 @@ class OutboxRunner<Agent extends JobAgent> implements JobRunner {
   readonly #concurrencyPerAgent: number
   readonly #leaseMs: number
   readonly #jobs = new Set<RunningJob>()
-  /** The runs, up to and including the news of their end. */
+  /** The runs, until the end of each has been recorded and its agent woken up. */
   readonly #runs = new Set<Promise<void>>()
   #started = false
   #pump: Promise<void> | undefined

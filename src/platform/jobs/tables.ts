@@ -13,7 +13,7 @@ export interface WakeUpTables {
 /** Jobs that wait or run; a finished one leaves no row, one that was given up stays for some weeks. */
 export interface OutboxTable {
   id: string
-  /** What to do, such as `source.process`, or `event:source.ready` for news to be told. */
+  /** What to do, such as `source.process`, or `event:source.ready` for an event to be emitted. */
   name: string
   /** At most one waiting or running entry a key; null for no limit. */
   key: string | null

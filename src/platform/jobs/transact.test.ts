@@ -168,7 +168,7 @@ test('a cancellation that is rolled back aborts nothing', async () => {
   expect(aborted).toEqual([false])
 })
 
-test('news reach the handlers of the bus after the commit, again until none of them fails', async () => {
+test('events reach the handlers of the bus after the commit, again until none of them fails', async () => {
   const clock = manualClock()
   const stage = await setJobStage({}, { clock })
   const heard: string[] = []
@@ -179,7 +179,7 @@ test('news reach the handlers of the bus after the commit, again until none of t
   await stage.runner.start()
   await stage.agentDatabases.use('a', agent =>
     stage.transact(agent, async (_transaction, outbox) => {
-      await outbox.tell('note.created', { note: 'first' })
+      await outbox.emit('note.created', { note: 'first' })
       expect(heard).toEqual([])
     }),
   )
@@ -191,10 +191,10 @@ test('news reach the handlers of the bus after the commit, again until none of t
   expect(await stage.entries()).toEqual([])
 })
 
-test('news that nobody hears are not stored', async () => {
+test('events without a handler are not stored', async () => {
   const stage = await setJobStage({}, { clock: manualClock() })
   await stage.agentDatabases.use('a', agent =>
-    stage.transact(agent, (_transaction, outbox) => outbox.tell('note.created', { note: 'first' })),
+    stage.transact(agent, (_transaction, outbox) => outbox.emit('note.created', { note: 'first' })),
   )
   expect(await stage.entries()).toEqual([])
 })

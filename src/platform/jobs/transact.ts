@@ -16,8 +16,8 @@ interface Needs {
   log: Log
   /** Aborts jobs that were cancelled while they ran. */
   abort(agentId: string, jobIds: readonly string[]): void
-  /** News that nobody hears are not stored. */
-  events: { hears(name: string): boolean }
+  /** An event without a handler is not stored. */
+  events: { hasHandler(name: string): boolean }
 }
 
 /** What a transaction has left in the outbox. */
@@ -80,8 +80,8 @@ function createOutbox<Events>(
   return {
     add: ({ name, key = null, payload, runAt = now }) => add(name, key, payload, runAt),
 
-    async tell(eventName, payload) {
-      if (events.hears(eventName)) await add(eventEntryName(eventName), null, payload, now)
+    async emit(eventName, payload) {
+      if (events.hasHandler(eventName)) await add(eventEntryName(eventName), null, payload, now)
     },
 
     async cancel(key) {

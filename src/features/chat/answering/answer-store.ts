@@ -56,7 +56,7 @@ export function createAnswerStore({ lock, transact }: Needs) {
         if (message === undefined) return true
         await write(transaction, question, message)
         const { id, conversationId, createdAt } = message
-        await outbox.tell('message.sent', {
+        await outbox.emit('message.sent', {
           agentId: question.agent.agentId,
           messageId: id,
           conversationId,

@@ -81,7 +81,7 @@ export function createAsking(needs: AskingNeeds) {
           const said = userMessage(ids.record(), conversationId, input.content, createdAt)
           const message = asker.isOutsider ? { ...said, metadata: { tainted: true } } : said
           const sequence = await insertMessage(transaction, message)
-          await outbox.tell('message.received', { agentId, messageId: message.id, conversationId, createdAt })
+          await outbox.emit('message.received', { agentId, messageId: message.id, conversationId, createdAt })
           return { lock: held, userMessage: { ...message, sequence }, isNew: true }
         })
         return question(agent, plan, accepted, input.conversationId === undefined)
