@@ -8,7 +8,7 @@ import { createConversationLock } from '#features/chat/conversation-lock.ts'
 import { registerConversationRoutes, registerMessageRoutes } from '#features/chat/conversations.routes.ts'
 import { createConversationsService } from '#features/chat/conversations.service.ts'
 import { createMessageList } from '#features/chat/message-list.ts'
-import type { Knowledge } from '#features/sources/knowledge.service.ts'
+import type { KnowledgeService } from '#features/sources/knowledge.service.ts'
 import { streamWithRetry } from '#models/call-with-retry.ts'
 import type { Models } from '#models/models.ts'
 import type { App } from '#platform/http/app.ts'
@@ -25,7 +25,7 @@ interface Needs {
   surroundings: Surroundings
   settings: SettingsService
   models: Models
-  knowledge: Knowledge
+  knowledge: KnowledgeService
   modelTools: ModelTools
   metrics: Metrics
   configuration: Configuration

@@ -2,7 +2,7 @@ import type { AgentsService } from '#features/agents/agents.service.ts'
 import type { ChatService } from '#features/chat/chat.service.ts'
 import { keptCharacters, truncateResult } from '#features/chat/turn/truncate-result.ts'
 import { registerMcpEndpointRoutes } from '#features/mcp-endpoint/mcp-endpoint.routes.ts'
-import { createMcpEndpoint } from '#features/mcp-endpoint/mcp-endpoint.service.ts'
+import { createMcpEndpointService } from '#features/mcp-endpoint/mcp-endpoint.service.ts'
 import { createProtocol } from '#features/mcp-endpoint/protocol.ts'
 import type { App } from '#platform/http/app.ts'
 import type { SignalOf } from '#platform/http/closing.ts'
@@ -24,7 +24,7 @@ interface Needs {
 export function composeMcpEndpoint(app: App, needs: Needs): void {
   const { foundation, agents, chat, modelTools } = needs
   const { log } = needs.surroundings
-  const endpoint = createMcpEndpoint({
+  const endpoint = createMcpEndpointService({
     agents,
     agentDatabases: foundation.agentDatabases,
     chat,

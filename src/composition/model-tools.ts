@@ -3,7 +3,7 @@ import { browseUrl } from '#features/chat/builtin-tools/browse-url.ts'
 import { executeSql } from '#features/chat/builtin-tools/execute-sql.ts'
 import { searchKnowledge } from '#features/chat/builtin-tools/search-knowledge.ts'
 import type { McpService } from '#features/mcp/mcp.service.ts'
-import type { Knowledge } from '#features/sources/knowledge.service.ts'
+import type { KnowledgeService } from '#features/sources/knowledge.service.ts'
 import { createPageReader } from '#features/sources/page-reader.service.ts'
 import type { SqlService } from '#features/sql/sql.service.ts'
 import type { ToolsService } from '#features/tools/tools.service.ts'
@@ -15,7 +15,7 @@ import type { Foundation } from './foundation.ts'
 interface Needs {
   foundation: Foundation
   settings: SettingsService
-  knowledge: Knowledge
+  knowledge: KnowledgeService
   sql: SqlService
   tools: ToolsService
   mcp: McpService

@@ -10,8 +10,8 @@ import { createContentIndexer } from '#features/sources/fetching/index-content.t
 import { createObtain } from '#features/sources/fetching/obtain.ts'
 import type { SelectRows } from '#features/sources/fetching/run-query.ts'
 import { createIngest, createIngestFetched } from '#features/sources/ingest.ts'
-import type { Knowledge } from '#features/sources/knowledge.service.ts'
-import { createKnowledge } from '#features/sources/knowledge.service.ts'
+import type { KnowledgeService } from '#features/sources/knowledge.service.ts'
+import { createKnowledgeService } from '#features/sources/knowledge.service.ts'
 import { createProcessSourceJob } from '#features/sources/process-source.job.ts'
 import { createRemoveSourceJob } from '#features/sources/remove-source.job.ts'
 import { createSearchIndex } from '#features/sources/search/search-index.ts'
@@ -34,7 +34,7 @@ interface Needs {
 }
 
 /** Puts the sources feature together, registers its routes and its job. */
-export function composeSources(app: App, needs: Needs): Knowledge {
+export function composeSources(app: App, needs: Needs): KnowledgeService {
   const { foundation, embeddings, configuration } = needs
   const { embeddingOf, embeddingNamed, changes } = embeddings
   const { transact, outbound, agentSecrets, documentWorkers, searchWorkers, handlers } = foundation
@@ -43,7 +43,7 @@ export function composeSources(app: App, needs: Needs): Knowledge {
   const ingest = createIngest({ workers: documentWorkers })
   const index = createSearchIndex({ writers: documentWorkers, readers: searchWorkers })
   const { isExclusive } = foundation
-  const knowledge = createKnowledge({ index, embeddingNamed, changes, isExclusive, log })
+  const knowledge = createKnowledgeService({ index, embeddingNamed, changes, isExclusive, log })
   const parts = { transact, requireEmbedding: embeddingOf, clock, ids }
   const sources = createSourcesService(parts)
   const crawls = createCrawlsService({ ...parts, outbound, bounds: configuration.crawlBounds })

@@ -34,7 +34,7 @@ export interface Caller {
 type About = Awaited<ReturnType<AgentsService['find']>>
 
 /** What of an agent MCP clients may see and call. */
-export function createMcpEndpoint(needs: Needs) {
+export function createMcpEndpointService(needs: Needs) {
   const { agents, agentDatabases, chat, shorten, log } = needs
 
   /** For everybody who may chat; their names are theirs, whatever the agent's own tools are called. */
@@ -96,7 +96,7 @@ export function createMcpEndpoint(needs: Needs) {
   }
 }
 
-export type McpEndpoint = ReturnType<typeof createMcpEndpoint>
+export type McpEndpointService = ReturnType<typeof createMcpEndpointService>
 
 /** What needs a person's consent in a chat has nobody here who could give it. */
 function mayBeCalledDirectly({ requiresApproval = false }: Tool): boolean {

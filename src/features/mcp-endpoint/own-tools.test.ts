@@ -6,7 +6,7 @@ import { AppError, notFound } from '#platform/errors.ts'
 import { createLog } from '#platform/log.ts'
 import { testApp } from '#test/support/build-app.ts'
 import type { Caller } from './mcp-endpoint.service.ts'
-import { createMcpEndpoint } from './mcp-endpoint.service.ts'
+import { createMcpEndpointService } from './mcp-endpoint.service.ts'
 
 function toolOf(name: string, execute: Tool['execute'], more: Partial<Tool> = {}): Tool {
   const parameters = { type: 'object' as const, properties: {} }
@@ -26,7 +26,7 @@ async function endpointWith(tools: () => readonly Tool[]) {
   const { platform, agentDatabases } = app.service.foundation
   const logged: string[] = []
   const unused = () => Promise.reject(new Error('Nobody chats here.'))
-  const endpoint = createMcpEndpoint({
+  const endpoint = createMcpEndpointService({
     agents: {
       async find(id) {
         const agent = await createAgentsRepository(platform).find(id)

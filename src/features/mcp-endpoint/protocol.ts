@@ -2,7 +2,7 @@
 import type * as Library from '@modelcontextprotocol/server'
 import { AppError } from '#platform/errors.ts'
 import type { Log } from '#platform/log.ts'
-import type { Caller, McpEndpoint } from './mcp-endpoint.service.ts'
+import type { Caller, McpEndpointService } from './mcp-endpoint.service.ts'
 
 /** Codes of JSON-RPC 2.0, section 5.1. */
 const parseError = -32_700
@@ -11,7 +11,7 @@ const invalidRequest = -32_600
 const serverError = -32_000
 
 interface Needs {
-  endpoint: McpEndpoint
+  endpoint: McpEndpointService
   /** How this service calls itself. */
   service: { name: string; version: string }
   log: Log

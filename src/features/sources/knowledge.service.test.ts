@@ -3,7 +3,7 @@ import { randomIds } from '#platform/ids.ts'
 import { createLog } from '#platform/log.ts'
 import { addSource, chunkOf } from '#test/support/chunk-rows.ts'
 import { openStorage } from '#test/support/storage.ts'
-import { createKnowledge } from './knowledge.service.ts'
+import { createKnowledgeService } from './knowledge.service.ts'
 import { withAgentDatabase } from './search/agent-database.ts'
 import { createIndexWriter } from './search/index-writer.ts'
 
@@ -30,7 +30,7 @@ test('of many searches of an agent one looks whether its sources need another em
   if (one === undefined || other === undefined) throw new Error('there are two agents')
   const followed: string[] = []
   const unused = () => Promise.reject(new Error('nothing but a search is asked for'))
-  const { search } = createKnowledge({
+  const { search } = createKnowledgeService({
     index: {
       search: async () => [],
       searchAsBelieved: async () => ({ results: [] }),

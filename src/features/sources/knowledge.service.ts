@@ -27,7 +27,7 @@ interface Needs {
 }
 
 /** What an agent knows from its sources. */
-export function createKnowledge({ index, embeddingNamed, changes, isExclusive, log }: Needs) {
+export function createKnowledgeService({ index, embeddingNamed, changes, isExclusive, log }: Needs) {
   const prepare = createPrepareQuery({ embeddingNamed, changes, log })
   /** The embeddings of an agent's shown chunks, which seldom change: the thread that searches looks whether they have. */
   const lastShown = new LRUCache<string, string[]>({ max: 1_000 })
@@ -95,4 +95,4 @@ export function createKnowledge({ index, embeddingNamed, changes, isExclusive, l
   }
 }
 
-export type Knowledge = ReturnType<typeof createKnowledge>
+export type KnowledgeService = ReturnType<typeof createKnowledgeService>

@@ -8,7 +8,7 @@ import { acceptForms, readForm } from '#platform/http/multipart.ts'
 import { createUploadTurns } from '#platform/http/upload-turns.ts'
 import type { CrawlsService } from './crawls.service.ts'
 import type { FetchedSourcesService } from './fetched-sources.service.ts'
-import type { Knowledge } from './knowledge.service.ts'
+import type { KnowledgeService } from './knowledge.service.ts'
 import { newFetchedSchema } from './new-fetched.schema.ts'
 import { readNewFetched } from './new-fetched.ts'
 import type { Source } from './sources.schema.ts'
@@ -34,7 +34,7 @@ interface Needs {
   sources: SourcesService
   crawls: CrawlsService
   fetched: FetchedSourcesService
-  knowledge: Knowledge
+  knowledge: KnowledgeService
   maxUploadBytes: number
 }
 

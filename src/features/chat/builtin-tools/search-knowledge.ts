@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Knowledge } from '#features/sources/knowledge.service.ts'
+import type { KnowledgeService } from '#features/sources/knowledge.service.ts'
 import type { Tool } from '#models/tool.ts'
 import { fromSchema } from '#models/tool.ts'
 
@@ -13,7 +13,7 @@ const input = fromSchema(
 
 /** Lets a model look something up in the agent's own sources. */
 export function searchKnowledge(
-  search: (query: string, limit: number, signal: AbortSignal) => ReturnType<Knowledge['search']>,
+  search: (query: string, limit: number, signal: AbortSignal) => ReturnType<KnowledgeService['search']>,
 ): Tool {
   return {
     name: 'search_knowledge',
