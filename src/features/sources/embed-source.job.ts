@@ -4,9 +4,9 @@ import { timestamp } from '#platform/clock.ts'
 import { randomIds } from '#platform/ids.ts'
 import type { JobContext, JobHandler, Transact } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import { embedAnew } from './embed-anew.ts'
-import { isUnderWay, newEmbeddingOf } from './embedding-changes.repository.ts'
-import type { EmbeddingChanges } from './embedding-changes.ts'
+import { embedAgain } from './embedding/embed-again.ts'
+import { isUnderWay, newEmbeddingOf } from './embedding/embedding-changes.repository.ts'
+import type { EmbeddingChanges } from './embedding/embedding-changes.ts'
 import { takeOver } from './search/generations.ts'
 import type { NewVectors } from './search/new-vectors.ts'
 import { sourceIdOf, sourceOfJob } from './source-jobs.ts'
@@ -42,7 +42,7 @@ export function createEmbedSourceJob(needs: Needs): JobHandler<AgentHandle> {
     await takeOver(db, place)
     const wanted = () => embeddingOf(agent.agentId)
     const until = performance.now() + turnMs
-    await finish(agent, source, await embedAnew({ db, source: place, wanted, vectors, until, signal }))
+    await finish(agent, source, await embedAgain({ db, source: place, wanted, vectors, until, signal }))
   }
 
   /** A source that could not be processed anew before this tells so again. */

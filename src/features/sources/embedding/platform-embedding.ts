@@ -5,8 +5,8 @@ import type { Log } from '#platform/log.ts'
 import { orAborted } from '#platform/or-aborted.ts'
 import type { AgentDatabases } from '#storage/agent-databases.ts'
 import type { PlatformTables } from '#storage/tables.ts'
+import { embeddingName } from '../search/provider-space.ts'
 import type { EmbeddingChanges } from './embedding-changes.ts'
-import { embeddingName } from './search/provider-space.ts'
 
 interface Needs {
   platform: Kysely<PlatformTables>
@@ -20,8 +20,8 @@ interface Needs {
 const fact = 'embedding'
 
 /**
- * At the start: tells an operator if documents can't be embedded, and looks through all agents where the platform's
- * embedding is not the one that the last look was for. What ends that look is made up for by the next start.
+ * At the start: warns the operator if documents can't be embedded, and goes through all agents if the platform's embedding
+ * has changed since that was last done. If it is interrupted, the next start does it.
  */
 export async function followPlatformEmbedding(needs: Needs, signal: AbortSignal): Promise<void> {
   const { platform, platformEmbedding, log } = needs

@@ -2,11 +2,11 @@ import type { Kysely } from 'kysely'
 import type { EmbeddingModel } from '#models/embeddings.ts'
 import { JobYields } from '#platform/jobs/jobs.ts'
 import type { AgentTables } from '#storage/tables.ts'
-import type { SourceTask } from './search/index.worker.ts'
-import type { NewVectors } from './search/new-vectors.ts'
-import { embeddingName } from './search/provider-space.ts'
-import { countEmbedded, documentWithout, showEmbedding } from './search/shown-embeddings.ts'
-import { updateSource } from './sources.repository.ts'
+import type { SourceTask } from '../search/index.worker.ts'
+import type { NewVectors } from '../search/new-vectors.ts'
+import { embeddingName } from '../search/provider-space.ts'
+import { countEmbedded, documentWithout, showEmbedding } from '../search/shown-embeddings.ts'
+import { updateSource } from '../sources.repository.ts'
 
 export interface Run {
   /** The agent's database. */
@@ -15,19 +15,20 @@ export interface Run {
   /** The embedding that the agent uses now. */
   wanted(): Promise<EmbeddingModel>
   vectors: NewVectors
-  /** When others get their turn, in milliseconds of `performance.now()`. */
+  /** When it is the turn of others, in milliseconds of `performance.now()`. */
   until: number
   signal: AbortSignal
 }
 
-/** Until the source is ready again. */
+/** The greatest progress before the source is ready again. */
 const lastProgress = 0.99
 
 /**
- * Gives the chunks of a source the vectors of the embedding that its agent uses now, and tells its name. It asks before each
- * part which one that is, so that of changes in quick succession the last one counts. Vectors that are there already stay.
+ * Gives the chunks of a source the vectors of the embedding that its agent uses now, and returns its name. Asks before each
+ * part which embedding that is, so that the last of several quick changes wins. Vectors that are there already stay.
+ * @throws JobYields when it is the turn of others.
  */
-export async function embedAnew(run: Run): Promise<string> {
+export async function embedAgain(run: Run): Promise<string> {
   for (;;) {
     const model = await run.wanted()
     if (await embedSource(run, model)) return embeddingName(model)

@@ -6,11 +6,11 @@ import type { Outbox, Transact } from '#platform/jobs/jobs.ts'
 import type { Log } from '#platform/log.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentTables } from '#storage/tables.ts'
+import { embeddingName } from '../search/provider-space.ts'
+import { embedJob } from '../source-jobs.ts'
+import type { SourceEvents } from '../sources.events.ts'
+import { updateSource } from '../sources.repository.ts'
 import { forgetFailures, isUnderWay, nextToChange } from './embedding-changes.repository.ts'
-import { embeddingName } from './search/provider-space.ts'
-import { embedJob } from './source-jobs.ts'
-import type { SourceEvents } from './sources.events.ts'
-import { updateSource } from './sources.repository.ts'
 
 interface Needs {
   embeddingOf(agentId: string): Promise<EmbeddingModel>
@@ -20,8 +20,8 @@ interface Needs {
 }
 
 /**
- * Gives sources the vectors of the embedding that their agent uses now, one source after the other, so that uploads need
- * not wait for them. To be told whenever that may have changed: who asks in vain causes two reads.
+ * Has sources embedded again by the embedding that their agent uses now, one source after the other, so that uploads need not
+ * wait. To be called whenever that may have changed; a call that finds no change costs two reads.
  */
 export function createEmbeddingChanges({ embeddingOf, transact, clock, log }: Needs) {
   /** To be called in the transaction that ends the work on a source: begins that on the next one. */
@@ -44,8 +44,8 @@ export function createEmbeddingChanges({ embeddingOf, transact, clock, log }: Ne
     beginNext,
 
     /**
-     * Begins the work where there is any and nothing is at work yet. Where the embedding can't be had, everything stays
-     * as it is. Never throws. `found` names the embeddings that the chunks are known to have.
+     * Begins the work if there is some and none is under way. If the embedding is not available, everything stays as it
+     * is. Never throws. `found` names the embeddings that the chunks are known to have.
      */
     async follow({ agentId, db }: AgentHandle, found?: readonly string[]): Promise<void> {
       try {
@@ -58,7 +58,7 @@ export function createEmbeddingChanges({ embeddingOf, transact, clock, log }: Ne
       }
     },
 
-    /** The same where what kept sources from being embedded may have been put right: they are tried again. */
+    /** The same when the reason of earlier failures may be gone: the sources that failed are tried again. */
     async followAgain({ agentId, db }: AgentHandle): Promise<void> {
       const embedding = embeddingName(await embeddingOf(agentId))
       await transact({ agentId, db }, async (transaction, outbox) => {
