@@ -1,14 +1,14 @@
 import { Type } from 'typebox'
 import { notFound } from '../errors.ts'
 import type { Metrics } from '../metrics.ts'
+import { createApiReference } from './api-reference.ts'
 import type { App } from './app.ts'
 import { openApiDocument } from './openapi.ts'
-import { createReader } from './reader.ts'
 
 const open = { area: 'generic', access: 'open', limit: 'none' } as const
 const statusSchema = Type.Object({ status: Type.String() })
 const documentPath = '/openapi.json'
-const readerPath = '/docs'
+const referencePath = '/docs'
 
 interface Needs {
   metrics: Metrics
@@ -74,23 +74,23 @@ export function registerOperationRoutes(app: App, { metrics, isReady }: Needs): 
     },
   })
 
-  registerReader(app)
+  registerReference(app)
 }
 
-function registerReader(app: App): void {
-  const reader = createReader(readerPath, documentPath)
+function registerReference(app: App): void {
+  const reference = createApiReference(referencePath, documentPath)
   app.route({
     method: 'GET',
-    url: readerPath,
+    url: referencePath,
     config: open,
-    handler: async (_request, reply) => reply.redirect(`${readerPath}/`),
+    handler: async (_request, reply) => reply.redirect(`${referencePath}/`),
   })
   app.route({
     method: 'GET',
-    url: `${readerPath}/*`,
+    url: `${referencePath}/*`,
     config: open,
     handler: async (request, reply) => {
-      const file = await reader.read(request.url.split('?')[0] ?? readerPath)
+      const file = await reference.read(request.url.split('?')[0] ?? referencePath)
       if (file === undefined) throw notFound('Page')
       reply.header('Content-Security-Policy', file.contentSecurityPolicy)
       return reply.header('Content-Type', file.contentType).send(file.body)

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { fastify } from 'fastify'
 
-/** One file of the documentation reader. */
-export interface ReaderFile {
+/** One file of the page. */
+export interface ReferenceFile {
   contentType: string
   body: Buffer
   /** What the page may load: itself and this server only. */
@@ -11,9 +11,9 @@ export interface ReaderFile {
 
 /**
  * The page that shows the OpenAPI document, served from this machine alone: no fonts, scripts or telemetry from
- * elsewhere. Its library, some megabytes, is loaded when somebody opens it.
+ * elsewhere. Its library, some megabytes, is loaded when somebody first opens it.
  */
-export function createReader(prefix: `/${string}`, documentUrl: string) {
+export function createApiReference(prefix: `/${string}`, documentUrl: string) {
   const nonce = randomBytes(16).toString('base64')
   const contentSecurityPolicy = [
     "default-src 'none'",
@@ -37,7 +37,7 @@ export function createReader(prefix: `/${string}`, documentUrl: string) {
 
   return {
     /** `path` begins with the prefix; undefined for what is no part of the page. */
-    async read(path: string): Promise<ReaderFile | undefined> {
+    async read(path: string): Promise<ReferenceFile | undefined> {
       opened ??= open()
       const answer = await (await opened).inject(path)
       if (answer.statusCode !== 200) return undefined
