@@ -30,7 +30,7 @@ export async function loadKey({ configured, path, log }: KeySource): Promise<Uin
 /** `where` names the setting or file in the error's message. */
 export function decodeKey(text: string, where: string): Uint8Array {
   const key = Buffer.from(text, 'base64')
-  // Decoding skips what is no base64, so only the way back shows whether the text was all key.
+  // Decoding skips whatever is not base64, so only encoding again shows whether all of the text was key.
   if (key.length !== keyLength || key.toString('base64') !== text)
     throw invalid(
       where,

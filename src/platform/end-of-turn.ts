@@ -2,8 +2,8 @@ let sends: (() => void)[] = []
 let beginnings: (() => void)[] = []
 
 /**
- * Calls back at the end of this turn of the event loop, when all news that had arrived is dealt with. What is sent then goes
- * out back to back: whoever reads it on the same machine sleeps between two pieces, and waking it costs the sender more
+ * Calls back at the end of this turn of the event loop, when everything that had arrived has been handled. What is sent
+ * then goes out back to back: a reader on the same machine sleeps between two pieces, and waking it costs the sender more
  * than most pieces do.
  */
 export function sendAtEndOfTurn(send: () => void): void {
@@ -11,7 +11,7 @@ export function sendAtEndOfTurn(send: () => void): void {
   sends.push(send)
 }
 
-/** The same for new work, which begins when everything has been sent: nothing that is ready waits for it. */
+/** The same for new work, which begins after everything has been sent: nothing that is ready waits for it. */
 export function beginAtEndOfTurn(begin: () => void): void {
   endSoon()
   beginnings.push(begin)

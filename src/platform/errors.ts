@@ -34,7 +34,7 @@ interface AppErrorOptions {
   details?: Record<string, unknown>
   /** The error underneath; logged, never sent. */
   cause?: unknown
-  /** Whether the same would fail again until somebody has set something right; as it is for whatever the user is at fault. */
+  /** Whether it would fail again until somebody has put something right. By default that is so if the user is at fault. */
   isPermanent?: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * Aborts the controller when one of the signals aborts, and for its reason; `AbortSignal.any` costs several times as much.
- * Returns a function that makes it independent of them, which must be called where a signal lives longer.
+ * Aborts the controller as soon as one of the signals aborts, with its reason; `AbortSignal.any` costs several times as
+ * much. Returns a function that stops following, which must be called if a signal may outlive the controller.
  */
 export function followSignals(controller: AbortController, signals: readonly AbortSignal[]): () => void {
   const partings = signals.map(signal => {

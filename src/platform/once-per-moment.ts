@@ -1,7 +1,7 @@
 /**
- * Reads once for all who ask for the same key in one moment, that is until all that goes on by itself has gone on: many who
- * begin together read the same. A write of that moment may be missing in it, so that it is not for what has to see its
- * own writes. What `read` gives must not be changed.
+ * Reads once for everybody who asks for the same key at the same moment, that is until `process.nextTick`: callers that
+ * start together share one read. It may miss a write made at that moment, so it is not for callers that must see their own
+ * writes. The result must not be changed.
  */
 export function oncePerMoment<Key, Result>(
   read: (key: Key) => Promise<Result>,

@@ -1,4 +1,4 @@
-/** The promise's end, or the signal's, whichever comes first; what it becomes later is nobody's concern. */
+/** Settles like the promise or rejects with the signal's reason, whichever comes first; the later one is ignored. */
 export function orAborted<Result>(promise: Promise<Result>, signal: AbortSignal): Promise<Result> {
   const { promise: aborted, reject } = Promise.withResolvers<never>()
   const onAbort = () => reject(signal.reason)

@@ -2,7 +2,7 @@ import type { ValidateFunction } from 'ajv'
 import { Ajv } from 'ajv'
 import type { Static, TSchema } from 'typebox'
 
-// Formats tell readers of a schema what a text means; what we have stored ourselves need not be asked for them.
+// Formats tell readers of a schema what a text means; they need not be checked again in what we stored ourselves.
 const ajv = new Ajv({ strict: false, validateFormats: false })
 const compiled = new WeakMap<TSchema, ValidateFunction>()
 

@@ -8,7 +8,7 @@ import { AppError } from './errors.ts'
  * stored, so that what was sealed for one place does not open in another.
  */
 export interface SecretBox {
-  /** Tells keys apart without telling anything about the key; each sealed text carries it. */
+  /** Tells keys apart without revealing anything about the key; each sealed text carries it. */
   keyId: string
   /** Text of the form `v1:<key id>:<base64url of nonce, tag and ciphertext>`. */
   seal(secret: string, context: readonly string[]): string
@@ -16,7 +16,7 @@ export interface SecretBox {
   open(sealed: string, context: readonly string[]): string
   /** Whether `sealed` was made with this key. */
   owns(sealed: string): boolean
-  /** A secret of 256 bits that follows from the key and is the same wherever the key is, in base64url. */
+  /** A secret of 256 bits in base64url, derived from the key: the same wherever the key is the same. */
   derive(purpose: readonly string[]): string
 }
 

@@ -5,7 +5,7 @@ type Work<Tables, Result> = (transaction: Transaction<Tables>) => Promise<Result
 /** Runs `work` in a transaction, which it may share with others. */
 export type RunShared = <Tables, Result>(work: Work<Tables, Result>) => Promise<Result>
 
-/** Is told of each transaction that has begun; what it gives back is called before that ends. */
+/** Called when a transaction has begun; the function it returns is called just before the transaction ends. */
 export type OnBegin = (transaction: object) => () => void
 
 interface Member {
@@ -15,13 +15,13 @@ interface Member {
 }
 
 /**
- * For a database with a single writer, where transactions wait for each other anyway: those that are wanted at the same
- * moment become parts of one, one after the other, since beginning and committing cost as much as what most of them do.
- * Nobody is told of an outcome before the commit. Where a part fails, or the commit, all is undone and each is done anew
- * and alone: savepoints, to undo one part, would have the database copy every page that a part changes.
+ * For a database with a single writer, where transactions wait for each other anyway. Those that are requested at the same
+ * moment run as one, one after the other, because beginning and committing cost as much as most of them do themselves. No
+ * caller learns an outcome before the commit. If one of them or the commit fails, everything is rolled back and each runs
+ * again on its own. (Savepoints could roll back one alone, but with them SQLite copies every page that is changed.)
  */
 export function createSharedTransactions(database: unknown, onBegin: OnBegin = () => () => {}): RunShared {
-  // The tables are known to those who work on them.
+  // Callers know the tables; here they do not matter.
   const db = database as Kysely<unknown>
   const waiting: Member[] = []
 
@@ -57,7 +57,7 @@ export function createSharedTransactions(database: unknown, onBegin: OnBegin = (
 
   return <Tables, Result>(work: Work<Tables, Result>) =>
     new Promise<Result>((resolve, reject) => {
-      // After all that is going on by itself at this moment, which may want transactions, too.
+      // After everything that is running at this moment, which may request transactions, too.
       if (waiting.length === 0) process.nextTick(begin)
       waiting.push({ work, resolve, reject } as unknown as Member)
     })

@@ -4,8 +4,8 @@ import type { OnBegin, RunShared } from './shared-transactions.ts'
 import { createSharedTransactions } from './shared-transactions.ts'
 
 /**
- * What a database throws when transactions that ran at the same time can't all be kept: nothing of this one was, and
- * doing it again can succeed.
+ * Thrown by a database when concurrent transactions could not all be kept. Nothing of this one was kept, and running it
+ * again may succeed.
  */
 export class TransactionConflict extends Error {
   constructor(cause: unknown) {
@@ -14,28 +14,28 @@ export class TransactionConflict extends Error {
   }
 }
 
-/** How long a transaction is tried anew, and the pauses in between: in milliseconds. */
+/** How long a transaction is retried, and the pauses in between, in milliseconds. */
 const patience = 10_000
 const shortestPause = 2
 const longestPause = 100
 
-/** Those whose transactions are shared. */
+/** Databases whose transactions are shared. */
 const sharing = new WeakMap<object, RunShared>()
 
 /**
- * To be called by an engine that lets one transaction write at a time; see `createSharedTransactions`. `onBegin` is
- * told of each that has begun.
+ * To be called by an engine that has one writer at a time, see `createSharedTransactions`. `onBegin` is called for each
+ * transaction that has begun.
  */
 export function shareTransactions(db: object, onBegin?: OnBegin): void {
   sharing.set(db, createSharedTransactions(db, onBegin))
 }
 
 /**
- * Runs `work` as if nobody else used the database meanwhile: on an engine that finds out only afterwards that somebody
- * did, again and again, for some seconds, and on one that shares transactions once more, alone, if the shared one fails.
- * So whatever `work` changes outside of `transaction` must bear to be done anew.
- * @param isolation a lower one where all that `work` decides by are rows that it has changed itself by then.
- * @throws TransactionConflict when the last attempt has met others, too.
+ * Runs `work` as if nobody else used the database meanwhile. An engine that notices conflicts only afterwards may run it
+ * repeatedly, for some seconds; one that shares transactions runs it a second time, alone, if the shared transaction fails.
+ * So `work` must not have effects outside of `transaction` that cannot be repeated.
+ * @param isolation a lower level, if everything that `work` decides by is in rows that it has changed itself before.
+ * @throws TransactionConflict when the last attempt conflicts as well.
  */
 export async function inTransaction<Tables, Result>(
   db: Kysely<Tables>,
@@ -53,10 +53,10 @@ export async function inTransaction<Tables, Result>(
   }
 }
 
-/** The ends of the lines in which those wait that are to be done anew, by their database. */
+/** For each database, the end of the queue of transactions that are being retried. */
 const lines = new WeakMap<object, Promise<unknown>>()
 
-/** One after the other, since those that have met would meet again. */
+/** One after the other, since those that have conflicted would do so again. */
 function inLine<Result>(db: object, work: () => Promise<Result>): Promise<Result> {
   const result = (lines.get(db) ?? Promise.resolve()).then(work)
   lines.set(
@@ -68,7 +68,7 @@ function inLine<Result>(db: object, work: () => Promise<Result>): Promise<Result
 
 async function tryAgain<Result>(attempt: () => Promise<Result>, giveUpAt: number): Promise<Result> {
   for (let longest = shortestPause; ; longest = Math.min(longest * 2, longestPause)) {
-    // Of different length, since those of other processes try again, too.
+    // Of random length, since other processes retry, too.
     await delay(shortestPause + Math.random() * longest)
     try {
       return await attempt()

@@ -4,7 +4,10 @@ import { isArriving } from './arriving.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Decides once more, for a body that is read by its handler: to be called when all of it is there. Throws what the decision throws. */
+    /**
+     * Decides again, for a body that is read by the handler: to be called when all of it has arrived. Throws what the
+     * decision throws.
+     */
     requireAccess(): Promise<void>
   }
 }
@@ -13,7 +16,7 @@ declare module 'fastify' {
 export interface Decision {
   /** Throws UNAUTHORIZED, AccessDenied or NOT_FOUND if it may not. */
   decide(request: FastifyRequest, reply: FastifyReply, access: Access): Promise<void>
-  /** The same of what may have changed since, for a request that was decided upon before. */
+  /** Decides again about a request that was permitted before, as its caller's rights may have changed since. */
   decideAgain(request: FastifyRequest, access: Access): Promise<void>
 }
 
@@ -43,8 +46,8 @@ export function requireDeclarations(app: App): readonly DeclaredRoute[] {
 }
 
 /**
- * Lets every request be decided upon before its body is read; preflights were answered before. A body may take minutes to
- * arrive: then it is decided once more, so that nobody acts by a role that was taken away meanwhile.
+ * Has every request decided before its body is read (preflights were answered earlier). A body may take minutes to arrive;
+ * then it is decided again, so that nobody acts by a role that was taken away meanwhile.
  */
 export function registerAccess(app: App, { decide, decideAgain }: Decision): void {
   const arriving = new WeakSet<FastifyRequest>()
@@ -73,7 +76,7 @@ function accessOf(request: FastifyRequest): Access {
   return request.routeOptions.config.access ?? (isOfApi(request.url) ? 'anyone' : 'open')
 }
 
-/** Whether an address lies within the API, also one in absolute form (RFC 9112, 3.2.2) or with letters that are escaped. */
+/** Whether a URL lies within the API, even in absolute form (RFC 9112, 3.2.2) or with escaped letters. */
 export function isOfApi(url: string): boolean {
   const path = url.replace(/^https?:\/\/[^/?#]*/i, '')
   return path

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 
-/** Whether a request has a body of which something is still on its way. */
+/** Whether a part of the request's body has not arrived yet. */
 export function isArriving({ complete, headers }: IncomingMessage): boolean {
   return !complete && (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined)
 }

@@ -2,8 +2,8 @@ import type { FastifyRequest } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 
 /**
- * The body, where its schema depends on what it says, so that no route could declare it.
- * @throws what a body that does not fit its route's schema is answered with.
+ * Checks a body whose schema depends on its content, so that the route could not declare it.
+ * @throws what a body that does not match its route's schema is answered with.
  */
 export function requireBody<Schema extends TSchema>(request: FastifyRequest, schema: Schema): Static<Schema> {
   const { body } = request

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 /** When to give up what is done for a request. */
 export type SignalOf = (request: FastifyRequest, reply: FastifyReply) => AbortSignal
 
-/** Calls back once: when the answer was sent to its end, or when the client has gone before. */
+/** Calls back once: when the answer has been sent completely, or when the client has gone before that. */
 export function whenClosed(reply: FastifyReply, callback: (isSent: boolean) => void): void {
   let isClosed = false
   const close = (isSent: boolean) => {

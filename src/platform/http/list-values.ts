@@ -6,15 +6,15 @@ import type { Sorted } from './list-sort.ts'
 import { readSort } from './list-sort.ts'
 
 /**
- * The generic list over values in memory, for short lists that stand in no table: every field of text, numbers or truth
- * values sorts, every text field is searched, and the given order is kept unless a sort is asked for.
+ * The generic list over values in memory, for short lists that are in no table: every field with text, numbers or booleans
+ * can be sorted by, every text field is searched, and the given order is kept unless a sort is requested.
  */
 export function listValues<Value extends object>(
   values: readonly Value[],
   parameters: ListParameters,
 ): Page<Value> {
   const { search = '', limit = defaultLimit, offset = 0, cursor } = parameters
-  // Such values have no date to bound; what is no date is refused all the same.
+  // Such values have no date to filter by, but what is not a date is refused all the same.
   readDates(parameters)
   // An empty list can't tell what its fields are.
   const sort = values.length === 0 ? [] : readSort(parameters, sortableFields(values), [])
@@ -42,7 +42,7 @@ function matches(value: object, search: string): boolean {
   )
 }
 
-/** Fields that some value has; one that lacks it sorts first. */
+/** Fields that some value has; values without it sort first. */
 function sortableFields(values: readonly object[]): string[] {
   const fields = values.flatMap(value => Object.entries(value))
   return [...new Set(fields.filter(([, value]) => isSortable(value)).map(([name]) => name))]

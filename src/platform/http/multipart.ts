@@ -6,7 +6,7 @@ import type { ErrorCode } from '../errors.ts'
 import { AppError, invalid } from '../errors.ts'
 import type { App } from './app.ts'
 
-/** A form with at most one file, which was stored. */
+/** A form with at most one file, which has been stored. */
 export interface Form {
   fields: Record<string, string>
   file: ReceivedFile | undefined
@@ -14,7 +14,7 @@ export interface Form {
 
 export interface ReceivedFile {
   field: string
-  /** As the client calls it: text to show, never a path. */
+  /** The client's name for it: text to show, never a path. */
   name: string
   bytes: number
 }
@@ -22,7 +22,7 @@ export interface ReceivedFile {
 export interface FormOptions {
   file: UploadTarget
   maxBytes: number
-  /** Throws if a file of this name is not wanted: before it is read. */
+  /** Throws if a file with this name is not wanted; called before the file is read. */
   acceptName(name: string): void
 }
 
@@ -40,8 +40,8 @@ export function acceptForms(scope: App): void {
 }
 
 /**
- * Reads a form whose parts come in any order; the file is stored while it arrives. Throws what is wrong with it, or that its
- * sender may not send it any more, and then leaves no file.
+ * Reads a form whose parts may come in any order; the file is stored while it arrives. Throws if something is wrong with
+ * the form, or if its sender has lost the right to send it, and then leaves no file.
  */
 export async function readForm(request: FastifyRequest, options: FormOptions): Promise<Form> {
   try {
@@ -100,7 +100,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** What the storage throws is no fault of the form, however plain an error it is. */
+/** An error of the storage is not the form's fault, however plain an error it is. */
 async function store(content: Readable, target: UploadTarget): Promise<void> {
   try {
     await target.store(content)

@@ -2,13 +2,15 @@ import type { DoneFuncWithErrOrRes } from 'fastify'
 import { sendAtEndOfTurn } from '../end-of-turn.ts'
 import type { App } from './app.ts'
 
-/** After so many milliseconds no answer waits for more of its turn: what goes on then is longer than what is spared. */
+/**
+ * Answers wait for others of their turn at most this long, in milliseconds: a longer wait would cost more than is saved.
+ */
 const longestWaitMs = 1
 
 /**
- * Sends the answers of one turn of the event loop one right after the other, at its end. A client, or a proxy, on the
- * same machine sleeps between answers, and waking it costs more than most requests do: so it is woken once for all of them.
- * Nothing waits where answers come one by one, as when there is much else to do between them.
+ * Sends the answers of one turn of the event loop together, at its end. A client or proxy on the same machine sleeps
+ * between answers, and waking it costs more than most requests do, so it is woken once for all of them. Answers that come
+ * one at a time, as when there is much work between them, do not wait.
  */
 export function sendTogether(app: App): void {
   let waiting: (() => void)[] = []

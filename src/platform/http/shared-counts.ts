@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 
-/** The requests that were let through within one window. */
+/** How many requests were let through within one window. */
 export interface RequestCount {
   key: string
   points: number
@@ -11,7 +11,7 @@ export interface RequestCount {
 
 /** Where processes tell each other what they have let through. */
 export interface SharedCounts {
-  /** Adds to the counts of all processes, and gives what they are now; one whose window is over begins anew. */
+  /** Adds to the counts of all processes, and returns the new ones; a count whose window is over begins again. */
   add(counts: readonly RequestCount[]): Promise<RequestCount[]>
 }
 
@@ -19,7 +19,7 @@ interface Needs {
   shared: SharedCounts
   clock: Clock
   log: Log
-  /** Takes over what all processes have let through, those requests included that came here meanwhile. */
+  /** Takes over the count of all processes, including the requests that came here meanwhile. */
   apply(count: RequestCount): void
 }
 
@@ -29,10 +29,10 @@ export interface CountExchange {
   close(): Promise<void>
 }
 
-/** Milliseconds between a request and the exchange that tells of it, and of all others that came until then. */
+/** Milliseconds between a request and the exchange that reports it, with all others that came until then. */
 const exchangeAfter = 1_000
 
-/** Exchanges counts with other processes, apart from the requests; where there were none, nothing is asked. */
+/** Exchanges counts with other processes, independently of the requests; without any requests, nothing is exchanged. */
 export function createCountExchange({ shared, clock, log, apply }: Needs): CountExchange {
   let news = new Map<string, RequestCount>()
   let timer: NodeJS.Timeout | undefined

@@ -5,7 +5,10 @@ import { whenClosed } from './closing.ts'
 
 /** How often a comment line keeps an idle stream open through proxies, in milliseconds. */
 const keepAliveMs = 15_000
-/** How long a client may take nothing of what waits for it, in milliseconds: its connection may be dead, or it holds memory on purpose. */
+/**
+ * How long a client may read nothing of what waits for it, in milliseconds: its connection may be dead, or it may hold
+ * memory on purpose.
+ */
 const patienceMs = 120_000
 
 /** Where the events of one answer go to. */
@@ -16,9 +19,9 @@ export interface EventStream {
 }
 
 /**
- * Answers with events, which wait while the client does not read them; one that reads nothing for `patience` milliseconds has
- * gone. They are written past Fastify and its streams, through which each answer would cost several times as much: no `onSend`
- * hook hears of it.
+ * Answers with events, which wait while the client does not read them; a client that reads nothing for `patience`
+ * milliseconds counts as gone. Events are written past Fastify and its streams, which would cost each answer several times
+ * as much, so no `onSend` hook runs.
  */
 export function openEventStream(reply: FastifyReply, patience = patienceMs): EventStream {
   const { raw: response, request } = reply
@@ -30,10 +33,10 @@ export function openEventStream(reply: FastifyReply, patience = patienceMs): Eve
   reply.header('Cache-Control', 'no-cache, no-transform')
   // Asks nginx and its like not to hold events back.
   reply.header('X-Accel-Buffering', 'no')
-  // What has been quiet for so long has something to send all the same, since comments are sent far more often.
+  // A stream that has been quiet for this long has something to send, since comments are sent far more often.
   const leave = () => response.destroy()
   response.setTimeout(patience, leave)
-  // The connection would keep the limit, and what was asked for on it before this has ended may be quiet for longer.
+  // The connection would keep the limit, but requests that follow on it may be quiet for longer.
   response.prependOnceListener('finish', () => response.setTimeout(0, leave))
   response.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders)
   reply.hijack()
@@ -42,7 +45,7 @@ export function openEventStream(reply: FastifyReply, patience = patienceMs): Eve
     if (!response.writableEnded) response.write(': keep-alive\n\n')
   }, keepAliveMs)
   whenClosed(reply, () => clearInterval(keepAlive))
-  // Too late for an error answer: all that the client sees is that the connection ends.
+  // Too late for an error answer: all the client sees is that the connection ends.
   const fail = (error: unknown) => {
     request.log.error({ err: error, requestId: request.id }, 'a stream of events failed')
     response.destroy()
@@ -51,7 +54,7 @@ export function openEventStream(reply: FastifyReply, patience = patienceMs): Eve
   return createEvents(response, fail)
 }
 
-/** Characters of events that are sent as one piece at most, give or take the last of them. */
+/** How many characters of events are sent as one piece; the last event may exceed it. */
 const mostTogether = 16_384
 
 /** Events that come in the same turn of the event loop go out as one piece, and the last of them together with the end. */
@@ -99,7 +102,7 @@ function createEvents(response: ServerResponse, fail: (error: unknown) => void):
   }
 }
 
-/** The length and the text of a piece go together at once, where the response by itself would first wait for more. */
+/** Sends the length and the text of a chunk in one go; the response by itself would first wait for more. */
 function write(response: ServerResponse, piece: string): void {
   const { socket } = response
   socket?.cork()

@@ -1,7 +1,7 @@
 /**
- * Text from callers is refused if a database could not hold it: PostgreSQL has no U+0000, and halves of surrogate pairs
- * are in no encoding. Both are looked for in the text that arrived, where they can only be escaped, so that values are
- * walked through for the few requests that hold such an escape.
+ * Refuses text from callers that a database could not hold: PostgreSQL has no U+0000, and no encoding has half a surrogate
+ * pair. In the text that arrived both can only be escaped, so values are walked only in the few requests that contain such
+ * an escape.
  */
 import type { FastifyRequest } from 'fastify'
 import { invalid } from '../errors.ts'
@@ -24,12 +24,12 @@ export function requireStorableJson(json: string, value: unknown): void {
 }
 
 /**
- * Refuses such texts in paths and queries, before anything is looked up by them. Access is decided before, in the hooks on
- * the request: who may not ask is told so, whatever the address holds.
+ * Refuses such text in paths and queries before anything is looked up by it. Access is decided earlier, so a caller without
+ * access is told that, whatever the URL contains.
  */
 export function refuseUnstorableAddresses(app: App): void {
   app.addHook('preParsing', (request, _reply, payload, done) => {
-    // A half of a character can't be written there: the router and the query's parser decode UTF-8 alone.
+    // Half a character can't be written there: the router and the query parser decode UTF-8 only.
     if (request.url.includes('%00') && !request.is404) requireStorableAddress(request)
     done(null, payload)
   })

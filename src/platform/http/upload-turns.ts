@@ -7,27 +7,27 @@ import { createSlots } from '../workers/slots.ts'
 import { isArriving } from './arriving.ts'
 import { clientSignal } from './closing.ts'
 
-/** Does `work`, which reads the request's body, when it is its turn; rejects when the client goes away before. */
+/** Runs `work`, which reads the request's body, when it is its turn; rejects if the client goes away before. */
 export type TakeTurn = <Result>(reply: FastifyReply, work: () => Promise<Result>) => Promise<Result>
 
-/** Uploads that are read at a time; enough for the processor and the disk to be busy. */
+/** Uploads that are read at a time; enough to keep the processor and the disk busy. */
 const atOnce = 8
 /**
- * An upload counts no more once it brings less than so many bytes in so many milliseconds: its client is slow, and nobody is
- * to wait for that, least of all for a thousand of them.
+ * An upload gives up its slot once it brings less than this many bytes in this many milliseconds: its client is slow, and
+ * nobody should wait for it, let alone for a thousand like it.
  */
 const pace = { bytes: 16 * 1024, ms: 20 }
-/** Milliseconds after which an upload counts no more in any case. */
+/** Milliseconds after which an upload gives up its slot in any case. */
 const longestMs = 250
-/** Uploads that wait at a time, from which on what they leave behind is collected when the last of them has had its turn. */
+/** If this many uploads have waited at a time, their garbage is collected when the last of them has had its turn. */
 const crowd = 100
 const thorough = { type: 'major', execution: 'async', flavor: 'last-resort' } as const
-/** Milliseconds for which new connections go before uploads. */
+/** Milliseconds for which new connections take precedence over uploads. */
 const arrivalMs = 1_000
 
 /**
- * Lets a few uploads in at a time, first come first served; what the others send waits in their connections. A thousand that
- * come at once would otherwise all be read, parsed and stored in the same turn of the event loop, and everybody else, too,
+ * Lets a few uploads in at a time, first come first served; what the others send waits in their connections. Otherwise a
+ * thousand that come at once would all be read, parsed and stored in the same turn of the event loop, and everybody else
  * would wait for the work of all.
  */
 export function createUploadTurns(server: Server): TakeTurn {
@@ -49,13 +49,16 @@ export function createUploadTurns(server: Server): TakeTurn {
   }
 }
 
-/** Rejects when the signal aborts before. What waits to be stored, or has arrived to its end, is no fault of its client. */
+/**
+ * Resolves when the client is slow, or at the latest after `longestMs`; rejects when the signal aborts before. A body that
+ * waits to be stored, or has arrived completely, is not the client's fault.
+ */
 async function untilSlow(request: IncomingMessage, signal: AbortSignal): Promise<void> {
   const end = performance.now() + longestMs
   while (performance.now() < end) {
     const { bytesRead } = request.socket
     await delay(pace.ms, undefined, { signal })
-    // What has arrived while the event loop was busy is read before it comes here.
+    // What arrived while the event loop was busy is read first.
     await nextTurn()
     const isAwaited = !request.complete && request.readableLength === 0
     if (isAwaited && request.socket.bytesRead - bytesRead < pace.bytes) return
@@ -63,8 +66,8 @@ async function untilSlow(request: IncomingMessage, signal: AbortSignal): Promise
 }
 
 /**
- * Requests that waited together were kept long enough to count as what is there to stay, and a young heap that has grown for
- * them shrinks in such a collection only: by itself that would happen minutes later, on top of what reading the files takes.
+ * Requests that waited together lived long enough to be promoted, and a young generation that has grown for them shrinks
+ * only in such a collection. By itself that would happen minutes later, on top of what reading the files takes.
  */
 function watchCrowds() {
   let waiting = 0
@@ -85,8 +88,8 @@ function watchCrowds() {
 }
 
 /**
- * What a body holds is left in its connection, until the function that this gives is called: what is read ahead, twice 64 KiB of
- * each, would be held in memory. A request without more to come is read on, which tells when its client goes away.
+ * Leaves the body in its connection until the returned function is called: reading ahead would hold twice 64 KiB of each
+ * body in memory. A request without more to come is read on, which shows when its client goes away.
  */
 function stopReading({ request }: FastifyReply): () => void {
   const { socket } = request.raw
@@ -96,8 +99,8 @@ function stopReading({ request }: FastifyReply): () => void {
 }
 
 /**
- * The event loop accepts one connection in each of its turns, so that whoever is behind a thousand others waits for a thousand
- * turns: these are to be short. Resolves in a turn without a new connection, or when that has not been for some time.
+ * The event loop accepts one connection per turn, so whoever is behind a thousand others waits for a thousand turns, which
+ * must be short. Resolves in the first turn without a new connection, or after `arrivalMs`.
  */
 export function watchArrivals(server: Pick<NetServer, 'on'>): () => Promise<void> {
   let arrived = 0

@@ -4,13 +4,15 @@ const spread = 0.25
 
 /**
  * Milliseconds to wait after the nth failure in a row (counted from 1): 1 s, 4 s, 16 s, 64 s and so on, each up to a
- * quarter shorter or longer, so that what failed together does not come back together. `random` gives 0 to 1.
+ * quarter shorter or longer, so that jobs that failed together do not come back together. `random` returns 0 to 1.
  */
 export function backoff(failures: number, random: () => number): number {
   const factor = 1 + spread * (2 * random() - 1)
   return Math.round(first * growth ** (failures - 1) * factor)
 }
 
-/** Milliseconds to wait after the second interruption of a job, the third, and so on; `longestPause` after all others. */
+/**
+ * Milliseconds to wait after the second interruption of a job, the third, and so on; after any later one, `longestPause`.
+ */
 export const pausesAfterInterruptions = [1_000, 2_000, 4_000, 8_000, 16_000] as const
 export const longestPause = 30_000

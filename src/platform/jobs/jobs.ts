@@ -28,13 +28,14 @@ export interface JobContext<Agent extends JobAgent> {
   log: Log
 }
 
-/** Does the jobs of one name. A job may run more than once, also after it had succeeded: handlers are idempotent. */
+/** Runs the jobs of one name. A job may run more than once, even after it has succeeded: handlers must be idempotent. */
 export interface JobHandler<Agent extends JobAgent> {
   /** An AppError that is permanent gives the job up at once; after any other error it runs again. */
   run(context: JobContext<Agent>): Promise<void>
   /**
-   * After the last attempt has failed, or one for good; runs until it succeeds once. `error` is the message of the last failure.
-   * The place to tell people, such as by the state of the thing that could not be processed.
+   * Called after the last attempt has failed, or one has failed permanently, and again until it succeeds. `error` is the
+   * message of the last failure. This is the place to tell people, for example by the status of what could not be
+   * processed.
    */
   onFailed?(context: JobContext<Agent>, error: string): Promise<void>
   /** Failed runs until the job is given up, at least 1; 5 by default. */
@@ -42,9 +43,9 @@ export interface JobHandler<Agent extends JobAgent> {
 }
 
 /**
- * Runs `work` in a transaction of the agent's database, together with the jobs and events that it causes: they are there
- * if and only if it commits, and are run soon after. Inside, use `transaction` only: `agent.db` waits for its end, so
- * that waiting for it would never end; and make no model or HTTP call.
+ * Runs `work` in a transaction of the agent's database, together with the jobs and events that it causes: they exist if and
+ * only if it commits, and run soon after. Inside, use `transaction` only: anything on `agent.db` waits for the end of the
+ * transaction, so awaiting it would never end. Make no model or HTTP call.
  */
 export type Transact<Events = Record<string, unknown>> = <Tables extends OutboxTables, Result>(
   agent: { agentId: string; db: Kysely<Tables> },
@@ -57,7 +58,7 @@ export interface Outbox<Events = Record<string, unknown>> {
   add(job: NewJob): Promise<boolean>
   /** After the commit, hands the event to the handlers of the event bus, again until none of them fails. */
   emit<Name extends keyof Events & string>(eventName: Name, payload: Events[Name]): Promise<void>
-  /** Takes back the job that waits under this key, or aborts it while it runs. False when there is none. */
+  /** Removes the job that waits under this key, or aborts it if it is running. False if there is none. */
   cancel(key: string): Promise<boolean>
 }
 
@@ -92,8 +93,8 @@ export class JobAborted extends Error {
 }
 
 /**
- * Thrown by a handler that has worked for a while and has more to do: the job waits behind others that are due, and is run
- * again. That is no failure, and ends the count of those before it.
+ * Thrown by a handler that has worked for a while and has more to do: the job goes behind others that are due, and runs
+ * again. That is not a failure, and it resets the count of failures.
  */
 export class JobYields extends Error {
   constructor() {

@@ -34,7 +34,7 @@ export async function addEntry(db: OutboxDatabase, entry: NewEntry): Promise<boo
   return added !== undefined
 }
 
-/** Takes the entry with this key back, also while it runs. Gives its id; undefined when there is none. */
+/** Removes the entry with this key, even while it runs. Returns its id; undefined if there is none. */
 export async function cancelEntry(db: OutboxDatabase, key: string): Promise<string | undefined> {
   const removed = await db
     .deleteFrom('outbox')
@@ -45,10 +45,10 @@ export async function cancelEntry(db: OutboxDatabase, key: string): Promise<stri
   return removed?.id
 }
 
-/** What runs in this process right now, of one agent: it knows that better than any lease tells. */
+/** The entries of one agent that this process is running right now; it knows that better than any lease can tell. */
 export interface Running {
   ids: readonly string[]
-  /** No other entry with one of these begins before the running one has ended, even if that has been cancelled. */
+  /** No other entry with one of these keys may begin before the running one has ended, even if that was cancelled. */
   keys: readonly string[]
 }
 
@@ -60,7 +60,7 @@ export interface Lease {
   running: Running
 }
 
-/** Leases up to `limit` entries that are due, or whose holder is dead; the longest due first. */
+/** Leases up to `limit` entries that are due and free, or whose holder is dead; the longest due first. */
 export async function leaseDue(db: OutboxDatabase, lease: Lease): Promise<OutboxEntry[]> {
   const { holder, expiresAt, limit, running } = lease
   const now = toText(lease.now)
@@ -82,7 +82,7 @@ export async function leaseDue(db: OutboxDatabase, lease: Lease): Promise<Outbox
       run_at: unlessItEnds(old, lease.now),
     }))
     .where('id', 'in', due)
-    // Once more, since two that lease at the same time may have found the same entries.
+    // Checked again, since two processes that lease at the same time may have found the same entries.
     .where(isFree(now))
     .returningAll()
     .execute()
@@ -90,9 +90,9 @@ export async function leaseDue(db: OutboxDatabase, lease: Lease): Promise<Outbox
 }
 
 /**
- * When an entry that is leased now would run again if this run ended with its process: once that has happened twice, later
- * each time. The next process gets other things done before it runs what may have ended the last one, and a
- * service that is killed again and again for another reason does not use up the interruptions that a job may have.
+ * When an entry that is leased now would run again if its process died in this run: as before after the first such
+ * interruption, and later each time after that. So the next process does other things before it runs what may have killed
+ * the last one, and a service that is killed repeatedly for another reason does not use up a job's interruptions.
  */
 function unlessItEnds(old: ExpressionBuilder<OutboxTables, 'outbox'>, now: number) {
   const interruptions = old('attempts', '-', old.ref('failures'))
@@ -107,8 +107,8 @@ function unlessItEnds(old: ExpressionBuilder<OutboxTables, 'outbox'>, now: numbe
 }
 
 /**
- * When the outbox has to be looked into again: the first time at which an entry that does not run here is due, or the
- * lease of another holder ends. Undefined when there is none.
+ * When to look into the outbox again: the earliest time at which an entry that is not running here is due, or the lease of
+ * another holder ends. Undefined if there is none.
  */
 export async function nextDue(db: OutboxDatabase, running: Running): Promise<number | undefined> {
   const row = await db
@@ -138,7 +138,7 @@ function isFree(now: string) {
     or([eb('lease_holder', 'is', null), eb('lease_expires_at', '<=', now)])
 }
 
-/** Frees at once what a predecessor leased: only where its death is certain. */
+/** Frees at once what a predecessor leased. Call it only if the predecessor is certainly dead. */
 export async function voidLeases(db: OutboxDatabase, holder: string): Promise<void> {
   await db
     .updateTable('outbox')
@@ -147,7 +147,7 @@ export async function voidLeases(db: OutboxDatabase, holder: string): Promise<vo
     .execute()
 }
 
-/** An entry that `holder` has leased. Each change below tells whether it still had: if not, nothing was changed. */
+/** An entry that `holder` has leased. Each function below returns whether that was still so; if not, it changed nothing. */
 export interface Held {
   id: string
   holder: string
@@ -157,7 +157,7 @@ export async function extendLease(db: OutboxDatabase, held: Held, expiresAt: num
   return await isChanged(heldEntry(db, held).set({ lease_expires_at: toText(expiresAt) }))
 }
 
-/** The work is done: nothing of it stays. */
+/** The work is done; the entry is removed. */
 export async function completeEntry(db: OutboxDatabase, { id, holder }: Held): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('outbox')
@@ -178,7 +178,7 @@ export async function postponeEntry(db: OutboxDatabase, held: Held, runAt: numbe
   return await isChanged(heldEntry(db, held).set({ run_at: toText(runAt), ...unleased }))
 }
 
-/** Gives an entry back whose run was stopped for no fault of its own, as if it had not begun. */
+/** Returns an entry whose run was stopped through no fault of its own, as if it had not begun. */
 export async function returnEntry(db: OutboxDatabase, held: Held, now: number): Promise<boolean> {
   const soonest = toText(now)
   return await isChanged(
@@ -190,7 +190,10 @@ export async function returnEntry(db: OutboxDatabase, held: Held, now: number): 
   )
 }
 
-/** Puts an entry behind those that are due by now, as if it had not begun: it has come further, so that its failures count no more. */
+/**
+ * Puts an entry behind those that are due by now, as if it had not begun. Since it has made progress, its failures are
+ * forgotten.
+ */
 export async function requeueEntry(db: OutboxDatabase, held: Held, now: number): Promise<boolean> {
   return await isChanged(
     heldEntry(db, held).set(old => ({
@@ -205,7 +208,7 @@ export async function requeueEntry(db: OutboxDatabase, held: Held, now: number):
 
 const failedEntriesKeptMs = 30 * 24 * 3_600_000
 
-/** Keeps the entry for a while for people to see, never to be run again; those that have been kept for so long go now. */
+/** Keeps the entry for people to see, never to run again, and removes those that have been kept long enough. */
 export async function giveUpEntry(db: OutboxDatabase, held: Held, now: number): Promise<boolean> {
   await db
     .deleteFrom('outbox')

@@ -27,7 +27,7 @@ export interface EntryRun<Agent extends JobAgent> {
 }
 
 const defaultMaxAttempts = 5
-/** Runs that ended with their process: a job that kills it each time must not do so for ever. */
+/** Runs that may end with their process: a job that kills it each time must not do so for ever. */
 const maxInterruptions = 10
 const storedErrorLength = 1_000
 
@@ -71,7 +71,7 @@ function contextOf<Agent extends JobAgent>({
   }
 }
 
-/** What somebody has to set right first fails in the same way each time. */
+/** An error that somebody has to put right first would come again each time. */
 function isPermanent(error: Error): boolean {
   return error instanceof AppError && error.isPermanent
 }
@@ -94,7 +94,7 @@ async function afterAbort<Agent extends JobAgent>({
   clock,
 }: EntryRun<Agent>): Promise<void> {
   const reason = signal.reason instanceof JobAborted ? signal.reason.reason : undefined
-  // Of an entry that was cancelled or taken over nothing is ours any more.
+  // An entry that was cancelled or taken over is no longer ours.
   if (reason === 'stopping' || reason === 'agent closed')
     await returnEntry(agent.db, { id: entry.id, holder }, clock.now())
 }
@@ -115,7 +115,10 @@ async function afterFailure<Agent extends JobAgent>(
   await postponeEntry(agent.db, held, clock.now() + backoff(failures, random))
 }
 
-/** The entry is marked as failed only after the handler has been told, so that a crash in between tells it again. */
+/**
+ * The entry is marked as failed only after the handler has been called, so that after a crash in between it is called
+ * again.
+ */
 async function giveUp<Agent extends JobAgent>(
   run: EntryRun<Agent>,
   context: JobContext<Agent>,

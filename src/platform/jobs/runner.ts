@@ -11,11 +11,11 @@ import type { WakeUps } from './wake-ups.ts'
 
 export interface JobRunner {
   start(): Promise<void>
-  /** Begins no more jobs, aborts those that run, and waits for their end for at most `deadline` milliseconds. */
+  /** Starts no more jobs, aborts those that run, and waits at most `deadline` milliseconds for them to end. */
   stop(deadline: number): Promise<void>
-  /** Resolves once nothing runs and nothing is due: what waits for a later time does not count. */
+  /** Resolves once nothing is running and nothing is due; what is due later does not count. */
   idle(): Promise<void>
-  /** Aborts those of the jobs that run here, as cancelled. */
+  /** Aborts, as cancelled, those of the jobs that are running here. */
   abort(agentId: string, jobIds: readonly string[]): void
 }
 
@@ -24,26 +24,26 @@ export const jobsPerAgent = 2
 
 export interface RunnerNeeds<Agent extends JobAgent> {
   wakeUps: WakeUps
-  /** `use` fails with an AppError `NOT_FOUND` for an agent that is no more. */
+  /** `use` rejects with an AppError `NOT_FOUND` for an agent that no longer exists. */
   agentDatabases: { use<Result>(agentId: string, work: (agent: Agent) => Promise<Result>): Promise<Result> }
   /** By the name of the job. May be filled until `start`. */
   handlers: ReadonlyMap<string, JobHandler<Agent>>
   events: { deliver(eventName: string, payload: unknown): Promise<void> }
   clock: Clock
   log: Log
-  /** Of this process, never used before: leases under another one belong to others. */
+  /** Names this process, and was never used before: leases with another id belong to others. */
   instanceId: string
   /** Jobs that run at a time. */
   concurrency?: number
   /** Jobs of one agent among them, so that no agent holds up the others. */
   concurrencyPerAgent?: number
-  /** A job whose process gives no sign for so long is run by another one. */
+  /** If its process gives no sign of life for this long, a job is run by another one. */
   leaseMs?: number
   /** 0 to 1, for the jitter of pauses. */
   random?: () => number
 }
 
-/** Runs what stands in the outboxes of all agents. */
+/** Runs the entries of all agents' outboxes. */
 export function createJobRunner<Agent extends JobAgent>(needs: RunnerNeeds<Agent>): JobRunner {
   return new OutboxRunner(needs)
 }
@@ -92,7 +92,7 @@ class OutboxRunner<Agent extends JobAgent> implements JobRunner {
     if (!(await Promise.race([ended, late])))
       this.#needs.log.warn({ jobs: this.#jobs.size }, 'jobs still run at the end; they will be run again')
     waiting.abort()
-    // Last, since each job that ends makes its agent due, for other processes.
+    // Last, because each job that ends makes its agent due, for other processes.
     await this.#needs.wakeUps.stop()
   }
 
@@ -109,7 +109,7 @@ class OutboxRunner<Agent extends JobAgent> implements JobRunner {
     while (this.#pump !== undefined || this.#runs.size > 0) await Promise.all([this.#pump, ...this.#runs])
   }
 
-  /** Lets the pump look for work, once more if it does so already. */
+  /** Has the pump look for work, and once more if it is already doing so. */
   #wake(): void {
     if (!this.#started) return
     this.#pumpAgain = true
@@ -127,7 +127,7 @@ class OutboxRunner<Agent extends JobAgent> implements JobRunner {
         this.#pumpTimer = setTimeout(() => this.#wake(), pauseOfPump)
       }
     }
-    // Here and not on the promise, so that no wake-up falls between the last check and the end.
+    // Here and not on the promise, so that no wake-up is lost between the last check and the end.
     this.#pump = undefined
   }
 
@@ -139,7 +139,7 @@ class OutboxRunner<Agent extends JobAgent> implements JobRunner {
     }
   }
 
-  /** Begins what is due in an agent's outbox; says when to look again. */
+  /** Starts what is due in an agent's outbox; returns when to look again. */
   async #look(agentId: string): Promise<number | undefined> {
     try {
       return await this.#needs.agentDatabases.use(agentId, agent => this.#beginWorkOf(agent))
@@ -163,11 +163,11 @@ class OutboxRunner<Agent extends JobAgent> implements JobRunner {
     }
 
     const jobsNow = this.#jobsOf(agentId)
-    // The end of any of its jobs makes the agent due; this is for the case that this process dies before.
+    // The end of any of these jobs makes the agent due; this time is for the case that this process dies before.
     if (jobsNow.length >= this.#concurrencyPerAgent) return revisit
     const next = await nextDue(db, runningOf(jobsNow))
     if (jobsNow.length === 0) return next
-    // What is due by now waits at the end of the queue of agents.
+    // An agent that is due already goes to the end of the queue of agents.
     return Math.min(revisit, Math.max(next ?? revisit, now))
   }
 
@@ -179,7 +179,7 @@ class OutboxRunner<Agent extends JobAgent> implements JobRunner {
     this.#runs.add(run)
   }
 
-  /** Never fails. */
+  /** Never rejects. */
   async #run(job: RunningJob): Promise<void> {
     const { agentDatabases, clock, log, wakeUps } = this.#needs
     const { agentId, entry } = job

@@ -10,12 +10,12 @@ export interface WakeUpTables {
   wake_ups: WakeUpsTable
 }
 
-/** Jobs that wait or run; a finished one leaves no row, one that was given up stays for some weeks. */
+/** Jobs that wait or run. A finished one leaves no row; one that was given up stays for some weeks. */
 export interface OutboxTable {
   id: string
   /** What to do, such as `source.process`, or `event:source.ready` for an event to be emitted. */
   name: string
-  /** At most one waiting or running entry a key; null for no limit. */
+  /** At most one entry per key waits or runs; null for no such limit. */
   key: string | null
   /** JSON. */
   payload: string
@@ -31,12 +31,12 @@ export interface OutboxTable {
   lease_expires_at: string | null
   /** Error of the last failed run. */
   last_error: string | null
-  /** Set when the last attempt has failed: kept for some weeks for people to see, never run again. */
+  /** When it was given up; then it is kept for some weeks for people to see, and never run again. */
   failed_at: string | null
   created_at: string
 }
 
-/** Which agent has work due when: at most one row an agent, none for an agent without work. */
+/** Which agent has work due when: at most one row per agent, and none for an agent without work. */
 interface WakeUpsTable {
   agent_id: string
   due_at: string

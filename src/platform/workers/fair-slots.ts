@@ -1,17 +1,18 @@
 export interface FairSlots {
-  /** Waits for a slot; resolves to the function that gives it back, rejects with the signal's reason. */
+  /** Waits for a slot. Resolves to the function that releases it; rejects with the signal's reason. */
   take(owner: string, signal: AbortSignal): Promise<() => void>
 }
 
 type Enter = () => void
 
 /**
- * At most `count` holders, `perOwner` of them of one owner. Owners take turns, and each one's own wait in order. The last free
- * slot goes to nobody who holds one already, so that whoever holds none seldom waits for long runs of others.
+ * At most `count` holders, and at most `perOwner` with the same owner. Owners take turns; requests of one owner are served
+ * in order. The last free slot is never given to an owner that already holds one, so that an owner without any seldom waits
+ * for others' long runs.
  */
 export function createFairSlots(count: number, perOwner: number): FairSlots {
   const held = new Map<string, number>()
-  /** By owner, the one whose turn is next first. */
+  /** By owner; the one whose turn is next comes first. */
   const waiting = new Map<string, Enter[]>()
   let free = count
 

@@ -1,5 +1,5 @@
 export interface Slots {
-  /** Waits in order for a free slot; resolves to the function that gives it back, rejects with the signal's reason. */
+  /** Waits in order for a free slot. Resolves to the function that releases it; rejects with the signal's reason. */
   take(signal: AbortSignal): Promise<() => void>
 }
 

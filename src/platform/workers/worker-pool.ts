@@ -37,7 +37,10 @@ export interface WorkerPoolOptions {
   memoryLimitMb?: number
   /** How long a thread without work is kept for the next task, in milliseconds. */
   idleTimeoutMs?: number
-  /** Nobody waits for each of the tasks: what answers requests goes first where the processor is busy. Only on Linux. */
+  /**
+   * Whether nobody waits for single tasks: threads that answer requests then go first when the processor is busy. Linux
+   * only.
+   */
   isBackground?: boolean
   log: Log
 }
@@ -77,20 +80,21 @@ const bytesPerMb = 1024 * 1024
 const hardLimitFactor = 4
 
 /**
- * MiB for old objects from which on V8 lets a heap grow to four times what a collection has left of it, before the next one;
- * below that it is twice at most. Threads that read documents for minutes hold half as much garbage by that, for little time.
+ * With a limit of the old generation from this on, in MiB, V8 lets a heap grow to four times what a collection has left of
+ * it before the next one; below, to twice at most. So threads that read documents for minutes hold half as much garbage,
+ * for little time.
  */
 const generousFromMb = 2048
 
 /**
- * MiB for new objects. By default V8 lets that part of a heap grow to several times as much and seldom gives it back, and what
- * dies there early is soon promoted, so that threads which read documents for minutes hold twice the memory that they use.
+ * MiB for the young generation. By default V8 lets it grow to several times as much and seldom shrinks it, and what dies
+ * early is promoted soon, so that threads which read documents for minutes hold twice the memory they use.
  */
 const youngGenerationMb = 12
 
 /**
- * How much nicer than the event loop a thread of the background is: it gets a tenth of a processor that both want. Much nicer
- * ones wait so long, with a lock of the process or the database in their hands, that the event loop waits for them.
+ * The nice value of background threads above the event loop's: they get a tenth of a processor that both want. Much nicer
+ * ones would wait so long, while holding a lock of the process or the database, that the event loop waits for them.
  */
 const backgroundNiceness = 10
 
@@ -160,7 +164,7 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
   }
 }
 
-/** Elsewhere it would be that of the whole process, or mean something else. */
+/** On other systems it would set the niceness of the whole process, or mean something else. */
 function nicenessOfThreads(): number {
   return process.platform === 'linux' ? backgroundNiceness : 0
 }

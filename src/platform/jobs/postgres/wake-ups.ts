@@ -40,7 +40,7 @@ interface Ahead {
 }
 
 interface Taken extends WakeUp {
-  /** News came since. */
+  /** Another wake-up came since. */
   isPulled: boolean
 }
 
@@ -101,7 +101,7 @@ class SharedWakeUps implements WakeUps {
     this.#taken.delete(agentId)
     const ahead = this.#ahead.get(agentId)
     const done = taken === undefined ? [] : [taken.id]
-    // What the look has found holds only if no news came meanwhile.
+    // What the look found is valid only if no other wake-up came meanwhile.
     if (ahead !== undefined && taken?.isPulled === false) {
       if (dueAt === undefined) {
         this.#ahead.delete(agentId)

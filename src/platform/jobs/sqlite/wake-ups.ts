@@ -19,9 +19,9 @@ export function createWakeUps(needs: Needs): WakeUps {
 }
 
 /**
- * Wake-ups as rows of the platform database and one timer to the earliest of them. What a row can't tell, since it
- * holds no more than the earliest of all wishes, this process remembers: a look must not delete the row of an agent
- * whose transaction is still under way, nor overwrite news that came while it looked.
+ * Wake-ups as rows of the platform database, and one timer for the earliest. A row holds only the earliest of all requests,
+ * so this process remembers the rest: a look must neither delete the row of an agent whose transaction is still under way,
+ * nor overwrite a wake-up that came while it looked.
  */
 class EmbeddedWakeUps implements WakeUps {
   readonly #needs: Needs
