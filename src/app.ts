@@ -21,7 +21,10 @@ import type { Surroundings } from './composition/surroundings.ts'
 import { composeTools } from './composition/tools.ts'
 import type { Configuration } from './config.ts'
 
-/** Time that running answers, then open connections, then running jobs get when the service ends, in milliseconds; 10 s are promised. */
+/**
+ * How long answers, then open connections, then jobs may take to end when the service closes, in milliseconds; 10 s are
+ * promised.
+ */
 const answersGraceMs = 5000
 const connectionsGraceMs = 1500
 const jobsGraceMs = 2000
@@ -30,7 +33,7 @@ export interface Service {
   app: App
   routes: readonly DeclaredRoute[]
   foundation: Foundation
-  /** Resolves once what follows from another embedding model of the platform has begun, in the background. */
+  /** Resolves once all that a changed embedding of the platform entails has been started, in the background. */
   embeddingsFollowed: Promise<void>
   /** Ends answers, requests, jobs and connections, in this order, within 10 s. */
   close(): Promise<void>
@@ -79,7 +82,7 @@ export async function buildService(
     embeddingsFollowed,
     async close() {
       const closed = app.close()
-      // Who still sends or reads after the last answer has ended is too slow to be waited for.
+      // A client that is still sending or reading after the last answer ended is too slow to wait for.
       const patience = setTimeout(() => app.server.closeAllConnections(), answersGraceMs + connectionsGraceMs)
       // A connection whose answer has ended meanwhile may be kept open by its client.
       const sweep = setInterval(() => app.server.closeIdleConnections(), 100)

@@ -1,6 +1,7 @@
 /**
- * Keeps compiled code beside the package, so that later starts, and threads, need not compile it again. Loaded before all else, in
- * each thread as well, and JavaScript itself: what turns TypeScript into it takes 14 MB, and is not loaded where all is kept.
+ * Caches compiled code beside the package, so that later starts and threads need not compile it again. Loaded first, in
+ * each thread as well, and written in JavaScript itself: the TypeScript loader takes 14 MB, and is not needed when
+ * everything is cached.
  */
 import { enableCompileCache } from 'node:module'
 

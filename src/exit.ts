@@ -6,7 +6,7 @@ export const failed = 1
 /** The environment variables, or the parameters of a command, are wrong. */
 export const misused = 2
 
-/** The configuration; with a wrong one the process ends, after all that is wrong was said. */
+/** Returns the configuration; if it is wrong, reports every problem and ends the process. */
 export function configurationOrExit(): Configuration {
   const result = readConfiguration()
   if ('configuration' in result) return result.configuration

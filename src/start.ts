@@ -8,14 +8,14 @@ import { buildService } from './app.ts'
 import type { Configuration } from './config.ts'
 
 /**
- * Connections that may wait to be accepted; the system may hold them to fewer. Those beyond are dropped without a word, and
- * their clients try again seconds later.
+ * Connections that may wait to be accepted, unless the system allows fewer. Those beyond are dropped silently, and their
+ * clients try again seconds later.
  */
 const backlog = 4096
 
 /**
- * Builds the service and listens; prints one line with the address once it is ready. Throws an error with a sentence
- * for the operator when it can't, and then has given the data directory free.
+ * Builds the service and listens; prints one line with the address once it is ready. If it can't, it releases the data
+ * directory and throws an error with a sentence for the operator.
  */
 export async function start(configuration: Configuration): Promise<Service> {
   const log = createLog(configuration.logLevel)

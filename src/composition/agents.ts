@@ -28,10 +28,10 @@ interface Needs {
   models: Models
 }
 
-/** How often it is looked for what other processes have done to who may use an agent, in milliseconds. */
+/** How often to look for changes by other processes to who may use an agent, in milliseconds. */
 const lookAgainMs = 5_000
 
-/** Decides access for every route registered from here on, and puts agents, their settings and admins together. */
+/** Decides access for every route registered from here on, and composes agents, their settings and admins. */
 export async function composeAgents(app: App, { configuration, foundation, surroundings, models }: Needs) {
   const { platform, agentDatabases, secretBox } = foundation
   const { clock, ids, log } = surroundings

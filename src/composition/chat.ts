@@ -32,7 +32,7 @@ interface Needs {
   callerSignal: SignalOf
 }
 
-/** Puts the chat feature together and registers its routes. */
+/** Composes the chat feature and registers its routes. */
 export function composeChat(app: App, needs: Needs) {
   const { foundation, models, settings, knowledge, modelTools } = needs
   const { agentDatabases, transact, instanceId } = foundation

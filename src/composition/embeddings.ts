@@ -18,14 +18,14 @@ interface Needs {
   models: Models
 }
 
-/** The operator's own model, where one is configured; it is loaded when it is asked for. */
+/** The operator's own model, if one is configured; loaded on first use. */
 export function localEmbeddings({ models }: Configuration, { embeddingWorkers }: Foundation) {
   const { embeddingProvider, embeddingModel: folder } = models
   if (embeddingProvider !== 'local' || folder === undefined) return undefined
   return createLocalEmbeddings({ workers: embeddingWorkers, folder })
 }
 
-/** Settings from which it follows by which model, or whether at all, an agent's documents are embedded. */
+/** Settings that decide by which model, if at all, an agent's documents are embedded. */
 const concerned = new Set<string>([
   'embedding_provider',
   'embedding_model',
@@ -35,7 +35,7 @@ const concerned = new Set<string>([
   'openai_compatible_api_key',
 ])
 
-/** The models that embed agents' documents, and what keeps the vectors up to their changes. */
+/** The models that embed agents' documents, and what keeps the vectors up to date when the models change. */
 export function composeEmbeddings({ foundation, surroundings, settings, models }: Needs) {
   const { agentDatabases, documentWorkers: workers, events, handlers, platform, transact } = foundation
   const { clock, log } = surroundings
@@ -48,7 +48,7 @@ export function composeEmbeddings({ foundation, surroundings, settings, models }
   handlers.set(embedJobName, createEmbedSourceJob({ embeddingOf, vectors, changes, transact, clock }))
   events.on('settings.changed', async ({ agentId, names }) => {
     if (!names.some(name => concerned.has(name))) return
-    // The settings are stored, whatever becomes of this; the next search looks again.
+    // The settings are stored in any case; the next search looks again.
     await agentDatabases
       .use(agentId, agent => changes.followAgain(agent))
       .catch(error => log.warn({ err: error, agentId }, 'the sources were not embedded by the new model'))
@@ -60,7 +60,10 @@ export function composeEmbeddings({ foundation, surroundings, settings, models }
     embeddingOf,
     embeddingNamed,
     changes,
-    /** To be called when jobs can be run. Resolves once every agent's sources are up to the platform's embedding, or on their way. */
+    /**
+     * To be called when jobs can run. Resolves once every agent's sources have the platform's embedding, or a job to get
+     * it.
+     */
     start(): Promise<void> {
       const platformEmbedding = () => models.embedding({ settings: {}, credentials: {} })
       const needs = { platform, agentDatabases, platformEmbedding, changes, log }

@@ -31,7 +31,9 @@ const forModels = { memoryLimitMb: 2048, idleTimeoutMs: 60 * 60_000 }
 
 export type Foundation = Awaited<ReturnType<typeof openFoundation>>
 
-/** Storage, jobs, workers and the ways out: what every feature stands on. Throws AppError when the data can't be opened. */
+/**
+ * Storage, jobs, workers and outbound requests: what every feature stands on. Throws AppError if the data can't be opened.
+ */
 export async function openFoundation(configuration: Configuration, surroundings: Surroundings) {
   const { clock, ids, log } = surroundings
   const storage = await openStorage(configuration, log)
@@ -85,11 +87,11 @@ export async function openFoundation(configuration: Configuration, surroundings:
       handlers,
       runner,
       transact,
-      /** Undefined where this is the only process. */
+      /** Undefined if this is the only process. */
       sharedCounts: engine.isExclusive ? undefined : createSharedCounts(platform, clock),
       outbound,
       ...workers,
-      /** After requests and jobs have ended. */
+      /** To be called after requests and jobs have ended. */
       async close(): Promise<void> {
         await Promise.all([outbound.close(), closeWorkers()])
         await agentDatabases.close()
@@ -103,7 +105,7 @@ export async function openFoundation(configuration: Configuration, surroundings:
   }
 }
 
-/** What works beside the main thread: threads for documents and searches, and where JavaScript and SQL of others run. */
+/** What runs outside the main thread: threads for documents and searches, and sandboxes for others' JavaScript and SQL. */
 function createWorkers({ log, createWorkerPool }: Surroundings, outbound: Outbound, sqlRunner: SqlRunner) {
   const documentWorkers = createWorkerPool({ log, isBackground: true })
   const searchWorkers = createWorkerPool({ log, idleTimeoutMs: searchThreadIdleMs })

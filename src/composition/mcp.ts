@@ -11,7 +11,7 @@ interface Needs {
   surroundings: Surroundings
 }
 
-/** Puts the MCP feature together and registers its routes. */
+/** Composes the MCP feature and registers its routes. */
 export function composeMcp(app: App, { foundation, surroundings }: Needs): McpService {
   const { agentSecrets, outbound } = foundation
   const { clock, ids, log } = surroundings

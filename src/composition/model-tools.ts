@@ -21,7 +21,7 @@ interface Needs {
   mcp: McpService
 }
 
-/** What a model may call, made anew for each agent that uses it. */
+/** The tools that a model may call, created for each agent that uses them. */
 export function createModelTools({ foundation, settings, knowledge, sql, tools, mcp }: Needs) {
   const readPage = createPageReader(foundation.documentWorkers)
 
@@ -40,11 +40,11 @@ export function createModelTools({ foundation, settings, knowledge, sql, tools, 
   }
 
   return {
-    /** Looks something up in the agent's own documents. */
+    /** The tool that searches the agent's own documents. */
     knowledgeTool,
-    /** Those that come with the service. */
+    /** The tools that come with the service. */
     builtIn,
-    /** Those, what the agent was given, and what its MCP servers offer; no two have one name. */
+    /** The built-in tools, the agent's own, and those of its MCP servers, all with different names. */
     async all(agent: AgentHandle): Promise<Tool[]> {
       const given = await tools.tools(agent)
       const own = nameTools([...builtIn(agent), ...given.tools])

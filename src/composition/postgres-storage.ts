@@ -13,7 +13,7 @@ type PostgresConfiguration = StorageConfiguration & {
   database: NonNullable<StorageConfiguration['database']>
 }
 
-/** A database that any number of processes share; the data directory holds no more than a generated key. */
+/** A database that any number of processes share; the data directory holds at most a generated key. */
 export async function openPostgresStorage(
   { dataDirectory, database, fileBucket }: PostgresConfiguration,
   log: Log,
@@ -49,13 +49,13 @@ export async function openPostgresStorage(
     },
     async createWakeUps(_platform, clock) {
       const wakeUps = await createWakeUps({ database: engine.direct, clock, log })
-      // From here on the connection that listens keeps it.
+      // From here on the listening connection holds the share.
       await endShare()
       return wakeUps
     },
     createSqlRunner: secretBox =>
       createSqlRunner({ passwordOf: role => secretBox.derive(['sql role', role]), log }),
-    // Who held a lease may be alive: it ends by itself.
+    // The holder of a lease may be alive; leases expire by themselves.
     onOpen: () => [],
   }
 }

@@ -33,7 +33,7 @@ interface Needs {
   sql: SqlService
 }
 
-/** Puts the sources feature together, registers its routes and its job. */
+/** Composes the sources feature, and registers its routes and jobs. */
 export function composeSources(app: App, needs: Needs): KnowledgeService {
   const { foundation, embeddings, configuration } = needs
   const { embeddingOf, embeddingNamed, changes } = embeddings

@@ -4,7 +4,7 @@ import { createSqlService } from '#features/sql/sql.service.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Foundation } from './foundation.ts'
 
-/** Puts the SQL feature together and registers its routes. */
+/** Composes the SQL feature and registers its routes. */
 export function composeSql(app: App, { foundation }: { foundation: Foundation }): SqlService {
   const sql = createSqlService(foundation.sqlRunner)
   registerSqlRoutes(app, sql)

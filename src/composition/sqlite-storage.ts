@@ -15,7 +15,7 @@ export async function openSqliteStorage(
 ): Promise<Storage> {
   const directory = await openDataDirectory(dataDirectory)
   const sqlRunner = createSqlRunner({ synchronous: sqliteSynchronous })
-  // One of its own: a log must not wait until a large document is read.
+  // A pool of its own: a write-ahead log must not wait until a large document has been read.
   const checkpointWorkers = createWorkerPool({ maxThreads: 1, log })
   const engine = createEngine({
     directory,

@@ -9,17 +9,17 @@ import type { StorageEngine } from '#storage/engine.ts'
 import type { PlatformTables } from '#storage/tables.ts'
 import type { Configuration } from '../config.ts'
 
-/** What the choice of the database engine decides; everything above is the same for all. */
+/** What depends on the database engine; everything above is the same for both. */
 export interface Storage {
   engine: StorageEngine
-  /** File of the encryption key that is generated where none is configured. */
+  /** File of the encryption key that is generated if none is configured. */
   encryptionKeyFile: string
   /** To be called once, when the platform database is open. */
   prepare(platform: Kysely<PlatformTables>): Promise<void>
   createWakeUps(platform: Kysely<PlatformTables>, clock: Clock): Promise<WakeUps>
   /** Runs the SQL of agents. */
   createSqlRunner(secretBox: SecretBox): SqlRunner
-  /** What is to be done with an agent's database before this process uses it the first time. */
+  /** What to do with an agent's database before this process first uses it. */
   onOpen(instanceId: string): OnOpen[]
 }
 
@@ -28,7 +28,7 @@ export type StorageConfiguration = Pick<
   'dataDirectory' | 'database' | 'fileBucket' | 'sqliteSynchronous'
 >
 
-/** PostgreSQL where its address is configured, else SQLite files in the data directory; the other engine is not even loaded. */
+/** PostgreSQL if its URL is configured, else SQLite files in the data directory. The other engine is not even loaded. */
 export async function openStorage(configuration: StorageConfiguration, log: Log): Promise<Storage> {
   const { database } = configuration
   if (database === undefined)

@@ -3,7 +3,7 @@ import type { Ids } from '#platform/ids.ts'
 import type { Log } from '#platform/log.ts'
 import type { CreateWorkerPool } from '#platform/workers/worker-pool.ts'
 
-/** What a service takes from the world around it; tests bring their own. */
+/** What a service takes from its environment; tests bring their own. */
 export interface Surroundings {
   clock: Clock
   ids: Ids

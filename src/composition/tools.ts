@@ -24,7 +24,7 @@ interface Needs {
   mcp: McpService
 }
 
-/** Puts the tools feature together and registers its routes. */
+/** Composes the tools feature and registers its routes. */
 export function composeTools(
   app: App,
   { foundation, surroundings, configuration, mcp }: Needs,
