@@ -1,12 +1,12 @@
-/** Who does something for long on an agent, and wants to know when that may not be allowed any more. */
+/** Tells long-running requests when their caller may no longer be allowed to make them. */
 export interface AccessWatch {
-  /** Calls `look` when that may have happened; returns a function that ends it. */
+  /** Calls `look` whenever rights on the agent may have been lost; returns a function that stops it. */
   watch(agentId: string, look: () => void): () => void
   /** To be called when a role on the agent was taken away, or the agent was disabled. */
   tell(agentId: string): void
 }
 
-/** `everyMs`: how often to look for what other processes have done; undefined where there are none. */
+/** `everyMs`: how often to look for changes by other processes; undefined if there are none. */
 export function createAccessWatch(everyMs: number | undefined): AccessWatch {
   const looks = new Map<string, Set<() => void>>()
 

@@ -46,7 +46,7 @@ const ownAgentList: ListDefinition<OwnAgent> = {
   unique: { column: 'id' },
 }
 
-/** A role on an agent is a column of what was selected, whether it stands in a table or is given. */
+/** Lists a subquery whose `role` is a column like any other, whether it is stored or constant. */
 function listAgents(
   database: Database,
   agents: SelectQueryBuilder<PlatformTables, 'agents', OwnAgent>,
@@ -69,7 +69,7 @@ const selectRole = prepareQuery((database: Database, value: ValueOf<'agentId' | 
 /** Admin entries in the platform database. */
 export function createAccessRepository(database: Database) {
   return {
-    /** The agent's existence and the e-mail's role on it; undefined if there is no such agent. */
+    /** Whether the agent exists, and the role of the e-mail address on it; undefined if there is no such agent. */
     async findRole(agentId: string, email: string): Promise<KnownRole | undefined> {
       return (await selectRole(database, { agentId, email }))[0]
     },
@@ -91,7 +91,7 @@ export function createAccessRepository(database: Database) {
       return listAgents(database, query, parameters)
     },
 
-    /** The one agent that callers without a user reach, with the role that they have on it. */
+    /** The one agent that callers without a user can reach, with the role that they have on it. */
     listPublicAgents(agentId: string, role: Role, parameters: ListParameters) {
       const query = database
         .selectFrom('agents')
@@ -109,7 +109,7 @@ export function createAccessRepository(database: Database) {
         .executeTakeFirst()
     },
 
-    /** False, and nothing is inserted, if the e-mail has an entry on the agent already. */
+    /** False, and nothing is inserted, if the e-mail address already has an entry on the agent. */
     async insertAdmin(agentId: string, admin: AdminEntry): Promise<boolean> {
       const inserted = await database
         .insertInto('agent_admins')

@@ -20,7 +20,7 @@ interface Needs {
   publicAccess: PublicAccess
   /** Whether no other process changes roles, so that they may be remembered. */
   isExclusive: boolean
-  /** Told when a role on the agent was taken away. */
+  /** Called when a role on the agent was taken away. */
   roleTakenAway(agentId: string): void
   clock: Clock
   ids: Ids

@@ -15,11 +15,11 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who asks; undefined for callers without a user. */
     user: User | undefined
-    /** The agent that the path names, with its open database; there on every route with an access on an agent that opens it. */
+    /** The agent in the path, with its open database; set on every route that has an access on an agent and opens it. */
     agent: AgentHandle
     /** Whether the caller could also change that agent, however little the route asks for. */
     isAdmin: boolean
-    /** Tells that the handler needs the agent no more, save for a stream that it has answered with. */
+    /** Says that the handler no longer needs the agent; a stream that it has answered with still may. */
     agentAnswered?: () => void
   }
 }
@@ -52,7 +52,8 @@ export function createDecision({ identify, access: service, agentDatabases }: Ne
       await requirePower(request, access)
       if (request.routeOptions.config.opensAgent === false) return
       request.agent = await agentDatabases.acquire(agentIdOf(request))
-      // A client may go before the handler is done, and a handler before its stream has ended: the last one lets go.
+      // The client may go before the handler is done, and the handler may be done before its stream ends: the last of them
+      // lets go.
       const release = afterBoth(() => request.agent.release())
       request.agentAnswered = release.first
       whenClosed(reply, () => {
@@ -68,7 +69,7 @@ export function createDecision({ identify, access: service, agentDatabases }: Ne
   }
 }
 
-/** Calls back once, when both have been called, each as often as it may be. */
+/** Calls back once, when both functions have been called, each at least once. */
 function afterBoth(callback: () => void) {
   let isFirst = false
   let isSecond = false

@@ -16,11 +16,11 @@ interface Needs {
 }
 
 /**
- * For what a request goes on with for long: aborts when its client goes away before it was answered, and, with an error
- * that says so, when its caller may not make it any more or its agent is disabled or deleted.
+ * For requests that take long. Aborts when the client goes away before it was answered, and, with an error that says so,
+ * when the caller may no longer make the request, or the agent is disabled or deleted.
  */
 export function createCallerSignal({ access, watch, isDisabled, log }: Needs): SignalOf {
-  /** Nobody takes away what callers without a user may do. */
+  /** Why the request must end; what callers without a user may do cannot be taken away. */
   async function refusalOf(user: User | undefined, agentId: string, needed: Power) {
     try {
       const mayStill = user === undefined || allows(await access.powerOn(agentId, user), needed)

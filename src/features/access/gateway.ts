@@ -4,7 +4,7 @@ import type { Clock } from '#platform/clock.ts'
 import { AppError } from '#platform/errors.ts'
 import { unstorable } from '#platform/http/storable-text.ts'
 
-/** Somebody whom the identity gateway, or the development setting, has named. */
+/** A person named by the identity gateway, or by the development setting. */
 export interface User {
   /** Lower case. */
   email: string

@@ -3,8 +3,8 @@ import { isLoopback } from '#platform/network.ts'
 import type { User, VerifyToken } from './gateway.ts'
 
 /**
- * Finds out who sends a request: a user, or nobody; at once where nothing has to be waited for. Throws UNAUTHORIZED for a
- * token that is not to be trusted.
+ * Finds out who sends a request: a user, or nobody. Returns at once if there is nothing to wait for. Throws UNAUTHORIZED
+ * for a token that is not to be trusted.
  */
 export type Identify = (request: FastifyRequest) => User | undefined | Promise<User | undefined>
 

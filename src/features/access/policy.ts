@@ -1,6 +1,6 @@
 import type { Access } from '#platform/http/app.ts'
 
-/** What an admin entry of an agent makes its e-mail's owner. */
+/** The roles that an admin entry can give an e-mail address on an agent. */
 export const roles = ['owner', 'admin', 'viewer'] as const
 export type Role = (typeof roles)[number]
 
@@ -16,7 +16,7 @@ export const publicPowers = { full: 'admin', chat: 'chatter', read: 'viewer' } a
   Power
 >
 
-/** The role that comes nearest to the public power; chatting is more than a viewer may, and has no role of its own. */
+/** The role nearest to the public power: a caller who may chat may do more than a viewer, but there is no role for that. */
 export const publicRoles = { full: 'admin', chat: 'viewer', read: 'viewer' } as const satisfies Record<
   PublicAccess,
   Role

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Role } from './policy.ts'
 
-/** What there is to know of an e-mail on an agent that exists. */
+/** What is known of an e-mail address on an existing agent. */
 export interface KnownRole {
   role: Role | null
 }
@@ -11,9 +11,9 @@ type ReadRole = (agentId: string, email: string) => Promise<KnownRole | undefine
 const rolesRemembered = 5000
 
 /**
- * Remembers roles, for a process that is the only one to change them; whoever changes one calls `forget` when that is
- * done and before telling so. What was being read meanwhile is not remembered, since it may be what was there before. An
- * agent that does not exist is not remembered either.
+ * Remembers roles, for a process that alone changes them. Whoever changes one calls `forget` after the change and before
+ * reporting it. A role that was being read meanwhile is not remembered, since it may be the old one; nor is an agent that
+ * does not exist.
  */
 export function rememberRoles(read: ReadRole) {
   const remembered = new LRUCache<string, KnownRole>({ max: rolesRemembered })

@@ -117,8 +117,8 @@ export function createAgentsRepository(database: Kysely<PlatformTables>) {
     },
 
     /**
-     * Inserts the agent together with its owner, without one only for the agent that is open to all. False, and nothing
-     * is inserted, if its name is taken.
+     * Inserts the agent together with its owner; only the agent that is open to all has none. False, and nothing is
+     * inserted, if its name is taken.
      */
     insert(agent: Omit<AgentRecord, 'owner_email'>, owner?: { id: string; email: string }): Promise<boolean> {
       return inTransaction(database, async transaction => {

@@ -17,9 +17,9 @@ interface Needs {
   defaultAgentId: string
   /** Closes the agent's database and deletes it with all its files. */
   removeDatabase(agentId: string): Promise<void>
-  /** Told when an agent is gone, and with it the roles on it. */
+  /** Called when an agent is gone, and with it the roles on it. */
   forgetRoles(): void
-  /** Told when an agent was disabled. */
+  /** Called when an agent was disabled. */
   disabled(agentId: string): void
   clock: Clock
   ids: Ids

@@ -1,4 +1,4 @@
-/** What the settings tell the features above, right after a change. */
+/** The events of the settings, emitted right after a change. */
 export interface SettingsEvents {
   'settings.changed': { agentId: string; names: readonly string[] }
 }

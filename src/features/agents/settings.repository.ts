@@ -29,9 +29,9 @@ const selectProfile = prepareQuery((database: Kysely<PlatformTables>, value: Val
 export function createSettingsRepository(database: Kysely<PlatformTables>) {
   return {
     /**
-     * Changes the stored settings by a function of them, in one transaction, so that no change made meanwhile is lost; it
-     * gives the new settings and, for each credential that changes, its sealed value or null. Undefined without such an
-     * agent.
+     * Changes the stored settings in one transaction, so that no concurrent change is lost. `compute` is given the stored
+     * settings and returns the new ones, and for each credential that changes its sealed value, or null. Undefined if there
+     * is no such agent.
      */
     change(agentId: string, updated_at: string, compute: (stored: StoredSettings) => SettingsWrite) {
       return inTransaction(database, async transaction => {

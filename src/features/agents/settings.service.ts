@@ -19,9 +19,9 @@ interface Needs {
     provider: string
     model: string
   }
-  /** Throws what keeps an agent with these settings and credentials from being embedded. */
+  /** Throws the reason if documents of an agent with these settings and credentials can't be embedded. */
   requireEmbedding(agent: { settings: StoredSettings; credentials: Credentials }): Promise<unknown>
-  /** Told of the names of what has changed, after the change. */
+  /** Called after a change, with the names of what was changed. */
   tellChanged(agentId: string, names: readonly string[]): Promise<void>
   clock: Clock
 }
@@ -33,7 +33,7 @@ export function createSettingsService(needs: Needs) {
 
   async function inForce(agentId: string, stored: StoredSettings) {
     const names = await credentialsOf(agentId)
-    // Whether there is a key decides, not which: nothing is opened for this.
+    // Only whether there is a key matters, so none is opened for this.
     const credentials = Object.fromEntries(Object.keys(names).map(name => [name, 'set']))
     const { provider, model } = modelInForce({ settings: stored, credentials })
     return { ...stored, llm_temperature: temperatureOf(stored), llm_provider: provider, llm_model: model }
@@ -119,7 +119,7 @@ function credentialChanges(stored: StoredSettings, changes: SettingsChanges): Re
   return { ...(addressChanges ? { openai_compatible_api_key: null } : {}), ...Object.fromEntries(given) }
 }
 
-/** An embedding that can't be had is refused where it is chosen; going back to the server's is not. */
+/** An embedding that is not available is refused when it is chosen; going back to the server's never is. */
 function choosesEmbedding({ embedding_provider, embedding_model }: SettingsChanges): boolean {
   return (embedding_provider ?? embedding_model ?? null) !== null
 }

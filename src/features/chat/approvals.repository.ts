@@ -62,7 +62,7 @@ export async function findApproval(
   return row === undefined ? undefined : { ...toApproval(row), toolVersion: row.tool_version }
 }
 
-/** Keeps the calls of an answer that wait for a person; those that are kept already stay as they are. */
+/** Stores the calls of an answer that wait for a person; those stored before stay as they are. */
 export async function putApprovals(database: Database, message: ChatMessage): Promise<void> {
   const waiting = message.toolResults?.filter(({ approval }) => approval === 'required') ?? []
   for (const { toolCallId, name, toolVersion = '' } of waiting) {

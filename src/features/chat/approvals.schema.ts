@@ -4,8 +4,8 @@ import { listMetaSchema, listParameters } from '#platform/http/list-query.ts'
 import { toolResultSchema } from './chat.schema.ts'
 
 /*
- * Approval: a person's word on one call that a model wanted to make while it had text of outsiders before it. `pending`
- * until then; `approved` once the call may be made, `done` when its result is stored, `denied` if it will not be made.
+ * Approval: a person's decision on one call that a model wanted to make after it had seen text of outsiders. `pending`: not
+ * decided yet; `approved`: the call may be made; `done`: its result is stored; `denied`: it will not be made.
  */
 
 const statuses = ['pending', 'approved', 'done', 'denied'] as const
@@ -35,12 +35,12 @@ export type ApprovalListQuery = Static<typeof approvalListQuery>
 
 export const approvalListSchema = Type.Object({ approvals: Type.Array(approvalSchema), meta: listMetaSchema })
 
-/** No body at all is a yes. */
+/** Without a body the call is approved. */
 export const decisionSchema = Type.Object(
   {
     approved: Type.Optional(Type.Boolean({ default: true, description: 'False refuses the call for good.' })),
   },
-  // A no that is misspelt must not be taken for a yes.
+  // A misspelt refusal must not count as an approval.
   { additionalProperties: false },
 )
 

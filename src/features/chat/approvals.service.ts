@@ -28,7 +28,7 @@ interface Taken {
   held: Lock
 }
 
-/** Calls that a model wanted to make while it had text of outsiders before it: a person decides on each, once. */
+/** Calls that a model wanted to make after it had seen text of outsiders: a person decides on each, once. */
 export function createApprovalsService({ lock, toolsFor, statusOf, clock, log }: Needs) {
   /** The conversation stays locked from here on, so that no turn reads the answer while it changes. */
   function take({ db }: AgentHandle, toolCallId: string, isApproved: boolean) {
@@ -43,7 +43,7 @@ export function createApprovalsService({ lock, toolsFor, statusOf, clock, log }:
     })
   }
 
-  /** What a call may need, before anything is decided: a failure in here leaves the call waiting. */
+  /** The tools that a call may need, loaded before anything is decided: if this fails, the call keeps waiting. */
   async function toolsOf(agent: AgentHandle): Promise<readonly Tool[]> {
     const status = await statusOf(agent.agentId)
     if (status !== 'active')
@@ -89,8 +89,8 @@ export function createApprovalsService({ lock, toolsFor, statusOf, clock, log }:
     list: ({ db }: AgentHandle, query: ApprovalListQuery) => listApprovals(db, query),
 
     /**
-     * Makes the call, or refuses it for good; its result takes the place of the error in the answer that it stands in. A
-     * call is made at most once: one whose server ended meanwhile is not made again.
+     * Makes the call, or refuses it for good; the result replaces the error in the stored answer. A call is made at most
+     * once: if the server dies meanwhile, it is not made again.
      */
     async decide(agent: AgentHandle, toolCallId: string, isApproved: boolean): Promise<ToolResult> {
       const tools = isApproved ? await toolsOf(agent) : []
@@ -107,7 +107,7 @@ export function createApprovalsService({ lock, toolsFor, statusOf, clock, log }:
 
 export type ApprovalsService = ReturnType<typeof createApprovalsService>
 
-/** What a person agreed to is the call that the model asked for: of another tool by now, it is not made. */
+/** The person agreed to the call as the model asked for it; if the tool is another one by now, it is not made. */
 async function run(
   { name, arguments: given, toolVersion }: StoredApproval,
   tools: readonly Tool[],

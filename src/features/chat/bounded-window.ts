@@ -16,11 +16,14 @@ interface BoundedWindow {
 
 interface Bounds {
   characters: number
-  /** Characters of one tool's result that count at most: whoever sees no more of it has room for more messages. */
+  /** The most that one tool result counts, in characters: a reader who sees no more of it has room for more messages. */
   ofResult?: number
 }
 
-/** The messages of a window from its wanted end on, until they hold so many characters, results of tools included. */
+/**
+ * Reads the messages of a window, starting from the wanted end, until they hold this many characters, tool results
+ * included.
+ */
 export async function readBounded(
   database: Kysely<AgentTables>,
   window: Window,

@@ -1,4 +1,4 @@
-/** What is told of a message; its text stays in the agent's database. */
+/** What an event says of a message; its text stays in the agent's database. */
 interface MessageEvent {
   agentId: string
   messageId: string

@@ -27,7 +27,7 @@ interface Needs {
 }
 
 export function registerChatRoutes(app: App, { chat, callerSignal }: Needs): void {
-  /** Listens for the caller's going away from the beginning, since accepting a question may take its time. */
+  /** Watches from the start whether the caller goes away, since accepting a question may take a while. */
   async function deliver(
     asked: Promise<Question>,
     stream: boolean | undefined,

@@ -3,8 +3,8 @@ import { Type } from 'typebox'
 import { listMetaSchema, listParameters } from '#platform/http/list-query.ts'
 
 /*
- * Conversation: messages in order, answered one at a time. Lock: held by the one request that a conversation is being
- * answered for. Turn: see turn/turn.ts.
+ * Conversation: messages in order, answered one at a time. Lock: held by the one request whose question is being answered.
+ * Turn: see turn/turn.ts.
  */
 
 const time = Type.String({ format: 'date-time' })

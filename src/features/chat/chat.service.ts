@@ -22,7 +22,7 @@ interface Needs extends PlannerNeeds, Omit<AskingNeeds, 'planner'>, Omit<Answeri
   builtInTools(agent: AgentHandle): readonly Tool[]
 }
 
-/** Asking an agent and being answered, and what a caller can choose from for it. */
+/** Asking an agent and getting its answer, and what a caller can choose from. */
 export function createChatService(needs: Needs) {
   const answering = createAnswering({ ...needs, store: createAnswerStore(needs) })
   const asking = createAsking({ ...needs, planner: createTurnPlanner(needs) })
@@ -31,11 +31,14 @@ export function createChatService(needs: Needs) {
     ask: asking.ask,
     askAgain: asking.askAgain,
 
-    /** Answers and tells what happens meanwhile; the turn ends when `client` aborts. Never rejects. */
+    /** Answers, and calls `tell` with each event; the turn ends when `client` aborts. Never rejects. */
     stream: (question: Question, client: AbortSignal, tell: (event: StreamEvent) => void) =>
       streamAnswer(answering, question, client, tell),
 
-    /** Answers in one piece; `emit` hears how it goes. Throws what ended the turn, also where something was said before. */
+    /**
+     * Answers in one piece, and calls `emit` with each event of the turn. Throws what ended the turn, even if something was
+     * said before.
+     */
     async answer(
       question: Question,
       client: AbortSignal,
@@ -51,7 +54,7 @@ export function createChatService(needs: Needs) {
     /** The models that the agent can use. */
     models: needs.modelsOf,
 
-    /** The tools that come with the service, as a model is told of them. */
+    /** The tools that come with the service, as a model sees them. */
     tools: (agent: AgentHandle) =>
       needs
         .builtInTools(agent)

@@ -5,7 +5,7 @@ import type { AgentTables } from '#storage/tables.ts'
 
 type Database = Kysely<AgentTables>
 
-/** The right to answer in a conversation, until it is released or not renewed in time. */
+/** The right to answer in a conversation, until it is released or was not renewed in time. */
 export interface Lock {
   conversationId: string
   /** Fencing token: a write that names an older one than the conversation's has lost the right. */
@@ -25,7 +25,7 @@ interface Taking extends Omit<HeldLock, 'token'> {
   messageAt: string | undefined
 }
 
-/** The end of a conversation once an answer is written: the question and, as the one message after it, the answer. */
+/** How a conversation ends once an answer is written: with the question, and the answer as the only message after it. */
 export interface ConversationEnd {
   questionSequence: number
   lastMessageAt: string
@@ -84,7 +84,10 @@ const updateWithEnd = prepareQuery((database: Database, value: ValueOf<HeldValue
   })),
 )
 
-/** Renews a lock, or releases it with null, and notes the conversation's new end; false if the lease has gone to somebody else. */
+/**
+ * Renews a lock, or releases it with null, and records the new end of the conversation; false if the lease has passed to
+ * somebody else.
+ */
 export async function updateHeld(
   database: Database,
   lock: Lock,
@@ -98,7 +101,7 @@ export async function updateHeld(
   return updated.length > 0
 }
 
-/** Takes the lock from those whose lease has ended, for good: their later writes name a token that is too old. */
+/** Takes the lock for good from holders whose lease has ended: their later writes name a token that is too old. */
 export async function endLeases(database: Database, conversationId?: string): Promise<void> {
   await database
     .updateTable('conversations')
@@ -108,7 +111,7 @@ export async function endLeases(database: Database, conversationId?: string): Pr
     .execute()
 }
 
-/** Whether each conversation is locked; of one, or of all. */
+/** For each conversation, or for one, whether it is locked. */
 export async function listLocked(database: Database, now: string, conversationId?: string) {
   const conversations = await database
     .selectFrom('conversations')

@@ -28,8 +28,8 @@ export function createConversationLock({ clock, holder, leaseMs }: Needs) {
 
   return {
     /**
-     * For changes that need no lock of their own, in their transaction. Without an id no conversation at all may be locked.
-     * A holder whose lease has ended writes nothing more.
+     * For changes that need no lock of their own, in their transaction. Without an id, no conversation at all may be
+     * locked. A holder whose lease has ended can write nothing more.
      */
     async requireUnlocked(transaction: Database, conversationId?: string): Promise<void> {
       await checkUnlocked(transaction, conversationId)
@@ -42,7 +42,10 @@ export function createConversationLock({ clock, holder, leaseMs }: Needs) {
     /** The lock that a new conversation is stored with. */
     first: (): HeldLock => ({ holder, token: 1, expiresAt: expiry() }),
 
-    /** `messageAt`: the time of a message with which it is taken. Throws CONVERSATION_LOCKED while somebody else holds it, NOT_FOUND without such a conversation. */
+    /**
+     * `messageAt`: the time of a message that is stored together with the lock. Throws CONVERSATION_LOCKED while somebody
+     * else holds it, NOT_FOUND without such a conversation.
+     */
     async acquire(database: Database, conversationId: string, messageAt?: string): Promise<Lock> {
       const lease = { holder, now: timestamp(clock), expiresAt: expiry() }
       const lock = await takeLock(database, conversationId, { ...lease, messageAt })

@@ -79,7 +79,7 @@ const insertBelow = prepareQuery((database: Database, value: ValueOf<NewColumns 
     .returning('id'),
 )
 
-/** Stores a conversation, unlocked unless a lock is given. False, and nothing is stored, where there are `most` already. */
+/** Stores a conversation, unlocked unless a lock is given. False, and nothing is stored, if there are `most` already. */
 export async function insertConversation(
   database: Database,
   conversation: Conversation,
@@ -134,7 +134,7 @@ export async function deleteConversation(database: Database, id: string): Promis
   await database.deleteFrom('conversations').where('id', '=', id).execute()
 }
 
-/** Counts the messages anew and takes the time of the last one; without an id in every conversation. */
+/** Recounts the messages and takes the time of the last one; without an id, in every conversation. */
 export async function refreshActivity(database: Database, id?: string): Promise<void> {
   await database
     .updateTable('conversations')

@@ -27,7 +27,7 @@ type Database = Kysely<AgentTables>
 /** Conversations that an agent holds; one more evicts the one with the oldest activity. */
 export const conversationsHeld = 50
 const defaultWindow = 50
-/** Characters of messages, with the results of their tools, that one answer holds, give or take the last of them. */
+/** Characters of messages, tool results included, that one page holds; the last message may exceed it. */
 const pageCharacters = 1_000_000
 
 interface Needs {
@@ -37,9 +37,9 @@ interface Needs {
   ids: Ids
 }
 
-/** Conversations and their messages, apart from answering. */
+/** Conversations and their messages; answering is in answering/. */
 export function createConversationsService({ lock, listMessages, clock, ids }: Needs) {
-  /** Stores a conversation; where all places are taken, those with the oldest activity make room. */
+  /** Stores a conversation; if all places are taken, the one with the oldest activity makes room. */
   async function store(database: Database, conversation: Conversation, lock?: HeldLock): Promise<void> {
     await evictConversations(database, conversationsHeld - 1, conversation.createdAt)
     const options = { most: conversationsHeld, ...(lock === undefined ? {} : { lock }) }
@@ -59,8 +59,8 @@ export function createConversationsService({ lock, listMessages, clock, ids }: N
     },
 
     /**
-     * Within a transaction of the caller: a new conversation for a message, which is to be stored next. It is locked, and
-     * counts the message already.
+     * Within the caller's transaction: a new conversation for a message that is stored next. It is locked, and already
+     * counts the message.
      */
     async begin(transaction: Database, title: string, messageAt: string): Promise<Lock> {
       const held = lock.first()
@@ -70,7 +70,7 @@ export function createConversationsService({ lock, listMessages, clock, ids }: N
       return { conversationId: conversation.id, token: held.token }
     },
 
-    /** Deletes the conversation with its messages; the number of messages deleted. */
+    /** Deletes the conversation with its messages; returns the number of messages. */
     remove(database: Database, conversationId: string): Promise<number> {
       return inTransaction(database, async transaction => {
         await lock.requireUnlocked(transaction, conversationId)
@@ -150,7 +150,7 @@ async function readMessages(database: Database, query: MessageListQuery) {
   return { rows: kept.map(toPublic), meta: { total, limit, offset: 0, hasMore: isMore || isCut } }
 }
 
-/** Another conversation's message is as good as none. */
+/** A message of another conversation counts as missing. */
 async function placeOf(
   database: Database,
   messageId: string | undefined,

@@ -2,7 +2,7 @@ import type { Answering } from './answering/answering.ts'
 import type { Question } from './answering/question.ts'
 import type { ToolCall, ToolResult, TurnEvent } from './turn/turn.ts'
 
-/** Everything that a client of a streamed answer is told, in this order; `error` is the last event where it comes. */
+/** Everything that a client of a streamed answer receives, in this order; if `error` comes, it is the last event. */
 export type StreamEvent =
   | { type: 'message_start'; userMessageId: string; conversationId: string; model: string }
   | TurnEvent
@@ -14,7 +14,7 @@ export type StreamEvent =
     }
   | { type: 'error'; message: string; code: string }
 
-/** Runs the question's turn and tells its events; resolves at their end, and never rejects. */
+/** Runs the question's turn and calls `tell` with each event; resolves at the end, and never rejects. */
 export async function streamAnswer(
   answering: Answering,
   question: Question,

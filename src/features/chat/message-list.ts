@@ -12,8 +12,8 @@ const pageBytes = 1_000_000
 export type ListMessages = ReturnType<typeof createMessageList>
 
 /**
- * The generic list of messages, in a thread that can be killed: looking for a text in long messages may take seconds,
- * which no other request is to wait for.
+ * The generic list of messages, in a thread that can be killed: searching long messages for a text may take seconds, for
+ * which no other request should wait.
  */
 export function createMessageList(workers: WorkerPool) {
   return async (databasePath: string, query: MessageListQuery, signal: AbortSignal) => {

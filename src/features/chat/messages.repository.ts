@@ -104,7 +104,7 @@ const selectBefore = prepareQuery(
       .where('conversation_id', '=', value('conversationId'))
       .where('sequence', '<', value<number>('before'))
       .orderBy('sequence', 'desc')
-      // Of a bare value SQLite wants to know more, and prepares the statement anew each time.
+      // Given a bare parameter as its limit, SQLite would prepare the statement again each time.
       .limit(sql<number>`cast(${value<number>('limit')} as integer)`),
 )
 
@@ -189,7 +189,7 @@ export async function insertMessage(database: Database, message: ChatMessage): P
   return inserted.sequence
 }
 
-/** Stores the message's present content, in the place of what is stored of it if anything is. */
+/** Stores the message's present content, replacing what was stored of it before. */
 export async function putMessage(database: Database, message: ChatMessage): Promise<void> {
   await putOne(database, columnsOf(message))
 }
@@ -198,7 +198,7 @@ export async function deleteMessage(database: Database, id: string): Promise<voi
   await database.deleteFrom('messages').where('id', '=', id).execute()
 }
 
-/** Deletes the messages of one conversation, or of all; the number deleted. */
+/** Deletes the messages of one conversation, or of all; returns their number. */
 export async function deleteMessages(database: Database, conversationId?: string): Promise<number> {
   let query = database.deleteFrom('messages')
   if (conversationId !== undefined) query = query.where('conversation_id', '=', conversationId)
@@ -206,7 +206,7 @@ export async function deleteMessages(database: Database, conversationId?: string
   return Number(result.numDeletedRows)
 }
 
-/** Deletes what follows a message in its conversation, but for the one message that is to stay. */
+/** Deletes everything after a message in its conversation, except for one message that is to stay. */
 export async function deleteFollowing(
   database: Database,
   { conversationId, sequence }: StoredMessage,

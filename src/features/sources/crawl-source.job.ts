@@ -32,20 +32,20 @@ interface Needs {
   embeddingOf(agentId: string): Promise<EmbeddingModel>
   index: Pick<SearchIndex, 'indexNext' | 'finish' | 'remove'>
   outbound: Outbound
-  /** By the agent. */
+  /** The threads, as this agent's crawls use them. */
   threads(agentId: string): CrawlThreads
   gates: HostGates
   changes: Pick<EmbeddingChanges, 'follow'>
   transact: Transact<SourceEvents>
   clock: Clock
-  /** How long a crawl works until it lets other jobs go first, in milliseconds. */
+  /** How long a crawl works before other jobs go first, in milliseconds. */
   turnMs?: number
 }
 
 type Context = JobContext<AgentHandle>
 type CrawledSource = Source & { config: CrawlConfig }
 
-/** Of all that a run writes. */
+/** Where a run writes, and under which attempt. */
 interface Place {
   databasePath: string
   sourceId: string
@@ -53,8 +53,8 @@ interface Place {
 }
 
 /**
- * Crawls a website, for the first time or again. All that it has found stands in the database page by page, so that an
- * interrupted run is continued by the next one.
+ * Crawls a website, for the first time or again. Everything found is stored page by page, so that the next run continues an
+ * interrupted one.
  */
 export function createCrawlSourceJob(needs: Needs): JobHandler<AgentHandle> {
   const { finish, fail } = createOutcomes(needs)
@@ -155,7 +155,7 @@ async function removeVanished(
   }
 }
 
-/** What the crawl has come to, as the source will tell it. */
+/** The result of the crawl, as the source shows it. */
 async function outcomeOf(
   { db }: AgentHandle,
   { id, config }: CrawledSource,

@@ -19,7 +19,7 @@ import { storableName } from './storable-name.ts'
 
 interface Needs {
   transact: Transact<SourceEvents>
-  /** Throws what keeps the agent's documents from being embedded, such as MODEL_NOT_CONFIGURED. */
+  /** Throws the reason if the agent's documents can't be embedded, such as MODEL_NOT_CONFIGURED. */
   requireEmbedding(agentId: string): Promise<unknown>
   outbound: Pick<Outbound, 'requirePermitted'>
   clock: Clock
@@ -27,14 +27,14 @@ interface Needs {
   bounds: CrawlBounds
 }
 
-/** What a crawl gets that does not say otherwise, where the operator allows as much. */
+/** The bounds of a crawl that asks for none, as far as the operator allows. */
 const usual: CrawlBounds = { maxPages: 50, maxDepth: 3 }
 
 export function createCrawlsService({ transact, requireEmbedding, outbound, clock, ids, bounds }: Needs) {
   return {
     bounds,
 
-    /** A website as a source; the crawl follows. Throws what is wrong with the request or with settings. */
+    /** Creates a source for a website; a job crawls it. Throws if something is wrong with the request or the settings. */
     async create(agent: AgentHandle, crawl: NewCrawl): Promise<Source & { config: CrawlConfig }> {
       const now = timestamp(clock)
       const config = configOf(crawl, bounds, now)
@@ -53,7 +53,7 @@ export function createCrawlsService({ transact, requireEmbedding, outbound, cloc
       return source
     },
 
-    /** Visits all pages again; what was found in them stays searchable until a page has changed. */
+    /** Has all pages visited again; each stays searchable as it was until it has changed. */
     async repeat(agent: AgentHandle, id: string): Promise<Source> {
       await requireEmbedding(agent.agentId)
       return await transact(agent, async (transaction, outbox) => {

@@ -17,13 +17,13 @@ export function discardJobKey(fileName: string): string {
   return `upload:${fileName}`
 }
 
-/** To be left before the file is stored, and taken back by what makes it the file of a source. */
+/** To be added before the file is stored, and cancelled by the transaction that makes it a source's file. */
 export function discardJob(fileName: string, now: number) {
   const payload: Static<typeof payloadSchema> = { fileName }
   return { name: discardJobName, key: discardJobKey(fileName), payload, runAt: now + timeToBecomeSource }
 }
 
-/** Removes an upload that never became a source's, as when the process that received it died. */
+/** Removes an upload that never became the file of a source, for example because the process that received it died. */
 export function createDiscardUploadJob(): JobHandler<AgentHandle> {
   return {
     // Within about a day, as where files of sources are removed.

@@ -32,11 +32,11 @@ export interface StoredFile extends DraftTask {
 
 export interface FetchedContent extends DraftTask {
   fetched: Fetched
-  /** What no passage may show, wherever a server puts it. */
+  /** Secrets that no passage may show, wherever a server repeats them. */
   secrets: readonly string[]
 }
 
-/** Why there are no chunks: `unavailable` is what may be otherwise at the next attempt. */
+/** Why there are no chunks; with `unavailable` the next attempt may succeed. */
 interface NotRead {
   kind: 'unreadable' | 'unavailable'
   reason: string

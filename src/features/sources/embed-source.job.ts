@@ -28,7 +28,7 @@ interface Needs {
 type Context = JobContext<AgentHandle>
 
 const usualTurnMs = 20_000
-/** Runs that a provider in trouble may fail, within some minutes. */
+/** Runs that may fail while a provider is in trouble, which takes some minutes. */
 const maxAttempts = 6
 
 /** Gives a source the vectors of another embedding. An interrupted run is continued by the next one. */
@@ -45,7 +45,7 @@ export function createEmbedSourceJob(needs: Needs): JobHandler<AgentHandle> {
     await finish(agent, source, await embedAgain({ db, source: place, wanted, vectors, until, signal }))
   }
 
-  /** A source that could not be processed anew before this tells so again. */
+  /** A source that was in error before this returns to that error. */
   async function finish({ agentId, db }: AgentHandle, source: Source, embedding: string): Promise<void> {
     const { id, name, chunks = 0, error } = source
     const status = error === undefined ? 'ready' : 'error'
@@ -79,7 +79,7 @@ export function createEmbedSourceJob(needs: Needs): JobHandler<AgentHandle> {
         await embed(context, source).catch(error => {
           throw presentable(error, context.signal)
         })
-      // What a deleted source leaves to others, and what has changed since the last look.
+      // If the source was deleted, others are waiting; and the embedding may have changed since the last look.
       await changes.follow(context.agent)
     },
     async onFailed(context, error) {

@@ -14,7 +14,7 @@ import type { SourceEvents } from './sources.events.ts'
 import { updateSource } from './sources.repository.ts'
 import type { FetchedConfig, Source } from './sources.schema.ts'
 
-/** Share of the progress that fetching is. */
+/** The share of fetching in the progress. */
 const progressFetched = 0.1
 
 interface Needs {
@@ -29,8 +29,8 @@ interface Needs {
 type FetchedSource = Source & { config: FetchedConfig }
 
 /**
- * Fetches a source of type `database` or `api`, and cuts, embeds and indexes what came, unless that is there already. An
- * interrupted run fetches anew, and goes on with the draft of the one before it if the content is still the same.
+ * Fetches a source of type `database` or `api`, and chunks, embeds and indexes the content if it is new. A run after an
+ * interrupted one fetches again, and continues its draft if the content is still the same.
  */
 export function createFetchSourceJob(needs: Needs): JobHandler<AgentHandle> {
   const { finish, fail } = createOutcomes(needs)

@@ -20,7 +20,7 @@ import { storableName } from './storable-name.ts'
 
 interface Needs {
   transact: Transact<SourceEvents>
-  /** Throws what keeps the agent's documents from being embedded, such as MODEL_NOT_CONFIGURED. */
+  /** Throws the reason if the agent's documents can't be embedded, such as MODEL_NOT_CONFIGURED. */
   requireEmbedding(agentId: string): Promise<unknown>
   select: SelectRows
   outbound: Pick<Outbound, 'requirePermitted'>
@@ -29,17 +29,17 @@ interface Needs {
   ids: Ids
 }
 
-/** Sources that are fetched from the agent's own database or from an address, now and at each refresh. */
+/** Sources whose content is fetched from the agent's own database or from a URL, at once and at each refresh. */
 export function createFetchedSourcesService(needs: Needs) {
   const { transact, select, outbound, agentSecrets, clock, ids } = needs
 
   async function requireQuery(agent: AgentHandle, query: string, signal: AbortSignal): Promise<void> {
-    // One row is enough to know that the statement may run; all of them are for the job.
+    // One row is enough to know that the statement may run; the job reads them all.
     await select(agent, { query, maxRows: 1 }, signal).catch(error => {
       if (!(error instanceof AppError)) throw error
       if (error.code === 'VALIDATION_ERROR' || error.code === 'FORBIDDEN')
         throw invalid('query', issueOf(error))
-      // What fails while it runs may not do so the next time: the source tells of it.
+      // A failure while it runs may be temporary: the source will report it.
       if (error.code !== 'SQL_FAILED') throw error
     })
   }

@@ -4,9 +4,9 @@ import type { FetchedContent, IngestedFile, StoredFile } from './draft.worker.ts
 import { limits } from './parsing/limits.ts'
 
 /**
- * Reads a stored file and stores its chunks as a draft of its source. Whatever is wrong with the file is an answer, with a
- * sentence for the person who uploaded it, and so is a file that can't be had just now; rejects only if the database can't be
- * opened, `signal` aborts, or the server shuts down.
+ * Reads a stored file and stores its chunks as a draft of its source. If the file can't be read, or is not available at the
+ * moment, the result says so in a sentence for the person who uploaded it. Rejects only if the database can't be opened,
+ * `signal` aborts, or the server shuts down.
  */
 export type Ingest = (file: StoredFile, signal?: AbortSignal) => Promise<IngestedFile>
 
@@ -26,7 +26,7 @@ export function createIngest({ workers, timeoutMs = limits.fileMs }: IngestOptio
   }
 }
 
-/** The same with what was fetched for a source; its bytes are gone afterwards. */
+/** The same for content that was fetched; its bytes are moved, and gone afterwards. */
 export type IngestFetched = (content: FetchedContent, signal: AbortSignal) => Promise<IngestedFile>
 
 export function createIngestFetched({ workers, timeoutMs = limits.fileMs }: IngestOptions): IngestFetched {
@@ -39,7 +39,7 @@ export function createIngestFetched({ workers, timeoutMs = limits.fileMs }: Inge
   }
 }
 
-/** Why the thread was killed, as a sentence; throws what is no fault of the file. */
+/** Why the thread was killed, as a sentence; throws errors that are not the file's fault. */
 function reasonOf(error: unknown, subject = 'This file', advice = 'Split it up.'): string {
   if (error instanceof WorkerTimeout)
     return `${subject} takes too much time to read, so it was given up. ${advice}`

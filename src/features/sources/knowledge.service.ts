@@ -12,24 +12,24 @@ import { shownEmbeddings } from './search/shown-embeddings.ts'
 import { findSource } from './sources.repository.ts'
 import type { SearchQuery, SearchResult } from './sources.schema.ts'
 
-/** Results from which passages are chosen that a question gets unasked, and how good each must be to be of use. */
+/** How many results the passages for a question are chosen from, and how good each must be. */
 const automaticResults = 24
 const usefulScore = 0.2
 
 interface Needs {
   index: SearchIndex
-  /** The model of that name, as the agent can use it; throws where it can't. */
+  /** The model with this name, as the agent can use it; throws if the agent can't. */
   embeddingNamed(agentId: string, name: string): Promise<EmbeddingModel>
   changes: Pick<EmbeddingChanges, 'follow'>
-  /** Whether no other process uses the databases. They are then as near as memory: a look into them takes less here than in a search. */
+  /** Whether no other process uses the databases. Looking into them here is then cheaper than within a search. */
   isExclusive: boolean
   log: Log
 }
 
-/** What an agent knows from its sources. */
+/** Searches an agent's sources. */
 export function createKnowledgeService({ index, embeddingNamed, changes, isExclusive, log }: Needs) {
   const prepare = createPrepareQuery({ embeddingNamed, changes, log })
-  /** The embeddings of an agent's shown chunks, which seldom change: the thread that searches looks whether they have. */
+  /** The embeddings of an agent's visible chunks. They seldom change, and the search thread checks whether they have. */
   const lastShown = new LRUCache<string, string[]>({ max: 1_000 })
 
   async function searchAll(
@@ -70,7 +70,7 @@ export function createKnowledgeService({ index, embeddingNamed, changes, isExclu
   return {
     search,
 
-    /** Passages that may answer a question, the best first, with no more characters than that; none where nothing fits. */
+    /** Passages that may answer a question, best first, with at most this many characters; none if nothing fits. */
     async passages(
       agent: AgentHandle,
       question: string,

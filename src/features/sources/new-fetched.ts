@@ -1,4 +1,4 @@
-/** JSON bodies by which sources are created: what is wrong with one is told by the schema of the type that it names. */
+/** Reads the JSON body that creates a source; it is checked by the schema of the type that it names. */
 import type { FastifyRequest } from 'fastify'
 import { invalid } from '#platform/errors.ts'
 import { requireBody } from '#platform/http/body.ts'

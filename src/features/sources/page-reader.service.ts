@@ -10,7 +10,10 @@ const worker = new URL('./parsing/page.worker.ts', import.meta.url)
 /** Turns the readable part of a web page into markdown. */
 export type PageReader = (page: FetchedHtml, signal: AbortSignal) => Promise<MarkdownPage>
 
-/** Reads pages from strangers in threads that can be killed. Throws OUTBOUND_FAILED for one that had to be, and for what is no text. */
+/**
+ * Reads strangers' pages in threads that can be killed. Throws OUTBOUND_FAILED if that was necessary, or if the page is not
+ * text.
+ */
 export function createPageReader(workers: WorkerPool, timeoutMs: number = limits.pageMs): PageReader {
   return async (argument, signal) => {
     const page = await workers

@@ -9,21 +9,21 @@ import type { ChunkQuery } from './search/rankings.ts'
 import type { SearchQuery } from './sources.schema.ts'
 
 const defaultResults = 10
-/** Milliseconds in which one search of an agent looks whether its sources need another embedding, and the others rely on it. */
+/** Within this many milliseconds only one search of an agent checks whether its sources need another embedding. */
 const followInterval = 1_000
-/** Characters of a query that are embedded: below every model's limit, and more than says what is meant. */
+/** Characters of a query that are embedded: below every model's limit, and enough to say what is meant. */
 const longestEmbedded = 8_000
 
 interface Needs {
-  /** The model of that name, as the agent can use it; throws where it can't. */
+  /** The model with this name, as the agent can use it; throws if the agent can't. */
   embeddingNamed(agentId: string, name: string): Promise<EmbeddingModel>
   changes: Pick<EmbeddingChanges, 'follow'>
   log: Log
 }
 
-/** Makes a query ready for search threads, which reach no provider. */
+/** Prepares a query for search threads, which can reach no provider. */
 export function createPrepareQuery({ embeddingNamed, changes, log }: Needs) {
-  /** The query's vector by this embedding; undefined where that is the built-in one or can't be had. */
+  /** The query's vector by this embedding; undefined if that is the built-in one or not available. */
   async function embed(agent: AgentHandle, name: string, query: string, signal: AbortSignal) {
     try {
       if (name === builtinName) return undefined
@@ -41,7 +41,7 @@ export function createPrepareQuery({ embeddingNamed, changes, log }: Needs) {
     }
   }
 
-  /** The query by each embedding that the chunks in question have: as a rule one, and more while they change. */
+  /** The query by each embedding that the chunks in question have: usually one, several while they change. */
   async function embedAll(agent: AgentHandle, names: readonly string[], query: string, signal: AbortSignal) {
     const text = query.slice(0, longestEmbedded).toWellFormed()
     const queries = await Promise.all(
@@ -53,7 +53,7 @@ export function createPrepareQuery({ embeddingNamed, changes, log }: Needs) {
     }
   }
 
-  /** Not for each search: it takes as many reads as finding out what to search for. */
+  /** Not for each search: it takes as many reads as finding out what to search by. */
   const followed = new LRUCache<string, true>({ max: 1_000, ttl: followInterval })
   async function follow(agent: AgentHandle, names: readonly string[]): Promise<void> {
     const key = [agent.agentId, ...names].join(' ')

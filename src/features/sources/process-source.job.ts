@@ -17,7 +17,7 @@ import type { SourceEvents } from './sources.events.ts'
 import { updateSource } from './sources.repository.ts'
 import type { Source } from './sources.schema.ts'
 
-/** Share of the progress that reading the file is; the rest is embedding and indexing its chunks. */
+/** The share of reading the file in the progress; the rest is embedding and indexing its chunks. */
 const progressRead = 0.2
 
 interface Needs {
@@ -47,7 +47,7 @@ export function createProcessSourceJob(needs: Needs): JobHandler<AgentHandle> {
     const model = await needs.embeddingOf(agent.agentId)
     const attempt = randomIds.record()
     const place = { databasePath: agent.path, sourceId: source.id, attempt }
-    // Of another job or embedding there may be a draft, too, but not one to go on with.
+    // A draft of another job or embedding must not be continued.
     const draft = `${jobId} ${embeddingName(model)}`
     if (!(await continueDraft(db, place, draft))) {
       const location = agent.files.locate(file_path)

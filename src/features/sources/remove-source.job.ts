@@ -12,7 +12,7 @@ interface Needs {
 }
 
 /**
- * Takes a source apart that nobody sees any more: its chunks, its file, its secrets, and its row last, so that it may run
+ * Removes a source that is already hidden: its chunks, its file, its secrets, and its row last, so that the job may run
  * again.
  */
 export function createRemoveSourceJob({ index, agentSecrets }: Needs): JobHandler<AgentHandle> {

@@ -16,7 +16,7 @@ export const fetchJobName = 'source.fetch'
 export const removeJobName = 'source.remove'
 export const embedJobName = 'source.embed'
 
-/** Shared by all jobs on a source: one at a time is at work on its chunks. */
+/** All jobs on a source share this key, so that only one works on its chunks at a time. */
 export function sourceJobKey(sourceId: string): string {
   return `source:${sourceId}`
 }
@@ -27,8 +27,8 @@ export function sourceJob(name: string, sourceId: string) {
 }
 
 /**
- * For a source that nothing is at work on, by its status. The job before this one may have set that, and not ended yet: it
- * would keep this one out, and nobody would do its work.
+ * Adds a job for a source that, by its status, nothing is working on. The job that set this status may not have ended yet;
+ * if it stayed in the outbox, it would keep this one out.
  */
 export async function addSourceJob(
   outbox: Pick<Outbox, 'add' | 'cancel'>,
@@ -55,7 +55,7 @@ export function sourceOfJob({ agent, payload }: JobContext<AgentHandle>): Promis
   return findSource(agent.db, sourceIdOf(payload))
 }
 
-/** The same when its job begins: one that has waited for its turn waits no more. */
+/** The job's source when the job begins: a source that was waiting for its turn no longer is. */
 export async function sourceToWorkOn(context: JobContext<AgentHandle>): Promise<Source | undefined> {
   const source = await sourceOfJob(context)
   if (source?.status === 'pending')

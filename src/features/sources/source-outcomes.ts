@@ -43,7 +43,7 @@ export function createOutcomes({ transact, clock }: { transact: Transact<SourceE
   }
 }
 
-/** The error's message will stand on the source: what is no message for people is told by the log alone. */
+/** Prepares an error whose message will be shown on the source: one that is not meant for people goes to the log only. */
 export function presentable(error: unknown, signal: AbortSignal): unknown {
   if (error instanceof AppError || error instanceof JobYields || signal.aborted) return error
   return new AppError(

@@ -111,9 +111,12 @@ export interface SourceChanges {
   chunks?: number
   config?: Source['config']
   last_copy?: LastCopy
-  /** The embedding that its chunks are given, or could not be given; forgotten with each change of the status without it. */
+  /**
+   * The embedding that its chunks are being given, or could not be given; cleared by each change of the status that does
+   * not name it.
+   */
   new_embedding?: string
-  /** From here on nobody sees it. */
+  /** When it was hidden from everybody. */
   removed_at?: string
   updated_at?: string
 }
@@ -136,7 +139,7 @@ export async function updateSource(database: Database, id: string, changes: Sour
   return result.numUpdatedRows > 0n
 }
 
-/** Never back: of a website more may come to light than was done meanwhile. */
+/** Never backwards: on a website, more new pages may be discovered than were done meanwhile. */
 export async function raiseProgress(database: Database, id: string, progress: number): Promise<void> {
   await database
     .updateTable('sources')
@@ -150,7 +153,7 @@ export async function deleteSource(database: Database, id: string): Promise<void
   await database.deleteFrom('sources').where('id', '=', id).execute()
 }
 
-/** What a source that was removed, but is not deleted yet, has elsewhere; undefined where there is no such source. */
+/** What a source that is hidden but not deleted yet has elsewhere; undefined if there is no such source. */
 export async function findRemoved(
   database: Database,
   id: string,

@@ -4,8 +4,10 @@ import { listMetaSchema, listParameters } from '#platform/http/list-query.ts'
 import { chunkingMethods } from './chunking/chunking-options.ts'
 
 /*
- * Source: something that an agent answers from, such as an uploaded file. Chunk: a piece of its text, the unit that is
- * found. Processing: parsing, chunking, embedding and indexing, done by a job after the upload was answered.
+ * Source: something that an agent answers from, such as an uploaded file or a website. Document: the file, or one page of
+ * the website. Chunk: a piece of a document's text, the unit that is found. Processing: parsing, chunking, embedding and
+ * indexing, done by a job after the request was answered. Fetched source: one whose content comes from a query or a URL,
+ * again with each refresh.
  */
 
 export const sourceTypes = ['file', 'crawl', 'database', 'api'] as const
@@ -20,7 +22,7 @@ const chunkingFields = {
   method: Type.Enum([...chunkingMethods]),
 }
 
-/** How a file was cut, and where it came from. */
+/** How a file was chunked, and its name. */
 export const fileConfigSchema = Type.Object({
   ...chunkingFields,
   file_name: Type.String({ description: 'Name of the file as it was uploaded.' }),
@@ -31,7 +33,7 @@ const fetchedAt = Type.Optional(
   Type.String({ format: 'date-time', description: 'When it was last fetched without a failure.' }),
 )
 
-/** A query on the agent's own database: each fetch runs it anew. */
+/** A query on the agent's own database; each fetch runs it again. */
 export const databaseConfigSchema = Type.Object({
   query: Type.String({ description: 'One SELECT statement.' }),
   ...chunkingFields,
@@ -39,7 +41,7 @@ export const databaseConfigSchema = Type.Object({
 })
 export type DatabaseConfig = Static<typeof databaseConfigSchema>
 
-/** An address that each fetch asks anew. */
+/** A URL that each fetch requests again. */
 export const apiConfigSchema = Type.Object({
   url: Type.String(),
   headers: Type.Record(Type.String(), Type.String(), {
@@ -113,7 +115,7 @@ export type SourceListQuery = Static<typeof sourceListQuery>
 
 export const sourceListSchema = Type.Object({ sources: Type.Array(sourceSchema), meta: listMetaSchema })
 
-/** How a new source is to be cut. */
+/** How a new source is to be chunked. */
 export const chunkingWishes = {
   chunk_size: Type.Optional(Type.Integer()),
   overlap: Type.Optional(Type.Integer()),

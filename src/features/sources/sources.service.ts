@@ -28,13 +28,13 @@ import { storableName } from './storable-name.ts'
 
 interface Needs {
   transact: Transact<SourceEvents>
-  /** Throws what keeps the agent's documents from being embedded, such as MODEL_NOT_CONFIGURED. */
+  /** Throws the reason if the agent's documents can't be embedded, such as MODEL_NOT_CONFIGURED. */
   requireEmbedding(agentId: string): Promise<unknown>
   clock: Clock
   ids: Ids
 }
 
-/** A file on its way into an agent's files, under the id of the source that it shall become. */
+/** A file that is being uploaded, under the id of the source that it will become. */
 export interface Upload extends UploadTarget {
   id: string
 }
@@ -53,7 +53,7 @@ export function createSourcesService({ transact, requireEmbedding, clock, ids }:
 
     list: (agent: AgentHandle, query: SourceListQuery) => listSources(agent.db, query),
 
-    /** An upload that is to be stored. Whatever becomes of this process, the file is not left behind without a source. */
+    /** Prepares to store an upload. Whatever happens to this process, no file is left behind without a source. */
     beginUpload(agent: AgentHandle): Upload {
       const id = ids.record()
       let isBegun = false
@@ -65,13 +65,16 @@ export function createSourcesService({ transact, requireEmbedding, clock, ids }:
           await agent.files.write(id, content)
         },
         async discard() {
-          // Where this fails, the job does it.
+          // If this fails, the job does it.
           if (isBegun) await agent.files.remove(id).catch(() => {})
         },
       }
     },
 
-    /** The source of an upload that was stored; processing follows. Throws what is wrong with form or settings. */
+    /**
+     * Creates the source of a stored upload; a job processes it. Throws if something is wrong with the form or the
+     * settings.
+     */
     async create(agent: AgentHandle, upload: Upload, form: Form): Promise<Source> {
       try {
         const source = newSource(upload.id, form, timestamp(clock))
@@ -88,7 +91,7 @@ export function createSourcesService({ transact, requireEmbedding, clock, ids }:
       }
     },
 
-    /** Reads the stored file, or fetches, anew; what was found stays searchable until then. */
+    /** Has the stored file read again, or the content fetched again; what was found before stays searchable until then. */
     async refresh(agent: AgentHandle, id: string): Promise<Source> {
       const { type } = await find(agent, id)
       if (type === 'crawl') throw invalid('sourceId', 'is a website; use reindex to crawl it again')
@@ -106,7 +109,7 @@ export function createSourcesService({ transact, requireEmbedding, clock, ids }:
       })
     },
 
-    /** From here on nobody sees the source; a job takes its chunks and its file away. Processing is cancelled. */
+    /** Hides the source from everybody and cancels its processing; a job removes its chunks and its file. */
     async remove(agent: AgentHandle, id: string): Promise<void> {
       await transact(agent, async (transaction, outbox) => {
         const now = timestamp(clock)
@@ -121,7 +124,7 @@ export function createSourcesService({ transact, requireEmbedding, clock, ids }:
 
 export type SourcesService = ReturnType<typeof createSourcesService>
 
-/** Throws UNSUPPORTED_MEDIA_TYPE for a file that can't be read by its name. */
+/** Throws UNSUPPORTED_MEDIA_TYPE for a file whose extension is not supported. */
 export function requireDocument(fileName: string): void {
   if (documentFormatOf(storableName(fileName)) !== undefined) return
   const known = documentFormats.map(format => `.${format}`).join(', ')

@@ -1,4 +1,4 @@
-/** Without control characters and halves of characters, which a database need not take. */
+/** The name without control characters and halves of characters, which a database need not accept. */
 export function storableName(name: string): string {
   return name
     .replace(/\p{Cc}/gu, '')

@@ -2,12 +2,12 @@ import type { PromptMessage } from '#models/language-model.ts'
 import { cutMiddle } from './truncate-result.ts'
 
 const charactersPerToken = 4
-/** Counted for a message besides its text: its role and the marks around it. */
+/** Added for each message besides its text: its role and the marks around it. */
 const charactersPerMessage = 16
 /** Tokens kept free for the system prompt, tools, passages and the answer, or half of a smaller window. */
 const reservedTokens = 20_000
 
-/** Characters that the prompt of a model may have, system prompt and tools included. `window` and `answer` are tokens. */
+/** How many characters a prompt may have, system prompt and tools included. `window` and `answer` are tokens. */
 export function promptCharacters(window: number): number {
   const reserve = Math.min(reservedTokens, Math.floor(window / 2))
   return (window - reserve) * charactersPerToken

@@ -5,11 +5,11 @@ import { mapInBatches } from '#platform/in-batches.ts'
 
 /** More than the model services take. */
 const mostTools = 128
-/** Characters of the conversation that say what tools it is about. */
+/** How many characters of the conversation decide which tools it is about. */
 const topicCharacters = 8000
 /** Counted for a tool besides its texts. */
 const charactersPerTool = 40
-/** Tools that are looked at before others get their turn: an agent may have thousands. */
+/** Tools that are looked at before the event loop may do other work: an agent may have thousands. */
 const atOnce = 100
 
 interface Room {
@@ -25,8 +25,8 @@ interface Fitted {
 }
 
 /**
- * The tools that a model is told of. Where there are too many, or their definitions are too long, those stay that the
- * conversation is about by their words; the service's own stay in any case. The order is kept.
+ * Chooses the tools that a model is given. If there are too many, or their definitions are too long, those stay that share
+ * most words with the conversation; the built-in ones always stay. The order is kept.
  */
 export async function fitTools(tools: readonly Tool[], { characters, topic }: Room): Promise<Fitted> {
   const sized = await mapInBatches(tools, atOnce, tool => ({ tool, size: sizeOf(tool) }))

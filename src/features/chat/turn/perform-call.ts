@@ -2,7 +2,7 @@ import type { Tool } from '#models/tool.ts'
 import { AppError } from '#platform/errors.ts'
 import { keptCharacters, truncateResult } from './truncate-result.ts'
 
-/** Calls a tool; what goes wrong becomes the error of the result. */
+/** Calls a tool; a failure becomes the result's error. */
 export async function performCall(
   tool: Tool,
   given: Record<string, unknown>,

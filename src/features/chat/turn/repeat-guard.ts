@@ -1,11 +1,11 @@
 export type Verdict = 'new' | 'repeated' | 'ended'
 
-/** With this many repeats a turn has shown that it gets no further by calling tools. */
+/** After this many repeats it is clear that calling tools leads no further. */
 const repeatsThatEnd = 3
 
 /**
- * Recognises calls that were made before in the same turn: same name, same arguments in any order of keys.
- * A call of a tool that observes something changing repeats only if it is the very next call.
+ * Recognises calls that were already made in the turn: same name, same arguments in any order of keys. For a tool that
+ * observes something changing, only an immediate second call is a repeat.
  */
 export function createRepeatGuard() {
   const made = new Set<string>()

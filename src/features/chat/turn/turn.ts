@@ -1,8 +1,8 @@
 import type { AppError } from '#platform/errors.ts'
 
 /*
- * Turn: everything from a user's message to the answer. Iteration: one question to the model within a turn; it ends
- * with text or with tool calls, whose results the next iteration sees. Repeat: a call that was made before in the turn.
+ * Turn: everything from a user's message to the answer. Iteration: one call of the model within a turn; it ends with text
+ * or with tool calls, whose results the next iteration sees. Repeat: a tool call that was already made in the turn.
  */
 
 export interface ToolCall {
@@ -20,11 +20,11 @@ export interface ToolResult {
   error?: string
   /** The call was not made: a person has to agree to it first. */
   approval?: 'required'
-  /** Of a tool whose call waits, as it was when the call was asked for. */
+  /** The version of the tool when a call that waits for approval was requested. */
   toolVersion?: string
 }
 
-/** What a turn tells while it runs: the one contract of all sinks (event stream, JSON answer, workflow node). */
+/** What a turn emits while it runs: the one contract of all sinks (event stream, JSON answer, MCP progress). */
 export type TurnEvent =
   | { type: 'thinking'; iteration: number }
   | { type: 'content_delta'; delta: string; index: number }
@@ -47,7 +47,7 @@ export type TurnEvent =
       toolVersion?: string
     }
 
-/** What came of a turn, always with what was said until then. */
+/** How a turn ended, always with what was said until then. */
 export interface TurnOutcome {
   content: string
   toolCalls: ToolCall[]
