@@ -1,10 +1,10 @@
-/** Bounds on what a website may cost. Sizes are bytes, times milliseconds. */
+/** Limits on what a website may cost. Sizes are bytes, times milliseconds. */
 export const crawlLimits = {
   /** Requests to one host at a time, from all crawls together. */
   requestsPerHost: 4,
   /** Addresses of a crawl that are looked at at a time: as many as keep the threads busy while others are written down. */
   visits: 8,
-  /** Addresses whose visits may wait, after their end, for one before them that takes its time; and the bytes of their pages. */
+  /** How many visits may wait, after their end, for a slow one before them; and the bytes of their pages. */
   visitsAhead: 50,
   bytesAhead: 40 * 1024 * 1024,
   /** New pages that are written at a time. */
@@ -15,11 +15,11 @@ export const crawlLimits = {
   redirects: 5,
   /** Characters of an address; longer ones are not followed. */
   addressLength: 2_000,
-  /** Addresses that one page or sitemap may bring, and their characters together: they pass through the main thread. */
+  /** How many URLs one page or sitemap may bring, and their characters together: they pass through the main thread. */
   linksPerPage: 5_000,
   linkCharactersPerPage: 500_000,
   robotsBytes: 512 * 1024,
-  /** What robots.txt and Retry-After may ask for; a wait that is longer ends the page. */
+  /** The longest wait that robots.txt and Retry-After may ask for; a longer one ends the page. */
   crawlDelayMs: 30_000,
   retryAfterMs: 30_000,
   /** Pauses before a page that failed is asked for again. */
@@ -33,12 +33,12 @@ export const crawlLimits = {
   threadTasksPerAgent: 2,
   /** Beside these as many write, of which one agent has one: writing makes room for more to be read. */
   writesPerAgent: 1,
-  /** Pages without content that a source tells of. */
+  /** Failed pages that a source lists. */
   failuresTold: 100,
   /** How long a crawl works until it lets other jobs go first. */
   turnMs: 60_000,
-  /** A whole crawl, without the time in which nobody works at it; the rest of the site is left. */
+  /** A whole crawl, without the time in which nothing works on it; after that the rest of the site is left. */
   crawlMs: (maxPages: number) => 60 * 60_000 + maxPages * 6_000,
-  /** Addresses that are tried: dead links and files count no page, and a site can make them up without end. */
+  /** URLs that are tried: dead links and files count as no page, and a site can invent them without end. */
   addresses: (maxPages: number) => 100 + maxPages * 10,
 } as const

@@ -1,4 +1,4 @@
-/** What a crawl has cost so far, in all its turns: bounds hold for the whole of it, however often it was interrupted. */
+/** What a crawl has cost so far, over all its turns: the limits apply to the whole, however often it was interrupted. */
 import { Type } from 'typebox'
 import type { Clock } from '#platform/clock.ts'
 import { matches } from '#platform/schema-check.ts'
@@ -17,7 +17,7 @@ const noteSchema = Type.Object({
   spent: Type.Object({ startedAt: Type.String(), milliseconds: Type.Number(), bytes: Type.Number() }),
 })
 
-/** Time in which nobody works at it, since others have their turn or the service is down, does not count. */
+/** Time in which nothing works on it, because others have their turn or the service is down, does not count. */
 export function spendingOf(config: CrawlConfig, clock: Clock): Spending {
   const { startedAt, maxPages } = config
   const isNoted = matches(noteSchema, config) && config.spent.startedAt === startedAt

@@ -15,9 +15,9 @@ const writer = new URL('./write-page.worker.ts', import.meta.url)
 
 /** All work on what strangers wrote, in threads that can be killed. */
 export interface CrawlThreads {
-  /** Gets the threads ready for pages, beside what comes before these: to start them takes a while. */
+  /** Starts the threads, which takes a while, while robots.txt and sitemaps are being fetched. */
   prepare(signal: AbortSignal): void
-  /** Takes the body away. Undefined for a page that is no text, or takes too much time or memory to read. */
+  /** Moves the body into the thread. Undefined for a page that is not text, or takes too much time or memory to read. */
   readPage(page: RawPage, signal: AbortSignal): Promise<ReadPage | undefined>
   /** Which of the addresses may be read. */
   allowed(rules: RobotsRules, urls: readonly string[], signal: AbortSignal): Promise<boolean[]>
@@ -32,11 +32,11 @@ export interface CrawlThreads {
   addPages(pages: AddPages, signal: AbortSignal): Promise<number[] | undefined>
 }
 
-/** The threads as each agent's crawls use them: agents take turns, so that nobody waits for all the pages of another. */
+/** The threads as each agent's crawls use them. Agents take turns, so that nobody waits for all pages of another. */
 export function createCrawlThreads(workers: WorkerPool): (agentId: string) => CrawlThreads {
   const { threadTasks, threadTasksPerAgent, writesPerAgent } = crawlLimits
   const reading = createFairSlots(threadTasks, threadTasksPerAgent)
-  // What is written makes room for more to be read, and so does not wait behind that.
+  // Writing makes room for more to be read, and so does not wait behind reading.
   const writing = createFairSlots(threadTasks, writesPerAgent)
   return agentId => threadsOf(agentId, { workers, reading, writing })
 }

@@ -46,10 +46,10 @@ export interface PageFailure {
   reason: string
 }
 
-/** Stands in the place of the hash of what is no page, and is kept for its links alone. */
+/** Stored instead of a hash for what is not a page and is kept for its links alone. */
 export const noContent = ''
 
-/** Names the chunks of a page: the same for the same address, so that a page is never there twice. */
+/** Names the chunks of a page by its URL, so that no page is there twice. */
 export function documentOfPage(url: string): string {
   return createHash('sha256').update(url).digest('hex')
 }
@@ -64,7 +64,7 @@ export async function clearQueue(db: Database, sourceId: string): Promise<void> 
   await db.deleteFrom('crawl_queue').where('source_id', '=', sourceId).execute()
 }
 
-/** Rows that one statement inserts: engines bound the number of its values. */
+/** Rows that one statement inserts; engines limit the number of its values. */
 const rowsPerInsert = 500
 
 export interface NewEntry extends QueuedUrl {
@@ -73,7 +73,7 @@ export interface NewEntry extends QueuedUrl {
   document?: string
 }
 
-/** Addresses that are in the queue already are left as they are. */
+/** URLs that are already in the queue are left as they are. */
 export async function addToQueue(db: Database, sourceId: string, added: readonly NewEntry[]): Promise<void> {
   const rows = added.map(({ state = 'waiting', reason = null, document = null, ...entry }) => ({
     ...entry,
@@ -145,7 +145,7 @@ export async function countQueue(db: Database, sourceId: string): Promise<QueueC
   return counts
 }
 
-/** Pages that this crawl has found so far, of each of these sources. */
+/** For each of these sources, the number of pages that its present crawl has found so far. */
 export async function countPages(db: Database, sourceIds: readonly string[]): Promise<Map<string, number>> {
   if (sourceIds.length === 0) return new Map()
   const rows = await db
@@ -158,7 +158,7 @@ export async function countPages(db: Database, sourceIds: readonly string[]): Pr
   return new Map(rows.map(({ source_id, count }) => [source_id, Number(count)]))
 }
 
-/** Addresses that became no page, or whose last good copy had to do, with the reason; in the order of the crawl. */
+/** URLs that became no page, or whose last good copy was kept, with the reason, in the order of the crawl. */
 export async function failuresOf(db: Database, sourceId: string): Promise<PageFailure[]> {
   const rows = await db
     .selectFrom('crawl_queue')
@@ -171,7 +171,7 @@ export async function failuresOf(db: Database, sourceId: string): Promise<PageFa
   return rows.map(({ url, reason }) => ({ url, reason: reason ?? '' }))
 }
 
-/** Of these addresses those that are not in the queue yet, in the same order. */
+/** Those of these URLs that are not in the queue yet, in the same order. */
 export async function unknownUrls(
   db: Database,
   sourceId: string,
@@ -190,7 +190,7 @@ export async function unknownUrls(
   return urls.filter(url => !known.has(url))
 }
 
-/** Why there is nothing to crawl; undefined while the start page waits, and where it was read. */
+/** Why there is nothing to crawl; undefined while the start page waits, or if it was read. */
 export async function startProblem(db: Database, sourceId: string): Promise<string | undefined> {
   const start = await db
     .selectFrom('crawl_queue')

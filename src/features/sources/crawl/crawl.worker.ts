@@ -66,7 +66,7 @@ export async function readPage(raw: RawPage): Promise<ReadPage | undefined> {
   if (noIndex) return omittedPage(outline, 'It asks not to be indexed.')
   const { readablePart } = await import('../parsing/html-page.ts')
   const { title, markdown } = await readablePart(document, url)
-  // Links that are made absolute could unfold a page to many times its size.
+  // Making links absolute could inflate a page to many times its size.
   const text = markdown.slice(0, crawlLimits.pageBytes)
   if (text.trim() === '')
     return omittedPage(outline, 'It holds no text: what scripts would write is not read.')

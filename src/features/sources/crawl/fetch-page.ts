@@ -1,4 +1,4 @@
-/** One page from the network: redirects within the site, a few attempts, and no more bytes than it takes to know better. */
+/** Fetches one page: follows redirects within the site, retries a few times, and reads no more than is needed to decide. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { AppError } from '#platform/errors.ts'
 import type { Cookies } from '#platform/outbound/cookies.ts'
@@ -11,7 +11,7 @@ import type { HostGates } from './host-gates.ts'
 import { linkUrl } from './page-url.ts'
 import { retryAfter } from './retry-after.ts'
 
-/** What became of an address. `gone`: it is no page any more; `skipped`: it is none for us; `failed`: nobody knows. */
+/** What became of a URL. `gone`: it is no page any more; `skipped`: it is not a page for us; `failed`: unknown. */
 export type Fetched = FetchedPage | { kind: 'unchanged'; url: string } | NoPage
 
 export interface NoPage {
@@ -46,7 +46,7 @@ interface Needs {
   pauseMs: number
   /** Milliseconds that one request may take. */
   requestMs: number
-  /** What an earlier visit left of this address, to ask whether it has changed. */
+  /** What an earlier visit stored about this URL, to ask whether it has changed. */
   validatorsOf(url: string): Promise<Validators | undefined>
   /** Why a redirect to this address is not followed; undefined if it is. */
   objectionTo(url: string): Promise<string | undefined>
@@ -167,7 +167,7 @@ async function readPageBody(url: string, response: Response): Promise<Fetched> {
     return { kind: 'skipped', url, reason: tooLarge }
   const body = await readBody(response.body, crawlLimits.pageBytes)
   if (body === undefined) return { kind: 'skipped', url, reason: tooLarge, bytes: crawlLimits.pageBytes }
-  // Of no declared type: what begins like HTML is.
+  // Without a declared type, whatever begins like HTML is HTML.
   if (type === '' && !/^\s*</.test(new TextDecoder().decode(body.subarray(0, 1_024))))
     return { kind: 'skipped', url, reason: 'It is no web page, and does not tell its type.' }
   return {

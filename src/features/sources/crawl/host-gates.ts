@@ -11,7 +11,7 @@ interface Gate {
 }
 
 export interface HostGates {
-  /** Does `work` when the host may be asked again; `pauseMs` is the least time between the starts of two requests. */
+  /** Runs `work` when the host may be asked again; `pauseMs` is the least time between the starts of two requests. */
   pass<Result>(
     origin: string,
     wait: { pauseMs: number; signal: AbortSignal },
@@ -81,10 +81,10 @@ function leave(gate: Gate): void {
   else next()
 }
 
-/** Others may have had their start put off meanwhile, or put ours off: it is looked at until it is time. */
+/** The start may have been postponed meanwhile, so it is checked again until it is time. */
 async function untilAllowed(gate: Gate, pauseMs: number, signal: AbortSignal): Promise<void> {
   for (let rest = gate.nextStart - performance.now(); rest > 0; rest = gate.nextStart - performance.now())
     await delay(rest, undefined, { signal })
-  // In the same breath as the look, so that of two that waited one waits on.
+  // In the same step as the check, so that of two that waited only one goes on.
   gate.nextStart = performance.now() + pauseMs
 }

@@ -12,7 +12,7 @@ import type { CrawlThreads } from './crawl-threads.ts'
 interface Needs {
   place: Omit<SourceTask, 'document'>
   db: Kysely<AgentTables>
-  /** Names the crawl: of another one there may be a draft, too, but not one to go on with. */
+  /** Names the crawl: a draft of another crawl must not be continued. */
   jobId: string
   model: EmbeddingModel
   signal: AbortSignal
@@ -22,11 +22,14 @@ interface Needs {
 
 export interface PageIndexer {
   /**
-   * Cuts, embeds and indexes a page, and then shows it instead of what was found in it before. Gives the number of its
-   * chunks; undefined for a page that can't be cut.
+   * Chunks, embeds and indexes a page, and then shows it instead of its former content. Returns the number of its chunks;
+   * undefined for a page that can't be chunked.
    */
   replace(page: IndexedPage): Promise<number | undefined>
-  /** Indexes and shows pages that are new to the source and were cut. Gives their numbers of chunks; undefined if it can't be done. */
+  /**
+   * Indexes and shows pages that are new to the source and already chunked. Returns their numbers of chunks; undefined if
+   * that fails.
+   */
   add(pages: readonly IndexedPage[]): Promise<number[] | undefined>
 }
 

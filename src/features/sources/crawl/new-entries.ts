@@ -1,4 +1,4 @@
-/** What the queue gets from visits that are settled together: just what it would get from each in turn. */
+/** What visits that are settled together add to the queue: exactly what they would add one by one. */
 import type { NewEntry } from './crawl.repository.ts'
 import { countQueue, unknownUrls } from './crawl.repository.ts'
 import { crawlLimits } from './crawl-limits.ts'

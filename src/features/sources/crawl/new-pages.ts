@@ -1,4 +1,4 @@
-/** Pages that are new to a source, whose chunks only have to be written: many at a time take far less than one by one. */
+/** Pages that are new to a source and whose chunks only have to be written: that is much cheaper for many at a time. */
 import { chunksPerTask } from '../search/search-index.ts'
 import { documentOfPage, findPage, isFound } from './crawl.repository.ts'
 import { crawlLimits } from './crawl-limits.ts'

@@ -4,7 +4,7 @@ import { crawlLimits } from './crawl-limits.ts'
 import type { FetchedPage } from './fetch-page.ts'
 import type { Site } from './visit-page.ts'
 
-/** The address that the page names as its own, if it may be read there, too, and is not gone from there. */
+/** The canonical URL that the page names, if it may be read and is not gone. */
 export async function ownUrl(
   site: Site,
   { url }: FetchedPage,
@@ -17,7 +17,7 @@ export async function ownUrl(
   return omitted === undefined && (await isGone(site, canonical, signal)) ? url : canonical
 }
 
-/** Asked once in a run, where no page has been found there. What is no clear answer is no reason to doubt the page. */
+/** Asked once per run, and only if no page was found there. An unclear answer is no reason to doubt the page. */
 async function isGone(site: Site, address: string, signal: AbortSignal): Promise<boolean> {
   if (await isFound(site.db, site.sourceId, documentOfPage(address))) return false
   const asked = site.namedAddresses.get(address) ?? askWhetherGone(site, address, signal)
@@ -32,7 +32,7 @@ async function askWhetherGone(
 ): Promise<boolean> {
   const fetch = outbound.fetchFunction()
   const isGoneBy = async (method: 'HEAD' | 'GET') => {
-    // Begins with the request: to wait for one's turn at a host may take longer.
+    // Starts with the request, since waiting for the host may take longer.
     const deadline = AbortSignal.any([signal, AbortSignal.timeout(crawlLimits.requestMs)])
     const { status, body } = await fetch(address, { method, redirect: 'manual', signal: deadline })
     await body?.cancel().catch(() => undefined)

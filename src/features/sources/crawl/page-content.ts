@@ -1,6 +1,6 @@
 /**
- * What a page holds, on its way from the thread that has read it to the one that writes it: bytes, so that the thread
- * between them need not take it apart and put it together again.
+ * The content of a page on its way from the thread that has read it to the one that writes it, as bytes, so that the main
+ * thread need not parse and serialise it.
  */
 import { deserialize, serialize } from 'node:v8'
 import type { ChunkingOptions } from '../chunking/chunking-options.ts'

@@ -1,4 +1,4 @@
-/** What a page asks of those who keep it, in its head or in the header X-Robots-Tag. */
+/** What a page asks of crawlers, in its head or in the header X-Robots-Tag. */
 import { robotName } from './robots.ts'
 
 export interface PageDirectives {

@@ -8,8 +8,8 @@ const declaredInXml = /^\s{0,100}<\?xml[^>]{0,200}?encoding\s{0,10}=\s{0,10}["']
 const declaredWithin = 1_024
 
 /**
- * By its byte order mark, else by the character set of its Content-Type, else by the one that it declares, else by
- * evidence: the order of the Encoding and HTML standards. Undefined if it is no text.
+ * Decodes by the byte order mark, else the character set of the Content-Type, else the one that the page declares, else by
+ * evidence: the order of the Encoding and HTML standards. Undefined if it is not text.
  */
 export function pageText(body: Uint8Array, contentType: string): string | undefined {
   const decoder = markedDecoder(body) ?? declaredDecoder(body, contentType)

@@ -1,7 +1,7 @@
-/** Addresses of pages: one spelling for each, so that no page is read twice. */
+/** URLs of pages in one spelling each, so that no page is read twice. */
 import { crawlLimits } from './crawl-limits.ts'
 
-/** What links pass on of a visitor, such as a session or an advertisement that was followed: each would make another page. */
+/** Parameters that identify a visitor, such as a session or a followed advertisement: each would make another page. */
 const visitorParameter =
   /^(?:jsessionid|phpsessid|aspsessionid\w*|cfid|cftoken|utm_\w+|gclid|dclid|fbclid|msclkid|mc_[ce]id)$/i
 const sessionSegment = /;jsessionid=[^/?#;]*/gi

@@ -1,7 +1,7 @@
 import robotsParser from 'robots-parser'
 import { normalEscapes } from './page-url.ts'
 
-/** The name under which a robots.txt may speak to us: the first word of our User-Agent. */
+/** The name by which a robots.txt may address us: the first word of our User-Agent. */
 export const robotName = 'agentstead'
 
 /** What a site's robots.txt says; `none` where it has none. */

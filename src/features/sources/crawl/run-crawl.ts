@@ -8,22 +8,22 @@ import type { Visit } from './visit-page.ts'
 import { visitPage } from './visit-page.ts'
 
 export type CrawlEnd =
-  /** `isWhole`: all that the bounds allow has been looked at. */
+  /** `isWhole`: everything that the limits allow has been visited. */
   | { kind: 'done'; isWhole: boolean }
-  /** There is more to do, but others are to have a turn. */
+  /** There is more to do, but it is the turn of others. */
   | { kind: 'turn over' }
   | { kind: 'no start'; reason: string }
 
 interface Bounds {
-  /** Whether the crawl has had its time or its share of bytes. */
+  /** Whether the crawl has used up its time or its bytes. */
   isOver(): boolean
-  /** Milliseconds until others are to have a turn: what is under way is settled, and no more is begun. */
+  /** Milliseconds until it is the turn of others: what is under way is settled, and nothing more is begun. */
   turnMs: number
 }
 
 /**
- * Goes on with the queue until it is empty or the bounds are reached. Pages are fetched some at a time but settled in
- * order: so the pages found are the same whichever server answers first, and wherever a crash has interrupted it.
+ * Works through the queue until it is empty or a limit is reached. Several pages are fetched at a time but settled in
+ * order, so the pages found do not depend on which server answers first, nor on where a crash interrupted the crawl.
  */
 export async function runCrawl(site: Settling, { isOver, turnMs }: Bounds): Promise<CrawlEnd> {
   const turnEnd = performance.now() + turnMs
@@ -34,14 +34,14 @@ export async function runCrawl(site: Settling, { isOver, turnMs }: Bounds): Prom
   try {
     for (;;) {
       signal.throwIfAborted()
-      // Asked of the queue, since a run before this one may have found it out and died.
+      // Read from the queue, since an earlier run may have found it out and died.
       const reason = await startProblem(site.db, site.sourceId)
       if (reason !== undefined) return { kind: 'no start', reason }
       const entries = await nextEntries(site)
       const [first] = entries
       if (first === undefined) return { kind: 'done', isWhole: true }
       if (isOver()) return { kind: 'done', isWhole: false }
-      // At least once, so that each turn comes further.
+      // At least once, so that every turn makes progress.
       if (!hasBegun || performance.now() < turnEnd) beginNext(site, entries, underWay, signal)
       hasBegun = true
       if (!underWay.has(first.position)) return { kind: 'turn over' }
@@ -57,7 +57,7 @@ export async function runCrawl(site: Settling, { isOver, turnMs }: Bounds): Prom
   }
 }
 
-/** Visits by the position of their address, with what they have come to once they have ended. */
+/** Visits by the position of their URL, with their results once they have ended. */
 type UnderWay = Map<number, Begun>
 
 interface Begun {

@@ -1,4 +1,4 @@
-/** What becomes of visits: chunks, pages, their links; written such that a crash in between does no harm. */
+/** Stores the results of visits: chunks, pages, their links. A crash in between does no harm. */
 import { inTransaction } from '#platform/transaction.ts'
 import { requireAttempt } from '../search/generations.ts'
 import { raiseProgress } from '../sources.repository.ts'
@@ -23,7 +23,7 @@ import type { SitemapPages } from './site-rules.ts'
 import type { Site, Visit, VisitedPage } from './visit-page.ts'
 
 export interface Settling extends Site {
-  /** Names the run: another one's writes are refused. */
+  /** Names the run; the writes of any other are refused. */
   attempt: string
   maxPages: number
   maxDepth: number
@@ -69,7 +69,7 @@ export async function settlePages(site: Settling, visited: readonly Visited[]): 
   return settled.length
 }
 
-/** Pages that are new, the most of a first crawl, are written together; whatever else a visit led to is looked at by itself. */
+/** New pages, which are most of a first crawl, are written together; any other result is settled by itself. */
 async function settledAmong(site: Settling, visited: readonly Visited[]): Promise<Settled[]> {
   const pages = await newPagesAmong(site, visited)
   const added = pages.length > 0 ? await site.index.add(pages) : undefined
@@ -151,7 +151,7 @@ function linksOf({ read: { noFollow, links } }: VisitedPage): string[] {
   return noFollow ? [] : links
 }
 
-/** A page that could not be read this time stays as it was, and leads where it led. */
+/** A page that could not be read this time stays as it was, and its links still count. */
 async function keptOrFailed(
   { db, sourceId }: Settling,
   entry: QueuedUrl,

@@ -1,4 +1,4 @@
-/** Files beside the pages of a site, robots.txt and sitemaps: asked for like pages, and read as far as they are bounded. */
+/** Files of a site that are not pages, robots.txt and sitemaps: fetched like pages, and read up to a limit. */
 import type { Cookies } from '#platform/outbound/cookies.ts'
 import { cookieHeader, createCookies } from '#platform/outbound/cookies.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'

@@ -32,7 +32,7 @@ interface Needs {
 const rememberedRules = 50
 const rulesMs = 30 * 60_000
 
-/** Loads the rules of a crawl's site, and remembers them: sites are not asked for them in each turn of the crawl. */
+/** Loads the rules of a crawl's site and remembers them, so that sites are not asked for them in each turn of the crawl. */
 export function createSiteRules({ outbound, gates }: Pick<Needs, 'outbound' | 'gates'>) {
   const remembered = new LRUCache<string, SiteRules>({ max: rememberedRules, ttl: rulesMs })
   return async (
@@ -48,7 +48,7 @@ export function createSiteRules({ outbound, gates }: Pick<Needs, 'outbound' | 'g
   }
 }
 
-/** A sentence where the site could not tell its rules: as RFC 9309 has it, it is left alone then. */
+/** A sentence if the site could not state its rules: by RFC 9309 it is left alone then. */
 async function loadSiteRules(startUrl: string, needs: Needs): Promise<SiteRules | string> {
   const robots = await loadRobots(new URL('/robots.txt', startUrl).href, needs)
   if (typeof robots === 'string') return `The site's robots.txt could not be read. ${robots}`
@@ -90,7 +90,7 @@ async function askForRobots(
     return { kind: 'text', url, text: new TextDecoder().decode(body) }
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    // Nothing changes a refusal but the operator.
+    // Only the operator can change a refusal.
     return { problem: error.message, ...(error.code === 'OUTBOUND_REFUSED' && { afterMs: Infinity }) }
   }
 }
@@ -110,7 +110,7 @@ export async function sitemapPages(
   { rules, patterns }: { rules: SiteRules; patterns: UrlPatterns },
   needs: Needs,
 ): Promise<SitemapPages | undefined> {
-  // Grows by the sitemaps that those before name: each is read once, however often it is named, also by itself.
+  // Grows by the sitemaps that earlier ones name. Each is read once, however often it is named, even by itself.
   const met = new Set(rules.sitemaps)
   const [url] = met
   if (url === undefined) return undefined

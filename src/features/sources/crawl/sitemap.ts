@@ -11,7 +11,7 @@ export interface Sitemap {
 const mostLocations = 50_000
 const mostBytes = 50 * 1024 * 1024
 
-/** Sitemaps are UTF-8, and often stored as gzip. Throws for one that is broken, or unfolds too far. */
+/** Sitemaps are UTF-8, and often compressed with gzip. Throws for one that is broken, or too large when decompressed. */
 export function sitemapText(body: Uint8Array): string {
   const isCompressed = body[0] === 0x1f && body[1] === 0x8b
   return new TextDecoder().decode(isCompressed ? gunzipSync(body, { maxOutputLength: mostBytes }) : body)

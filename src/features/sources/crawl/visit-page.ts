@@ -1,4 +1,4 @@
-/** One address of the queue, looked at: network and threads, and nothing is written. */
+/** Visits one URL of the queue: uses the network and threads, and writes nothing. */
 import type { Kysely } from 'kysely'
 import type { Outbound } from '#platform/outbound/outbound.ts'
 import type { AgentTables } from '#storage/tables.ts'
@@ -16,20 +16,19 @@ import { isSameOrigin } from './page-url.ts'
 import type { SiteRules } from './site-rules.ts'
 import type { UrlPatterns } from './url-patterns.ts'
 
-/** All that a crawl of one source works with. */
+/** Everything that a crawl of one source works with. */
 export interface Site {
   db: Kysely<AgentTables>
   sourceId: string
   startUrl: string
   patterns: UrlPatterns
   rules: SiteRules
-  /** Names the embedding in use: pages with chunks of another one have to be read whatever their server says. */
+  /** Names the embedding in use: pages with chunks of another one must be read, whatever their server says. */
   embedding: string
-  /** How pages are cut. */
+  /** How pages are chunked. */
   chunking: ChunkingOptions
   /**
-   * Whether pages are cut and get built-in vectors when they are read, beside the one that is being written: where most of
-   * them are new.
+   * Whether the thread that reads a page also chunks it and makes its built-in vectors: worthwhile if most pages are new.
    */
   cutsPages: boolean
   outbound: Outbound
@@ -44,7 +43,7 @@ export interface Site {
 export type Visit =
   /** Another address has led to this page before. */
   | { kind: 'same' }
-  /** Its server says that it is as it was. */
+  /** Its server says that it has not changed. */
   | { kind: 'unchanged'; stored: StoredPage }
   | VisitedPage
   | NoPage

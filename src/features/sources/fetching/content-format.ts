@@ -11,7 +11,7 @@ const formats: [types: RegExp, format: FetchedFormat][] = [
   [/^(?:text\/plain|(?:text|application)\/(?:xml|(?:x-)?yaml)|application\/[\w.-]+\+xml)$/, 'txt'],
 ]
 
-/** Types that say no more than that it is text, or nothing at all: the name in the address may know better. */
+/** Types that say no more than that it is text, or nothing at all: the name in the URL may know better. */
 const vague = new Set(['', 'text/plain', 'application/octet-stream', 'binary/octet-stream'])
 
 /** How an answer of this type is read; undefined for what holds no text that could be. */

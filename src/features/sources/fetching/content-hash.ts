@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Fetched } from './parse-fetched.ts'
 
-/** Some milliseconds' work: between such parts others get their turn. */
+/** A few milliseconds of work, between which the event loop may do other things. */
 const bytesAtOnce = 1024 * 1024
 
 /** Tells this content from any other: SHA-256 in hex. */

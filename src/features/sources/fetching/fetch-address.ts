@@ -1,4 +1,4 @@
-/** The document behind an address: a GET through the outbound guard, with a few attempts, and only if it has changed. */
+/** The document at a URL: a GET through the outbound guard, retried a few times, and read only if it has changed. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from '#platform/errors.ts'
 import type { Outbound, OutboundResponse } from '#platform/outbound/outbound.ts'

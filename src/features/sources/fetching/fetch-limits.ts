@@ -1,4 +1,4 @@
-/** Bounds on what fetching an API source may cost. Sizes are bytes, times milliseconds. */
+/** Limits on what fetching an API source may cost. Sizes are bytes, times milliseconds. */
 export const fetchLimits = {
   /** Of an answer after decompression, or of an upload where that may be less: it is held in memory. */
   bytes: 25 * 1024 * 1024,

@@ -31,8 +31,8 @@ interface Work {
 }
 
 /**
- * Cuts, embeds and indexes what was fetched, and then shows it instead of what was found before. Gives the number of its
- * chunks, or why it can't be read.
+ * Chunks, embeds and indexes fetched content, and then shows it instead of the former content. Returns the number of
+ * chunks, or why the content can't be read.
  */
 export function createContentIndexer({ ingest, index }: Needs) {
   return async ({ context, source, content, hash, model }: Work): Promise<number | string> => {

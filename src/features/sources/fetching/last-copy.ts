@@ -7,7 +7,7 @@ import type { AgentTables } from '#storage/tables.ts'
 
 const textOrNull = Type.Union([Type.String(), Type.Null()])
 
-/** What an answer leaves for asking the next time whether it still holds. */
+/** What an answer provides for asking next time whether it is still valid. */
 const validatorsSchema = Type.Object({
   etag: textOrNull,
   lastModified: textOrNull,
@@ -16,7 +16,7 @@ const validatorsSchema = Type.Object({
 })
 export type Validators = Static<typeof validatorsSchema>
 
-/** What tells the content that is shown from any other; there only while it is known what is shown. */
+/** Identifies the content that is visible; there only while that is known. */
 const lastCopySchema = Type.Object({
   /** SHA-256 of what was fetched, in hex. */
   hash: Type.String(),

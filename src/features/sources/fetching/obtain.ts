@@ -1,4 +1,4 @@
-/** What a fetched source consists of now, wherever it is from. */
+/** Obtains the present content of a fetched source, wherever it comes from. */
 import type { Outbound } from '#platform/outbound/outbound.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentSecrets } from '#storage/agent-secrets.ts'

@@ -1,4 +1,4 @@
-/** The rows of a database source, by the same way as all SQL of people. */
+/** Reads the rows of a database source, in the same way as all SQL of people. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AppError } from '#platform/errors.ts'
 import { SqlBusy } from '#sandbox/sql/sql-busy.ts'
