@@ -10,26 +10,26 @@ import type { AgentTables, PlatformTables } from './tables.ts'
 /** One use of an agent's database, which stays open until the handle is released. */
 export interface AgentHandle extends OpenAgent, Disposable {
   agentId: string
-  /** Aborted when the agent is being deleted or the process ends: the holder is to finish and release. */
+  /** Aborted when the agent is being deleted or the process ends: the holder should finish and release. */
   signal: AbortSignal
   /** May be called more than once. */
   release(): void
 }
 
 export interface AgentDatabases {
-  /** @throws AppError `NOT_FOUND` for what is no agent or is being deleted, `SHUTTING_DOWN` after `close`. */
+  /** @throws AppError `NOT_FOUND` if there is no such agent or it is being deleted, `SHUTTING_DOWN` after `close`. */
   acquire(agentId: string): Promise<AgentHandle>
   /** Acquires, runs `work`, releases. */
   use<Result>(agentId: string, work: (agent: AgentHandle) => Promise<Result>): Promise<Result>
   /**
-   * Deletes the agent's database and files, also what is left of them by a process that died here. Call it after
-   * deleting the agent's row, which is what makes an agent.
+   * Deletes the agent's database and files, including what a process that died here left of them. Call it after deleting
+   * the agent's row, without which the agent does not exist.
    */
   remove(agentId: string): Promise<void>
   close(): Promise<void>
 }
 
-/** Runs before anyone else sees the database, the first time that this process opens it. */
+/** Called before anybody uses the database, the first time that this process opens it. */
 export type OnOpen = (agent: { agentId: string; db: Kysely<AgentTables> }) => Promise<void>
 
 interface Needs {
@@ -38,9 +38,9 @@ interface Needs {
   platform: Kysely<PlatformTables>
   log: Log
   onOpen?: readonly OnOpen[]
-  /** Databases kept open; there are more only while more are in use. */
+  /** Databases kept open; more only while more are in use. */
   limit?: number
-  /** Milliseconds that users get to let go of a database that is to be deleted. */
+  /** How long users may take to release a database that is to be deleted, in milliseconds. */
   grace?: number
 }
 
@@ -53,7 +53,7 @@ export function createAgentDatabases(needs: Needs): AgentDatabases {
   return new OpenDatabases(needs)
 }
 
-/** How long an agent that another process may delete is taken to be there without a look, in milliseconds. */
+/** How long an agent that another process may delete is assumed to exist without checking, in milliseconds. */
 const confirmationMs = 5_000
 
 interface Entry {
@@ -74,7 +74,7 @@ class OpenDatabases implements AgentDatabases {
   #lastAcquired = ''
   readonly #openedBefore = new Set<string>()
   readonly #removals = new Map<string, Promise<void>>()
-  /** Of databases that are no entries any more. */
+  /** Closings of databases that are no longer entries. */
   readonly #closings = new Map<string, Promise<unknown>>()
   #closed = false
 
@@ -182,7 +182,7 @@ class OpenDatabases implements AgentDatabases {
     }
   }
 
-  /** Who deleted the agent meanwhile may have removed its database before it was made here. */
+  /** Whoever deleted the agent meanwhile may have removed its database before it was created here. */
   async #requireStillThere(agentId: string): Promise<void> {
     if (await this.#isAgent(agentId)) return
     await this.#needs.engine.removeAgent(agentId)
@@ -216,9 +216,8 @@ class OpenDatabases implements AgentDatabases {
   }
 
   /**
-   * Asks the users to let go, and closes the database once they have or their grace is over.
-   *
-   * @param end.reason what those are told who wait for a user's work.
+   * Asks the users to release, and closes the database once they have, or when their time is up.
+   * @param end.reason what those learn who wait for a user's work.
    */
   async #end(agentId: string, { grace, reason }: { grace: number; reason: AppError }): Promise<void> {
     const entry = this.#entries.get(agentId)

@@ -5,8 +5,9 @@ import { inTransaction } from '#platform/transaction.ts'
 import type { PlatformTables } from './tables.ts'
 
 /**
- * Secrets of what stands in an agent's own database. They are kept in sets that never change: who has new secrets writes a new
- * set, lets the row name that one, and removes the old one, so that a crash on the way leaves the row with what it had.
+ * Secrets that belong to rows of an agent's own database. They are kept in sets that never change: new secrets go into a
+ * new set, the row is changed to name it, and the old set is removed. So a crash on the way leaves the row with what it
+ * had.
  */
 export interface AgentSecrets {
   /** The id of the new set; null, and nothing is written, for no secrets at all. */

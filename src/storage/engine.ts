@@ -11,7 +11,7 @@ import type { AgentTables, PlatformTables } from './tables.ts'
 /** What a database engine does for storage; everything else is written once, for all engines. */
 export interface StorageEngine {
   schema: SchemaParts
-  /** No other process writes these databases, so that what this one remembers of them stays true. */
+  /** Whether no other process writes these databases, so that what this one remembers of them stays true. */
   readonly isExclusive: boolean
   /** Whether there is a platform database: a service has run here. */
   isUsed(): Promise<boolean>

@@ -16,14 +16,14 @@ const readers = new WeakMap<object, RunAtOnce>()
 const runners = new WeakMap<object, RunAtOnce>()
 
 /**
- * To be called by an engine that can read without waiting, not within anyone's transaction: the way through Kysely's
- * connections costs as much as the query.
+ * To be called by an engine that can read without waiting, outside of any transaction: going through Kysely's connections
+ * costs as much as the query.
  */
 export function offerReadAtOnce(database: object, read: RunAtOnce): void {
   readers.set(database, read)
 }
 
-/** To be called when a transaction has begun, of which `run` then runs all queries; the function it gives ends that. */
+/** To be called when a transaction has begun, whose prepared queries `run` then runs; the returned function ends that. */
 export function offerRunAtOnce(transaction: object, run: RunAtOnce): () => void {
   runners.set(transaction, run)
   return () => {
@@ -45,7 +45,7 @@ export function prepareQuery<Database, Row, Name extends string>(
 
   function compiledFor(database: Kysely<Database>): CompiledQuery<Row> {
     const { adapter } = database.getExecutor()
-    // The engine takes the placeholder for the value that it stands for; it is replaced before the engine sees it.
+    // The engine treats the placeholder as the value itself; it is replaced before the engine sees it.
     const compiled =
       byEngine.get(adapter) ??
       build(database, <Type>(name: Name) => new Placeholder(name) as unknown as Type).compile()

@@ -21,8 +21,9 @@ export interface RotationResult {
 }
 
 /**
- * Seals all credentials and secrets anew with the current key, in one transaction: it may be run again, also after a crash.
- * @throws AppError `INTERNAL_ERROR`, having changed nothing, when one of them opens with neither key.
+ * Seals all credentials and secrets again with the current key, in one transaction. It may be run again, also after a
+ * crash.
+ * @throws AppError `INTERNAL_ERROR`, having changed nothing, if one of them opens with neither key.
  */
 export async function rotateEncryptionKey({
   platform,

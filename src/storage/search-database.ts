@@ -6,8 +6,8 @@ interface Options {
 }
 
 /**
- * Opens an agent's database in a worker thread, with the engine that its `path` (of `OpenAgent`) tells; the caller
- * destroys `db`. Here, and nowhere above, is decided which engine that is.
+ * Opens an agent's database in a worker thread, with the engine that its `path` (of `OpenAgent`) names; the caller destroys
+ * `db`. Only here is it decided which engine that is.
  */
 export async function openSearchDatabase(path: string, options: Options): Promise<SearchDatabase> {
   return isAgentAddress(path)

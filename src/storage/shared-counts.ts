@@ -5,7 +5,7 @@ import type { PlatformTables } from './tables.ts'
 
 type Database = Kysely<Pick<PlatformTables, 'rate_limits'>>
 
-/** Milliseconds between two removals of what is over. */
+/** Milliseconds between two removals of expired counts. */
 const removalInterval = 60_000
 /** Engines bound the number of parameters of a statement. */
 const rowsAtOnce = 5_000
@@ -20,7 +20,7 @@ export function createSharedCounts(db: Database, clock: Clock): SharedCounts {
         removeAt = now + removalInterval
         await db.deleteFrom('rate_limits').where('expires_at', '<=', toText(now)).execute()
       }
-      // In the same order everywhere, so that processes that add at the same time don't wait for each other in a circle.
+      // In the same order everywhere, so that processes that add at the same time do not deadlock.
       const rows = counts.map(toRow).toSorted((one, other) => (one.key < other.key ? -1 : 1))
       const totals: RequestCount[] = []
       for (let start = 0; start < rows.length; start += rowsAtOnce)

@@ -3,8 +3,8 @@ import type { WakeUps } from '#platform/jobs/wake-ups.ts'
 import type { OnOpen } from './agent-databases.ts'
 
 /**
- * Wakes up anew what has lost its wake-up: a power cut may lose the last commits of one database but not of another, and
- * an agent may be restored alone.
+ * Restores lost wake-ups: a power cut may lose the last commits of one database but not of another, and an agent may be
+ * restored alone.
  */
 export function wakeLostWork(wakeUps: Pick<WakeUps, 'pull'>): OnOpen {
   return async ({ agentId, db }) => {

@@ -33,7 +33,7 @@ export interface Caller {
 
 type About = Awaited<ReturnType<AgentsService['find']>>
 
-/** What of an agent MCP clients may see and call. */
+/** What MCP clients may see and call of an agent. */
 export function createMcpEndpointService(needs: Needs) {
   const { agents, agentDatabases, chat, shorten, log } = needs
 
@@ -42,7 +42,7 @@ export function createMcpEndpointService(needs: Needs) {
     return [chatTool(about, chat), offer(needs.knowledgeTool(agent), shorten, { readOnlyHint: true })]
   }
 
-  /** For admins; others than admins do not even cause them to be listed. */
+  /** For admins; for other callers these tools are not even listed. */
   async function ownTools(agent: AgentHandle, { status }: About): Promise<OfferedTool[]> {
     const tools = await needs.toolsOf(agent)
     return tools.filter(mayBeCalledDirectly).map(tool => offer(onlyWhileActive(tool, status), shorten))
@@ -53,7 +53,7 @@ export function createMcpEndpointService(needs: Needs) {
     return problem === undefined ? await tool.call(input, call) : failureOf(problem)
   }
 
-  /** Only what was meant for callers is told; the rest is for the operator. */
+  /** Callers are told only what was meant for them; the rest is for the operator. */
   function failure(error: unknown, agentId: string, tool: string, signal: AbortSignal): CallResult {
     if (error instanceof AppError && error.fault === 'user') return failureOf(error.message)
     if (!signal.aborted) log.warn({ err: error, agentId, tool }, 'a tool failed that an MCP client called')
@@ -75,7 +75,7 @@ export function createMcpEndpointService(needs: Needs) {
         return withUniqueNames([...openTools(agent, about), ...own]).map(({ descriptor }) => descriptor)
       }),
 
-    /** Calls a tool; undefined where the caller is not offered one of this name. */
+    /** Calls a tool; undefined if the caller is not offered one with this name. */
     call: (
       { agentId, isAdmin, countChat }: Caller,
       { name, input }: { name: string; input: Record<string, unknown> },
@@ -98,7 +98,7 @@ export function createMcpEndpointService(needs: Needs) {
 
 export type McpEndpointService = ReturnType<typeof createMcpEndpointService>
 
-/** What needs a person's consent in a chat has nobody here who could give it. */
+/** A tool that needs approval in a chat has nobody here who could give it. */
 function mayBeCalledDirectly({ requiresApproval = false }: Tool): boolean {
   return !requiresApproval
 }

@@ -1,4 +1,4 @@
-/** The only place that knows the protocol's library, which is loaded by the first request that needs it. */
+/** The only file that knows the protocol's library, which is loaded by the first request that needs it. */
 import type * as Library from '@modelcontextprotocol/server'
 import { AppError } from '#platform/errors.ts'
 import type { Log } from '#platform/log.ts'
@@ -26,7 +26,7 @@ export interface Incoming {
   signal: AbortSignal
 }
 
-/** Answers messages, each by a server made for it alone: there are no sessions, and nothing is left behind. */
+/** Answers each message with a server of its own: there are no sessions, and nothing is left behind. */
 export function createProtocol(needs: Needs) {
   const { log } = needs
   return {

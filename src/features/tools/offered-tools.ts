@@ -13,7 +13,7 @@ import { findTool, listOfferable } from './tools.repository.ts'
 /** A tool that can be called, or why it can't. */
 export type Offer = { tool: Tool; reason?: never } | { tool?: never; reason: string }
 
-/** Finds what a person has agreed to of a tool of an MCP server, or says why it can't be called. */
+/** Finds an approved tool of an MCP server, or says why it can't be called. */
 export type FindMcpTool = McpService['find']
 
 export interface Offered {
@@ -58,7 +58,7 @@ export function createOfferedTools({ calls, findMcpTool }: Needs) {
     }
   }
 
-  /** A turn may take minutes: what people do to a tool meanwhile holds for the calls that are still to come. */
+  /** A turn may take minutes: changes that people make to a tool meanwhile apply to the calls that are still to come. */
   async function whileUnchanged(agent: AgentHandle, stored: StoredTool): Promise<Offer> {
     const offered = await one(agent, stored)
     const { tool } = offered
@@ -95,7 +95,7 @@ export function createOfferedTools({ calls, findMcpTool }: Needs) {
 
 export type OfferedTools = ReturnType<typeof createOfferedTools>
 
-/** What has become of a tool since it was offered, if that keeps it from being called. */
+/** Why a tool that was offered can no longer be called; undefined if it still can. */
 function changeOf(offered: StoredTool, now: StoredTool | undefined): string | undefined {
   if (now === undefined) return 'was deleted'
   if (!now.isEnabled) return 'was disabled'

@@ -9,7 +9,7 @@ import type { StoredTool } from './tools.repository.ts'
 import { findTool, isNameTaken, putTools } from './tools.repository.ts'
 import type { AgentTool } from './tools.schema.ts'
 
-/** A tool was changed between the moment when it was read and the one when it was to be written. */
+/** The tool was changed after it was read and before it was to be written. */
 export class ToolChanged extends Error {}
 
 /** Stores tools in the agent's database and their secrets apart from it. */
@@ -35,7 +35,7 @@ export function createToolStore(agentSecrets: AgentSecrets) {
       const kept = await agentSecrets.read(agent.agentId, formerSet)
       if (formerSet !== null && Object.keys(kept).length === 0) throw new ToolChanged()
       const { configuration, secrets } = protectConfiguration(tool, before, kept)
-      // A set that stays can go on being used by calls that are under way.
+      // A set that stays can still be used by calls that are under way.
       const isSame = isDeepStrictEqual({ ...secrets }, { ...kept })
       const secretSet = isSame ? formerSet : await agentSecrets.write(agent.agentId, secrets)
       const stored = { ...tool, configuration, secretSet }

@@ -77,7 +77,7 @@ export function createToolsService({ agentSecrets, offered, findMcpTool, clock, 
       return store.put(agent, tool)
     },
 
-    /** Others may change it at the same time: then the changes are made to what they have left. */
+    /** Others may change it at the same time: the changes are then applied to their result. */
     async update(agent: AgentHandle, toolId: string, changes: ToolChanges): Promise<AgentTool> {
       for (let attempt = 1; ; attempt += 1) {
         try {
@@ -95,7 +95,7 @@ export function createToolsService({ agentSecrets, offered, findMcpTool, clock, 
       await agentSecrets.remove(agent.agentId, [tool.secretSet])
     },
 
-    /** Deletes the tools of a cluster with its credentials; the number of tools deleted. */
+    /** Deletes the tools of a cluster with its credentials; returns the number of tools. */
     async removeCluster(agent: AgentHandle, cluster: string): Promise<number> {
       const { count, secretSets } = await inTransaction(agent.db, async transaction => {
         const tools = await listCluster(transaction, cluster)

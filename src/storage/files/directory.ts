@@ -4,7 +4,10 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { FileStore } from './file-store.ts'
 
-/** Of the names that we make; those of a database that was copied from elsewhere may be others, and lead out of the folder. */
+/**
+ * Matches the names that we make; those in a database that was copied from elsewhere may be others, and lead out of the
+ * folder.
+ */
 const namePattern = /^[A-Za-z0-9_-]+$/
 
 /** Files in a folder of this machine, which must be there; readable by their owner only. */

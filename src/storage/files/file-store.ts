@@ -3,11 +3,11 @@ import type { Readable } from 'node:stream'
 /** The uploads of one agent, wherever they are kept. Names are made by us. */
 export interface FileStore {
   /**
-   * Stores all that the stream brings, no faster than it can be stored. `remove` takes away what a write that failed, or
-   * never ended, has left.
+   * Stores the whole stream, no faster than it can be stored. `remove` deletes what a write that failed or never ended has
+   * left.
    */
   write(name: string, content: Readable): Promise<void>
-  /** Succeeds where there is no such file. */
+  /** Succeeds if there is no such file. */
   remove(name: string): Promise<void>
   /** Where `readStoredFile` finds the file, also in a worker thread. Part of it may be a secret: it is never logged. */
   locate(name: string): FileLocation
