@@ -144,7 +144,7 @@ function inPlainLetters(term: string): string {
   return term.replace(rareLetters, letter => plainLetters.get(letter) ?? letter)
 }
 
-/** By which term the full text is asked for one of a query's, where any chunk holds it: in plain letters, and its stem. */
+/** By which term the full text is asked for one of a query's, where enough chunks hold it: in plain letters, and its stem. */
 export function formFor(query: string): (term: string) => string {
   return isGerman(termsOf(query)) ? term => germanStem(inPlainLetters(term)) : inPlainLetters
 }

@@ -23,3 +23,13 @@ test.each([
   const [first] = await search(query, { minScore: 0.3 })
   expect(first?.content).toBe(expected)
 })
+
+test('a word is asked for as it is where more texts hold it than its stem, such as those without stems', async () => {
+  const { addSource, replace, search } = await setSearchStage()
+  await addSource('manual')
+  const whole = 'Der Preis für Strom ist mit dem Jahr gestiegen.'
+  const others = ['Preisen Tabelle Anton', 'Preisen Tabelle Berta']
+  await replace('manual', [whole, ...others, ...['One', 'Two', 'Three', 'Four'].map(word => `${word} dogs.`)])
+  const found = await search('Was ist mit den Preisen?')
+  expect(found.slice(0, 3).map(({ content }) => content)).toEqual([...others, whole])
+})

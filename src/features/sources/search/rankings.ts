@@ -53,8 +53,9 @@ export async function rankings(
   const terms = firstAndLastTerms(query.text)
   const otherForm = formFor(query.text)
   const counts = await engine.countTerms(transaction, [...new Set([...terms, ...terms.map(otherForm)])])
-  // What a term is found by: its other form where any chunk holds that, and else the word as it is.
-  const form = (term: string) => (counts.terms.has(otherForm(term)) ? otherForm(term) : term)
+  const holding = (term: string) => counts.terms.get(term) ?? 0
+  // What a term is found by: its other form, unless more chunks hold the word as it is, such as those from before there were forms.
+  const form = (term: string) => (holding(otherForm(term)) >= holding(term) ? otherForm(term) : term)
   const knowledge = knowledgeOf(terms, term => counts.terms.get(form(term)), counts.chunks)
   const asked = new Map([...counts.terms].filter(([term]) => terms.some(other => form(other) === term)))
   const byText = await engine.rankByText(transaction, { ...counts, terms: asked, within, limit })
