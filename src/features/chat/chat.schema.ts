@@ -37,6 +37,9 @@ const messageMetadataSchema = Type.Object({
   aborted: Type.Optional(
     Type.Boolean({ description: 'The answer is not whole: it is still being given, or was cut off.' }),
   ),
+  cutOff: Type.Optional(
+    Type.Boolean({ description: 'The model reached the most tokens that it may answer with.' }),
+  ),
   error: Type.Optional(Type.String({ description: 'Why the answer ended early.' })),
   tainted: Type.Optional(
     Type.Boolean({ description: 'Outsiders wrote it, or what the model had before it.' }),

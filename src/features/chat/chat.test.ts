@@ -128,6 +128,15 @@ describe(`sending a message ${row('POST /api/agents/{id}/chat')}`, () => {
     expect(body.assistantMessage.content).toBe('')
   })
 
+  it('says where the model was cut off by the most tokens that it may answer with', async () => {
+    model.next({
+      stream: wireForm('openai', [openaiChunk({ content: 'It begins' }), openaiChunk({}, 'length')]),
+    })
+    const { status, body } = await send({ content: 'Tell me all' })
+    expect(status).toBe(200)
+    expect(body.assistantMessage).toMatchObject({ content: 'It begins', metadata: { cutOff: true } })
+  })
+
   it('counts tokens as the model does', async () => {
     const usage = { prompt_tokens: 12, completion_tokens: 5, total_tokens: 17 }
     model.next({

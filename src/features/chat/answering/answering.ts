@@ -19,7 +19,7 @@ export interface Answered {
   error: AppError | undefined
 }
 
-type TurnEnd = Pick<PlannedOutcome, 'end' | 'usage' | 'isTainted' | 'toolsLeftOut'>
+type TurnEnd = Pick<PlannedOutcome, 'end' | 'usage' | 'isTainted' | 'isCutOff' | 'toolsLeftOut'>
 
 export interface AnsweringNeeds {
   store: AnswerStore
@@ -113,10 +113,12 @@ function logFailure(log: Log, { agent, model }: Question, error: unknown): void 
   log.warn({ err: error, agentId: agent.agentId, model }, 'a turn failed')
 }
 
-function metadataOf({ end, usage, isTainted, toolsLeftOut }: TurnEnd, error: AppError | undefined) {
+function metadataOf(turnEnd: TurnEnd, error: AppError | undefined) {
+  const { end, usage, isTainted, isCutOff, toolsLeftOut } = turnEnd
   return {
     usage,
     ...(isTainted ? { tainted: true } : {}),
+    ...(isCutOff ? { cutOff: true } : {}),
     ...(toolsLeftOut > 0 ? { toolsLeftOut } : {}),
     ...(end.kind === 'aborted' ? { aborted: true } : {}),
     ...(error === undefined ? {} : { error: error.message }),
@@ -137,6 +139,7 @@ function turnThatNeverBegan(cause: unknown): TurnEnd {
     end: { kind: 'failed', error },
     usage: { inputTokens: 0, outputTokens: 0 },
     isTainted: false,
+    isCutOff: false,
     toolsLeftOut: 0,
   }
 }

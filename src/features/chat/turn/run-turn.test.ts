@@ -159,6 +159,7 @@ describe('tools', () => {
       toolResults: [{ toolCallId: 'id-1', name: 'echo', result: { said: 'a' } }],
       usage: { inputTokens: 0, outputTokens: 0 },
       isTainted: true,
+      isCutOff: false,
       end: answered,
     })
     expect(model.calls[1]?.prompt.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool'])

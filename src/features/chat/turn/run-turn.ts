@@ -77,6 +77,7 @@ class Turn {
   #deltas = 0
   #streamed = 0
   #isTainted: boolean
+  #isCutOff = false
   #toolsEnded = false
 
   constructor(input: TurnInput) {
@@ -102,6 +103,7 @@ class Turn {
       toolResults: this.#toolResults,
       usage: this.#usage,
       isTainted: this.#isTainted,
+      isCutOff: this.#isCutOff,
       end,
     }
   }
@@ -115,7 +117,7 @@ class Turn {
       if (part.type === 'text-delta') this.#say(part.delta, answer)
       // If no tools were offered, a call is the model's mistake, and there is nothing to answer it with.
       if (part.type === 'tool-call' && tools.length > 0) answer.calls.push(part)
-      if (part.type === 'finish') this.#count(part)
+      if (part.type === 'finish') this.#finish(part)
     })
     this.#input.signal.throwIfAborted()
     this.#prompt.push(message.message())
@@ -158,9 +160,10 @@ class Turn {
     this.#deltas += 1
   }
 
-  #count(part: Extract<AnswerPart, { type: 'finish' }>): void {
-    this.#usage.inputTokens += part.usage.inputTokens.total ?? 0
-    this.#usage.outputTokens += part.usage.outputTokens.total ?? 0
+  #finish({ usage, finishReason }: Extract<AnswerPart, { type: 'finish' }>): void {
+    this.#usage.inputTokens += usage.inputTokens.total ?? 0
+    this.#usage.outputTokens += usage.outputTokens.total ?? 0
+    this.#isCutOff ||= finishReason.unified === 'length'
   }
 
   async #call(calls: readonly ModelToolCall[]): Promise<void> {

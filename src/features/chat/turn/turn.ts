@@ -55,6 +55,8 @@ export interface TurnOutcome {
   usage: Usage
   /** Whether the model was shown text that outsiders wrote, which may have steered what it said. */
   isTainted: boolean
+  /** Whether the model stopped in the middle, since it may answer with no more tokens. */
+  isCutOff: boolean
   end: { kind: 'answered' } | { kind: 'aborted' } | { kind: 'failed'; error: AppError }
 }
 
