@@ -36,6 +36,23 @@ describe('a page without text', () => {
 })
 
 describe('what is found stays found', () => {
+  it.each([
+    ['is not indexed', noIndex('<title>Old</title><h1>Moved</h1>')],
+    ['has no text', '<title>Old</title>'],
+  ])('while a page names it as its own address that %s', async (_what, old) => {
+    const { app, site, pages } = await setStage({
+      '/': page('Start', ['/leaf', '/old']),
+      '/leaf': page('Leaf'),
+    })
+    pages.set('/old', `<link rel="canonical" href="/leaf">${old}`)
+    const source = await crawl(app, { url: site.url })
+    expect(pathsOf(source)).toEqual(['/', '/leaf'])
+    pages.set('/', page('Start', ['/old', '/leaf']))
+    const again = await crawlAgain(app, source.id)
+    expect(pathsOf(again)).toEqual(['/', '/leaf'])
+    expect(again.config).toMatchObject({ changedPages: 0, unchangedPages: 2 })
+  })
+
   it('while a page leads to it that is not indexed itself, and is in trouble', async () => {
     const { app, site, pages } = await setStage({
       '/': page('Start', ['/hub']),

@@ -20,7 +20,7 @@ export function createCookies(): Cookies {
       const cookies = byOrigin.get(origin) ?? new Map<string, string>()
       byOrigin.set(origin, cookies)
       for (const line of answer.getSetCookie()) {
-        const [, name = '', value = ''] = pair.exec(line) ?? []
+        const [, name = '', value = ''] = pair.exec(line)?.map(part => part.trim()) ?? []
         const next = new Map(cookies).set(name, value)
         if (name === '' || isOver(line)) cookies.delete(name)
         else if (next.size <= mostCookies && text(next).length <= mostCharacters) cookies.set(name, value)
@@ -35,9 +35,12 @@ export function cookieHeader(cookies: Cookies, address: string | URL): Record<st
   return value === '' ? {} : { cookie: value }
 }
 
-const pair = /^\s*([^=;\s]+)\s*=\s*([^;]*?)\s*(?:;|$)/
+const pair = /^\s*([^=;\s]+)\s*=([^;]*)/
 
-/** Whether the cookie is set to be removed. */
+/** Whether the cookie is set to be removed: by its age if it has one, else by the time until which it is kept. */
 function isOver(line: string): boolean {
-  return /;\s*max-age\s*=\s*(?:0|-\d+)\s*(?:;|$)/i.test(line) || /;\s*expires\s*=[^;]*\b1970\b/i.test(line)
+  const [, age] = /;\s*max-age\s*=\s*(-?\d+)/i.exec(line) ?? []
+  if (age !== undefined) return Number(age) <= 0
+  const [, end = ''] = /;\s*expires\s*=([^;]*)/i.exec(line) ?? []
+  return Date.parse(end) <= Date.now()
 }

@@ -157,6 +157,12 @@ describe('semantic', () => {
     expect(contents([{ text: `# A\n\n${text}`, section: 'A' }])).toEqual(expected)
   })
 
+  test('comments, which begin like headings, are cut between their lines', () => {
+    const comment = '# lower-case words of a comment'
+    const together = (lines: number) => Array<string>(lines).fill(comment).join('\n')
+    expect(contents([`${comment}\n`.repeat(8)])).toEqual([together(3), together(3), together(2)])
+  })
+
   test('records, each a span of its own, stay whole', () => {
     const records = Array.from({ length: 10 }, (_, index) => ({
       text: `${index},"One. Two.",three\n`,
@@ -263,6 +269,8 @@ test.each<[string, string]>([
   ['one endless paragraph', 'A sentence about one thing or another, of common length. '],
   ['one endless word', 'x'],
   ['wrapped lines', 'a line of text that was broken by hand before\n'],
+  ['headings alone', '# a\n\n'],
+  ['comments', '# a comment, which begins like a heading\n'],
 ])('1 MB of %s is cut in less than 300 ms', async (_name, unit) => {
   const document = documentOf([{ text: unit.repeat(1_000_000 / unit.length) }])
   chunkDocument(document, defaultChunking)

@@ -59,24 +59,35 @@ function* splitUp(text: string, range: Range, limit: number, level = 0): Generat
   }
 }
 
-type Cut = (text: string, range: Range) => Iterable<Range>
+type Cut = (text: string, range: Range, limit: number) => Iterable<Range>
 
-/** The same with headings in the part that follows them: who finds a heading alone has found nothing. */
+/**
+ * The same with headings in the part that follows them: who finds a heading alone has found nothing. Of those that go on for
+ * half the size, such as comments of a program, only the last ones belong to what follows.
+ */
 function belowHeadings(cut: Cut): Cut {
-  return function* (text, range) {
-    let from = range.start
-    for (const { end } of cut(text, range)) {
-      if (end < range.end && isHeadings(text.slice(from, end))) continue
-      yield { start: from, end }
-      from = end
+  return function* (text, range, limit) {
+    let above: Range[] = []
+    for (const part of cut(text, range, limit)) {
+      const { start } = above[0] ?? part
+      const isHeading = part.end - part.start < limit / 2 && isHeadings(text, part)
+      if (isHeading && part.end - start < limit / 2) {
+        above.push(part)
+        continue
+      }
+      if (isHeading) yield* above
+      else yield { start, end: part.end }
+      above = isHeading ? [part] : []
     }
+    yield* above
   }
 }
 
-const headings = /^(?:#{1,6} [^\n]*(?:\n\s*|$))+$/
+const headings = /^(?:#{1,6} [^\n]*(?:\n\s*|$))*$/
 
-function isHeadings(part: string): boolean {
-  return headings.test(part.trim())
+/** Also of the blank lines between them. */
+function isHeadings(text: string, { start, end }: Range): boolean {
+  return headings.test(text.slice(start, end).trim())
 }
 
 function takes(open: Open, unit: Unit, limit: number): boolean {

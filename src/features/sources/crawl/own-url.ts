@@ -4,17 +4,20 @@ import { crawlLimits } from './crawl-limits.ts'
 import type { FetchedPage } from './fetch-page.ts'
 import type { Site } from './visit-page.ts'
 
-/** The canonical URL that the page names, if it may be read and is not gone. */
+/**
+ * The canonical URL that the page names, if it may be read and is not gone. A page that is omitted keeps its own: it says
+ * nothing of the other one, whose text, links and state stay as they are.
+ */
 export async function ownUrl(
   site: Site,
   { url }: FetchedPage,
   { canonical, omitted }: ReadPage,
   signal: AbortSignal,
 ): Promise<string> {
-  if (canonical === undefined || canonical === url) return url
+  if (canonical === undefined || canonical === url || omitted !== undefined) return url
   const [isAllowed] = await site.threads.allowed(site.rules.robots, [canonical], signal)
   if (!isAllowed) return url
-  return omitted === undefined && (await isGone(site, canonical, signal)) ? url : canonical
+  return (await isGone(site, canonical, signal)) ? url : canonical
 }
 
 /** Asked once per run, and only if no page was found there. An unclear answer is no reason to doubt the page. */

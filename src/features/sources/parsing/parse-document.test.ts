@@ -241,8 +241,9 @@ describe('json', () => {
   test('what is no JSON is refused with the place', async () => {
     expect(await reason('json', '{"a": 1,}')).toMatch(/^This file is not valid JSON: .*position 8/)
     expect(await reason('json', '{\n"a": 1,\n}')).toMatch(/^This file is not valid JSON: .*line 3/)
+    expect(await reason('json', '\n{\n"a": 1,\n}')).toMatch(/^This file is not valid JSON: .*line 4/)
     expect(await reason('json', '{"a": 1}\n\n{"a": 2}\n{"a": }\n')).toMatch(
-      /^Line 4 of this file is not valid JSON: Unexpected token '}'/,
+      /^Line 4 of this file is not valid JSON: Unexpected token '}'[^()]*$/,
     )
   })
 
@@ -314,6 +315,8 @@ describe('csv', () => {
     ['with signs', '_id,$price,#,Date/Time,(left)\n1,2,3,4,5\n', '_id, $price, #, Date/Time, (left)'],
     ['below what tells Excel the delimiter', 'sep=;\ncity;mayor\nBern;Ann\n', 'city, mayor'],
     ['below a title', 'All cities\n\ncity;area\nBern;5,1\n', 'city, area'],
+    ['below a title in quotes', '"All cities"\n\ncity,area\nBern,5\n', 'city, area'],
+    ['in quotes, over a blank line', '"city\n\nor town",area\nBern,5\n', 'city or town, area'],
     ['below a title in cells', 'All cities,,\n,,\ncity,mayor,area\nBern,Ann,5\n', 'city, mayor, area'],
     ['nowhere, but values with gaps', 'Bern,,Ann\nBasel,Bob,\n', undefined],
     ['nowhere, but lines of text', 'Address\nMain Street, Bern\nHigh Street, Basel\n', undefined],

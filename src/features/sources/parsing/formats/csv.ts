@@ -7,8 +7,8 @@ type Parse = (text: string, options: Options) => string[][]
 
 /** Of those that part every record alike, the first: a comma is as often a part of a value. */
 const delimiters = ['\t', ';', '|', ',']
-/** Above a table: what tells Excel the delimiter, and titles with a blank line behind them. */
-const preamble = /^(?:sep=.\n)?(?:(?:[^\t;|,\n]+\n)+\n+)?/i
+/** Above a table: what tells Excel the delimiter, and titles with a blank line behind them; no value that goes on below. */
+const preamble = /^(?:sep=.\n)?(?:(?:(?:"[^"\n]*"|[^"\t;|,\n][^\t;|,\n]*)\n)+\n+)?/i
 const sampleCharacters = 64 * 1024
 const sampleRecords = 20
 

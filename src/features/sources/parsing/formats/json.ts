@@ -86,9 +86,9 @@ function assertJson(source: string): void {
   const broken = brokenLine(source)
   if (broken === undefined) return
   // Where the first line is a value by itself, the file is meant to be JSON Lines.
-  throw broken.number > 1
-    ? new UnreadableDocument(`Line ${broken.number} of this file is not valid JSON: ${broken.problem}.`)
-    : new UnreadableDocument(`This file is not valid JSON: ${problem}.`)
+  throw broken.isFirst
+    ? new UnreadableDocument(`This file is not valid JSON: ${problem}.`)
+    : new UnreadableDocument(`Line ${broken.number} of this file is not valid JSON: ${broken.problem}.`)
 }
 
 function problemOf(json: string): string | undefined {
@@ -100,13 +100,17 @@ function problemOf(json: string): string | undefined {
   }
 }
 
-/** The first line that is neither blank nor JSON by itself. */
-function brokenLine(source: string): { number: number; problem: string } | undefined {
+/** The first line that is neither blank nor JSON by itself, and whether only blank ones stand above it. */
+function brokenLine(source: string): { number: number; isFirst: boolean; problem: string } | undefined {
   let number = 0
+  let isFirst = true
   for (const line of linesOf(source)) {
     number++
-    const problem = line.trim() === '' ? undefined : problemOf(line.trimEnd())
-    if (problem !== undefined) return { number, problem }
+    if (line.trim() === '') continue
+    const problem = problemOf(line.trimEnd())
+    // Its own count of lines begins with this one.
+    if (problem !== undefined) return { number, isFirst, problem: problem.replace(/ \(line 1 .*\)$/, '') }
+    isFirst = false
   }
   return undefined
 }
