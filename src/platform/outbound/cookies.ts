@@ -20,9 +20,9 @@ export function createCookies(): Cookies {
       const cookies = byOrigin.get(origin) ?? new Map<string, string>()
       byOrigin.set(origin, cookies)
       for (const line of answer.getSetCookie()) {
-        const [, name = '', value = ''] = pair.exec(line) ?? []
+        const { name, value } = pairOf(line)
         const next = new Map(cookies).set(name, value)
-        if (name === '' || isOver(line)) cookies.delete(name)
+        if (!isName.test(name) || isOver(line)) cookies.delete(name)
         else if (next.size <= mostCookies && text(next).length <= mostCharacters) cookies.set(name, value)
       }
     },
@@ -35,7 +35,14 @@ export function cookieHeader(cookies: Cookies, address: string | URL): Record<st
   return value === '' ? {} : { cookie: value }
 }
 
-const pair = /^\s*([^=;\s]+)\s*=\s*([^;]*?)\s*(?:;|$)/
+const isName = /^\S+$/
+
+/** Cut and not matched: blanks without end, which a hostile site may send, would be tried in all their parts. */
+function pairOf(line: string): { name: string; value: string } {
+  const [pair = ''] = line.split(';', 1)
+  const end = pair.indexOf('=')
+  return { name: pair.slice(0, Math.max(end, 0)).trim(), value: pair.slice(end + 1).trim() }
+}
 
 /** Whether the cookie is set to be removed. */
 function isOver(line: string): boolean {
