@@ -300,6 +300,13 @@ describe('a bucket for files', () => {
     expect(problem).toMatch(/^FILES_S3_ENDPOINT must be .*"https:\/\/\*\*\*@s3\.example"\.$/)
   })
 
+  it('may have any secret, which no header carries', () => {
+    const secretAccessKey = 'hunter2 für alle'
+    expect(configured({ ...bucket, FILES_S3_SECRET_ACCESS_KEY: secretAccessKey }).fileBucket).toMatchObject({
+      secretAccessKey,
+    })
+  })
+
   it.each(Object.keys(bucket))('is asked for as a whole: without %s', name => {
     const { [name]: _missing, ...others }: Record<string, string> = bucket
     expect(problemsOf(others)).toEqual([

@@ -82,7 +82,8 @@ const environmentSchema = Type.Object({
   FILES_S3_BUCKET: optional('the name of a bucket'),
   FILES_S3_REGION: Type.String({ default: 'us-east-1', expects: 'a region', pattern: '^[A-Za-z0-9-]+$' }),
   FILES_S3_ACCESS_KEY_ID: key(),
-  FILES_S3_SECRET_ACCESS_KEY: key(),
+  // Requests are signed with it, so that no header carries it: a server may have one with blanks or umlauts.
+  FILES_S3_SECRET_ACCESS_KEY: optional('a key', { secret: true }),
   SQLITE_SYNCHRONOUS: oneOf(['normal', 'full'], 'normal'),
   LEASE_SECONDS: whole(30, 5, 50),
   LOG_LEVEL: oneOf(logLevels, 'info'),

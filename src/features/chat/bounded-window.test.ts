@@ -59,18 +59,18 @@ it('reads no further back than fills the prompt, and always enough to fill it', 
     const ids = await read(70, characters)
     expect(ids).toEqual(numbered(70 - ids.length, 69))
     expect(ids.length * 100).toBeGreaterThanOrEqual(characters)
-    expect(ids.length * 100).toBeLessThan(characters + 2100)
+    expect(ids.length * 100).toBeLessThan(characters + 100)
   }
 })
 
 it('reads forwards as well', async () => {
   const { read } = await setStage(45)
   expect(await read(3, 1_000_000, { end: 'oldest' })).toEqual(numbered(4, 45))
-  expect((await read(3, 100, { end: 'oldest' }))[0]).toBe('talk-4')
+  expect(await read(3, 150, { end: 'oldest' })).toEqual(['talk-4', 'talk-5'])
 })
 
 it('counts what tools have answered, as far as it is seen', async () => {
   const { read } = await setStage(45, 'x'.repeat(1000))
-  expect(await read(45, 20_000)).toEqual(numbered(25, 44))
+  expect(await read(45, 20_000)).toEqual(numbered(26, 44))
   expect(await read(45, 20_000, { ofResult: 100 })).toEqual(numbered(1, 44))
 })

@@ -22,7 +22,7 @@ interface Bounds {
 
 /**
  * Reads the messages of a window, starting from the wanted end, until they hold this many characters, tool results
- * included.
+ * included; the last message may exceed it.
  */
 export async function readBounded(
   database: Kysely<AgentTables>,
@@ -30,20 +30,25 @@ export async function readBounded(
   { characters, ofResult = Number.POSITIVE_INFINITY }: Bounds,
 ): Promise<BoundedWindow> {
   const isNewest = window.end === 'newest'
-  const messages: StoredMessage[] = []
+  /** From the wanted end on. */
+  const kept: StoredMessage[] = []
+  const bounded = (isCut: boolean) => ({ messages: isNewest ? kept.toReversed() : kept, isCut })
   let rest = window
-  let read = 0
-  while (messages.length < window.limit) {
-    if (read >= characters) return { messages, isCut: true }
-    const limit = Math.min(slice, window.limit - messages.length)
+  let room = characters
+  while (kept.length < window.limit) {
+    if (room <= 0) return bounded(true)
+    const limit = Math.min(slice, window.limit - kept.length)
     const found = await readWindow(database, { ...rest, limit })
-    messages.splice(isNewest ? 0 : messages.length, 0, ...found)
-    read += found.reduce((sum, message) => sum + sizeOf(message, ofResult), 0)
-    const edge = isNewest ? found[0] : found.at(-1)
+    for (const message of isNewest ? found.toReversed() : found) {
+      if (room <= 0) return bounded(true)
+      kept.push(message)
+      room -= sizeOf(message, ofResult)
+    }
+    const edge = kept.at(-1)
     if (edge === undefined || found.length < limit) break
     rest = isNewest ? { ...rest, before: edge.sequence } : { ...rest, after: edge.sequence }
   }
-  return { messages, isCut: false }
+  return bounded(false)
 }
 
 function sizeOf({ content, toolCalls, toolResults }: StoredMessage, ofResult: number): number {

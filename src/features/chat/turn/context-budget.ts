@@ -7,7 +7,7 @@ const charactersPerMessage = 16
 /** Tokens kept free for the system prompt, tools, passages and the answer, or half of a smaller window. */
 const reservedTokens = 20_000
 
-/** How many characters a prompt may have, system prompt and tools included. `window` and `answer` are tokens. */
+/** How many characters a prompt may have, system prompt and tools included. `window` is in tokens. */
 export function promptCharacters(window: number): number {
   const reserve = Math.min(reservedTokens, Math.floor(window / 2))
   return (window - reserve) * charactersPerToken
