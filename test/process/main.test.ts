@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, openSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -218,10 +218,15 @@ async function startLoggingTo(stdout: number | 'pipe') {
   }
 }
 
+/** Below those that systems give to whoever asks for any port, so that nobody else gets it until the service takes it. */
 async function freePort(): Promise<number> {
-  const holder = createServer().listen(0, '127.0.0.1')
-  await once(holder, 'listening')
-  const { port } = holder.address() as AddressInfo
+  const port = randomInt(20_000, 32_000)
+  const holder = createServer().listen(port, '127.0.0.1')
+  const isFree = await once(holder, 'listening').then(
+    () => true,
+    () => false,
+  )
+  if (!isFree) return freePort()
   holder.close()
   await once(holder, 'close')
   return port
