@@ -15,8 +15,8 @@ const recoveryLimit = 60_000
 const pages = 40
 /** Requests after which the first process dies, and the second one: no fewer than that, and fewer than that. */
 const crashesAfter = [
-  [16, 22],
-  [12, 16],
+  [22, 26],
+  [12, 15],
 ] as const
 
 async function untilCrawled(server: ServerProcess, id: string): Promise<CrawledSource> {
@@ -83,9 +83,9 @@ describe('kill -9 while a website is crawled', () => {
       const source = await untilCrawled(server, body.id)
       expect(source).toMatchObject({ status: 'ready', chunks: pages })
       expect(pathsOf(source)).toEqual(expected)
-      // Only those that were under way when the process died are asked for once more, and the few that had ended but were not
-      // written down.
-      const lost = crawlLimits.visits + crawlLimits.pagesPerWrite
+      // Only those that were under way when the process died are asked for once more, and as many that had ended but waited
+      // for one before them.
+      const lost = 2 * crawlLimits.visits
       expect(asked()).toBeLessThanOrEqual(pages + crashesAfter.length * lost)
       await expectOnce(server, body.id)
       await server.kill()
