@@ -15,11 +15,8 @@ import { findMessage, insertMessage, readWindow } from '../messages.repository.t
 import { cutEnd } from '../turn/truncate-result.ts'
 import type { Question } from './question.ts'
 import type { Asker, TurnPlan, TurnPlanner } from './turn-planner.ts'
-import { createTurnstile } from './turnstile.ts'
 
 const titleCharacters = 80
-/** Questions that are accepted before the event loop looks for other news. */
-const atOnce = 8
 
 export interface AskingNeeds {
   agentDatabases: AgentDatabases
@@ -34,14 +31,12 @@ export interface AskingNeeds {
 /** Accepts questions: checks them, stores them and locks their conversation, so that they can be answered. */
 export function createAsking(needs: AskingNeeds) {
   const { agentDatabases, planner, conversations, lock, transact, clock, ids } = needs
-  const turnstile = createTurnstile(atOnce)
 
   /** The agent stays acquired for the question; if it is not accepted, it is released at once. */
   async function withAgent(
     agentId: string,
     accept: (agent: AgentHandle) => Promise<Question>,
   ): Promise<Question> {
-    await turnstile.pass()
     const agent = await agentDatabases.acquire(agentId)
     try {
       return await accept(agent)

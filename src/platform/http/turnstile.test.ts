@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
+import { bareServer, plainRoute } from '#test/support/bare-server.ts'
 import { createTurnstile } from './turnstile.ts'
 
 /** A turnstile, and the numbers of those who have got through, in the order in which they did. */
@@ -12,7 +13,7 @@ function build(atOnce: number) {
     arrive(more: number): void {
       for (; more > 0; more -= 1) {
         const number = count++
-        void turnstile.pass().then(() => through.push(number))
+        turnstile.pass(() => through.push(number))
       }
     },
   }
@@ -63,4 +64,32 @@ describe('a turnstile', () => {
     await nextTurn()
     expect(through).toEqual([0, 1, 2, 3])
   })
+})
+
+it('requests that come together begin in their order, eight in a turn of the event loop', async () => {
+  let turn = 0
+  const begun: { number: number; turn: number }[] = []
+  const { app } = await bareServer({
+    routes: bare => {
+      bare.route<{ Params: { number: number } }>({
+        method: 'GET',
+        url: '/api/numbered/:number',
+        config: plainRoute,
+        handler: (request, reply) => {
+          begun.push({ number: Number(request.params.number), turn })
+          reply.send({})
+        },
+      })
+    },
+  })
+  await app.ready()
+  const asked = Promise.all(Array.from({ length: 20 }, (_, number) => app.inject(`/api/numbered/${number}`)))
+  while (begun.length < 20) {
+    await nextTurn()
+    turn += 1
+  }
+  await asked
+  expect(begun.map(({ number }) => number)).toEqual(Array.from({ length: 20 }, (_, number) => number))
+  const turns = Map.groupBy(begun, one => one.turn)
+  expect([...turns.values()].map(ofTurn => ofTurn.length)).toEqual([8, 8, 4])
 })
