@@ -18,7 +18,7 @@ import { registerRateLimits } from './rate-limit.ts'
 import { sendTogether } from './send-together.ts'
 import type { SharedCounts } from './shared-counts.ts'
 import { refuseUnstorableAddresses, requireStorableJson } from './storable-text.ts'
-import { beginInOrder } from './turnstile.ts'
+import { beginQuestionsInOrder } from './turnstile.ts'
 import { createSerializerCompiler, createValidatorCompiler } from './validation.ts'
 
 const jsonBodyLimit = 1024 * 1024
@@ -60,7 +60,7 @@ export function createServer(options: ServerOptions): App {
   app.setSerializerCompiler(createSerializerCompiler())
   acceptJsonOnly(app)
   registerErrors(app)
-  beginInOrder(app)
+  beginQuestionsInOrder(app)
   registerObservation(app, options)
   // Hooks call back, where async ones would cost every request a promise.
   registerHeaders(app)

@@ -66,30 +66,33 @@ describe('a turnstile', () => {
   })
 })
 
-it('requests that come together begin in their order, eight in a turn of the event loop', async () => {
+it('questions begin in their order, eight in a turn of the event loop, and others do not wait for them', async () => {
   let turn = 0
-  const begun: { number: number; turn: number }[] = []
+  const begun: { name: string; turn: number }[] = []
   const { app } = await bareServer({
     routes: bare => {
-      bare.route<{ Params: { number: number } }>({
-        method: 'GET',
-        url: '/api/numbered/:number',
-        config: plainRoute,
-        handler: (request, reply) => {
-          begun.push({ number: Number(request.params.number), turn })
-          reply.send({})
-        },
-      })
+      for (const limit of ['chat', 'general'] as const)
+        bare.route<{ Params: { name: string } }>({
+          method: 'GET',
+          url: `/api/${limit}/:name`,
+          config: { ...plainRoute, limit },
+          handler: (request, reply) => {
+            begun.push({ name: request.params.name, turn })
+            reply.send({})
+          },
+        })
     },
   })
   await app.ready()
-  const asked = Promise.all(Array.from({ length: 20 }, (_, number) => app.inject(`/api/numbered/${number}`)))
-  while (begun.length < 20) {
+  const questions = Array.from({ length: 20 }, (_, number) => `question ${number}`)
+  const addresses = [...questions.map(name => `/api/chat/${name}`), '/api/general/other']
+  const asked = Promise.all(addresses.map(address => app.inject(address)))
+  while (begun.length < 21) {
     await nextTurn()
     turn += 1
   }
   await asked
-  expect(begun.map(({ number }) => number)).toEqual(Array.from({ length: 20 }, (_, number) => number))
-  const turns = Map.groupBy(begun, one => one.turn)
+  expect(begun.map(({ name }) => name)).toEqual(['other', ...questions])
+  const turns = Map.groupBy(begun.slice(1), one => one.turn)
   expect([...turns.values()].map(ofTurn => ofTurn.length)).toEqual([8, 8, 4])
 })

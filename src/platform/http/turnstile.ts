@@ -1,21 +1,18 @@
 import { beginAtEndOfTurn } from '../end-of-turn.ts'
 import type { App } from './app.ts'
 
-/** Requests that begin before the event loop looks for other news. */
+/** Questions that begin before the event loop looks for other news. */
 const atOnce = 8
-/** Bytes of a body that may be read before its request begins. */
-const longestBody = 64 * 1024
 
 /**
- * Requests begin a few in each turn of the event loop, in the order in which they came, before anything is done for them.
- * Those with long bodies do not wait here: their bodies would be read ahead meanwhile, which uploads prevent by themselves.
+ * Questions begin a few in each turn of the event loop, in the order in which they came, before anything is done for them.
+ * Other requests are answered in the turn in which they come, however many questions wait.
  */
-export function beginInOrder(app: App): void {
+export function beginQuestionsInOrder(app: App): void {
   const turnstile = createTurnstile(atOnce)
-  app.addHook('onRequest', ({ headers }, _reply, done) => {
-    const isLong = Number(headers['content-length'] ?? 0) > longestBody || 'transfer-encoding' in headers
-    if (isLong) done()
-    else turnstile.pass(done)
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (request.routeOptions.config.limit === 'chat') turnstile.pass(done)
+    else done()
   })
 }
 
