@@ -5,7 +5,7 @@ import { followPlatformEmbedding } from '#features/sources/embedding/platform-em
 import { createNewVectors } from '#features/sources/search/new-vectors.ts'
 import { namedEmbedding } from '#features/sources/search/provider-space.ts'
 import { embedJobName } from '#features/sources/source-jobs.ts'
-import { createLocalEmbeddings } from '#models/local/local-embeddings.ts'
+import { createLocalEmbeddings } from '#models/embeddings/local/local-embeddings.ts'
 import type { Models } from '#models/models.ts'
 import type { Configuration } from '../config.ts'
 import type { Foundation } from './foundation.ts'

@@ -4,9 +4,9 @@ import { createLog } from '#platform/log.ts'
 import { collect, immediately, question } from '#test/support/collect-answer.ts'
 import type { ModelServer, RecordedRequest, Reply } from '#test/support/model-server.ts'
 import { openaiText, startModelServer } from '#test/support/model-server.ts'
-import { streamWithRetry } from './call-with-retry.ts'
-import type { AgentChoice, ModelConfiguration } from './model-configuration.ts'
+import type { AgentChoice, ModelConfiguration } from './choice/model-configuration.ts'
 import { createModels } from './models.ts'
+import { streamWithRetry } from './transport/call-with-retry.ts'
 
 const plain: AgentChoice = { settings: {}, credentials: {} }
 

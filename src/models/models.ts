@@ -1,19 +1,24 @@
 import type { Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import { builtinLanguageModel } from './builtin/builtin-model.ts'
-import type { Timing } from './call-with-retry.ts'
-import { createEmbeddingChoice } from './embedding-choice.ts'
-import type { EmbeddingModel } from './embeddings.ts'
-import type { LanguageModel } from './language-model.ts'
-import type { LocalEmbeddings } from './local/local-embeddings.ts'
-import { builtinModel, contextWindowOf, defaultModelOf, unknownContextWindow } from './model-catalogue.ts'
-import { chooseModel, modelInForce } from './model-choice.ts'
-import type { AgentChoice, ModelConfiguration } from './model-configuration.ts'
-import { createModelLists } from './model-list.ts'
-import { chooseOne, modelIdForm, unknownModel } from './model-refusals.ts'
-import type { Endpoint, ModelDescriptor, Provider, RemoteProvider } from './provider.ts'
-import { accessTo, endpointOf, notConfigured, usableProviders, waysOut } from './provider-access.ts'
-import { remoteLanguageModel } from './providers.ts'
+import {
+  builtinModel,
+  contextWindowOf,
+  defaultModelOf,
+  unknownContextWindow,
+} from './choice/model-catalogue.ts'
+import { chooseModel, modelInForce } from './choice/model-choice.ts'
+import type { AgentChoice, ModelConfiguration } from './choice/model-configuration.ts'
+import { createModelLists } from './choice/model-list.ts'
+import { chooseOne, modelIdForm, unknownModel } from './choice/model-refusals.ts'
+import { createEmbeddingChoice } from './embeddings/embedding-choice.ts'
+import type { EmbeddingModel } from './embeddings/embeddings.ts'
+import type { LocalEmbeddings } from './embeddings/local/local-embeddings.ts'
+import type { LanguageModel } from './language-model/language-model.ts'
+import type { Endpoint, ModelDescriptor, Provider, RemoteProvider } from './providers/provider.ts'
+import { accessTo, endpointOf, notConfigured, usableProviders, waysOut } from './providers/provider-access.ts'
+import { remoteLanguageModel } from './providers/providers.ts'
+import type { Timing } from './transport/call-with-retry.ts'
 
 interface ResolvedModel {
   model: LanguageModel

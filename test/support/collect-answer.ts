@@ -1,5 +1,11 @@
-import type { Timing } from '#models/call-with-retry.ts'
-import type { AnswerPart, CallOptions, FinishReason, Parts, ToolCall } from '#models/language-model.ts'
+import type {
+  AnswerPart,
+  CallOptions,
+  FinishReason,
+  Parts,
+  ToolCall,
+} from '#models/language-model/language-model.ts'
+import type { Timing } from '#models/transport/call-with-retry.ts'
 
 export interface CollectedAnswer {
   text: string

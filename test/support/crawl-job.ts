@@ -5,7 +5,7 @@ import { createHostGates } from '#features/sources/crawl/host-gates.ts'
 import { createCrawlSourceJob } from '#features/sources/crawl-source.job.ts'
 import { createSearchIndex } from '#features/sources/search/search-index.ts'
 import { crawlJobName } from '#features/sources/source-jobs.ts'
-import { builtinEmbedding } from '#models/builtin-embedding.ts'
+import { builtinEmbedding } from '#models/embeddings/builtin-embedding.ts'
 import { systemClock } from '#platform/clock.ts'
 import type { TestApp } from './build-app.ts'
 

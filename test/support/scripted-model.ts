@@ -1,5 +1,5 @@
 /** A language model that does what the test says: the only fake that a test of a turn needs. */
-import type { CallOptions, LanguageModel, StreamPart } from '#models/language-model.ts'
+import type { CallOptions, LanguageModel, StreamPart } from '#models/language-model/language-model.ts'
 
 type Finish = Extract<StreamPart, { type: 'finish' }>
 type FinishReason = Finish['finishReason']['unified']

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readPassages } from '#models/passages.ts'
+import { readPassages } from '#models/language-model/passages.ts'
 import type { Question } from '#test/support/chat-model.ts'
 import type { ChatStage, TurnBody } from '#test/support/chat-stage.ts'
 import { setChatStage } from '#test/support/chat-stage.ts'

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import type { Tool } from '#models/tool.ts'
+import type { Tool } from '#models/tools/tool.ts'
 import { conflict } from '#platform/errors.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { createAnswerStore } from './answering/answer-store.ts'

@@ -1,6 +1,6 @@
 import type { ChatService } from '#features/chat/chat.service.ts'
-import type { ToolParameters } from '#models/tool.ts'
-import { fromSchema } from '#models/tool.ts'
+import type { ToolParameters } from '#models/tools/tool.ts'
+import { fromSchema } from '#models/tools/tool.ts'
 import type { CallResult, ChatInput, ChatOutput } from './mcp-endpoint.schema.ts'
 import { chatInputSchema, chatOutputSchema } from './mcp-endpoint.schema.ts'
 import type { Call, OfferedTool } from './offered-tool.ts'

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
-import type { ToolParameters } from '#models/tool.ts'
+import type { ToolParameters } from '#models/tools/tool.ts'
 
 /*
  * Endpoint: an agent as an MCP server. Caller: who sent the one request that is being answered; nothing is remembered

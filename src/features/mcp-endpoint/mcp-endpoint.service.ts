@@ -1,6 +1,6 @@
 import type { AgentsService } from '#features/agents/agents.service.ts'
 import type { ChatService } from '#features/chat/chat.service.ts'
-import type { Tool } from '#models/tool.ts'
+import type { Tool } from '#models/tools/tool.ts'
 import { AppError, conflict } from '#platform/errors.ts'
 import type { Log } from '#platform/log.ts'
 import type { AgentDatabases, AgentHandle } from '#storage/agent-databases.ts'

@@ -1,4 +1,4 @@
-import type { Tool } from '#models/tool.ts'
+import type { Tool } from '#models/tools/tool.ts'
 import { resultOf } from './call-result.ts'
 import type { CallResult, ToolDescriptor } from './mcp-endpoint.schema.ts'
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createAgentsRepository } from '#features/agents/agents.repository.ts'
 import { keptCharacters, truncateResult } from '#features/chat/turn/truncate-result.ts'
-import type { Tool } from '#models/tool.ts'
+import type { Tool } from '#models/tools/tool.ts'
 import { AppError, notFound } from '#platform/errors.ts'
 import { createLog } from '#platform/log.ts'
 import { testApp } from '#test/support/build-app.ts'

@@ -1,4 +1,4 @@
-import { fromForeignSchema } from '#models/foreign-schema.ts'
+import { fromForeignSchema } from '#models/tools/foreign-schema.ts'
 import { AppError, conflict, invalid } from '#platform/errors.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { CallResult, OutgoingCall } from './client/connect.ts'

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { sql } from 'kysely'
-import type { ToolParameters } from '#models/tool.ts'
+import type { ToolParameters } from '#models/tools/tool.ts'
 import type { ListDefinition, Page } from '#platform/http/list-query.ts'
 import { listRows } from '#platform/http/list-query.ts'
 import { oncePerMoment } from '#platform/once-per-moment.ts'

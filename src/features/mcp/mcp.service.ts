@@ -1,5 +1,5 @@
-import { fromForeignSchema } from '#models/foreign-schema.ts'
-import type { Tool, ToolParameters } from '#models/tool.ts'
+import { fromForeignSchema } from '#models/tools/foreign-schema.ts'
+import type { Tool, ToolParameters } from '#models/tools/tool.ts'
 import type { Clock } from '#platform/clock.ts'
 import { conflict, notFound } from '#platform/errors.ts'
 import type { Ids } from '#platform/ids.ts'

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import type { EmbeddingModel } from '#models/embeddings.ts'
-import type { Passage } from '#models/passages.ts'
+import type { EmbeddingModel } from '#models/embeddings/embeddings.ts'
+import type { Passage } from '#models/language-model/passages.ts'
 import { notFound } from '#platform/errors.ts'
 import type { Log } from '#platform/log.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { EmbeddingModel } from '#models/embeddings.ts'
+import type { EmbeddingModel } from '#models/embeddings/embeddings.ts'
 import { AppError } from '#platform/errors.ts'
 import type { Log } from '#platform/log.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'

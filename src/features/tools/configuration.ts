@@ -1,6 +1,6 @@
 import type { Static, TSchema } from 'typebox'
 import { Type } from 'typebox'
-import type { ToolParameters } from '#models/tool.ts'
+import type { ToolParameters } from '#models/tools/tool.ts'
 import { AppError, invalid } from '#platform/errors.ts'
 import { problemOf } from '#platform/schema-check.ts'
 import { placeholdersOf } from './calling/build-request.ts'

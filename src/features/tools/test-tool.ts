@@ -1,4 +1,4 @@
-import type { Tool } from '#models/tool.ts'
+import type { Tool } from '#models/tools/tool.ts'
 import { AppError } from '#platform/errors.ts'
 import type { Offer } from './offered-tools.ts'
 

@@ -1,5 +1,5 @@
 /** The sentences of the built-in retriever: it quotes and names its sources, and never says more than they do. */
-import type { Passage } from '../passages.ts'
+import type { Passage } from '../language-model/passages.ts'
 import type { FittingPassage } from './best-passages.ts'
 import { bestPassages, contentWordsOf } from './best-passages.ts'
 import type { Table, WebPage } from './tool-results.ts'

@@ -1,5 +1,5 @@
-import type { Passage } from '../passages.ts'
-import { isStopWord, plainTermsOf } from '../text-analysis.ts'
+import type { Passage } from '../language-model/passages.ts'
+import { isStopWord, plainTermsOf } from '../text-analysis/text-analysis.ts'
 import { likenessTo } from './likeness.ts'
 
 /** A passage that fits a question, with the part of it that fits best. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { collect, question } from '#test/support/collect-answer.ts'
-import { streamWithRetry } from '../call-with-retry.ts'
-import type { CallOptions, PromptMessage, ToolOutput } from '../language-model.ts'
-import { writePassages } from '../passages.ts'
+import type { CallOptions, PromptMessage, ToolOutput } from '../language-model/language-model.ts'
+import { writePassages } from '../language-model/passages.ts'
+import { streamWithRetry } from '../transport/call-with-retry.ts'
 import { nothingAsked, nothingFits, nothingGiven } from './answer.ts'
 import { builtinLanguageModel } from './builtin-model.ts'
 

@@ -1,5 +1,5 @@
 import { randomIds } from '#platform/ids.ts'
-import type { AnswerPart, CallOptions, LanguageModel } from '../language-model.ts'
+import type { AnswerPart, CallOptions, LanguageModel } from '../language-model/language-model.ts'
 import { nextStep } from './next-step.ts'
 
 /**

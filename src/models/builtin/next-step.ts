@@ -1,5 +1,5 @@
-import type { CallOptions, PromptMessage, ToolOutput } from '../language-model.ts'
-import { readPassages, withoutPassages } from '../passages.ts'
+import type { CallOptions, PromptMessage, ToolOutput } from '../language-model/language-model.ts'
+import { readPassages, withoutPassages } from '../language-model/passages.ts'
 import { answerFromNothing, answerFromPage, answerFromPassages, answerFromTable, failed } from './answer.ts'
 import { failureOf, foundPassages, tableOf, webPage } from './tool-results.ts'
 

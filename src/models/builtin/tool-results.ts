@@ -1,8 +1,8 @@
 /** What the built-in tools answered, read back from the prompt; results may have been shortened on the way. */
 import { Type } from 'typebox'
 import { matches } from '#platform/schema-check.ts'
-import type { ToolOutput } from '../language-model.ts'
-import type { Passage } from '../passages.ts'
+import type { ToolOutput } from '../language-model/language-model.ts'
+import type { Passage } from '../language-model/passages.ts'
 
 const searchSchema = Type.Object({
   results: Type.Array(

@@ -1,4 +1,4 @@
-import type { AnswerPart, StreamPart } from '../language-model.ts'
+import type { AnswerPart, StreamPart } from '../language-model/language-model.ts'
 import { UnreadableAnswer } from './call-failure.ts'
 import type { Fields } from './chunk.ts'
 import { countOf, fieldsOf, isFields, textOf } from './chunk.ts'

@@ -1,5 +1,5 @@
-import type { Parts, StreamPart } from '../language-model.ts'
-import type { Reply } from '../send.ts'
+import type { Parts, StreamPart } from '../language-model/language-model.ts'
+import type { Reply } from '../transport/send.ts'
 import { createAnswerReader } from './answer-reader.ts'
 import { brokenConnection, UnreadableAnswer } from './call-failure.ts'
 import { createEventData } from './event-data.ts'

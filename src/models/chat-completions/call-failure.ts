@@ -1,6 +1,6 @@
 import { AppError } from '#platform/errors.ts'
-import { beginningOf } from '../body.ts'
-import type { Reply } from '../send.ts'
+import { beginningOf } from '../transport/body.ts'
+import type { Reply } from '../transport/send.ts'
 
 // Imported, it would fetch `WebSocket` and the rest of undici with it, and every start would wait for them.
 const { STATUS_CODES } = process.getBuiltinModule('node:http')

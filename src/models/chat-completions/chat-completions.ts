@@ -1,5 +1,5 @@
-import type { LanguageModel } from '../language-model.ts'
-import type { Endpoint } from '../provider.ts'
+import type { LanguageModel } from '../language-model/language-model.ts'
+import type { Endpoint } from '../providers/provider.ts'
 import { answerStream } from './answer-stream.ts'
 import { post } from './post.ts'
 import { requestBody } from './request-body.ts'

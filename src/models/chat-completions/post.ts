@@ -1,7 +1,7 @@
-import { addressBelow } from '../base-address.ts'
-import type { Endpoint } from '../provider.ts'
-import type { Reply } from '../send.ts'
-import { sendBy } from '../send.ts'
+import type { Endpoint } from '../providers/provider.ts'
+import { addressBelow } from '../transport/base-address.ts'
+import type { Reply } from '../transport/send.ts'
+import { sendBy } from '../transport/send.ts'
 import { notReached, refusal } from './call-failure.ts'
 
 interface Question {

@@ -4,7 +4,7 @@ import type {
   PromptMessage,
   ToolDefinition,
   ToolOutput,
-} from '../language-model.ts'
+} from '../language-model/language-model.ts'
 
 type ToolMessage = Extract<PromptMessage, { role: 'tool' }>
 type UserMessage = Extract<PromptMessage, { role: 'user' }>

@@ -1,6 +1,6 @@
 import type { JSONObject } from '@ai-sdk/provider'
 import { randomIds } from '#platform/ids.ts'
-import type { ToolCall } from '../language-model.ts'
+import type { ToolCall } from '../language-model/language-model.ts'
 import { UnreadableAnswer } from './call-failure.ts'
 import { countOf, fieldsOf, isFields, textOf } from './chunk.ts'
 import type { JsonProgress } from './json-progress.ts'

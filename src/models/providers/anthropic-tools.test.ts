@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { CallOptions } from '../language-model.ts'
+import type { CallOptions } from '../language-model/language-model.ts'
 import { withToolsOfPrompt } from './anthropic-tools.ts'
 
 const question: CallOptions['prompt'][number] = { role: 'user', content: [{ type: 'text', text: 'Hello' }] }

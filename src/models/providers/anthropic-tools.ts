@@ -1,4 +1,4 @@
-import type { CallOptions, ToolDefinition } from '../language-model.ts'
+import type { CallOptions, ToolDefinition } from '../language-model/language-model.ts'
 
 /**
  * Anthropic refuses a prompt that holds tool calls without definitions of those tools, also where none is to be called

@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import { matches } from '#platform/schema-check.ts'
-import type { RemoteProviderAdapter } from '../provider.ts'
-import { isTokenCount } from '../provider.ts'
 import { withToolsOfPrompt } from './anthropic-tools.ts'
+import type { RemoteProviderAdapter } from './provider.ts'
+import { isTokenCount } from './provider.ts'
 
 const listSchema = Type.Object({
   data: Type.Array(

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { matches } from '#platform/schema-check.ts'
-import type { Endpoint, ListedModel, RemoteProviderAdapter } from '../provider.ts'
-import { isTokenCount } from '../provider.ts'
+import type { Endpoint, ListedModel, RemoteProviderAdapter } from './provider.ts'
+import { isTokenCount } from './provider.ts'
 
 const entrySchema = Type.Object({
   /** `models/<id>`. */

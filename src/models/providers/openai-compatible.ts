@@ -1,7 +1,7 @@
 import { chatCompletionsModel } from '../chat-completions/chat-completions.ts'
 import { embeddingsModel } from '../chat-completions/embeddings.ts'
-import type { RemoteProviderAdapter } from '../provider.ts'
 import { canChat, listEntries, readEntry } from './openai-list.ts'
+import type { RemoteProviderAdapter } from './provider.ts'
 
 /** Any server that speaks OpenAI's chat completions: Ollama, vLLM, LM Studio, OpenRouter. */
 export const openaiCompatible: RemoteProviderAdapter = {

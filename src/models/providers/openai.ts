@@ -1,6 +1,6 @@
-import type { LanguageModel } from '../language-model.ts'
-import type { Endpoint, RemoteProviderAdapter } from '../provider.ts'
+import type { LanguageModel } from '../language-model/language-model.ts'
 import { canChat, listEntries, readEntry } from './openai-list.ts'
+import type { Endpoint, RemoteProviderAdapter } from './provider.ts'
 
 const publicAddress = 'https://api.openai.com/v1'
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import type { Tool } from '#models/tool.ts'
-import { fromSchema } from '#models/tool.ts'
+import type { Tool } from '#models/tools/tool.ts'
+import { fromSchema } from '#models/tools/tool.ts'
 import { AppError } from '#platform/errors.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'
 

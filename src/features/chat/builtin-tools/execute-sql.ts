@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { SqlService } from '#features/sql/sql.service.ts'
-import type { Tool } from '#models/tool.ts'
-import { fromSchema } from '#models/tool.ts'
+import type { Tool } from '#models/tools/tool.ts'
+import { fromSchema } from '#models/tools/tool.ts'
 
 /** More would fill a model's context without telling it more. */
 const rowsGiven = 200

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { KnowledgeService } from '#features/sources/knowledge.service.ts'
-import type { Tool } from '#models/tool.ts'
-import { fromSchema } from '#models/tool.ts'
+import type { Tool } from '#models/tools/tool.ts'
+import { fromSchema } from '#models/tools/tool.ts'
 
 const resultsGiven = 8
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { PromptMessage } from '#models/language-model.ts'
+import type { PromptMessage } from '#models/language-model/language-model.ts'
 import { limitRow } from '#test/spec/row.ts'
 import { seededRandom } from '#test/support/endurance.ts'
 import { fitPrompt, promptCharacters, sizeOf } from './context-budget.ts'

@@ -1,4 +1,4 @@
-import type { PromptMessage } from '#models/language-model.ts'
+import type { PromptMessage } from '#models/language-model/language-model.ts'
 import { cutMiddle } from './truncate-result.ts'
 
 const charactersPerToken = 4

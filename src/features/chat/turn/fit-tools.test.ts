@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Tool } from '#models/tool.ts'
+import type { Tool } from '#models/tools/tool.ts'
 import { fitTools } from './fit-tools.ts'
 
 function tool(name: string, description = '', more: Partial<Tool> = {}): Tool {

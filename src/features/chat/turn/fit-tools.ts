@@ -1,6 +1,6 @@
 import { stemmer } from 'stemmer'
-import { isStopWord, termsOf } from '#models/text-analysis.ts'
-import type { Tool } from '#models/tool.ts'
+import { isStopWord, termsOf } from '#models/text-analysis/text-analysis.ts'
+import type { Tool } from '#models/tools/tool.ts'
 import { mapInBatches } from '#platform/in-batches.ts'
 
 /** More than the model services take. */

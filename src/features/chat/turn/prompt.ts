@@ -1,7 +1,7 @@
-import type { PromptMessage } from '#models/language-model.ts'
-import type { Passage } from '#models/passages.ts'
-import { writePassages } from '#models/passages.ts'
-import { acceptableName } from '#models/tool-name.ts'
+import type { PromptMessage } from '#models/language-model/language-model.ts'
+import type { Passage } from '#models/language-model/passages.ts'
+import { writePassages } from '#models/language-model/passages.ts'
+import { acceptableName } from '#models/tools/tool-name.ts'
 import { seenCharacters, textOf, truncateResult } from './truncate-result.ts'
 import type { ToolCall, ToolResult } from './turn.ts'
 

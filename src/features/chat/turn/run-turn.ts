@@ -1,5 +1,5 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
-import { createAnswerMessage, parseToolInput } from '#models/answer-message.ts'
+import { createAnswerMessage, parseToolInput } from '#models/language-model/answer-message.ts'
 import type {
   AnswerPart,
   CallOptions,
@@ -7,8 +7,8 @@ import type {
   Parts,
   PromptMessage,
   ToolDefinition,
-} from '#models/language-model.ts'
-import type { Tool } from '#models/tool.ts'
+} from '#models/language-model/language-model.ts'
+import type { Tool } from '#models/tools/tool.ts'
 import { AppError } from '#platform/errors.ts'
 import { fitPrompt, promptCharacters } from './context-budget.ts'
 import { performCall } from './perform-call.ts'

@@ -1,5 +1,5 @@
 import type * as Sdk from '@modelcontextprotocol/client'
-import type { ToolParameters } from '#models/tool.ts'
+import type { ToolParameters } from '#models/tools/tool.ts'
 import { orAborted } from '#platform/or-aborted.ts'
 import { httpStatusOf, ServerFailure } from './failure.ts'
 import type { AnswerBounds, ServerAddress } from './server-fetch.ts'

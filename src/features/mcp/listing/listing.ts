@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ToolParameters } from '#models/tool.ts'
+import type { ToolParameters } from '#models/tools/tool.ts'
 import { canonicalJson } from './canonical-json.ts'
 import { hidesText, isVisibleName, visibleText, withVisibleDescriptions } from './visible-text.ts'
 

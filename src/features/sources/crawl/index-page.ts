@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { EmbeddingModel } from '#models/embeddings.ts'
+import type { EmbeddingModel } from '#models/embeddings/embeddings.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { continueDraft } from '../search/generations.ts'
 import type { SourceTask } from '../search/index.worker.ts'

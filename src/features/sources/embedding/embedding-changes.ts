@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import type { EmbeddingModel } from '#models/embeddings.ts'
+import type { EmbeddingModel } from '#models/embeddings/embeddings.ts'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import type { Outbox, Transact } from '#platform/jobs/jobs.ts'

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { EmbeddingModel } from '#models/embeddings.ts'
+import type { EmbeddingModel } from '#models/embeddings/embeddings.ts'
 import { AppError } from '#platform/errors.ts'
 import type { Log } from '#platform/log.ts'
 import { orAborted } from '#platform/or-aborted.ts'

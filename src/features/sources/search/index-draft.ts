@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { EmbeddingModel, TextEmbeddingModel } from '#models/embeddings.ts'
+import type { EmbeddingModel, TextEmbeddingModel } from '#models/embeddings/embeddings.ts'
 import { AppError } from '#platform/errors.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { countDraft, nextUnindexed } from './generations.ts'

@@ -1,4 +1,4 @@
-import type { EmbeddingModel } from '#models/embeddings.ts'
+import type { EmbeddingModel } from '#models/embeddings/embeddings.ts'
 import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 import type { SourceTask } from './index.worker.ts'
 import { embeddingName, providerSpace } from './provider-space.ts'

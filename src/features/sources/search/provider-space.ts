@@ -1,4 +1,4 @@
-import type { EmbeddingModel } from '#models/embeddings.ts'
+import type { EmbeddingModel } from '#models/embeddings/embeddings.ts'
 import type { VectorSpace } from '#storage/search-engine.ts'
 import { builtinSpace } from './builtin-space.ts'
 

@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
-import { embedQuery, noiseLevel } from '#models/builtin-embedding.ts'
-import { formFor, isPiece, queryTerms } from '#models/text-analysis.ts'
+import { embedQuery, noiseLevel } from '#models/embeddings/builtin-embedding.ts'
+import { formFor, isPiece, queryTerms } from '#models/text-analysis/text-analysis.ts'
 import type { SearchEngine, VectorSpace } from '#storage/search-engine.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { builtinSpace } from './builtin-space.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { termsOf } from '#models/text-analysis.ts'
+import { termsOf } from '#models/text-analysis/text-analysis.ts'
 import { hashOf, hashTerms } from './term-hashes.ts'
 
 const parts = [

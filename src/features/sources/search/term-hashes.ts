@@ -1,4 +1,4 @@
-import { termsOf } from '#models/text-analysis.ts'
+import { termsOf } from '#models/text-analysis/text-analysis.ts'
 
 export interface TermHashes {
   /** Of each term, in order. */

@@ -1,7 +1,7 @@
 /** What gives stored chunks the vectors of another embedding, and takes those of others away. For worker threads. */
 import type { Kysely, Transaction } from 'kysely'
 import { sql } from 'kysely'
-import { embedDocument } from '#models/builtin-embedding.ts'
+import { embedDocument } from '#models/embeddings/builtin-embedding.ts'
 import type { SearchDatabase, Vector } from '#storage/search-engine.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { isTableOf } from '#storage/vector-space.ts'

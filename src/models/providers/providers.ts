@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { LanguageModel } from './language-model.ts'
+import type { LanguageModel } from '../language-model/language-model.ts'
+import { anthropic } from './anthropic.ts'
+import { google } from './google.ts'
+import { openai } from './openai.ts'
+import { openaiCompatible } from './openai-compatible.ts'
 import type { Endpoint, RemoteProvider, RemoteProviderAdapter } from './provider.ts'
-import { anthropic } from './providers/anthropic.ts'
-import { google } from './providers/google.ts'
-import { openai } from './providers/openai.ts'
-import { openaiCompatible } from './providers/openai-compatible.ts'
 
 const adapters = {
   openai,

@@ -3,8 +3,8 @@ import { createLog } from '#platform/log.ts'
 import { immediately } from '#test/support/collect-answer.ts'
 import type { RecordedRequest, Reply } from '#test/support/model-server.ts'
 import { startModelServer } from '#test/support/model-server.ts'
-import type { AgentChoice, ModelConfiguration } from './model-configuration.ts'
-import { createModels } from './models.ts'
+import type { AgentChoice, ModelConfiguration } from '../choice/model-configuration.ts'
+import { createModels } from '../models.ts'
 
 const plain: AgentChoice = { settings: {}, credentials: {} }
 

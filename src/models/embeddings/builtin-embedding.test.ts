@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { queryTerms } from '../text-analysis/text-analysis.ts'
 import { builtinEmbedding, embedDocument, embedQuery, noiseLevel } from './builtin-embedding.ts'
-import { queryTerms } from './text-analysis.ts'
 
 /** The cosine of the angle that two vectors of bits stand for. */
 function similarity(one: Uint8Array | undefined, other: Uint8Array | undefined): number {

@@ -1,5 +1,5 @@
 import { AppError } from '#platform/errors.ts'
-import type { Provider } from './provider.ts'
+import type { Provider } from '../providers/provider.ts'
 
 /** Ids that can stand in a body, a path and a log line; whether there is such a model only the provider knows. */
 export const modelIdForm = /^(?!.*\.\.)[^\p{Cc}?#%\\]{1,200}$/u

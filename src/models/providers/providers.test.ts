@@ -9,8 +9,8 @@ import {
   startModelServer,
   wireForm,
 } from '#test/support/model-server.ts'
-import { streamWithRetry } from './call-with-retry.ts'
-import type { CallOptions } from './language-model.ts'
+import type { CallOptions } from '../language-model/language-model.ts'
+import { streamWithRetry } from '../transport/call-with-retry.ts'
 import type { RemoteProvider } from './provider.ts'
 import { remoteLanguageModel } from './providers.ts'
 

@@ -5,11 +5,11 @@ import { collect, immediately, question } from '#test/support/collect-answer.ts'
 import type { Reply } from '#test/support/model-server.ts'
 import { openaiText, startModelServer } from '#test/support/model-server.ts'
 import { runProgram } from '#test/support/run-program.ts'
+import { brokenConnection, notReached } from '../chat-completions/call-failure.ts'
+import { chatCompletionsModel } from '../chat-completions/chat-completions.ts'
+import { remoteLanguageModel } from '../providers/providers.ts'
 import type { Body } from './body.ts'
 import { streamWithRetry } from './call-with-retry.ts'
-import { brokenConnection, notReached } from './chat-completions/call-failure.ts'
-import { chatCompletionsModel } from './chat-completions/chat-completions.ts'
-import { remoteLanguageModel } from './providers.ts'
 import { sendDirectly, sendDirectlyWithin } from './send-directly.ts'
 
 const minute = 60_000
@@ -161,7 +161,7 @@ test.each([
   ['0', undefined],
 ])('goes by the proxy of the environment where NODE_USE_ENV_PROXY (%s) says so', async (isUsed, asked) => {
   await using proxy = await startModelServer(() => ({ json: {} }))
-  const program = new URL('../../test/support/programs/ask-directly.ts', import.meta.url)
+  const program = new URL('../../../test/support/programs/ask-directly.ts', import.meta.url)
   const environment = { NODE_USE_ENV_PROXY: isUsed, HTTP_PROXY: proxy.url }
   await runProgram(program, environment, 'http://models.invalid/v1/chat/completions')
   expect(proxy.requests[0]?.path).toBe(asked)

@@ -4,8 +4,8 @@ import { AppError } from '#platform/errors.ts'
 import { collect, question } from '#test/support/collect-answer.ts'
 import type { ScriptedStep } from '#test/support/scripted-model.ts'
 import { gate, scriptedModel } from '#test/support/scripted-model.ts'
+import type { StreamPart } from '../language-model/language-model.ts'
 import { callWithRetry, streamWithRetry } from './call-with-retry.ts'
-import type { StreamPart } from './language-model.ts'
 
 function apiError(statusCode: number, responseHeaders: Record<string, string> = {}) {
   const url = 'https://api.example/v1'

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { createLog } from '#platform/log.ts'
 import type { Reply } from '#test/support/model-server.ts'
 import { startModelServer } from '#test/support/model-server.ts'
+import type { RemoteProvider } from '../providers/provider.ts'
 import { catalogueOf } from './model-catalogue.ts'
 import { createModelLists } from './model-list.ts'
-import type { RemoteProvider } from './provider.ts'
 
 const key = 'sk-list-012345'
 

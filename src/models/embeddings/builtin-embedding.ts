@@ -12,8 +12,8 @@
  * in SMART's notation), so that no stored vector grows stale when documents are added.
  */
 import { walshHadamard } from '#platform/walsh-hadamard.ts'
+import { isStopWord, termsOf } from '../text-analysis/text-analysis.ts'
 import { createFeatureBag } from './feature-bag.ts'
-import { isStopWord, termsOf } from './text-analysis.ts'
 
 /** A power of two, as the transform needs it. Twice as many find a little more, at twice the space and time. */
 const dimensions = 4096

@@ -1,6 +1,6 @@
 import type { EmbeddingModelV4 } from '@ai-sdk/provider'
-import type { LanguageModel } from './language-model.ts'
-import type { Send } from './send.ts'
+import type { LanguageModel } from '../language-model/language-model.ts'
+import type { Send } from '../transport/send.ts'
 
 /** In the order in which the first configured one becomes the default. */
 export const providers = ['openai', 'anthropic', 'google', 'openai-compatible', 'builtin'] as const

@@ -1,9 +1,9 @@
 import { invalid } from '#platform/errors.ts'
+import type { Provider } from '../providers/provider.ts'
+import { isProvider, providers } from '../providers/provider.ts'
+import { usableProviders } from '../providers/provider-access.ts'
 import { builtinModel, contextWindowOf, defaultModelOf } from './model-catalogue.ts'
 import type { AgentChoice, ModelConfiguration } from './model-configuration.ts'
-import type { Provider } from './provider.ts'
-import { isProvider, providers } from './provider.ts'
-import { usableProviders } from './provider-access.ts'
 
 export interface ModelChoice {
   provider: Provider

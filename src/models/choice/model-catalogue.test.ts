@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import type { Provider, RemoteProvider } from '../providers/provider.ts'
 import {
   catalogueOf,
   contextWindowOf,
@@ -8,7 +9,6 @@ import {
   describeModel,
   unknownContextWindow,
 } from './model-catalogue.ts'
-import type { Provider, RemoteProvider } from './provider.ts'
 
 describe.each<RemoteProvider>(['openai', 'anthropic', 'google'])('the catalogue of %s', provider => {
   const packaged = readFileSync(fileURLToPath(import.meta.resolve(`@ai-sdk/${provider}`)), 'utf8')

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { AgentChoice, ModelConfiguration } from './model-configuration.ts'
+import type { AgentChoice, ModelConfiguration } from '../choice/model-configuration.ts'
+import { sendDirectly } from '../transport/send-directly.ts'
 import type { RemoteProvider } from './provider.ts'
 import { accessTo, endpointOf, notConfigured, usableProviders, waysOut } from './provider-access.ts'
-import { sendDirectly } from './send-directly.ts'
 
 const nothing: ModelConfiguration = { embeddingProvider: 'builtin' }
 const everything: ModelConfiguration = {

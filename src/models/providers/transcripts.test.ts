@@ -9,7 +9,7 @@ import { AppError } from '#platform/errors.ts'
 import { collect, immediately, question } from '#test/support/collect-answer.ts'
 import type { WireForm } from '#test/support/model-server.ts'
 import { startModelServer, wireLines } from '#test/support/model-server.ts'
-import { streamWithRetry } from './call-with-retry.ts'
+import { streamWithRetry } from '../transport/call-with-retry.ts'
 import type { RemoteProvider } from './provider.ts'
 import { remoteLanguageModel } from './providers.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import type { Provider } from '../providers/provider.ts'
 import { chooseModel, modelInForce } from './model-choice.ts'
 import type { AgentChoice, ModelConfiguration } from './model-configuration.ts'
-import type { Provider } from './provider.ts'
 
 const keys = { openai_api_key: 'k', anthropic_api_key: 'k' }
 const router = { llm_provider: 'openai-compatible', llm_base_url: 'https://router.example/v1' }

@@ -1,6 +1,6 @@
 import { isDeeperThan, mostLevels } from '#platform/json-depth.ts'
+import { acceptableName } from '../tools/tool-name.ts'
 import type { AnswerPart, AssistantMessage, ToolCall } from './language-model.ts'
-import { acceptableName } from './tool-name.ts'
 
 type Content = AssistantMessage['content'][number]
 type TextContent = Extract<Content, { type: 'text' | 'reasoning' }>

@@ -1,13 +1,13 @@
 import { AppError, invalid } from '#platform/errors.ts'
+import type { AgentChoice, EmbeddingProvider, ModelConfiguration } from '../choice/model-configuration.ts'
+import { embeddingProviders } from '../choice/model-configuration.ts'
+import { chooseOne, modelIdForm, unknownModel } from '../choice/model-refusals.ts'
+import type { Endpoint } from '../providers/provider.ts'
+import type { Timing } from '../transport/call-with-retry.ts'
 import { builtinEmbedding } from './builtin-embedding.ts'
-import type { Timing } from './call-with-retry.ts'
 import type { EmbeddingModel, RemoteEmbeddingProvider, TextEmbeddingModel } from './embeddings.ts'
 import { defaultEmbeddingModelOf, remoteEmbeddingModel } from './embeddings.ts'
 import type { LocalEmbeddings } from './local/local-embeddings.ts'
-import type { AgentChoice, EmbeddingProvider, ModelConfiguration } from './model-configuration.ts'
-import { embeddingProviders } from './model-configuration.ts'
-import { chooseOne, modelIdForm, unknownModel } from './model-refusals.ts'
-import type { Endpoint } from './provider.ts'
 
 interface Needs {
   configuration: ModelConfiguration

@@ -1,11 +1,11 @@
 import { AppError } from '#platform/errors.ts'
-import { withAddressAccess } from './address-access.ts'
-import { baseAddress } from './base-address.ts'
-import type { AgentChoice, ModelConfiguration } from './model-configuration.ts'
+import type { AgentChoice, ModelConfiguration } from '../choice/model-configuration.ts'
+import { withAddressAccess } from '../transport/address-access.ts'
+import { baseAddress } from '../transport/base-address.ts'
+import { sendDirectly } from '../transport/send-directly.ts'
 import type { Endpoint, Provider, RemoteProvider, WayOut } from './provider.ts'
 import { providers } from './provider.ts'
 import { adapterOf } from './providers.ts'
-import { sendDirectly } from './send-directly.ts'
 
 /** Which setting and which variable make a provider usable. */
 const names = {

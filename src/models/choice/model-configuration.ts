@@ -1,4 +1,4 @@
-import type { Provider } from './provider.ts'
+import type { Provider } from '../providers/provider.ts'
 
 interface Account {
   apiKey?: string | undefined

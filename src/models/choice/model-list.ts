@@ -2,12 +2,12 @@ import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
-import { addressBelow } from './base-address.ts'
+import type { Endpoint, ModelDescriptor, RemoteProvider } from '../providers/provider.ts'
+import { adapterOf, withoutSecret } from '../providers/providers.ts'
+import { addressBelow } from '../transport/base-address.ts'
+import { readFailure } from '../transport/model-error.ts'
 import { catalogueOf, describeModel } from './model-catalogue.ts'
-import { readFailure } from './model-error.ts'
 import { listMissing } from './model-refusals.ts'
-import type { Endpoint, ModelDescriptor, RemoteProvider } from './provider.ts'
-import { adapterOf, withoutSecret } from './providers.ts'
 
 /** Milliseconds for which a list counts as fresh; one that could not be had is asked for again sooner. */
 const freshFor = 10 * 60_000

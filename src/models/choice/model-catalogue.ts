@@ -2,7 +2,7 @@
  * What is known of the providers' models without asking them. Ids are those that the installed provider packages
  * name; windows are the providers' published figures (question and answer together, in tokens).
  */
-import type { ListedModel, ModelDescriptor, Provider, RemoteProvider } from './provider.ts'
+import type { ListedModel, ModelDescriptor, Provider, RemoteProvider } from '../providers/provider.ts'
 
 /** What a model counts as whose window nobody states. */
 export const unknownContextWindow = 32_768

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { question } from '#test/support/collect-answer.ts'
 import { startModelServer, wireForm } from '#test/support/model-server.ts'
+import { remoteLanguageModel } from '../providers/providers.ts'
+import { streamWithRetry } from '../transport/call-with-retry.ts'
 import { createAnswerMessage, parseToolInput } from './answer-message.ts'
-import { streamWithRetry } from './call-with-retry.ts'
 import type { AnswerPart, PromptMessage } from './language-model.ts'
-import { remoteLanguageModel } from './providers.ts'
 
 function messageOf(parts: AnswerPart[]) {
   const answer = createAnswerMessage()

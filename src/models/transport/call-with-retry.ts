@@ -1,7 +1,13 @@
 import { setTimeout as sleepFor } from 'node:timers/promises'
 import type { Clock } from '#platform/clock.ts'
 import { systemClock } from '#platform/clock.ts'
-import type { AnswerPart, CallOptions, LanguageModel, Parts, StreamPart } from './language-model.ts'
+import type {
+  AnswerPart,
+  CallOptions,
+  LanguageModel,
+  Parts,
+  StreamPart,
+} from '../language-model/language-model.ts'
 import type { FailedModel } from './model-error.ts'
 import { brokenOff, modelError, readFailure } from './model-error.ts'
 
