@@ -26,7 +26,7 @@ async function rotateKey(configuration: Configuration): Promise<RotationResult> 
 /** Keeps services away. A data directory was locked when it was opened. */
 async function heldData({ database }: Configuration): Promise<AsyncDisposable | undefined> {
   if (database === undefined) return undefined
-  const { claimData } = await import('#storage/postgres/data-lock.ts')
+  const { claimData } = await import('#storage/postgres/connections/data-lock.ts')
   return await claimData(database.url, 'this database')
 }
 

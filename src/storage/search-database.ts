@@ -1,4 +1,4 @@
-import { isAgentAddress } from './postgres/address.ts'
+import { isAgentAddress } from './postgres/connections/address.ts'
 import type { SearchDatabase } from './search-engine.ts'
 
 interface Options {

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { claimData } from '#storage/postgres/data-lock.ts'
+import { claimData } from '#storage/postgres/connections/data-lock.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { createTestDatabase, queryDatabase } from '../support/postgres/databases.ts'
 import { runProgram } from '../support/run-program.ts'

@@ -1,8 +1,8 @@
 import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
 import type { SchemaParts } from '../engine.ts'
-import { createFullText, renewFullText } from './full-text.ts'
-import { packFullText } from './packed-lists.ts'
+import { createFullText, renewFullText } from './full-text/full-text.ts'
+import { packFullText } from './full-text/packed-lists.ts'
 
 export const schemaParts: SchemaParts = {
   textType: sql<string>`text collate "C"`,

@@ -2,9 +2,9 @@ import { Kysely } from 'kysely'
 import type { Pool } from 'pg'
 import type { SearchDatabase } from '../search-engine.ts'
 import type { AgentTables } from '../tables.ts'
-import { parseAgentAddress } from './address.ts'
-import { createPool, schemaPool } from './connections.ts'
-import { createPostgresDialect } from './dialect.ts'
+import { parseAgentAddress } from './connections/address.ts'
+import { createPool, schemaPool } from './connections/connections.ts'
+import { createPostgresDialect } from './connections/dialect.ts'
 import { searchEngine } from './search-engine.ts'
 
 /**

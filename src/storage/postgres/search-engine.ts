@@ -1,9 +1,9 @@
 import type { SearchEngine } from '../search-engine.ts'
-import { countTerms, rankByText, removeFullText, writeFullText } from './full-text.ts'
-import { packIndexState } from './index-state.ts'
-import { nearestByVector } from './nearest.ts'
-import { packLists } from './packed-lists.ts'
-import { createVectors, removeVectors, vectorTables, writeVector } from './vectors.ts'
+import { countTerms, rankByText, removeFullText, writeFullText } from './full-text/full-text.ts'
+import { packIndexState } from './full-text/index-state.ts'
+import { packLists } from './full-text/packed-lists.ts'
+import { nearestByVector } from './vectors/nearest.ts'
+import { createVectors, removeVectors, vectorTables, writeVector } from './vectors/vectors.ts'
 
 /** Full text by tsvector, vectors by sketches of them. */
 export const searchEngine: SearchEngine = {

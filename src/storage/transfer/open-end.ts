@@ -1,4 +1,4 @@
-import { databaseName, openDatabaseEnd } from '../postgres/storage-end.ts'
+import { databaseName, openDatabaseEnd } from '../postgres/transfer/storage-end.ts'
 import { directoryName, openDirectoryEnd } from '../sqlite/storage-end.ts'
 import type { StorageEnd } from './storage-end.ts'
 

@@ -3,7 +3,7 @@ import { vector } from '@electric-sql/pglite-pgvector'
 import type { PostgresPoolClient } from 'kysely'
 import { Kysely, sql } from 'kysely'
 import { onTestFinished } from 'vitest'
-import { createPostgresDialect } from '#storage/postgres/dialect.ts'
+import { createPostgresDialect } from '#storage/postgres/connections/dialect.ts'
 
 /**
  * A PostgreSQL inside this process, since the server of the other tests has no pgvector, which this one could install. It

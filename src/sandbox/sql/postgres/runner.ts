@@ -1,7 +1,12 @@
 import { AppError } from '#platform/errors.ts'
 import type { Log } from '#platform/log.ts'
-import { parseAgentAddress } from '#storage/postgres/address.ts'
-import { mayHaveRole, prepareRole, roleName, tablesOutOfReach } from '#storage/postgres/sql-role.ts'
+import { parseAgentAddress } from '#storage/postgres/connections/address.ts'
+import {
+  mayHaveRole,
+  prepareRole,
+  roleName,
+  tablesOutOfReach,
+} from '#storage/postgres/connections/sql-role.ts'
 import { timeLimit } from '../limits.ts'
 import type { Problem } from '../problem.ts'
 import { problemError, timedOut } from '../problem.ts'

@@ -5,7 +5,7 @@
  */
 import type { QueryExecutorProvider, RawBuilder } from 'kysely'
 import { sql } from 'kysely'
-import { sketchBytes } from '../sketch-bits.ts'
+import { sketchBytes } from '../../sketch-bits.ts'
 
 /** Sketches in a row, at most. */
 export const sketchesPerRow = 256

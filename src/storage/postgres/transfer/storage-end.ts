@@ -3,12 +3,12 @@ import { systemClock } from '#platform/clock.ts'
 import type { QueueDatabase } from '#platform/jobs/postgres/queue.ts'
 import { createWakeUps } from '#platform/jobs/postgres/wake-ups.ts'
 import { createLog } from '#platform/log.ts'
-import { openPlatformDatabase } from '../platform-database.ts'
-import type { StorageEnd } from '../transfer/storage-end.ts'
+import { openPlatformDatabase } from '../../platform-database.ts'
+import type { StorageEnd } from '../../transfer/storage-end.ts'
+import { claimData } from '../connections/data-lock.ts'
+import { createEngine } from '../engine.ts'
+import { searchEngine } from '../search-engine.ts'
 import { catalogue } from './catalogue.ts'
-import { claimData } from './data-lock.ts'
-import { createEngine } from './engine.ts'
-import { searchEngine } from './search-engine.ts'
 
 /**
  * A database, which no service and no other transfer can use until this is closed.

@@ -6,10 +6,10 @@
  */
 import type { QueryExecutorProvider, RawBuilder } from 'kysely'
 import { sql } from 'kysely'
-import type { Vector, VectorSpace } from '../search-engine.ts'
-import { sketchOf } from '../sketch-bits.ts'
-import { checkDimensions, hasDirection, vectorTableName, vectorTablePrefix } from '../vector-space.ts'
-import { isDuplicate } from './errors.ts'
+import type { Vector, VectorSpace } from '../../search-engine.ts'
+import { sketchOf } from '../../sketch-bits.ts'
+import { checkDimensions, hasDirection, vectorTableName, vectorTablePrefix } from '../../vector-space.ts'
+import { isDuplicate } from '../connections/errors.ts'
 import {
   createSketches,
   holdsSketches,

@@ -1,11 +1,11 @@
 import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
-import type { Catalogue } from '../transfer/catalogue.ts'
-import { vectorTablePrefix } from '../vector-space.ts'
-import { quoted } from './connections.ts'
-import { holdsSketches } from './sketch-rows.ts'
-import { listVectorTables, readVectors, writeVectors } from './stored-vectors.ts'
-import { createVectorTable } from './vectors.ts'
+import type { Catalogue } from '../../transfer/catalogue.ts'
+import { vectorTablePrefix } from '../../vector-space.ts'
+import { quoted } from '../connections/connections.ts'
+import { holdsSketches } from '../vectors/sketch-rows.ts'
+import { listVectorTables, readVectors, writeVectors } from '../vectors/stored-vectors.ts'
+import { createVectorTable } from '../vectors/vectors.ts'
 
 export const catalogue: Catalogue = {
   tables,

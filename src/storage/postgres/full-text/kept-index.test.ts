@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { setSearchStage } from '#test/support/search-stage.ts'
+import { searchEngine as engine } from '../search-engine.ts'
 import { createFullText, renewFullText } from './full-text.ts'
 import { fewIndexRows, stateOf } from './index-state.ts'
-import { searchEngine as engine } from './search-engine.ts'
 
 const chunks = 1_000
 /** A chunk in the midst of the others. */

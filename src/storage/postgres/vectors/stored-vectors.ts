@@ -1,9 +1,9 @@
 /** The tables of vectors as they are, for copying them. Each keeps the type with which it was made. */
 import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
-import { floatsOf } from '../exact-similarity.ts'
-import type { Vector } from '../search-engine.ts'
-import type { StoredVector, VectorTable } from '../transfer/catalogue.ts'
+import { floatsOf } from '../../exact-similarity.ts'
+import type { Vector } from '../../search-engine.ts'
+import type { StoredVector, VectorTable } from '../../transfer/catalogue.ts'
 import type { Column } from './vectors.ts'
 import { columnOf, vectorTables, writeTo } from './vectors.ts'
 

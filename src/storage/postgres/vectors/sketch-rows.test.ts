@@ -2,9 +2,9 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { inTransaction } from '#platform/transaction.ts'
 import { setSearchStage } from '#test/support/search-stage.ts'
-import type { VectorSpace } from '../search-engine.ts'
-import { vectorTableName } from '../vector-space.ts'
-import { searchEngine as engine } from './search-engine.ts'
+import type { VectorSpace } from '../../search-engine.ts'
+import { vectorTableName } from '../../vector-space.ts'
+import { searchEngine as engine } from '../search-engine.ts'
 import { packSketches, sketchesOf } from './sketch-rows.ts'
 
 const space: VectorSpace = { id: 'openai/small', dimensions: 2, form: 'floats' }

@@ -7,9 +7,10 @@
  */
 import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
-import { createBest } from '../best.ts'
-import { essentialTerms } from '../essential-terms.ts'
-import type { Found, TermCounts, TextQuery } from '../search-engine.ts'
+import { createBest } from '../../best.ts'
+import { essentialTerms } from '../../essential-terms.ts'
+import type { Found, TermCounts, TextQuery } from '../../search-engine.ts'
+import { readSelection } from '../selection.ts'
 import { neighbourhoodOf } from './chunk-places.ts'
 import { createIndexState } from './index-state.ts'
 import type { KeptIndex } from './kept-index.ts'
@@ -17,7 +18,6 @@ import { keptIndex, postingsOf } from './kept-index.ts'
 import { frequencies, indexedText, lexemeOf, longestLexeme, quoted } from './lexemes.ts'
 import { frequencyBits, neighbourhoodForm } from './packed-lists.ts'
 import type { Postings } from './postings.ts'
-import { readSelection } from './selection.ts'
 
 /** For the migration that makes the first tables; what comes after it makes this one anew. */
 export async function createFullText(db: QueryExecutorProvider): Promise<void> {

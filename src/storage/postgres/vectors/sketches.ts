@@ -1,5 +1,5 @@
-import type { NearestQuery, VectorSpace } from '../search-engine.ts'
-import { sketchBits, bitValues as valuesOfAll } from '../sketch-bits.ts'
+import type { NearestQuery, VectorSpace } from '../../search-engine.ts'
+import { sketchBits, bitValues as valuesOfAll } from '../../sketch-bits.ts'
 
 /**
  * What each bit of a sketch counts for, zeros for those that a short vector lacks. A query keeps its values, since a bit on

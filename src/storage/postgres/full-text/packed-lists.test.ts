@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { setSearchStage } from '#test/support/search-stage.ts'
+import { searchEngine as engine } from '../search-engine.ts'
 import { neighbours } from './chunk-places.ts'
 import { frequencyBits, packFullText, packLists } from './packed-lists.ts'
-import { searchEngine as engine } from './search-engine.ts'
 
 /** As many as make lists worth packing in one neighbourhood, and not in the next one. */
 const chunks = neighbours + 1_000

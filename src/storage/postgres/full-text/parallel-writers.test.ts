@@ -3,7 +3,7 @@ import { createIndexWriter } from '#features/sources/search/index-writer.ts'
 import { randomIds } from '#platform/ids.ts'
 import { chunkOf } from '#test/support/chunk-rows.ts'
 import { setSearchStage } from '#test/support/search-stage.ts'
-import { searchEngine } from './search-engine.ts'
+import { searchEngine } from '../search-engine.ts'
 
 test('of sources that are written at the same time, none has to be written anew', async () => {
   const { db, addSource, replace, search } = await setSearchStage()

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { eventually } from '#test/support/eventually.ts'
 import { createTestDatabase, queryDatabase } from '#test/support/postgres/databases.ts'
-import { createEngine } from './engine.ts'
+import { createEngine } from '../engine.ts'
 
 async function openEngine() {
   const database = await createTestDatabase()

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { addSource } from '#test/support/chunk-rows.ts'
 import { createTestDatabase, queryDatabase } from '#test/support/postgres/databases.ts'
 import { openPostgresStorage } from '#test/support/postgres/storage.ts'
-import { searchEngine as engine } from './search-engine.ts'
+import { searchEngine as engine } from '../search-engine.ts'
 
 async function openDatabase() {
   const database = await createTestDatabase()

@@ -1,6 +1,6 @@
 import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
-import { isDuplicate, isForbidden } from './errors.ts'
+import { isDuplicate, isForbidden } from '../connections/errors.ts'
 
 /** The schema that pgvector's types and operators are in, whoever installed it; undefined without it. */
 export async function extensionSchema(db: QueryExecutorProvider): Promise<string | undefined> {
