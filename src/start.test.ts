@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
-import { openDataDirectory } from '#storage/sqlite/data-directory.ts'
+import { openDataDirectory } from '#storage/sqlite/connections/data-directory.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
 import { readConfiguration } from './config.ts'
 import { start } from './start.ts'

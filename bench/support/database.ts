@@ -2,7 +2,7 @@ import pg from 'pg'
 import { agentMigrations } from '#storage/migrations/agent/migrations.ts'
 import { migrate } from '#storage/migrations/migrate.ts'
 import { createEngine as createPostgresEngine } from '#storage/postgres/engine.ts'
-import { openDataDirectory } from '#storage/sqlite/data-directory.ts'
+import { openDataDirectory } from '#storage/sqlite/connections/data-directory.ts'
 import { createEngine as createSqliteEngine } from '#storage/sqlite/engine.ts'
 import { makeDataDirectory } from './data-directory.ts'
 

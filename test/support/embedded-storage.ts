@@ -1,5 +1,5 @@
-import type { LogKeeper } from '#storage/sqlite/checkpoints.ts'
-import { openDataDirectory } from '#storage/sqlite/data-directory.ts'
+import type { LogKeeper } from '#storage/sqlite/connections/checkpoints.ts'
+import { openDataDirectory } from '#storage/sqlite/connections/data-directory.ts'
 import { createEngine } from '#storage/sqlite/engine.ts'
 import type { DatabaseOptions } from './databases-on.ts'
 import { databasesOn } from './databases-on.ts'

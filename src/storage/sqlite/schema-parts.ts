@@ -1,5 +1,5 @@
 import type { SchemaParts } from '../engine.ts'
-import { createFullText } from './full-text.ts'
+import { createFullText } from './full-text/full-text.ts'
 
 export const schemaParts: SchemaParts = {
   textType: 'text',

@@ -1,8 +1,8 @@
 import type { SearchEngine } from '../search-engine.ts'
-import { rankByText, removeFullText, writeFullText } from './full-text.ts'
-import { nearestByVector } from './nearest.ts'
-import { countTerms } from './term-counts.ts'
-import { createVectors, removeVectors, vectorTables, writeVector } from './vectors.ts'
+import { rankByText, removeFullText, writeFullText } from './full-text/full-text.ts'
+import { countTerms } from './full-text/term-counts.ts'
+import { nearestByVector } from './vectors/nearest.ts'
+import { createVectors, removeVectors, vectorTables, writeVector } from './vectors/vectors.ts'
 
 /** Full text by FTS5, vectors by their sketches. */
 export const searchEngine: SearchEngine = {

@@ -1,5 +1,5 @@
 import { databaseName, openDatabaseEnd } from '../postgres/transfer/storage-end.ts'
-import { directoryName, openDirectoryEnd } from '../sqlite/storage-end.ts'
+import { directoryName, openDirectoryEnd } from '../sqlite/transfer/storage-end.ts'
 import type { StorageEnd } from './storage-end.ts'
 
 export type Address = { kind: 'directory'; path: string } | { kind: 'database'; url: string }

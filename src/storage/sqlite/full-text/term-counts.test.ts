@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
+import { openSearchDatabase } from '../search-database.ts'
 import { createFullText, rankByText, writeFullText } from './full-text.ts'
-import { openSearchDatabase } from './search-database.ts'
 import { countTerms } from './term-counts.ts'
 
 /** An index of chunks, of which the first has this text. */

@@ -7,11 +7,11 @@ import { expect, onTestFinished, test } from 'vitest'
 import { createLog } from '#platform/log.ts'
 import { createWorkerPool } from '#platform/workers/worker-pool.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
-import type { AgentTables } from '../tables.ts'
+import type { AgentTables } from '../../tables.ts'
+import { createEngine } from '../engine.ts'
 import type { LogKeeper } from './checkpoints.ts'
 import { createCheckpoints } from './checkpoints.ts'
 import { openDataDirectory } from './data-directory.ts'
-import { createEngine } from './engine.ts'
 
 interface Opened {
   db: Kysely<AgentTables>

@@ -13,7 +13,7 @@ import type {
 } from 'kysely'
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
 import { LRUCache } from 'lru-cache'
-import { quoted } from './quoted.ts'
+import { quoted } from '../quoted.ts'
 import { tryUntilFree } from './retry.ts'
 
 export interface SqliteDialectOptions {

@@ -3,10 +3,10 @@
  * bits, which is quick; those that are nearest by that are compared with the query's values (as in RaBitQ, Gao and Long
  * 2024), which is half as far off.
  */
-import { sumOf, sumsOf } from '../bit-sums.ts'
-import { differing, wordsOf } from '../differing-bits.ts'
-import type { NearestQuery, Vector, VectorSpace } from '../search-engine.ts'
-import { bitValues, setSigns, sketchOf as sidesOf, sketchBits, sketchBytes } from '../sketch-bits.ts'
+import { sumOf, sumsOf } from '../../bit-sums.ts'
+import { differing, wordsOf } from '../../differing-bits.ts'
+import type { NearestQuery, Vector, VectorSpace } from '../../search-engine.ts'
+import { bitValues, setSigns, sketchOf as sidesOf, sketchBits, sketchBytes } from '../../sketch-bits.ts'
 
 /** With the first bit set, always. */
 export function sketchOf(space: Pick<VectorSpace, 'form'>, vector: Vector): Uint8Array {

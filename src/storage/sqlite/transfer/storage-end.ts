@@ -3,12 +3,12 @@ import { readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { systemClock } from '#platform/clock.ts'
 import { createWakeUps } from '#platform/jobs/sqlite/wake-ups.ts'
-import { openPlatformDatabase } from '../platform-database.ts'
-import type { StorageEnd } from '../transfer/storage-end.ts'
+import { openPlatformDatabase } from '../../platform-database.ts'
+import type { StorageEnd } from '../../transfer/storage-end.ts'
+import { openDataDirectory } from '../connections/data-directory.ts'
+import { createEngine } from '../engine.ts'
+import { searchEngine } from '../search-engine.ts'
 import { catalogue } from './catalogue.ts'
-import { openDataDirectory } from './data-directory.ts'
-import { createEngine } from './engine.ts'
-import { searchEngine } from './search-engine.ts'
 
 /**
  * A data directory, which no service can use until this is closed.

@@ -1,7 +1,7 @@
 /** By which token the full-text index has a term: it stems English words in a way of its own. */
 import type { QueryExecutorProvider } from 'kysely'
 import { LRUCache } from 'lru-cache'
-import { runText } from './run-text.ts'
+import { runText } from '../run-text.ts'
 
 /** Marks stay parts of words (Hindi and Thai vowels are marks); the callers have removed those that are to be ignored. */
 export const tokenizer = `porter unicode61 remove_diacritics 0 categories 'L* N* Co M*'`

@@ -1,8 +1,8 @@
 /** How the list of a term is read from the full-text index, with the values that FTS5's `bm25()` would give. */
 import type { QueryExecutorProvider } from 'kysely'
+import { quoted } from '../quoted.ts'
+import { runText } from '../run-text.ts'
 import type { IndexState } from './index-state.ts'
-import { quoted } from './quoted.ts'
-import { runText } from './run-text.ts'
 import type { LengthOf } from './token-lengths.ts'
 import { tokenLengths } from './token-lengths.ts'
 import { tokensOf } from './tokens.ts'

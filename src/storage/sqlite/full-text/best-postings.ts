@@ -1,6 +1,6 @@
 /** Which chunks get most from all terms together. */
-import type { Best } from '../best.ts'
-import { createBest } from '../best.ts'
+import type { Best } from '../../best.ts'
+import { createBest } from '../../best.ts'
 import type { Postings } from './read-postings.ts'
 
 /** Numbers up to so many times as many as there are entries are added up in a row of places. */

@@ -1,11 +1,11 @@
 import type { QueryExecutorProvider } from 'kysely'
 import { LRUCache } from 'lru-cache'
-import type { TermCounts } from '../search-engine.ts'
+import type { TermCounts } from '../../search-engine.ts'
+import { quoted } from '../quoted.ts'
+import { runText } from '../run-text.ts'
 import type { IndexState } from './index-state.ts'
 import { stateOf } from './index-state.ts'
 import { countByPostings } from './postings.ts'
-import { quoted } from './quoted.ts'
-import { runText } from './run-text.ts'
 
 /** As long as the state of an index is the same, so is all of this. */
 interface Counts {

@@ -1,8 +1,8 @@
 import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
-import type { Catalogue } from '../transfer/catalogue.ts'
-import { listVectorTables, readVectors, writeVectors } from './stored-vectors.ts'
-import { createVectorTable, vectorTables } from './vectors.ts'
+import type { Catalogue } from '../../transfer/catalogue.ts'
+import { listVectorTables, readVectors, writeVectors } from '../vectors/stored-vectors.ts'
+import { createVectorTable, vectorTables } from '../vectors/vectors.ts'
 
 export const catalogue: Catalogue = {
   tables,

@@ -4,12 +4,12 @@
  */
 import type { QueryExecutorProvider, RawBuilder } from 'kysely'
 import { sql } from 'kysely'
-import type { Vector, VectorSpace } from '../search-engine.ts'
-import { sketchBytes } from '../sketch-bits.ts'
-import { checkDimensions, hasDirection, vectorTableName, vectorTablePrefix } from '../vector-space.ts'
+import type { Vector, VectorSpace } from '../../search-engine.ts'
+import { sketchBytes } from '../../sketch-bits.ts'
+import { checkDimensions, hasDirection, vectorTableName, vectorTablePrefix } from '../../vector-space.ts'
+import { quoted } from '../quoted.ts'
+import { runText } from '../run-text.ts'
 import { blockBytes, noBlock, sketchesPerBlock } from './kept-sketches.ts'
-import { quoted } from './quoted.ts'
-import { runText } from './run-text.ts'
 import { sketchOf } from './sketches.ts'
 
 const suffix = '_sketches'

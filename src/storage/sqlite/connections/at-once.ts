@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { RunAtOnce } from '../prepared-query.ts'
+import type { RunAtOnce } from '../../prepared-query.ts'
 import { bindable, isReading } from './dialect.ts'
 import { isBusy } from './errors.ts'
 

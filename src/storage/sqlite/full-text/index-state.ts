@@ -1,7 +1,7 @@
 /** The state of a full-text index, by which threads tell whether what they remember of it still holds. */
 import { hash } from 'node:crypto'
 import type { QueryExecutorProvider } from 'kysely'
-import { runText } from './run-text.ts'
+import { runText } from '../run-text.ts'
 
 export interface IndexState {
   /** Unlike that of all other indexes and times. Short, as the names of all that is remembered begin with it. */

@@ -4,10 +4,10 @@
  */
 import type { QueryExecutorProvider } from 'kysely'
 import { LRUCache } from 'lru-cache'
-import { onceIdle } from '../once-idle.ts'
+import { onceIdle } from '../../once-idle.ts'
+import { runText } from '../run-text.ts'
 import type { IndexState } from './index-state.ts'
 import { numbersIn } from './index-state.ts'
-import { runText } from './run-text.ts'
 
 interface Lengths {
   /** The sequence that the first length is for. */

@@ -4,9 +4,9 @@ import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
+import { openSearchDatabase } from '../search-database.ts'
 import { createFullText, removeFullText, writeFullText } from './full-text.ts'
 import { stateOf } from './index-state.ts'
-import { openSearchDatabase } from './search-database.ts'
 import { tokenLengths } from './token-lengths.ts'
 
 async function makeIndex(path: string) {

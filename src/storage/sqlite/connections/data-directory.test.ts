@@ -5,7 +5,7 @@ import { startProgram } from '#test/support/child-process.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
 import { openDataDirectory } from './data-directory.ts'
 
-const holder = new URL('../../../test/support/programs/hold-data-directory.ts', import.meta.url)
+const holder = new URL('../../../../test/support/programs/hold-data-directory.ts', import.meta.url)
 
 async function open(path: string) {
   const directory = await openDataDirectory(path)

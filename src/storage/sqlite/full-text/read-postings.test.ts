@@ -3,8 +3,8 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { seededRandom } from '#test/support/random.ts'
 import { setEngineStage } from '#test/support/search-stage.ts'
+import { quoted } from '../quoted.ts'
 import { stateOf } from './index-state.ts'
-import { quoted } from './quoted.ts'
 import { createReader } from './read-postings.ts'
 
 const count = 400
