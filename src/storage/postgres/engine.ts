@@ -24,15 +24,15 @@ interface EngineOptions {
   url: string
   /** Connections of this process, at least 2. */
   maxConnections: number
-  /** Takes the files of agents; they lie in the database without it. */
+  /** Stores the agents' files; without it they are stored in the database. */
   fileBucket?: BucketSettings | undefined
-  /** Hears of connections that break while nobody uses them. */
+  /** Is told of connections that break while idle. */
   onError(error: Error): void
 }
 
-/** The database itself, for what keeps tables of its own beside those of the platform. */
+/** The database itself, for parts that keep tables of their own beside those of the platform. */
 interface DirectDatabase {
-  /** On a connection of the platform; names of tables must say their schema. */
+  /** On a connection of the platform; table names must include their schema. */
   executeSql(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
   /** On a connection of its own, beside `maxConnections`. */
   listen(
@@ -48,7 +48,8 @@ interface PostgresEngine extends StorageEngine {
 
 /** A schema for the platform and one for each agent, all in one database. */
 export function createEngine({ url, maxConnections, fileBucket, onError }: EngineOptions): PostgresEngine {
-  // Transactions of agents may have to write to the platform meanwhile: connections for that must not run out with theirs.
+  // Transactions of agents may have to write to the platform at the same time: they must not use up the connections needed
+  // for that.
   const forPlatform = Math.max(1, Math.floor(maxConnections / 3))
   const platformPool = createPool(url, forPlatform, onError)
   const agentPool = createPool(url, maxConnections - forPlatform, onError)
@@ -78,7 +79,7 @@ export function createEngine({ url, maxConnections, fileBucket, onError }: Engin
     async removeAgent(agentId) {
       const schema = agentSchema(agentId)
       await agentPool.query(`drop schema if exists ${quoted(schema)} cascade`)
-      // A role that has to stay has no rights left, and a password that nobody knows.
+      // A role that cannot be dropped has no privileges left, and a password that nobody knows.
       await dropRole(agentPool, schema).catch(onError)
       await bucket?.removeFilesOf(agentId)
     },
@@ -113,7 +114,7 @@ async function createSchema(pool: Pool, schema: string): Promise<void> {
   }
 }
 
-/** Lower case only, and short enough for a name of PostgreSQL, which has at most 63 bytes. */
+/** Lower case only, and short enough for an identifier in PostgreSQL (63 bytes). */
 const agentIdPattern = /^[a-z0-9][a-z0-9-]{0,55}$/
 
 function agentSchema(agentId: string): string {

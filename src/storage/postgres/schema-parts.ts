@@ -17,7 +17,10 @@ export const schemaParts: SchemaParts = {
   packFullText,
 }
 
-/** The collation of Unicode itself knows the letters of all languages; a server built without it knows those of its own. */
+/**
+ * The Unicode collation knows the letters of all languages; a server built without it falls back to those of its own
+ * locale.
+ */
 async function createFoldCase(db: QueryExecutorProvider): Promise<void> {
   const unicode = 'und-x-icu'
   const { rows } = await sql`select 1 from pg_collation where collname = ${unicode}`.execute(db)

@@ -8,21 +8,21 @@ import { createPostgresDialect } from './connections/dialect.ts'
 import { searchEngine } from './search-engine.ts'
 
 /**
- * A connection of this thread to each server: opening one takes longer than most searches. It closes itself when nobody
- * has used it for ten seconds, and ends with its thread.
+ * One connection of this thread to each server, since connecting takes longer than most searches. It closes after ten
+ * seconds without use, and ends with its thread.
  */
 const pools = new Map<string, Pool>()
 
-/** Opens the schema of an agent for a worker; destroying `db` only gives the connection back. */
+/** Opens an agent's schema for a worker; destroying `db` only returns the connection. */
 export async function openSearchDatabase(address: string): Promise<SearchDatabase> {
   const { url, schema } = parseAgentAddress(address)
-  // Planning a search, and asking for each of its parts, takes as long as running it.
+  // Planning a search, and sending each of its parts, takes as long as running it.
   const pool = schemaPool(poolOf(url), schema, { keepsPlans: true, readsAhead: true })
   return { db: new Kysely<AgentTables>({ dialect: createPostgresDialect(pool) }), engine: searchEngine }
 }
 
 function poolOf(url: string): Pool {
-  // A connection that breaks while nobody uses it is made anew when it is wanted.
+  // A connection that breaks while idle is replaced when it is needed.
   const pool = pools.get(url) ?? createPool(url, 1, () => {})
   pools.set(url, pool)
   return pool

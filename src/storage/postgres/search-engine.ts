@@ -14,7 +14,7 @@ export const searchEngine: SearchEngine = {
   rankByText,
   async createVectors(db, space) {
     await createVectors(db, space)
-    // Each part of a source begins with this; many transactions may have brought many chunks.
+    // Each part of a source begins with this call; by then, many transactions may have added many chunks.
     if (await packIndexState(db)) await packLists(db)
   },
   writeVector,

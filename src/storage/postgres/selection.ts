@@ -1,7 +1,10 @@
 import type { Expression, QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
 
-/** The sequences that an expression selects; undefined without one. As one value, since a row for each takes several times as long. */
+/**
+ * The sequences that an expression selects; undefined without one. Read as one value, since a row each takes several
+ * times as long.
+ */
 export async function readSelection(
   db: QueryExecutorProvider,
   within: Expression<unknown> | undefined,

@@ -43,7 +43,7 @@ async function readFacts(pool: Pool, url: string): Promise<ServerFacts> {
   }
 }
 
-/** An address with several entries fails with an error for each of them. */
+/** A host name with several addresses fails with one error for each of them. */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return reasonOf(error.errors[0])
   return error instanceof Error ? error.message : String(error)

@@ -9,11 +9,11 @@ import { withReadAhead } from './read-ahead.ts'
 const connectTimeout = 10_000
 const statementTimeout = 30_000
 const idleTransactionTimeout = 30_000
-/** After the server's own limit: what has not answered by then is a connection that was cut without a word. */
+/** Longer than the server's own limit: a connection that has not answered by then was cut silently. */
 const answerTimeout = statementTimeout + 5_000
 const keepAliveDelay = 10_000
 
-/** PostgreSQL's 64-bit integers; those of the tables are far below 2^53. */
+/** PostgreSQL's 64-bit integers; the tables' values are far below 2^53. */
 const bigint = 20
 
 const types = {
@@ -22,7 +22,7 @@ const types = {
   },
 } as NonNullable<PoolConfig['types']>
 
-/** Connections to one server, made when they are wanted; `onError` hears of those that break while nobody uses them. */
+/** Connections to one server, made on demand; `onError` is told of those that break while idle. */
 export function createPool(url: string, max: number, onError: (error: Error) => void): Pool {
   const pool = new pg.Pool({
     connectionString: url,
@@ -37,9 +37,10 @@ export function createPool(url: string, max: number, onError: (error: Error) => 
     query_timeout: answerTimeout,
     idle_in_transaction_session_timeout: idleTransactionTimeout,
   })
-  // Without the connection that hangs on it, which no log has to show.
+  // Without the connection attached to it, which does not belong in a log.
   pool.on('error', ({ message }) => onError(new Error(message)))
-  // The pool hears of those that nobody uses only; of the others, their next statement tells. Unheard, it would end the process.
+  // The pool reports only idle connections; a connection in use reports its failure through the next statement. Without a
+  // listener, the error would end the process.
   pool.on('connect', client => client.on('error', () => {}))
   return pool
 }
@@ -51,15 +52,15 @@ interface SchemaClient extends PostgresPoolClient {
 const clients = new WeakMap<PoolClient, SchemaClient>()
 
 interface SchemaOptions {
-  /** Whether the server keeps the plans of statements for when they come again: for those that name all that they read. */
+  /** Whether the server caches the plans of repeated statements: for statements that name everything they read. */
   keepsPlans?: boolean
-  /** Whether transactions that only read ask much the same one after the other. */
+  /** Whether successive read-only transactions ask for much the same things. */
   readsAhead?: boolean
 }
 
 /**
- * The pool as the users of one schema see it: its tables, by their bare names, are the only ones that a connection finds.
- * A connection remembers its schema, so that only a change of it costs a round trip. Ending this ends nothing.
+ * The pool as seen by the users of one schema: unqualified names find only its tables. A connection remembers its
+ * schema, so only switching schemas costs a round trip. Ending this does not end the pool.
  */
 export function schemaPool(pool: Pool, schema: string, options: SchemaOptions = {}): PostgresPool {
   return {
@@ -110,12 +111,12 @@ function schemaClient(
       entered = schema
     },
     query: (readsAhead ? withReadAhead(query) : query) as unknown as PostgresPoolClient['query'],
-    // An answer that came late would be taken for that of the next statement.
+    // A late answer would be taken for the answer to the next statement.
     release: (destroy?: boolean) => client.release(destroy || isCut),
   }
 }
 
-/** An identifier of SQL, whatever it holds. */
+/** Quotes an SQL identifier, whatever it contains. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }

@@ -1,4 +1,4 @@
-/** The lock by which services, and commands that need the data to themselves, keep out of each other's way in a database. */
+/** The lock that keeps services apart from commands that need a database to themselves. */
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { AppError } from '#platform/errors.ts'
@@ -8,7 +8,7 @@ const lockNumber = '7263410985512463'
 
 /** In milliseconds. */
 const connectTimeout = 10_000
-/** For it the end of a process that has just died is waited for. */
+/** How long to wait for the end of a process that has just died. */
 const patience = 5_000
 const pause = 200
 
@@ -19,8 +19,8 @@ interface HeldData extends AsyncDisposable {
 }
 
 /**
- * Lets others share the data, but nobody have it alone, until the connection ends.
- * @throws AppError `INTERNAL_ERROR` with a sentence for the operator while somebody has it alone.
+ * Takes the shared lock until the connection ends: others may share the data, but nobody may have it exclusively.
+ * @throws AppError `INTERNAL_ERROR` with a sentence for the operator while somebody has it exclusively.
  */
 export async function shareData(client: pg.Client): Promise<void> {
   if (await isTaken(client, 'pg_try_advisory_lock_shared')) return
@@ -31,7 +31,7 @@ export async function shareData(client: pg.Client): Promise<void> {
   )
 }
 
-/** Does so on a connection of its own. */
+/** The same, on a connection of its own. */
 export async function connectToShare(url: string): Promise<AsyncDisposable> {
   const { client, ...connection } = await connect(url)
   try {
@@ -44,7 +44,7 @@ export async function connectToShare(url: string): Promise<AsyncDisposable> {
 }
 
 /**
- * Has the data alone, on a connection of its own.
+ * Takes the exclusive lock, on a connection of its own.
  * @param name of the database, for people.
  * @throws Error with a sentence for the operator while others use it.
  */
@@ -80,7 +80,7 @@ async function connect(url: string) {
     keepAlive: true,
     connectionTimeoutMillis: connectTimeout,
   })
-  // Its next statement tells.
+  // The next statement reports it.
   client.on('error', () => {})
   await client.connect()
   return { client, [Symbol.asyncDispose]: () => client.end() }

@@ -10,7 +10,7 @@ import type {
 } from 'kysely'
 import { PostgresAdapter, PostgresDriver, PostgresQueryCompiler, sql } from 'kysely'
 
-/** The adapters have no state: one for all databases lets them share what is prepared for the engine. */
+/** Adapters are stateless: sharing one lets all databases use the queries prepared for the engine. */
 const adapter = new PostgresAdapter()
 
 export function createPostgresDialect(pool: PostgresPool): Dialect {
@@ -22,7 +22,7 @@ export function createPostgresDialect(pool: PostgresPool): Dialect {
   }
 }
 
-/** A transaction that only reads sees one state of the database; it needs no more, and so can't fail. */
+/** A read-only transaction sees one snapshot of the database; it needs no stricter isolation, and so cannot fail. */
 class ConsistentDriver extends PostgresDriver {
   override beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
     const isReader = settings.accessMode === 'read only'
@@ -31,7 +31,7 @@ class ConsistentDriver extends PostgresDriver {
   }
 }
 
-/** The tables of this schema alone: the usual introspection reads those of all agents, at each opening of one. */
+/** Only the tables of this schema: Kysely's own introspection would read those of all agents each time one is opened. */
 function schemaIntrospector(db: QueryExecutorProvider): DatabaseIntrospector {
   async function getTables(): Promise<TableMetadata[]> {
     const { rows } = await sql<{ name: string; schema: string }>`

@@ -1,19 +1,22 @@
-/** Codes of the error classes that doing the transaction again mends (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
+/**
+ * Error classes after which the transaction can be retried
+ * (https://www.postgresql.org/docs/current/errcodes-appendix.html).
+ */
 const conflictCodes = new Set(['40001', '40P01'])
 const duplicateCodes = new Set(['23505', '42P06', '42P07', '42710'])
 const forbiddenCode = '42501'
 
-/** Serialisation failure or deadlock: nothing of the transaction was kept. */
+/** Serialisation failure or deadlock: the transaction was rolled back. */
 export function isConflict(error: unknown): boolean {
   return conflictCodes.has(codeOf(error))
 }
 
-/** What was to be made is there already, as when another process makes it at the same time. */
+/** The object to be created already exists, for instance because another process creates it at the same time. */
 export function isDuplicate(error: unknown): boolean {
   return duplicateCodes.has(codeOf(error))
 }
 
-/** The user of this connection has no right to that. */
+/** The user of this connection lacks the privilege. */
 export function isForbidden(error: unknown): boolean {
   return codeOf(error) === forbiddenCode
 }

@@ -6,7 +6,7 @@ interface Options {
   url: string
   channel: string
   onNotification(payload: string): void
-  /** Whenever the listening has begun, or begun anew: what was said meanwhile nobody has heard. */
+  /** Called each time listening starts or resumes; notifications sent in between are lost. */
   onReconnect(): void
   onError(error: Error): void
 }
@@ -21,8 +21,9 @@ const heartbeatInterval = 10_000
 const answerTimeout = 5_000
 
 /**
- * Listens to a channel on a connection of its own, which is made anew whenever it breaks: a first failure is not reported
- * as one, since whoever listens has to do without at times anyway. As long as it listens, nobody else has the data alone.
+ * Listens to a channel on a connection of its own, which is replaced whenever it breaks. A first failure is not
+ * reported as an error, since listeners have to cope with gaps anyway. While it listens, nobody else can have the data
+ * exclusively.
  */
 export async function listen(options: Options): Promise<Listener> {
   const closing = new AbortController()
@@ -59,7 +60,7 @@ async function listenOnce(options: Options, signal: AbortSignal, onListening: ()
     query_timeout: answerTimeout,
   })
   const broken = Promise.withResolvers<never>()
-  // Nobody may be waiting for it yet.
+  // There may be no waiter yet.
   broken.promise.catch(() => {})
   client.on('error', broken.reject)
   client.on('end', () => broken.reject(new Error('the server has ended the connection')))
@@ -79,7 +80,7 @@ async function listenOnce(options: Options, signal: AbortSignal, onListening: ()
   }
 }
 
-/** A connection that was cut without a word looks alive until something is asked over it. */
+/** A connection that was cut silently looks alive until it is used. */
 async function beat(client: pg.Client, signal: AbortSignal): Promise<never> {
   while (true) {
     await delay(heartbeatInterval, undefined, { signal })

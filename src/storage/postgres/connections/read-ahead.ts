@@ -1,23 +1,23 @@
 /**
- * Fewer ways to the server and back for transactions that only read, as each takes about as long as most of their statements:
- * what the last one asked first goes along with the beginning of the next one, and the end of one, which nobody needs to wait
- * for, too, if that comes at once.
+ * Saves round trips in read-only transactions, where each takes about as long as most statements: the statements that
+ * the last transaction began with are sent along with the start of the next one; so is the end of the last one, which
+ * nobody needs to wait for, if the next one comes at once.
  */
 type Query<Result> = (text: string, parameters: unknown[]) => Promise<Result>
 
-/** Statements that go along with the beginning. */
+/** Statements that are sent along with the start. */
 const mostAhead = 3
-/** Milliseconds for which a transaction that is over waits for the next one to take its end along. */
+/** Milliseconds that a finished transaction waits for the next one to send its end along. */
 const longestOver = 2
 
-/** Statements that a connection keeps the plans of. */
+/** Statements whose plans a connection keeps. */
 const mostPlanned = 100
 
-/** Words for statements that the server plans once, as planning them takes as long as running them. */
+/** Prefix of statements that the server prepares, since planning them takes as long as running them. */
 function createPlans() {
   const names = new Map<string, string>()
   let count = 0
-  /** Never twice, since of what failed it is not known what the server has prepared. */
+  /** Names are never reused: after a failure, it is unknown what the server has prepared. */
   function newName(): string {
     count += 1
     return `ahead_${count}`
@@ -30,7 +30,7 @@ function createPlans() {
     return {
       preparing: added.map(([text, name]) => `prepare ${name} as ${text}`),
       executing: texts.map(text => (all.has(text) ? `execute ${all.get(text)}` : text)),
-      /** To be called when the server has prepared them. */
+      /** Called when the server has prepared them. */
       keep() {
         for (const [text, name] of added) names.set(text, name)
       },
@@ -40,10 +40,10 @@ function createPlans() {
 
 /** @param run runs statements of one connection; several in one text, which have no parameters, give their results as a list. */
 export function withReadAhead<Result>(run: Query<Result | Result[]>): Query<Result | Result[]> {
-  /** What a transaction is going to ask first: statements without parameters. */
+  /** What a transaction is expected to ask first: statements without parameters. */
   let expected: readonly string[] = []
   let known = new Map<string, Result>()
-  /** What this one has asked, as long as that may be sent ahead. */
+  /** What this one has asked so far, while it may still be sent ahead. */
   let asked: string[] | undefined
   let reading: Result | undefined
   let over: NodeJS.Timeout | undefined
@@ -62,20 +62,20 @@ export function withReadAhead<Result>(run: Query<Result | Result[]>): Query<Resu
       asked = []
       return results
     } catch (error) {
-      // The transaction has begun, and whoever wanted it believes that it has not.
+      // The transaction has begun, but its caller believes that it has not.
       const isOver = await run('rollback', []).then(
         () => true,
         () => false,
       )
-      // Whatever else a connection that is lost were asked would take as long to fail.
+      // Any other statement on a lost connection would take just as long to fail.
       if (expected.length === 0 || !isOver) throw error
-      // The last one was of another agent, which may have other tables.
+      // The last one belonged to another agent, whose tables may differ.
       expected = []
       return await begin(text)
     }
   }
 
-  /** Whether a transaction is over whose end the server does not know yet, which the caller is to tell it. */
+  /** Whether the end of a finished transaction has not been sent to the server yet; the caller has to send it. */
   function takeOver(): boolean {
     const isOver = over !== undefined
     clearTimeout(over)
@@ -83,7 +83,7 @@ export function withReadAhead<Result>(run: Query<Result | Result[]>): Query<Resu
     return isOver
   }
 
-  /** What goes wrong here, the next statement tells. */
+  /** The next statement reports what goes wrong here. */
   function endOver(): void {
     if (takeOver()) run('commit', []).catch(() => {})
   }
@@ -120,12 +120,12 @@ export function withReadAhead<Result>(run: Query<Result | Result[]>): Query<Resu
     try {
       return await run(text, parameters)
     } catch (error) {
-      // What ends with an error is told what became of it.
+      // If the statement fails, its caller is told.
       reading = undefined
       throw error
     }
   }
 }
 
-/** What such a transaction sees is the same until its end. */
+/** Such a transaction sees the same snapshot until its end. */
 const onlyReads = /^start transaction isolation level repeatable read read only$/

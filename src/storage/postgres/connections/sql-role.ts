@@ -1,6 +1,6 @@
 /**
- * The role that an agent's own SQL runs as: a login of its own, since `set role` is no boundary. Roles belong to the whole
- * server, so that their names tell the database apart, and no agent from another.
+ * The role that an agent's own SQL runs as: a login of its own, since `set role` is no security boundary. Roles are
+ * global to the server, so their names include the database as well as the agent.
  */
 import { createHash, createHmac, pbkdf2Sync } from 'node:crypto'
 import type { Kysely, QueryExecutorProvider, RawBuilder } from 'kysely'
@@ -11,9 +11,9 @@ import { quoted } from './connections.ts'
 /** What the role may do with one table. */
 export interface TableRights {
   table: string
-  /** Also what comes after a column of it that numbers itself. */
+  /** This includes the sequence of a column that numbers itself. */
   writable: boolean
-  /** Columns that may be updated where the table is not writable. */
+  /** Columns that may be updated even though the table is not writable. */
   updatable: readonly string[]
 }
 
@@ -29,10 +29,10 @@ interface RoleSettings {
 /** Milliseconds. */
 const idleLimit = 60_000
 const checkInterval = 500
-/** Of all processes together. */
+/** For all processes together. */
 const mostConnections = 20
 
-/** Begins the names of all roles for the agents of a database. */
+/** Prefix of the names of all roles for the agents of a database. */
 const rolePrefix = (database: number) => `agentstead_sql_${database}_`
 
 export async function roleName(db: QueryExecutorProvider, schema: string): Promise<string> {
@@ -47,7 +47,7 @@ function nameOf(database: number | undefined, schema: string): string {
   return rolePrefix(database) + createHash('sha256').update(schema).digest('hex').slice(0, 24)
 }
 
-/** Whether the service's own user may make roles, or this one is there already. */
+/** Whether the service's own user may create roles, or this one already exists. */
 export async function mayHaveRole(db: QueryExecutorProvider, role: string): Promise<boolean> {
   const { rows } = await sql<{ may: boolean }>`
     select rolsuper or rolcreaterole or exists (select 1 from pg_roles where rolname = ${role}) as may
@@ -57,8 +57,8 @@ export async function mayHaveRole(db: QueryExecutorProvider, role: string): Prom
 }
 
 /**
- * Makes the role, or brings it to this state: its password, its limits, and exactly these rights. All or nothing, so that
- * an agent that is being deleted meanwhile leaves no role behind.
+ * Creates the role, or updates it to this state: its password, its limits, and exactly these privileges. All or
+ * nothing, so that no role is left behind for an agent that is being deleted at the same time.
  */
 export async function prepareRole<Tables>(db: Kysely<Tables>, role: RoleSettings): Promise<void> {
   await db.transaction().execute(async transaction => {
@@ -79,7 +79,7 @@ export async function prepareRole<Tables>(db: Kysely<Tables>, role: RoleSettings
   })
 }
 
-/** A session can't be kept open, or waited for, longer than this, whatever it runs. */
+/** No session can stay open, or keep others waiting, longer than this, whatever it runs. */
 function settingsOf({ schema, timeLimit }: RoleSettings): Record<string, string> {
   return {
     search_path: schema,
@@ -93,7 +93,7 @@ function settingsOf({ schema, timeLimit }: RoleSettings): Record<string, string>
   }
 }
 
-/** How soon a statement ends whose connection was cut: where the server can tell, before its time is over. */
+/** How soon a statement ends after its connection was cut, on servers that can detect this before the time limit. */
 async function lossOfClients(db: QueryExecutorProvider): Promise<Record<string, string>> {
   const setting = 'client_connection_check_interval'
   const { rows } = await sql`
@@ -102,7 +102,7 @@ async function lossOfClients(db: QueryExecutorProvider): Promise<Record<string, 
   return rows.length > 0 ? { [setting]: String(checkInterval) } : {}
 }
 
-/** Unless everybody may connect. */
+/** Not needed where everybody may connect. */
 async function grantDatabase(db: QueryExecutorProvider, role: string): Promise<void> {
   const { rows } = await sql<{ name: string; may: boolean }>`
     select current_database() as name, has_database_privilege(${role}, current_database(), 'connect') as may
@@ -129,7 +129,7 @@ async function grantTables(db: QueryExecutorProvider, role: RoleSettings): Promi
   }
 }
 
-/** Tables of this connection's schema that the role can't read, as after a restore or when they are new. */
+/** Tables of this connection's schema that the role cannot read, for instance after a restore or because they are new. */
 export async function tablesOutOfReach(db: QueryExecutorProvider, role: string): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select relname as name from pg_class
@@ -140,7 +140,7 @@ export async function tablesOutOfReach(db: QueryExecutorProvider, role: string):
   return rows.map(({ name }) => name)
 }
 
-/** Tables and views of this connection's schema that the service's user may give rights to. */
+/** Tables and views of this connection's schema on which the service's user may grant privileges. */
 const ownTable = sql`relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v', 'm', 'f')
   and pg_has_role(relowner, 'usage')`
 
@@ -167,7 +167,7 @@ async function sequencesOf(db: QueryExecutorProvider, table: string): Promise<st
   return rows.map(({ name }) => name)
 }
 
-/** After the schema is gone, with the rights in it. */
+/** Called after the schema has been dropped, and with it the privileges in it. */
 export async function dropRole(pool: Pool, schema: string): Promise<void> {
   const { rows } = await pool.query<{ oid: number; name: string }>(
     'select oid::bigint as oid, datname as name from pg_database where datname = current_database()',
@@ -180,7 +180,7 @@ export async function dropRole(pool: Pool, schema: string): Promise<void> {
   await pool.query(`drop role if exists ${quoted(role)}`)
 }
 
-/** Processes that prepare the same role at once would meet in the server's own tables. */
+/** Processes that prepare the same role at once would conflict in the server's catalogs. */
 async function holdRole(db: QueryExecutorProvider, role: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${role}, 0))`.execute(db)
 }

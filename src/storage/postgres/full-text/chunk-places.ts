@@ -1,6 +1,9 @@
-/** Where chunks are among others: those whose sequences differ in their last bits alone are neighbours, with one list for each lexeme. */
+/**
+ * Groups chunks into neighbourhoods: those whose sequences differ only in the last bits. A neighbourhood has one list
+ * per lexeme.
+ */
 
-/** Neighbours, at most: a power of two. */
+/** Chunks per neighbourhood, at most: a power of two. */
 export const neighbours = 8192
 
 /** The neighbourhood of a chunk, by its sequence. */
@@ -8,24 +11,24 @@ export function neighbourhoodOf(sequence: number): number {
   return Math.floor(sequence / neighbours)
 }
 
-/** What a thread calls chunks, by their sequences: numbers from 0. */
+/** A thread's own numbers for chunks, by their sequences, counted from 0. */
 export interface ChunkNumbers {
   get(sequence: number): number | undefined
   set(sequence: number, number: number): void
   delete(sequence: number): void
-  /** Chunks for which there is room: each takes four bytes. */
+  /** The number of chunks there is room for: each takes four bytes. */
   room(): number
 }
 
-/** Neighbours for which there is room at least. */
+/** The least number of neighbours to allocate room for. */
 const leastRoom = 64
 
-/** A map of a hundred thousand takes ten times the memory, and longer to look something up. */
+/** A `Map` of a hundred thousand entries would take ten times the memory, and more time per look-up. */
 export function createChunkNumbers(): ChunkNumbers {
-  /** By neighbourhood, for each of the chunks that may be there one more than its number. */
+  /** By neighbourhood: for each of its possible chunks, one more than the chunk's number, or 0. */
   const known = new Map<number, Uint32Array>()
 
-  /** Of most agents the chunks are few, and the first of their neighbourhood. */
+  /** Most agents have few chunks, which are the first of their neighbourhood. */
   function withRoomFor(place: number, numbers: Uint32Array = new Uint32Array(leastRoom)): Uint32Array {
     if (place < numbers.length) return numbers
     const longer = new Uint32Array(2 ** Math.ceil(Math.log2(place + 1)))

@@ -1,9 +1,9 @@
 /**
- * Full-text search over the chunks of an agent, by the lexemes of each in a `tsvector` and a GIN index of them. The
- * contract of each function stands in `search-engine.ts`.
+ * Full-text search over the chunks of an agent, with the lexemes of each in a `tsvector` and a GIN index on it. See
+ * `search-engine.ts` for the contract of each function.
  *
- * PostgreSQL has no BM25. It tells which chunks hold a lexeme, once or more often, and search threads, which keep these
- * lists, add up what lexemes are worth to chunks.
+ * PostgreSQL has no BM25. It says which chunks contain a lexeme, and whether once or more often; search threads cache
+ * these lists and add up the terms' scores.
  */
 import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
@@ -19,7 +19,7 @@ import { frequencies, indexedText, lexemeOf, longestLexeme, quoted } from './lex
 import { frequencyBits, neighbourhoodForm } from './packed-lists.ts'
 import type { Postings } from './postings.ts'
 
-/** For the migration that makes the first tables; what comes after it makes this one anew. */
+/** For the migration that creates the first tables; a later migration replaces this table. */
 export async function createFullText(db: QueryExecutorProvider): Promise<void> {
   await sql`create table chunk_text (
     sequence bigint primary key references chunks (sequence) on delete cascade,
@@ -29,27 +29,27 @@ export async function createFullText(db: QueryExecutorProvider): Promise<void> {
 }
 
 /**
- * For the migration after the first tables: puts what they hold in the form of today. There the label of a lexeme's
- * position told how often the chunk holds it.
+ * For the migration after the first tables: converts their content to the current form. There, the label of a lexeme's
+ * position encoded how often the chunk contains it.
  */
 export async function renewFullText(db: QueryExecutorProvider): Promise<void> {
   await sql`alter table chunk_text rename to former_chunk_text`.execute(db)
   await sql`drop index if exists chunk_text_terms`.execute(db)
   await createTable(db)
   await createIndexState(db)
-  // Filled in parts, and indexed meanwhile: of large tables either takes longer than a statement may.
+  // Filled in parts and indexed along the way: for large tables, each would otherwise take longer than the statement timeout.
   await sql`create index chunk_text_terms on chunk_text using gin (terms)`.execute(db)
   for (let last = 0; last < Number.POSITIVE_INFINITY; ) last = await renewSome(db, last)
   await sql`select gin_clean_pending_list('chunk_text_terms')`.execute(db)
   await sql`drop table former_chunk_text`.execute(db)
-  // Each look at the index reads all that waits to be sorted into it: it must not be much, whenever that is done.
+  // Each look-up reads the index's whole pending list, so it must stay short, however late it is merged.
   await sql`alter index chunk_text_terms set (gin_pending_list_limit = 128)`.execute(db)
 }
 
-/** Chunks whose texts take far less time than a statement may. */
+/** The texts of so many chunks take far less time than the statement timeout. */
 const renewedAtOnce = 2_000
 
-/** Tells the last of the chunks that it has renewed, after which the next ones come; infinite when there are no more. */
+/** Returns the last chunk that it has converted, where the next call continues; infinity when none are left. */
 async function renewSome(db: QueryExecutorProvider, after: number): Promise<number> {
   const { rows } = await sql<{ last: number | null }>`with renewed as (
     insert into chunk_text (sequence, length, terms)
@@ -64,8 +64,9 @@ async function renewSome(db: QueryExecutorProvider, after: number): Promise<numb
 }
 
 /**
- * Looking up the chunks that hold a lexeme reads their rows, of which there should be many in a page. Values are moved
- * out of a row, as far as it says, only if it is longer than 2 KB, which the padding sees to: it is compressed to nothing.
+ * Looking up the chunks that contain a lexeme reads their rows, so a page should hold many of them. Values are moved
+ * out of a row (down to `toast_tuple_target`) only if the row exceeds 2 KB. The padding ensures that, and compresses to
+ * nothing.
  */
 async function createTable(db: QueryExecutorProvider): Promise<void> {
   await sql`create table chunk_text (
@@ -132,10 +133,10 @@ export async function rankByText(db: QueryExecutorProvider, query: TextQuery): P
   }))
 }
 
-/** Of BM25, with the values that SQLite's full-text index has for them. */
+/** Parameters of BM25, with the same values as in SQLite's full-text index. */
 const [saturation, lengthShare] = [1.2, 0.75]
 
-/** Adds what one term is worth to each chunk that holds it, by the number of the chunk. */
+/** Adds one term's score for each chunk that contains it, by the chunk's number. */
 function addValues(
   values: Float32Array,
   { lengths, state }: KeptIndex,
@@ -162,7 +163,7 @@ function bestOf(
 ) {
   const best = createBest(limit)
   let least = best.least()
-  // As a loop, since a call for each value would take several times as long.
+  // A plain loop, since a call for each value would take several times as long.
   for (let number = 0; number < values.length; number += 1) {
     const value = values[number] ?? 0
     if (value === 0 || value < least) continue
@@ -174,7 +175,7 @@ function bestOf(
   return best.sorted()
 }
 
-/** The inverse document frequency as SQLite counts it: words in more than half of the chunks weigh next to nothing. */
+/** The inverse document frequency as SQLite computes it: words in more than half of the chunks weigh next to nothing. */
 function weightOf(holding: number, chunks: number): number {
   return Math.max(1e-6, Math.log((chunks - holding + 0.5) / (holding + 0.5)))
 }

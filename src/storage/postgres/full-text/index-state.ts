@@ -1,27 +1,27 @@
 /**
- * The state of a full-text index: how many chunks it holds, how long they are together, and a name that no other state
- * has. A search asks for it first, so that its thread knows whether what it keeps of the index still holds.
+ * The state of a full-text index: how many chunks it has, their total length, and a name unique to this state. A search
+ * reads it first, so that its thread knows whether what it has cached of the index is still valid.
  *
- * Each transaction that changes the index leaves a row, so that writers don't wait for one another; the rows together are
- * the state.
+ * Each transaction that changes the index adds a row, so that writers need not wait for one another; the state is the
+ * sum of the rows.
  */
 import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
 
 export interface IndexState {
   /**
-   * Names the index, by the server since its start, the database and the table: by their numbers, as a name may come to
-   * stand for another one. A server that takes the place of one that was lost may give numbers of chunks once more.
+   * Identifies the index by the start time of the server and the ids of database and table, since a name may be reused.
+   * The start time matters because a replacement for a lost server may hand out the same chunk numbers again.
    */
   index: string
-  /** Unlike that of all other states of the index. */
+  /** Unique among all states of the index. */
   name: string
   chunks: number
-  /** Of all chunks together, in terms. */
+  /** Total of all chunks, in terms. */
   length: number
 }
 
-/** For the migration that makes the tables. */
+/** For the migration that creates the tables. */
 export async function createIndexState(db: QueryExecutorProvider): Promise<void> {
   await sql`create table chunk_text_totals (
     writer xid8 primary key,
@@ -29,7 +29,7 @@ export async function createIndexState(db: QueryExecutorProvider): Promise<void>
     chunks integer not null,
     length bigint not null
   )`.execute(db)
-  // Whoever changes the index, and be it by removing the source of its chunks.
+  // For every change of the index, including the removal of a source with its chunks.
   await sql`create function count_chunk_text() returns trigger language plpgsql set search_path from current as $$
     begin
       insert into chunk_text_totals as totals (writer, chunks, length)
@@ -60,10 +60,13 @@ export async function stateOf(db: QueryExecutorProvider): Promise<IndexState> {
   return state
 }
 
-/** Rows that are read in no time. */
+/** So few rows take next to no time to read. */
 export const fewIndexRows = 64
 
-/** Puts the rows together where there are many, and tells whether that is so; one that somebody else takes is left to them. */
+/**
+ * Merges the rows where there are many, and returns whether there were; rows that another transaction has locked are
+ * left to it.
+ */
 export async function packIndexState(db: QueryExecutorProvider): Promise<boolean> {
   const { rows } = await sql<{ count: number }>`select count(*) as count from chunk_text_totals`.execute(db)
   if ((rows[0]?.count ?? 0) <= fewIndexRows) return false

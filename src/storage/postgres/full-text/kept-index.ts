@@ -1,7 +1,7 @@
 /**
- * What a search thread keeps of the full-text indexes that it has searched: the length of every chunk, and which chunks
- * hold the lexemes that were asked for. All of it belongs to one state of the index. No chunk gets another text, so that in
- * the next state only what chunks have come and gone has to be told.
+ * What a search thread caches of the full-text indexes that it has searched: the length of every chunk, and which
+ * chunks contain the lexemes that were asked for. It all belongs to one state of the index. The text of a chunk never
+ * changes, so for the next state only added and removed chunks have to be read.
  */
 import type { QueryExecutorProvider } from 'kysely'
 import { LRUCache } from 'lru-cache'
@@ -12,26 +12,26 @@ import { frequencyBits } from './packed-lists.ts'
 import type { KnownChunks, Postings, StoredChunks } from './postings.ts'
 import { joined, readChunks, readPostings, readPostingsOf } from './postings.ts'
 
-/** The chunks have numbers of this thread's own, in the order in which it has met them. */
+/** Chunks are numbered by this thread, in the order in which it has first seen them. */
 export interface KeptIndex extends KnownChunks {
-  /** Names what is kept, as its numbers are no others'. */
+  /** Identifies this cache entry, since chunk numbers are only valid within it. */
   readonly id: number
   state: IndexState
   sequences: number[]
-  /** By number, as the sequences. */
+  /** By number, like the sequences. */
   lengths: number[]
 }
 
-/** Chunks of all indexes, and entries of all lists, with so many more for each index and list: a few and 16 MiB. */
+/** Limits over all indexes: chunks, and entries of lists, each list and index counting as some more: a few MiB and 16 MiB. */
 const mostChunks = 300_000
 const mostEntries = 4 * 1024 ** 2
 const overhead = 64
-/** As much room for numbers, where chunks lie far apart, counts as a chunk. */
+/** So much room for numbers counts as one chunk, where chunks are far apart. */
 const placesPerChunk = 4
 
 const kept = new LRUCache<string, KeptIndex>({
   maxSize: mostChunks,
-  // A larger index is kept alone: it would else be read anew by each search.
+  // An index above the limit is kept as the only one: otherwise each search would read it again.
   sizeCalculation: ({ sequences, numbers }) =>
     Math.min(mostChunks, Math.max(sequences.length, Math.ceil(numbers.room() / placesPerChunk)) + overhead),
 })
@@ -41,7 +41,7 @@ const lists = new LRUCache<string, Postings>({
 })
 let lastId = 0
 
-/** Those of transactions, in which nothing changes. */
+/** The indexes of transactions, within which nothing changes. */
 const ofTransactions = new WeakMap<QueryExecutorProvider, KeptIndex>()
 
 /** The index in the state that this transaction sees. */
@@ -56,12 +56,12 @@ export async function keptIndex(db: QueryExecutorProvider): Promise<KeptIndex> {
   return index
 }
 
-/** Names the index, if this transaction has asked for it: a database that is made anew has another one. */
+/** Identifies the index, if this transaction has already asked for it; a recreated database gets another one. */
 export function askedIndex(db: QueryExecutorProvider): string | undefined {
   return ofTransactions.get(db)?.state.index
 }
 
-/** The chunks that hold each of these lexemes, which are all different. */
+/** The chunks that contain each of these lexemes, which must be distinct. */
 export async function postingsOf(
   db: QueryExecutorProvider,
   index: KeptIndex,
@@ -80,7 +80,7 @@ function nameOf({ id }: KeptIndex, lexeme: string): string {
   return `${id} ${lexeme}`
 }
 
-/** Chunks that have come, up to which lists are continued and not read anew when they are asked for. */
+/** Up to so many added chunks, cached lists are extended; beyond, they are read again when asked for. */
 const fewCome = 4_000
 
 async function follow(
@@ -97,7 +97,7 @@ async function follow(
   return { ...last, state, ...packedAmong(stored, last) }
 }
 
-/** Of those of which it holds. */
+/** The places of the sequences for which `holds` is true. */
 function placesOf({ sequences }: StoredChunks, holds: (sequence: number) => boolean): number[] {
   return Array.from(sequences.keys()).filter(place => holds(sequences[place] ?? 0))
 }
@@ -109,7 +109,7 @@ function begin({ sequences, lengths, ...packed }: StoredChunks, state: IndexStat
   return { id: lastId, state, numbers, sequences, lengths, ...packed }
 }
 
-/** Which chunks are packed, by their numbers in the index. */
+/** Which chunks are in packed lists, by their numbers in the index. */
 function packedAmong(stored: StoredChunks, { numbers, sequences }: KeptIndex) {
   const arePacked = new Uint8Array(sequences.length)
   for (const [place, sequence] of stored.sequences.entries())
@@ -144,7 +144,7 @@ async function add(
   const continued = new Map(
     listsOf(index).map(([name, list]) => [name.slice(nameOf(index, '').length), list]),
   )
-  // Before anything is changed: what has come is found by being unknown, also if reading fails and is tried again.
+  // Read before anything is changed: added chunks are recognised by being unknown, also when reading fails and is retried.
   const added = await readPostingsOf(db, numbers, come, [...continued.keys()])
   for (const [sequence, number] of numbers) {
     index.numbers.set(sequence, number)

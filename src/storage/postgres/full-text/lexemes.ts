@@ -1,26 +1,29 @@
-/** What the full-text index keeps of a text, in the words of PostgreSQL's types `tsvector` and `tsquery`. */
+/** What the full-text index stores of a text, as values of PostgreSQL's types `tsvector` and `tsquery`. */
 import { stemmer } from 'stemmer'
 
-/** What words are made of, as in the embedded databases; so nothing in a lexeme is an operator. */
+/** The characters of words, as in the embedded databases; so a lexeme never contains an operator. */
 const noWord = /[^\p{L}\p{N}\p{M}\p{Co}]+/gu
 
-/** Characters of the words that have a stem. */
+/** Lengths of the words that are stemmed, in characters. */
 const [shortestWord, longestWord] = [3, 64]
 
-/** Bytes: what a lexeme may have, with room for its frequency, and less than all lexemes of a text may have together. */
+/**
+ * In bytes: the longest lexeme, with room left for its frequency, and all lexemes of a text together, below the
+ * server's limit.
+ */
 export const longestLexeme = 2044
 const longestVector = 1_000_000
-/** Bytes that a lexeme takes beside its own, at most. */
+/** Bytes that a lexeme takes in addition to its own, at most. */
 const overhead = 8
 
 /**
- * How often a lexeme stands in a text is part of its form in the index: there are four of them. Most lexemes of a passage
- * stand in it once, and the more often one does, the less another time counts.
+ * The frequency of a lexeme in a text is part of its form in the index; there are four such forms. Most lexemes occur
+ * once in a passage, and each further occurrence counts less.
  */
 export const frequencies = [1, 2, 3, 5] as const
 type Frequency = (typeof frequencies)[number]
 
-/** The lexeme as the index holds it for chunks in which it stands so often; no lexeme has a space of its own. */
+/** The form in which the index has the lexeme for chunks where it occurs so often; lexemes contain no spaces. */
 export function formOf(lexeme: string, frequency: Frequency): string {
   return frequency === 1 ? lexeme : `${lexeme} ${frequency}`
 }
@@ -28,7 +31,7 @@ export function formOf(lexeme: string, frequency: Frequency): string {
 const encoder = new TextEncoder()
 const room = new Uint8Array(longestLexeme)
 
-/** The form by which a term is kept and looked for; empty where nothing of it is part of a word. */
+/** The form in which a term is stored and looked up; empty if no part of it belongs to a word. */
 export function lexemeOf(term: string): string {
   const word = term.replace(noWord, '')
   if (word.length >= shortestWord && word.length <= longestWord) return stemmer(word)
@@ -38,11 +41,11 @@ export function lexemeOf(term: string): string {
 export interface IndexedText {
   /** A value of the type `tsvector`. */
   terms: string
-  /** Number of terms, with repeats. */
+  /** Number of terms, repetitions included. */
   length: number
 }
 
-/** @param text terms, with spaces between them. */
+/** @param text terms, separated by spaces. */
 export function indexedText(text: string): IndexedText {
   const counts = new Map<string, number>()
   let length = 0
@@ -55,7 +58,7 @@ export function indexedText(text: string): IndexedText {
   return { terms: vectorOf(counts), length }
 }
 
-/** Of a text with more lexemes than a vector can hold the first ones. */
+/** Of a text with more lexemes than a vector can have, only the first ones. */
 function vectorOf(counts: ReadonlyMap<string, number>): string {
   const entries: string[] = []
   let bytes = 0
@@ -72,7 +75,7 @@ function frequencyOf(count: number): Frequency {
   return count === 1 ? 1 : count === 2 ? 2 : 3
 }
 
-/** A lexeme as a value of the type `tsquery`, or within one. */
+/** A lexeme as a value of the type `tsquery`, or as part of one. */
 export function quoted(lexeme: string): string {
   return `'${lexeme.replace(/['\\]/g, '$&$&')}'`
 }

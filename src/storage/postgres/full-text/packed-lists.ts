@@ -1,23 +1,23 @@
 /**
- * The table of packed lists: for each lexeme and each neighbourhood of chunks (`chunk-places.ts`), which of these chunks hold
- * the lexeme, and how often. A long list is a few values that are read at once, where the index would look at the row of each
- * chunk. Lists are packed where many chunks have come; the index tells of those that came after that. They go on naming
- * chunks that have gone, which readers leave out.
+ * The table of packed lists: for each lexeme and each neighbourhood of chunks (`chunk-places.ts`), which of these
+ * chunks contain the lexeme, and how often. A long list is a few values that are read at once, whereas the index would
+ * have to visit the row of each chunk. Lists are packed once many chunks have been added; chunks added since are found
+ * through the index. Packed lists may still name removed chunks, which readers skip.
  */
 import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
 import { neighbours } from './chunk-places.ts'
 import { frequencies } from './lexemes.ts'
 
-/** Under this name, which no lexeme has, is the list of all chunks whose lexemes the lists of a neighbourhood hold. */
+/** Under this name, which is no lexeme, is the list of all chunks that the packed lists of a neighbourhood cover. */
 export const allChunks = ''
 
-/** The last bits of an entry tell how often a chunk holds the lexeme, by the place among `frequencies`; those before them tell which chunk it is. */
+/** The last bits of an entry are the position of the frequency in `frequencies`; those before them are the chunk. */
 export const frequencyBits = 2
 
 /**
- * For the migration that makes the table. It packs all chunks there are, in parts, each of which takes far less time than a
- * statement may: of those that were written before, the index does not tell where they are.
+ * For the migration that creates the table. It packs all existing chunks, in parts that each take far less time than
+ * the statement timeout: the index has no neighbourhoods for chunks that were written before.
  */
 export async function packFullText(db: QueryExecutorProvider): Promise<void> {
   await sql`create table chunk_text_lists (
@@ -29,15 +29,15 @@ export async function packFullText(db: QueryExecutorProvider): Promise<void> {
   for (const neighbourhood of await unpacked(db, 1, 1)) await pack(db, neighbourhood)
 }
 
-/** Chunks that have come since lists were packed, where none come any more, and where most of the new ones are. */
+/** Packing is worthwhile for so many added chunks: in neighbourhoods that are complete, and in the newest one. */
 const [fewNew, fewNewest] = [512, 4096]
 
-/** Packs the lists of neighbourhoods that have changed much. */
+/** Packs the lists of neighbourhoods that have changed a lot. */
 export async function packLists(db: QueryExecutorProvider): Promise<void> {
   for (const neighbourhood of await unpacked(db, fewNew, fewNewest)) await pack(db, neighbourhood)
 }
 
-/** Neighbourhoods to which so many have come, or half of which has gone. */
+/** Neighbourhoods to which so many chunks have been added, or from which half have been removed. */
 async function unpacked(db: QueryExecutorProvider, least: number, leastNewest: number): Promise<number[]> {
   const { rows } = await sql<{ neighbourhood: number }>`
     with held as (select sequence / ${sql.lit(neighbours)} as neighbourhood, count(*) as chunks from chunk_text group by 1),
@@ -55,8 +55,8 @@ async function unpacked(db: QueryExecutorProvider, least: number, leastNewest: n
 }
 
 /**
- * In one statement, so that searches see all lists as they were or as they are then; the index is in another state after it.
- * Who finds another one at it leaves it to that one.
+ * In one statement, so that searches see either all old lists or all new ones; it also changes the state of the index.
+ * If another transaction is already packing, it is left to that one.
  */
 async function pack(db: QueryExecutorProvider, neighbourhood: number): Promise<void> {
   const first = neighbourhood * neighbours
@@ -89,7 +89,7 @@ async function pack(db: QueryExecutorProvider, neighbourhood: number): Promise<v
   `.execute(db)
 }
 
-/** Beside its lexemes the index holds of each chunk where it is; no lexeme begins with a space. */
+/** In addition to its lexemes, each chunk has its neighbourhood in the index; no lexeme begins with a space. */
 export function neighbourhoodForm(neighbourhood: number): string {
   return ` ${neighbourhood}`
 }

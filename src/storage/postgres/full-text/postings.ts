@@ -1,4 +1,4 @@
-/** How the lists of lexemes are read from the full-text index: which chunks hold one, and how often. */
+/** Reads the lists of lexemes from the full-text index: which chunks contain one, and how often. */
 import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
 import type { ChunkNumbers } from './chunk-places.ts'
@@ -7,17 +7,17 @@ import { formOf, frequencies, quoted } from './lexemes.ts'
 import { allChunks, frequencyBits, neighbourhoodForm } from './packed-lists.ts'
 
 /**
- * The chunks that hold a lexeme, in no order: of each its number, as the reader numbers it, and in the last two bits the
- * place of its frequency among `frequencies`.
+ * The chunks that contain a lexeme, in no particular order: each as its number (the reader's own), with the position of
+ * its frequency in `frequencies` in the last two bits.
  */
 export type Postings = Uint32Array
 
-/** Of an index, as far as lists are read by it. */
+/** The part of an index that is needed to read lists. */
 export interface KnownChunks {
   numbers: ChunkNumbers
-  /** By number, also of chunks that have gone. */
+  /** By number, including those of removed chunks. */
   sequences: readonly number[]
-  /** By number: whether packed lists hold the chunk, which then say all of it. */
+  /** By number: whether the chunk is in packed lists, which are then complete for it. */
   arePacked: Uint8Array
   /** The neighbourhoods of the other chunks. */
   unpacked: readonly number[]
@@ -32,7 +32,7 @@ export interface StoredChunks {
 
 /** All chunks, with their lengths in terms. */
 export async function readChunks(db: QueryExecutorProvider): Promise<StoredChunks> {
-  // In few values, since a row for each takes several times as long.
+  // Few large values, since a row each takes several times as long.
   const { rows } = await sql<{
     neighbourhood: number
     places: Buffer
@@ -65,10 +65,10 @@ export async function readChunks(db: QueryExecutorProvider): Promise<StoredChunk
   return stored
 }
 
-/** Chunks of which all lexemes are read in less time than it takes to look each one up. */
+/** For up to so many chunks, reading all their lexemes is faster than looking each one up. */
 const fewChunks = 500
 
-/** The lists of all these lexemes, in an index with these chunks. */
+/** The lists of these lexemes, in an index with these chunks. */
 export async function readPostings(
   db: QueryExecutorProvider,
   index: KnownChunks,
@@ -98,22 +98,22 @@ export async function readPostings(
   return new Map(Array.from(parts, ([lexeme, some]) => [lexeme, joined(some)]))
 }
 
-/** As one value, since a row for each takes several times as long. */
+/** One value, since a row each takes several times as long. */
 const asOne = sql`string_agg(int8send(sequence), '')`
 
-/** Neighbourhoods up to which it takes less time to look for some than for all of them. */
+/** Up to so many neighbourhoods, searching some of them is faster than searching all. */
 const fewNeighbourhoods = 16
 
 /**
- * The rest of an expression, so that it selects the chunks that are not packed, and few others. Like the expression of one form
- * alone, this is answered by the index, without a look at what else a chunk holds.
+ * Narrows an expression to the chunks that are not packed, and few others. Like the expression of a single form, it can
+ * be answered from the index alone.
  */
 function within({ arePacked, unpacked }: KnownChunks): string {
   if (unpacked.length > fewNeighbourhoods || !arePacked.includes(1)) return ''
   return ` & (${unpacked.map(neighbourhood => quoted(neighbourhoodForm(neighbourhood))).join(' | ')})`
 }
 
-/** What only these of the chunks add to the lists. */
+/** What only these chunks add to the lists. */
 export async function readPostingsOf(
   db: QueryExecutorProvider,
   numbers: Pick<ChunkNumbers, 'get'>,
@@ -121,7 +121,7 @@ export async function readPostingsOf(
   lexemes: readonly string[],
 ): Promise<Map<string, Postings>> {
   if (lexemes.length === 0) return new Map()
-  // Joined, since a plan that the server keeps would compare each form in these texts with each of the lexemes.
+  // A join, since a cached plan would compare each form in these texts with each lexeme.
   const { rows } = await sql<{ form: string; sequences: Buffer }>`
     select form, ${asOne} as sequences
     from chunk_text, unnest(tsvector_to_array(terms)) as form
@@ -148,7 +148,7 @@ export function joined(lists: readonly Postings[]): Postings {
   return whole
 }
 
-/** @param sequences of eight bytes each; those of chunks that are not known are left out. */
+/** @param sequences of eight bytes each; unknown chunks are skipped. */
 function entriesOf(
   numbers: Pick<ChunkNumbers, 'get'>,
   sequences: Buffer | null | undefined,
@@ -168,8 +168,8 @@ function entriesOf(
 }
 
 /**
- * Of the packed list of a neighbourhood, without the chunks that have gone, and those of which the index tells: where two packed
- * at almost the same time, the second one may have left lists of chunks that came after the first one looked.
+ * Entries of a neighbourhood's packed list, without removed chunks and those that the index reports: if two packed at
+ * almost the same time, the second may have left lists of chunks that were added after the first one looked.
  */
 function packedEntries(
   { numbers, arePacked }: KnownChunks,
@@ -188,7 +188,7 @@ function packedEntries(
   return entries.slice(0, count)
 }
 
-/** Of two bytes each, as PostgreSQL sends them. */
+/** Integers of two bytes each, as PostgreSQL sends them. */
 function integersIn(bytes: Buffer | null): Uint16Array {
   const integers = new Uint16Array((bytes?.length ?? 0) / 2)
   for (let at = 0; at < integers.length; at += 1) integers[at] = bytes?.readUInt16BE(2 * at) ?? 0

@@ -51,13 +51,13 @@ async function setLastNumber(
   column: string,
   last: number,
 ): Promise<void> {
-  // A sequence begins at 1, so that it can't say that no number was given but by not having been called.
+  // A sequence begins at 1, so "no number given yet" can only be expressed by `is_called` being false.
   await sql`select setval(pg_get_serial_sequence(${quoted(table)}, ${column}), ${Math.max(1, last)}, ${last > 0})`.execute(
     db,
   )
 }
 
-/** The sequence that a column's numbers come from, as part of a statement. The function takes a table for such a part, too. */
+/** The sequence behind a column, as an SQL fragment. `pg_get_serial_sequence` parses its table argument as SQL, too. */
 async function sequenceOf(db: QueryExecutorProvider, table: string, column: string) {
   const { rows } = await sql<{ name: string | null }>`
     select relname as name from pg_class

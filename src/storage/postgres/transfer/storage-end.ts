@@ -11,8 +11,8 @@ import { searchEngine } from '../search-engine.ts'
 import { catalogue } from './catalogue.ts'
 
 /**
- * A database, which no service and no other transfer can use until this is closed.
- * @throws Error with a sentence while one does, and where there has to be data and is none.
+ * A database that no service and no other transfer can use until this is closed.
+ * @throws Error with a sentence while one of them does, or if there is no data where there has to be some.
  */
 export async function openDatabaseEnd(
   url: string,
@@ -59,7 +59,7 @@ export function databaseName(url: string): string {
   return `postgres://${hostname || searchParams.get('host')}:${port || 5432}${pathname}`
 }
 
-/** Whoever listens counts as a service; here wake-ups are only stored. */
+/** Listeners count as services; here wake-ups are only stored. */
 function deaf({ executeSql }: Pick<QueueDatabase, 'executeSql'>): QueueDatabase {
   return { executeSql, listen: async () => ({ close: async () => {} }) }
 }

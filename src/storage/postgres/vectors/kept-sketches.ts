@@ -1,17 +1,17 @@
-/** Reads the sketches of a table, most of which a thread that searches it again has kept. */
+/** Reads the sketches of a table, and caches them for the thread's next searches. */
 import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
 import { sketchesOf } from './sketch-rows.ts'
 import type { Chosen, SketchBlock } from './sketch-scan.ts'
 
-/** Bytes that a thread keeps, of all agents: the sketches of more than a hundred thousand chunks. */
+/** Bytes that a thread caches, for all agents: the sketches of more than a hundred thousand chunks. */
 const mostBytes = 32 * 1024 ** 2
-/** What a row takes beside its sketches, by and large. */
+/** Approximate size of a row beyond its sketches. */
 const overhead = 512
-/** Rows that are read at a time: 4 MiB at most. */
+/** Rows that are read at a time, 4 MiB at most. */
 const rowsAtOnce = 64
 
-/** By the ids of their rows, those that were used last at the end. */
+/** By row id, the most recently used last. */
 const kept = new Map<string, SketchBlock>()
 let bytes = 0
 
@@ -19,7 +19,7 @@ interface Listed extends Chosen {
   id: string
 }
 
-/** Within one transaction, so that no row comes or goes meanwhile. */
+/** Must run in one transaction, so that no row is added or removed meanwhile. */
 export async function* readSketches(
   db: QueryExecutorProvider,
   table: string,
@@ -41,7 +41,7 @@ export async function* readSketches(
     yield* fetchRows(db, table, missing.slice(start, start + rowsAtOnce), inUse)
 }
 
-/** As one value, since a row for each takes several times as long. */
+/** One value, since a row each takes several times as long. */
 async function listRows(db: QueryExecutorProvider, table: string): Promise<Listed[]> {
   const { rows } = await sql<{ list: string | null }>`
     select string_agg(id || ':' || array_to_string(gone, ','), ' ') as list from ${sketchesOf(table)}
@@ -73,7 +73,7 @@ async function* fetchRows(
   }
 }
 
-/** In the place of those that were used longest ago, but of none that this search reads: it would read them anew each time. */
+/** Evicts the least recently used rows, but none that this search reads: they would be read again by each search. */
 function keep(id: string, block: SketchBlock, inUse: ReadonlySet<string>): void {
   const size = sizeOf(block)
   for (const [oldest, other] of kept) {
@@ -87,7 +87,7 @@ function keep(id: string, block: SketchBlock, inUse: ReadonlySet<string>): void 
   bytes += size
 }
 
-/** A copy, since small values come as parts of larger ones, which they would keep. */
+/** A copy, since small values are slices of larger buffers, which they would keep alive. */
 function wordsOf(sketches: Buffer): Uint32Array {
   return new Uint32Array(Uint8Array.from(sketches).buffer)
 }

@@ -1,4 +1,7 @@
-/** The nearest vectors: a scan of all sketches tells which few get an exact look. The contract stands in `search-engine.ts`. */
+/**
+ * The nearest vectors: a scan of all sketches selects the few that are compared exactly. See `search-engine.ts` for the
+ * contract.
+ */
 import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
@@ -29,7 +32,7 @@ export async function nearestByVector(
     .slice(0, query.limit)
 }
 
-/** A table stays as it was made. */
+/** Cached, since the type of a table never changes. */
 const columns = new LRUCache<string, Column>({ max: 500 })
 
 async function knownColumn(db: QueryExecutorProvider, table: string): Promise<Column | undefined> {
@@ -40,7 +43,7 @@ async function knownColumn(db: QueryExecutorProvider, table: string): Promise<Co
   return column
 }
 
-/** The sequences of the vectors that are worth a look. */
+/** The sequences of the vectors to compare exactly. */
 async function candidatesFor(
   db: QueryExecutorProvider,
   space: VectorSpace,
@@ -62,13 +65,13 @@ interface Look {
   query: NearestQuery
 }
 
-/** How similar these are; what has no vector any more is left out. */
+/** How similar these are; chunks that no longer have a vector are left out. */
 async function lookAt(
   db: QueryExecutorProvider,
   { space, column, query }: Look,
   candidates: readonly number[],
 ): Promise<Found[]> {
-  // As text, which the driver would make of it one by one.
+  // As text: the driver would convert the array to text value by value.
   const wanted = `{${candidates.join(',')}}`
   const from = sql`from ${sql.table(vectorTableName(space))} where sequence = any(${wanted}::bigint[])`
   if (column.type === 'vector') {
@@ -86,5 +89,5 @@ async function lookAt(
   return rows.map(row => ({ sequence: row.sequence, similarity: similarity(row.bytes.subarray(skipped)) }))
 }
 
-/** What the binary form of bits begins with: their number. */
+/** The binary form of bits begins with their number. */
 const lengthBytes = 4

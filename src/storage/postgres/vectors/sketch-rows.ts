@@ -1,17 +1,17 @@
 /**
- * The table in which the sketches of a table of vectors lie. A new vector's is a row of its own; rows are put together to
- * hundreds of sketches each, which a search reads through in no time, and keeps. So what is in a row under one id never
- * changes, but for the list of those of its chunks that have gone.
+ * The table with the sketches of a table of vectors. A new vector's sketch is a row of its own; rows are merged into
+ * rows of hundreds of sketches, which are fast to read and worth caching. The content of a row, identified by its id,
+ * never changes, except for the list of its removed chunks.
  */
 import type { QueryExecutorProvider, RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import { sketchBytes } from '../../sketch-bits.ts'
 
-/** Sketches in a row, at most. */
+/** Maximum number of sketches in a row. */
 export const sketchesPerRow = 256
-/** Rows of fewer sketches are put together with others. */
+/** Rows of fewer sketches are merged. */
 const fewSketches = 128
-/** Worth the work of putting together. */
+/** So many rows are worth merging. */
 const leastPacked = 64
 
 const suffix = '_sketches'
@@ -20,13 +20,13 @@ export function sketchesOf(table: string): RawBuilder<unknown> {
   return sql.table(`${table}${suffix}`)
 }
 
-/** Whether a table is one of these: a condition on the name that an expression tells. */
+/** Whether a table is one of these, as a condition on the expression `name`. */
 export function holdsSketches(name: RawBuilder<string>): RawBuilder<boolean> {
   return sql<boolean>`right(${name}, ${suffix.length}) = ${suffix}`
 }
 
 export async function createSketches(db: QueryExecutorProvider, table: string): Promise<void> {
-  // The id is not used twice on any server, so that whoever keeps a row knows it again.
+  // Ids are unique across servers, so a cached row can be recognised by its id.
   await sql`create table if not exists ${sketchesOf(table)} (
     id uuid primary key default gen_random_uuid(),
     first bigint not null,
@@ -35,7 +35,7 @@ export async function createSketches(db: QueryExecutorProvider, table: string): 
     sketches bytea not null,
     gone bigint[] not null default '{}'
   )`.execute(db)
-  // They look like noise: to compress them would be in vain.
+  // Sketches look like random bits: compressing them would be useless.
   await sql`alter table ${sketchesOf(table)} alter column sketches set storage external`.execute(db)
 }
 
@@ -63,13 +63,13 @@ export async function removeSketch(
     where first <= ${sequence} and last >= ${sequence} and ${sequence} = any(sequences)
     returning case when cardinality(gone) * 2 >= cardinality(sequences) then id end as id
   `.execute(db)
-  // One of which half has gone is written anew: what has gone takes as much time as what is there.
+  // A row with half of its chunks removed is rewritten: removed ones cost as much time as the others.
   for (const { id } of rows) if (id !== null) await putTogether(db, table, sql`select ${id}::uuid`)
 }
 
 /**
- * Puts rows of few sketches together where there are many of them. Searches and writers go on meanwhile: a row that
- * another one takes is left to that one, and a transaction that removes a chunk is done anew.
+ * Merges rows of few sketches where there are many of them. Searches and writers continue meanwhile: a row locked by
+ * another transaction is left to it, and a transaction that removes a chunk is retried.
  */
 export async function packSketches(db: QueryExecutorProvider, table: string): Promise<void> {
   const few = sql`cardinality(sequences) < ${fewSketches}`
@@ -86,12 +86,12 @@ export async function packSketches(db: QueryExecutorProvider, table: string): Pr
           where size <= ${sketchesPerRow}
         ) for update skip locked`,
     )
-    // To wait for the others, who may in turn wait for this one, would be a deadlock.
+    // Waiting for the others, which may be waiting for this one, would be a deadlock.
     if (taken < 2) return
   }
 }
 
-/** Writes what is left in the rows that are selected as a single one, or none; tells how many rows that were. */
+/** Replaces the selected rows by a single one with what is left in them, or by none; returns how many there were. */
 async function putTogether(
   db: QueryExecutorProvider,
   table: string,

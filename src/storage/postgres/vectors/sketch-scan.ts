@@ -1,25 +1,25 @@
 /**
- * The scan in which a search by vectors spends its time: an estimate of each vector's similarity, from the first bytes of
- * its sketch for all of them, and from more and more of it for those that still may be among the nearest.
+ * The scan that takes most of the time of a vector search. It estimates the similarity of each vector from the first
+ * bytes of its sketch, and from more and more bytes for those that may still be among the nearest.
  */
-/** Sketches of some vectors, one after the other, by words of four bytes, and the sequences of their chunks. */
+/** Sketches of some vectors, one after another, as words of four bytes, and the sequences of their chunks. */
 export interface SketchBlock {
   sequences: Float64Array
   sketches: Uint32Array
 }
 
-/** Which of a block's chunks count. */
+/** Which chunks of a block are considered. */
 export interface Chosen {
   /** Chunks that were removed since the block was written. */
   gone?: ReadonlySet<number> | undefined
-  /** All do without it. */
+  /** Undefined for all. */
   within?: ReadonlySet<number> | undefined
 }
 
 /**
- * Steps of the estimate: the bytes that it takes, and how many of the vectors are worth the next step, as a share and at
- * least. Measured with made-up text, where all vectors are about as near as one another: of the ten nearest among a hundred
- * thousand, all steps together lose about one in a hundred.
+ * Steps of the estimate: how many bytes are used, and how many of the vectors go on to the next step, as a share and a
+ * minimum. Measured with synthetic text, where all vectors are about equally near one another: of the ten nearest among
+ * a hundred thousand, all steps together lose about one in a hundred.
  */
 const steps = [
   { bytes: 32, share: 0.6, least: 6000 },
@@ -27,23 +27,23 @@ const steps = [
   { bytes: 128, share: 0.06, least: 2500 },
 ]
 
-/** Vectors that get an exact look: the more there are, the more of them have a sketch as near as those of the nearest. */
+/** How many vectors are compared exactly: with more vectors, more have a sketch as near as those of the nearest. */
 export function looksAmong(total: number, limit: number): number {
   return Math.max(2 * limit, Math.min(1000, Math.ceil(300 + total / 500)))
 }
 
-/** @param values what each bit counts for. */
+/** @param values the weight of each bit. */
 export function createScan(values: Float32Array, limit: number) {
   const whole = inIntegers(values)
   const sums = sumsOf(whole)
   const cuts = steps.map(step => createCut(whole, step))
   const sequences: number[] = []
   const estimates: number[] = []
-  /** Words of a sketch. */
+  /** Length of a sketch in words. */
   const size = values.length / 32
   let total = 0
 
-  /** Undefined for one that fell short of a step. */
+  /** Undefined for one that was eliminated at some step. */
   function estimate(sketches: Uint32Array, at: number): number | undefined {
     let sum = 0
     let done = 0
@@ -69,7 +69,7 @@ export function createScan(values: Float32Array, limit: number) {
       for (const cut of cuts) cut.rise(total)
     },
 
-    /** The sequences of those that are worth an exact look, in no order. */
+    /** The sequences of those to compare exactly, in no particular order. */
     nearest(): number[] {
       const wanted = looksAmong(total, limit)
       if (sequences.length <= wanted) return sequences
@@ -79,7 +79,7 @@ export function createScan(values: Float32Array, limit: number) {
   }
 }
 
-/** What eight of them add up to fits 16 bits: such tables are small, and integers are added up in less time. */
+/** Scaled so that the sum of eight fits 16 bits: the tables stay small, and integers are faster to add. */
 function inIntegers(values: Float32Array): Int32Array {
   let most = 0
   for (let start = 0; start < values.length; start += 8) {
@@ -94,7 +94,7 @@ function inIntegers(values: Float32Array): Int32Array {
   return integers
 }
 
-/** For each byte, 256 sums of its eight values, each with the sign that a bit tells. */
+/** For each byte position, 256 sums of its eight values, each with the sign given by its bit. */
 function sumsOf(values: Int32Array): Int16Array {
   const sums = new Int16Array(values.length * 32)
   for (let byte = 0; byte < values.length / 8; byte += 1) {
@@ -109,7 +109,7 @@ function sumsOf(values: Int32Array): Int16Array {
   return sums
 }
 
-/** Four bytes at a time, as a word is read in the time of a byte; the positions are those of words. */
+/** Four bytes at a time, since reading a word takes no longer than reading a byte; positions count words. */
 function sumOf(sums: Int16Array, words: Uint32Array, at: number, from: number, to: number): number {
   let sum = 0
   for (let index = from; index < to; index += 1) {
@@ -124,7 +124,7 @@ function sumOf(sums: Int16Array, words: Uint32Array, at: number, from: number, t
   return sum
 }
 
-/** Lets the greatest of the sums pass, as far as those before them tell, by counting sums of about the same size. */
+/** Lets the greatest sums pass, judging by those before them, with a histogram of the sums. */
 function createCut(values: Int32Array, { bytes, share, least }: (typeof steps)[number]) {
   const classes = 1024
   let most = 1
@@ -140,7 +140,7 @@ function createCut(values: Int32Array, { bytes, share, least }: (typeof steps)[n
       counts[place] = (counts[place] ?? 0) + 1
       return sum >= threshold
     },
-    /** Looks again where the cut lies, once there are some more of them. */
+    /** Recomputes the threshold, once there are some more sums. */
     rise(total: number): void {
       if (total < known) return
       known = total * 1.05

@@ -1,4 +1,4 @@
-/** The tables of vectors as they are, for copying them. Each keeps the type with which it was made. */
+/** The tables of vectors as they are, for copying them. Each keeps the type that it was created with. */
 import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
 import { floatsOf } from '../../exact-similarity.ts'
@@ -29,20 +29,20 @@ export async function readVectors(
   return rows.map(({ sequence, embedding }) => ({ sequence, vector: vectorOf(type, embedding) }))
 }
 
-/** The driver gives bytes as such, and values of other types as PostgreSQL writes them. */
+/** The driver returns bytes as a buffer, and values of other types as text. */
 function vectorOf(type: Column['type'], value: string | Buffer): Vector {
   if (typeof value !== 'string') return floatsOf(value)
   return type === 'bit' ? bitsOf(value) : Float32Array.from(JSON.parse(value) as number[])
 }
 
-/** @param digits one for each bit. */
+/** @param digits one per bit. */
 function bitsOf(digits: string): Uint8Array {
   return Uint8Array.from({ length: digits.length / 8 }, (_, index) =>
     Number.parseInt(digits.slice(index * 8, index * 8 + 8), 2),
   )
 }
 
-/** @param rows in the order of their sequences. */
+/** @param rows ordered by sequence. */
 export async function writeVectors(
   db: QueryExecutorProvider,
   { name, form }: VectorTable,

@@ -2,7 +2,7 @@ import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
 import { isDuplicate, isForbidden } from '../connections/errors.ts'
 
-/** The schema that pgvector's types and operators are in, whoever installed it; undefined without it. */
+/** The schema that contains pgvector's types and operators, whoever installed it; undefined without pgvector. */
 export async function extensionSchema(db: QueryExecutorProvider): Promise<string | undefined> {
   const { rows } = await sql<{ schema: string }>`
     select nspname as schema from pg_extension join pg_namespace on pg_namespace.oid = extnamespace
@@ -12,8 +12,8 @@ export async function extensionSchema(db: QueryExecutorProvider): Promise<string
 }
 
 /**
- * Installs pgvector in the schema of this connection where the server offers it, this user may, and nobody has done so
- * yet. Without it the vectors of providers are sent to whoever compares them.
+ * Installs pgvector in the schema of this connection if the server offers it, this user may install it, and it is not
+ * installed yet. Without it, providers' vectors are fetched and compared by the search threads.
  */
 export async function ensureVectorExtension(db: QueryExecutorProvider): Promise<void> {
   if ((await extensionSchema(db)) !== undefined || !(await isOffered(db))) return

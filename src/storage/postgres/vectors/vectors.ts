@@ -1,8 +1,9 @@
 /**
- * The vectors of an agent's chunks, in two tables for each embedding in use: the vectors themselves, and their sketches.
- * The contract of each function stands in `search-engine.ts`.
+ * The vectors of an agent's chunks, in two tables for each embedding in use: the vectors themselves, and their
+ * sketches. See `search-engine.ts` for the contract of each function.
  *
- * Floats have the type of the extension pgvector where the server has it, and else are bytes; a table stays as it was made.
+ * Floats have pgvector's type if the server has the extension, and otherwise are stored as bytes; a table keeps the
+ * type that it was created with.
  */
 import type { QueryExecutorProvider, RawBuilder } from 'kysely'
 import { sql } from 'kysely'
@@ -20,13 +21,13 @@ import {
 } from './sketch-rows.ts'
 import { extensionSchema } from './vector-extension.ts'
 
-/** How a table keeps its vectors, and the schema that its type and the type's operators are in. */
+/** How a table stores its vectors, and the schema of that type and its operators. */
 export interface Column {
   type: 'bit' | 'bytea' | 'vector'
   schema: string
 }
 
-/** As each part of a source begins with this, here is where the sketches of the parts before it are put together. */
+/** Each part of a source begins with this call, so it is where the sketches of earlier parts are merged. */
 export async function createVectors(db: QueryExecutorProvider, space: VectorSpace): Promise<void> {
   const name = vectorTableName(space)
   await createVectorTable(db, { ...space, name })
@@ -35,17 +36,17 @@ export async function createVectors(db: QueryExecutorProvider, space: VectorSpac
 
 type TableOptions = Pick<VectorSpace, 'dimensions' | 'form'>
 
-/** Beside which others may do the same. */
+/** Others may do the same concurrently. */
 const attempts = 3
 
-/** @param table its `name` is what `vectorTables` would tell. */
+/** @param table its `name` is one that `vectorTables` lists. */
 export async function createVectorTable(
   db: QueryExecutorProvider,
   table: TableOptions & { name: string },
 ): Promise<void> {
   for (let attempt = 1; (await columnOf(db, table.name)) === undefined; attempt += 1) {
     try {
-      // First, so that where there are vectors their sketches have a place.
+      // First, so that wherever there are vectors, their sketches have a place.
       await createSketches(db, table.name)
       await createTable(db, table)
     } catch (error) {
@@ -60,7 +61,7 @@ async function createTable(db: QueryExecutorProvider, table: TableOptions & { na
     sequence bigint primary key references chunks (sequence) on delete cascade,
     embedding ${type} not null
   )`.execute(db)
-  // Vectors look like noise: to compress them would be in vain.
+  // Vectors look like random bits: compressing them would be useless.
   if (type === bytes)
     await sql`alter table ${sql.table(table.name)} alter column embedding set storage external`.execute(db)
 }
@@ -88,7 +89,7 @@ export async function writeVector(
   await writeTo(db, { name, column, form: space.form }, [{ sequence, vector }])
 }
 
-/** @param rows in the order of their sequences. */
+/** @param rows ordered by sequence. */
 export async function writeTo(
   db: QueryExecutorProvider,
   { name, column, form }: Pick<VectorSpace, 'form'> & { name: string; column: Column },
@@ -143,7 +144,7 @@ export function vectorParameter({ type, schema }: Column, vector: Vector): RawBu
   return sql`${`[${vector.join(',')}]`}::${sql.id(schema, 'vector')}`
 }
 
-/** As it is, since a copy of the data has to be the same. */
+/** As it is, since copied data has to be identical. */
 function toBytes(vector: Vector): Buffer {
   return Buffer.from(Float32Array.from(vector).buffer)
 }
