@@ -19,15 +19,15 @@ import { schemaParts } from './schema-parts.ts'
 interface EngineOptions {
   directory: DataDirectory
   synchronous: Synchronous
-  /** Takes the files of agents; they lie in the data directory without it. */
+  /** Stores the agents' files; without it they are stored in the data directory. */
   fileBucket?: BucketSettings | undefined
-  /** Called for each second that the database of this path keeps a statement of the service waiting. */
+  /** Called for each second that a statement of the service has to wait for the database of this path. */
   onBlocked?(path: string): void
-  /** Keeps the write-ahead log of the database of a path short; without it each commit may come to do so. */
+  /** Keeps the write-ahead log of the database at a path short; without it, any commit may have to do so. */
   logKeeperOf?(path: string): LogKeeper
 }
 
-/** Milliseconds; a worker that closes its connection holds the file for an instant. */
+/** Milliseconds; a worker that closes its connection locks the file for a moment. */
 const openingPatience = 5_000
 
 /** A file for the platform and one for each agent, all in the data directory. */

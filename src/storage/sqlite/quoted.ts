@@ -1,4 +1,4 @@
-/** A string of FTS5's query language, or a name of SQL: nothing in it is an operator. */
+/** Quotes a string of FTS5's query language, or an SQL identifier: nothing in it is an operator. */
 export function quoted(text: string): string {
   return `"${text.replaceAll('"', '""')}"`
 }

@@ -1,7 +1,7 @@
 import type { QueryExecutorProvider } from 'kysely'
 import { CompiledQuery } from 'kysely'
 
-/** Runs a statement whose text is always the same: to build it anew each time takes as long as to run it. */
+/** Runs a statement whose text never changes: building it again each time would take as long as running it. */
 export async function runText<Row>(
   db: QueryExecutorProvider,
   text: string,

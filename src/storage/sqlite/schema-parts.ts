@@ -8,7 +8,7 @@ export const schemaParts: SchemaParts = {
   sequenceReference: 'integer',
   sequence: column => column.primaryKey().autoIncrement(),
   shortLived: table => table,
-  // Every connection brings the function along, as SQLite keeps none.
+  // Every connection registers the function itself, since SQLite does not store functions.
   createFoldCase: async () => {},
   createFullText,
   renewFullText: async () => {},

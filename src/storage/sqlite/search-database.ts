@@ -14,23 +14,23 @@ import { searchEngine } from './search-engine.ts'
 /** Milliseconds to wait for other connections that open or close the file. */
 const patience = 10_000
 
-/** A connection that only reads, with what was prepared for it. */
+/** A read-only connection, with what was prepared for it. */
 interface Reader {
   database: DatabaseSync
   prepared: PreparedStatements
   file: string
 }
 
-/** By path, the last used one at the end: opening and preparing anew takes longer than most searches. */
+/** By path, the most recently used last: opening a file and preparing statements takes longer than most searches. */
 const readers = new Map<string, Reader>()
 const readersKept = 3
-/** Kibibytes: a search looks at some hundred places of its file. */
+/** In KiB: a search reads some hundred places of its file. */
 const readerCache = 8 * 1024
 const inUse = onceIdle(() => closeAllBut(0))
 
 /**
- * Opens the file of an agent for a worker, which must be there if it is only read: then destroying `db` leaves the
- * connection to who opens the file next in this thread.
+ * Opens an agent's file for a worker. For reading, it must exist; destroying `db` then leaves the connection open for
+ * the next one in this thread to use the file.
  */
 export async function openSearchDatabase(
   path: string,
@@ -50,9 +50,9 @@ async function openReader(path: string) {
 }
 
 async function newReader(path: string): Promise<Reader> {
-  // Before, so that a file that is put in the place of another one meanwhile is not taken for it later.
+  // Before opening, so that a file that replaces this one in the meantime is not mistaken for it later.
   const file = fileAt(path)
-  // Inside its transaction a reader can't try again, so SQLite waits for it; a writer waits before its transaction.
+  // A reader cannot retry within its transaction, so SQLite waits for it; a writer waits before its transaction.
   const database = await open(path, { readOnly: true, busyTimeout: patience, cacheSize: readerCache })
   return { database, prepared: createPreparedStatements(), file }
 }
@@ -61,7 +61,10 @@ function open(path: string, options: Omit<OpenOptions, 'synchronous'>): Promise<
   return tryUntilFree(() => openDatabase(path, { ...options, synchronous: 'normal' }), patience)
 }
 
-/** Which file has the path now: an agent may be deleted and another one get its path. A file that is open keeps its number. */
+/**
+ * Identifies the file at the path: an agent may be deleted and another one get its path. An open file keeps its inode
+ * number.
+ */
 function fileAt(path: string): string {
   const file = statSync(path, { throwIfNoEntry: false })
   return file === undefined ? '' : `${file.dev}:${file.ino}`
@@ -74,7 +77,7 @@ function giveBack(path: string, reader: Reader): void {
   closeAllBut(readersKept)
 }
 
-/** The disk takes back the room of a file that was deleted when nobody has it open any more. */
+/** The space of a deleted file is freed only when nobody has it open any more. */
 function closeReplaced(): void {
   for (const [path, { database, file }] of readers) {
     if (file === fileAt(path)) continue

@@ -1,7 +1,7 @@
 import type { Expression, QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
 
-/** As one value, since a row for each takes several times as long. */
+/** Read as one value, since a row each takes several times as long. */
 export async function readSelection(
   db: QueryExecutorProvider,
   within: Expression<unknown>,
@@ -13,10 +13,10 @@ export async function readSelection(
   return JSON.parse(rows[0]?.sequences ?? '[]') as number[]
 }
 
-/** What an entry of a set takes, by and large, in bytes. */
+/** Approximate size of a set's entry in bytes. */
 const bytesInSet = 48
 
-/** As a rule sequences are numbers in a row, so that marks take less than a set. */
+/** Sequences are usually consecutive, so an array of flags takes less than a set. */
 export function memberOf(sequences: readonly number[]): (sequence: number) => boolean {
   const least = sequences.reduce((one, other) => Math.min(one, other), Number.POSITIVE_INFINITY)
   const most = sequences.reduce((one, other) => Math.max(one, other), Number.NEGATIVE_INFINITY)

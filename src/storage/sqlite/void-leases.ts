@@ -2,8 +2,8 @@ import { voidLeases } from '#platform/jobs/outbox.ts'
 import type { OnOpen } from '../agent-databases.ts'
 
 /**
- * Frees the jobs and conversations that a predecessor held when it died: those with leases of another process than this
- * one, since only one process uses the data.
+ * Frees the jobs and conversations that a predecessor held when it died: those with leases of any other process, since
+ * only one process uses the data.
  */
 export function createLeaseVoiding(instanceId: string): OnOpen {
   return async ({ db }) => {

@@ -3,11 +3,11 @@ import type { RunAtOnce } from '../../prepared-query.ts'
 import { bindable, isReading } from './dialect.ts'
 import { isBusy } from './errors.ts'
 
-/** Prepared queries on one connection, run without its Kysely. */
+/** Runs prepared queries on one connection, bypassing its Kysely. */
 export interface AtOnce {
-  /** Reads in between transactions; a busy database is left to the way that tries again. */
+  /** Reads between transactions; if the database is busy, the query is left to the path that retries. */
   read: RunAtOnce
-  /** Runs what belongs to the transaction that is open. */
+  /** Runs a query that belongs to the open transaction. */
   run: RunAtOnce
 }
 

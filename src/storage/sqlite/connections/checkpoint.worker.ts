@@ -1,15 +1,15 @@
-/** What runs in a thread; the other side is `checkpoints.ts`. */
+/** Runs in a thread; the other side is `checkpoints.ts`. */
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 
-/** Pages in a log that never came to its end, since it was written to all the time. */
+/** Pages in a log that was never completed, because it is written to all the time. */
 const longestLog = 4_000
-/** Milliseconds for which the log's readers and writers are waited for. */
+/** Milliseconds to wait for the log's readers and writers. */
 const patience = 250
 
 /**
- * Moves the log as far as others allow; nobody waits for that. A log that has grown nevertheless is moved to its end while
- * writers wait, who do so without blocking.
+ * Checkpoints as much as others allow, without making anybody wait. A log that has grown nevertheless is checkpointed
+ * completely while writers wait, which they do without blocking.
  */
 export function moveLog(path: string): void {
   if (!existsSync(path)) return

@@ -3,23 +3,23 @@ import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 
 const file = new URL('./checkpoint.worker.ts', import.meta.url)
 
-/** Writing statements after which a log is moved: by a rule of thumb, two pages of 4 KiB each. */
+/** The number of writing statements after which a log is checkpointed; as a rule of thumb, each writes two pages of 4 KiB. */
 const statementsBetween = 500
-/** Of what is written: so much fills the pages of one more statement. */
+/** Bytes written: so many fill the pages of one more statement. */
 const bytesPerStatement = 8 * 1024
 
 /** Keeps the write-ahead log of one open database short. */
 export interface LogKeeper {
-  /** To be told of each statement that writes, and of its parameters. */
+  /** Called for each statement that writes, with its parameters. */
   wrote(parameters: readonly unknown[]): void
   /** Resolves when no other thread has the database open for this. */
   settled(): Promise<void>
 }
 
 /**
- * Moves what the write-ahead logs of databases hold into the databases themselves, in a thread of `workers`. SQLite would
- * do so within a commit every now and then, and wait for the disk: milliseconds, but seconds on a busy one, for which a
- * thread that serves requests has no time.
+ * Checkpoints the write-ahead logs of databases in a thread of `workers`. SQLite would do so during a commit every now
+ * and then, and wait for the disk: that takes milliseconds, but seconds on a busy disk, which a thread that serves
+ * requests cannot afford.
  */
 export function createCheckpoints(workers: WorkerPool, log: Log): (path: string) => LogKeeper {
   return path => {
@@ -48,7 +48,7 @@ export function createCheckpoints(workers: WorkerPool, log: Log): (path: string)
   }
 }
 
-/** Of texts and bytes, by and large; what else there is has next to none. */
+/** The approximate size of texts and bytes; other values take next to nothing. */
 function sizeOf(parameters: readonly unknown[]): number {
   let size = 0
   for (const parameter of parameters)

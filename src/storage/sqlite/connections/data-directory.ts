@@ -4,15 +4,15 @@ import { DatabaseSync } from 'node:sqlite'
 import { conflict } from '#platform/errors.ts'
 import { isBusy } from './errors.ts'
 
-/** The folder that holds all data of an embedded process, and that only one process at a time may use. */
+/** The folder with all data of an embedded process, which only one process may use at a time. */
 export interface DataDirectory {
   path: string
   platformDatabase: string
   encryptionKey: string
-  /** Makes the agent's folders where they are missing. */
+  /** Creates the agent's folders if they are missing. */
   prepareAgent(agentId: string): Promise<AgentPaths>
   removeAgent(agentId: string): Promise<void>
-  /** Gives the folder free for another process; may be called more than once. */
+  /** Releases the folder for another process; may be called more than once. */
   close(): void
 }
 
@@ -21,13 +21,13 @@ interface AgentPaths {
   files: string
 }
 
-/** Lower case only, since some file systems do not tell cases apart; no dots or separators. */
+/** Lower case only, since some file systems are case-insensitive; no dots or separators. */
 const agentIdPattern = /^[a-z0-9][a-z0-9-]{0,63}$/
 const ownerOnly = 0o700
 
 /**
- * Makes the folder where it is missing, readable by its owner only, and takes it for this process.
- * @throws AppError `CONFLICT` while another process uses it; an error with a sentence where there can be no such folder.
+ * Creates the folder if it is missing, readable by its owner only, and locks it for this process.
+ * @throws AppError `CONFLICT` while another process uses it; an error with a sentence if the folder cannot be created.
  */
 export async function openDataDirectory(path: string): Promise<DataDirectory> {
   const root = resolve(path)
@@ -64,7 +64,7 @@ function agentFolder(agents: string, agentId: string): string {
   return join(agents, agentId)
 }
 
-/** An open exclusive transaction is a lock of the operating system, which frees it however the process ends. */
+/** An open exclusive transaction is a lock of the operating system, which releases it however the process ends. */
 function takeLock(root: string): DatabaseSync {
   const lock = openLock(root)
   try {

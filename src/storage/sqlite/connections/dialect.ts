@@ -1,6 +1,6 @@
 /**
- * Kysely on `node:sqlite`. The connection must have no busy timeout where its thread serves requests, since SQLite
- * would wait by blocking it: here a locked database is met by trying again after a pause.
+ * Kysely on `node:sqlite`. On threads that serve requests, the connection must have no busy timeout, since SQLite would
+ * wait by blocking the thread: instead, this dialect retries after a pause when the database is locked.
  */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import type {
@@ -24,7 +24,7 @@ export interface SqliteDialectOptions {
   onBlocked?(): void
   /** Called for each statement that writes. */
   onWrite?(parameters: readonly unknown[]): void
-  /** What was prepared for `database` before. */
+  /** What has been prepared for `database` before. */
   prepared?: PreparedStatements
   /** Called when the Kysely instance is destroyed; without it `database` is closed then. */
   onDestroy?(): void | Promise<void>
@@ -36,7 +36,7 @@ const statementsKept = 64
 
 const reading = /^\s*(?:select|with|pragma)\b/i
 
-/** Whether a statement changes nothing, by how it begins. */
+/** Whether a statement only reads, judging by how it begins. */
 export function isReading(sql: string): boolean {
   return reading.test(sql)
 }
@@ -45,7 +45,7 @@ export function createPreparedStatements(): PreparedStatements {
   return new LRUCache<string, Prepared>({ max: statementsKept })
 }
 
-/** The dialect owns `database` from here on: destroying the Kysely instance closes it. */
+/** The dialect owns `database` from now on: destroying the Kysely instance closes it. */
 export function createSqliteDialect({
   database,
   patience = 10_000,
@@ -63,17 +63,17 @@ export function createSqliteDialect({
   }
 }
 
-/** SQLite's changes of the schema are as transactional as any other: a migration that dies leaves nothing behind. */
+/** Schema changes are transactional in SQLite: a migration that dies leaves nothing behind. */
 class TransactionalSqliteAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true
   }
 }
 
-/** It has no state: one for all databases lets them share what is prepared for the engine. */
+/** Stateless: sharing one lets all databases use the queries prepared for the engine. */
 const adapter = new TransactionalSqliteAdapter()
 
-/** Runs the attempt again until no other connection is in its way. */
+/** Retries the attempt until no other connection blocks it. */
 type WhenFree = <Result>(attempt: () => Result) => Promise<Result>
 
 interface DriverOptions {
@@ -89,7 +89,7 @@ function createDriver(
 ): Driver {
   const connection = createConnection(database, { whenFree, onWrite, prepared })
   const bounds = new Map<string, StatementSync>()
-  /** Begins or ends a transaction, which is done often enough to be prepared. */
+  /** Begins or ends a transaction, which happens often enough to be worth preparing. */
   async function run(sql: string): Promise<void> {
     const statement = bounds.get(sql) ?? database.prepare(sql)
     bounds.set(sql, statement)
@@ -117,7 +117,7 @@ export function closeOnce(database: DatabaseSync): void {
   if (database.isOpen) database.close()
 }
 
-/** A writer takes the write lock at once: one that upgrades later can fail in the middle and never succeed by waiting. */
+/** A writer takes the write lock at once: one that upgrades later can fail halfway, and waiting would never help. */
 function beginStatement({ accessMode }: TransactionSettings): string {
   return accessMode === 'read only' ? 'begin' : 'begin immediate'
 }
@@ -156,7 +156,7 @@ function createConnection(
       database.isTransaction ? execute<Row>(query) : await whenFree(() => execute<Row>(query)),
 
     async *streamQuery<Row>({ sql, parameters }: CompiledQuery, chunkSize: number) {
-      // A statement of its own: running the cached one elsewhere would reset this iteration.
+      // A separate statement: running the cached one elsewhere would reset this iteration.
       const rows = database.prepare(sql).iterate(...parameters.map(bindable)) as Iterator<Row> & Iterable<Row>
       let chunk: Row[] = []
       for (const row of rows) {
@@ -170,7 +170,7 @@ function createConnection(
   }
 }
 
-/** `node:sqlite` takes neither truth values, times nor `undefined`; the tables' forms of them are 0 and 1, ISO 8601 and null. */
+/** `node:sqlite` accepts neither booleans, dates nor `undefined`; the tables store them as 0 and 1, ISO 8601 and null. */
 export function bindable(value: unknown): SQLInputValue {
   if (value === undefined) return null
   if (typeof value === 'boolean') return value ? 1 : 0

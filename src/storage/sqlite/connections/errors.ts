@@ -9,7 +9,7 @@ function isSqliteError(error: unknown): error is SqliteError {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'
 }
 
-/** Another connection holds a lock that the statement needs; trying again later can succeed. */
+/** Another connection holds a lock that the statement needs; a later attempt can succeed. */
 export function isBusy(error: unknown): boolean {
   const primaryCodeMask = 0xff
   return isSqliteError(error) && (error.errcode & primaryCodeMask) === busy

@@ -1,33 +1,36 @@
 import type { SQLOutputValue } from 'node:sqlite'
 import { DatabaseSync } from 'node:sqlite'
 
-/** `normal` survives the death of the process; `full` also a power cut, at the price of a flush per commit. */
+/** `normal` survives the death of the process; `full` also survives a power cut, at the cost of a flush per commit. */
 export type Synchronous = 'normal' | 'full'
 
 export interface OpenOptions {
   synchronous: Synchronous
   readOnly?: boolean
   /**
-   * Milliseconds for which SQLite itself waits for a lock, blocking the thread: for worker threads only.
-   * Without it a locked database is reported at once and the dialect waits without blocking.
+   * Milliseconds for which SQLite itself waits for a lock, blocking the thread: for worker threads only. Without it, a
+   * locked database is reported at once, and the dialect waits without blocking.
    */
   busyTimeout?: number
-  /** Its write-ahead log is moved into the database by somebody else, and not within a commit. */
+  /** Its write-ahead log is checkpointed elsewhere, not during a commit. */
   leavesCheckpoints?: boolean
-  /** Kibibytes of pages kept. */
+  /** Size of the page cache in KiB. */
   cacheSize?: number
 }
 
-/** A file may come from a backup or a stranger: `trusted_schema` and `cell_size_check` keep a crafted one from harm. */
+/**
+ * A file may come from a backup or a stranger: without `trusted_schema` and with `cell_size_check`, a crafted one can
+ * do no harm.
+ */
 const guards = 'pragma trusted_schema = off; pragma cell_size_check = on;'
 
-/** Small, as many agents are open at once, and the system caches files as well. */
+/** Small, since many agents are open at once, and the operating system caches files as well. */
 const defaultCacheSize = 1024
 
-/** Bytes to which the write-ahead log is cut back after a large transaction. */
+/** The size in bytes to which the write-ahead log is truncated after a large transaction. */
 const logSizeLimit = 4 * 1024 * 1024
 
-/** Opens a database file, made where there is none; its folder must exist. */
+/** Opens a database file, creating it if there is none; its folder must exist. */
 export function openDatabase(path: string, options: OpenOptions): DatabaseSync {
   const { synchronous, readOnly = false, busyTimeout = 0 } = options
   const { cacheSize = defaultCacheSize, leavesCheckpoints = false } = options
@@ -52,7 +55,7 @@ export function openDatabase(path: string, options: OpenOptions): DatabaseSync {
   }
 }
 
-/** SQLite's own `lower` knows ASCII only. */
+/** SQLite's own `lower` handles only ASCII. */
 function foldCase(value: SQLOutputValue): string | null {
   return value === null ? null : String(value).toLowerCase()
 }

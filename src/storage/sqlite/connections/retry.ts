@@ -3,15 +3,15 @@ import { isBusy } from './errors.ts'
 
 const shortestPause = 1
 const longestPause = 5
-/** Milliseconds of waiting after which, each time, it is told of. */
+/** Milliseconds of waiting between two reports of it. */
 const tellEvery = 1_000
 
 /**
- * Runs `attempt` until the database is not busy, with growing pauses that leave the thread to others.
- * `patience` is in milliseconds; after it the error of the last attempt is thrown. `onBlocked` is called for each second of it.
+ * Runs `attempt` until the database is not busy, with growing pauses in which the thread is free for other work. After
+ * `patience` milliseconds, the last attempt's error is thrown. `onBlocked` is called for each second of waiting.
  *
- * SQLite keeps no queue of writers: one that writes in many transactions, as a worker may, lets others in only if it
- * pauses between them for longer than the longest pause here.
+ * SQLite has no queue of writers: a writer with many transactions, such as a worker, lets others in only if it pauses
+ * between them for longer than the longest pause here.
  */
 export async function tryUntilFree<Result>(
   attempt: () => Result,

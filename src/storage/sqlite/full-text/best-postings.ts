@@ -1,14 +1,17 @@
-/** Which chunks get most from all terms together. */
+/** Finds the chunks with the highest total score over all terms. */
 import type { Best } from '../../best.ts'
 import { createBest } from '../../best.ts'
 import type { Postings } from './read-postings.ts'
 
-/** Numbers up to so many times as many as there are entries are added up in a row of places. */
+/**
+ * If the range of sequences is at most so many times the number of entries, scores are added up in an array over that
+ * range.
+ */
 const placesPerEntry = 8
 
 /**
- * The chunks with the greatest sums of values, greatest first, of equal ones the first chunk.
- * @param counts tells the chunks that count
+ * The chunks with the greatest sums, in descending order; on a tie, the earlier chunk comes first.
+ * @param counts whether a chunk is considered
  */
 export function bestOf(
   lists: readonly Postings[],
@@ -25,7 +28,7 @@ export function bestOf(
     ? { sequences: undefined, values: addInPlaces(filled, first, last) }
     : merge(filled)
   let least = best.least()
-  // As a loop, since a call for each value would take several times as long.
+  // A plain loop, since a call for each value would take several times as long.
   for (let index = 0; index < values.length; index += 1) {
     const value = values[index] ?? 0
     if (value <= least) continue
@@ -37,7 +40,7 @@ export function bestOf(
   return best.sorted()
 }
 
-/** By sequence, from the first one on; what no list holds gets nothing. */
+/** By sequence, starting from `first`; chunks in no list get 0. */
 function addInPlaces(lists: readonly Postings[], first: number, last: number): Float32Array {
   const sums = new Float32Array(last - first + 1)
   for (const { sequences, values } of lists)
@@ -48,7 +51,7 @@ function addInPlaces(lists: readonly Postings[], first: number, last: number): F
   return sums
 }
 
-/** Short lists first are added up sooner. */
+/** Starting with the short lists is faster. */
 function merge(lists: readonly Postings[]): Postings {
   const ordered = lists.toSorted((one, other) => one.sequences.length - other.sequences.length)
   return ordered.reduce(merged, { sequences: new Uint32Array(), values: new Float32Array() })

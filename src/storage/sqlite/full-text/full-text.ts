@@ -1,7 +1,7 @@
 /**
- * Full-text search over the chunks of an agent, in an FTS5 index that holds no text of its own. Callers pass terms that
- * are already taken apart; the index stems English ones and compares the rest as they are. The contract of each function
- * stands in `search-engine.ts`.
+ * Full-text search over the chunks of an agent, in an FTS5 index that stores no text of its own. Callers pass text
+ * already split into terms; the index stems English terms and compares the others as they are. See `search-engine.ts`
+ * for the contract of each function.
  */
 import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
@@ -16,7 +16,7 @@ import { postingsOf } from './postings.ts'
 import { stateNamed } from './term-counts.ts'
 import { tokenizer } from './tokens.ts'
 
-/** For the migration that makes the tables. */
+/** For the migration that creates the tables. */
 export async function createFullText(db: QueryExecutorProvider): Promise<void> {
   await sql`create virtual table chunk_text using fts5(
     terms, content = '', contentless_delete = 1, tokenize = ${sql.lit(tokenizer)}
@@ -40,7 +40,7 @@ export async function rankByText(db: QueryExecutorProvider, query: TextQuery): P
   if (terms.size === 0) return []
   const { essential, others } = essentialTerms(query)
   const all = [...essential, ...others]
-  // Lists are remembered with the state that they hold for.
+  // Lists are cached together with the state that they belong to.
   const state = query.state === undefined ? undefined : stateNamed(query.state)
   const lists = state === undefined ? undefined : await postingsOf(db, state, all)
   const rows =
@@ -73,13 +73,14 @@ async function rankByIndex(
 
 interface Match {
   expression: string
-  /** How often the expression names each term that counts, and so what BM25 is multiplied with. */
+  /** How often the expression names each term, and so the factor by which BM25 is multiplied. */
   times: number
 }
 
 /**
- * FTS5 knows no terms that may be missing and still count. But it adds up all that a query names: with the essential
- * ones once as the condition and once as what may be there, each of the others twice, every term counts double.
+ * FTS5 has no optional terms that count towards the score. But it adds up every term that a query names: with the
+ * essential ones named once in the condition and once among the optional terms, and each of the others named twice,
+ * every term counts double.
  */
 function matchOf(essential: readonly CountedTerm[], others: readonly CountedTerm[]): Match {
   const any = (terms: readonly CountedTerm[]) => terms.map(([term]) => quoted(term)).join(' OR ')
@@ -92,9 +93,9 @@ async function rankMatching(
   { limit, within }: TextQuery,
   { expression, times }: Match,
 ): Promise<Ranked[]> {
-  // The unary plus keeps SQLite from running the whole match once for each sequence of the selection.
+  // The unary plus stops SQLite from running the whole match once for each selected sequence.
   const filter = within === undefined ? sql`` : sql`and +rowid in ${within}`
-  // By `bm25()` and not by `rank`, which would sort all that was found instead of keeping the best few.
+  // By `bm25()` rather than `rank`, which would sort all matches instead of keeping the best few.
   const { rows } = await sql<Ranked>`
     select rowid as sequence, -bm25(chunk_text) / ${times} as value from chunk_text
     where chunk_text match ${expression} ${filter} order by bm25(chunk_text) limit ${limit}
@@ -102,7 +103,7 @@ async function rankMatching(
   return rows
 }
 
-/** The inverse document frequency as FTS5 counts it: words in more than half of the chunks weigh next to nothing. */
+/** The inverse document frequency as FTS5 computes it: words in more than half of the chunks weigh next to nothing. */
 function weightOf(holding: number, chunks: number): number {
   return Math.max(1e-6, Math.log((chunks - holding + 0.5) / (holding + 0.5)))
 }

@@ -1,16 +1,16 @@
-/** The state of a full-text index, by which threads tell whether what they remember of it still holds. */
+/** The state of a full-text index, by which threads can tell whether what they have cached of it is still valid. */
 import { hash } from 'node:crypto'
 import type { QueryExecutorProvider } from 'kysely'
 import { runText } from '../run-text.ts'
 
 export interface IndexState {
-  /** Unlike that of all other indexes and times. Short, as the names of all that is remembered begin with it. */
+  /** Unique among all indexes and times. Short, since the keys of everything cached begin with it. */
   name: string
   file: string
-  /** The greatest sequence, and the id of its chunk: another file may have the path of a former one. */
+  /** The greatest sequence, and the id of its chunk: the path of a former file may have been reused. */
   newest: number | null
   newestId: string | null
-  /** What FTS5 counts for BM25. */
+  /** The totals that FTS5 keeps for BM25. */
   totals: { chunks: number; tokens: number }
 }
 
@@ -18,7 +18,7 @@ interface Row {
   file: string
   newest: number | null
   id: string | null
-  /** What FTS5 writes with every change: its totals, and which segments it has, with the number of removals in each. */
+  /** What FTS5 writes with every change: its totals, and the list of its segments with the number of removals in each. */
   totals: Uint8Array | null
   segments: Uint8Array | null
 }
@@ -40,7 +40,10 @@ export async function stateOf(db: QueryExecutorProvider): Promise<IndexState> {
   return { name, file, newest, newestId: id, totals: { chunks, tokens } }
 }
 
-/** Numbers as FTS5 stores them: seven bits a byte, those of the highest value first, of which the last byte has no mark. */
+/**
+ * Decodes FTS5's variable-length integers: seven bits per byte, most significant first; only the last byte lacks the
+ * high bit.
+ */
 export function numbersIn(bytes: Uint8Array): number[] {
   const numbers: number[] = []
   let number = 0

@@ -1,6 +1,6 @@
 /**
- * What each term is worth to the chunks that hold it. BM25 is a sum over the terms, so that a thread which remembers these
- * lists ranks chunks by adding them up, without a look into the index.
+ * The score of each term for the chunks that contain it. BM25 is a sum over the terms, so a thread that caches these
+ * lists can rank chunks by adding them up, without reading the index.
  */
 import type { QueryExecutorProvider } from 'kysely'
 import { LRUCache } from 'lru-cache'
@@ -11,11 +11,14 @@ import { createReader } from './read-postings.ts'
 
 /** Entries of all terms of all indexes: 16 MiB. */
 const mostRemembered = 2 * 1024 * 1024
-/** What a list takes beside its entries, by and large, in entries: its arrays and its name, which may be as long as a term. */
+/**
+ * Approximate size of a list beyond its entries, counted in entries: its arrays and its key, which may be as long as a
+ * term.
+ */
 const overhead = 64
-/** Entries that a search reads at most: with more of them, it is quicker to have the index rank the chunks. */
+/** Maximum number of entries that a search reads: beyond, letting the index rank the chunks is faster. */
 const mostRead = 80_000
-/** Places where a term stands, up to which its list is read when only the number of its chunks is asked for. */
+/** Up to so many occurrences, a term's list is read even if only the number of its chunks is asked for. */
 const fewPlaces = 4_000
 
 const remembered = new LRUCache<string, Postings>({
@@ -24,7 +27,7 @@ const remembered = new LRUCache<string, Postings>({
 })
 const inUse = onceIdle(() => remembered.clear())
 
-/** The lists of these terms, undefined if too much of them would have to be read. */
+/** The lists of these terms, or undefined if too many entries would have to be read. */
 export async function postingsOf(
   db: QueryExecutorProvider,
   state: IndexState,
@@ -41,8 +44,8 @@ export async function postingsOf(
 }
 
 /**
- * The number of chunks that hold each of these terms. Short lists are read for that, as what is counted is as a rule
- * ranked next; undefined stands for terms with longer ones.
+ * The number of chunks that contain each of these terms. Short lists are read for that, since counted terms are usually
+ * ranked next; the result is undefined for terms with longer ones.
  */
 export async function countByPostings(
   db: QueryExecutorProvider,

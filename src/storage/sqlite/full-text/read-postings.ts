@@ -1,4 +1,4 @@
-/** How the list of a term is read from the full-text index, with the values that FTS5's `bm25()` would give. */
+/** Reads the list of a term from the full-text index, with the values that FTS5's `bm25()` would give. */
 import type { QueryExecutorProvider } from 'kysely'
 import { quoted } from '../quoted.ts'
 import { runText } from '../run-text.ts'
@@ -8,13 +8,13 @@ import { tokenLengths } from './token-lengths.ts'
 import { tokensOf } from './tokens.ts'
 
 export interface Postings {
-  /** In order. */
+  /** In ascending order. */
   sequences: Uint32Array
   /** The BM25 value of the term in each. */
   values: Float32Array
 }
 
-/** Reads the lists of some terms, all of which are to be named at once. */
+/** Reads the lists of some terms, all of which have to be named in advance. */
 export async function createReader(db: QueryExecutorProvider, state: IndexState, terms: readonly string[]) {
   const tokens = new Map<string, string | undefined>()
   let lengthOf = terms.length === 0 ? undefined : await tokenLengths(db, state)
@@ -30,7 +30,10 @@ export async function createReader(db: QueryExecutorProvider, state: IndexState,
     )
   }
 
-  /** A chunk that holds a term has a length: one without it was indexed since the lengths were read, after newer ones. */
+  /**
+   * A chunk that contains a term has a length: one without was indexed after the lengths were read, but has a lower
+   * sequence than newer ones.
+   */
   async function lengthsFor(places: readonly number[]): Promise<LengthOf | undefined> {
     if (!isAnew && places.some(sequence => lengthOf?.(sequence) === 0)) {
       lengthOf = await tokenLengths(db, state, { anew: true })
@@ -55,17 +58,17 @@ export async function createReader(db: QueryExecutorProvider, state: IndexState,
   }
 
   return {
-    /** Undefined for the list of a term that stands in so many places or more, or that needs FTS5's help. */
+    /** Undefined for a term with at least so many occurrences, or one that needs FTS5's help. */
     readShort,
     read: async (term: string) =>
       (await readShort(term, Number.MAX_SAFE_INTEGER)) ?? (await readByText(db, term)),
   }
 }
 
-/** Of FTS5. */
+/** FTS5's parameters of BM25. */
 const [saturation, lengthShare, leastRarity] = [1.2, 0.75, 1e-6]
 
-/** @param places the sequences of the chunks, each as often as the chunk holds the term. */
+/** @param places the sequences of the chunks, each repeated for every occurrence of the term in it. */
 function valued(places: readonly number[], { totals }: IndexState, lengthOf: LengthOf): Postings {
   const sequences = new Uint32Array(places.length)
   const times = new Uint32Array(places.length)
@@ -87,7 +90,7 @@ function valued(places: readonly number[], { totals }: IndexState, lengthOf: Len
 }
 
 async function readByText(db: QueryExecutorProvider, term: string): Promise<Postings> {
-  // The limit keeps the inner query one of its own: `bm25()` can't be called beside an aggregate.
+  // The limit prevents SQLite from flattening the inner query: `bm25()` cannot be called next to an aggregate.
   const [row] = await runText<{ sequences: string; amounts: string }>(
     db,
     `select json_group_array(sequence) as sequences, json_group_array(amount) as amounts from (
@@ -104,5 +107,5 @@ async function readByText(db: QueryExecutorProvider, term: string): Promise<Post
   }
 }
 
-/** Whole numbers are read sooner than fractions. */
+/** Integers are faster to parse than fractions. */
 const precision = 1e9

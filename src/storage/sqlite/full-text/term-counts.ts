@@ -7,16 +7,16 @@ import type { IndexState } from './index-state.ts'
 import { stateOf } from './index-state.ts'
 import { countByPostings } from './postings.ts'
 
-/** As long as the state of an index is the same, so is all of this. */
+/** All of this is valid as long as the state of the index is the same. */
 interface Counts {
   state: IndexState
   chunks: number
   terms: Map<string, number>
 }
 
-/** Counting the chunks that hold a frequent term takes as long as ranking them: so each thread remembers the last ones. */
+/** Counting the chunks that contain a frequent term takes as long as ranking them, so each thread caches the latest counts. */
 const remembered = new LRUCache<string, Counts>({ max: 32 })
-/** Terms of an index; then their counts are forgotten. */
+/** Maximum number of terms per index; beyond, their counts are dropped. */
 const mostTerms = 2_000
 
 export async function countTerms(
@@ -37,7 +37,7 @@ export async function countTerms(
   return { terms: counted, chunks: known.chunks, state: state.name }
 }
 
-/** The state of that name, as long as its counts are remembered. */
+/** The state of that name, while its counts are cached. */
 export function stateNamed(name: string): IndexState | undefined {
   return remembered.get(name)?.state
 }

@@ -1,6 +1,6 @@
 /**
- * How many tokens each chunk has, which BM25 divides by. A thread keeps them for its next searches: no chunk gets another
- * text, so that as a rule only those of new chunks have to be read.
+ * The number of tokens of each chunk, which BM25 divides by. A thread caches them for its next searches: a chunk's text
+ * never changes, so usually only those of new chunks have to be read.
  */
 import type { QueryExecutorProvider } from 'kysely'
 import { LRUCache } from 'lru-cache'
@@ -10,18 +10,18 @@ import type { IndexState } from './index-state.ts'
 import { numbersIn } from './index-state.ts'
 
 interface Lengths {
-  /** The sequence that the first length is for. */
+  /** The sequence of the first length. */
   first: number
   lengths: Uint32Array
   count: number
-  /** The chunk that was the newest one. */
+  /** The newest chunk at the time. */
   newest: number
   newestId: string
 }
 
-/** Bytes of lengths of all indexes. */
+/** Bytes of the lengths of all indexes together. */
 const mostBytes = 8 * 1024 * 1024
-/** Places for a chunk, where most of those that were indexed have been removed again. */
+/** Maximum number of array places per existing chunk, for indexes from which most chunks have been removed. */
 const mostPlaces = 32
 
 const keptOf = new LRUCache<string, Lengths>({
@@ -30,12 +30,13 @@ const keptOf = new LRUCache<string, Lengths>({
 })
 const inUse = onceIdle(() => keptOf.clear())
 
-/** Tells the number of tokens of a chunk, 0 if it has none or is not known. */
+/** Returns the number of tokens of a chunk, 0 if it has none or is unknown. */
 export type LengthOf = (sequence: number) => number
 
 /**
  * Undefined where lengths are better left to FTS5.
- * @param anew reads them all: sources are indexed in turns, so that a chunk may come after others of higher sequences
+ * @param anew reads all of them: sources are indexed in turns, so a chunk may be added after others with higher
+ * sequences
  */
 export async function tokenLengths(
   db: QueryExecutorProvider,
@@ -79,7 +80,7 @@ async function read(
   return { ...state, first, lengths, count }
 }
 
-/** Whether the lengths are of the same index. No two chunks have the same id, whichever file is at the path by now. */
+/** Whether the lengths belong to the same index. Chunk ids are unique, whichever file is at the path by now. */
 async function isBefore(
   db: QueryExecutorProvider,
   known: Lengths,

@@ -1,14 +1,14 @@
-/** By which token the full-text index has a term: it stems English words in a way of its own. */
+/** Finds the token under which the full-text index stores a term: it stems English words in its own way. */
 import type { QueryExecutorProvider } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import { runText } from '../run-text.ts'
 
-/** Marks stay parts of words (Hindi and Thai vowels are marks); the callers have removed those that are to be ignored. */
+/** Marks remain parts of words (Hindi and Thai vowels are marks); the callers have removed those to be ignored. */
 export const tokenizer = `porter unicode61 remove_diacritics 0 categories 'L* N* Co M*'`
 
-/** Characters of all terms that a thread remembers. */
+/** Total length of the terms that a thread caches, in characters. */
 const mostRemembered = 256 * 1024
-/** What stands for a term that is not exactly one token. */
+/** Marks a term that is not exactly one token. */
 const none = ''
 
 const remembered = new LRUCache<string, string>({
@@ -16,7 +16,7 @@ const remembered = new LRUCache<string, string>({
   sizeCalculation: (token, term) => token.length + term.length + 16,
 })
 
-/** The token of each term, undefined for one that is none or several. */
+/** The token of each term, undefined for one that yields no token or several. */
 export async function tokensOf(
   db: QueryExecutorProvider,
   terms: readonly string[],
@@ -31,7 +31,7 @@ export async function tokensOf(
   return terms.map(term => tokens.get(term) || undefined)
 }
 
-/** FTS5 tells what becomes of a text only once it stands in an index, so that there is one for this, of the connection alone. */
+/** FTS5 reveals how it tokenises a text only through an index, so each connection has a temporary one for this. */
 async function tokenize(
   db: QueryExecutorProvider,
   terms: readonly string[],

@@ -11,8 +11,8 @@ import { searchEngine } from '../search-engine.ts'
 import { catalogue } from './catalogue.ts'
 
 /**
- * A data directory, which no service can use until this is closed.
- * @throws Error with a sentence while one does, and where there has to be data and is none.
+ * A data directory that no service can use until this is closed.
+ * @throws Error with a sentence while one does, or if there is no data where there has to be some.
  */
 export async function openDirectoryEnd(
   path: string,
@@ -21,7 +21,7 @@ export async function openDirectoryEnd(
   const name = directoryName(path)
   if (mustExist && !existsSync(join(name, 'platform.db'))) throw new Error(`there is no data in ${name}.`)
   const directory = await openDataDirectory(path)
-  // Of two databases the one must not know more of a copy than the other after a power cut.
+  // After a power cut, neither database may know more of a copy than the other.
   const engine = createEngine({ directory, synchronous: 'full' })
   try {
     const platform = await openPlatformDatabase(engine)
@@ -34,7 +34,7 @@ export async function openDirectoryEnd(
       storedAgents: () => namesIn(join(name, 'agents')),
       keyFile: directory.encryptionKey,
       openWakeUps: async () => createWakeUps({ db: platform.$pickTables<'wake_ups'>(), clock: systemClock }),
-      // The lock on the directory sees to that.
+      // The lock on the directory ensures that.
       requireUntouched: async () => {},
       startWith: `Start the service with DATA_DIR=${name} and without DATABASE_URL.`,
       async close() {

@@ -1,5 +1,5 @@
 /**
- * The sketches that a thread has read, for its next searches. Each block carries the number of its last change, so that a
+ * The sketches that a thread has cached for its next searches. Each block carries the number of its last change, so a
  * search reads only the blocks that others have written since.
  */
 import type { QueryExecutorProvider, RawBuilder } from 'kysely'
@@ -10,16 +10,16 @@ import { sketchBytes } from '../../sketch-bits.ts'
 import type { SketchBlock } from './sketches.ts'
 import { countIn } from './sketches.ts'
 
-/** Sketches in a row: more are quicker to read, fewer to write. */
+/** Sketches in a row: larger rows are faster to read, smaller ones faster to write. */
 export const sketchesPerBlock = 64
 
 export const blockBytes = sketchesPerBlock * sketchBytes
-/** The row of the first number, before those of sketches. */
+/** The row with the first change number, before those of sketches. */
 export const noBlock = -1
 
-/** Bytes of sketches that a thread keeps; those beyond are read anew by each search. */
+/** Bytes of sketches that a thread caches; those beyond are read again by each search. */
 export const mostBytes = 32 * 1024 * 1024
-/** Rows that are held at a time of those that are not kept. */
+/** How many uncached rows are held in memory at a time. */
 const blocksAtOnce = 64
 
 interface Kept {
@@ -27,7 +27,7 @@ interface Kept {
   blocks: ReadonlyMap<number, Block>
   /** The newest change that is known. */
   seen: number
-  /** All blocks to this one are there, those without sketches left out. */
+  /** All blocks up to this one are included, except those without sketches. */
   last: number
   /** There are no others. */
   isWhole: boolean
@@ -48,7 +48,7 @@ export interface Sketches {
   blocks: AsyncIterable<Iterable<SketchBlock>>
 }
 
-/** Of the table with that name. What a transaction sees that may still be rolled back must not be read. */
+/** The sketches of the table with that name. Must not be called in a transaction that may still be rolled back. */
 export async function readSketches(db: QueryExecutorProvider, table: RawBuilder<unknown>): Promise<Sketches> {
   inUse()
   const { key, newest } = await stateOf(db, table)
@@ -58,7 +58,7 @@ export async function readSketches(db: QueryExecutorProvider, table: RawBuilder<
   return { total: await countSketches(db, table, kept), blocks: allBlocks(db, table, kept) }
 }
 
-/** A file that has the name of a former one has other tables: each has a first number of its own, by chance. */
+/** A file that reuses the name of a former one has different tables: each starts with a random change number. */
 async function stateOf(db: QueryExecutorProvider, table: RawBuilder<unknown>) {
   const { rows } = await sql<{ key: string; newest: number }>`
     select (select file from pragma_database_list where name = 'main') || ' ' || changed as key,

@@ -8,7 +8,7 @@ import { readSketches } from './kept-sketches.ts'
 import { createScan, exactLooks } from './sketches.ts'
 import { sketchesOf } from './vectors.ts'
 
-/** The contract stands in `search-engine.ts`. */
+/** See `search-engine.ts` for the contract. */
 export async function nearestByVector(
   db: QueryExecutorProvider,
   space: VectorSpace,
@@ -36,7 +36,7 @@ async function isTable(db: QueryExecutorProvider, name: string): Promise<boolean
 /** Vectors that are held at a time. */
 const looksAtOnce = 100
 
-/** The vectors of these chunks, those that have one. All of them as one value, since a row for each takes twice as long. */
+/** The vectors of those of these chunks that have one. Read as one value, since a row each takes twice as long. */
 async function lookAt(db: QueryExecutorProvider, table: string, sequences: readonly number[]) {
   const [row] = await runText<{ found: string; embeddings: Uint8Array | null }>(
     db,

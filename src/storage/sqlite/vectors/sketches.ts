@@ -1,38 +1,38 @@
 /**
- * A look through the sketches of all vectors says which few of these are worth an exact look. First bits are compared with
- * bits, which is quick; those that are nearest by that are compared with the query's values (as in RaBitQ, Gao and Long
- * 2024), which is half as far off.
+ * A scan of all sketches selects the few vectors that are worth comparing exactly. First, bits are compared with bits,
+ * which is fast; the nearest by that measure are compared with the query's exact values (as in RaBitQ, Gao and Long
+ * 2024), which halves the error.
  */
 import { sumOf, sumsOf } from '../../bit-sums.ts'
 import { differing, wordsOf } from '../../differing-bits.ts'
 import type { NearestQuery, Vector, VectorSpace } from '../../search-engine.ts'
 import { bitValues, setSigns, sketchOf as sidesOf, sketchBits, sketchBytes } from '../../sketch-bits.ts'
 
-/** With the first bit set, always. */
+/** The sketch of a vector, always with the first bit set. */
 export function sketchOf(space: Pick<VectorSpace, 'form'>, vector: Vector): Uint8Array {
   const sketch = sidesOf(space, vector)
   sketch[0] = (sketch[0] ?? 0) | presence
   return sketch
 }
 
-/** So that an entry of zeros is no sketch; a query has this bit as well, and its value adds the same to all estimates. */
+/** Set so that an entry of zeros is not a sketch; a query has this bit as well, so it adds the same to all estimates. */
 const presence = 1
 
-/** Words of a sketch, all of them and those that are compared first. */
+/** Words of a sketch: all of them, and those that are compared first. */
 const allWords = sketchBits / 32
 const firstWords = allWords / 2
 
 /**
- * How many go on from each comparison to the next one. Ranks by sketches are as far off as the root of the number of all
- * vectors grows, as `bench/search-large.ts` has it.
+ * How many go on from each comparison to the next one. The error of ranks by sketches grows with the square root of the
+ * number of vectors, as measured by `bench/search-large.ts`.
  */
 const byFirstWords = (total: number) => 60 * Math.sqrt(total)
 const byAllWords = (total: number) => Math.max(1200, 10 * Math.sqrt(total))
 export const exactLooks = (total: number) => Math.max(300, 1.3 * Math.sqrt(total))
 
 /**
- * Keeps the sketches that come nearest to a query while blocks of them pass by.
- * @param total how many sketches there are, by and large
+ * Keeps the sketches that are nearest to a query as blocks of them are added.
+ * @param total the approximate number of sketches
  */
 export function createScan(space: VectorSpace, query: NearestQuery, total: number) {
   const values = bitValues(space, query)
@@ -47,7 +47,7 @@ export function createScan(space: VectorSpace, query: NearestQuery, total: numbe
   const estimates: number[] = []
 
   return {
-    /** @param counts tells the sequences that count; all do without it. */
+    /** @param counts whether a sequence is considered; undefined for all. */
     add({ start, sketches }: SketchBlock, counts?: (sequence: number) => boolean): void {
       const stored = wordsOf(sketches)
       for (let at = 0, sequence = start; at < stored.length; at += allWords, sequence += 1) {
@@ -60,7 +60,7 @@ export function createScan(space: VectorSpace, query: NearestQuery, total: numbe
       }
     },
 
-    /** The sequences of the nearest ones, in no order. */
+    /** The sequences of the nearest ones, in no particular order. */
     nearest(): number[] {
       if (sequences.length <= wanted) return sequences
       const last = Float64Array.from(estimates).sort()[Math.ceil(estimates.length - wanted)] ?? 0
@@ -69,16 +69,16 @@ export function createScan(space: VectorSpace, query: NearestQuery, total: numbe
   }
 }
 
-/** Sketches among those in a row. */
+/** The number of sketches in a row, not counting empty entries. */
 export function countIn(sketches: Uint8Array): number {
   let count = 0
   for (let at = 0; at < sketches.length; at += sketchBytes) count += (sketches[at] ?? 0) & presence
   return count
 }
 
-/** Sketches of chunks in a row. */
+/** Sketches of consecutive chunks. */
 export interface SketchBlock {
-  /** The sequence that the first of them is for. */
+  /** The sequence of the first one. */
   start: number
   sketches: Uint8Array
 }
@@ -89,7 +89,7 @@ function signBits(values: Float32Array): Uint8Array {
   return bits
 }
 
-/** Lets pass what belongs to so many or to this share of the least distances so far, whichever is more. */
+/** Passes a distance if it is among the `least` smallest so far, or within this share of the smallest, whichever is more. */
 function createCut(least: number, share: number) {
   const counts = new Uint32Array(sketchBits + 1)
   let total = 0

@@ -1,6 +1,6 @@
 /**
- * The vectors of an agent's chunks, in two tables for each embedding in use: the vectors themselves, and their sketches,
- * many in a row, which a search reads through. The contract of each function stands in `search-engine.ts`.
+ * The vectors of an agent's chunks, in two tables for each embedding in use: the vectors themselves, and their
+ * sketches, many in a row, which a search scans. See `search-engine.ts` for the contract of each function.
  */
 import type { QueryExecutorProvider, RawBuilder } from 'kysely'
 import { sql } from 'kysely'
@@ -20,7 +20,7 @@ export async function createVectors(db: QueryExecutorProvider, space: VectorSpac
   await createVectorTable(db, { ...space, name: vectorTableName(space) })
 }
 
-/** The column's type tells the form to `stored-vectors.ts`; to SQLite each of them is a blob. */
+/** The column's type tells `stored-vectors.ts` the form; to SQLite all of them are blobs. */
 export async function createVectorTable(
   db: QueryExecutorProvider,
   { name, form }: TableOptions,
@@ -32,7 +32,7 @@ export async function createVectorTable(
   await sql`insert or ignore into ${sketches} values (${noBlock}, abs(random() % 1000000000000), x'')`.execute(
     db,
   )
-  // Last, as it is what tells searches of the space.
+  // Last, since this row makes searches aware of the space.
   await sql`create table if not exists ${sql.table(name)} (
     sequence integer primary key, embedding ${sql.raw(`${form}_blob`)} not null)`.execute(db)
 }
@@ -48,7 +48,7 @@ export async function writeVector(
   await writeTo(db, { ...space, name: vectorTableName(space) }, sequence, vector)
 }
 
-/** Whatever the vector is, as it is part of what is copied. */
+/** Accepts any vector, since copied data has to be identical. */
 export async function writeTo(
   db: QueryExecutorProvider,
   { name, form }: Pick<TableOptions, 'name' | 'form'>,
@@ -60,7 +60,7 @@ export async function writeTo(
   await replaceSketch(db, name, sequence, sketchOf({ form }, vector))
 }
 
-/** In a block without sketches, which holds nothing, the others are zeros. */
+/** In a block that had no sketches, which is stored empty, the other entries become zeros. */
 async function replaceSketch(
   db: QueryExecutorProvider,
   table: string,
@@ -71,7 +71,7 @@ async function replaceSketch(
   const block = Math.floor(sequence / sketchesPerBlock)
   const before = (sequence - block * sketchesPerBlock) * sketchBytes
   const rest = blockBytes - before - sketchBytes
-  // What `||` joins is text, so that it must be told that this is none.
+  // `||` yields text, so the result has to be cast to a blob.
   await runText(
     db,
     `insert into ${sketches} values (?1, (select max(changed) + 1 from ${sketches}), cast(
@@ -96,7 +96,7 @@ export async function removeVectors(
       delete from ${sql.table(table)} where sequence = ${sequence} returning sequence`.execute(db)
     if (rows.length === 0) continue
     await replaceSketch(db, table, sequence, new Uint8Array(sketchBytes))
-    // The row itself stays, to tell of the change those that know the block.
+    // The row itself stays, to report the change to threads that have cached the block.
     await sql`update ${sketchesOf(table)} set sketches = x''
       where block = ${Math.floor(sequence / sketchesPerBlock)} and sketches = zeroblob(${blockBytes})`.execute(
       db,
@@ -113,7 +113,7 @@ export async function vectorTables(db: QueryExecutorProvider): Promise<string[]>
   return rows.map(row => row.name)
 }
 
-/** The table of the sketches of the vectors in that one. */
+/** The table with the sketches of the vectors in that table. */
 export function sketchesOf(table: string): RawBuilder<unknown> {
   return sql.table(`${table}${suffix}`)
 }
