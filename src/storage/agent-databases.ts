@@ -22,19 +22,19 @@ export interface AgentDatabases {
   /** Acquires, runs `work`, releases. */
   use<Result>(agentId: string, work: (agent: AgentHandle) => Promise<Result>): Promise<Result>
   /**
-   * Deletes the agent's database and files, including what a process that died here left of them. Call it after deleting
-   * the agent's row, without which the agent does not exist.
+   * Deletes the agent's database and files, including what a process that died here has left of them. To be called
+   * after deleting the agent's row, without which the agent does not exist.
    */
   remove(agentId: string): Promise<void>
   close(): Promise<void>
 }
 
-/** Called before anybody uses the database, the first time that this process opens it. */
+/** Called before anybody uses the database, when this process opens it for the first time. */
 export type OnOpen = (agent: { agentId: string; db: Kysely<AgentTables> }) => Promise<void>
 
 interface Needs {
   engine: StorageEngine
-  /** Says which agents there are. */
+  /** Lists the agents. */
   platform: Kysely<PlatformTables>
   log: Log
   onOpen?: readonly OnOpen[]
@@ -133,7 +133,7 @@ class OpenDatabases implements AgentDatabases {
 
   #entryOf(agentId: string): Entry {
     const known = this.#entries.get(agentId)
-    // Most requests in a row are to the same agent, which then is the last in the order already.
+    // Consecutive requests are mostly for the same agent, which then is already the last in the order.
     if (known !== undefined && this.#lastAcquired === agentId) return known
     this.#lastAcquired = agentId
     const entry = known ?? {
@@ -182,7 +182,7 @@ class OpenDatabases implements AgentDatabases {
     }
   }
 
-  /** Whoever deleted the agent meanwhile may have removed its database before it was created here. */
+  /** Another process may have deleted the agent meanwhile, and removed its database before it was created here. */
   async #requireStillThere(agentId: string): Promise<void> {
     if (await this.#isAgent(agentId)) return
     await this.#needs.engine.removeAgent(agentId)
@@ -216,8 +216,8 @@ class OpenDatabases implements AgentDatabases {
   }
 
   /**
-   * Asks the users to release, and closes the database once they have, or when their time is up.
-   * @param end.reason what those learn who wait for a user's work.
+   * Asks the users to release the database, and closes it once they have, or when their time is up.
+   * @param end.reason what those are told who wait for a user's work.
    */
   async #end(agentId: string, { grace, reason }: { grace: number; reason: AppError }): Promise<void> {
     const entry = this.#entries.get(agentId)

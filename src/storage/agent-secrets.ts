@@ -5,14 +5,14 @@ import { inTransaction } from '#platform/transaction.ts'
 import type { PlatformTables } from './tables.ts'
 
 /**
- * Secrets that belong to rows of an agent's own database. They are kept in sets that never change: new secrets go into a
- * new set, the row is changed to name it, and the old set is removed. So a crash on the way leaves the row with what it
- * had.
+ * Secrets that belong to rows of an agent's own database. They are stored in sets that never change: new secrets go
+ * into a new set, the row is updated to name it, and the old set is removed. So a crash in between leaves the row with
+ * its previous secrets.
  */
 export interface AgentSecrets {
-  /** The id of the new set; null, and nothing is written, for no secrets at all. */
+  /** The id of the new set; null, without anything being written, if there are no secrets. */
   write(agentId: string, secrets: Readonly<Record<string, string>>): Promise<string | null>
-  /** In clear text: for the service they were given for, never for an answer. Empty for null. */
+  /** In clear text: for the service that they were given for, never for an answer. Empty for null. */
   read(agentId: string, setId: string | null): Promise<Record<string, string>>
   remove(agentId: string, setIds: readonly (string | null)[]): Promise<void>
 }
@@ -60,7 +60,7 @@ export function createAgentSecrets(platform: Kysely<PlatformTables>, secretBox: 
   }
 }
 
-/** What such a secret is sealed with: a row moved to another agent or set, or renamed, does not open. */
+/** The context that such a secret is sealed with: if its row is moved to another agent or set, or renamed, it does not open. */
 export function agentSecretContext(agentId: string, setId: string, name: string): string[] {
   return ['agent secret', agentId, setId, name]
 }

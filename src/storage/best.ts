@@ -1,12 +1,12 @@
-/** The few chunks that are worth most, of many that are told one after the other. */
+/** Finds the few best chunks of many that are added one after another. */
 export interface Best {
   sequence: number
   value: number
 }
 
 /**
- * Keeps the greatest values, of equal ones the first chunk, as a heap with the least of them at its top: in arrays of numbers,
- * since an object for each chunk that is told would soon be garbage.
+ * Keeps the greatest values (on a tie, the earlier chunk) as a heap with the smallest at its top, in arrays of numbers,
+ * since an object per chunk would create a lot of garbage.
  */
 export function createBest(limit: number) {
   const sequences = new Float64Array(limit)
@@ -53,7 +53,7 @@ export function createBest(limit: number) {
   }
 
   return {
-    /** What a value has to exceed, or to equal where chunks don't come in order. */
+    /** What a value has to exceed, or to equal if chunks do not come in order. */
     least: () => (count < limit ? 0 : (values[0] ?? 0)),
     add(sequence: number, value: number): void {
       if (count < limit) rise(sequence, value)

@@ -1,7 +1,7 @@
 /**
- * Adds up values, each with the sign that a bit tells: four bits at a time, from a table of what their values add up to.
- * Tables for eight bits at a time would be sixteen times as large as the values that they are made of, and often take longer
- * to make than they save. `sums` holds 16 sums for each half of a byte.
+ * Adds up values, each with the sign given by its bit, four bits at a time from a table of partial sums. Tables for
+ * eight bits at a time would be sixteen times as large as the values, and often take longer to build than they save.
+ * `sums` holds 16 sums for each half of a byte.
  */
 export function sumsOf(values: Float32Array): Float32Array {
   const sums = made.get(values) ?? makeSums(values)
@@ -9,7 +9,7 @@ export function sumsOf(values: Float32Array): Float32Array {
   return sums
 }
 
-/** The tables are wanted for estimates and for exact looks. */
+/** The tables are used both for estimates and for exact comparisons. */
 const made = new WeakMap<Float32Array, Float32Array>()
 
 function makeSums(values: Float32Array): Float32Array {
@@ -29,7 +29,7 @@ function makeSums(values: Float32Array): Float32Array {
   return sums
 }
 
-/** The bits begin in `bytes` at `at`; those from `from` to `to` count. */
+/** The bits begin at `at` in `bytes`; only those from `from` to `to` are used, counted in bytes. */
 export function sumOf(sums: Float32Array, bytes: Uint8Array, at: number, from: number, to: number): number {
   let sum = 0
   for (let byte = from; byte < to; byte += 1) {

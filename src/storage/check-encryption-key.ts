@@ -8,11 +8,11 @@ const context = ['platform', factName]
 const knownText = 'opened with the right key'
 
 /**
- * Compares the key with the one that this database knows; a database that knows none yet remembers this one.
- * @throws AppError `INTERNAL_ERROR` with a sentence for the operator when it is another key.
+ * Compares the key with the one that this database was used with; a new database stores a check value of this one.
+ * @throws AppError `INTERNAL_ERROR` with a sentence for the operator when the keys differ.
  */
 export async function checkEncryptionKey(platform: Kysely<PlatformTables>, box: SecretBox): Promise<void> {
-  // Of several processes that start on an empty database the first one decides.
+  // If several processes start on an empty database, the first one decides.
   await platform
     .insertInto('platform_facts')
     .values({ name: factName, value: box.seal(knownText, context) })
@@ -31,7 +31,7 @@ export async function readKeyCheck(platform: Kysely<PlatformTables>): Promise<st
   return fact?.value
 }
 
-/** Makes one database know the same key as another one does, if it knows none yet. */
+/** Copies the check value of one database to another, if that has none yet. */
 export async function copyKeyCheck(from: Kysely<PlatformTables>, to: Kysely<PlatformTables>): Promise<void> {
   const value = await readKeyCheck(from)
   if (value === undefined) return

@@ -1,4 +1,4 @@
-/** What a credential is sealed with: a row moved to another agent, or renamed, does not open. */
+/** The context that a credential is sealed with: if its row is moved to another agent, or renamed, it does not open. */
 export function credentialContext(agentId: string, name: string): string[] {
   return ['agent credential', agentId, name]
 }

@@ -2,14 +2,14 @@ import type { TextQuery } from './search-engine.ts'
 
 export type CountedTerm = readonly [term: string, holding: number]
 
-/** Chunks that are ranked: so many for each that is wanted, or a share of all, which the first ones stand out of. */
+/** How many chunks are ranked at least: so many per result, or a share of all, so that the best stand out. */
 const ranksPerResult = 10
 const leastShare = 1 / 50
 
 /**
- * The terms of which a chunk must hold one to be ranked at all, the rarest ones, and the others, which count for those
- * chunks as well. Words of which every second chunk holds one weigh next to nothing and are left out, provided that
- * another one finds enough.
+ * Splits the terms into essential ones, the rarest, of which a chunk must contain at least one to be ranked at all, and
+ * others, which also count for those chunks. Words contained in more than half of the chunks weigh next to nothing, and
+ * are left out if another one finds enough.
  */
 export function essentialTerms({ terms, chunks, limit }: TextQuery): {
   essential: CountedTerm[]
@@ -29,12 +29,12 @@ export function essentialTerms({ terms, chunks, limit }: TextQuery): {
   return { essential, others: counted.slice(essential.length) }
 }
 
-/** Results that are to be the same as if every chunk had been ranked. */
+/** The number of results that must be the same as if every chunk had been ranked. */
 const firstResults = 10
 
 /**
- * Whether a chunk that holds none of the essential terms may be among the first: it would have to be worth more than
- * the last of those, with each of the other terms once. `weightOf` tells what a chunk of average length gets for one.
+ * Whether a chunk without any essential term could be among the first results: with each of the other terms once, it
+ * would have to score more than the last of those. `weightOf` is what a chunk of average length gets for one term.
  */
 export function mayMissSome(
   found: readonly { value: number }[],

@@ -3,7 +3,7 @@ import { differing, wordsOf } from './differing-bits.ts'
 import type { NearestQuery, Vector, VectorSpace } from './search-engine.ts'
 import { similarityOf } from './vector-space.ts'
 
-/** Tells how similar vectors are to this one, given their bytes as they are stored; 0 to 1. */
+/** Returns a function for the similarity of vectors to this one, from 0 to 1, given their bytes as stored. */
 export function similarityTo(
   space: VectorSpace,
   { vector, values }: Pick<NearestQuery, 'vector' | 'values'>,
@@ -18,8 +18,8 @@ export function similarityTo(
 }
 
 /**
- * The cosine between values and bits: half as far off as that between bits alone. The size of a bit's value is unknown;
- * of values that are spread like the normal distribution it is the root of 2/π, in units of their standard deviation.
+ * The cosine between values and bits: half the error of that between bits alone. The magnitude behind a bit is unknown;
+ * for normally distributed values, its mean is the root of 2/π, in units of their standard deviation.
  */
 function similarityToValues(values: Float32Array): (stored: Uint8Array) => number {
   const sums = sumsOf(values)
@@ -34,7 +34,7 @@ function unit(vector: Vector): Float32Array<ArrayBuffer> {
   return Float32Array.from(vector, value => value / length)
 }
 
-/** A copy only where they do not lie at multiples of four bytes. */
+/** Copied only if they are not aligned to four bytes. */
 export function floatsOf(bytes: Uint8Array): Float32Array {
   const { buffer, byteOffset, byteLength } = bytes.byteOffset % 4 === 0 ? bytes : Uint8Array.from(bytes)
   return new Float32Array(buffer, byteOffset, byteLength / 4)

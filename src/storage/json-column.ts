@@ -1,6 +1,6 @@
 /**
- * The value of a column that holds JSON; `fallback` for null and for text that is none, so that one damaged row does not
- * spoil a whole list. Nothing checks that it is a `Value`.
+ * The value of a JSON column; `fallback` for null and for invalid JSON, so that one damaged row does not break a whole
+ * list. It is not checked that the value is a `Value`.
  */
 export function parseJsonColumn<Value>(text: string | null, fallback: Value): Value {
   if (text === null) return fallback

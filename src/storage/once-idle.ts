@@ -1,7 +1,7 @@
-/** Milliseconds without a search, after which a thread lets go of what it keeps for the next one. */
+/** After so many milliseconds without a search, a thread drops its caches. */
 const idleMs = 15_000
 
-/** Tells how to say that what is kept is in use; `letGo` is called when that was not said for a while. */
+/** Returns a function to call whenever a cache is used; `letGo` is called when that has not happened for a while. */
 export function onceIdle(letGo: () => void): () => void {
   let timer: NodeJS.Timeout | undefined
   return () => {
@@ -10,7 +10,7 @@ export function onceIdle(letGo: () => void): () => void {
       timer = setTimeout(() => {
         timer = undefined
         letGo()
-        // A thread that only waits would never collect it by itself; `npm start` says that it may be told to.
+        // An idle thread would never collect the garbage by itself; `npm start` exposes `gc`.
         void globalThis.gc?.({ type: 'major', execution: 'async' })
       }, idleMs).unref()
   }

@@ -1,6 +1,6 @@
 import type { Compilable, CompiledQuery, Kysely } from 'kysely'
 
-/** Stands in a query's text for a value that is known only when it runs. */
+/** Placeholder in a query's text for a value that is known only when it runs. */
 class Placeholder {
   readonly name: string
 
@@ -9,21 +9,21 @@ class Placeholder {
   }
 }
 
-/** Runs a query at once; undefined while it can't. */
+/** Runs a query synchronously; undefined if that is not possible now. */
 export type RunAtOnce = (sql: string, parameters: readonly unknown[]) => unknown[] | undefined
 
 const readers = new WeakMap<object, RunAtOnce>()
 const runners = new WeakMap<object, RunAtOnce>()
 
 /**
- * To be called by an engine that can read without waiting, outside of any transaction: going through Kysely's connections
- * costs as much as the query.
+ * To be called by an engine that can read synchronously outside of any transaction: going through Kysely's connections
+ * costs as much as the query itself.
  */
 export function offerReadAtOnce(database: object, read: RunAtOnce): void {
   readers.set(database, read)
 }
 
-/** To be called when a transaction has begun, whose prepared queries `run` then runs; the returned function ends that. */
+/** To be called when a transaction has begun: `run` then runs its prepared queries, until the returned function is called. */
 export function offerRunAtOnce(transaction: object, run: RunAtOnce): () => void {
   runners.set(transaction, run)
   return () => {
@@ -31,12 +31,12 @@ export function offerRunAtOnce(transaction: object, run: RunAtOnce): () => void 
   }
 }
 
-/** Stands in for the value of that name, whatever its type. */
+/** A placeholder for the value of that name, whatever its type. */
 export type ValueOf<Name extends string> = <Type = string>(name: Name) => Type
 
 /**
- * A query whose text is built once for each engine, for the few that run with every request: building costs several times
- * what running does. `build` gets a function that stands in for each value.
+ * A query whose text is built once per engine, for the few queries that run with every request: building one costs
+ * several times as much as running it. `build` gets a function that returns a placeholder for each value.
  */
 export function prepareQuery<Database, Row, Name extends string>(
   build: (database: Kysely<Database>, value: ValueOf<Name>) => Compilable<Row>,
@@ -45,7 +45,7 @@ export function prepareQuery<Database, Row, Name extends string>(
 
   function compiledFor(database: Kysely<Database>): CompiledQuery<Row> {
     const { adapter } = database.getExecutor()
-    // The engine treats the placeholder as the value itself; it is replaced before the engine sees it.
+    // Kysely treats the placeholder as a value; it is replaced before the engine sees it.
     const compiled =
       byEngine.get(adapter) ??
       build(database, <Type>(name: Name) => new Placeholder(name) as unknown as Type).compile()
@@ -59,7 +59,7 @@ export function prepareQuery<Database, Row, Name extends string>(
     const parameters = compiled.parameters.map(parameter =>
       parameter instanceof Placeholder ? named[parameter.name] : parameter,
     )
-    // A transaction is another object than its database, so that what is read in one goes its way.
+    // A transaction is a different object than its database, so queries within one are routed to it.
     const read = compiled.query.kind === 'SelectQueryNode' ? readers.get(database) : undefined
     const run = read ?? runners.get(database)
     const found = run?.(compiled.sql, parameters)

@@ -16,12 +16,12 @@ interface Rotation {
 /** Numbers of credentials and secrets. */
 export interface RotationResult {
   resealed: number
-  /** Under the current key already. */
+  /** Already sealed with the current key. */
   left: number
 }
 
 /**
- * Seals all credentials and secrets again with the current key, in one transaction. It may be run again, also after a
+ * Reseals all credentials and secrets with the current key, in one transaction. It may be run again, also after a
  * crash.
  * @throws AppError `INTERNAL_ERROR`, having changed nothing, if one of them opens with neither key.
  */
@@ -41,7 +41,7 @@ export async function rotateEncryptionKey({
   })
 }
 
-/** Something sealed, wherever it stands. */
+/** A sealed value, in whichever table. */
 interface Kept {
   sealed: string
   context: string[]

@@ -6,8 +6,8 @@ interface Options {
 }
 
 /**
- * Opens an agent's database in a worker thread, with the engine that its `path` (of `OpenAgent`) names; the caller destroys
- * `db`. Only here is it decided which engine that is.
+ * Opens an agent's database in a worker thread, with the engine that its `path` (of `OpenAgent`) names; the caller
+ * destroys `db`. This is the only place that decides which engine that is.
  */
 export async function openSearchDatabase(path: string, options: Options): Promise<SearchDatabase> {
   return isAgentAddress(path)
@@ -15,7 +15,7 @@ export async function openSearchDatabase(path: string, options: Options): Promis
     : (await loadSqlite()).openSearchDatabase(path, options)
 }
 
-/** The engine that is not used is not even loaded, and the other one is not looked for with each search. */
+/** The unused engine is not even loaded, and the other one is imported only once. */
 const loadPostgres = once(() => import('./postgres/search-database.ts'))
 const loadSqlite = once(() => import('./sqlite/search-database.ts'))
 

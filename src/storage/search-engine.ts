@@ -1,5 +1,5 @@
 /**
- * Full text and vectors over the chunks of an agent, in the words that each engine has for them. A chunk goes by its
+ * Full-text and vector search over the chunks of an agent, implemented by each engine. A chunk is identified by its
  * `sequence`; every function takes part in the transaction that it is called with.
  */
 import type { Expression, Kysely, QueryExecutorProvider } from 'kysely'
@@ -12,47 +12,47 @@ export interface SearchDatabase {
 }
 
 export interface SearchEngine {
-  /** Writers wait for the end of one another's transactions, which therefore are to be short and to leave room for others. */
+  /** Writers wait for one another's transactions, which therefore have to be short, with pauses for others. */
   singleWriter: boolean
-  /** `text` is what `searchableText` made of the chunk. */
+  /** `text` is the result of `searchableText` for the chunk. */
   writeFullText(db: QueryExecutorProvider, sequence: number, text: string): Promise<void>
   removeFullText(db: QueryExecutorProvider, sequence: number): Promise<void>
-  /** The terms that chunks hold, with the number of chunks that hold each, and the number of all chunks. */
+  /** The terms that occur in chunks, with the number of chunks that contain each, and the number of all chunks. */
   countTerms(db: QueryExecutorProvider, terms: readonly string[]): Promise<TermCounts>
   /**
-   * The chunks that hold any of the terms, by BM25, best first. The similarity is their BM25 value as a share of what a
-   * chunk of average length gets that holds every term once.
+   * The chunks that contain any of the terms, by BM25, best first. The similarity is their BM25 score as a share of
+   * what a chunk of average length with every term once would get.
    */
   rankByText(db: QueryExecutorProvider, query: TextQuery): Promise<Found[]>
 
-  /** Makes the table of a space where there is none. */
+  /** Creates the table of a space if there is none. */
   createVectors(db: QueryExecutorProvider, space: VectorSpace): Promise<void>
-  /** A vector of zeros points nowhere and is left out. */
+  /** A vector of zeros has no direction and is left out. */
   writeVector(db: QueryExecutorProvider, space: VectorSpace, sequence: number, vector: Vector): Promise<void>
-  /** Removes a chunk's vectors from the tables named, as `vectorTables` tells them. */
+  /** Removes a chunk's vectors from these tables, as listed by `vectorTables`. */
   removeVectors(db: QueryExecutorProvider, tables: readonly string[], sequence: number): Promise<void>
-  /** The tables of all spaces, those of former embeddings included, in the order of their names. */
+  /** The tables of all spaces, including those of former embeddings, ordered by name. */
   vectorTables(db: QueryExecutorProvider): Promise<string[]>
   /**
-   * The nearest chunks, nearest first; none of a space that has no table. What points away from the query has the
+   * The nearest chunks, nearest first; none if the space has no table. Vectors that point away from the query have the
    * similarity 0.
    */
   nearestByVector(db: QueryExecutorProvider, space: VectorSpace, query: NearestQuery): Promise<Found[]>
 }
 
-/** A chunk that was found; more is better, 0 to 1. */
+/** A chunk that was found; similarities are 0 to 1, higher is better. */
 export interface Found {
   sequence: number
   similarity: number
 }
 
-/** What an index knows of some terms. */
+/** What an index knows about some terms. */
 export interface TermCounts {
-  /** Terms that at least one chunk holds, with the number of chunks that hold each. */
+  /** Terms that occur in at least one chunk, with the number of chunks that contain each. */
   terms: ReadonlyMap<string, number>
   /** Number of chunks in the index. */
   chunks: number
-  /** Tells the state of the index that this holds for from those of all other indexes and times, where the engine knows it. */
+  /** Identifies the state of the index that these counts belong to, among all indexes and times, if the engine knows it. */
   state?: string
 }
 
@@ -64,12 +64,12 @@ export interface TextQuery extends TermCounts {
 
 /** The vectors of one embedding, which may be compared with one another and with no others. */
 export interface VectorSpace {
-  /** Names the embedding, such as `openai/text-embedding-3-small`. */
+  /** Name of the embedding, such as `openai/text-embedding-3-small`. */
   id: string
   dimensions: number
   /**
-   * `floats`: a `Float32Array`, similar by the cosine. `bits`: a `Uint8Array` with a bit a dimension, where the share of
-   * bits that differ is the angle divided by π.
+   * `floats`: a `Float32Array`, compared by the cosine. `bits`: a `Uint8Array` with one bit per dimension, where the
+   * share of differing bits is the angle divided by π.
    */
   form: 'floats' | 'bits'
 }
@@ -78,12 +78,12 @@ export type Vector = Float32Array | Uint8Array
 
 export interface NearestQuery {
   vector: Vector
-  /** Of a vector of bits: the values of which they are the signs, which an engine may take for a closer look. */
+  /** For a vector of bits: the values whose signs they are, which an engine may use for a more exact comparison. */
   values?: Float32Array | undefined
   /** At most 4096. */
   limit: number
   /** Selects the sequences of the chunks that count; all do without it. */
   within?: Expression<unknown> | undefined
-  /** The sequences of the few chunks that are to be compared, in the place of `within`. */
+  /** The sequences of the few chunks to compare, instead of `within`. */
   among?: readonly number[] | undefined
 }

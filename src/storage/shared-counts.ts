@@ -7,10 +7,10 @@ type Database = Kysely<Pick<PlatformTables, 'rate_limits'>>
 
 /** Milliseconds between two removals of expired counts. */
 const removalInterval = 60_000
-/** Engines bound the number of parameters of a statement. */
+/** Engines limit the number of parameters of a statement. */
 const rowsAtOnce = 5_000
 
-/** The counts of all processes that share the platform database. */
+/** The rate limit counts of all processes that share the platform database. */
 export function createSharedCounts(db: Database, clock: Clock): SharedCounts {
   let removeAt = 0
   return {
@@ -20,7 +20,7 @@ export function createSharedCounts(db: Database, clock: Clock): SharedCounts {
         removeAt = now + removalInterval
         await db.deleteFrom('rate_limits').where('expires_at', '<=', toText(now)).execute()
       }
-      // In the same order everywhere, so that processes that add at the same time do not deadlock.
+      // In the same order everywhere, so that concurrent processes do not deadlock.
       const rows = counts.map(toRow).toSorted((one, other) => (one.key < other.key ? -1 : 1))
       const totals: RequestCount[] = []
       for (let start = 0; start < rows.length; start += rowsAtOnce)

@@ -1,4 +1,4 @@
-/** A sketch is a short form of a vector: bits that tell on which side of as many planes it lies. */
+/** A sketch is a short form of a vector: each bit says on which side of a plane it lies. */
 import { walshHadamard } from '#platform/walsh-hadamard.ts'
 import type { NearestQuery, Vector, VectorSpace } from './search-engine.ts'
 
@@ -7,7 +7,7 @@ export const sketchBytes = sketchBits / 8
 
 type Form = Pick<VectorSpace, 'form'>
 
-/** The bits of a vector of bits are such sides already: its first ones are its sketch. */
+/** A vector of bits already has this form: its first bits are its sketch. */
 export function sketchOf({ form }: Form, vector: Vector): Uint8Array {
   const sketch = new Uint8Array(sketchBytes)
   if (form === 'bits') sketch.set(vector.subarray(0, sketchBytes))
@@ -15,7 +15,7 @@ export function sketchOf({ form }: Form, vector: Vector): Uint8Array {
   return sketch
 }
 
-/** What each bit counts for: the estimate of the similarity is the sum of these, each with its bit's sign. */
+/** The weight of each bit: the estimated similarity is the sum of these, each with the sign of its bit. */
 export function bitValues(
   { form }: Form,
   { vector, values }: Pick<NearestQuery, 'vector' | 'values'>,
@@ -36,7 +36,7 @@ export function setSigns(bits: Uint8Array, values: Float32Array): void {
   })
 }
 
-/** Turned in a way that looks random but is always the same, so that every dimension has a part in every value. */
+/** A pseudo-random but fixed rotation, so that every dimension contributes to every value. */
 function rotated(vector: Vector): Float32Array {
   const size = 2 ** Math.ceil(Math.log2(Math.max(sketchBits, vector.length)))
   const values = new Float32Array(size)

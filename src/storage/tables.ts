@@ -1,11 +1,11 @@
 /**
- * The tables of both databases, with equal names, columns and value forms on every engine:
- * times are ISO 8601 text in UTC with milliseconds, JSON is text, truth is 0 or 1.
+ * The tables of both databases, with the same names, columns and value formats on every engine: times are ISO 8601 text
+ * in UTC with milliseconds, JSON is text, booleans are 0 or 1.
  */
 import type { Generated } from 'kysely'
 import type { OutboxTables, WakeUpTables } from '#platform/jobs/tables.ts'
 
-/** The one platform database: what belongs to no agent, or must stay out of reach of an agent's SQL. */
+/** The single platform database: data that belongs to no agent, or must stay out of reach of an agent's SQL. */
 export interface PlatformTables extends WakeUpTables {
   agents: AgentsTable
   agent_admins: AgentAdminsTable
@@ -16,7 +16,7 @@ export interface PlatformTables extends WakeUpTables {
   rate_limits: RateLimitsTable
 }
 
-/** The database that each agent has for itself. */
+/** The tables of each agent's own database. */
 export interface AgentTables extends OutboxTables {
   conversations: ConversationsTable
   messages: MessagesTable
@@ -34,7 +34,7 @@ export interface AgentTables extends OutboxTables {
   agent_facts: FactsTable
 }
 
-/** What all processes have let through: one row for each limit and client, until its minute is over. */
+/** Requests that all processes have admitted: one row per limit and client, until its minute is over. */
 interface RateLimitsTable {
   key: string
   points: number
@@ -70,17 +70,17 @@ interface AgentCredentialsTable {
   sealed: string
 }
 
-/** Secrets of what an agent's own database holds, such as its tools: out of reach of that database's SQL. */
+/** Secrets that belong to rows of an agent's own database, such as tools: out of reach of that database's SQL. */
 interface AgentSecretsTable {
   agent_id: string
-  /** Names one set of secrets: the row that it belongs to carries this. */
+  /** Identifies a set of secrets; the row that it belongs to refers to it by this id. */
   set_id: string
   name: string
   /** Ciphertext of the secret box. */
   sealed: string
 }
 
-/** Agents that were deleted, whose database is still to be removed. */
+/** Deleted agents whose database still has to be removed. */
 interface AgentRemovalsTable {
   agent_id: string
 }
@@ -99,7 +99,7 @@ interface ConversationsTable {
   created_at: string
   /** The process that holds the lock; null while unlocked. */
   lock_holder: string | null
-  /** Fencing token: grows with each lock, and every write of the holder names it. */
+  /** Fencing token: increases with each lock, and every write of the holder names it. */
   lock_token: number
   lock_expires_at: string | null
 }
@@ -129,26 +129,26 @@ interface SourcesTable {
   progress: number
   /** Number of chunks; null until processed. */
   chunks: number | null
-  /** Name under which the upload is stored, made by us; null for what is no file. */
+  /** Generated name under which the upload is stored; null if there is no file. */
   file_path: string | null
   /** JSON object; secrets of it are in the platform database. */
   config: string
   /** The set of its secrets; null without any. */
   secret_set: string | null
-  /** JSON object that tells the content found at the last fetch from any other; null while nothing fetched is shown. */
+  /** JSON object that distinguishes the content found at the last fetch from any other; null while nothing fetched is shown. */
   last_copy: string | null
   created_at: string
   updated_at: string
-  /** Since when nobody sees it any more, while a job takes it apart; null for all others. */
+  /** Since when it has been invisible, while a job removes it; null for all others. */
   removed_at: string | null
   /**
-   * Names the embedding that a job is giving the chunks in the place of their old one, or, while the source is in error,
-   * could not give them; null for all others.
+   * The embedding that a job is replacing the chunks' old one with, or, while the source is in error, failed to; null
+   * for all others.
    */
   new_embedding: string | null
 }
 
-/** Uploads, where the database is what keeps them. */
+/** Uploads, if they are stored in the database. */
 interface FilePartsTable {
   /** Name of the file, as `file_path` of its source. */
   file_id: string
@@ -158,82 +158,82 @@ interface FilePartsTable {
 }
 
 interface ChunksTable {
-  /** Row number that the full-text and vector indexes share. */
+  /** Row number that is shared by the full-text and vector indexes. */
   sequence: Generated<number>
   id: string
   source_id: string
-  /** The page of a website that it is from, as `crawl_pages` names it; empty for a source that is one document. */
+  /** The website page that it is from, as named in `crawl_pages`; empty for a source that is a single document. */
   document: Generated<string>
   content: string
   /** Page counted from 1; null where the format has none. */
   page: number | null
-  /** Heading under which the text stands; null without one. */
+  /** Heading above the text; null without one. */
   section: string | null
-  /** Offsets in UTF-16 units into the source's extracted text: its slice equals `content`. */
+  /** Offsets into the source's extracted text, in UTF-16 units: the slice equals `content`. */
   start_offset: number
   end_offset: number
 }
 
 /**
- * Which chunks of a document are shown, and how far those that shall take their place have come. A source has a row
- * without a document, which tells who may write it, and one more for each page if it is a website.
+ * Which chunks of a document are shown, and the progress of those that will replace them. A source has one row without
+ * a document, which says who may write it, and if it is a website, one more for each page.
  */
 interface ChunkGenerationsTable {
   source_id: string
   document: Generated<string>
-  /** The document's chunks from this sequence to the next one are shown; none where the first is the greater. */
+  /** The document's chunks from this sequence up to the next one are shown; none if the first is greater. */
   first_sequence: number
   last_sequence: number
-  /** 1 when the document has no other chunks than those shown. */
+  /** 1 if the document has only chunks that are shown. */
   settled: number
-  /** Names the attempt that has stored all chunks which are to be shown next; null while there is none such. */
+  /** The attempt that has stored all chunks to be shown next; null if there is none. */
   draft: string | null
-  /** Names the run that may write the source's chunks: every other's writes are refused. */
+  /** The run that may write the source's chunks: the writes of any other are refused. */
   attempt: string | null
   /** The document's chunks up to this sequence are in the indexes. */
   indexed_sequence: number
-  /** Names the embedding by whose vectors the shown chunks are found. */
+  /** The embedding by whose vectors the shown chunks are found. */
   embedding: Generated<string>
 }
 
-/** The pages of crawled websites that search shows: of each the last good copy. */
+/** The pages of crawled websites that search shows: the last good copy of each. */
 interface CrawlPagesTable {
   source_id: string
-  /** Names the page's chunks: made from its address, so that a page that is read twice is one. */
+  /** Identifies the page's chunks. Derived from its address, so that reading a page twice gives one page. */
   document: string
-  /** The address that the page goes by: after redirects, or the one that it names as its own. */
+  /** The canonical address of the page: after redirects, or the one that it declares as its own. */
   url: string
-  /** The address by which the crawl came to it. */
+  /** The address under which the crawl reached it. */
   requested_url: string
-  /** Where it was read, after redirects: what the validators below belong to. */
+  /** Where it was read, after redirects: the validators below belong to this address. */
   fetched_url: string
   etag: string | null
   last_modified: string | null
   /** SHA-256 of its title and text, in hex. */
   content_hash: string
-  /** Names the embedding of its chunks. */
+  /** The embedding of its chunks. */
   embedding: string
-  /** JSON array of the addresses that it links to, for the day on which it says that nothing has changed. */
+  /** JSON array of the addresses that it links to, for when the server says that it has not changed. */
   links: string
   chunks: number
 }
 
-/** How far a crawl has come: the addresses that it knows of, in the order in which it met them. */
+/** The progress of a crawl: the known addresses, in the order in which they were found. */
 interface CrawlQueueTable {
   source_id: string
   /** From 0, the start page. */
   position: number
   url: string
-  /** Links away from the start page. */
+  /** Number of links between the start page and this one. */
   depth: number
   state: string
-  /** Why it became no page, as a sentence for a person; null for all others. */
+  /** Why it did not become a page, as a sentence for a person; null for all others. */
   reason: string | null
-  /** The page that it turned out to be; null if there is none. */
+  /** The page that it led to; null if there is none. */
   document: string | null
 }
 
-/** What an agent may do, as people have set it up: HTTP calls, JavaScript, tools of MCP servers. */
+/** The tools that people have given an agent: HTTP calls, JavaScript, tools of MCP servers. */
 interface ToolsTable {
   id: string
   name: string
@@ -243,7 +243,7 @@ interface ToolsTable {
   configuration: string
   is_enabled: number
   requires_approval: number
-  /** Empty for a tool that belongs to none; a name is used once in a cluster. */
+  /** Empty for a tool without a cluster; names are unique within a cluster. */
   cluster: string
   /** The set of its secrets; null without any. */
   secret_set: string | null
@@ -251,11 +251,11 @@ interface ToolsTable {
   updated_at: string
 }
 
-/** What the tools of a cluster have to show to the service that they call, as its OpenAPI document names it. */
+/** Credentials that the tools of a cluster present to the service they call, as named in its OpenAPI document. */
 interface ToolCredentialsTable {
   cluster: string
   name: string
-  /** JSON object: how it is shown, see `SecurityScheme`. */
+  /** JSON object: how it is presented, see `SecurityScheme`. */
   scheme: string
   /** The set of its secrets; null until a person has filled it in. */
   secret_set: string | null
@@ -277,31 +277,31 @@ interface McpServersTable {
   updated_at: string
 }
 
-/** Tools that an MCP server has told of; those that it no longer tells of stay, so that their approval is not lost. */
+/** Tools that an MCP server has listed; those that it no longer lists are kept, so that their approval is not lost. */
 interface McpToolsTable {
   server_id: string
   name: string
   description: string
   /** JSON Schema of the arguments. */
   parameters: string
-  /** Place in the server's list, from 0; null for a tool that is not on it any more. */
+  /** Position in the server's list, from 0; null for a tool that is no longer listed. */
   position: number | null
-  /** SHA-256 of the definition as the server tells it now, in hex. */
+  /** SHA-256 of the definition as the server lists it now, in hex. */
   definition_hash: string
-  /** The hash that a person has agreed to; null for a tool that nobody has seen yet. */
+  /** The hash that a person has approved; null for a tool that nobody has reviewed yet. */
   approved_hash: string | null
 }
 
-/** Calls that wait for a person's word, or have had it. */
+/** Calls that wait for a person's decision, or have had it. */
 interface ToolApprovalsTable {
   tool_call_id: string
-  /** The answer that the call stands in. */
+  /** The answer that contains the call. */
   message_id: string
   conversation_id: string
   name: string
   /** JSON object. */
   arguments: string
-  /** The tool as it was when the call was asked for. */
+  /** The tool as it was when the call was requested. */
   tool_version: string
   status: string
   created_at: string

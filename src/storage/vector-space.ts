@@ -1,8 +1,8 @@
-/** What the vectors of a space have in common on every engine. */
+/** What the vectors of a space have in common on all engines. */
 import { createHash } from 'node:crypto'
 import type { Vector, VectorSpace } from './search-engine.ts'
 
-/** Begins the names of all tables of vectors. */
+/** Prefix of the names of all vector tables. */
 export const vectorTablePrefix = 'chunk_vectors_'
 
 /** Whether a table of that name holds vectors of the space with this id, whatever their length. */
@@ -10,12 +10,12 @@ export function isTableOf(name: string, id: string): boolean {
   return name.startsWith(vectorTablePrefix) && name.endsWith(`_${hashOf(id)}`)
 }
 
-/** Holds a hash, since the embedding's own name may hold anything and have any length. */
+/** Contains a hash, since the embedding's own name may contain any characters and have any length. */
 export function vectorTableName({ id, dimensions }: VectorSpace): string {
   return `${vectorTablePrefix}${dimensions}_${hashOf(id)}`
 }
 
-/** Remembered, since each vector that is written asks for it. */
+/** Cached, since it is needed for each vector that is written. */
 let last: { id: string; hash: string } | undefined
 
 function hashOf(id: string): string {
@@ -32,7 +32,7 @@ export function hasDirection({ form }: VectorSpace, vector: Vector): boolean {
   return form === 'bits' || vector.some(value => value !== 0)
 }
 
-/** Of a distance as engines count it: for bits the number of those that differ, for floats 1 less the cosine. */
+/** From a distance as engines measure it: for bits, the number of differing ones; for floats, 1 minus the cosine. */
 export function similarityOf({ form, dimensions }: VectorSpace, distance: number): number {
   const cosine = form === 'bits' ? Math.cos((Math.PI * distance) / dimensions) : 1 - distance
   return Math.min(1, Math.max(0, cosine))

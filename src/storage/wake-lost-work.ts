@@ -4,7 +4,7 @@ import type { OnOpen } from './agent-databases.ts'
 
 /**
  * Restores lost wake-ups: a power cut may lose the last commits of one database but not of another, and an agent may be
- * restored alone.
+ * restored on its own.
  */
 export function wakeLostWork(wakeUps: Pick<WakeUps, 'pull'>): OnOpen {
   return async ({ agentId, db }) => {

@@ -1,7 +1,7 @@
 import { AppError } from '#platform/errors.ts'
 import type { BucketSettings } from './file-store.ts'
 
-/** The parts that are looked at of what the library, and the fetch below it, throw. */
+/** The parts that are used of the errors of the library, and of the fetch below it. */
 interface Failure {
   name?: unknown
   status?: unknown
@@ -10,15 +10,15 @@ interface Failure {
   cause?: { code?: unknown }
 }
 
-/** Whether the server says that there is no such object, rather than no such bucket. */
+/** Whether the server says that there is no such object, as opposed to no such bucket. */
 export function isMissing(error: unknown): boolean {
   const { status, serviceCode } = asFailure(error)
   return status === 404 && serviceCode !== 'NoSuchBucket'
 }
 
 /**
- * A sentence for callers and log, made of what can't be a secret. The error underneath is left behind: the answers of
- * some servers repeat what was signed, and with which key.
+ * A sentence for callers and the log, made only of parts that cannot be secret. The underlying error is dropped: some
+ * servers' answers repeat what was signed, and with which key.
  */
 export function bucketFailure(error: unknown, settings: BucketSettings): AppError {
   if (error instanceof AppError) return error
@@ -35,7 +35,7 @@ function problemOf(failure: Failure, settings: BucketSettings): string {
     : `could not be reached${inBrackets(network, settings)}`
 }
 
-/** Codes are single words, but it is the server that chooses them. */
+/** Codes should be single words, but the server decides what it sends. */
 function inBrackets(code: unknown, { accessKeyId, secretAccessKey }: BucketSettings): string {
   const isWord = typeof code === 'string' && /^[A-Za-z_]{3,60}$/.test(code) && code !== 'Unknown'
   return isWord && !code.includes(accessKeyId) && !code.includes(secretAccessKey) ? ` (${code})` : ''

@@ -4,18 +4,18 @@ import { bucketFailure, isMissing } from './bucket-failure.ts'
 import type { BucketSettings, FileStore } from './file-store.ts'
 import { inParts } from './in-parts.ts'
 
-/** One bucket for the files of all agents. Whatever goes wrong with it is an AppError that names no secret. */
+/** One bucket for the files of all agents. All its failures are AppErrors without secrets. */
 export interface FileBucket {
   filesOf(agentId: string): FileStore
-  /** For an agent that is no more; succeeds where there are none. */
+  /** Removes the files of a deleted agent; succeeds if there are none. */
   removeFilesOf(agentId: string): Promise<void>
 }
 
-/** Bytes; what fits into one part is stored by one request. The least that S3 takes as a part. */
+/** In bytes; a file that fits into one part is stored with one request. This is the smallest part size that S3 accepts. */
 const partSize = 5 * 1024 * 1024
-/** Milliseconds for one request, its body included: less than a worker gets to read a file. */
+/** Milliseconds for one request including its body: less than a worker gets to read a file. */
 const requestLimit = 30_000
-/** Objects that are listed, and removed, at a time. */
+/** Objects that are listed and removed at a time. */
 const pageSize = 1000
 const removedAtOnce = 10
 
@@ -59,7 +59,7 @@ export async function readObject(settings: BucketSettings, key: string): Promise
   }
 }
 
-/** The library is loaded by the first who needs it. Addresses of the path style are those that every server knows. */
+/** The library is loaded on first use. Addresses are path-style, which every server understands. */
 async function connect({ endpoint, bucket, ...access }: BucketSettings): Promise<S3mini> {
   const { S3mini } = await import('s3mini')
   return new S3mini({
@@ -75,7 +75,7 @@ function prefixOf(agentId: string): string {
 
 type Attempt = <Result>(work: (client: S3mini) => Promise<Result>) => Promise<Result>
 
-/** Small files go with one request, others in parts. What the stream itself throws stays as it is. */
+/** Small files are sent in one request, others in parts. Errors of the stream itself are passed on as they are. */
 async function write(attempt: Attempt, key: string, content: Readable): Promise<void> {
   let uploadId: string | undefined
   const sent: UploadPart[] = []
@@ -93,13 +93,13 @@ async function write(attempt: Attempt, key: string, content: Readable): Promise<
     if (id !== undefined) await attempt(client => complete(client, key, id, sent))
   } catch (error) {
     const id = uploadId
-    // It may be the bucket itself that fails: what was sent is then left to the rules of the bucket.
+    // The bucket itself may have failed: what was sent is then left to the bucket's lifecycle rules.
     if (id !== undefined) await attempt(client => client.abortMultipartUpload(key, id)).catch(() => {})
     throw error
   }
 }
 
-/** S3 may find out after its answer has begun that it can't put the parts together: the answer is then 200 and an error. */
+/** S3 may find out only after its answer has begun that it cannot join the parts: the answer is then 200 with an error. */
 async function complete(client: S3mini, key: string, id: string, parts: UploadPart[]): Promise<void> {
   const { etag } = await client.completeMultipartUpload(key, id, parts)
   if (!etag) throw new Error('the parts were not put together')

@@ -3,7 +3,7 @@ import type { AgentTables } from '../tables.ts'
 import type { FileStore } from './file-store.ts'
 import { inParts } from './in-parts.ts'
 
-/** Bytes; a statement carries one part, so that neither side ever holds a whole file. */
+/** In bytes; a statement carries one part, so neither side ever holds a whole file in memory. */
 const partSize = 256 * 1024
 
 interface Needs {
@@ -29,7 +29,7 @@ export function createDatabaseFiles({ db, path }: Needs): FileStore {
   }
 }
 
-/** The parts of a file, each read when it is wanted; none where there is no such file. */
+/** The parts of a file, each read on demand; none if there is no such file. */
 export async function* fileParts(db: Kysely<AgentTables>, name: string): AsyncGenerator<Uint8Array> {
   for (let number = 0; ; number += 1) {
     const part = await db

@@ -5,19 +5,19 @@ import { pipeline } from 'node:stream/promises'
 import type { FileStore } from './file-store.ts'
 
 /**
- * Matches the names that we make; those in a database that was copied from elsewhere may be others, and lead out of the
- * folder.
+ * Matches the names that this service generates. A database copied from elsewhere may contain others, which could point
+ * outside the folder.
  */
 const namePattern = /^[A-Za-z0-9_-]+$/
 
-/** Files in a folder of this machine, which must be there; readable by their owner only. */
+/** Files in a local folder, which must exist; readable by their owner only. */
 export function createDirectoryFiles(folder: string): FileStore {
   function pathOf(name: string): string {
     if (!namePattern.test(name)) throw new Error(`not a name of a file: ${JSON.stringify(name)}`)
     return join(folder, name)
   }
   return {
-    // On the disk before anything is written that counts on it.
+    // Flushed to disk before anything is written that relies on it.
     write: async (name, content) =>
       await pipeline(content, createWriteStream(pathOf(name), { mode: 0o600, flush: true })),
     remove: async name => await rm(pathOf(name), { force: true }),

@@ -7,7 +7,7 @@ import type { FileLocation } from './file-store.ts'
 
 /**
  * Reads a whole file, in any thread.
- * @throws AppError `NOT_FOUND` where it is not there, `INTERNAL_ERROR` when the bucket fails.
+ * @throws AppError `NOT_FOUND` if it does not exist, `INTERNAL_ERROR` when the bucket fails.
  */
 export async function readStoredFile(location: FileLocation): Promise<Uint8Array> {
   const bytes = await read(location)

@@ -3,9 +3,9 @@ import { endTransfer, readTransfer } from './marker.ts'
 import type { StorageEnd } from './storage-end.ts'
 
 /**
- * Removes what an incomplete transfer of one agent has left, so that services may use the others again. It may be run
- * again after it has failed or died.
- * @throws Error with a sentence where there is no such transfer.
+ * Removes what an incomplete transfer of one agent has left, so that services may use the other agents again. It can be
+ * repeated after it has failed or died.
+ * @throws Error with a sentence if there is no such transfer.
  */
 export async function abandonTransfer(target: StorageEnd, agent: string): Promise<void> {
   const begun = await readTransfer(target.platform)

@@ -1,21 +1,24 @@
 import type { QueryExecutorProvider } from 'kysely'
 import type { Vector, VectorSpace } from '../search-engine.ts'
 
-/** What copying has to know of an engine's databases beyond their rows; each function tells of the database it is given. */
+/**
+ * What copying has to know about an engine's databases beyond their rows; each function is about the database that it
+ * is given.
+ */
 export interface Catalogue {
-  /** All tables but those that the engine keeps for itself. */
+  /** All tables except those that the engine keeps for itself. */
   tables(db: QueryExecutorProvider): Promise<string[]>
   columns(db: QueryExecutorProvider, table: string): Promise<string[]>
   /** The greatest number that this column has ever given to a row, 0 if none. */
   lastNumber(db: QueryExecutorProvider, table: string, column: string): Promise<number>
-  /** Lets the column go on above this number. */
+  /** Makes the column continue above this number. */
   setLastNumber(db: QueryExecutorProvider, table: string, column: string, last: number): Promise<void>
   /** Whether texts may hold the character U+0000. */
   storesNul: boolean
 
   vectorTables(db: QueryExecutorProvider): Promise<VectorTable[]>
   createVectorTable(db: QueryExecutorProvider, table: VectorTable): Promise<void>
-  /** The vectors of those of the chunks that have one in this table, in the order of the chunks. */
+  /** The vectors of those of these chunks that have one in this table, in the order of the chunks. */
   readVectors(
     db: QueryExecutorProvider,
     table: VectorTable,
@@ -24,7 +27,7 @@ export interface Catalogue {
   writeVectors(db: QueryExecutorProvider, table: VectorTable, rows: readonly StoredVector[]): Promise<void>
 }
 
-/** The table of a space of vectors; its name, equal on every engine, is all that is left of the embedding's. */
+/** The table of a vector space; its name, the same on every engine, is all that is left of the embedding's name. */
 export interface VectorTable extends Pick<VectorSpace, 'dimensions' | 'form'> {
   name: string
 }

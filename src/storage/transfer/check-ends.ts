@@ -1,4 +1,4 @@
-/** What has to be so before a transfer may begin. Every error is a sentence for the operator. */
+/** Preconditions of a transfer. Every error is a sentence for the operator. */
 import { sql } from 'kysely'
 import { keyIdOf } from '#platform/secret-box.ts'
 import { readKeyCheck } from '../check-encryption-key.ts'
@@ -7,7 +7,7 @@ import { readTransfer } from './marker.ts'
 import type { StorageEnd } from './storage-end.ts'
 import { platformPlans } from './table-plans.ts'
 
-/** The agents that are to be copied, in the order of their ids. */
+/** The agents to copy, ordered by id. */
 export async function agentsToCopy(source: StorageEnd, agent: string | null): Promise<string[]> {
   const unfinished = await readTransfer(source.platform)
   if (unfinished !== undefined)
@@ -21,7 +21,7 @@ export async function agentsToCopy(source: StorageEnd, agent: string | null): Pr
   return [agent]
 }
 
-/** @returns whether the target holds a part of this transfer already. */
+/** @returns whether the target already contains a part of this transfer. */
 export async function requireFreeTarget(
   { from, agent }: Transfer,
   source: StorageEnd,

@@ -28,7 +28,10 @@ interface Needs {
 const tables = copiedTables(agentPlans)
 const noWork = { ids: [], keys: [] }
 
-/** Makes the agent's database anew in the target and fills it. Tells what it has read; that it was written well is not checked. */
+/**
+ * Recreates the agent's database in the target and fills it. Returns a summary of what was read; it is not verified
+ * here that the copy is correct.
+ */
 export async function copyAgent(agentId: string, needs: Needs): Promise<Part[]> {
   const { source, target, wakeUps, searchableText, progress } = needs
   await target.engine.removeAgent(agentId)
@@ -50,7 +53,7 @@ export async function copyAgent(agentId: string, needs: Needs): Promise<Part[]> 
   )
 }
 
-/** What an agent's data in the source sums up to once it is copied to the target. */
+/** The summary that an agent's data in the source has once it is copied to the target. */
 export async function readSourceAgent(agentId: string, { source, target }: Needs): Promise<Part[]> {
   return await readAgent(source, agentId, target.catalogue)
 }
@@ -63,7 +66,7 @@ export async function readCopiedAgent(agentId: string, { target }: Needs): Promi
   return await readAgent(target, agentId)
 }
 
-/** @param copyTo the rows are read as copying to there changes them. */
+/** @param copyTo rows are read as changed by copying them to this target. */
 async function readAgent(end: StorageEnd, agentId: string, copyTo?: Catalogue): Promise<Part[]> {
   return await withAgent(end, agentId, async place => {
     const parts: Part[] = []

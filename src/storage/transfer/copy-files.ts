@@ -19,9 +19,9 @@ export async function copyFiles(source: Place, target: Pick<Place, 'files'>): Pr
 }
 
 /**
- * Reads the files of all sources and tells what they sum up to. `onFile` gets the content of each and has to read it to
- * its end. A file that is missing, or kept elsewhere, is so on both sides and counts as missing; so does an empty one,
- * since a database does not keep it.
+ * Reads the files of all sources and returns their digest. `onFile` gets the content of each and has to read all of it.
+ * A file that is missing, or stored elsewhere, is so on both sides and counts as missing; so does an empty one, since
+ * databases store no part of it.
  */
 export async function readFiles(
   { db, files }: Place,
@@ -45,7 +45,7 @@ export async function readFiles(
   return { ...digest.part(), missing }
 }
 
-/** Sums up bytes on their way. */
+/** Hashes bytes as they pass. */
 function createSum() {
   const hash = createHash('sha256')
   let length = 0

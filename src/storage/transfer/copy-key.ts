@@ -1,4 +1,4 @@
-/** Credentials are copied as they are sealed, so the copy needs the key of its source. */
+/** Credentials are copied sealed, so the copy needs the key of its source. */
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { decodeKey, writeKeyFile } from '#platform/encryption-key.ts'
@@ -6,14 +6,14 @@ import { createSecretBox } from '#platform/secret-box.ts'
 import { readKeyCheck } from '../check-encryption-key.ts'
 import type { StorageEnd } from './storage-end.ts'
 
-/** @throws Error when a key lies beside the target that the source was not written with: a service would take it. */
+/** @throws Error if there is a key beside the target that the source was not written with: a service would use it. */
 export async function requireNoOtherKey(source: StorageEnd, target: StorageEnd): Promise<void> {
   const { keyFile } = target
   if (keyFile === undefined || !existsSync(keyFile) || (await isKeyOf(source, keyFile))) return
   throw new Error(`the key in ${keyFile} is not the one of the data in ${source.name}. Move that file away.`)
 }
 
-/** Copies a generated key to where the service looks for it; gives a sentence that tells the operator about the key. */
+/** Copies a generated key to where the service looks for it; returns a sentence about the key for the operator. */
 export async function copyKey(source: StorageEnd, target: StorageEnd): Promise<string> {
   const from = source.keyFile
   if (from === undefined || !existsSync(from) || !(await isKeyOf(source, from)))
@@ -27,7 +27,7 @@ export async function copyKey(source: StorageEnd, target: StorageEnd): Promise<s
   return `The encryption key was copied to ${to}.`
 }
 
-/** Data that was never opened with a key takes any. */
+/** Data that was never opened with a key accepts any. */
 async function isKeyOf({ platform }: StorageEnd, keyFile: string): Promise<boolean> {
   const sealed = await readKeyCheck(platform)
   if (sealed === undefined) return true

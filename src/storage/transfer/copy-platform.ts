@@ -12,7 +12,7 @@ import { copiedTables, platformPlans, requirePlans } from './table-plans.ts'
 interface Needs {
   source: StorageEnd
   target: StorageEnd
-  /** Null for all of them, with what belongs to no agent. */
+  /** Null for all agents, and data that belongs to none. */
   agent: string | null
   progress: Progress
 }
@@ -23,7 +23,7 @@ interface Selected {
   where: RawBuilder<unknown> | undefined
 }
 
-/** Copies the rows anew; those that a former attempt has left are removed. */
+/** Copies all rows; those left by an earlier attempt are removed first. */
 export async function copyPlatform({ source, target, agent, progress }: Needs): Promise<Part[]> {
   const [from, to] = [placeOf(source), placeOf(target)]
   for (const { db, catalogue } of [from, to]) requirePlans(await catalogue.tables(db), platformPlans)
@@ -42,7 +42,7 @@ export async function removeFromPlatform(target: StorageEnd, agent: string | nul
   })
 }
 
-/** @param copyTo the rows are read as copying to there changes them. */
+/** @param copyTo rows are read as changed by copying them to this target. */
 export async function readPlatform(
   end: StorageEnd,
   agent: string | null,

@@ -7,7 +7,7 @@ import { readPages } from './pages.ts'
 import type { AnyDatabase } from './storage-end.ts'
 import type { CopiedTable } from './table-plans.ts'
 
-/** A table of one database, and which of its rows are meant. */
+/** A table of one database, and which of its rows are selected. */
 export interface TableRows {
   db: AnyDatabase
   catalogue: Catalogue
@@ -16,10 +16,10 @@ export interface TableRows {
   where?: RawBuilder<unknown> | undefined
 }
 
-/** What the rows of a source become in the copy. */
+/** How rows of a source are changed in the copy. */
 export type Change = (row: Row) => Row
 
-/** Takes away the rights of processes that know nothing of the copy, and the characters that it can't store. */
+/** Removes the leases of processes, which know nothing of the copy, and characters that the target cannot store. */
 export function changeFor(plan: CopiedTable, target: Pick<Catalogue, 'storesNul'>): Change {
   const released = Object.fromEntries((plan.released ?? []).map(column => [column, null]))
   const store = target.storesNul ? (row: Row) => row : withoutNul
@@ -30,13 +30,13 @@ function withoutNul(row: Row): Row {
   return Object.fromEntries(
     Object.entries(row).map(([column, value]) => [
       column,
-      // One character for another, so that offsets into the text stay right.
+      // One character for one, so that offsets into the text stay correct.
       typeof value === 'string' ? value.replaceAll('\0', '\ufffd') : value,
     ]),
   )
 }
 
-/** Reads rows and tells what they sum up to; `onPage` gets each page of them, as changed. */
+/** Reads rows and returns their digest; `onPage` gets each page of them, as changed. */
 export async function readRows(
   { db, catalogue, table, plan, where }: TableRows,
   change: Change = row => row,
@@ -53,7 +53,10 @@ export async function readRows(
   return digest.part()
 }
 
-/** Writes the rows as they are changed, and has the table's numbers go on as in its source; `onRows` hears how many are written. */
+/**
+ * Writes the changed rows, and makes the table's numbering continue as in the source; `onRows` is told how many were
+ * written.
+ */
 export async function copyRows(
   source: TableRows,
   target: Pick<TableRows, 'db' | 'catalogue'>,

@@ -1,4 +1,4 @@
-/** Vectors are copied value by value: those of a provider cost money to make. */
+/** Vectors are copied, not recomputed: those of a provider cost money. */
 import { inTransaction } from '#platform/transaction.ts'
 import type { Vector } from '../search-engine.ts'
 import type { Catalogue, StoredVector, VectorTable } from './catalogue.ts'
@@ -12,7 +12,7 @@ interface Place {
   catalogue: Catalogue
 }
 
-/** Vectors that are held at a time: so many that their values fill no more than some megabytes. */
+/** Vectors that are held in memory at a time: few enough that their values take no more than some megabytes. */
 const valuesAtOnce = 1024 * 1024
 
 export async function copyVectors(
@@ -28,7 +28,7 @@ export async function copyVectors(
   })
 }
 
-/** Reads the vectors of all chunks and tells what they sum up to. */
+/** Reads the vectors of all chunks and returns their digest. */
 export async function readVectors(
   { db, catalogue }: Place,
   table: VectorTable,
@@ -46,7 +46,7 @@ export async function readVectors(
   return digest.part()
 }
 
-/** Without the sign of zero, which engines that write vectors as text do not keep. */
+/** Without the sign of zero, which is lost on engines that write vectors as text. */
 function bytesOf(vector: Vector): Uint8Array {
   if (vector instanceof Uint8Array) return vector
   return new Uint8Array(vector.map(value => value + 0).buffer)

@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto'
 
-/** A part of an agent, or of the platform, that was read or copied: a table, or all uploads. */
+/** Digest of one part of an agent, or of the platform, as read or copied: a table, or all uploads. */
 export interface Part {
   name: string
   rows: number
-  /** In hexadecimal digits; equal for the same rows, whichever engine holds them. */
+  /** In hexadecimal; the same for equal rows on every engine. */
   sha256: string
-  /** Names of the files that rows name and of which there is nothing here. */
+  /** Names of files that rows refer to but that do not exist here. */
   missing?: string[]
 }
 
 export type Row = Record<string, unknown>
 
-/** Sums up the rows of a part, which are to be given in the order of their keys. */
+/** Hashes the rows of a part, which have to be given in the order of their keys. */
 export function createDigest(name: string) {
   const hash = createHash('sha256')
   let rows = 0
@@ -21,7 +21,7 @@ export function createDigest(name: string) {
       rows += 1
       hash.update(`${canonical(row)}\n`)
     },
-    /** What belongs to the part but is no row of it. */
+    /** Content of the part that is not a row. */
     note(fact: Row) {
       hash.update(`${canonical(fact)}\n`)
     },
@@ -40,7 +40,7 @@ function partLine({ name, rows, sha256 }: Part) {
   return [name, rows, sha256]
 }
 
-/** The same text whatever order the columns have, and whichever class of bytes the engine gives. */
+/** The same text whatever the order of the columns, and whichever class the engine uses for bytes. */
 function canonical(row: Row): string {
   const columns = Object.keys(row).sort()
   return JSON.stringify(columns.map(column => [column, plain(row[column])]))

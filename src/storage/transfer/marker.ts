@@ -1,4 +1,4 @@
-/** What a target remembers of a transfer that is not complete, among the facts of its platform database. */
+/** What a target records about an incomplete transfer, among the facts of its platform database. */
 import type { Kysely } from 'kysely'
 import { sql } from 'kysely'
 import { AppError } from '#platform/errors.ts'
@@ -16,7 +16,7 @@ export interface Transfer {
 const transferFact = 'transfer'
 const agentPrefix = 'transfer of '
 
-/** Selects the facts that belong to the data, and not to its transfer. */
+/** Selects the facts that belong to the data, as opposed to its transfer. */
 export const isOwnFact = sql`name <> ${transferFact} and substr(name, 1, ${sql.lit(agentPrefix.length)}) <> ${agentPrefix}`
 
 /**
@@ -48,7 +48,7 @@ export async function beginTransfer(platform: Platform, { from, agent }: Transfe
   await writeFact(platform, transferFact, JSON.stringify({ from, agent }))
 }
 
-/** The sum of what was copied of an agent, if its copy was found to be the same as its source. */
+/** The digest of what was copied of an agent, if its copy was found to equal its source. */
 export function readCopied(platform: Platform, agentId: string): Promise<string | undefined> {
   return readFact(platform, `${agentPrefix}${agentId}`)
 }
@@ -61,7 +61,7 @@ export async function forgetCopied(platform: Platform, agentId: string): Promise
   await platform.deleteFrom('platform_facts').where('name', '=', `${agentPrefix}${agentId}`).execute()
 }
 
-/** From here on the data may be used. */
+/** From now on the data may be used. */
 export async function endTransfer(platform: Platform): Promise<void> {
   await platform.deleteFrom('platform_facts').where(sql<boolean>`not (${isOwnFact})`).execute()
 }

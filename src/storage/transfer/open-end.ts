@@ -4,7 +4,7 @@ import type { StorageEnd } from './storage-end.ts'
 
 export type Address = { kind: 'directory'; path: string } | { kind: 'database'; url: string }
 
-/** Undefined for what is neither a folder nor the address of a database. */
+/** Undefined for anything but a folder or the address of a database. */
 export function parseAddress(text: string): Address | undefined {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text))
     return text === '' ? undefined : { kind: 'directory', path: text }
@@ -18,7 +18,7 @@ interface Ends {
 }
 
 /**
- * Opens both places, of which the source has to be there, and closes them after the work.
+ * Opens source and target, of which the source must exist, and closes them after the work.
  * @throws Error with a sentence for the operator.
  */
 export async function withEnds(
@@ -40,7 +40,7 @@ export async function withEnds(
   }
 }
 
-/** Opens one place, which has to be there, and closes it after the work. */
+/** Opens one of them, which must exist, and closes it after the work. */
 export async function withEnd(address: Address, work: (end: StorageEnd) => Promise<void>): Promise<void> {
   const end = await openEnd(address, { mustExist: true })
   try {

@@ -3,20 +3,20 @@ import { sql } from 'kysely'
 import type { Row } from './digest.ts'
 import type { AnyDatabase } from './storage-end.ts'
 
-/** Rows of a page, and the characters that they may have together, so that neither many nor large ones fill the memory. */
+/** Maximum number of rows of a page, and of their characters, so that neither many rows nor large ones fill the memory. */
 const maxRows = 500
 const maxCharacters = 4 * 1024 * 1024
 
 interface Selection {
   table: string
   columns: readonly string[]
-  /** The rows come in the order of these columns. */
+  /** The rows are sorted by these columns. */
   key: readonly [string, ...string[]]
-  /** Only the rows that fulfil it. */
+  /** Only rows that meet this condition. */
   where?: RawBuilder<unknown> | undefined
 }
 
-/** All rows in pages, each read when it is wanted. */
+/** All rows, in pages that are read on demand. */
 export async function* readPages(db: AnyDatabase, selection: Selection): AsyncGenerator<Row[]> {
   const { table, columns, key } = selection
   let after: Row | undefined
@@ -32,7 +32,7 @@ export async function* readPages(db: AnyDatabase, selection: Selection): AsyncGe
   }
 }
 
-/** The key of the row that ends the next page: the first one after which enough is read, be it of rows or of text. */
+/** The key of the last row of the next page: the first one at which enough rows or enough text have been read. */
 async function lastOfPage(
   db: AnyDatabase,
   selection: Selection,

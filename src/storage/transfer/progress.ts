@@ -1,7 +1,7 @@
-/** Tells a person how far a transfer is. */
+/** Reports the progress of a transfer to a person. */
 export interface Progress {
   say(line: string): void
-  /** Counts the rows of a table as they are written; of a large one it speaks now and then. */
+  /** Counts the rows of a table as they are written, and reports on large tables now and then. */
   of(table: string): (rows: number) => void
 }
 

@@ -1,16 +1,16 @@
-/** The full-text index holds nothing that its chunks do not: it is made anew instead of copied. */
+/** The full-text index contains nothing beyond its chunks: it is rebuilt rather than copied. */
 import { sql } from 'kysely'
 import { inTransaction } from '#platform/transaction.ts'
 import type { SearchEngine } from '../search-engine.ts'
 import { readPages } from './pages.ts'
 import type { AnyDatabase } from './storage-end.ts'
 
-/** What of a chunk stands in the full-text index. */
+/** What the full-text index contains of a chunk. */
 export type SearchableText = (chunk: { content: string; section: string | null }) => string
 
 type Search = Pick<SearchEngine, 'writeFullText' | 'countTerms'>
 
-/** Chunks of a draft that are in no index yet stay out of it: the job that goes on with them puts them in. */
+/** Chunks of a draft that are not indexed yet are left out: the job that continues the draft indexes them. */
 const isIndexed = sql`sequence <= (
   select indexed_sequence from chunk_generations
   where chunk_generations.source_id = chunks.source_id and chunk_generations.document = chunks.document
@@ -33,7 +33,7 @@ export async function rebuildFullText(
   }
 }
 
-/** @throws Error when the index does not hold each of the chunks that are to be in it. */
+/** @throws Error if a chunk that should be in the index is missing. */
 export async function requireFullText({ db, search }: { db: AnyDatabase; search: Search }): Promise<void> {
   const { rows } = await sql<{
     count: number

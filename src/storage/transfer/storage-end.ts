@@ -6,26 +6,26 @@ import type { PlatformTables } from '../tables.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { Row } from './digest.ts'
 
-/** A database whose tables are known by their names only. */
+/** A database whose tables are known only by name. */
 export type AnyDatabase = Kysely<Record<string, Row>>
 
-/** Where data is copied from, or to. */
+/** Where data is copied from or to. */
 export interface StorageEnd {
-  /** Address or folder as people may see it: without a password. */
+  /** Address or folder, without a password, so that it may be shown. */
   name: string
   engine: Pick<StorageEngine, 'schema' | 'openAgent' | 'removeAgent'>
   catalogue: Catalogue
   search: Pick<SearchEngine, 'writeFullText' | 'countTerms'>
-  /** At its newest schema. */
+  /** Migrated to the newest schema. */
   platform: Kysely<PlatformTables>
-  /** The agents whose databases are there, whether the platform knows them or not. */
+  /** The agents whose databases exist, whether or not the platform knows them. */
   storedAgents(): Promise<string[]>
-  /** File of the generated encryption key; undefined where it is no part of the data. */
+  /** File of the generated encryption key; undefined if it is not part of the data. */
   keyFile: string | undefined
   openWakeUps(): Promise<Pick<WakeUps, 'pull' | 'stop'>>
-  /** @throws Error when a service may have come to this data since it was opened. */
+  /** @throws Error if a service may have used this data since it was opened. */
   requireUntouched(): Promise<void>
-  /** What a service has to be told to use this data. */
+  /** What has to be configured for a service to use this data. */
   startWith: string
   close(): Promise<void>
 }

@@ -1,21 +1,21 @@
-/** What becomes of each table when data moves to another database. Their order is that of copying: by foreign keys. */
+/** How each table is copied when data moves to another database, in the order of copying, which respects foreign keys. */
 import type { AgentTables, PlatformTables } from '../tables.ts'
 
 export type TablePlan = CopiedTable | NotCopied
 
 export interface CopiedTable {
-  /** Columns that tell the rows apart; the rows are read in their order. */
+  /** The key columns; rows are read in their order. */
   key: readonly [string, ...string[]]
-  /** The column that numbers the rows by itself: the numbers of deleted rows are not given again in the copy, either. */
+  /** The column that numbers the rows by itself: the copy does not reuse the numbers of deleted rows, either. */
   numbered?: string
-  /** Columns that hold rights of a running process, which nobody has in the copy. */
+  /** Columns with leases of a running process, which nobody holds in the copy. */
   released?: readonly string[]
-  /** In the platform database the column that holds the agent's id; absent for what belongs to no agent. */
+  /** In the platform database, the column with the agent's id; absent for data that belongs to no agent. */
   agent?: string
 }
 
 interface NotCopied {
-  /** Says what is done instead. */
+  /** What is done instead of copying it. */
   instead: string
 }
 
@@ -62,8 +62,8 @@ export function copiedTables(plans: Record<string, TablePlan>): [table: string, 
 }
 
 /**
- * @param vectors the tables of vectors, which are copied in a way of their own.
- * @throws Error for a table that no plan names: it would be missing in the copy without a word.
+ * @param vectors the tables of vectors, which are copied separately.
+ * @throws Error for a table without a plan: otherwise it would silently be missing in the copy.
  */
 export function requirePlans(
   found: readonly string[],

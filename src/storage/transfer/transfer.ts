@@ -15,18 +15,18 @@ import type { StorageEnd } from './storage-end.ts'
 interface Needs {
   source: StorageEnd
   target: StorageEnd
-  /** The only agent that is copied; null for all of them, with what belongs to none. */
+  /** The agent to copy; null for all agents, and data that belongs to none. */
   agent: string | null
   searchableText: SearchableText
   progress: Progress
 }
 
-/** Missing uploads of an agent that are named; of agents whose files are in a bucket it is all of them. */
+/** Maximum number of missing uploads that are named per agent; of agents with files in a bucket, all are missing. */
 const namedFiles = 10
 
 /**
- * Copies data to a place that has none of it, and reads the copy back. It may be run again after it has failed or died:
- * agents whose copy is good are left as they are.
+ * Copies data to an empty target, and reads the copy back. It can be repeated after it has failed or died: agents whose
+ * copy is already verified are left alone.
  * @throws Error with a sentence for the operator.
  */
 export async function transfer(needs: Needs): Promise<void> {
@@ -55,7 +55,7 @@ export async function transfer(needs: Needs): Promise<void> {
   requireSameParts(parts, await readPlatform(target, agent))
   sayParts(parts, progress)
 
-  // What a service has changed meanwhile would be missing.
+  // Anything that a service has changed meanwhile would be missing.
   await source.requireUntouched()
   await target.requireUntouched()
   await copyKeyCheck(source.platform, target.platform)
@@ -65,7 +65,7 @@ export async function transfer(needs: Needs): Promise<void> {
   progress.say(`Complete. ${target.startWith} ${aboutKey}`)
 }
 
-/** Tells how many uploads were not there to be copied. */
+/** Reports how many uploads were not there to be copied. */
 async function transferAgent(id: string, needs: Needs & { wakeUps: Pick<WakeUps, 'pull'> }): Promise<number> {
   const { target, progress } = needs
   const copied = await readCopied(target.platform, id)
@@ -82,7 +82,7 @@ async function transferAgent(id: string, needs: Needs & { wakeUps: Pick<WakeUps,
   return sayMissing(parts, progress)
 }
 
-/** Agents that a former attempt has copied and that have been deleted since. */
+/** Agents that an earlier attempt has copied and that have been deleted since. */
 async function removeVanished(agents: readonly string[], target: StorageEnd): Promise<void> {
   for (const id of await target.storedAgents()) if (!agents.includes(id)) await target.engine.removeAgent(id)
 }
@@ -91,7 +91,7 @@ function sayParts(parts: readonly Part[], { say }: Progress): void {
   for (const part of parts) say(`  ${part.name}: ${inWords(part)}, the same in the copy`)
 }
 
-/** They are missing on both sides, so that the sums do not tell of them. */
+/** They are missing on both sides, so the digests do not reveal it. */
 function sayMissing(parts: readonly Part[], { say }: Progress): number {
   const missing = parts.flatMap(part => part.missing ?? [])
   const named = missing.slice(0, namedFiles).join(', ')

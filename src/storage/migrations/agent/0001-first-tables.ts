@@ -262,7 +262,7 @@ async function createOutbox(db: Kysely<unknown>, parts: SchemaParts): Promise<vo
     .addColumn('failed_at', parts.textType)
     .addColumn('created_at', parts.textType, column => column.notNull())
     .execute()
-  // Failed entries stay for people to see: the index that each look uses does not grow with them.
+  // Failed entries are kept for people to see, but must not make the index grow that each look-up uses.
   await db.schema
     .createIndex('outbox_run_at')
     .on('outbox')

@@ -4,7 +4,7 @@ import { firstTables } from './0001-first-tables.ts'
 import { termLists } from './0002-term-lists.ts'
 import { packedLists } from './0003-packed-lists.ts'
 
-/** Names give the order, and stay as they are once released. */
+/** The names define the order, and must not change once released. */
 export function agentMigrations(parts: SchemaParts): Record<string, Migration> {
   return {
     '0001-first-tables': firstTables(parts),
