@@ -2,8 +2,8 @@ import { openSearchDatabase } from '#storage/search-database.ts'
 import type { SearchDatabase } from '#storage/search-engine.ts'
 
 /**
- * A connection of the worker's own to an agent's database, for one piece of work. The storage may keep one for the next,
- * and then learns whether the agent was deleted or made anew.
+ * A worker's own connection to an agent's database, for one piece of work. The storage may keep it open for the next
+ * one, and then notices whether the agent was deleted or recreated.
  */
 export async function withAgentDatabase<Result>(
   path: string,

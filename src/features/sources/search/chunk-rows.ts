@@ -11,7 +11,7 @@ export function chunkRow(place: { id: string; source_id: string; document: strin
   return { ...place, content, page, section, start_offset: start, end_offset: end }
 }
 
-/** Stores a chunk, and tells its sequence. */
+/** Stores a chunk and returns its sequence. */
 export async function insertChunk(db: Kysely<AgentTables>, row: ChunkRow): Promise<number> {
   const [added] = await insert(db, row)
   return Number(added?.sequence)

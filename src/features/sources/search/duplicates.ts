@@ -1,33 +1,37 @@
 /**
- * Which texts say the same: the same words in the same order but for a few, with the same numbers. Copies and versions of
- * a document would else fill the results with one passage; a version with another price or date says something else.
+ * Finds texts that say the same: the same words in the same order except for a few, and the same numbers. Otherwise,
+ * copies and versions of a document would fill the results with one passage; a version with a different price or date
+ * says something else.
  */
 import { LRUCache } from 'lru-cache'
 import { onceIdle } from '#storage/once-idle.ts'
 import { hashOf, hashTerms, joined } from './term-hashes.ts'
 
-/** Terms in a row that are compared as one ("shingles", Broder 1997). */
+/** Number of consecutive terms that are compared as one ("shingles", Broder 1997). */
 const rowLength = 4
-/** Of all such rows of two texts, the share that both must have. */
+/** The share of all shingles of two texts that both must have. */
 const leastCommon = 0.8
-/** Rows by which texts are looked up: two that have most rows in common share at least one of these. */
+/**
+ * Number of shingles by which texts are looked up: two texts with mostly the same shingles have at least one of these
+ * in common.
+ */
 const keysOfText = 8
 
 interface Fingerprint {
-  /** The hash of each row, with repeats; the few that two rows have by chance don't matter. */
+  /** The hash of each shingle, with repeats; the few collisions do not matter. */
   rows: Uint32Array
   numbers: string
 }
 
-/** A text that is compared; its id stands for that text for ever. */
+/** A text to compare; an id always stands for the same text. */
 interface Text {
   id: string
   content: string
 }
 
 /**
- * By id, the least rows of a text: taking texts apart is a good part of a search, and most of them have no row in common
- * with any other. 16,384 are about 3 MiB.
+ * The smallest hashes of a text, by id: splitting texts is a considerable part of a search, and most texts have no
+ * shingle in common with any other. 16,384 entries take about 3 MiB.
  */
 const remembered = new LRUCache<string, Uint32Array>({ max: 16_384 })
 const inUse = onceIdle(() => remembered.clear())
@@ -37,7 +41,7 @@ interface Group<Item> {
   duplicates: Item[]
 }
 
-/** The items in order, each with those after it whose text is as good as the same. */
+/** The items in order, each with the later ones that have practically the same text. */
 export function groupDuplicates<Item extends Text>(items: readonly Item[]): Group<Item>[] {
   inUse()
   const groups: Group<Item>[] = []
@@ -81,14 +85,14 @@ export function groupDuplicates<Item extends Text>(items: readonly Item[]): Grou
 
 function fingerprintOf(text: string): Fingerprint {
   const { hashes, numbers } = hashTerms(text)
-  // A text of a few words says something else with any other sign in it: it is compared as it is.
+  // In a text of few words, any different character changes the meaning: it is compared literally.
   if (hashes.length < rowLength) return { rows: Uint32Array.of(hashOf(text)), numbers: text }
   const rows = new Uint32Array(hashes.length - rowLength + 1)
   for (let start = 0; start < rows.length; start += 1) rows[start] = joined(hashes, start, start + rowLength)
   return { rows, numbers }
 }
 
-/** The least ones, in order, which are the same wherever they stand. */
+/** The smallest hashes in ascending order, which are the same wherever they occur. */
 function keysOf({ rows }: Fingerprint): Uint32Array {
   const keys: number[] = []
   let greatest = Number.POSITIVE_INFINITY

@@ -1,49 +1,52 @@
 import type { Found } from '#storage/search-engine.ts'
 
-/** The chunks that fit a query by their words and by their vectors, each best first. */
+/** The chunks that match a query by their words and by their vectors, each best first. */
 export interface Rankings {
   text: readonly Found[]
-  /** One, or while chunks change their embedding one for each embedding, which have no chunk in common. */
+  /** One ranking, or while chunks change their embedding, one for each embedding; these have no chunk in common. */
   vectors: readonly VectorRanking[]
 }
 
 export interface VectorRanking {
   found: readonly Found[]
-  /** How much it counts for beside the text, which counts for 1. */
+  /** Its weight; the text has the weight 1. */
   weight: number
-  /** What the text has not found was left out, since it can't come among the first. */
+  /** Whether chunks that the text search has not found were left out, since they cannot be among the first. */
   isOfText?: boolean
 }
 
-/** Taken from each ranking, or as many as there are results wanted: what stands further down has little weight. */
+/** How many are taken from each ranking, unless more results are wanted: later ones have little weight. */
 export const leastCandidates = 100
 
-/** Of "reciprocal rank fusion" (Cormack, Clarke, Büttcher 2009): how little the first ranks are ahead of the next ones. */
+/**
+ * The constant of "reciprocal rank fusion" (Cormack, Clarke, Büttcher 2009): the larger, the smaller the lead of the
+ * first ranks.
+ */
 const rankConstant = 60
 
-/** How much a provider's vectors count for beside the full text, which counts for 1. */
+/** The weight of a provider's vectors; full text has the weight 1. */
 export const providerWeight = 1
 
-/** Shares of a query, by the rarity of its terms. */
+/** Shares of a query, weighted by the rarity of its terms. */
 export interface QueryShares {
-  /** Words, in contrast to pieces of text that is written without spaces. */
+  /** Words, as opposed to pieces of text that is written without spaces. */
   words: number
-  /** Words that no chunk holds, such as misspelt ones. */
+  /** Words that no chunk contains, such as misspelt ones. */
   unknownWords: number
 }
 
 /**
- * The same of the built-in vectors, which are made of the letter sequences of words: where the full-text index knows each
- * word they refine its order, and they matter more the greater the share of the words it does not know. Pieces, as a rule
- * pairs of characters, are the same to both. The figures are measured by `bench/retrieval.ts`.
+ * The weight of the built-in vectors, which are made of the letter sequences of words: where the full-text index knows
+ * every word, they refine its order, and the greater the share of unknown words, the more they matter. Pieces, usually
+ * pairs of characters, are the same to both. The figures were measured with `bench/retrieval.ts`.
  */
 export function builtinWeight({ words, unknownWords }: QueryShares): number {
   return 0.125 * words + 0.875 * unknownWords
 }
 
 /**
- * How many of the first that the text has found a ranking of this weight may bring among so many first ones of both;
- * undefined where it may bring others there.
+ * How many of the first results of the text search a ranking of this weight can move into the first places of the
+ * fusion; undefined if it can bring others there.
  */
 export function withinReach(weight: number, wanted: number): number | undefined {
   const last = 1 / (rankConstant + wanted)
@@ -51,16 +54,16 @@ export function withinReach(weight: number, wanted: number): number | undefined 
   return most < last ? Math.floor(1 / (last - most) - rankConstant) : undefined
 }
 
-/** A chunk in the fused order; no score is above the one before it. */
+/** A chunk in the fused order; scores never increase down the list. */
 export interface Scored {
   sequence: number
   score: number
 }
 
 /**
- * Rankings by text and by vectors, each best first, as one. A chunk's similarity is the greater of its two; its score is the greatest
- * similarity from its place downwards, so that scores tell the same order as the ranks. Of equal ranks, such as the first of
- * two embeddings, the more similar comes first.
+ * Fuses rankings by text and by vectors, each best first. A chunk's similarity is the greater of its two; its score is
+ * the greatest similarity from its place downwards, so that scores agree with ranks. On equal ranks, such as the first
+ * of two embeddings, the more similar chunk comes first.
  */
 export function fuse({ text, vectors }: Rankings): Scored[] {
   const fused = new Map<number, { rank: number; similarity: number }>()

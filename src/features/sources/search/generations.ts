@@ -1,12 +1,13 @@
 /**
- * Which chunks of a document search may show: of an uploaded file, which is one, or of a page of a website. Each processing
- * writes a generation of new chunks beside the old ones, as a draft: all of them are stored first, then they go into the
- * indexes. A single update of the range below then shows the new and hides the old, which are removed afterwards. So search
- * never sees half a source, whatever dies when, no transaction is long, and an attempt that died is continued by the next one.
+ * Which chunks of a document search may show. A document is an uploaded file or a page of a website. Each processing
+ * writes a generation of new chunks beside the old ones, as a draft: first all of them are stored, then they are
+ * indexed. A single update of the range below then shows the new ones and hides the old, which are removed afterwards.
+ * So search never sees half a source, whatever crashes when, no transaction is long, and the next attempt continues
+ * where a crashed one stopped.
  *
- * Each run names itself here when it begins, and each write of it asks for that name in the statement or transaction in
- * which it is made: one that lives on after its lease was lost can't mix its chunks with those of the run after it. The
- * name is the source's, whatever documents it has.
+ * Each run enters its name here when it begins, and each of its writes requires that name in the same statement or
+ * transaction: a run that lives on after losing its lease cannot mix its chunks with those of its successor. The name
+ * applies to the source, whatever documents it has.
  */
 import type { Expression, ExpressionBuilder, Kysely, Selectable } from 'kysely'
 import { sql } from 'kysely'
@@ -20,21 +21,21 @@ type Database = Kysely<AgentTables>
 /** A part of a source whose chunks are shown together. */
 export interface DocumentPlace {
   sourceId: string
-  /** The page of a website; left out for a source that is one document. */
+  /** The page of a website; absent for a source that is a single document. */
   document?: string
 }
 
-/** One run of what writes a source's chunks, at work on one of its documents. */
+/** One run that writes a source's chunks, at work on one of its documents. */
 export interface Attempt extends DocumentPlace {
-  /** Unlike that of every other run, also of the same job. */
+  /** Unique among all runs, also those of the same job. */
   attempt: string
 }
 
 const nothing = { first_sequence: 1, last_sequence: 0 }
-/** Stands for the source itself, and for the document of one that has no other. */
+/** Stands for the source itself, and for the document of a source that is a single document. */
 const whole = ''
 
-/** To be called when a run begins that writes documents of a source one by one: ends all other attempts. */
+/** To be called when a run begins that writes a source's documents one by one: ends all other attempts. */
 export async function takeOver(db: Database, { sourceId, attempt }: Attempt): Promise<void> {
   await inTransaction(db, async transaction => {
     const isThere = await transaction
@@ -48,7 +49,7 @@ export async function takeOver(db: Database, { sourceId, attempt }: Attempt): Pr
   })
 }
 
-/** To be called before chunks of a document come or go that are not to be shown; ends its draft and other attempts. */
+/** To be called before adding or removing chunks that are not shown; ends the document's draft and other attempts. */
 export async function unsettle(db: Database, attempt: Attempt): Promise<void> {
   const changes = { settled: 0, draft: null, attempt: attempt.attempt }
   if (attempt.document === undefined) return await write(db, attempt, changes)
@@ -58,14 +59,14 @@ export async function unsettle(db: Database, attempt: Attempt): Promise<void> {
   })
 }
 
-/** Shows no chunk of the source any more, and ends all attempts but the one that is named. */
+/** Hides all chunks of the source, and ends all attempts except the given one. */
 export async function hide(db: Database, sourceId: string, attempt: string | null = null): Promise<void> {
   const changes = { ...nothing, settled: 0, draft: null, attempt }
   await write(db, { sourceId }, changes)
   await db.updateTable('chunk_generations').set(changes).where('source_id', '=', sourceId).execute()
 }
 
-/** Shows no chunk of this document any more. */
+/** Hides all chunks of this document. */
 export async function hideDocument(db: Database, attempt: Attempt): Promise<void> {
   await unsettle(db, attempt)
   await change(db, attempt, nothing)
@@ -90,8 +91,9 @@ async function write(
 }
 
 /**
- * To be called first in a transaction that writes chunks or their indexes: until it ends, no other attempt can begin.
- * Reading would not do, since one could begin, and look what is there to be removed, before this transaction is committed.
+ * To be called first in a transaction that writes chunks or indexes them: until it ends, no other attempt can begin.
+ * Reading the row would not be enough: another attempt could begin, and look for what it has to remove, before this
+ * transaction is committed.
  */
 export async function requireAttempt(db: Database, { sourceId, attempt }: Attempt): Promise<void> {
   await change(db, { sourceId, attempt }, { attempt })
@@ -117,17 +119,17 @@ export async function change(
 
 const ended = 'Another attempt has taken over the chunks of this source.'
 
-/** To be called when no chunks of the document are left but those shown. */
+/** To be called when only the shown chunks of the document are left. */
 export async function settle(db: Database, attempt: Attempt): Promise<void> {
   await change(db, attempt, { settled: 1 })
 }
 
-/** To be called when all chunks of a draft are stored, since `unsettle`; from here on it may be continued. */
+/** To be called when all chunks of a draft are stored, since `unsettle`; from now on it can be continued. */
 export async function completeDraft(db: Database, attempt: Attempt, draft: string): Promise<void> {
   await change(db, attempt, { draft })
 }
 
-/** Makes the draft this attempt's. False unless all chunks of it are stored and none is shown yet. */
+/** Makes this attempt the owner of the draft. False unless all its chunks are stored and none is shown yet. */
 export async function continueDraft(
   db: Database,
   { sourceId, document = whole, attempt }: Attempt,
@@ -143,7 +145,7 @@ export async function continueDraft(
   return numUpdatedRows > 0n
 }
 
-/** Numbers of chunks of the document's draft: all of them, and those that are in the indexes. */
+/** The number of chunks in the document's draft: in total, and indexed. */
 export async function countDraft(
   db: Database,
   place: DocumentPlace,
@@ -158,7 +160,7 @@ export async function countDraft(
   return { stored: Number(row.stored), indexed: Number(row.indexed) }
 }
 
-/** The next chunks of the draft that are in no index yet. */
+/** The next chunks of the draft that are not indexed yet. */
 export async function nextUnindexed(db: Database, place: DocumentPlace, limit: number) {
   const rows = await generationOf(db, place)
     .select(['sequence', 'content', 'section'])
@@ -169,14 +171,14 @@ export async function nextUnindexed(db: Database, place: DocumentPlace, limit: n
   return rows.map(row => ({ ...row, sequence: Number(row.sequence) }))
 }
 
-/** To be called in the transaction that puts chunks into the indexes, with the last one's sequence. */
+/** To be called in the transaction that indexes chunks, with the last one's sequence. */
 export async function markIndexed(db: Database, attempt: Attempt, sequence: number): Promise<void> {
   await change(db, attempt, { indexed_sequence: sequence })
 }
 
 /**
- * Shows the chunks stored since the last call instead of those shown so far, and tells how many they are. To be called in
- * a transaction that begins with `requireAttempt`. `embedding` names the one of their vectors.
+ * Shows the chunks stored since the last call instead of those shown so far, and returns their number. To be called in
+ * a transaction that begins with `requireAttempt`. `embedding` is that of their vectors.
  */
 export async function showNewest(db: Database, attempt: Attempt, embedding: string): Promise<number> {
   const newest = await generationOf(db, attempt)
@@ -193,7 +195,7 @@ export async function showNewest(db: Database, attempt: Attempt, embedding: stri
   return count
 }
 
-/** Shows all chunks of a document that was not known before, in the transaction that stores them and puts them into the indexes. */
+/** Shows all chunks of a new document, in the transaction that stores and indexes them. */
 export async function showNew(
   db: Database,
   { sourceId, document = whole, attempt }: Attempt,
@@ -224,7 +226,7 @@ const insertShown = prepareQuery((db: Database, value: ValueOf<ShownColumns>) =>
 
 type ShownColumns = Exclude<keyof Selectable<AgentTables['chunk_generations']>, 'settled' | 'draft'>
 
-/** Those of the source's documents of which there are chunks, or may be. */
+/** Those of the source's documents that have chunks, or may have some. */
 export async function knownDocuments(
   db: Database,
   sourceId: string,
@@ -239,7 +241,7 @@ export async function knownDocuments(
   return new Set(rows.map(({ document }) => document))
 }
 
-/** Forgets a document that has no chunks any more, or without one a source. */
+/** Forgets a document without chunks, or if none is given, a source. */
 export async function forget(db: Database, { sourceId, document, attempt }: Attempt): Promise<void> {
   const all = db
     .deleteFrom('chunk_generations')
@@ -250,7 +252,7 @@ export async function forget(db: Database, { sourceId, document, attempt }: Atte
   if (numDeletedRows === 0n) throw new Error(ended)
 }
 
-/** The sequences of the document's chunks that are not shown, or without one of all the source's. */
+/** The sequences of the document's chunks that are not shown, or if none is given, of all the source's. */
 export async function hiddenChunks(db: Database, { sourceId, document }: DocumentPlace): Promise<number[]> {
   const ofSource = generations(db).where('chunks.source_id', '=', sourceId)
   const rows = await (document === undefined ? ofSource : ofSource.where('chunks.document', '=', document))
@@ -260,7 +262,7 @@ export async function hiddenChunks(db: Database, { sourceId, document }: Documen
   return rows.map(row => Number(row.sequence))
 }
 
-/** Selects the sequences of the chunks that may be shown, of one embedding if it is given; undefined where every chunk may. */
+/** Selects the sequences of the chunks that may be shown, of one embedding if given; undefined if every chunk may. */
 export async function shownChunks(
   db: Database,
   sourceId: string | undefined,
@@ -279,12 +281,12 @@ async function hidesAny(db: Database): Promise<boolean> {
   return (await selectUnsettled(db, {})).length > 0
 }
 
-/** Without parameters, as what a search asks first may go along with the beginning of its transaction. */
+/** Without parameters, since the first query of a search may be sent along with the start of its transaction. */
 const selectUnsettled = prepareQuery((db: Database) =>
   db.selectFrom('chunk_generations').select('source_id').where('settled', '=', sql.lit(0)).limit(sql.lit(1)),
 )
 
-/** Chunks beside what is known of their document's generations. */
+/** Chunks joined with the generations of their documents. */
 export function generations(db: Database) {
   return db
     .selectFrom('chunks')

@@ -14,14 +14,17 @@ interface Draft {
   index: Pick<SearchIndex, 'indexNext'>
   model: EmbeddingModel
   signal: AbortSignal
-  /** The share of the chunks that is in the indexes. */
+  /** The share of the chunks that is indexed. */
   onProgress(share: number): Promise<void>
 }
 
-/** Chunks that a provider embeds before they are written: so much a failed attempt loses, and no more is held here. */
+/**
+ * Chunks that a provider embeds before they are written: a failed attempt loses at most these, and no more are held in
+ * memory.
+ */
 const chunksPerEmbedding = 192
 
-/** Puts the chunks of a source's draft into the indexes, part by part, from where the attempt before it stopped. */
+/** Indexes the chunks of a source's draft, part by part, continuing where the previous attempt stopped. */
 export async function indexDraft({ source, db, index, model, signal, onProgress }: Draft): Promise<void> {
   const { stored, indexed } = await countDraft(db, source)
   for (let done = indexed; done < stored; ) {

@@ -26,49 +26,52 @@ import { builtinName } from './provider-space.ts'
 import { inShortTransactions } from './short-transactions.ts'
 
 export interface IndexWriter {
-  /** Begins a draft of the source's chunks; what an attempt that died left behind is removed, and others are ended. */
+  /** Begins a draft of the source's chunks; removes what a crashed attempt has left, and ends other attempts. */
   start(sourceId: string): Promise<void>
-  /** Stores chunks of the draft, for `index` to make them findable. */
+  /** Stores chunks of the draft, to be indexed by `index`. */
   store(sourceId: string, chunks: readonly Chunk[]): Promise<void>
-  /** Says that no more chunks follow: from here on a draft of this name may be continued. */
+  /** Marks the draft as complete: from now on a draft of this name can be continued. */
   complete(sourceId: string, draft: string): Promise<void>
   /**
-   * Puts the next chunks of the draft into the indexes, at most `limit`, and tells how many; search does not show them
-   * yet. Without `embedded` they get built-in vectors.
+   * Indexes the next chunks of the draft, at most `limit`, and returns their number; search does not show them yet.
+   * Without `embedded` they get built-in vectors.
    */
   index(sourceId: string, limit: number, embedded?: Embedded): Promise<number>
-  /** Stores chunks and puts them into the indexes at once. */
+  /** Stores and indexes chunks at once. */
   add(sourceId: string, chunks: readonly (Chunk | PreparedChunk)[], embedded?: Embedded): Promise<void>
   /**
-   * Shows the draft instead of what was there before, and tells how many chunks that is. `embedding` names the one that
-   * its chunks were embedded by, which is the built-in one unless given.
+   * Shows the draft instead of the previous chunks, and returns its number of chunks. `embedding` is the one that its
+   * chunks were embedded with, by default the built-in one.
    */
   finish(sourceId: string, embedding?: string): Promise<number>
-  /** Removes all chunks of the document, or without one of the source; to be called before its row is deleted, which they refer to. */
+  /**
+   * Removes all chunks of the document, or if none is given, of the source; to be called before its row, which they
+   * refer to, is deleted.
+   */
   remove(sourceId: string): Promise<void>
 }
 
-/** A provider's vectors, one for each chunk. */
+/** A provider's vectors, one per chunk. */
 export interface Embedded {
   space: VectorSpace
   vectors: readonly Vector[]
 }
 
-/** Chunks taken apart and embedded at a time, before the database is locked to write them. */
+/** Chunks that are analysed and embedded at a time, before the database is locked to write them. */
 export const batchSize = 32
 
 interface Needs {
   db: SearchDatabase
   ids: Ids
   attempt: string
-  /** The page of a website that is written; left out for sources that are one document, and to remove a whole source. */
+  /** The page of a website to write; absent for sources that are a single document, and to remove a whole source. */
   document?: string | undefined
 }
 
 /**
- * Writes the chunks of an agent's sources with their indexes. For worker threads: it computes for long and may wait for
- * locks. Sources don't disturb one another; of two attempts at one source, the one that began last goes on, and the other's
- * writes change nothing and throw.
+ * Writes and indexes the chunks of an agent's sources. For worker threads: it computes for a long time and may wait for
+ * locks. Sources do not disturb one another; of two attempts at one source, the one that began last continues, and the
+ * other's writes change nothing and throw.
  */
 export function createIndexWriter(needs: Needs): IndexWriter {
   const { db, engine } = needs.db
@@ -122,7 +125,7 @@ export function createIndexWriter(needs: Needs): IndexWriter {
       await indexEach(targetOf(sourceId, embedded), stored, async (_, { sequence }) => sequence)
       return stored.length
     },
-    // Not by way of `store`: as others have their turn after each transaction, a small document is to need but one.
+    // Not through `store`: others get their turn after each transaction, so a small document should need only one.
     add: (sourceId, chunks, embedded) =>
       indexEach(targetOf(sourceId, embedded), chunks, (transaction, chunk) =>
         insertChunk(transaction, rowOf(sourceId, chunk)),
@@ -145,7 +148,7 @@ export function createIndexWriter(needs: Needs): IndexWriter {
   }
 }
 
-/** A document whose chunks are put into the indexes. */
+/** A document whose chunks are indexed. */
 interface Target {
   database: SearchDatabase
   place: Omit<Parameters<typeof inShortTransactions<AgentTables, never>>[0], 'end'>
@@ -153,7 +156,7 @@ interface Target {
   embedded: Embedded | undefined
 }
 
-/** Makes chunks findable, each of which `sequenceOf` finds or stores in the transaction in which that is done. */
+/** Indexes chunks; `sequenceOf` finds or stores each of them in the same transaction. */
 async function indexEach<Item extends Parameters<typeof prepare>[0]>(
   { database: { db, engine }, place, attempt, embedded }: Target,
   items: readonly Item[],

@@ -1,4 +1,4 @@
-/** What runs in a thread of the worker pool; the other side is `search-index.ts`. */
+/** Runs in a thread of the worker pool; the other side is `search-index.ts`. */
 import { randomIds } from '#platform/ids.ts'
 import { withAgentDatabase } from './agent-database.ts'
 import type { Attempt } from './generations.ts'
@@ -15,13 +15,13 @@ export interface IndexTask extends SourceTask {
   embedded?: Embedded | undefined
 }
 
-/** @returns the number of chunks that were put into the indexes. */
+/** @returns the number of chunks that were indexed. */
 export function index({ limit, embedded, ...task }: IndexTask): Promise<number> {
   return write(task, writer => writer.index(task.sourceId, limit, embedded))
 }
 
 export interface FinishTask extends SourceTask {
-  /** Names the embedding of the draft's chunks. */
+  /** The embedding of the draft's chunks. */
   embedding: string
 }
 

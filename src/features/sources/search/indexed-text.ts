@@ -1,12 +1,12 @@
-/** Words that JSON has right behind the escape of a line break or the like. */
+/** Words in JSON that directly follow the escape of a line break or the like. */
 const behindEscape = /\\[nrtbf]([\p{L}\p{N}]+)/gu
 
-/** The parts of a word that goes on in the next line, by a hyphen or a place for one. */
+/** The parts of a word that is hyphenated at the end of a line. */
 const brokenWord = /(?<!\p{L})(\p{L}+)[-\u00ad\u2010]\n[ \t]*(\p{Ll}+)/gu
 
 /**
- * What a chunk is found by. Besides what is shown: the heading above the text, the words behind escapes, which begin with
- * another letter as they are written, and words that a line's end has torn.
+ * The text by which a chunk is found. In addition to what is shown: the heading above the text, words after escapes
+ * (which otherwise seem to begin with a different letter), and words that are broken across lines.
  */
 export function indexedText({ content, section }: { content: string; section: string | null }): string {
   const text = section === null ? content : `${section}\n${content}`

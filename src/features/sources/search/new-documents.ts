@@ -1,4 +1,4 @@
-/** Documents that have no chunks yet: all of one can be stored, indexed and shown in a single transaction. */
+/** Adds documents that have no chunks yet: all of one can be stored, indexed and shown in a single transaction. */
 import type { Transaction } from 'kysely'
 import type { Ids } from '#platform/ids.ts'
 import type { SearchDatabase } from '#storage/search-engine.ts'
@@ -20,11 +20,11 @@ export interface NewDocument {
 interface Needs {
   db: SearchDatabase
   ids: Ids
-  /** Of the source whose documents they are. */
+  /** The attempt at the source that the documents belong to. */
   attempt: Omit<Attempt, 'document'>
 }
 
-/** Adds documents of a source with built-in vectors. One that is known already, or large, takes longer. */
+/** Adds documents of a source with built-in vectors. Documents that are already known, or are large, take longer. */
 export async function addDocuments(needs: Needs, documents: readonly NewDocument[]): Promise<void> {
   const { sourceId, attempt } = needs.attempt
   const { db, engine } = needs.db

@@ -8,8 +8,8 @@ import type { PartTask, RemovalTask, WriteTask } from './vectors.worker.ts'
 /** Gives stored chunks the vectors of another embedding, in worker threads. */
 export interface NewVectors {
   /**
-   * Embeds the next shown chunks of the document that have no vector of this model, behind the one with the sequence
-   * `after`. Gives the last of them; undefined where there was none left.
+   * Embeds the next shown chunks of the document that have no vector of this model, after the one with the sequence
+   * `after`. Returns the last of them, or undefined if none was left.
    */
   embedNext(
     document: SourceTask,
@@ -17,14 +17,14 @@ export interface NewVectors {
     model: EmbeddingModel,
     signal: AbortSignal,
   ): Promise<number | undefined>
-  /** Removes all vectors of the source's shown chunks but those of the embedding that is named. */
+  /** Removes all vectors of the source's shown chunks except those of the given embedding. */
   removeOthers(source: SourceTask, embedding: string, signal: AbortSignal): Promise<void>
 }
 
-/** So many chunks are embedded before they are written: so much a failed attempt loses, and no more is held here. */
+/** Chunks that are embedded before they are written: a failed attempt loses at most these, and no more are held in memory. */
 const chunksPerPart = 192
 const builtinChunksPerPart = 512
-/** Those of the largest sources take minutes to remove, in short transactions. */
+/** The vectors of the largest sources take minutes to remove, in short transactions. */
 const removalTimeoutMs = 15 * 60_000
 
 const file = new URL('./vectors.worker.ts', import.meta.url)

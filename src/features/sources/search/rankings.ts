@@ -13,11 +13,11 @@ export interface ChunkQuery {
   limit: number
   /** Search this source only. */
   sourceId?: string | undefined
-  /** Leave out what scores less, 0 to 1. */
+  /** Leave out results with a lower score, 0 to 1. */
   minScore?: number | undefined
-  /** The query as the provider in use embeds it; without it the built-in embedding is used. */
+  /** The query as embedded by the provider in use; without it, the built-in embedding is used. */
   embedded?: EmbeddedQuery | undefined
-  /** While chunks change their embedding, in the place of `embedded`: the query by each of those that they have. */
+  /** While chunks change their embedding, instead of `embedded`: the query as embedded by each of theirs. */
   mixed?: readonly MixedQuery[] | undefined
 }
 
@@ -28,16 +28,16 @@ export interface EmbeddedQuery {
 
 /** The query for the chunks of one embedding. */
 export interface MixedQuery {
-  /** Names the embedding. */
+  /** The name of the embedding. */
   embedding: string
   /** Absent for the built-in one. */
   embedded?: EmbeddedQuery | undefined
 }
 
 interface RankingOptions {
-  /** How many are read of each ranking, of which the `limit` of the query come to the first ranks of both. */
+  /** How many entries are read of each ranking; the query's `limit` of them reach the first ranks of both. */
   candidates?: number
-  /** Whether all vectors are compared, also those that can't come among the first by their rank. */
+  /** Whether all vectors are compared, including those that cannot rank among the first. */
   allVectors?: boolean
 }
 
@@ -54,7 +54,8 @@ export async function rankings(
   const otherForm = formFor(query.text)
   const counts = await engine.countTerms(transaction, [...new Set([...terms, ...terms.map(otherForm)])])
   const holding = (term: string) => counts.terms.get(term) ?? 0
-  // What a term is found by: its other form, unless more chunks hold the word as it is, such as those from before there were forms.
+  // How a term is looked up: by its other form, unless more chunks contain the word as it is, such as chunks from before
+  // there were forms.
   const form = (term: string) => (holding(otherForm(term)) >= holding(term) ? otherForm(term) : term)
   const knowledge = knowledgeOf(terms, term => counts.terms.get(form(term)), counts.chunks)
   const asked = new Map([...counts.terms].filter(([term]) => terms.some(other => form(other) === term)))
@@ -69,7 +70,7 @@ export async function rankings(
     }
     const weight = builtinWeight(knowledge)
     const byLetters = embedQuery(terms, knowledge.rarity)
-    // As a rule the text has found enough, and few of that are to be compared.
+    // Usually the text search has found enough, so that only few have to be compared.
     const isEnough = query.mixed === undefined && !allVectors && text.length >= limit
     const reach = isEnough ? withinReach(weight, query.limit) : undefined
     const wanted =
@@ -90,7 +91,7 @@ export async function rankings(
   return { text, vectors }
 }
 
-/** Of a long text the beginning and the end are searched for: a question stands before or after what it is about. */
+/** Of a long text, the beginning and the end are searched for: a question stands before or after what it is about. */
 function firstAndLastTerms(text: string): string[] {
   const [characters, terms] = [4_000, 32]
   const first = queryTerms(text.slice(0, characters)).slice(0, terms)
@@ -98,23 +99,23 @@ function firstAndLastTerms(text: string): string[] {
   return [...new Set([...first, ...last])]
 }
 
-/** What the full-text index knows of a query. */
+/** What the full-text index knows about a query. */
 interface Knowledge extends QueryShares {
   /** Inverse document frequency. */
   rarity: (term: string) => number
-  /** Share of the terms that any chunk holds. */
+  /** Share of the terms that occur in any chunk. */
   known: number
 }
 
 /**
- * Chunks that are imagined beside those there are, without any of the terms: in a handful of chunks every word is frequent,
- * and one unknown word would outweigh several known ones.
+ * Virtual chunks in addition to the real ones, containing none of the terms: among a handful of chunks every word is
+ * frequent, and a single unknown word would outweigh several known ones.
  */
 const background = 100
 
 function knowledgeOf(
   terms: readonly string[],
-  /** The number of chunks that hold a term; undefined if none does. */
+  /** The number of chunks that contain a term; undefined if none does. */
   countOf: (term: string) => number | undefined,
   chunks: number,
 ): Knowledge {

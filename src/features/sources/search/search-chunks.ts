@@ -11,12 +11,12 @@ import { rankings } from './rankings.ts'
 import { shownEmbeddings } from './shown-embeddings.ts'
 
 /**
- * The chunks that fit a query, best first. Nothing in the query's text is an operator. Of chunks with as good as the same
- * text the best one is a result, which names the others.
+ * The chunks that match a query, best first. Nothing in the query's text is an operator. Of chunks with practically the
+ * same text, the best is a result, and lists the others.
  *
- * The score tells how similar a chunk is to the query, by words or by vectors, whichever is more. By words: its BM25 value
- * as a share of what a chunk that holds each known word once gets, times the share of the query's words (by rarity) that
- * any chunk holds. By vectors: the cosine. A chunk scores at least as much as those below it.
+ * The score says how similar a chunk is to the query, by words or by vectors, whichever is greater. By words: its BM25
+ * score as a share of what a chunk with each known word once would get, times the share of the query's words (weighted
+ * by rarity) that occur in any chunk. By vectors: the cosine. A chunk's score is at least that of the chunks below it.
  */
 export async function searchChunks(
   { db, engine }: SearchDatabase,
@@ -27,14 +27,14 @@ export async function searchChunks(
 
 export interface Search {
   query: ChunkQuery
-  /** The embeddings that all shown chunks are believed to have, for which the query was made. */
+  /** The embeddings that all shown chunks are assumed to have; the query was prepared for these. */
   believed?: readonly string[]
 }
 
-/** The results, or where shown chunks have other embeddings than was believed, the names of those. */
+/** The results, or, if shown chunks have other embeddings than assumed, the names of those. */
 export type SearchAnswer = { results: SearchResult[] } | { shown: string[] }
 
-/** Searches one after the other that see the same state of the database; the answers are in their order. */
+/** Runs searches one after another on the same snapshot of the database; the answers are in the same order. */
 export async function searchTogether(
   { db, engine }: SearchDatabase,
   searches: readonly Search[],
@@ -77,7 +77,7 @@ async function searchIn(
   const candidates = Math.max(leastCandidates, asked.limit)
   let ranked = await rankings(transaction, engine, asked, { candidates })
   let results = await resultsOf(ranked)
-  // What can't come among the first by its rank may still score enough.
+  // A chunk that cannot be among the first by its rank may still score enough.
   if (results.length < limit && minScore > 0 && ranked.vectors.some(({ isOfText }) => isOfText)) {
     ranked = await rankings(transaction, engine, asked, { candidates, allVectors: true })
     results = await resultsOf(ranked)
@@ -88,26 +88,26 @@ async function searchIn(
   return await resultsOf(await rankings(transaction, engine, { ...query, limit: wider }, options))
 }
 
-/** How many times as many candidates there are on a second look, where those of the first were mostly duplicates. */
+/** The factor by which the number of candidates grows for a second look, if those of the first were mostly duplicates. */
 const widening = 4
-/** Comparing the texts of these takes some tenths of a second. */
+/** Comparing the texts of so many takes some tenths of a second. */
 const mostCandidates = 1_600
 
-/** Whether there may be more behind the end of a ranking that are good enough. */
+/** Whether there may be more matches beyond the end of a ranking that are good enough. */
 function isCut({ text, vectors }: Rankings, candidates: number, minScore: number): boolean {
   return [text, ...vectors.map(({ found }) => found)].some(
     found => found.length >= candidates && (found.at(-1)?.similarity ?? 0) >= minScore,
   )
 }
 
-/** Reads on until there are as many results as wanted, duplicates not counted. */
+/** Reads on until there are enough results, not counting duplicates. */
 async function readDistinct(
   transaction: Transaction<AgentTables>,
   ranked: readonly Scored[],
   limit: number,
 ): Promise<SearchResult[]> {
   const found: SearchResult[] = []
-  // Ever more, since all that was read is compared anew each time.
+  // Growing steps, since everything read so far is compared again each time.
   for (let [start, end] = [0, limit + spare]; ; [start, end] = [end, 2 * end]) {
     found.push(...(await read(transaction, ranked.slice(start, end))))
     const groups = groupDuplicates(found)
@@ -158,7 +158,7 @@ const selectRows = prepareQuery((db: Kysely<AgentTables>, value) =>
     ),
 )
 
-/** At most `rowsAtOnce` of them; where they are fewer, the last one is asked for again. */
+/** Reads at most `rowsAtOnce` of them; if there are fewer, the last one is repeated. */
 async function readSome(
   transaction: Transaction<AgentTables>,
   ranked: readonly Scored[],

@@ -10,9 +10,9 @@ import type { Search, SearchAnswer } from './search-chunks.ts'
 
 /** The chunks of agents' sources, indexed and searched in worker threads. */
 export interface SearchIndex {
-  /** The chunks that fit a query, best first. */
+  /** The chunks that match a query, best first. */
   search(databasePath: string, query: ChunkQuery, signal?: AbortSignal): Promise<SearchResult[]>
-  /** The same of all sources, if their shown chunks have the embeddings that are believed, and else which they have. */
+  /** The same over all sources, if their shown chunks have the assumed embeddings; otherwise the embeddings that they have. */
   searchAsBelieved(
     databasePath: string,
     query: ChunkQuery,
@@ -20,14 +20,17 @@ export interface SearchIndex {
     signal?: AbortSignal,
   ): Promise<SearchAnswer>
   /**
-   * Puts the next chunks of the source's draft into the indexes, and tells how many: a few hundred milliseconds' work,
-   * after which others get the thread. `embedded` holds the vectors of exactly the next chunks; without it they get
-   * built-in ones. Not to run twice at a time for one source.
+   * Indexes the next chunks of the source's draft, and returns their number: this takes a few hundred milliseconds,
+   * after which others get the thread. `embedded` contains the vectors of exactly the next chunks; without it they get
+   * built-in ones. Must not run concurrently for one source.
    */
   indexNext(source: SourceTask, embedded?: Embedded, signal?: AbortSignal): Promise<number>
-  /** Shows the draft in the place of the chunks that were found so far, and tells the number of its chunks. */
+  /** Shows the draft instead of the chunks that were found so far, and returns the number of its chunks. */
   finish(source: FinishTask, signal?: AbortSignal): Promise<number>
-  /** Removes all chunks of the document that is named, or else of the source. To be called before its row is deleted, which they refer to. */
+  /**
+   * Removes all chunks of the given document, or else of the source. To be called before its row, which they refer to,
+   * is deleted.
+   */
   remove(source: SourceTask, signal?: AbortSignal): Promise<void>
 }
 
@@ -37,10 +40,10 @@ export const chunksPerTask = 512
 const searchWorker = new URL('./search.worker.ts', import.meta.url)
 const indexWorker = new URL('./index.worker.ts', import.meta.url)
 
-/** Runs of searches that are going on or are the next one, of all agents and of one: as many as keep all threads at work. */
+/** Maximum number of batches of searches that run or come next, in total and per agent: as many as keep all threads busy. */
 const runsAtOnce = 3
 const runsPerAgent = 2
-/** More of them would save little, and have others wait longer. */
+/** Larger batches would save little, and make others wait longer. */
 const searchesPerRun = 4
 const never = new AbortController().signal
 
@@ -55,7 +58,7 @@ export function createSearchIndex({
   writers: WorkerPool
 }): SearchIndex {
   const ask = createGathering<Search, SearchAnswer>({
-    // Agents take turns, so that nobody waits for all the searches of another.
+    // Agents take turns, so that none waits for all the searches of another.
     slots: createFairSlots(runsAtOnce, runsPerAgent),
     most: searchesPerRun,
     run(databasePath, searches, signal) {

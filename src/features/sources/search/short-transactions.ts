@@ -2,15 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Kysely, Transaction } from 'kysely'
 import { inTransaction } from '#platform/transaction.ts'
 
-/** In milliseconds: how long a transaction goes on taking items, and how long others then get at least. */
+/** In milliseconds: how long a transaction continues to take items, and how long others then get at least. */
 interface Turns {
   own: number
   others: number
 }
 
 /**
- * Where there is a single writer, others wait no longer than a turn and one more item; theirs is longer than the pauses in
- * which they look whether the database is free.
+ * With a single writer, others wait no longer than one turn and one more item; their turn is longer than the pauses in
+ * which they poll for the lock.
  */
 const takingTurns: Turns = { own: 10, others: 6 }
 const amongWriters: Turns = { own: 100, others: 0 }
@@ -19,27 +19,28 @@ interface Database<Tables, Item> {
   db: Kysely<Tables>
   /** Of the database's engine. */
   singleWriter: boolean
-  /** What each of the transactions begins with. */
+  /** Run at the beginning of each transaction. */
   begin?(transaction: Transaction<Tables>): Promise<void>
-  /** What each of them ends with, by the last item for which work was done in it. */
+  /** Run at the end of each transaction, with the last item that was processed in it. */
   end?(transaction: Transaction<Tables>, last: Item): Promise<void>
 }
 
 /**
- * What is done for an item depends only on rows that each of these transactions changes first. At a stricter level, those
- * of different sources would fail one another again and again, since their new rows lie in the same pages.
+ * The work for an item depends only on rows that each of these transactions changes first. At a stricter isolation
+ * level, transactions of different sources would make one another fail again and again, because their new rows share
+ * pages.
  */
 const isolation = 'repeatable read'
 
 /**
- * When this thread may write again, by `performance.now()`: what it does until then, such as preparing what it writes next,
- * takes nothing of the others' turn.
+ * When this thread may write again, by `performance.now()`. Whatever it does until then, such as preparing its next
+ * writes, costs the others nothing.
  */
 let nextTurn = 0
 
 /**
- * Does `work` for each item, in order, in as few transactions as the time that one may take allows. Where others wait for
- * them, they get as long a turn after each; what an error or a crash interrupts is done up to the last commit.
+ * Does `work` for each item, in order, in as few transactions as the time limit of each allows. Where others may be
+ * waiting, they get as long a turn after each; after an error or a crash, everything up to the last commit is done.
  */
 export async function inShortTransactions<Tables, Item>(
   { db, singleWriter, begin, end }: Database<Tables, Item>,
@@ -51,7 +52,7 @@ export async function inShortTransactions<Tables, Item>(
     const rest = turns.others > 0 ? nextTurn - performance.now() : 0
     if (rest > 0) await delay(rest)
     const transact = async (transaction: Transaction<Tables>) => {
-      // From here on, since waiting for the lock holds up nobody.
+      // Counted from here, since waiting for the lock delays nobody.
       const begun = performance.now()
       await begin?.(transaction)
       let next = done

@@ -1,6 +1,6 @@
 /**
- * By which embeddings the shown chunks of documents are found, and how that changes: a document keeps its old vectors until
- * all of its chunks have new ones, and a single update then makes those the ones that count.
+ * By which embeddings the shown chunks of documents are found, and how that changes: a document keeps its old vectors
+ * until all its chunks have new ones, and a single update then switches to those.
  */
 import type { Kysely } from 'kysely'
 import { oncePerMoment } from '#platform/once-per-moment.ts'
@@ -12,7 +12,7 @@ import { change, requireAttempt } from './generations.ts'
 
 type Database = Kysely<AgentTables>
 
-/** The names of all embeddings that shown chunks have, of the source if one is named; none where there are no chunks. */
+/** The names of all embeddings of shown chunks, of the source if one is given; none if there are no chunks. */
 export async function shownEmbeddings(db: Database, sourceId?: string): Promise<string[]> {
   const rows =
     sourceId === undefined
@@ -34,7 +34,7 @@ function selectShown(db: Database) {
     .whereRef('first_sequence', '<=', 'last_sequence')
 }
 
-/** A document of the source whose shown chunks are found by another embedding than this. */
+/** A document of the source whose shown chunks are found by a different embedding. */
 export async function documentWithout(
   db: Database,
   sourceId: string,
@@ -54,7 +54,7 @@ export async function documentWithout(
   return { place, first: Number(row.first_sequence), last: Number(row.last_sequence) }
 }
 
-/** Numbers of the source's documents with shown chunks: all of them, and those that are found by this embedding. */
+/** The number of the source's documents with shown chunks: in total, and found by this embedding. */
 export async function countEmbedded(
   db: Database,
   sourceId: string,
@@ -72,7 +72,7 @@ export async function countEmbedded(
   return { all: Number(row.shown), embedded: Number(row.embedded) }
 }
 
-/** To be called once all shown chunks of the document have vectors of this embedding: from here on it is found by them. */
+/** To be called once all shown chunks of the document have vectors of this embedding: from now on it is found by them. */
 export async function showEmbedding(db: Database, attempt: Attempt, embedding: string): Promise<void> {
   const { sourceId, document } = attempt
   await inTransaction(db, async transaction => {

@@ -1,15 +1,15 @@
 import { termsOf } from '#models/text-analysis/text-analysis.ts'
 
 export interface TermHashes {
-  /** Of each term, in order. */
+  /** The hash of each term, in order. */
   hashes: Uint32Array
-  /** The terms that hold a digit, in order. */
+  /** The terms that contain a digit, in order. */
   numbers: string
 }
 
 /**
- * What `termsOf` takes a text for, as hashes. Most words are plain letters and digits of ASCII, which are hashed where
- * they stand; only what else stands between two spaces is taken apart at length.
+ * The terms that `termsOf` finds in a text, as hashes. Most words are plain ASCII letters and digits, which are hashed
+ * in place; only the rest between two spaces is analysed in full.
  */
 export function hashTerms(text: string): TermHashes {
   const found: Found = { hashes: [], numbers: [] }
@@ -28,10 +28,10 @@ interface Found {
   numbers: string[]
 }
 
-/** Goes on until what is foreign to it, and leaves out the whole stretch between two spaces that this stands in. */
+/** Continues up to a character that it does not handle, and leaves out the whole stretch between two spaces around it. */
 function hashPlain(text: string, from: number, { hashes, numbers }: Found): { end: number; stretch: number } {
   let [stretch, known, knownNumbers] = [from, hashes.length, numbers.length]
-  // The digits are the least signs.
+  // Digits have the lowest codes.
   let [first, hash, least] = [-1, begin, lastDigit + 1]
   let at = from
   for (; at <= text.length; at += 1) {
@@ -61,13 +61,13 @@ function hashPlain(text: string, from: number, { hashes, numbers }: Found): { en
   return { end: at, stretch }
 }
 
-/** Behind its end stands a space. */
+/** Beyond its end, there is a space. */
 function signAt(text: string, at: number): number {
   const code = at < text.length ? text.charCodeAt(at) : 0x20
   return code < signs.length ? (signs[code] ?? 0) : foreign
 }
 
-/** What a character of ASCII is: the lower case of a letter or digit, or one of these. */
+/** The class of an ASCII character: the lower case of a letter or digit, or one of these. */
 const [other, foreign, space] = [0, 1, 2]
 const lastDigit = 0x39
 const signs = Uint8Array.from({ length: 0x80 }, (_, code) => {
@@ -101,7 +101,7 @@ export function hashOf(text: string): number {
   return mixed(hash)
 }
 
-/** Of the terms in a row from `from` to before `to`. */
+/** The hash of the terms from `from` up to but not including `to`. */
 export function joined(hashes: Uint32Array, from: number, to: number): number {
   let hash = 0
   for (let index = from; index < to; index += 1) hash = Math.imul(hash, factor) ^ (hashes[index] ?? 0)

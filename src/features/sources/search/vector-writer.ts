@@ -1,4 +1,4 @@
-/** What gives stored chunks the vectors of another embedding, and takes those of others away. For worker threads. */
+/** Gives stored chunks the vectors of another embedding, and removes those of others. For worker threads. */
 import type { Kysely, Transaction } from 'kysely'
 import { sql } from 'kysely'
 import { embedDocument } from '#models/embeddings/builtin-embedding.ts'
@@ -13,7 +13,7 @@ import { indexedText } from './indexed-text.ts'
 import { spaceIdOf } from './provider-space.ts'
 import { inShortTransactions } from './short-transactions.ts'
 
-/** The shown chunks of a document behind this one that have no vector of the embedding. */
+/** The shown chunks of a document after this one that have no vector of the embedding. */
 export interface Unembedded extends DocumentPlace {
   embedding: string
   after: number
@@ -61,7 +61,7 @@ export async function writeVectors(
   })
 }
 
-/** Gives the next chunks built-in vectors. Undefined once all have been looked at, else the last one that was. */
+/** Gives the next chunks built-in vectors. Returns the last chunk that was looked at, or undefined once all have been. */
 export async function embedNext(
   database: SearchDatabase,
   attempt: Attempt,
@@ -78,7 +78,7 @@ export async function embedNext(
   return chunks.at(-1)?.sequence
 }
 
-/** Removes all vectors of the source's shown chunks but those of this embedding. */
+/** Removes all vectors of the source's shown chunks except those of this embedding. */
 export async function removeOtherVectors(
   database: SearchDatabase,
   attempt: Attempt,
@@ -104,7 +104,10 @@ async function sequencesIn(db: Kysely<AgentTables>, table: string, sourceId: str
   return rows.map(row => Number(row.sequence))
 }
 
-/** Asked of each chunk: for `not in`, PostgreSQL would read the whole table each time, and again for each chunk where it is large. */
+/**
+ * Checked per chunk: for `not in`, PostgreSQL would read the whole table each time, and again for each chunk if it is
+ * large.
+ */
 function hasNone(table: string) {
   return sql<boolean>`not exists (
     select 1 from ${sql.table(table)} as embedded where embedded.sequence = ${sql.ref('chunks.sequence')})`

@@ -1,4 +1,4 @@
-/** What runs in a thread of the worker pool; the other side is `new-vectors.ts`. */
+/** Runs in a thread of the worker pool; the other side is `new-vectors.ts`. */
 import { withAgentDatabase } from './agent-database.ts'
 import type { SourceTask } from './index.worker.ts'
 import type { Embedded } from './index-writer.ts'
@@ -13,7 +13,7 @@ export interface WriteTask extends SourceTask {
 }
 
 export interface RemovalTask extends SourceTask {
-  /** The one whose vectors stay. */
+  /** The embedding whose vectors are kept. */
   embedding: string
 }
 
@@ -27,7 +27,7 @@ export function write({ databasePath, sequences, embedded, ...attempt }: WriteTa
   )
 }
 
-/** @returns undefined once all chunks have been looked at, else the last one that was. */
+/** @returns the last chunk that was looked at, or undefined once all have been. */
 export function embed({ databasePath, ...task }: PartTask): Promise<number | undefined> {
   return withAgentDatabase(databasePath, { readOnly: false }, db => embedNext(db, task, task))
 }
