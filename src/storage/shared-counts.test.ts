@@ -1,6 +1,6 @@
 import type { LightMyRequestResponse } from 'fastify'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import type { SharedCounts } from '#platform/http/shared-counts.ts'
+import type { SharedCounts } from '#platform/http/rate-limits/shared-counts.ts'
 import { bareServer, plainRoute } from '#test/support/bare-server.ts'
 import { openEmbeddedStorage } from '#test/support/embedded-storage.ts'
 import { eventually } from '#test/support/eventually.ts'

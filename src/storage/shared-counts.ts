@@ -1,6 +1,6 @@
 import type { ExpressionBuilder, Kysely } from 'kysely'
 import type { Clock } from '#platform/clock.ts'
-import type { RequestCount, SharedCounts } from '#platform/http/shared-counts.ts'
+import type { RequestCount, SharedCounts } from '#platform/http/rate-limits/shared-counts.ts'
 import type { PlatformTables } from './tables.ts'
 
 type Database = Kysely<Pick<PlatformTables, 'rate_limits'>>

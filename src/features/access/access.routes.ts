@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import { successSchema } from '#platform/http/answers.ts'
 import type { App } from '#platform/http/app.ts'
-import { listParameters } from '#platform/http/list-query.ts'
+import { listParameters } from '#platform/http/lists/list-query.ts'
+import { successSchema } from '#platform/http/responses/answers.ts'
 import { adminListSchema, adminSchema, newAdminSchema, ownAgentListSchema } from './access.schema.ts'
 import type { AccessService } from './access.service.ts'
 

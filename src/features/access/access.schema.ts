@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
-import { listMetaSchema } from '#platform/http/list-query.ts'
+import { listMetaSchema } from '#platform/http/lists/list-query.ts'
 import { roles } from './policy.ts'
 
 /*

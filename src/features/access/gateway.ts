@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '#platform/clock.ts'
 import { AppError } from '#platform/errors.ts'
-import { unstorable } from '#platform/http/storable-text.ts'
+import { unstorable } from '#platform/http/requests/storable-text.ts'
 
 /** A person named by the identity gateway, or by the development setting. */
 export interface User {

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
-import type { ListDefinition, Page } from '#platform/http/list-query.ts'
-import { listRows } from '#platform/http/list-query.ts'
+import type { ListDefinition, Page } from '#platform/http/lists/list-query.ts'
+import { listRows } from '#platform/http/lists/list-query.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { Approval, ApprovalListQuery, ApprovalStatus } from './approvals.schema.ts'
 import type { ChatMessage } from './chat.schema.ts'

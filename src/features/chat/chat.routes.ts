@@ -2,9 +2,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
 import type { SignalOf } from '#platform/http/closing.ts'
-import { listParameters } from '#platform/http/list-query.ts'
-import { listValues } from '#platform/http/list-values.ts'
-import { openEventStream } from '#platform/http/sse.ts'
+import { listParameters } from '#platform/http/lists/list-query.ts'
+import { listValues } from '#platform/http/lists/list-values.ts'
+import { openEventStream } from '#platform/http/responses/sse.ts'
 import type { Question } from './answering/question.ts'
 import {
   answerSchema,

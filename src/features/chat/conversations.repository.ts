@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
-import type { ListDefinition, ListParameters, Page } from '#platform/http/list-query.ts'
-import { listRows } from '#platform/http/list-query.ts'
+import type { ListDefinition, ListParameters, Page } from '#platform/http/lists/list-query.ts'
+import { listRows } from '#platform/http/lists/list-query.ts'
 import type { ValueOf } from '#storage/prepared-query.ts'
 import { prepareQuery } from '#storage/prepared-query.ts'
 import type { AgentTables } from '#storage/tables.ts'

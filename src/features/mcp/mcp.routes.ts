@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { successSchema } from '#platform/http/answers.ts'
 import type { App } from '#platform/http/app.ts'
+import { successSchema } from '#platform/http/responses/answers.ts'
 import {
   approvalSchema,
   approvedSchema,

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
-import { listMetaSchema, listParameters } from '#platform/http/list-query.ts'
+import { listMetaSchema, listParameters } from '#platform/http/lists/list-query.ts'
 
 /*
  * MCP server: a service of others that offers tools over HTTP, registered on an agent by a person. Listing: what it tells of

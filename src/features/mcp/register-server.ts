@@ -1,7 +1,7 @@
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { AppError, conflict, invalid } from '#platform/errors.ts'
-import { unstorable } from '#platform/http/storable-text.ts'
+import { unstorable } from '#platform/http/requests/storable-text.ts'
 import type { Ids } from '#platform/ids.ts'
 import { parseTarget } from '#platform/outbound/target-url.ts'
 import { inTransaction } from '#platform/transaction.ts'

@@ -1,7 +1,7 @@
 /** Reads the JSON body that creates a source; it is checked by the schema of the type that it names. */
 import type { FastifyRequest } from 'fastify'
 import { invalid } from '#platform/errors.ts'
-import { requireBody } from '#platform/http/body.ts'
+import { requireBody } from '#platform/http/requests/body.ts'
 import type { NewApi, NewDatabase } from './new-fetched.schema.ts'
 import { newApiSchema, newDatabaseSchema } from './new-fetched.schema.ts'
 

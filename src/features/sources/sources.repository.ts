@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
-import type { ListDefinition, Page } from '#platform/http/list-query.ts'
-import { listRows } from '#platform/http/list-query.ts'
+import type { ListDefinition, Page } from '#platform/http/lists/list-query.ts'
+import { listRows } from '#platform/http/lists/list-query.ts'
 import { matches } from '#platform/schema-check.ts'
 import { parseJsonColumn } from '#storage/json-column.ts'
 import type { ValueOf } from '#storage/prepared-query.ts'

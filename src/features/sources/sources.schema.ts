@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
-import { listMetaSchema, listParameters } from '#platform/http/list-query.ts'
+import { listMetaSchema, listParameters } from '#platform/http/lists/list-query.ts'
 import { chunkingMethods } from './chunking/chunking-options.ts'
 
 /*

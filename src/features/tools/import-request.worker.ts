@@ -1,6 +1,6 @@
 /** What runs in a thread of the worker pool; the other side is `import-request.ts`. */
 import { AppError } from '#platform/errors.ts'
-import { requireStorableJson } from '#platform/http/storable-text.ts'
+import { requireStorableJson } from '#platform/http/requests/storable-text.ts'
 import { problemOf } from '#platform/schema-check.ts'
 import type { ImportBody } from './import.schema.ts'
 import { importBodySchema } from './import.schema.ts'

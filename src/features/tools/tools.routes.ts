@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import { successSchema } from '#platform/http/answers.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientSignal } from '#platform/http/closing.ts'
+import { successSchema } from '#platform/http/responses/answers.ts'
 import {
   clusterDeletedSchema,
   clusterPath,

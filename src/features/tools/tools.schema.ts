@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
-import { listMetaSchema, listParameters } from '#platform/http/list-query.ts'
+import { listMetaSchema, listParameters } from '#platform/http/lists/list-query.ts'
 
 /*
  * Tool: something an agent may do, set up by a person. Cluster: a name that tools share, such as the title of the document

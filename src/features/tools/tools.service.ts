@@ -1,7 +1,7 @@
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { conflict, invalid, notFound } from '#platform/errors.ts'
-import type { Page } from '#platform/http/list-query.ts'
+import type { Page } from '#platform/http/lists/list-query.ts'
 import type { Ids } from '#platform/ids.ts'
 import { inTransaction } from '#platform/transaction.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Access, App, Area, LimitClass } from './app.ts'
-import { isArriving } from './arriving.ts'
+import { isArriving } from './requests/arriving.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -5,7 +5,7 @@ import type { FastifyInstance, RouteOptions } from 'fastify'
 import type { TSchema } from 'typebox'
 import { expect, it } from 'vitest'
 import { buildApp } from '#test/support/build-app.ts'
-import { createValidatorCompiler } from './validation.ts'
+import { createValidatorCompiler } from './requests/validation.ts'
 
 /** The routes of the service, as they are registered. */
 async function registeredRoutes(): Promise<RouteOptions[]> {

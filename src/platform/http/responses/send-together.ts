@@ -1,6 +1,6 @@
 import type { DoneFuncWithErrOrRes } from 'fastify'
-import { sendAtEndOfTurn } from '../end-of-turn.ts'
-import type { App } from './app.ts'
+import { sendAtEndOfTurn } from '../../end-of-turn.ts'
+import type { App } from '../app.ts'
 
 /**
  * Answers wait for others of their turn at most this long, in milliseconds: a longer wait would cost more than is saved.

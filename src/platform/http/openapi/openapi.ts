@@ -1,7 +1,7 @@
 import swagger from '@fastify/swagger'
 import type { FastifySchema } from 'fastify'
-import type { DeclaredRoute } from './access.ts'
-import type { App } from './app.ts'
+import type { DeclaredRoute } from '../access.ts'
+import type { App } from '../app.ts'
 import { describeOperation } from './operation.ts'
 
 const description = [

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { bareServer, plainRoute } from '#test/support/bare-server.ts'
 import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp } from '#test/support/build-app.ts'
-import type { App } from './app.ts'
+import type { App } from '../app.ts'
 import { openApiDocument, registerOpenApi } from './openapi.ts'
 import { operationId } from './operation.ts'
 

@@ -1,6 +1,6 @@
-import type { ErrorCode } from '../errors.ts'
-import { AccessDenied, AppError } from '../errors.ts'
-import type { Area } from './app.ts'
+import type { ErrorCode } from '../../errors.ts'
+import { AccessDenied, AppError } from '../../errors.ts'
+import type { Area } from '../app.ts'
 
 /** An answer to a failed request, ready to send. */
 export interface ErrorAnswer {

@@ -1,4 +1,4 @@
-import { invalid } from '../errors.ts'
+import { invalid } from '../../errors.ts'
 
 /** One field of a sort, as callers name it. */
 export interface Sorted {

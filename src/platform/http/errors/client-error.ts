@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { AppError } from '../errors.ts'
+import { AppError } from '../../errors.ts'
 import { formatError } from './error-format.ts'
 
 const overflow = 'HPE_HEADER_OVERFLOW'

@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv'
 import { describe, expect, it } from 'vitest'
-import { AccessDenied, AppError } from '../errors.ts'
-import type { Area } from './app.ts'
+import { AccessDenied, AppError } from '../../errors.ts'
+import type { Area } from '../app.ts'
 import { asKnownError, formatError } from './error-format.ts'
 import { errorSchemas } from './error-schemas.ts'
 

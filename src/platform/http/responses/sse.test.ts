@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { BareServer } from '#test/support/bare-server.ts'
 import { bareServer, plainRoute } from '#test/support/bare-server.ts'
 import { eventually } from '#test/support/eventually.ts'
-import { whenClosed } from './closing.ts'
+import { whenClosed } from '../closing.ts'
 import type { EventStream } from './sse.ts'
 import { openEventStream } from './sse.ts'
 

@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
-import { notFound } from '../errors.ts'
-import type { Metrics } from '../metrics.ts'
+import { notFound } from '../../errors.ts'
+import type { Metrics } from '../../metrics.ts'
+import type { App } from '../app.ts'
 import { createApiReference } from './api-reference.ts'
-import type { App } from './app.ts'
 import { openApiDocument } from './openapi.ts'
 
 const open = { area: 'generic', access: 'open', limit: 'none' } as const

@@ -9,7 +9,7 @@ import type { BareServer } from '#test/support/bare-server.ts'
 import { bareServer, plainRoute } from '#test/support/bare-server.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
 import { formOf } from '#test/support/upload.ts'
-import { AppError } from '../errors.ts'
+import { AppError } from '../../errors.ts'
 import type { Form } from './multipart.ts'
 import { acceptForms, readForm } from './multipart.ts'
 

@@ -4,8 +4,8 @@
  * an escape.
  */
 import type { FastifyRequest } from 'fastify'
-import { invalid } from '../errors.ts'
-import type { App } from './app.ts'
+import { invalid } from '../../errors.ts'
+import type { App } from '../app.ts'
 
 const escapes = /\\u(?:0000|d[89a-f])/i
 const longestField = 100

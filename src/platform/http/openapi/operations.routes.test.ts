@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { bareServer } from '#test/support/bare-server.ts'
 import { testApp } from '#test/support/build-app.ts'
-import { createMetrics } from '../metrics.ts'
+import { createMetrics } from '../../metrics.ts'
 import { registerOperationRoutes } from './operations.routes.ts'
 
 function server(isReady: () => Promise<boolean>) {

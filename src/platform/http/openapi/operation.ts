@@ -2,8 +2,8 @@
 import type { FastifySchema } from 'fastify'
 import type { TSchema } from 'typebox'
 import { Type } from 'typebox'
-import type { DeclaredRoute } from './access.ts'
-import { errorSchemas } from './error-schemas.ts'
+import type { DeclaredRoute } from '../access.ts'
+import { errorSchemas } from '../errors/error-schemas.ts'
 
 declare module 'fastify' {
   interface FastifySchema {

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { App } from './app.ts'
+import type { App } from '../app.ts'
 
 /** Scripts of any origin may call, with these methods and headers; none may send what a browser keeps, such as cookies. */
 const allowedMethods = 'GET, POST, PUT, DELETE, OPTIONS'

@@ -3,9 +3,9 @@ import type { Server as NetServer } from 'node:net'
 import { Socket } from 'node:net'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
-import { createSlots } from '../workers/slots.ts'
+import { createSlots } from '../../workers/slots.ts'
+import { clientSignal } from '../closing.ts'
 import { isArriving } from './arriving.ts'
-import { clientSignal } from './closing.ts'
 
 /** Runs `work`, which reads the request's body, when it is its turn; rejects if the client goes away before. */
 export type TakeTurn = <Result>(reply: FastifyReply, work: () => Promise<Result>) => Promise<Result>

@@ -3,7 +3,7 @@ import { errorRow, limitRow } from '#test/spec/row.ts'
 import type { BareServer } from '#test/support/bare-server.ts'
 import { bareServer } from '#test/support/bare-server.ts'
 import { testApp } from '#test/support/build-app.ts'
-import type { App, Area, LimitClass } from './app.ts'
+import type { App, Area, LimitClass } from '../app.ts'
 import { clientOf } from './rate-limit.ts'
 
 const now = Date.parse('2026-01-01T00:00:10.500Z')

@@ -2,9 +2,9 @@ import type { Readable } from 'node:stream'
 import type { MultipartFile } from '@fastify/multipart'
 import multipart from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
-import type { ErrorCode } from '../errors.ts'
-import { AppError, invalid } from '../errors.ts'
-import type { App } from './app.ts'
+import type { ErrorCode } from '../../errors.ts'
+import { AppError, invalid } from '../../errors.ts'
+import type { App } from '../app.ts'
 
 /** A form with at most one file, which has been stored. */
 export interface Form {

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 import { expect, it } from 'vitest'
 import { bareServer, plainRoute } from '#test/support/bare-server.ts'
-import { whenClosed } from './closing.ts'
+import { whenClosed } from '../closing.ts'
 
 /** A server whose route tells when a request is handled and when its answer was sent, and works for so many milliseconds. */
 async function tellingServer() {

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
 import { Type } from 'typebox'
-import type { Area } from './app.ts'
+import type { Area } from '../app.ts'
 
 /** The JSON body of a failed request, by area; error-format.ts makes them. */
 export const errorSchemas = {
