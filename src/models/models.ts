@@ -22,40 +22,40 @@ import type { Timing } from './transport/call-with-retry.ts'
 
 interface ResolvedModel {
   model: LanguageModel
-  /** The model's id at its provider: what `metadata.model` and `message_start` say. */
+  /** The model's id at its provider, as in `metadata.model` and `message_start`. */
   id: string
   provider: Provider
-  /** Tokens; 32,768 where nobody states the model's. */
+  /** Context window in tokens; 32,768 if unknown. */
   contextWindow: number
 }
 
 export interface Models {
   /**
    * The model that answers this message. Throws VALIDATION_ERROR for an unknown provider, MODEL_NOT_CONFIGURED for one
-   * without credentials, MODEL_UNKNOWN where it is certain that there is no such model; else the provider says so.
-   * MODEL_ERROR where nobody has chosen a model, and the provider's list of them can't be had.
+   * without credentials, MODEL_UNKNOWN if it is certain that there is no such model (otherwise the provider will say
+   * so), and MODEL_ERROR if no model was chosen and the provider's list cannot be obtained.
    */
   resolve(question: AgentChoice & { requested?: string | undefined }): Promise<ResolvedModel>
   /**
-   * Provider and model that the agent's settings amount to; asks nobody, so that the model is empty where only its
-   * server knows what it has. Credentials count by being there.
+   * Provider and model according to the agent's settings. No server is asked, so the model is empty if only its server
+   * knows what it has. Credentials only have to exist.
    */
   inForce(agent: AgentChoice): { provider: Provider; model: string }
   /** What this agent can chat with; `builtin` is always there. */
   list(agent: AgentChoice): Promise<ModelDescriptor[]>
   /** The model that embeds this agent's documents; same errors as `resolve`. */
   embedding(agent: AgentChoice): Promise<EmbeddingModel>
-  /** The model of this provider and id, as the agent can use it now, to search among what it has embedded; same errors. */
+  /** The model of this provider and id, as the agent can use it now, for searching what was embedded with it; same errors. */
   embeddingNamed(agent: AgentChoice, named: { provider: string; id: string }): Promise<EmbeddingModel>
 }
 
 interface Dependencies {
   configuration: ModelConfiguration
-  /** The model on this machine; absent where the operator has none. */
+  /** The local model; absent if the operator has none. */
   local?: LocalEmbeddings | undefined
-  /** For addresses that an agent has set: through the outbound guard. */
+  /** For addresses set by an agent: goes through the outbound guard. */
   outboundFetch: typeof fetch
-  /** For addresses that the operator has set, and the public ones; what is read piece by piece goes to them past `fetch`. */
+  /** For public addresses and those set by the operator; answers that are read piece by piece bypass `fetch`. */
   trustedFetch: typeof fetch
   clock: Clock
   log: Log

@@ -7,11 +7,11 @@ import type { Table, WebPage } from './tool-results.ts'
 const about = 'I am the built-in retriever, not a language model: I find passages and quote them, no more.'
 
 export const nothingFits = `Nothing in this agent's documents fits that question. ${about}`
-/** Where nothing was looked up: whether something would fit is not known. */
+/** When nothing was looked up: it is unknown whether something would match. */
 export const nothingGiven = `Nothing that I was given fits that question, and there is no tool here to search this agent's documents with. ${about}`
 export const nothingAsked = `${about} Ask about something that stands in this agent's documents.`
 
-/** Share of the question's words that a quote must hold to count as an answer. */
+/** Share of the question's words that a quote must contain to count as an answer. */
 const answering = 0.45
 const shownRows = 20
 
@@ -25,12 +25,12 @@ export function answerFromPassages(question: string, passages: readonly Passage[
   return [best, ...others.filter(({ coverage }) => coverage >= answering)].map(cited).join('\n\n')
 }
 
-/** To a question that came without passages, where no more may be found. */
+/** The answer to a question that came without passages, when no more can be looked up. */
 export function answerFromNothing(question: string): string {
   return contentWordsOf(question).length === 0 ? nothingAsked : nothingGiven
 }
 
-/** What the page says about the question; how it begins, where nothing but its address was given. */
+/** What the page says about the question; its beginning, if only its address was given. */
 export function answerFromPage(question: string, page: WebPage): string {
   const name = page.title === page.url ? page.url : `“${page.title}” (${page.url})`
   const text = plainText(page.markdown)
@@ -43,7 +43,7 @@ export function answerFromPage(question: string, page: WebPage): string {
   return best.map(({ quote }) => `From ${name}: “${quote}”`).join('\n\n')
 }
 
-/** A Markdown table of the rows, the first twenty of them. */
+/** A Markdown table of the first twenty rows. */
 export function answerFromTable({ columns, rows }: Table): string {
   if (rows.length === 0) return 'The query found no rows.'
   const line = (cells: readonly unknown[]) => `| ${cells.map(cell).join(' | ')} |`
@@ -64,7 +64,7 @@ function cited({ passage: { source, page, url, section }, quote }: FittingPassag
   return `From ${place.join(', ')}: “${quote}”`
 }
 
-/** Paragraphs, short ones joined to what follows: a heading belongs to its text. */
+/** Paragraphs; short ones are joined to the next, since a heading belongs to its text. */
 function paragraphs(text: string): string[] {
   const joined: string[] = []
   for (const paragraph of text.split(/\n\s*\n/)) {
@@ -75,7 +75,7 @@ function paragraphs(text: string): string[] {
   return joined
 }
 
-/** Markdown without the marks that would disturb a quote: link targets, images, heading and list signs. */
+/** Markdown without syntax that would clutter a quote: link targets, images, heading and list markers. */
 function plainText(markdown: string): string {
   return markdown
     .replace(/!\[[^\]\n]{0,500}\]\([^)\n]{0,2000}\)/g, '')

@@ -2,33 +2,33 @@ import type { Passage } from '../language-model/passages.ts'
 import { isStopWord, plainTermsOf } from '../text-analysis/text-analysis.ts'
 import { likenessTo } from './likeness.ts'
 
-/** A passage that fits a question, with the part of it that fits best. */
+/** A passage that matches a question, with the part of it that matches best. */
 export interface FittingPassage {
   passage: Passage
   quote: string
-  /** Share of the question's words that the quote holds, 0 to 1. */
+  /** Share of the question's words that the quote contains, 0 to 1. */
   coverage: number
 }
 
-/** Characters that a quote has at most. */
+/** Maximum length of a quote in characters. */
 const quoteLength = 500
-/** Characters of the pieces that a quote is made of: sentences, or parts of very long ones. */
+/** Length in characters of the pieces that a quote is made of: sentences, or parts of very long ones. */
 const pieceLength = 250
-/** Words of a question that count: a pasted page is a question too. */
+/** Maximum number of words of a question that are considered: a pasted page is a question too. */
 const questionWords = 40
-/** Characters of a question that are looked at: taking text apart costs more than its length with some letters. */
+/** Maximum number of characters of a question that are read: with some letters, splitting text takes more than linear time. */
 const questionCharacters = 4000
 const quotedPassages = 3
 
 interface Piece {
   text: string
-  /** For each word of the question, how alike the likest word of the piece is. */
+  /** For each word of the question, its similarity to the most similar word of the piece. */
   likeness: number[]
 }
 
 /**
- * The passages that share content words with the question, best first, three at most: rare words count for more than
- * those that stand in every sentence, and of equals the one that was found first comes first.
+ * The passages that share content words with the question, best first, three at most. Rare words count for more than
+ * words in every sentence; on a tie, the one found first comes first.
  */
 export function bestPassages(question: string, passages: readonly Passage[]): FittingPassage[] {
   const words = contentWordsOf(question)
@@ -56,7 +56,7 @@ export function bestPassages(question: string, passages: readonly Passage[]): Fi
     .map(({ passage, quote, coverage }) => ({ passage, quote, coverage }))
 }
 
-/** The different words that carry the meaning of a question. */
+/** The distinct words that carry the meaning of a question. */
 export function contentWordsOf(question: string): string[] {
   return [...new Set(plainTermsOf(question.slice(0, questionCharacters)))]
     .filter(word => !isStopWord(word))
@@ -91,7 +91,7 @@ function weightsOf(words: number, pieces: readonly Piece[]): number[] {
   })
 }
 
-/** The run of pieces that fits best, grown to what surrounds it; undefined where no piece fits at all. */
+/** The best-matching run of pieces, extended to its surroundings; undefined if no piece matches at all. */
 function bestQuote(pieces: readonly Piece[], weights: readonly number[]) {
   let best: { start: number; end: number; score: number; coverage: number } | undefined
   for (let start = 0; start < pieces.length; start++) {
@@ -118,14 +118,17 @@ function bestQuote(pieces: readonly Piece[], weights: readonly number[]) {
 function fitOf(run: readonly Piece[], weights: readonly number[]): { score: number; coverage: number } {
   const likest = weights.map((_, index) => Math.max(...run.map(piece => piece.likeness[index] ?? 0)))
   const score = likest.reduce((sum, value, index) => sum + value * (weights[index] ?? 0), 0)
-  // Of runs that say the same, the shortest: each further piece must bring something.
+  // Of equally good runs, the shortest: each further piece must add something.
   return {
     score: score * 0.95 ** (run.length - 1),
     coverage: likest.filter(value => value > 0).length / weights.length,
   }
 }
 
-/** Takes in what follows and then what precedes, as long as there is room: an answer often goes on after the match. */
+/**
+ * Extends a run to what follows and then to what precedes it, as long as there is room: an answer often continues after
+ * the match.
+ */
 function grown({ start, end }: { start: number; end: number }, pieces: readonly Piece[]) {
   const fits = (from: number, to: number) => lengthOf(pieces.slice(from, to)) <= quoteLength
   let [from, to] = [start, end]
@@ -140,7 +143,7 @@ function lengthOf(pieces: readonly Piece[]): number {
 
 const sentences = new Intl.Segmenter('und', { granularity: 'sentence' })
 
-/** The sentences of a text on one line each, very long ones cut between words. */
+/** The sentences of a text, each on one line, very long ones split between words. */
 function piecesOf(text: string): string[] {
   return Array.from(sentences.segment(text), ({ segment }) => segment.replace(/\s+/g, ' ').trim())
     .filter(sentence => sentence !== '')
@@ -151,7 +154,7 @@ function cut(sentence: string): string[] {
   return sentence.match(new RegExp(`\\S.{0,${pieceLength - 1}}(?!\\S)|\\S{1,${pieceLength}}`, 'gsu')) ?? []
 }
 
-/** Chunks overlap: a quote that stands in a better one of the same source says nothing new. */
+/** Chunks overlap: a quote that is part of a better one of the same source adds nothing. */
 function withoutRepeats<Fitting extends FittingPassage>(fitting: readonly Fitting[]): Fitting[] {
   const bare = ({ quote }: Fitting) => quote.replaceAll('…', '')
   return fitting.filter(

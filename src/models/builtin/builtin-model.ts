@@ -3,8 +3,8 @@ import type { AnswerPart, CallOptions, LanguageModel } from '../language-model/l
 import { nextStep } from './next-step.ts'
 
 /**
- * The model of an agent without a model: a retriever behind the same port. It needs no key and no network, calls the
- * built-in tools by plain rules, and answers with passages of the agent's own documents.
+ * The model of an agent without a language model: a retriever behind the same interface. It needs no key and no
+ * network, calls the built-in tools by simple rules, and answers with passages of the agent's own documents.
  */
 export const builtinLanguageModel: LanguageModel = {
   provider: 'builtin',

@@ -1,6 +1,6 @@
 /**
- * Tells how alike a word is to each of these: 1 for the same word, the Dice coefficient of their letter trigrams for
- * its other forms and misspellings ("install", "installation"), 0 for anything less alike than those.
+ * How similar a word is to each of these: 1 for the same word, the Dice coefficient of their letter trigrams for other
+ * forms and misspellings ("install", "installation"), 0 for anything less similar than those.
  */
 export function likenessTo(words: readonly string[]): (other: string) => number[] {
   const asked = words.map(word => ({ word, trigrams: trigramsOf(word) }))

@@ -3,19 +3,19 @@ import { readPassages, withoutPassages } from '../language-model/passages.ts'
 import { answerFromNothing, answerFromPage, answerFromPassages, answerFromTable, failed } from './answer.ts'
 import { failureOf, foundPassages, tableOf, webPage } from './tool-results.ts'
 
-/** What the retriever does next: calls one tool, or says its answer. */
+/** What the retriever does next: calls one tool, or gives its answer. */
 export type NextStep = { toolName: string; input: Record<string, string> } | { text: string }
 
-/** Characters of a message that are searched for. */
+/** Maximum number of characters of a message that are searched. */
 const queryLength = 1000
 
 const link = /https?:\/\/[^\s<>"'`]+[^\s<>"'`.,;:!?)\]}]/i
-/** A statement rather than a sentence that begins with one of these words. */
+/** An SQL statement, as opposed to a sentence that begins with one of these words. */
 const select = /^\s*(?:select\s[\s\S]*\bfrom\s|select\s+(?:[\d('"*]|distinct\s)|with\s+\w+\s+as\s*\()/i
 
 /**
- * Looks at the last user message and at what came after it. A call's result is answered from; else a URL is read, a
- * SELECT is run, passages in the prompt are quoted, and with none of these the knowledge is searched.
+ * Decides by the last user message and what came after it. If a call has a result, answers from that; otherwise reads a
+ * URL, runs a SELECT, quotes passages in the prompt, or, with none of these, searches the knowledge.
  */
 export function nextStep({
   prompt,

@@ -1,4 +1,4 @@
-/** What the built-in tools answered, read back from the prompt; results may have been shortened on the way. */
+/** The results of the built-in tools, read back from the prompt; they may have been shortened since. */
 import { Type } from 'typebox'
 import { matches } from '#platform/schema-check.ts'
 import type { ToolOutput } from '../language-model/language-model.ts'
@@ -85,9 +85,9 @@ function jsonOf(output: ToolOutput): unknown {
 }
 
 /**
- * JSON, or what can be read of a shortened one. JSON on one line holds no line break: the first one is where the
- * shortening begins, and nothing after it counts. A list then goes without its last entry, an object without the end
- * of its last text.
+ * JSON, or what can be read of shortened JSON. JSON on one line contains no line break: the first one marks where it
+ * was shortened, and everything after it is ignored. A list is then missing its last entry, an object the end of its
+ * last text.
  */
 function parsed(text: string): unknown {
   const head = text.split('\n', 1)[0] ?? ''

@@ -7,13 +7,13 @@ import { createToolCalls } from './tool-calls.ts'
 type Finish = Extract<AnswerPart, { type: 'finish' }>
 type Block = 'text' | 'reasoning'
 
-/** Turns the chunks of an answer into parts. It throws nothing: an error is the last part where one comes. */
+/** Turns the chunks of an answer into parts. Must not throw: an error is emitted as the last part. */
 export interface AnswerReader {
   /** Takes the data of one event. */
   read(data: string): void
-  /** Nothing more comes. */
+  /** The stream ends. */
   end(): void
-  /** Nothing more comes, because of this error. */
+  /** The stream ends, because of this error. */
   fail(error: unknown): void
   /** Whether the last part has been emitted: what comes after it is not read. */
   isOver(): boolean
@@ -94,7 +94,7 @@ export function createAnswerReader(emit: (part: StreamPart) => void): AnswerRead
   }
 }
 
-/** Text and thoughts are blocks that begin and end; one ends where the other begins. */
+/** Text and reasoning are blocks with a start and an end; one ends where the other starts. */
 function createBlocks(emit: (part: StreamPart) => void) {
   let open: Block | undefined
 
@@ -123,7 +123,10 @@ function parsed(data: string): unknown {
   }
 }
 
-/** What is wrong with a chunk: the error that it brings, which providers word in several ways, or that it is none. */
+/**
+ * What is wrong with a chunk: the error that it contains, which providers phrase in several ways, or that it is not a
+ * chunk.
+ */
 function errorIn(chunk: unknown): unknown {
   if (!isFields(chunk)) return new UnreadableAnswer('A chunk of the answer is no object.')
   if (chunk.error) return isFields(chunk.error) ? chunk.error : { message: String(chunk.error) }
@@ -131,7 +134,7 @@ function errorIn(chunk: unknown): unknown {
   return chunk.object === 'error' ? chunk : new UnreadableAnswer('A chunk of the answer has no choices.')
 }
 
-/** Content as a list of parts, which may be thoughts: Mistral's models answer so. */
+/** Content as a list of parts, some of which may be reasoning, as Mistral's models send it. */
 function* piecesOf(content: unknown): Generator<[Block, string]> {
   for (const part of Array.isArray(content) ? content : []) {
     const { type, text, thinking } = fieldsOf(part)

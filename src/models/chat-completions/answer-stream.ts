@@ -4,13 +4,16 @@ import { createAnswerReader } from './answer-reader.ts'
 import { brokenConnection, UnreadableAnswer } from './call-failure.ts'
 import { createEventData } from './event-data.ts'
 
-/** How long the end of a connection is waited for after its answer, in milliseconds: one that ends can be used again. */
+/**
+ * How long to wait for the end of the response after its last event, in milliseconds: only a response that has ended
+ * lets its connection be reused.
+ */
 const drainMs = 1000
 
-/** Bytes of a whole answer, so that one without end can't fill the memory. */
+/** Maximum size of an answer in bytes, so that an endless one cannot fill the memory. */
 const mostBytes = 32 * 1024 * 1024
 
-/** The parts of a streamed answer, which is held back until somebody takes them. */
+/** The parts of a streamed answer, which is read only as fast as they are consumed. */
 export function answerStream({ body, status }: Reply): Parts<StreamPart> {
   return take =>
     new Promise((resolve, reject) => {
@@ -48,7 +51,7 @@ export function answerStream({ body, status }: Reply): Parts<StreamPart> {
 
       body.read({
         piece(bytes) {
-          // What follows the end is only waited out.
+          // What follows the end is read and dropped.
           if (isOver) return
           try {
             size += bytes.byteLength

@@ -2,7 +2,7 @@ import { AppError } from '#platform/errors.ts'
 import { beginningOf } from '../transport/body.ts'
 import type { Reply } from '../transport/send.ts'
 
-// Imported, it would fetch `WebSocket` and the rest of undici with it, and every start would wait for them.
+// A static import would load `WebSocket` and the rest of undici, and every start would wait for them.
 const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
 interface FailureDetails {
@@ -10,19 +10,19 @@ interface FailureDetails {
   responseHeaders?: Record<string, string>
   /** The beginning of an error's body. */
   responseBody?: string
-  /** The same as JSON, if it is some. */
+  /** The same parsed as JSON, if it is JSON. */
   data?: unknown
   isRetryable?: boolean
   cause?: unknown
 }
 
-/** A failed call, with the name and the fields of the provider packages' own: `readFailure` reads all of them alike. */
+/** A failed call, with the same name and fields as the provider packages' errors: `readFailure` handles all of them alike. */
 export class CallFailure extends Error {
   readonly statusCode: number | undefined
   readonly responseHeaders: Record<string, string> | undefined
   readonly responseBody: string | undefined
   readonly data: unknown
-  /** Undefined where the status says it. */
+  /** Undefined if the status says it. */
   readonly isRetryable: boolean | undefined
 
   constructor(message: string, details: FailureDetails) {
@@ -36,7 +36,7 @@ export class CallFailure extends Error {
   }
 }
 
-/** No answer came; an error of ours, such as the outbound guard's, is passed on as it is. */
+/** There was no answer; an error of the service itself, such as the outbound guard's, is passed on as it is. */
 export function notReached(error: unknown): unknown {
   if (error instanceof AppError) return error
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
@@ -44,19 +44,19 @@ export function notReached(error: unknown): unknown {
   return new CallFailure(`Cannot connect: ${messageOf(cause)}`, { isRetryable, cause: error })
 }
 
-/** An answer that stopped with its connection. */
+/** An answer that was cut off with its connection. */
 export function brokenConnection(error: unknown, statusCode: number): CallFailure {
   const isRetryable = !isSilence(error)
   return new CallFailure('The connection broke', { statusCode, isRetryable, cause: error })
 }
 
-/** The other side has the request and says nothing: it is hardly quicker when asked the same again. `fetch` wraps it. */
+/** The server has the request but does not answer: asking again would hardly be faster. `fetch` wraps this error. */
 function isSilence(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined
   return [error, cause].some(each => /_(HEADERS|BODY)_TIMEOUT$/.test(codeOf(each)))
 }
 
-/** A request that can't be sent to anyone, such as one to no address, or with a key that no header can hold. */
+/** A request that cannot be sent at all, for instance to an invalid address, or with a key that is not allowed in a header. */
 function isInvalid(error: unknown): boolean {
   return /^(ERR_INVALID_|UND_ERR_INVALID_ARG$)/.test(codeOf(error))
 }
@@ -65,7 +65,7 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : ''
 }
 
-/** An answer that is none, by the name that the provider packages give it. */
+/** An invalid answer, with the name that the provider packages give it. */
 export class UnreadableAnswer extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause })
@@ -73,14 +73,14 @@ export class UnreadableAnswer extends Error {
   }
 }
 
-/** An answer that is none, by its status. Of its body only the beginning is read: it is evidence, not an answer. */
+/** An answer that is an error by its status. Only the beginning of its body is read: it is evidence, not an answer. */
 export async function refusal({ status, headers, body }: Reply): Promise<CallFailure> {
   if (status >= 300 && status <= 399) {
     body.leave()
-    // Followed, it would carry keys to where they don't belong.
+    // Following it would send keys where they don't belong.
     return new CallFailure('Cannot connect: it redirects', {})
   }
-  // A refusal that breaks off is one all the same.
+  // A refusal that is cut off is still a refusal.
   const begun = await beginningOf(body, mostBytes).catch(() => undefined)
   const responseBody = Buffer.from(begun?.bytes ?? []).toString('utf8')
   const data = parsed(responseBody)

@@ -1,4 +1,4 @@
-/** What a chunk of a streamed answer may hold, as far as it is read. Every field may be missing, null or of another type. */
+/** The fields of a streamed answer's chunk that are read. Every field may be missing, null or of another type. */
 export type Fields = Record<string, unknown>
 
 export function isFields(value: unknown): value is Fields {
@@ -9,7 +9,7 @@ export function fieldsOf(value: unknown): Fields {
   return isFields(value) ? value : {}
 }
 
-/** A text with something in it; servers send null, empty texts and flags where they have nothing to say. */
+/** A non-empty text; servers send null, empty texts and flags where they have nothing to say. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }

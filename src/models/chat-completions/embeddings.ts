@@ -33,14 +33,20 @@ export function embeddingsModel(modelId: string, endpoint: Endpoint): Pick<Embed
   }
 }
 
-/** As the texts were asked: servers that work at several at a time may answer in another order. Some tell none, or always 0. */
+/**
+ * In the order of the texts: servers that process several at a time may answer in another order. Some give no index, or
+ * always 0.
+ */
 function inOrder(data: readonly Static<typeof entrySchema>[]) {
   const places = new Set(data.map(({ index }) => index))
   const isTold = data.every((_, place) => places.has(place))
   return isTold ? data.toSorted((one, other) => Number(one.index) - Number(other.index)) : data
 }
 
-/** Bytes that an answer may have: a vector of sixteen thousand numbers a text, written out, and what surrounds them. */
+/**
+ * Maximum size of an answer in bytes: for each text, a vector of sixteen thousand numbers in decimal, and what
+ * surrounds it.
+ */
 function mostBytesOf(texts: number): number {
   return 64 * 1024 + texts * 512 * 1024
 }

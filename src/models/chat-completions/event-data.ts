@@ -1,29 +1,29 @@
 import { StringDecoder } from 'node:string_decoder'
 import { UnreadableAnswer } from './call-failure.ts'
 
-/** Longest event that is waited for, in characters: a server that never ends its line must not fill the memory. */
+/** Maximum length of an event in characters: a server that never ends its line must not fill the memory. */
 const mostCharacters = 4_000_000
 
-/** Takes the bytes of a stream of server-sent events as they arrive, torn apart anywhere, and returns its events' data. */
+/** Takes the bytes of a stream of server-sent events as they arrive, split anywhere, and returns the data of its events. */
 export interface EventData {
-  /** The data of the events that this piece completes. Throws UnreadableAnswer for an event without end. */
+  /** The data of the events that this piece completes. Throws UnreadableAnswer for an endless event. */
   read(piece: Uint8Array): string[]
-  /** What a last event without its blank line holds; to be called once nothing more comes. */
+  /** The data of a last event without its blank line; to be called once the stream has ended. */
   end(): string[]
 }
 
 /** Comments and fields other than `data` are skipped; lines end with LF or CRLF. */
 export function createEventData(): EventData {
   const decoder = new StringDecoder('utf8')
-  /** The pieces of the line that is not complete yet: joined once, since a line may come in very many. */
+  /** The pieces of the incomplete line: joined only once, since a line may arrive in very many. */
   let pieces: string[] = []
-  /** The data lines of the event that is not complete yet, joined by LF. */
+  /** The data lines of the incomplete event, joined by LF. */
   let data: string | undefined
-  /** Characters of those lines, and of the pieces. */
+  /** Characters of those lines and of the pieces. */
   let characters = 0
   let hasBegun = false
 
-  /** A byte order mark may stand before the first line. */
+  /** A byte order mark may precede the first line. */
   function textOf(piece: Uint8Array): string {
     const text = decoder.write(piece)
     if (hasBegun || text === '') return text
@@ -43,7 +43,7 @@ export function createEventData(): EventData {
     }
   }
 
-  /** The line that this text completes, without its end. */
+  /** The line that this text completes, without its line end. */
   function lineOf(text: string): string {
     const isTorn = pieces.length > 0
     const line = isTorn ? pieces.join('') + text : text

@@ -1,10 +1,10 @@
-/** Where a JSON text that arrives in pieces stands. Each piece is looked at once, however many follow it. */
+/** Tracks a JSON text that arrives in pieces. Each piece is read once, however many follow it. */
 export interface JsonProgress {
   /** Takes the next piece. */
   advance(piece: string): void
-  /** Whether nothing but white space has come. */
+  /** Whether there has been nothing but white space. */
   isBlank(): boolean
-  /** Whether one object has come to its end, and nothing after it. What stands within it is not checked. */
+  /** Whether one object is complete, and nothing follows it. Its content is not checked. */
   isCompleteObject(): boolean
 }
 

@@ -6,12 +6,12 @@ import { notReached, refusal } from './call-failure.ts'
 
 interface Question {
   content: object
-  /** The type that the answer is to have. */
+  /** The media type to accept. */
   accept: 'text/event-stream' | 'application/json'
   signal: AbortSignal | undefined
 }
 
-/** Sends a request and returns its answer if that is a success; throws what `readFailure` reads. */
+/** Sends a request and returns its answer if that is a success; throws errors that `readFailure` understands. */
 export async function post(
   { baseUrl, apiKey, fetch, send = sendBy(fetch) }: Endpoint,
   path: string,

@@ -28,8 +28,8 @@ export function requestBody(model: string, options: CallOptions) {
 }
 
 /**
- * Messages of a user that follow one another become one, as after a turn that failed: the templates of many models refuse a
- * prompt in which roles do not alternate.
+ * Consecutive messages of a user, as after a failed turn, are merged: the templates of many models reject a prompt in
+ * which roles do not alternate.
  */
 function withUsersJoined(prompt: readonly PromptMessage[]): PromptMessage[] {
   const joined: PromptMessage[] = []
@@ -48,7 +48,7 @@ function messagesOf(message: PromptMessage): object[] {
   return message.role === 'assistant' ? [answerOf(message)] : resultsOf(message)
 }
 
-/** Some servers take no list of parts, so that several become one text. */
+/** Some servers accept no list of parts, so several are merged into one text. */
 function textOf({ content }: UserMessage): string {
   return content
     .map(part => {
@@ -81,7 +81,7 @@ function callOf(part: Extract<AssistantMessage['content'][number], { type: 'tool
   }
 }
 
-/** Where a call's `extra_content` is kept, which must go back as it came: Gemini's signatures lie there. */
+/** Where a call's `extra_content` is kept, which must be sent back unchanged: it contains Gemini's signatures. */
 export const metadataKey = 'openaiCompatible'
 export const extraKey = 'extraContent'
 

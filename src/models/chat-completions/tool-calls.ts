@@ -7,7 +7,7 @@ import type { JsonProgress } from './json-progress.ts'
 import { createJsonProgress } from './json-progress.ts'
 import { extraKey, metadataKey } from './request-body.ts'
 
-/** What one entry of `delta.tool_calls` says. */
+/** The content of one entry of `delta.tool_calls`. */
 interface Delta {
   index: number | undefined
   id: string | undefined
@@ -16,19 +16,19 @@ interface Delta {
   extra: JSONObject | undefined
 }
 
-/** A call in the making. */
+/** A call that is still incomplete. */
 interface Draft extends Delta {
-  /** Where its input stands: parsing all of it with every delta would take the square of its length. */
+  /** The progress of its input: parsing all of it with every delta would take quadratic time. */
   progress: JsonProgress
 }
 
-/** Characters that the calls of one answer may have together, so that they can't fill the memory. */
+/** Maximum number of characters of all calls of one answer, so that they cannot fill the memory. */
 const mostCharacters = 2_000_000
 
-/** Calls of one answer, which every delta may have to be compared with. */
+/** Maximum number of calls of one answer, since every delta may have to be compared with each of them. */
 const mostCalls = 64
 
-/** Gathers the calls of an answer from their deltas, as the many servers send them: see `continued`. */
+/** Collects the calls of an answer from their deltas, in the many ways in which servers send them: see `continued`. */
 export function createToolCalls() {
   const drafts: Draft[] = []
   let characters = 0
@@ -41,7 +41,7 @@ export function createToolCalls() {
       append(continued(drafts, delta) ?? begun(drafts), delta)
     },
 
-    /** The calls in order. Throws where one has no name. */
+    /** The calls in order. Throws if one has no name. */
     finish(): ToolCall[] {
       const isIndexed = drafts.every(({ index }) => index !== undefined)
       const ordered = isIndexed ? drafts.toSorted((a, b) => (a.index ?? 0) - (b.index ?? 0)) : drafts
@@ -54,10 +54,10 @@ export function createToolCalls() {
 }
 
 /**
- * The call that a delta belongs to, or undefined for a new one. OpenAI gives each call an index, and its id and name
- * once. Others repeat id and name, give all calls the index 0, leave the index or the id out, give every delta another
- * id, or send the name after the id. So a delta begins a call if nothing it says is known, or if it brings a name and
- * the call that it would continue is complete or has another name.
+ * The call that a delta belongs to, or undefined for a new one. OpenAI gives each call an index, and sends its id and
+ * name once. Others repeat id and name, give all calls the index 0, omit the index or the id, give every delta another
+ * id, or send the name after the id. So a delta begins a new call if nothing in it is known, or if it contains a name
+ * and the call that it would continue is complete or has another name.
  */
 function continued(drafts: readonly Draft[], delta: Delta): Draft | undefined {
   const draft = known(drafts, delta)
@@ -70,7 +70,7 @@ function continued(drafts: readonly Draft[], delta: Delta): Draft | undefined {
   return isOtherCall && delta.input.trim() === '' && mayBeWhole ? undefined : draft
 }
 
-/** The last draft that the delta may belong to by its name, and does by its index, its id or its place. */
+/** The last draft that matches the delta by its name, and by its index, its id or its position. */
 function known(drafts: readonly Draft[], { index, id, name }: Delta): Draft | undefined {
   const mayBe = (draft: Draft) => draft.name === undefined || name === undefined || draft.name === name
   const byId = (draft: Draft) => draft.id === id && mayBe(draft)
@@ -121,7 +121,7 @@ function wordOf(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined
 }
 
-/** Each call has an id of its own, since its result is told by it. */
+/** Each call needs a unique id, since its result refers to it. */
 function callOf({ id, name, input, extra }: Draft, used: Set<string>): ToolCall {
   if (name === undefined) throw new UnreadableAnswer('A tool call has no name.')
   const toolCallId = id === undefined || used.has(id) ? randomIds.toolCall() : id

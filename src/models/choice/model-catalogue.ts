@@ -1,16 +1,16 @@
 /**
- * What is known of the providers' models without asking them. Ids are those that the installed provider packages
- * name; windows are the providers' published figures (question and answer together, in tokens).
+ * What is known about the providers' models without asking them. Ids are those named by the installed provider
+ * packages; context windows are the providers' published figures (question and answer together, in tokens).
  */
 import type { ListedModel, ModelDescriptor, Provider, RemoteProvider } from '../providers/provider.ts'
 
-/** What a model counts as whose window nobody states. */
+/** Assumed for a model whose window is unknown. */
 export const unknownContextWindow = 32_768
 
 const million = 1_000_000
 const mebi = 1_048_576
 
-/** Id, name for people, whether it calls tools (unless said otherwise it does). Best choice for most first. */
+/** Id, name for people, whether it calls tools (true by default). The best choice for most comes first. */
 const wellKnown = {
   openai: [
     ['gpt-5.4-mini', 'GPT-5.4 mini'],
@@ -63,7 +63,7 @@ const wellKnown = {
   'openai-compatible': [],
 } satisfies Record<RemoteProvider, [id: string, name: string][]>
 
-/** Windows by the beginning of the id; the first that fits counts, so longer beginnings come first. */
+/** Windows by id prefix; the first match counts, so longer prefixes come first. */
 const families: Record<Provider, [beginning: string, tokens: number][]> = {
   openai: [
     ['gpt-6', 1_050_000],
@@ -117,7 +117,7 @@ const families: Record<Provider, [beginning: string, tokens: number][]> = {
 /** Models that answer but call no tools. */
 const withoutTools = /^(gpt-5-chat|chatgpt-|gemma-3)/
 
-/** Tokens that the model takes, or undefined where nobody says; a fine-tuned model has its base model's. */
+/** The model's window in tokens, or undefined if unknown; a fine-tuned model has its base model's. */
 export function contextWindowOf(provider: Provider, modelId: string): number | undefined {
   const base = modelId.replace(/^ft:/, '')
   return families[provider].find(([beginning]) => base.startsWith(beginning))?.[1]
@@ -131,12 +131,12 @@ export function catalogueOf(provider: RemoteProvider): ModelDescriptor[] {
   return wellKnown[provider].map(([id, name]) => describeModel(provider, { id, name }))
 }
 
-/** The model of someone who chose a provider and no model; undefined where only the server knows its models. */
+/** The default model of a provider; undefined where only the server knows its models. */
 export function defaultModelOf(provider: Provider): string | undefined {
   return provider === 'builtin' ? builtinModel.id : wellKnown[provider][0]?.[0]
 }
 
-/** A descriptor from what the provider's list says, completed from the catalogue. */
+/** A descriptor from the provider's list, completed from the catalogue. */
 export function describeModel(provider: RemoteProvider, listed: ListedModel): ModelDescriptor {
   const { id } = listed
   return {

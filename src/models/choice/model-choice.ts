@@ -7,20 +7,20 @@ import type { AgentChoice, ModelConfiguration } from './model-configuration.ts'
 
 export interface ModelChoice {
   provider: Provider
-  /** Undefined for the one that the provider's users get unasked. */
+  /** Undefined for the provider's default. */
   modelId: string | undefined
 }
 
 interface Question {
   agent: AgentChoice
   configuration: ModelConfiguration
-  /** The model that this one message asks for. */
+  /** The model that this message asks for. */
   requested: string | undefined
-  /** Whether `chat/models` has this id for this provider; asked only where the id alone leaves it open. */
+  /** Whether `chat/models` lists this id for this provider; only asked if the id alone is ambiguous. */
   lists(provider: Provider, modelId: string): Promise<boolean>
 }
 
-/** Which model of which provider is meant: by the message, else by the agent, else by the operator. */
+/** Which model of which provider to use: as chosen by the message, else by the agent, else by the operator. */
 export async function chooseModel({
   agent,
   configuration,
@@ -35,7 +35,7 @@ export async function chooseModel({
   return await chooseById(wish.id, { home, usable: usableProviders(agent, configuration), lists })
 }
 
-/** The provider and model of an agent's messages that ask for none, as far as it can be said without asking anybody. */
+/** The provider and model for an agent's messages that ask for none, as far as it is known without asking a server. */
 export function modelInForce(agent: AgentChoice, configuration: ModelConfiguration): ModelChoice {
   const home = agentProvider(agent, configuration)
   const { id, of } = standingWish(agent, configuration, home)
@@ -54,7 +54,7 @@ function agentProvider(agent: AgentChoice, configuration: ModelConfiguration): P
   return llm_provider
 }
 
-/** The model that is set for good; `of` is its provider where that is set beside it. */
+/** The configured model; `of` is its provider, if that is configured with it. */
 function standingWish(
   { settings: { llm_provider, llm_model } }: AgentChoice,
   { defaultModel, defaultProvider }: ModelConfiguration,
@@ -62,7 +62,7 @@ function standingWish(
 ): { id: string | undefined; of: Provider | undefined } {
   if (llm_model !== undefined) return { id: llm_model, of: llm_provider === undefined ? undefined : home }
   if (home === defaultProvider) return { id: defaultModel, of: home }
-  // The operator's model is no choice for an agent that has chosen another provider.
+  // The operator's model does not apply to an agent that has chosen another provider.
   return { id: llm_provider === undefined ? defaultModel : undefined, of: undefined }
 }
 
@@ -73,9 +73,9 @@ interface Surroundings {
 }
 
 /**
- * An id of `chat/models`, or `provider/id`; any other goes to the agent's provider. Servers such as OpenRouter have
- * ids that look like `provider/id` themselves: theirs they are where they are listed, or where the provider so named
- * is not configured.
+ * An id of `chat/models`, or `provider/id`; any other goes to the agent's provider. Servers such as OpenRouter have ids
+ * that look like `provider/id` themselves: these are theirs if they list them, or if the provider of that name is not
+ * configured.
  */
 async function chooseById(id: string, { home, usable, lists }: Surroundings): Promise<ModelChoice> {
   const named = splitId(id)
@@ -94,7 +94,7 @@ async function chooseById(id: string, { home, usable, lists }: Surroundings): Pr
   return { provider: home, modelId: id }
 }
 
-/** `provider/id` taken apart; undefined for any other id, also one with a slash of its own. */
+/** Splits `provider/id`; undefined for any other id, including other ids with a slash. */
 function splitId(id: string): ModelChoice | undefined {
   const slash = id.indexOf('/')
   const provider = id.slice(0, Math.max(slash, 0))

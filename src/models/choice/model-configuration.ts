@@ -2,17 +2,17 @@ import type { Provider } from '../providers/provider.ts'
 
 interface Account {
   apiKey?: string | undefined
-  /** The public address when unset. */
+  /** The public address if unset. */
   baseUrl?: string | undefined
 }
 
-/** What the operator has set for the whole platform. */
+/** What the operator has configured for the whole platform. */
 export interface ModelConfiguration {
   openai?: Account | undefined
   anthropic?: Account | undefined
   google?: Account | undefined
   openaiCompatible?: { baseUrl: string; apiKey?: string | undefined } | undefined
-  /** Provider and model of an agent that has chosen none. */
+  /** Provider and model for agents that have chosen none. */
   defaultProvider?: Provider | undefined
   defaultModel?: string | undefined
   embeddingProvider: EmbeddingProvider
@@ -31,6 +31,6 @@ export interface AgentChoice {
     embedding_provider?: string | undefined
     embedding_model?: string | undefined
   }
-  /** The agent's own, in clear text, by their setting's name; others than the models' are not looked at. */
+  /** The agent's own credentials in clear text, by the name of their setting; those that are not for models are ignored. */
   credentials: Readonly<Record<string, string | undefined>>
 }

@@ -9,28 +9,28 @@ import { readFailure } from '../transport/model-error.ts'
 import { catalogueOf, describeModel } from './model-catalogue.ts'
 import { listMissing } from './model-refusals.ts'
 
-/** Milliseconds for which a list counts as fresh; one that could not be had is asked for again sooner. */
+/** Milliseconds for which a list counts as fresh; a failed one is requested again sooner. */
 const freshFor = 10 * 60_000
 const failedFor = 60_000
 const maxListBytes = 4 * 1024 * 1024
 
 export interface ModelLists {
-  /** The provider's own list, or what the catalogue knows where it can't be had in time. Never rejects. */
+  /** The provider's own list, or the catalogue's if it cannot be obtained in time. Never rejects. */
   modelsOf(provider: RemoteProvider, endpoint: Endpoint): Promise<ModelDescriptor[]>
   /**
-   * Id of the first one of that list, undefined where the provider names none. Throws MODEL_ERROR where nobody knows:
-   * its list can't be had now, and is asked for anew each time.
+   * The id of the first model on that list, undefined if the provider lists none. Throws MODEL_ERROR if it is unknown
+   * because the list cannot be obtained now; it is then requested again each time.
    */
   firstOf(provider: RemoteProvider, endpoint: Endpoint): Promise<string | undefined>
 }
 
 interface Listing {
   models: ModelDescriptor[]
-  /** Whether the provider may have a list, which could not be had. */
+  /** Whether the provider may have a list that could not be obtained. */
   isMissing: boolean
 }
 
-/** The provider has answered, and has none to tell of. */
+/** The provider has answered that it has no list. */
 class NoList extends Error {}
 
 const statusesWithoutList = [404, 405, 501]
@@ -38,7 +38,7 @@ const statusesWithoutList = [404, 405, 501]
 interface Dependencies {
   clock: Clock
   log: Log
-  /** Milliseconds that a provider has for its list. */
+  /** Milliseconds that a provider has to answer with its list. */
   timeLimit?: number
 }
 
@@ -119,7 +119,7 @@ async function jsonWithin(response: Response, maxBytes: number): Promise<unknown
   return JSON.parse(Buffer.concat(pieces).toString('utf8'))
 }
 
-/** Lists differ by account; the key itself is not kept. */
+/** Lists differ by account; the key itself is not stored. */
 function keyOf(provider: RemoteProvider, { baseUrl, apiKey = '' }: Endpoint): string {
   return hash('sha256', JSON.stringify([provider, baseUrl, apiKey]), 'base64')
 }

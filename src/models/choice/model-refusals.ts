@@ -1,7 +1,7 @@
 import { AppError } from '#platform/errors.ts'
 import type { Provider } from '../providers/provider.ts'
 
-/** Ids that can stand in a body, a path and a log line; whether there is such a model only the provider knows. */
+/** Ids that are safe in a body, a path and a log line; only the provider knows whether the model exists. */
 export const modelIdForm = /^(?!.*\.\.)[^\p{Cc}?#%\\]{1,200}$/u
 
 export function unknownModel(provider: Provider, modelId?: string): AppError {

@@ -15,15 +15,15 @@ import { walshHadamard } from '#platform/walsh-hadamard.ts'
 import { isStopWord, termsOf } from '../text-analysis/text-analysis.ts'
 import { createFeatureBag } from './feature-bag.ts'
 
-/** A power of two, as the transform needs it. Twice as many find a little more, at twice the space and time. */
+/** A power of two, as the transform requires. Twice as many would find slightly more, for twice the space and time. */
 const dimensions = 4096
 
-/** Another `id` whenever the same text would get another vector: vectors of different ids are never compared. */
+/** To be changed whenever the same text would get a different vector: vectors of different ids are never compared. */
 export const builtinEmbedding = { id: 'builtin-1', dimensions } as const
 
 /**
- * Similarity to be met by chance: four standard deviations of the angle's estimate between unrelated texts.
- * What is less similar than this says nothing.
+ * Similarity that can arise by chance: four standard deviations of the angle's estimate between unrelated texts.
+ * Anything less similar is meaningless.
  */
 export const noiseLevel = (4 * (Math.PI / 2)) / Math.sqrt(dimensions)
 
@@ -35,14 +35,14 @@ export function embedDocument(text: string): Uint8Array | undefined {
   return embedTerms(termsOf(text))
 }
 
-/** The same of a text that is taken apart already. */
+/** The same for a text that is already split into terms. */
 export function embedTerms(terms: readonly string[]): Uint8Array | undefined {
   features.clear()
   for (const term of terms) if (!isStopWord(term)) features.add(term, 1)
   return features.size() === 0 ? undefined : packed(valuesOf(count => 1 + Math.log(count)))
 }
 
-/** The bits and what they are the signs of. `weightOf` tells how much a term counts for, as a rule its inverse document frequency. */
+/** The bits and the values whose signs they are. `weightOf` is the weight of a term, usually its inverse document frequency. */
 export function embedQuery(
   terms: readonly string[],
   weightOf: (term: string) => number,
@@ -54,7 +54,7 @@ export function embedQuery(
   return { vector: packed(values), values }
 }
 
-/** `form` makes of what the features have been added up to what they count for. */
+/** `form` turns the sum of a feature's weights into its contribution. */
 function valuesOf(form: (weight: number) => number): Float32Array {
   const counters = new Float32Array(dimensions)
   for (let place = 0; place < features.size(); place++) {

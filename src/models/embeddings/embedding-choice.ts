@@ -11,16 +11,16 @@ import type { LocalEmbeddings } from './local/local-embeddings.ts'
 
 interface Needs {
   configuration: ModelConfiguration
-  /** Absent where the operator has no model on this machine. */
+  /** Absent if the operator has no local model. */
   local: LocalEmbeddings | undefined
   /** Throws MODEL_NOT_CONFIGURED for a provider without credentials. */
   endpointFor(provider: RemoteEmbeddingProvider, agent: AgentChoice): Endpoint
   timing: Timing | undefined
 }
 
-/** Which model embeds, by what agent and platform have chosen; the contract stands in `models.ts`. */
+/** Which model embeds, according to the settings of agent and platform; the contract is in `models.ts`. */
 export function createEmbeddingChoice({ configuration, local, endpointFor, timing }: Needs) {
-  /** An agent may choose that there is one, never which: its settings must not name folders of the machine. */
+  /** An agent can choose the local model, but not which one: its settings must not name folders of the machine. */
   async function localModel({ settings: { embedding_model } }: AgentChoice): Promise<TextEmbeddingModel> {
     if (local === undefined)
       throw new AppError(
@@ -51,7 +51,7 @@ export function createEmbeddingChoice({ configuration, local, endpointFor, timin
       const id = embedding_model ?? (platform ? configuration.embeddingModel : undefined)
       const chosen = id ?? defaultEmbeddingModelOf(provider)
       if (chosen !== undefined) return await remoteModel(provider, chosen, agent)
-      // What has no credentials is told of first.
+      // Missing credentials are reported first.
       endpointFor(provider, agent)
       throw chooseOne(provider, 'embedding_model', 'EMBEDDING_MODEL')
     },

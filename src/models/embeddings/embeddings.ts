@@ -8,18 +8,18 @@ import { callWithRetry } from '../transport/call-with-retry.ts'
 /** Providers that embed over the network. */
 export type RemoteEmbeddingProvider = Exclude<EmbeddingProvider, 'builtin' | 'local'>
 
-/** Whether a text is to be found or to find with: some models embed the two differently. */
+/** Whether a text is a document or a query: some models embed the two differently. */
 type EmbeddingPurpose = 'document' | 'query'
 
-/** One that is given texts: a provider's, or the operator's on this machine. */
+/** An embedding that takes texts: a provider's, or the operator's local one. */
 export interface TextEmbeddingModel {
   provider: RemoteEmbeddingProvider | 'local'
   id: string
-  /** Length of every vector where it is known beforehand. */
+  /** Length of every vector, if known in advance. */
   dimensions?: number | undefined
   /**
-   * One vector a text, in order; not normalised as a rule. Throws AppError MODEL_UNKNOWN, MODEL_NOT_CONFIGURED or MODEL_ERROR, or the
-   * signal's reason.
+   * One vector per text, in order; usually not normalised. Throws AppError MODEL_UNKNOWN, MODEL_NOT_CONFIGURED or
+   * MODEL_ERROR, or the signal's reason.
    */
   embed(
     texts: readonly string[],
@@ -27,7 +27,7 @@ export interface TextEmbeddingModel {
   ): Promise<Float32Array[]>
 }
 
-/** `builtin` vectors are not made here but beside the documents, in a worker. */
+/** `builtin` vectors are computed not here but next to the documents, in a worker. */
 export type EmbeddingModel = TextEmbeddingModel | { provider: 'builtin'; id: string }
 
 interface KnownModel {
@@ -35,7 +35,7 @@ interface KnownModel {
   dimensions: number
 }
 
-/** Google's vectors are cut to the recommended length: the full 3072 cost four times the space for little. */
+/** Google's vectors are truncated to the recommended length: the full 3072 take four times the space for little gain. */
 const known: Record<RemoteEmbeddingProvider, KnownModel[]> = {
   openai: [
     { id: 'text-embedding-3-small', dimensions: 1536 },
@@ -89,13 +89,13 @@ export async function remoteEmbeddingModel(
   }
 }
 
-/** @throws AppError MODEL_ERROR for infinity and its like, as from models that overflow: with these nothing can be compared. */
+/** @throws AppError MODEL_ERROR for non-finite numbers, as from models that overflow: they cannot be compared. */
 export function requireNumbers(vectors: readonly Float32Array[], whoMadeThem: string): void {
   if (!vectors.every(vector => vector.every(Number.isFinite)))
     throw new AppError('MODEL_ERROR', `${whoMadeThem} made a vector that does not consist of numbers.`)
 }
 
-/** Only `gemini-embedding-001` is told what a text is for; its successors take no such option. */
+/** Only `gemini-embedding-001` is told what a text is for; its successors have no such option. */
 function optionsFor(provider: RemoteEmbeddingProvider, id: string, purpose: EmbeddingPurpose) {
   if (provider !== 'google' || id !== 'gemini-embedding-001') return {}
   const taskType = purpose === 'query' ? 'RETRIEVAL_QUERY' : 'RETRIEVAL_DOCUMENT'

@@ -1,19 +1,20 @@
 /**
- * The four-letter sequences of a text's words with their weights, each once, in the order in which they came first. Numbers in
- * place of strings: a page has thousands of them, and to make strings of these and look them up takes most of embedding it.
+ * The four-letter sequences of a text's words with their weights, each once, in order of first occurrence. Numbers
+ * rather than strings: a page has thousands of sequences, and creating and looking up strings would take most of the
+ * time of embedding it.
  */
 export interface FeatureBag {
   clear(): void
-  /** The sequences of a term between marks for its start and end; a term of one character is its only one. */
+  /** The sequences of a term enclosed in start and end marks; a term of one character is its only sequence. */
   add(term: string, weight: number): void
   size(): number
-  /** 32 bits of the sequence at a place of the order. */
+  /** A 32-bit hash of the sequence at a position of that order. */
   hashAt(place: number): number
   weightAt(place: number): number
 }
 
 const [start, end] = ['^'.charCodeAt(0), '$'.charCodeAt(0)]
-/** Stands for no character. */
+/** Represents no character. */
 const none = 0
 
 export function createFeatureBag(): FeatureBag {
@@ -23,7 +24,7 @@ export function createFeatureBag(): FeatureBag {
   let halves = new Int32Array(2 * room)
   let hashes = new Uint32Array(room)
   let weights = new Float64Array(room)
-  /** Where a sequence stands, plus one, at the place that its hash tells or at the next free one. */
+  /** The position of a sequence plus one, in the slot given by its hash or the next free one. */
   let slots = new Int32Array(4 * room)
 
   function grow(): void {

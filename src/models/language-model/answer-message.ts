@@ -10,10 +10,10 @@ interface OpenContent {
   content: TextContent
 }
 
-/** Gathers a streamed answer into the message that stands for it in the next prompt. */
+/** Collects a streamed answer into the message that represents it in the next prompt. */
 export interface AnswerMessage {
   add(part: AnswerPart): void
-  /** Text and reasoning in the order in which they came, then the tool calls, each with what its provider wants back. */
+  /** Text and reasoning in order of arrival, then the tool calls, each with what its provider wants back. */
   message(): AssistantMessage
 }
 
@@ -23,7 +23,7 @@ export interface AnswerMessage {
  */
 export function createAnswerMessage(): AnswerMessage {
   const texts: TextContent[] = []
-  /** As a rule one: looking through them costs less than a key for each part would. */
+  /** Usually one: searching them costs less than a key for each part would. */
   let open: OpenContent[] = []
   const toolCalls: Content[] = []
 
@@ -66,8 +66,8 @@ function toolCallContent({ toolCallId, toolName, input, providerMetadata }: Tool
 }
 
 /**
- * A call's arguments as an object; empty text counts as none given, anything but a JSON object is undefined, and so is one that
- * is nested so deeply that it could not be written again.
+ * A call's arguments as an object; empty text means none. Undefined for anything but a JSON object, and for one nested
+ * too deeply to be serialised again.
  */
 export function parseToolInput(input: string): Record<string, unknown> | undefined {
   if (input.trim() === '') return {}

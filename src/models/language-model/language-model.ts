@@ -1,9 +1,9 @@
 /**
- * The narrow port through which the rest of the service meets language models: the AI SDK's language model
- * interface, version 4, cut down to what a turn uses. A stream may be anything that can be iterated, or `Parts`.
+ * The narrow interface through which the rest of the service uses language models: the AI SDK's language model
+ * interface, version 4, reduced to what a turn needs. A stream may be any iterable, or `Parts`.
  *
- * What a provider adds to a part of its answer (`providerMetadata`, such as Gemini's thought signatures) must go back
- * to it as `providerOptions` of that part in the next prompt of the turn: `answer-message.ts` does so.
+ * What a provider adds to a part of its answer (`providerMetadata`, such as Gemini's thought signatures) must be sent
+ * back to it as `providerOptions` of that part in the next prompt of the turn: `answer-message.ts` does so.
  */
 import type {
   LanguageModelV4CallOptions,
@@ -18,13 +18,13 @@ export interface LanguageModel {
   /** The provider's name in this service, as in `chat/models`. */
   readonly provider: string
   doStream(options: CallOptions): PromiseLike<{ stream: AsyncIterable<StreamPart> | Parts<StreamPart> }>
-  /** Cuts the model's credentials out of a text before it is logged; absent where there are none. */
+  /** Removes the model's credentials from a text before it is logged; absent if there are none. */
   withoutSecrets?(text: string): string
 }
 
 /**
- * Hands over each part as it comes, and settles with the last: an iterator's promise costs more than the part. What `take`
- * throws ends it, lets go of its connection, and is what it rejects with.
+ * Passes on each part as it arrives, and resolves after the last: an iterator's promise costs more than the part. If
+ * `take` throws, the stream ends, its connection is released, and the promise rejects with that error.
  */
 export type Parts<Part> = (take: (part: Part) => void) => Promise<void>
 
@@ -35,7 +35,7 @@ export type ToolDefinition = LanguageModelV4FunctionTool
 export type ToolOutput = LanguageModelV4ToolResultOutput
 export type StreamPart = LanguageModelV4StreamPart
 
-/** The parts of a stream that a turn acts upon; the others (warnings, pings, partial tool input) stay in this folder. */
+/** The parts of a stream that a turn handles; the others (warnings, pings, partial tool input) do not leave `src/models`. */
 export type AnswerPart = Extract<
   StreamPart,
   {

@@ -1,7 +1,7 @@
 /**
- * How passages of the agent's documents stand in a prompt: a line `<passages>`, one JSON object a line, a line
- * `</passages>`. JSON holds no raw line break and the tags are escaped within it, so that no document can end the
- * block early and pass its own words off as instructions.
+ * How passages of the agent's documents appear in a prompt: a line `<passages>`, one JSON object per line, a line
+ * `</passages>`. JSON contains no raw line breaks, and the tags are escaped in it, so no document can end the block
+ * early and pass off its own text as instructions.
  */
 import { Type } from 'typebox'
 import { matches } from '#platform/schema-check.ts'
@@ -11,9 +11,9 @@ const passageSchema = Type.Object({
   source: Type.String(),
   /** Counted from 1; absent where the format has none. */
   page: Type.Optional(Type.Integer()),
-  /** Heading under which the text stands. */
+  /** Heading above the text. */
   section: Type.Optional(Type.String()),
-  /** Address of the page, where the source is a website. */
+  /** Address of the page, if the source is a website. */
   url: Type.Optional(Type.String()),
   text: Type.String(),
 })
@@ -23,7 +23,7 @@ export type Passage = Type.Static<typeof passageSchema>
 const opening = '<passages>'
 const closing = '</passages>'
 
-/** The block that holds these passages, in the order given; empty for none. */
+/** The block with these passages, in the given order; empty if there are none. */
 export function writePassages(passages: readonly Passage[]): string {
   if (passages.length === 0) return ''
   const lines = passages.map(({ source, page, section, url, text }) =>
@@ -32,12 +32,12 @@ export function writePassages(passages: readonly Passage[]): string {
   return [opening, ...lines, closing].join('\n')
 }
 
-/** The passages of every block in the text, in order. Lines that are no passage are skipped. */
+/** The passages of every block in the text, in order. Invalid lines are skipped. */
 export function readPassages(text: string): Passage[] {
   return splitBlocks(text).inside.flatMap(readLine)
 }
 
-/** The text without its blocks of passages, and without the line before a block that announces it with a colon. */
+/** The text without its passage blocks, and without the line that announces a block with a colon. */
 export function withoutPassages(text: string): string {
   return splitBlocks(text).outside.join('\n').trim()
 }

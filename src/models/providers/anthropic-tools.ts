@@ -1,7 +1,7 @@
 import type { CallOptions, ToolDefinition } from '../language-model/language-model.ts'
 
 /**
- * Anthropic refuses a prompt that holds tool calls without definitions of those tools, also where none is to be called
+ * Anthropic rejects a prompt that contains tool calls without definitions of those tools, even if none may be called
  * any more: such a prompt gets bare definitions, and a choice that forbids calls.
  */
 export function withToolsOfPrompt(options: CallOptions): CallOptions {

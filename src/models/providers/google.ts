@@ -12,7 +12,7 @@ const entrySchema = Type.Object({
 })
 const listSchema = Type.Object({ models: Type.Array(Type.Unknown()) })
 
-/** Models that generate content of other kinds, or for other surroundings than a conversation. */
+/** Models that generate other kinds of content, or are not meant for conversations. */
 const otherPurposes =
   /embedding|image|nano-banana|tts|audio|live|robotics|computer-use|deep-research|aqa|veo|lyria|imagen/
 

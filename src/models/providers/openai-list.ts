@@ -22,10 +22,10 @@ const entrySchema = Type.Object({
 
 export type ListEntry = Type.Static<typeof entrySchema>
 
-/** Most entries that one list may bring: what a server sends beyond them is not read. */
+/** Maximum number of entries of a list: further ones are not read. */
 const maxEntries = 2000
 
-/** The entries of a list, which stand under `data` or, on some servers, at the top. */
+/** The entries of a list, which are under `data` or, on some servers, at the top level. */
 export function listEntries(body: unknown): ListEntry[] {
   const list = Array.isArray(body) ? body : field(body, 'data')
   return Array.isArray(list) ? list.slice(0, maxEntries).filter(entry => matches(entrySchema, entry)) : []
@@ -51,7 +51,7 @@ export function readEntry(entry: ListEntry): ListedModel {
 const otherPurposes =
   /embed|rerank|whisper|transcribe|moderation|dall-e|stable-diffusion|imagen|sora|(^|[-_/:])(tts|asr|flux|bge|gte|e5|all-minilm)([-_/:.]|$)/i
 
-/** False where the entry itself says that the model does something else than chat. */
+/** False if the entry itself says that the model does something other than chat. */
 export function canChat(entry: ListEntry): boolean {
   const outputs = field(entry.architecture, 'output_modalities')
   if (Array.isArray(outputs) && !outputs.includes('text')) return false

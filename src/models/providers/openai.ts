@@ -4,14 +4,14 @@ import type { Endpoint, RemoteProviderAdapter } from './provider.ts'
 
 const publicAddress = 'https://api.openai.com/v1'
 
-/** OpenAI's models that are reached through other interfaces than this adapter's, or take no tools or text. */
+/** OpenAI's models that use other interfaces than this adapter's, or support no tools or text. */
 const otherInterfaces =
   /^(gpt|chatgpt|o\d).*(audio|realtime|image|search|instruct|codex|deep-research|-live|-pro(-|$))|^(babbage|davinci|codex|computer-use)/
 
 /**
- * From GPT-5.6 on, OpenAI refuses function tools on `/chat/completions` unless reasoning is off, and several of these
- * models can't turn it off ("To use function tools, use /v1/responses"). At OpenAI's own address they are spoken to
- * through `/responses`, with nothing stored there; every gateway speaks chat completions.
+ * From GPT-5.6 on, OpenAI rejects function tools on `/chat/completions` unless reasoning is off, and several of these
+ * models cannot turn it off ("To use function tools, use /v1/responses"). At OpenAI's own address they are called
+ * through `/responses`, with nothing stored there; every gateway supports chat completions.
  */
 const needsResponses = /^gpt-(5\.([6-9]|\d\d)|[6-9]|\d\d)/
 

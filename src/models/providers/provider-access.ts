@@ -19,13 +19,13 @@ const names = {
 export interface Access {
   baseUrl: string
   apiKey: string | undefined
-  /** Whose word the address is: an operator's is trusted, an agent's goes through the outbound guard. */
+  /** Who set the address: an operator's is trusted, an agent's goes through the outbound guard. */
   addressFrom: 'operator' | 'agent'
 }
 
 /**
- * How this agent reaches the provider, or undefined without credentials for it. An agent's own key precedes the
- * platform's; a key of the platform goes to no address but the platform's own.
+ * How this agent reaches the provider, or undefined without credentials for it. An agent's own key takes precedence
+ * over the platform's; a key of the platform is sent only to the platform's own address.
  */
 export function accessTo(
   provider: RemoteProvider,
@@ -53,7 +53,7 @@ export function accessTo(
   return apiKey && baseUrl ? { baseUrl, apiKey, addressFrom: 'operator' } : undefined
 }
 
-/** The providers that this agent can use, in order of preference; `builtin` always is one. */
+/** The providers that this agent can use, in order of preference; `builtin` is always one of them. */
 export function usableProviders(agent: AgentChoice, configuration: ModelConfiguration): Provider[] {
   return providers.filter(
     provider => provider === 'builtin' || accessTo(provider, agent, configuration) !== undefined,
@@ -68,10 +68,10 @@ export function notConfigured(provider: RemoteProvider): AppError {
   )
 }
 
-/** The ways to addresses, by whose word they are. To be made once: models are kept by the way that they go. */
+/** How to send requests, depending on who set the address. To be created once: models are cached by it. */
 export type WaysOut = Record<Access['addressFrom'], WayOut>
 
-/** No model interface redirects: one that does would carry keys to where they don't belong, so it is an error. */
+/** Model APIs do not redirect: following a redirect would send keys where they don't belong, so it is an error. */
 export function waysOut(fetches: { trusted: typeof fetch; outbound: typeof fetch }): WaysOut {
   return {
     operator: { fetch: withoutRedirects(withAddressAccess(fetches.trusted)), send: sendDirectly },

@@ -2,7 +2,7 @@ import type { EmbeddingModelV4 } from '@ai-sdk/provider'
 import type { LanguageModel } from '../language-model/language-model.ts'
 import type { Send } from '../transport/send.ts'
 
-/** In the order in which the first configured one becomes the default. */
+/** Ordered: the first configured one becomes the default. */
 export const providers = ['openai', 'anthropic', 'google', 'openai-compatible', 'builtin'] as const
 
 export type Provider = (typeof providers)[number]
@@ -16,15 +16,15 @@ export function isProvider(name: string): name is Provider {
 /** A way to send requests. */
 export interface WayOut {
   fetch: typeof fetch
-  /** The same way for answers that are read piece by piece; by `fetch` where it is absent. */
+  /** The same for answers that are read piece by piece; `fetch` is used if it is absent. */
   send?: Send
 }
 
-/** Where a provider's models are reached, and as whom. */
+/** The address of a provider's models, and the credentials for it. */
 export interface Endpoint extends WayOut {
   /** With the version in its path, such as `https://api.openai.com/v1`; no slash at the end. */
   baseUrl: string
-  /** Absent for servers that ask for none. */
+  /** Absent for servers that require none. */
   apiKey?: string | undefined
 }
 
@@ -39,7 +39,7 @@ export interface ModelDescriptor {
   supportsStreaming: boolean
 }
 
-/** What a provider's own list says of a model; what it leaves out is looked up in the catalogue. */
+/** What a provider's own list says about a model; the rest comes from the catalogue. */
 export interface ListedModel {
   id: string
   name?: string | undefined
@@ -48,14 +48,14 @@ export interface ListedModel {
 }
 
 /**
- * One provider: how its models are made and how its own list is asked for and read.
- * Packages are imported on first use, so that a process that talks to one provider carries one.
+ * One provider: how to create its models, and how to request and read its list. Packages are imported on first use, so
+ * that a process loads only those of providers that it uses.
  */
 export interface RemoteProviderAdapter {
-  /** The address when the operator has set none; absent where there is no public one. */
+  /** The address if the operator has set none; absent if there is no public one. */
   publicAddress?: string
   languageModel(modelId: string, endpoint: Endpoint): Promise<Pick<LanguageModel, 'doStream'>>
-  /** Absent where the provider has no embedding models. */
+  /** Absent if the provider has no embedding models. */
   embeddingModel?(modelId: string, endpoint: Endpoint): Promise<Pick<EmbeddingModelV4, 'doEmbed'>>
   /** Path and headers of the request for the list of models. */
   listRequest(apiKey: string | undefined): { path: string; headers: Record<string, string> }

@@ -18,7 +18,7 @@ export function adapterOf(provider: RemoteProvider): RemoteProviderAdapter {
   return adapters[provider]
 }
 
-/** A provider's language model behind our port. Nothing is asked of the provider before the first stream. */
+/** A provider's language model behind the service's own interface. The provider is not contacted before the first stream. */
 export async function remoteLanguageModel(
   provider: RemoteProvider,
   modelId: string,
@@ -35,7 +35,7 @@ export async function remoteLanguageModel(
 
 type AdapterModel = ReturnType<RemoteProviderAdapter['languageModel']>
 
-/** Making a model costs more than a short answer of it: the provider's package builds its schemas anew each time. */
+/** Creating a model costs more than a short answer: the provider's package builds its schemas again each time. */
 const models = new WeakMap<typeof fetch, LRUCache<string, AdapterModel>>()
 const modelsKept = 500
 
@@ -49,7 +49,7 @@ function cachedModel(provider: RemoteProvider, modelId: string, endpoint: Endpoi
   return model
 }
 
-/** Cuts one secret out of texts, and what stands before the `@` of an address: an operator's may hold a password there. */
+/** Removes a secret from texts, and anything before the `@` of an address, which may be the operator's password. */
 export function withoutSecret(secret: string | undefined): (text: string) => string {
   return text => {
     const withoutIt = secret ? text.replaceAll(secret, '[redacted]') : text

@@ -3,10 +3,10 @@ import type { Tool, ToolParameters } from './tool.ts'
 import { argumentProblem } from './tool.ts'
 
 /**
- * Keywords that are not looked at when arguments are checked against a schema that others wrote: patterns may take
- * exponential time, references may lead in circles or fan out, and unique items are compared each with each. Where less is
- * looked at, more seems to fit, so that what forbids things that fit (`not`, `if`) is left out as well. The service that is
- * called judges its arguments anyway; ours is the help for a model that forgot one.
+ * Keywords that are ignored when arguments are checked against a schema written by others: patterns may take
+ * exponential time, references may be circular or fan out, and unique items are compared pairwise. Ignoring keywords
+ * makes more values match, so keywords that forbid matches (`not`, `if`) are ignored as well. The called service checks
+ * its arguments anyway; this check helps a model that forgot one.
  */
 const unchecked = new Set([
   'pattern',
@@ -28,14 +28,14 @@ const unchecked = new Set([
   'maxContains',
 ])
 
-/** Keywords whose value maps names, which are no keywords, to schemas. */
+/** Keywords whose value maps names, which are not keywords, to schemas. */
 const mapsOfSchemas = new Set(['properties', 'dependentSchemas'])
 
 const deepest = 24
-/** Schemas that are compared with values, each with each at worst: some milliseconds. */
+/** Maximum number of pairs of schemas and values to compare: some milliseconds at worst. */
 const mostComparisons = 50_000
 
-/** The parts of a tool that follow from a JSON Schema written elsewhere; it is read when a call is to be checked, not before. */
+/** The parts of a tool that follow from a JSON Schema written elsewhere; it is parsed only when a call is checked. */
 export function fromForeignSchema(parameters: ToolParameters): Pick<Tool, 'parameters' | 'check'> {
   return {
     parameters: withoutAlternatives(parameters),
@@ -43,7 +43,7 @@ export function fromForeignSchema(parameters: ToolParameters): Pick<Tool, 'param
   }
 }
 
-/** Model services take no alternatives at the top of a schema: the model is told of the properties of all. */
+/** Model services accept no alternatives at the top level of a schema: the model is given the properties of all of them. */
 function withoutAlternatives({
   oneOf,
   anyOf,
@@ -61,9 +61,9 @@ function isSchema(value: unknown): value is { properties?: Record<string, unknow
   return typeof value === 'object' && value !== null
 }
 
-/** What is wrong with the value, as "field problem"; undefined if nothing is, or if the schema makes no sense. */
+/** What is wrong with the value, as "field problem"; undefined if nothing is, or if the schema is invalid. */
 async function foreignProblem(schema: ToolParameters, value: unknown): Promise<string | undefined> {
-  // Not before it is needed: many modules, for which every start would wait.
+  // Loaded only when needed: it has many modules, and every start would wait for them.
   const { default: Schema } = await import('typebox/schema')
   try {
     const checkable = withoutUnchecked(schema, depthFor(schema, value)) as Schema.XSchema
@@ -73,18 +73,21 @@ async function foreignProblem(schema: ToolParameters, value: unknown): Promise<s
     const field = problem?.instancePath.slice(1).replaceAll('/', '.') ?? ''
     return `${field} ${problem?.message ?? 'is not valid'}`.trim()
   } catch {
-    // A schema that nobody can read asks for nothing.
+    // A schema that cannot be read requires nothing.
     return undefined
   }
 }
 
-/** How many levels of the schema are looked at: of much for many values, only which arguments there are and of what type. */
+/**
+ * How many levels of the schema are checked: of large schemas for many values, only which arguments there are and of
+ * what type.
+ */
 function depthFor(schema: unknown, value: unknown): number {
   const comparisons = sizeOf(schema, mostComparisons) * sizeOf(value, mostComparisons)
   return comparisons <= mostComparisons ? deepest : 2
 }
 
-/** Values within a value, itself included; counted no further than `most`. */
+/** The number of values within a value, including itself, counted up to `most`. */
 function sizeOf(value: unknown, most: number): number {
   const waiting = [value]
   let size = 0
@@ -107,14 +110,14 @@ function withoutUnchecked(schema: unknown, levels: number): unknown {
   )
   return Object.fromEntries(
     entries.map(([keyword, value]) => [
-      // What seems to fit several may fit one alone.
+      // A value that seems to match several may match only one.
       keyword === 'oneOf' ? 'anyOf' : keyword,
       mapsOfSchemas.has(keyword) ? eachOf(value, levels) : inner(keyword, value, levels),
     ]),
   )
 }
 
-/** What `const`, `enum`, `default` and the like hold are values, not schemas. */
+/** `const`, `enum`, `default` and the like contain values, not schemas. */
 function inner(keyword: string, value: unknown, levels: number): unknown {
   return keyword === 'const' || keyword === 'enum' ? value : withoutUnchecked(value, levels - 1)
 }

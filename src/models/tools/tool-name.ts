@@ -1,13 +1,13 @@
-/** Characters of a name that all model services take. */
+/** Maximum length of a name that all model services accept. */
 const longest = 64
 
 /**
- * Gives every tool a name that models take and that no other tool has. Earlier tools keep theirs, so that the service's own,
- * which come first, can't be shadowed.
+ * Gives every tool a unique name that models accept. Earlier tools keep theirs, so the service's own tools, which come
+ * first, cannot be shadowed.
  */
 export function nameTools<Named extends { name: string }>(tools: readonly Named[]): Named[] {
   const taken = new Set<string>()
-  /** The last number that was given to a name, so that many tools of one name are not counted through for each. */
+  /** The last number given to a name, so that many tools of one name do not take quadratic time. */
   const numbers = new Map<string, number>()
   return tools.map(tool => {
     const wanted = acceptableName(tool.name)
@@ -22,7 +22,7 @@ export function nameTools<Named extends { name: string }>(tools: readonly Named[
   })
 }
 
-/** Letters, digits, `_` and `-` alone; a letter or `_` first. */
+/** Only letters, digits, `_` and `-`, beginning with a letter or `_`. */
 export function acceptableName(name: string): string {
   const plain = name
     .normalize('NFKD')

@@ -1,17 +1,20 @@
 import { unescape as decoded } from 'node:querystring'
 import { LRUCache } from 'lru-cache'
 
-/** An address without the user and the password within it, and what these say of who asks. */
+/** An address without its user and password, and the authorisation made of them. */
 export interface PartedAddress {
   url: URL
-  /** A key goes before it. */
+  /** A key takes precedence over it. */
   access: { authorization?: string }
 }
 
-/** Operators set few addresses, and each is asked for again with every question. */
+/** Operators configure few addresses, and each is needed again for every question. */
 const known = new LRUCache<string, PartedAddress>({ max: 100 })
 
-/** A user and a password within an address, percent-encoded there, are sent as browsers do; a `%` that encodes nothing is one. */
+/**
+ * A user and a password in an address, percent-encoded there, are sent as browsers send them; a `%` that encodes
+ * nothing is literal.
+ */
 export function partAddress(address: string): PartedAddress {
   const before = known.get(address)
   if (before) return before
@@ -30,7 +33,7 @@ function accessBy({ username, password }: URL): PartedAddress['access'] {
   return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` }
 }
 
-/** The same for a `fetch`, which refuses such addresses; its requests are told by their address and not as a `Request`. */
+/** The same for a `fetch`, which rejects such addresses; it is called with an address, not with a `Request`. */
 export function withAddressAccess(send: typeof fetch): typeof fetch {
   return async (input, init) => {
     const { url, access } = partAddress(String(input))

@@ -1,6 +1,6 @@
 /**
- * An address with its version: one without any path, as the providers' own tools take it, gets the path that the
- * public address has (`/v1` for most). A query is kept, as well as a user and a password.
+ * An address with its version: an address without any path, as the providers' own tools accept it, gets the path of the
+ * public address (`/v1` for most). A query is kept, as are a user and a password.
  */
 export function baseAddress(address: string, publicAddress = 'https://localhost/v1'): string {
   const url = URL.parse(address)
@@ -9,7 +9,10 @@ export function baseAddress(address: string, publicAddress = 'https://localhost/
   return url.href
 }
 
-/** The address of a path below a base address, whose query goes last: some servers want one with every request, as `?api-version=…`. */
+/**
+ * The address of a path below a base address, whose query comes last: some servers want one with every request, such as
+ * `?api-version=…`.
+ */
 export function addressBelow(baseUrl: string, path: string): string {
   const at = baseUrl.indexOf('?')
   if (at < 0) return baseUrl + path

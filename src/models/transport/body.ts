@@ -1,21 +1,21 @@
 /** Takes the bytes of a body as they arrive. */
 export interface BodyReader {
   piece(bytes: Uint8Array): void
-  /** All has arrived. */
+  /** Everything has arrived. */
   end(): void
-  /** It breaks off; nothing comes after it. */
+  /** It was cut off; nothing follows. */
   fail(error: unknown): void
 }
 
-/** The bytes of an answer, which are handed over as they come: a stream's events would cost more than its pieces. */
+/** The bytes of an answer, passed on as they arrive: the events of a stream would cost more than its pieces. */
 export interface Body {
   /** To be called once. */
   read(reader: BodyReader): void
-  /** Lets go of the connection: nothing that is still on its way is wanted. What the reader hears then counts no more. */
+  /** Releases the connection: the rest is not wanted, and what the reader is told afterwards is meaningless. */
   leave(): void
 }
 
-/** The first `most` bytes of a body, and whether these are all; what follows is left. Rejects where it breaks off. */
+/** The first `most` bytes of a body, and whether that is all; the rest is abandoned. Rejects if the body is cut off. */
 export function beginningOf(body: Body, most: number): Promise<{ bytes: Uint8Array; isWhole: boolean }> {
   return new Promise((resolve, reject) => {
     const pieces: Uint8Array[] = []

@@ -13,10 +13,10 @@ import { brokenOff, modelError, readFailure } from './model-error.ts'
 
 const maxRetries = 2
 const firstDelay = 500
-/** Longest wait in milliseconds, whatever the provider asks for. */
+/** Maximum wait in milliseconds, whatever the provider asks for. */
 const maxDelay = 10_000
 
-/** How the waits between attempts pass; tests pass their own. */
+/** How to wait between attempts; tests pass their own. */
 export interface Timing {
   clock: Clock
   /** Resolves after so many milliseconds; rejects as soon as the signal aborts. */
@@ -29,11 +29,11 @@ const realTiming: Timing = {
 }
 
 /**
- * Streams one answer. What fails in passing (rate limits, overload, network) is tried again, twice at most and only
- * before the first part: what was streamed stays streamed.
+ * Streams one answer. Temporary failures (rate limits, overload, network) are retried, at most twice and only before
+ * the first part: what has been streamed cannot be taken back.
  *
- * Rejects with AppError MODEL_UNKNOWN or MODEL_ERROR, the latter also for an answer that ends before it is complete; once
- * the signal is aborted, with the signal's reason. The last part of an answer is always its `finish`.
+ * Rejects with AppError MODEL_UNKNOWN or MODEL_ERROR, the latter also for an incomplete answer; once the signal is
+ * aborted, with the signal's reason. The last part of an answer is always its `finish`.
  */
 export function streamWithRetry(
   model: LanguageModel,
@@ -74,7 +74,7 @@ async function handOver(
   }
 }
 
-/** What there is to know of an answer while it is read. */
+/** The state of an answer while it is read. */
 function createReading(
   model: LanguageModel,
   { abortSignal }: CallOptions,
@@ -86,7 +86,7 @@ function createReading(
 
   return {
     take(part: StreamPart): void {
-      // What was read ahead of an abort is not shown after it.
+      // What was read before an abort is not shown after it.
       abortSignal?.throwIfAborted()
       if (!isAnswerPart(part, model)) return
       hasBegun = true
@@ -100,14 +100,14 @@ function createReading(
     },
     hasBegun: () => hasBegun,
     isWhole: () => isWhole,
-    /** An error of whoever takes the answer is none of the model's. */
+    /** An error of the answer's consumer is not an error of the model. */
     throwReadersOwn(): void {
       if (readersOwn !== undefined) throw readersOwn.error
     },
   }
 }
 
-/** The same rules for a call whose answer comes in one piece. */
+/** The same rules for a call that is answered in one piece. */
 export async function callWithRetry<Result>(
   model: FailedModel,
   call: () => PromiseLike<Result>,
@@ -123,7 +123,7 @@ export async function callWithRetry<Result>(
   }
 }
 
-/** Providers mark a stream that stopped without its end as `interrupted`, or as `error` after one. */
+/** Providers mark a stream that stopped early as `interrupted`, or as `error` after one. */
 function isComplete(finish: Extract<AnswerPart, { type: 'finish' }>): boolean {
   return finish.finishReason.unified !== 'interrupted' && finish.finishReason.unified !== 'error'
 }
@@ -139,7 +139,7 @@ const answerParts: ReadonlySet<string> = new Set<AnswerPart['type']>([
   'finish',
 ])
 
-/** False for a part that only this folder knows. Throws for one that says that the answer is not whole. */
+/** False for a part that only `src/models` handles. Throws for a part that says that the answer is incomplete. */
 function isAnswerPart(part: StreamPart, model: LanguageModel): part is AnswerPart {
   if (part.type === 'error') throw part.error
   if (part.type === 'finish' && !isComplete(part)) throw brokenOff(model)
@@ -160,13 +160,13 @@ async function delayOrThrow({ error, model, attempt, timing, signal }: FailedAtt
   const { retryable, retryAfter } = readFailure(error)
   if (!retryable || attempt >= maxRetries) throw modelError(error, model)
   await timing.sleep(delayOf(attempt, retryAfter, timing.clock), signal).catch(interruption => {
-    // A timer says only that it was aborted.
+    // A timer only reports that it was aborted.
     signal?.throwIfAborted()
     throw interruption
   })
 }
 
-/** Milliseconds: what the provider asks for (RFC 9110, 10.2.3: seconds or a date), else doubling from half a second. */
+/** Milliseconds: as the provider asks (RFC 9110, 10.2.3: seconds or a date), else doubling from half a second. */
 function delayOf(attempt: number, retryAfter: string | undefined, clock: Clock): number {
   const asked = retryAfter === undefined ? Number.NaN : Number(retryAfter) * 1000
   const until = retryAfter === undefined ? Number.NaN : Date.parse(retryAfter) - clock.now()

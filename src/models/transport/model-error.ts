@@ -1,25 +1,25 @@
 import { AppError } from '#platform/errors.ts'
 
-/** The model that failed, for the sentence; and how its credentials are cut out of what is logged. */
+/** The model that failed, for the error message; and how to remove its credentials from what is logged. */
 export interface FailedModel {
   provider: string
   modelId: string
-  /** It embeds passages, and holds no conversations. */
+  /** It is an embedding model, not a chat model. */
   isEmbedding?: boolean
   withoutSecrets?(text: string): string
 }
 
-/** What a foreign error tells, whatever its class: providers throw, wrap and stream errors of several shapes. */
+/** What a foreign error says, whatever its class: providers throw, wrap and stream errors of several shapes. */
 export interface Failure {
   name: string
   message: string
-  /** HTTP status, or the one that the provider's error code stands for; undefined when no answer came. */
+  /** HTTP status, or the equivalent of the provider's error code; undefined if there was no answer. */
   status: number | undefined
   /** Code, type and message of the provider's error body: evidence, never sent on. */
   evidence: string
-  /** Whether a web page came instead of a body: not the provider said no, but what stands before it. */
+  /** Whether the body was a web page: then the refusal came from something in front of the provider. */
   isPage: boolean
-  /** Whether the same call may succeed in a moment. */
+  /** Whether the same call may soon succeed. */
   retryable: boolean
   /** How long the provider asks to wait: seconds or an HTTP date. */
   retryAfter: string | undefined
@@ -60,9 +60,9 @@ const sentences: Record<Kind, (model: FailedModel) => string> = {
 }
 
 /**
- * The error for our callers: MODEL_UNKNOWN (400) where the provider has no such model, else MODEL_ERROR (500).
- * What the provider sent stands in no message; the cause holds a shortened trace of it for the log, without keys.
- * An error that is ours already, such as the outbound guard's refusal, is passed on as it is.
+ * The error for callers: MODEL_UNKNOWN (400) if the provider has no such model, else MODEL_ERROR (500). The message
+ * contains nothing that the provider sent; the cause is a shortened trace of it for the log, without keys. An error of
+ * the service itself, such as the outbound guard's refusal, is passed on as it is.
  */
 export function modelError(error: unknown, model: FailedModel): AppError {
   const ours = findAppError(error)
@@ -76,8 +76,8 @@ export function modelError(error: unknown, model: FailedModel): AppError {
 }
 
 /**
- * What the provider would answer again until somebody changes the key, the account or the question. Where it was not the
- * provider that answered, that may be so for a moment alone: a proxy knows none while that one is replaced.
+ * Errors that the provider would repeat until somebody changes the key, the account or the question. If the answer did
+ * not come from the provider, it may be temporary: a proxy has no provider behind it while that is being replaced.
  */
 const refusals: ReadonlySet<Kind> = new Set<Kind>([
   'unknown-model',
@@ -87,7 +87,7 @@ const refusals: ReadonlySet<Kind> = new Set<Kind>([
   'refused-request',
 ])
 
-/** A stream that ended without saying that it is complete. */
+/** A stream that ended without being marked as complete. */
 export function brokenOff(model: FailedModel): AppError {
   return new AppError('MODEL_ERROR', sentences['broken-off'](model))
 }
@@ -137,7 +137,7 @@ function kindOfRefusal(status: number, evidence: string): Kind {
   return status === 413 || tooLong.test(evidence) ? 'too-long' : 'refused-request'
 }
 
-/** Statuses that providers name by words where no HTTP status comes: within a stream. */
+/** Statuses that providers express in words within a stream, where there is no HTTP status. */
 function statusOfWords(words: string): number | undefined {
   if (/rate_limit|insufficient_quota|RESOURCE_EXHAUSTED/.test(words)) return 429
   if (/overloaded|UNAVAILABLE/.test(words)) return 503
@@ -152,7 +152,7 @@ function isPassing(status: number | undefined): boolean {
   return status !== undefined && ([408, 409, 429].includes(status) || status >= 500)
 }
 
-/** For the log alone. Of a refused key nothing is quoted: some providers repeat parts of it. */
+/** For the log only. Nothing about a refused key is quoted: some providers repeat parts of it. */
 function safeCause(failure: Failure, kind: Kind, { withoutSecrets }: FailedModel): Record<string, unknown> {
   const { name, status } = failure
   const message =
@@ -160,7 +160,7 @@ function safeCause(failure: Failure, kind: Kind, { withoutSecrets }: FailedModel
   return { name, statusCode: status, message }
 }
 
-/** An error of ours, at whatever depth a provider package has wrapped it. */
+/** An error of the service itself, however deeply a provider package has wrapped it. */
 function findAppError(error: unknown, depth = 0): AppError | undefined {
   if (error instanceof AppError) return error
   return error instanceof Error && depth < 6 ? findAppError(error.cause, depth + 1) : undefined

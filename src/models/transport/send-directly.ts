@@ -5,29 +5,29 @@ import { partAddress } from './address-access.ts'
 import type { Body, BodyReader } from './body.ts'
 import type { Reply, Send } from './send.ts'
 
-// Imported, it would fetch `WebSocket` and the rest of undici with it, and every start would wait for them.
+// A static import would load `WebSocket` and the rest of undici, and every start would wait for them.
 const { globalAgent } = process.getBuiltinModule('node:http')
 
 /** In milliseconds. */
 interface Patience {
-  /** For a connection, its encryption included: a server that is there takes it at once. */
+  /** For a connection including TLS: a reachable server accepts it at once. */
   connect: number
-  /** For the other side's next word, before its answer and within it: models may think for minutes. */
+  /** For the next data from the server, before and during its answer: models may think for minutes. */
   silence: number
 }
 
 const patience: Patience = { connect: 10_000, silence: 600_000 }
 
 /**
- * Sends by undici's own interface: a question costs half of what it does by Node's client, and a piece of its answer a
- * third of what it does by `fetch`. Only for addresses that the operator has set: nothing guards it.
+ * Sends through undici's own interface: a question takes half as long as with Node's client, and a piece of its answer
+ * a third as long as with `fetch`. Only for addresses configured by the operator: there is no outbound guard.
  */
 export const sendDirectly: Send = sendDirectlyWithin(patience)
 
 export function sendDirectlyWithin({ connect, silence }: Patience): Send {
   let agent: Promise<Dispatcher> | undefined
 
-  /** A start asks no model, and would wait for the module. */
+  /** Loaded on first use: no model is called at startup, which would wait for the module. */
   async function loadAgent(): Promise<Dispatcher> {
     const { Agent, EnvHttpProxyAgent } = await import('undici')
     const options = {
@@ -57,16 +57,16 @@ export function sendDirectlyWithin({ connect, silence }: Patience): Send {
   }
 }
 
-/** Where `NODE_USE_ENV_PROXY` says so, Node's own clients go by the proxies that the environment names: so do questions. */
+/** If `NODE_USE_ENV_PROXY` is set, Node's own clients use the proxies that the environment names, and so does this one. */
 function goesByProxies(): boolean {
   const { proxyEnv } = Reflect.get(globalAgent, 'options') as AgentOptions
   return proxyEnv !== undefined
 }
 
-/** Pieces that are kept for who does not read yet; the rest waits on the other side. */
+/** Maximum number of pieces kept until they are read; the rest waits on the server. */
 const mostKept = 16
 
-/** What becomes of a request: its reply as soon as that begins, and its body from there on. */
+/** The outcome of a request: its reply as soon as that begins, and its body from then on. */
 function createExchange(
   signal: AbortSignal | undefined,
   { resolve, reject }: { resolve: (reply: Reply) => void; reject: (error: unknown) => void },
@@ -87,7 +87,7 @@ function createExchange(
     leave: () => controller?.abort(new Error('The rest of the answer is not wanted.')),
   }
 
-  /** A request that still waits for its connection is taken back as soon as it gets one. */
+  /** A request that is still waiting for its connection is cancelled as soon as it gets one. */
   function follow(): void {
     reject(signal?.reason)
     controller?.abort(signal?.reason)
@@ -106,7 +106,7 @@ function createExchange(
       if (signal?.aborted) started.abort(signal.reason)
     },
     onResponseStart(_controller, status, headers) {
-      // What is said ahead of the answer, such as 103, is none.
+      // An informational response, such as 103, is not the answer.
       if (status >= 200) resolve({ status, headers: textsOf(headers), body })
     },
     onResponseData(_controller, piece) {

@@ -1,10 +1,10 @@
 import type { Body } from './body.ts'
 import { bodyOf } from './body.ts'
 
-/** An answer whose body is still on its way. Whoever does not read it to its end leaves it. */
+/** An answer whose body is still arriving. A caller that does not read it to its end has to call `leave`. */
 export interface Reply {
   status: number
-  /** By names in lower case. */
+  /** Names are in lower case. */
   headers: Record<string, string>
   body: Body
 }
@@ -18,7 +18,7 @@ export interface Message {
 /** Posts a message; an answer of any status is an answer. Redirects are not followed: they are answers too, or errors. */
 export type Send = (url: string, message: Message) => Promise<Reply>
 
-/** Sends by a `fetch`, such as the outbound guard's. */
+/** Sends through a `fetch`, such as the outbound guard's. */
 export function sendBy(fetch: typeof globalThis.fetch): Send {
   return async (url, { headers, body, signal }) => {
     const init = { method: 'POST', headers, body, signal: signal ?? null, redirect: 'error' } as const

@@ -1,4 +1,7 @@
-/** What runs in a thread of its own; the other side is `local-embeddings.ts`. Problems are answers, since errors lose their kind on the way. */
+/**
+ * Runs in a thread of its own; the other side is `local-embeddings.ts`. Problems are returned as answers, since errors
+ * lose their class between threads.
+ */
 import { LocalModelProblem } from './local-model-problem.ts'
 import type { OnnxModel, Purpose } from './onnx-model.ts'
 import { openModel } from './onnx-model.ts'
@@ -7,13 +10,13 @@ export type Answer<Value> = { value: Value } | { problem: string }
 
 export interface EmbedTask {
   folder: string
-  /** Of the model that the vectors are wanted of. */
+  /** The id of the model whose vectors are wanted. */
   id: string
   texts: readonly string[]
   purpose: Purpose
 }
 
-/** Kept as long as the thread is. */
+/** Kept as long as the thread lives. */
 let opened: { folder: string; model: OnnxModel } | undefined
 
 async function modelIn(folder: string): Promise<OnnxModel> {
@@ -26,7 +29,7 @@ export function identify(folder: string): Promise<Answer<string>> {
   return answer(async () => (await modelIn(folder)).id)
 }
 
-/** @returns undefined if there is another model in the folder by now. */
+/** @returns undefined if the folder now contains another model. */
 export function embed({
   folder,
   id,

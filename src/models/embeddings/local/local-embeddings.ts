@@ -11,18 +11,18 @@ export interface LocalEmbeddings {
 }
 
 interface Needs {
-  /** Of one thread, which holds the model. */
+  /** For the thread that has loaded the model. */
   workers: WorkerPool
   folder: string
 }
 
 const file = new URL('./local-embedding.worker.ts', import.meta.url)
-/** Few, so that a question waits for a moment only while documents are embedded. */
+/** Few, so that a question waits only briefly while documents are embedded. */
 const textsPerTask = 16
-/** Loading the largest models, or a task on the slowest machines. */
+/** For loading the largest models, or a task on the slowest machines. */
 const timeoutMs = 180_000
 
-/** Runs a model of the operator's in a thread: the only one, whoever asks, since no agent may name a folder. */
+/** Runs the operator's model in a thread. There is only one, whoever asks, since no agent may name a folder. */
 export function createLocalEmbeddings({ workers, folder }: Needs): LocalEmbeddings {
   let identified: Promise<string> | undefined
 
@@ -36,7 +36,7 @@ export function createLocalEmbeddings({ workers, folder }: Needs): LocalEmbeddin
     return answer.value
   }
 
-  /** What goes wrong is not kept: it may have been put right when the next one asks. */
+  /** Failures are not cached: the cause may have been fixed by the next call. */
   function identify(): Promise<string> {
     identified ??= run<string>('identify', folder).catch(error => {
       identified = undefined
@@ -65,7 +65,8 @@ export function createLocalEmbeddings({ workers, folder }: Needs): LocalEmbeddin
         async embed(texts, { signal, purpose }) {
           const vectors: Float32Array[] = []
           for (let start = 0; start < texts.length; start += textsPerTask) {
-            // The thread is not told: to end its work would be to end it, and the model would have to be loaded again.
+            // The thread is not told: its work can only be stopped by ending the thread, and the model would have to be
+            // loaded again.
             signal?.throwIfAborted()
             vectors.push(...(await embedSome(id, texts.slice(start, start + textsPerTask), purpose)))
           }

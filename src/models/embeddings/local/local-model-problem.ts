@@ -1,2 +1,2 @@
-/** What an operator has to put right before the model can be used, as a sentence without any path of the machine. */
+/** What an operator has to fix before the model can be used, as a sentence without any local path. */
 export class LocalModelProblem extends Error {}

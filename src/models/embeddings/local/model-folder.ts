@@ -1,4 +1,4 @@
-/** What stands in the folder of a sentence-embedding model, in the layout of the exports on Hugging Face. */
+/** The contents of a sentence-embedding model's folder, in the layout of exports on Hugging Face. */
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
@@ -11,22 +11,22 @@ export interface ModelFolder {
   tokenizer: object
   tokenizerConfiguration: object
   pooling: Pooling
-  /** Most tokens of a text that count. */
+  /** Maximum number of tokens of a text. */
   maxTokens: number
   paddingId: number
-  /** What the model wants to stand before a text. */
+  /** Prefixes that the model expects before a text. */
   prefixes: { query: string; document: string }
-  /** Made from all that the vectors depend on: another one for another model. */
+  /** Derived from everything that the vectors depend on: different models have different ids. */
   id: string
 }
 
 export type Pooling = 'mean' | 'first' | 'last'
 
-/** The whole model before its smaller variants. */
+/** The full model comes before its smaller variants. */
 const modelFiles = ['model.onnx', 'model_quantized.onnx', 'model_int8.onnx', 'model_uint8.onnx'].flatMap(
   name => [join('onnx', name), name],
 )
-/** Beyond this a text costs more memory than it gains. */
+/** Beyond this, a text costs more memory than it gains. */
 const greatestMaxTokens = 1_024
 const usualMaxTokens = 512
 
@@ -75,7 +75,7 @@ async function readJson(folder: string, name: string): Promise<Record<string, un
     const value: unknown = JSON.parse(await readFile(path, 'utf8'))
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
   } catch {
-    // Told below, like any other content that can't be used.
+    // Reported below, like any other unusable content.
   }
   throw new LocalModelProblem(
     `The file ${name} in the folder that EMBEDDING_MODEL names cannot be read as a JSON object.`,
@@ -121,7 +121,7 @@ function isCount(value: unknown): value is number {
 
 async function idOf(modelFile: string, settings: object): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify(settings))
-  // Large models keep their weights in a file of their own.
+  // Large models store their weights in a separate file.
   for (const path of [modelFile, `${modelFile}_data`])
     if (await isThere(path, 'file')) for await (const part of createReadStream(path)) hash.update(part)
   return hash.digest('hex').slice(0, 16)

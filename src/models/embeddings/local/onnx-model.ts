@@ -1,4 +1,4 @@
-/** One model in the memory of this thread. */
+/** A model loaded into this thread. */
 import { availableParallelism } from 'node:os'
 import { dirname } from 'node:path'
 import { LocalModelProblem } from './local-model-problem.ts'
@@ -14,7 +14,7 @@ export type Purpose = 'document' | 'query'
 
 export interface OnnxModel {
   id: string
-  /** One vector of length 1 a text, in order. */
+  /** One vector of length 1 per text, in order. */
   embed(texts: readonly string[], purpose: Purpose): Promise<Float32Array[]>
 }
 
@@ -25,9 +25,9 @@ interface Parts {
   tokenizer: Tokenizer
 }
 
-/** Tokens in one run of the model, those that fill up shorter texts included: what bounds the memory that it takes. */
+/** Tokens in one run of the model, including padding of shorter texts: this bounds its memory. */
 const tokensPerRun = 4_096
-/** Far more than a token has as a rule: the rest of a longer text is not even looked at. */
+/** Far more than a token usually has: the rest of a longer text is not even read. */
 const charactersPerToken = 16
 
 /** @throws LocalModelProblem */
@@ -41,7 +41,7 @@ export async function openModel(path: string): Promise<OnnxModel> {
     id: folder.id,
     embed: (texts: readonly string[], purpose: Purpose) => embed(parts, texts, purpose),
   }
-  // What is wrong with it is told at once.
+  // So that problems are reported at once.
   await model.embed(['a'], 'query')
   return model
 }
@@ -56,7 +56,7 @@ function tokenizerOf(folder: ModelFolder, { tokenizers }: Runtime): Tokenizer {
 }
 
 async function sessionOf({ modelFile }: ModelFolder, { onnx }: Runtime): Promise<Session> {
-  // Half of the processors, so that answers are not held up while documents are embedded.
+  // Half of the processors, so that answers are not delayed while documents are embedded.
   const threads = Math.max(1, Math.floor(availableParallelism() / 2))
   const options = { executionProviders: ['cpu'], intraOpNumThreads: threads, interOpNumThreads: 1 }
   try {
@@ -70,7 +70,7 @@ async function sessionOf({ modelFile }: ModelFolder, { onnx }: Runtime): Promise
 async function embed(parts: Parts, texts: readonly string[], purpose: Purpose): Promise<Float32Array[]> {
   const prefix = parts.folder.prefixes[purpose]
   const tokens = texts.map(text => tokensOf(parts, prefix + text))
-  // Texts of like length together, since all of a run are filled up to the longest.
+  // Grouped by length, since all texts of a run are padded to the longest.
   const order = tokens
     .map((_, index) => index)
     .sort((one, other) => lengthAt(tokens, one) - lengthAt(tokens, other))
@@ -91,7 +91,7 @@ function lengthAt(tokens: readonly number[][], index: number): number {
   return tokens[index]?.length ?? 0
 }
 
-/** Indexes in the order of their lengths, as many together as fit into one run. */
+/** Indexes ordered by length, in groups that fit into one run. */
 export function runsOf(order: readonly number[], lengthOf: (index: number) => number): number[][] {
   const runs: number[][] = []
   for (const index of order) {
@@ -102,7 +102,7 @@ export function runsOf(order: readonly number[], lengthOf: (index: number) => nu
   return runs
 }
 
-/** At most as many as the model takes; what ends every text ends a shortened one, too. */
+/** At most as many as the model accepts; a shortened text keeps the token that ends every text. */
 function tokensOf({ folder: { maxTokens }, tokenizer }: Parts, text: string): number[] {
   const { ids } = tokenizer.encode(text.slice(0, maxTokens * charactersPerToken))
   const [last] = tokenizer.encode('').ids.slice(-1)
@@ -140,7 +140,7 @@ const inputValues = new Map<string, (tokens: readonly number[], at: number, padd
   ['position_ids', (_, at) => at],
 ])
 
-/** The one that is a vector for each text already, or else that with a vector for each token. */
+/** The output with one vector per text, or else the one with a vector per token. */
 function outputOf({ outputNames }: Session, outputs: Record<string, unknown>): Output {
   const name = ['sentence_embedding', 'last_hidden_state', 'token_embeddings'].find(known =>
     outputNames.includes(known),

@@ -1,7 +1,7 @@
-/** From what a model gives for tokens to one vector a text. */
+/** Turns a model's vectors of tokens into one vector per text. */
 import type { Pooling } from './model-folder.ts'
 
-/** A tensor of floats: text by text, in each of these token by token, or without tokens where the model pools itself. */
+/** A tensor of floats: by text, then by token, or without tokens if the model pools by itself. */
 export interface Output {
   data: Float32Array
   dims: readonly number[]
@@ -13,7 +13,7 @@ export function isOutput(value: unknown): value is Output {
   return data instanceof Float32Array && Array.isArray(dims) && (dims.length === 2 || dims.length === 3)
 }
 
-/** @param lengths numbers of tokens of the texts, without those that fill them up. */
+/** @param lengths numbers of tokens of the texts, without padding. */
 export function vectorsOf(
   { data, dims }: Output,
   lengths: readonly number[],
@@ -39,7 +39,7 @@ function pooled(row: Float32Array, dimensions: number, length: number, pooling: 
   return sums
 }
 
-/** Of length 1; zeros stay as they are, and so a mean needs no division. */
+/** Normalises to length 1 (so a mean needs no division); zeros stay as they are. */
 function normalised(vector: Float32Array): Float32Array {
   const length = Math.hypot(...vector)
   return length === 0 ? Float32Array.from(vector) : vector.map(value => value / length)

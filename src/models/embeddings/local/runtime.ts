@@ -1,6 +1,6 @@
 /**
- * The packages that run a model on this machine. They are large and most operators need none, so that they are no
- * dependencies of the service: whoever has a model installs them, and they are looked for when it is loaded.
+ * The packages that run a local model. They are large and most operators need none, so they are not dependencies of the
+ * service: operators with a model install them, and they are looked up when it is loaded.
  */
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url'
 import { LocalModelProblem } from './local-model-problem.ts'
 import { toldBy } from './told-by.ts'
 
-/** What is used of `onnxruntime-node`. */
+/** The part of `onnxruntime-node` that is used. */
 export interface OnnxRuntime {
   InferenceSession: { create(path: string, options: Record<string, unknown>): Promise<Session> }
   Tensor: new (type: string, data: BigInt64Array | Int32Array, dims: readonly number[]) => unknown
@@ -20,7 +20,7 @@ export interface Session {
   run(inputs: Record<string, unknown>): Promise<Record<string, unknown>>
 }
 
-/** What is used of `@huggingface/tokenizers`. */
+/** The part of `@huggingface/tokenizers` that is used. */
 export interface TokenizerPackage {
   Tokenizer: new (tokenizer: object, configuration: object) => Tokenizer
 }
@@ -37,7 +37,10 @@ export interface Runtime {
 const onnxPackage = 'onnxruntime-node'
 const tokenizerPackage = '@huggingface/tokenizers'
 
-/** Looks beside the model first, in `node_modules` of its folder and those above it, and then where the service itself is installed. */
+/**
+ * Looks next to the model first, in `node_modules` of its folder and those above it, and then where the service itself
+ * is installed.
+ */
 export async function loadRuntime(folder: string): Promise<Runtime> {
   const [onnx, tokenizers] = await Promise.all([load(folder, onnxPackage), load(folder, tokenizerPackage)])
   const missing = [onnx, tokenizers].flatMap(found => ('missing' in found ? [found.missing] : []))
@@ -65,7 +68,7 @@ async function load(folder: string, name: string): Promise<Loaded> {
   }
 }
 
-/** The file that a module at `from` would get. */
+/** The file that an import in `from` would resolve to. */
 function resolve(from: string, name: string): string | undefined {
   try {
     return createRequire(from).resolve(name)
@@ -74,7 +77,7 @@ function resolve(from: string, name: string): string | undefined {
   }
 }
 
-/** Of packages in the older form the exports stand in `default`. */
+/** CommonJS packages have their exports under `default`. */
 function exportsOf<Exports>(
   loaded: Loaded,
   name: string,

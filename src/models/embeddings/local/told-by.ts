@@ -2,8 +2,8 @@ const quoted = /(["'`])(?:file:\/\/)?(?:\/|[A-Za-z]:\\)[^"'`]*[\\/]/g
 const plain = /(?:file:\/\/)?(?<![\w.@-])(?:\/|[A-Za-z]:\\)(?:[^\s"'`]*[\\/])?/g
 
 /**
- * What a package says is wrong, in a line: of paths of the machine the name of the file alone, since callers read it.
- * @param folder one that its paths may begin with, whatever characters it has.
+ * The error message of a package on one line, with local paths reduced to file names, since callers read it.
+ * @param folder a folder that its paths may begin with, whatever characters it contains.
  */
 export function toldBy(error: unknown, folder: string): string {
   const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
