@@ -1,4 +1,4 @@
-/** One run of code in an engine of its own, from the thread's side. Only texts cross the border between the two. */
+/** One run of code in an engine of its own, as seen from the thread. Only text crosses the boundary between the two. */
 import type { QuickJSHandle } from 'quickjs-emscripten-core'
 import { createConsoleOutput } from './console-output.ts'
 import { createHost, outOfMemory, threw } from './host.ts'
@@ -16,7 +16,7 @@ interface ExecutionTask extends Omit<RunTask, 'port'> {
 export interface Execution {
   /** Runs the code until it ends in one way or another. */
   run(): Promise<Ending>
-  /** To the request of this id. */
+  /** Answers the request with this id. */
   answer(id: number, answer: Answer<SandboxAnswer>): void
 }
 
@@ -34,10 +34,10 @@ export async function createExecution(task: ExecutionTask): Promise<Execution> {
   )
   const budget = createTimeBudget(limits)
   isInterrupted = () => isOver || budget.exceeded() !== undefined
-  /** Of the whole run, which tells the host how it ended before it is settled. */
+  /** The promise of the whole run; the run reports its ending to the host before the promise settles. */
   let promise: QuickJSHandle | undefined
 
-  /** The first end counts; but what was interrupted, and has caught that, has come to its end by the interruption. */
+  /** The first ending counts, except that a run which catches its interruption still ends as interrupted. */
   function end(how: Ending): void {
     if (isOver) return
     isOver = true
@@ -46,7 +46,7 @@ export async function createExecution(task: ExecutionTask): Promise<Execution> {
     resolve(exceeded === undefined ? how : { outcome: 'timed-out', message: exceeded })
   }
 
-  /** Lets the code run until it waits. An engine that has thrown at its host may be broken, and is not entered again. */
+  /** Lets the code run until it waits. An engine that has thrown into its host may be broken, and is not entered again. */
   function enter(step: () => void): void {
     if (isOver) return
     try {
@@ -58,7 +58,7 @@ export async function createExecution(task: ExecutionTask): Promise<Execution> {
     }
   }
 
-  /** How a run ends that nothing can continue. */
+  /** The ending of a run that nothing can continue. */
   function stuck(): Ending {
     const isPending = promise && machine.context.getPromiseState(promise).type === 'pending'
     if (!isPending)

@@ -1,4 +1,4 @@
-/** What the language itself lacks, for the code inside: functions from JSON to JSON that know nothing of a run. */
+/** What the language itself lacks, for sandboxed code: functions from JSON to JSON that know nothing about a run. */
 import { bounds } from './limits.ts'
 import type { JsonValue } from './outcome.ts'
 
@@ -16,7 +16,7 @@ export const hostFunctions: Record<string, HostFunction> = {
   formatQuery: pairs => new URLSearchParams(pairsOf(pairs)).toString(),
   encodeBase64: text => btoa(textOf(text)),
   decodeBase64: text => atob(textOf(text)),
-  /** Bytes cross the border as a text of one character each. */
+  /** Bytes cross the boundary as text, one character each. */
   encodeUtf8: text => Buffer.from(textOf(text), 'utf8').toString('latin1'),
   decodeUtf8: text => new TextDecoder().decode(Buffer.from(textOf(text), 'latin1')),
   randomUuid: () => crypto.randomUUID(),

@@ -1,4 +1,7 @@
-/** What the engine can ask for: a name and JSON (a list of values, or one text) in, JSON out. Nothing that comes is believed. */
+/**
+ * What the engine can request: a name and JSON (a list of values, or one string) in, JSON out. Nothing that comes in is
+ * trusted.
+ */
 
 import { isDeeperThan } from '#platform/json-depth.ts'
 import type { HostFunction } from './host-functions.ts'
@@ -14,7 +17,7 @@ interface HostOptions {
   pending: Pending
   write(line: ConsoleLine): void
   end(how: Ending): void
-  /** Whether the engine's memory is about used up. */
+  /** Whether the engine's memory is nearly used up. */
   isFull(): boolean
 }
 
@@ -86,7 +89,7 @@ function returned(json: string, { resultCharacters }: RunLimits): Ending {
   }
 }
 
-/** For want of memory the engine throws an error like any other, or null where there is no room even for that. */
+/** When out of memory, the engine throws an ordinary error, or null if there is no room even for that. */
 function tellsOfFullMemory(message: string, isFull: boolean): boolean {
   return message.startsWith('InternalError: out of memory') || (isFull && message === 'The code threw null')
 }

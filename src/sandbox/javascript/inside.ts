@@ -1,4 +1,4 @@
-/** Prepares an engine: what stands in `inside/` runs there first, and is the only thing there that holds a way out. */
+/** Prepares an engine: the code in `inside/` runs there first, and is the only code that holds a reference to the host. */
 import { readFileSync } from 'node:fs'
 import type { QuickJSContext, QuickJSHandle } from 'quickjs-emscripten-core'
 
@@ -6,19 +6,19 @@ const [core, ...extensions] = ['core', 'url', 'fetch', 'text'].map(name =>
   readFileSync(new URL(`./inside/${name}.js`, import.meta.url), 'utf8'),
 )
 
-/** The name of the user's code in stacks; `inside/core.js` reads lines from there. */
+/** The name of the user's code in stack traces; `inside/core.js` reads line numbers by it. */
 const codeFile = 'code'
 
 export interface Inside {
-  /** The code as a function; an error's description where it cannot be read. */
+  /** The code compiled to a function; an error's description if it cannot be parsed. */
   compile(code: string): { compiled: QuickJSHandle } | { problem: string }
-  /** Calls the compiled code; the promise never holds more than whether that has ended. */
+  /** Calls the compiled code; the promise only says whether that has ended. */
   start(compiled: QuickJSHandle, argumentJson: string): QuickJSHandle
-  /** Tells what the code waits for, as the JSON of an answer. */
+  /** Delivers what the code is waiting for, as the JSON of an answer. */
   wake(id: number, answerJson: string): void
 }
 
-/** `host` is called with a name and JSON, and must not throw; what it returns is JSON. */
+/** `host` is called with a name and JSON, and must not throw; it returns JSON. */
 export function prepareInside(context: QuickJSContext, host: (name: string, json: string) => string): Inside {
   const hostHandle = context.newFunction('host', (name, json) =>
     context.newString(host(context.getString(name), context.getString(json))),
@@ -27,7 +27,7 @@ export function prepareInside(context: QuickJSContext, host: (name: string, json
   for (const extension of extensions) call(installerIn(extension), parts)
 
   function installerIn(source = ''): QuickJSHandle {
-    // Not run as the module that it is: the code could import that by the name in its stacks.
+    // Not run as a module: the code could then import it by its name in stack traces.
     const script = `(() => {'use strict';${source.replace(/^export /m, '')}\nreturn install })()`
     return context.unwrapResult(context.evalCode(script, 'inside'))
   }
@@ -54,7 +54,10 @@ export function prepareInside(context: QuickJSContext, host: (name: string, json
   }
 }
 
-/** What the code leaves open or closes too early is missed in the line after its last, where our own bracket stands. */
+/**
+ * If the code leaves a bracket open, or closes one too early, the error is in the line after its last, where the
+ * wrapper's own bracket is.
+ */
 function withinLines(code: string, problem: string): string {
   const lines = code.split('\n').length
   return problem.replace(/ \(line (\d+)\)$/, (_, line) => ` (line ${Math.min(Number(line), lines)})`)

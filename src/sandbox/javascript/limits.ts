@@ -2,11 +2,11 @@
 export interface RunLimits {
   /** Processor time of the run's thread. */
   cpuMs: number
-  /** From the run's start (not from its queueing) to its end, waiting for answers included. */
+  /** From the start of the run (not from its queueing) to its end, including waiting for answers. */
   wallMs: number
   /** Length of the returned value as JSON, in characters. */
   resultCharacters: number
-  /** Requests in all; those beyond `parallelRequests` wait for their turn. */
+  /** Requests in total; those beyond `parallelRequests` wait for their turn. */
   requests: number
   parallelRequests: number
   /** Body of one answer, in bytes. */
@@ -22,16 +22,16 @@ export const defaultLimits: Readonly<RunLimits> = {
   answerBytes: 5_000_000,
 }
 
-/** Bounds that no caller has a reason to change. */
+/** Limits that no caller has a reason to change. */
 export const bounds = {
   codeCharacters: 1_000_000,
   argumentCharacters: 5_000_000,
-  /** Of arguments and results; what reads them later may recurse. */
+  /** For arguments and results; code that reads them later may be recursive. */
   depth: 200,
   consoleLines: 200,
   consoleCharacters: 20_000,
   messageCharacters: 2000,
   timers: 1000,
-  /** Of a text that the host reads or converts for the code, such as an address. */
+  /** For a text that the host parses or converts for the code, such as an address. */
   hostCallCharacters: 2_000_000,
 } as const

@@ -1,4 +1,4 @@
-/** What the main thread and the thread of a run tell each other. */
+/** The messages between the main thread and the thread of a run. */
 import type { MessagePort } from 'node:worker_threads'
 import type { RunLimits } from './limits.ts'
 import type { ConsoleLine } from './outcome.ts'

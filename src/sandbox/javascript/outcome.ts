@@ -9,18 +9,18 @@ export interface ConsoleLine {
 
 /**
  * Why there is no value:
- * `threw` an error of the code, a wrong syntax or a value that is no JSON; `timed-out` too much processor time, or too long in
- * all; `out-of-memory`; `never-settled` it awaits what nothing can bring about; `refused` code or argument are not acceptable;
- * `busy` no thread became free in time.
+ * `threw` an error of the code, a syntax error, or a value that is not JSON; `timed-out` too much processor time, or
+ * too much time in total; `out-of-memory`; `never-settled` it awaits something that can never happen; `refused` code or
+ * argument are not acceptable; `busy` no thread became free in time.
  */
 export type Failure = 'threw' | 'timed-out' | 'out-of-memory' | 'never-settled' | 'refused' | 'busy'
 
-/** How a run ended, as its thread tells it: the value is still text. */
+/** How a run ended, as reported by its thread: the value is still JSON text. */
 export type Ending = { outcome: 'returned'; json: string } | FailedEnding
 
 export interface FailedEnding {
   outcome: Failure
-  /** What was wrong, for the person who wrote the code, with the line of it where that is known. */
+  /** What was wrong, for the author of the code, with its line if known. */
   message: string
 }
 

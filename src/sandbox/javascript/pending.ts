@@ -3,13 +3,13 @@ import type { Answer, RunTask, SandboxAnswer, SandboxRequest, ToMain } from './m
 
 interface PendingOptions extends Pick<RunTask, 'limits'> {
   tell(message: ToMain): void
-  /** Called when one has come to its end, with the JSON of its answer. */
+  /** Called when one has ended, with the JSON of its answer. */
   wake(id: number, answerJson: string): void
 }
 
 export type Pending = ReturnType<typeof createPending>
 
-/** What code waits for: timers of this thread, and requests that the main thread sends. */
+/** What the code is waiting for: timers of this thread, and requests sent by the main thread. */
 export function createPending({ limits, tell, wake }: PendingOptions) {
   const timers = new Map<number, NodeJS.Timeout>()
   const requests = new Set<number>()
@@ -17,8 +17,8 @@ export function createPending({ limits, tell, wake }: PendingOptions) {
   let isOver = false
 
   /**
-   * The code can make two of its numbers equal, and jobs of it may follow the one in which it ended: what these begin would
-   * not be counted, and would keep the engine when the run is over.
+   * The code can make two of its numbers equal, and further jobs may run after the one in which it ended: whatever they
+   * start would not be counted, and would keep the engine alive after the run.
    */
   function requireNew(id: number): void {
     if (isOver) throw new TypeError('The run has ended.')
@@ -33,11 +33,11 @@ export function createPending({ limits, tell, wake }: PendingOptions) {
         timers.delete(id)
         wake(id, '[true, null]')
       }
-      // A longer delay ends with the run anyway, and Node would make it none.
+      // A longer delay ends with the run anyway, and Node would turn it into none.
       timers.set(id, setTimeout(ring, Math.max(0, Math.min(delay, limits.wallMs * 2))))
     },
 
-    /** Whether there was such a timer. */
+    /** Whether that timer existed. */
     stopTimer(id: number): boolean {
       clearTimeout(timers.get(id))
       return timers.delete(id)
@@ -61,7 +61,7 @@ export function createPending({ limits, tell, wake }: PendingOptions) {
       return timers.size + requests.size === 0
     },
 
-    /** Of the run: nothing begins after it. */
+    /** The run's signal: nothing starts after it is aborted. */
     end(): void {
       isOver = true
       for (const timer of timers.values()) clearTimeout(timer)

@@ -1,4 +1,4 @@
-/** What runs in a thread of the worker pool; the other side is `sandbox.ts`. */
+/** Runs in a thread of the worker pool; the other side is `sandbox.ts`. */
 import { once } from 'node:events'
 import { createExecution } from './execution.ts'
 import type { RunTask, ToMain, ToThread } from './messages.ts'
@@ -10,7 +10,7 @@ export async function runCode({ port, ...task }: RunTask): Promise<Ending> {
   try {
     return await execution.run()
   } finally {
-    // A thread of the pool sleeps as soon as it has answered, and a port that is not closed by then keeps the engine.
+    // A pool thread goes to sleep as soon as it has answered, and a port that is still open by then keeps the engine alive.
     port.close()
     await once(port, 'close')
   }

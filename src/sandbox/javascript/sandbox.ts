@@ -19,16 +19,16 @@ export interface SandboxRun {
   code: string
   /** A JSON value: what the code finds in `args`. */
   argument: unknown
-  /** Whose run it is, such as the agent's id. Owners take turns, so that none can hold all threads. */
+  /** The owner of the run, such as the agent's id. Owners take turns, so that none can occupy all threads. */
   owner: string
-  /** Aborting ends the run wherever it stands. */
+  /** Aborting ends the run at whatever point it is. */
   signal?: AbortSignal
   limits?: Partial<RunLimits>
 }
 
 export interface Sandbox {
   /**
-   * Resolves however the code ends, with what it wrote to its console until then. Rejects with the reason of the caller's
+   * Resolves however the code ends, with what it has written to its console. Rejects with the reason of the caller's
    * signal, or SHUTTING_DOWN.
    */
   run(run: SandboxRun): Promise<RunResult>
@@ -38,9 +38,9 @@ export interface Sandbox {
 
 export interface SandboxOptions {
   log: Log
-  /** Carries the requests of the code: the outbound guard's. */
+  /** Sends the requests of the code: the outbound guard's `fetch`. */
   fetch: GuardedFetch
-  /** Runs at a time; each needs a thread of its own, also while it waits for an answer. */
+  /** Concurrent runs; each needs a thread of its own, even while it waits for an answer. */
   maxThreads?: number
   /** How long a run waits for a thread before it ends as `busy`. */
   maxWaitMs?: number
@@ -48,14 +48,17 @@ export interface SandboxOptions {
 
 const workerFile = new URL('./run.worker.ts', import.meta.url)
 
-/** The code of one run has 64 MiB. The rest is for texts on their way, and for former runs that wait to be collected. */
+/**
+ * The code of one run has 64 MiB. The rest is for texts in transit, and for earlier runs that are not garbage-collected
+ * yet.
+ */
 const threadMemoryMb = 1024
 const threadIdleMs = 30_000
 
-/** The thread ends a run by itself; only what it cannot interrupt is killed, so long after. */
+/** The thread ends a run by itself; only what it cannot interrupt is killed, after so many milliseconds more. */
 const graceMs = 2000
 
-/** Runs JavaScript that users and models wrote: QuickJS, on threads that can be killed. An idle sandbox holds no thread. */
+/** Runs JavaScript written by users and models: QuickJS, on threads that can be killed. An idle sandbox has no threads. */
 export function createSandbox(options: SandboxOptions): Sandbox {
   const { log, fetch, maxThreads = 4, maxWaitMs = 60_000 } = options
   const pool = createWorkerPool({
@@ -67,7 +70,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   const slots = createFairSlots(maxThreads, Math.ceil(maxThreads / 2))
   const closing = new AbortController()
 
-  /** The function that gives the slot back; undefined when none became free in time. */
+  /** The function that releases the slot; undefined if none became free in time. */
   async function takeSlot(owner: string, signal: AbortSignal): Promise<(() => void) | undefined> {
     const timeout = AbortSignal.timeout(maxWaitMs)
     try {
@@ -165,7 +168,7 @@ function resultOf(ending: Ending, console: ConsoleLine[]): RunResult {
   return { outcome: 'returned', value: JSON.parse(ending.json) as JsonValue, console }
 }
 
-/** JSON that is nested too deeply stands for what is nested too deeply to be written. */
+/** A placeholder for a value that is nested too deeply to be serialised; it is itself nested too deeply. */
 function jsonOf(argument: unknown): string {
   try {
     return JSON.stringify(argument) ?? 'null'
@@ -178,7 +181,7 @@ function jsonOf(argument: unknown): string {
 function refusalOfCode(code: string): string | undefined {
   const { codeCharacters } = bounds
   if (code.length > codeCharacters) return `The code is longer than ${codeCharacters} characters.`
-  // The engine would read no further than to there.
+  // The engine would not read beyond that character.
   return code.includes('\0') ? 'The code contains the character U+0000. Write \\0 instead.' : undefined
 }
 

@@ -11,11 +11,11 @@ interface Surroundings {
   fetch: GuardedFetch
   limits: RunLimits
   log: Log
-  /** Of the run: its end ends every request. */
+  /** The run's signal: aborting it ends every request. */
   signal: AbortSignal
 }
 
-/** Sends the requests of one run through the guard; what goes wrong becomes a sentence for the code. */
+/** Sends the requests of one run through the guard; failures become a sentence for the code. */
 export function createRequestServer({ fetch, limits, log, signal }: Surroundings) {
   const slots = createSlots(limits.parallelRequests)
 

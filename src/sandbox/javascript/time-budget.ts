@@ -1,11 +1,11 @@
 import type { RunLimits } from './limits.ts'
 
 export interface TimeBudget {
-  /** The sentence that says which time is used up; undefined as long as none is. */
+  /** A sentence that says which limit was exceeded; undefined as long as none is. */
   exceeded(): string | undefined
 }
 
-/** Counts the processor time of the thread that calls it, from now on: other work on the machine does not use it up. */
+/** Measures the processor time of the calling thread from now on: other work on the machine does not count. */
 export function createTimeBudget({ cpuMs, wallMs }: RunLimits): TimeBudget {
   const deadline = performance.now() + wallMs
   const cpuAtStart = process.threadCpuUsage()

@@ -1,26 +1,26 @@
-/** A QuickJS engine in a WebAssembly module of its own, with a context that knows the language and nothing else. */
+/** A QuickJS engine in a WebAssembly module of its own, with a context that has the language and nothing else. */
 import { readFile } from 'node:fs/promises'
 import variantModule from '@jitl/quickjs-wasmfile-release-sync'
 import type { QuickJSContext, QuickJSSyncVariant } from 'quickjs-emscripten-core'
 import { newQuickJSWASMModuleFromVariant, newVariant } from 'quickjs-emscripten-core'
 
-/** What we use of it: its types are part of TypeScript's browser library only. */
+/** The part of it that is used: its types exist only in TypeScript's browser library. */
 declare const WebAssembly: {
   Memory: new (pages: { initial: number; maximum: number }) => { buffer: ArrayBuffer }
   compile(bytes: Uint8Array): Promise<object>
 }
 
-/** Pages of 64 KiB: 16 MiB at first, 64 MiB at most. The engine's own limit would count large pieces only. */
+/** In pages of 64 KiB: initially 16 MiB, at most 64 MiB. The engine's own limit would only count large allocations. */
 const memoryPages = { initial: 256, maximum: 1024 }
 const pageBytes = 64 * 1024
 
-/** With much more, the host's stack would end before the engine's. */
+/** With much more, the host's stack would overflow before the engine's. */
 const stackBytes = 128 * 1024
 
-/** Between two looks at the clock. */
+/** Between two checks of the clock. */
 const jobsAtOnce = 100
 
-/** The package's types describe its CommonJS form, whose default export is one level further down. */
+/** The package's types describe its CommonJS form, whose default export is one level deeper. */
 const variant = variantModule as unknown as QuickJSSyncVariant
 
 const wasmFile = new URL(import.meta.resolve('@jitl/quickjs-wasmfile-release-sync/wasm'))
@@ -28,13 +28,13 @@ let compiled: Promise<object> | undefined
 
 export interface VirtualMachine {
   context: QuickJSContext
-  /** Some of what waits to go on after a promise; false when nothing does. */
+  /** Runs some pending promise jobs; false if there are none. */
   runJobs(): boolean
-  /** Whether so much memory is taken that a failure without a reason is for the lack of it. */
+  /** Whether so much memory is in use that an unexplained failure must be due to the lack of it. */
   isFull(): boolean
 }
 
-/** To be dropped after use, not disposed of: that would abort while promises are pending. */
+/** To be dropped after use rather than disposed of, which would abort while promises are pending. */
 export async function createVirtualMachine(isInterrupted: () => boolean): Promise<VirtualMachine> {
   compiled ??= readFile(wasmFile).then(bytes => WebAssembly.compile(bytes))
   const wasmMemory = new WebAssembly.Memory(memoryPages)
@@ -45,7 +45,7 @@ export async function createVirtualMachine(isInterrupted: () => boolean): Promis
   return {
     context: runtime.newContext(),
     runJobs() {
-      // A job that throws has nobody to throw to: the promise it belongs to is rejected, if anything.
+      // A job has no caller to throw to: at most, the promise that it belongs to is rejected.
       runtime.executePendingJobs(jobsAtOnce)
       return runtime.hasPendingJob()
     },

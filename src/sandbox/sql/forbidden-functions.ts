@@ -1,6 +1,6 @@
-/** Functions that reach beyond the agent's database, or run texts as statements, on either engine. */
+/** Functions that reach beyond the agent's database, or execute text as statements, on either engine. */
 const forbidden = new Set([
-  // SQLite: code and files. Some of them exist in its shell only.
+  // SQLite: code and files. Some of them exist only in its shell.
   'load_extension',
   'fts3_tokenizer',
   'fts5',
@@ -8,7 +8,7 @@ const forbidden = new Set([
   'writefile',
   'edit',
   'sqlite_log',
-  // PostgreSQL: what outlives a statement, or is heard by others.
+  // PostgreSQL: functions whose effect outlives a statement, or is visible to others.
   'set_config',
   'pg_notify',
   'pg_cancel_backend',
@@ -17,7 +17,7 @@ const forbidden = new Set([
   'setval',
   'loread',
   'lowrite',
-  // PostgreSQL: statements in texts, in which nothing of this list would be seen.
+  // PostgreSQL: functions that execute text, in which nothing on this list would be detected.
   'ts_stat',
   'ts_rewrite',
   'crosstab',
@@ -25,7 +25,7 @@ const forbidden = new Set([
   'xpath_table',
 ])
 
-/** Advisory locks are the service's own; large objects belong to no schema. */
+/** Advisory locks are reserved for the service; large objects belong to no schema. */
 const families =
   /^(?:pg_(?:try_)?advisory_|lo_|dblink|(?:query|cursor|table|schema|database)_to_xml|pg_(?:read|ls|stat)_(?:file|binary_file|dir)|pg_ls_|pg_logical_|pg_replication_|pg_create_|pg_drop_|pg_promote|pg_reload_|pg_rotate_|pg_switch_|crosstab)/
 

@@ -1,15 +1,15 @@
-/** Bounds of one statement, equal on every engine. */
+/** Limits of one statement, the same on every engine. */
 
-/** Rows of an answer. */
+/** Rows of a result. */
 export const maxRows = 10_000
-/** Bytes of the texts and blobs of an answer, and of what surrounds them. */
+/** Bytes of the texts and blobs of a result, and of what surrounds them. */
 export const maxBytes = 8 * 1024 * 1024
-/** Milliseconds from the moment that the statement begins to run. */
+/** Milliseconds from the start of execution. */
 export const timeLimit = 5_000
 /** Characters of a statement. */
 export const maxLength = 100_000
-/** Words, signs and values of a statement: it is read where requests are served. */
+/** Tokens of a statement: it is parsed on the thread that serves requests. */
 export const maxTokens = 20_000
 export const maxParameters = 1_000
-/** Brackets within brackets. */
+/** Nested brackets. */
 export const maxNesting = 200

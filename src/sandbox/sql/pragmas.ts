@@ -1,8 +1,8 @@
-/** The PRAGMAs that only tell something; all others are refused. */
+/** The PRAGMAs that only read; all others are refused. */
 
-/** Of a table or an index, which the argument names. */
+/** About a table or an index, which the argument names. */
 const describing = ['table_info', 'table_xinfo', 'index_list', 'index_info', 'foreign_key_list'] as const
-/** Of the database; an argument would be a value to set. */
+/** About the database; an argument would be a value to set. */
 const telling = [
   'collation_list',
   'encoding',
@@ -24,7 +24,7 @@ export function isTelling(name: string): name is TellingPragma {
   return telling.some(known => known === name)
 }
 
-/** Whether this PRAGMA, given this argument or none, changes nothing. */
+/** Whether this PRAGMA, with this argument or none, only reads. */
 export function isReadOnlyPragma(name: string, argument: string | null): boolean {
   return isDescribing(name) || (isTelling(name) && argument === null)
 }

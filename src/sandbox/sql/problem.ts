@@ -1,13 +1,13 @@
 import { AppError, invalid } from '#platform/errors.ts'
 
-/** `invalid` can't be prepared, `forbidden` may not be done, `failed` went wrong while it ran. */
+/** `invalid`: cannot be prepared; `forbidden`: not allowed; `failed`: went wrong while running. */
 export interface Problem {
   kind: 'invalid' | 'forbidden' | 'failed'
   /** A sentence for the caller. */
   message: string
 }
 
-/** As callers get it: 400, 403 or 500. */
+/** The error for callers: 400, 403 or 500. */
 export function problemError({ kind, message }: Problem, cause?: unknown): AppError {
   if (kind === 'invalid') return invalid('query', message)
   return new AppError(kind === 'forbidden' ? 'FORBIDDEN' : 'SQL_FAILED', message, { cause })

@@ -1,15 +1,16 @@
 import type { AgentHandle } from '#storage/agent-databases.ts'
 
-/** Runs statements of people and models on one agent's database, where a runaway harms nobody else. */
+/** Runs statements written by people and models on one agent's database, where a runaway harms nobody else. */
 export interface SqlRunner {
   /** The tables that an agent's SQL may read, by name. */
   describe(agent: SqlAgent): Promise<SqlTable[]>
   /**
-   * @throws AppError `VALIDATION_ERROR` for what can't be prepared, `FORBIDDEN` for what may not be done, `SQL_FAILED` for
-   * what goes wrong while it runs and as `SqlBusy` where too many wait, `SQL_UNAVAILABLE` where the database server does not let it run.
+   * @throws AppError `VALIDATION_ERROR` for what cannot be prepared, `FORBIDDEN` for what is not allowed, `SQL_FAILED`
+   * for what goes wrong while running and, as `SqlBusy`, if too many are waiting, `SQL_UNAVAILABLE` if the database
+   * server does not allow running it.
    */
   run(agent: SqlAgent, statement: SqlStatement, signal?: AbortSignal): Promise<SqlResult>
-  /** Stops what is running. */
+  /** Stops a running statement. */
   close(): Promise<void>
 }
 
@@ -19,27 +20,27 @@ export type SqlParameter = string | number | boolean | null
 
 export interface SqlStatement {
   query: string
-  /** For each `?` of the query one, in order. */
+  /** One for each `?` of the query, in order. */
   parameters: readonly SqlParameter[]
-  /** Refuses all that would change something. */
+  /** Refuses anything that would change data. */
   readOnly: boolean
-  /** Refuses all that is no SELECT. */
+  /** Refuses anything but a SELECT. */
   onlySelect?: boolean
   maxRows: number
 }
 
-/** Bytes, which JSON can't hold. */
+/** Bytes, which JSON cannot represent. */
 export interface Blob {
   base64: string
 }
 
-/** Numbers that JavaScript can't hold exactly, and those that are none, are texts. */
+/** Numbers that JavaScript cannot represent exactly, and NaN and infinities, are strings. */
 export type SqlValue = string | number | boolean | null | Blob
 
 export interface SqlResult {
   columns: string[]
   rows: SqlValue[][]
-  /** Of a statement that writes, the rows that it changed; else the rows of the answer. */
+  /** For a statement that writes, the number of changed rows; otherwise the number of returned rows. */
   rowCount: number
   /** Whether there were more rows than these. */
   truncated: boolean

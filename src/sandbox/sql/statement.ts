@@ -1,4 +1,4 @@
-/** What a text is as a statement, before any engine has seen it: equal answers on every engine begin here. */
+/** Classifies a statement before an engine sees it, so that all engines give the same answers. */
 import { isForbiddenFunction, refusedFunction } from './forbidden-functions.ts'
 import { maxLength, maxNesting, maxTokens } from './limits.ts'
 import type { Problem } from './problem.ts'
@@ -19,7 +19,7 @@ const allowedKinds = [
 ] as const
 type StatementKind = (typeof allowedKinds)[number]
 
-/** Kinds that some engine knows and that are refused; any other first word is a mistake. */
+/** Kinds that an engine knows but that are refused; any other first word is a mistake. */
 const forbiddenKinds = new Set(
   `abort alter analyze attach begin call checkpoint close cluster comment commit copy create deallocate declare detach
   discard do drop end execute fetch grant import listen load lock merge move notify prepare reassign refresh reindex
@@ -30,12 +30,12 @@ const forbiddenKinds = new Set(
 
 export interface Statement {
   kind: StatementKind
-  /** Of this one statement, without a semicolon. */
+  /** The tokens of this one statement, without a semicolon. */
   tokens: Token[]
   parameters: Token[]
 }
 
-/** @throws never: what is wrong is told. */
+/** Must not throw: problems are returned. */
 export function readStatement(query: string, dialect: Dialect, onlySelect = false): Statement | Problem {
   if (query.length > maxLength) return invalid(`must have at most ${maxLength} characters`)
   const all = tokensOf(query, dialect, maxTokens)
@@ -57,7 +57,7 @@ function isSemicolon({ kind, text }: Token): boolean {
   return kind === 'symbol' && text === ';'
 }
 
-/** Whether this is a statement, and none that only reads rows. */
+/** Whether this is a statement that does not just read rows. */
 function isOtherStatement(kind: StatementKind | Problem, [first]: readonly Token[]): boolean {
   if (typeof kind === 'object') return first?.kind === 'word' && forbiddenKinds.has(first.text)
   return kind !== 'select' && kind !== 'with'
@@ -90,7 +90,7 @@ function unknownKind({ kind, text }: Token): Problem {
 
 const explainWords = new Set(['query', 'plan', 'analyze', 'verbose'])
 
-/** The first word of what EXPLAIN is asked about, behind the options that it may have. */
+/** The first word of the explained statement, after the options of EXPLAIN. */
 export function explainedToken(tokens: readonly Token[]): Token | undefined {
   const close = tokens[1]?.text === '(' ? tokens.findIndex(({ text }) => text === ')') : 0
   return tokens.find(
@@ -124,7 +124,7 @@ function problemAt({ kind, text }: Token, next: Token | undefined): Problem | un
   return { kind: 'forbidden', message: refusedFunction(text) }
 }
 
-/** Forms by which a statement of an allowed kind could be something else, or something other than it looks. */
+/** Forms in which a statement of an allowed kind could be something else, or something other than it looks. */
 function postgresProblem(tokens: readonly Token[], index: number): Problem | undefined {
   const [token, next] = tokens.slice(index, index + 2)
   if (token === undefined) return undefined
@@ -138,15 +138,15 @@ function postgresProblem(tokens: readonly Token[], index: number): Problem | und
   return { kind: 'forbidden', message: 'INTO is allowed after INSERT alone: tables are not made here.' }
 }
 
-/** Words of statements that change something, wherever they stand. */
+/** Words of statements that change something, wherever they occur. */
 const changing = new Set(['insert', 'update', 'delete', 'merge', 'replace'])
 
-/** Whether the statement has a word of one that changes something, if only as the name of a function. */
+/** Whether the statement contains a word of statements that change something, if only as the name of a function. */
 export function mayWrite({ tokens }: Statement): boolean {
   return tokens.some(({ kind, text }) => kind === 'word' && changing.has(text))
 }
 
-/** @returns what is wrong with the statement as it is to be run, if anything. */
+/** @returns what is wrong with running the statement in this way, if anything. */
 export function usageProblem(
   { parameters }: Statement,
   { onlySelect = false, parameters: values }: Pick<SqlStatement, 'onlySelect' | 'parameters'>,

@@ -1,10 +1,10 @@
-/** What an agent's SQL may do with each table of its database, equal on every engine. */
+/** What an agent's SQL may do with each table of its database, the same on every engine. */
 import type { AgentTables } from '#storage/tables.ts'
 import { vectorTablePrefix } from '#storage/vector-space.ts'
 
 /**
- * `hidden` tables can't even be read. `readable` ones may be changed in the columns of `updatable` alone, which hold text
- * that nothing else depends on.
+ * `hidden` tables cannot even be read. In `readable` ones, only the `updatable` columns may be changed, which contain
+ * text that nothing else depends on.
  */
 export type TableAccess =
   | { kind: 'hidden' }
@@ -17,14 +17,17 @@ const writable: TableAccess = { kind: 'writable' }
 
 const updatable = (...columns: string[]): TableAccess => ({ kind: 'readable', updatable: columns })
 
-/** Tables that are no part of `AgentTables`. */
+/** Tables that are not part of `AgentTables`. */
 type OtherTables = 'chunk_text' | 'kysely_migration' | 'kysely_migration_lock'
 
-/** A new table does not compile without a line here. Those that decide about rights, or follow from others, are not writable. */
+/**
+ * A new table does not compile without a line here. Tables that control permissions, or are derived from others, are
+ * not writable.
+ */
 export const tableAccess: Record<keyof AgentTables | OtherTables, TableAccess> = {
-  // Their number, their order and their lock are kept by the service: a row more or less would break its protocol.
+  // Their number, order and lock are managed by the service: an additional or missing row would break its protocol.
   conversations: updatable('title'),
-  // What a turn knows to come from outsiders must not be moved where nobody knows it.
+  // Text known to come from outsiders must not be moved to where that is unknown.
   messages: readable,
   sources: readable,
   chunks: readable,
@@ -46,14 +49,14 @@ export const tableAccess: Record<keyof AgentTables | OtherTables, TableAccess> =
 
 const known = new Map<string, TableAccess>(Object.entries(tableAccess))
 
-/** SQLite describes its tables here: their definitions are no secret. */
+/** SQLite's schema tables: table definitions are no secret. */
 const catalogues = new Set(['sqlite_master', 'sqlite_schema'])
-/** Of SQLite, and not of this database alone. */
+/** About SQLite, not only about this database. */
 const internalTables = new Set(['dbstat', 'sqlite_dbpage', 'sqlite_stmt'])
-/** A table of full text or of vectors keeps its rows in others, whose names begin like its own. */
+/** A full-text or vector table stores its rows in other tables, whose names begin with its own. */
 const internalPrefixes = ['sqlite_', 'chunk_text_', vectorTablePrefix]
 
-/** What the service does not know, the operator has made for the agent: it is the agent's to use. */
+/** Tables that the service does not know were created for the agent by the operator, so the agent may use them. */
 export function accessTo(table: string): TableAccess {
   const name = table.toLowerCase()
   const rule = known.get(name)
@@ -63,7 +66,7 @@ export function accessTo(table: string): TableAccess {
   return isInternal ? hidden : writable
 }
 
-/** Whether the table is told of where an agent's tables are listed. */
+/** Whether the table appears where an agent's tables are listed. */
 export function isListed(table: string): boolean {
   return accessTo(table).kind !== 'hidden' && !catalogues.has(table.toLowerCase())
 }

@@ -1,11 +1,11 @@
-/** SQL taken apart into its words, as far as this is needed to tell statements, parameters and functions from texts. */
+/** Splits SQL into tokens, as far as needed to distinguish statements, parameters and functions from text. */
 
 export type Dialect = 'sqlite' | 'postgres'
 
 export interface Token {
   /**
-   * `word` is a keyword or a bare name, in lower case; `name` a quoted one; `number` digits; `parameter` anything that
-   * stands for a value to come; `symbol` one character of all others.
+   * `word` is a keyword or an unquoted name, in lower case; `name` a quoted one; `number` digits; `parameter` a
+   * placeholder for a value; `symbol` any other single character.
    */
   kind: 'word' | 'name' | 'text' | 'number' | 'parameter' | 'symbol'
   text: string
@@ -20,7 +20,7 @@ const digits: Rule = ['number', /\d+/y]
 const plainText: Rule = ['text', /(?:[xbn]|u&)?'[^']*(?:''[^']*)*(?:'|$)/iy]
 const symbol: Rule = ['symbol', /[\s\S]/y]
 
-/** The first that fits counts. What has no end goes on to that of the text: so none is looked at more than once. */
+/** The first match counts. A token without an end extends to the end of the text, so no text is scanned more than once. */
 const rules: Record<Dialect, Rule[]> = {
   sqlite: [
     ['blank', /[ \t\n\f\r]+|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/y],
@@ -44,7 +44,7 @@ const rules: Record<Dialect, Rule[]> = {
   ],
 }
 
-/** @param most after so many and one more it stops. */
+/** @param most tokens: it stops after one more. */
 export function tokensOf(sql: string, dialect: Dialect, most = Number.POSITIVE_INFINITY): Token[] {
   const tokens: Token[] = []
   for (let at = 0; at < sql.length && tokens.length <= most; ) {
@@ -64,7 +64,7 @@ function nextToken(sql: string, at: number, dialect: Dialect): [kind: Rule[0], e
   throw new Error('every character is at least a symbol')
 }
 
-/** PostgreSQL's comments may hold others; one that does not end goes on to the end of the text. */
+/** PostgreSQL's comments can be nested; one without an end extends to the end of the text. */
 function endOfNestedComment(sql: string, at: number): number {
   const marks = /\/\*|\*\//g
   marks.lastIndex = at

@@ -1,8 +1,8 @@
 /**
- * Runs inside QuickJS before the code of users does, and holds the only function there that calls the host. The code may
- * replace every built-in later, so what its own start and end depend on is captured here; loops without iterators and
- * objects without prototype are for the same reason. Whatever the code manages to do to all this, it can only deceive
- * itself: the host takes nothing but texts, and believes none.
+ * Runs inside QuickJS before users' code, and holds the only function that calls the host. Users' code may replace
+ * every built-in later, so whatever its own start and end depend on is captured here; that is also why there are loops
+ * without iterators and objects without a prototype. Whatever the code manages to do to all this, it can only deceive
+ * itself: the host accepts nothing but text, and trusts none of it.
  */
 const { parse, stringify } = JSON
 const { Error: ErrorClass, Promise: PromiseClass, String: toText, TypeError: TypeErrorClass } = globalThis
@@ -10,12 +10,12 @@ const { apply, defineProperty } = Reflect
 const { indexOf, slice } = String.prototype
 const parseInteger = Number.parseInt
 
-/** By number, what to do once the host has news of it. */
+/** By number: what to do once the host has an answer. */
 const pending = { __proto__: null }
 let lastNumber = 0
 let host
 
-/** What the files beside this one build on, and what the host calls. */
+/** What the other files in this folder build on, and what the host calls. */
 export function install(givenHost) {
   host = givenHost
   define('console', {
@@ -49,19 +49,22 @@ async function start(code, argumentJson) {
   }
 }
 
-/** Tells the host a text, or as much of it as it would keep. Unlike a list, it has no `toJSON` that the code could have put there. */
+/**
+ * Sends a text to the host, or as much of it as the host would keep. Unlike a list, it has no `toJSON` that users' code
+ * could have defined.
+ */
 function tell(name, text) {
   host(name, stringify(apply(slice, text, [0, 20_001])))
 }
 
-/** Asks the host, which answers at once; throws what it refuses. */
+/** Calls the host, which answers at once; throws if it refuses. */
 function ask(name, ...values) {
   const answer = parse(host(name, stringify(values)))
   if (answer[0]) return answer[1]
   throw new TypeErrorClass(answer[1])
 }
 
-/** Asks the host for something that takes its time: a promise of the answer. */
+/** Calls the host for something that takes time; returns a promise of the answer. */
 function askLater(name, ...values) {
   return new PromiseClass((resolve, reject) => {
     lastNumber += 1
@@ -118,7 +121,7 @@ function show(value) {
   }
 }
 
-/** A replacer for what JSON lacks. An object stands inside itself when it is among the holders of the value. */
+/** A replacer for values that JSON lacks. An object contains itself if it is among the holders of the value. */
 function tolerant() {
   const holders = []
   let depth = 0
@@ -134,7 +137,7 @@ function tolerant() {
   }
 }
 
-/** What was thrown, with the line of the code where that is known. */
+/** What was thrown, with the line of the code if known. */
 function describe(thrown) {
   try {
     if (!(thrown instanceof ErrorClass)) return `The code threw ${show(thrown)}`
@@ -149,7 +152,7 @@ function describe(thrown) {
   }
 }
 
-/** The text of a returned value; throws the sentence that says why it has none. */
+/** The JSON of a returned value; throws a sentence that says why there is none. */
 function toJson(value) {
   let problem
   try {

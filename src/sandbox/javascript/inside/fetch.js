@@ -15,7 +15,7 @@ async function fetch(address, options) {
   return new Response(await askLater('fetch', String(address), String(method), [...sent], text))
 }
 
-/** Any value has some `toString`; as a body that would seldom be what was meant. */
+/** Every value has some `toString`, but as a body its result would seldom be what was meant. */
 function bodyOf(body, headers) {
   if (body === undefined || body === null) return null
   if (typeof body === 'string') return body

@@ -1,4 +1,4 @@
-/** Runs inside QuickJS after `core.js`: bytes and texts, which the host converts. Bytes cross as one character each. */
+/** Runs inside QuickJS after `core.js`: bytes and text, which the host converts. Bytes are passed as one character each. */
 let ask
 
 export function install(core) {

@@ -70,7 +70,7 @@ class URLSearchParams {
   #pairs
   #tell
 
-  /** `tell` hears of changes: an address and its parameters are one. */
+  /** `tell` is called on changes, since an address and its parameters have to stay in sync. */
   constructor(initial = '', tell = () => undefined) {
     this.#tell = tell
     if (typeof initial === 'object' && initial !== null) {

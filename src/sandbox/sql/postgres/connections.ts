@@ -1,6 +1,6 @@
 /**
- * The connections on which SQL of agents runs: few, each of one agent's role, kept for some seconds. Beside those of the
- * service itself, so that statements can't keep it from its work.
+ * The connections on which agents' SQL runs: few, each with one agent's role, kept for some seconds. Separate from the
+ * service's own connections, so that statements cannot keep it from its work.
  */
 import type { ClientConfig } from 'pg'
 import pg from 'pg'
@@ -9,18 +9,18 @@ import { createFairSlots } from '#platform/workers/fair-slots.ts'
 import { SqlBusy } from '../sql-busy.ts'
 
 interface Options {
-  /** Of this process. */
+  /** In this process. */
   most: number
-  /** Of this process for one role. */
+  /** Per role in this process. */
   mostOfRole: number
-  /** Milliseconds after which one that nobody uses is closed. */
+  /** Milliseconds after which an idle one is closed. */
   idle: number
-  /** Milliseconds for which a statement waits for one. */
+  /** Milliseconds that a statement waits for one. */
   patience: number
 }
 
 export interface Login {
-  /** Address of the database; its user does not count. */
+  /** Address of the database; its user is ignored. */
   url: string
   role: string
   password: string
@@ -28,14 +28,14 @@ export interface Login {
 
 export interface Lease {
   client: pg.Client
-  /** Gives it back; `broken` if nobody may use it any more. */
+  /** Returns it; `broken` if it must not be used again. */
   release(broken: boolean): void
 }
 
 export interface Connections {
-  /** @throws `SqlBusy` when all are in use for too long, and what connecting throws. */
+  /** @throws `SqlBusy` if all are in use for too long, and errors of connecting. */
   take(login: Login, signals: readonly AbortSignal[]): Promise<Lease>
-  /** Closes those that this role does not use at the moment. */
+  /** Closes this role's idle connections. */
   forget(role: string): void
   close(): Promise<void>
 }
@@ -112,7 +112,7 @@ class RoleConnections implements Connections {
       ...addressOf({ url, role, password }),
       connectionTimeoutMillis: connectTimeout,
     })
-    // Whoever uses it hears of it by the statement.
+    // Its user learns of it through the statement.
     client.on('error', () => {})
     try {
       await client.connect()
@@ -150,13 +150,13 @@ class RoleConnections implements Connections {
   }
 }
 
-/** At once: what the server still does is bounded by its own limit. */
+/** Immediately: what the server still does is bounded by its own limit. */
 async function end(client: pg.Client): Promise<void> {
   client.connection.stream.destroy()
   await client.end().catch(() => {})
 }
 
-/** What the address says counts for more than what stands beside it. */
+/** Settings in the address override those given with it. */
 function addressOf({ url, role, password }: Login): ClientConfig {
   const address = new URL(url)
   for (const name of ['user', 'password', 'options', 'application_name']) address.searchParams.delete(name)

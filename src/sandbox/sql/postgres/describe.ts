@@ -40,7 +40,7 @@ const names = new Map([
   ['double precision', 'real'],
 ])
 
-/** In SQLite's words where it has one. */
+/** Named as in SQLite where it has an equivalent. */
 function typeOf(type: string): string {
   return names.get(type) ?? type
 }

@@ -1,11 +1,14 @@
-/** What PostgreSQL says, as a problem of one of the three kinds (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
+/**
+ * Maps PostgreSQL's errors to a problem of one of the three kinds
+ * (https://www.postgresql.org/docs/current/errcodes-appendix.html).
+ */
 import { timeLimit } from '../limits.ts'
 import type { Problem } from '../problem.ts'
 import { rowTooLarge, timedOut } from '../problem.ts'
 import { TooLarge } from './query.ts'
 
 const forbidden = new Set(['42501', '25006', '28000'])
-/** Wrong values of parameters, statements that are too complex, and those that are not supported. */
+/** Invalid parameter values, statements that are too complex, and unsupported ones. */
 const invalid = new Set(['22P02', '08P01', '54001', '54011', '54023', '0A000', '3F000'])
 const busy = new Set(['40001', '40P01', '55P03'])
 const cancelled = '57014'
@@ -16,12 +19,12 @@ export function isServerError(error: unknown): error is Error & { code: string; 
   )
 }
 
-/** A parameter stands where every type fits, as in `? IS NULL` or `? + ?`. */
+/** A parameter where every type fits, as in `? IS NULL` or `? + ?`. */
 export function isUntyped(error: unknown): boolean {
   return isServerError(error) && (error.code === '42P18' || error.code === '42725')
 }
 
-/** As it is told of tables that the role has no rights on yet, too: without any on the schema they are not even seen. */
+/** Also reported for tables on which the role has no privileges yet: without any on the schema, they are not even visible. */
 export function mayLackRights(error: unknown): boolean {
   return isServerError(error) && (error.code === '42501' || error.code === '42P01')
 }

@@ -1,4 +1,4 @@
-/** SQLite's PRAGMAs, those that are allowed, as queries of PostgreSQL's own tables: the same columns, as far as it knows them. */
+/** SQLite's allowed PRAGMAs as queries on PostgreSQL's catalogs, with the same columns as far as they exist there. */
 import type { QueryExecutorProvider, RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { DescribingPragma, TellingPragma } from '../pragmas.ts'
@@ -25,7 +25,7 @@ export function readPragma(tokens: readonly Token[]): Pragma | Problem {
   return { name: name.toLowerCase(), argument: argument ?? null }
 }
 
-/** @param db of the service's own user: what its PRAGMAs tell is bounded here. */
+/** @param db a connection of the service's own user: the output of PRAGMAs is restricted here. */
 export async function runPragma(
   db: QueryExecutorProvider,
   { name, argument }: Pragma,

@@ -1,6 +1,7 @@
 /**
- * One statement over the extended protocol, which takes no second one, with its rows read in portions: so neither their
- * number nor their size can be more than is wanted. (https://www.postgresql.org/docs/current/protocol-flow.html)
+ * Runs one statement over the extended protocol, which accepts no second one, and reads its rows in portions, so that
+ * neither their number nor their size can exceed the limits.
+ * (https://www.postgresql.org/docs/current/protocol-flow.html)
  */
 import type { Client, Connection, Submittable } from 'pg'
 import { maxBytes } from '../limits.ts'
@@ -8,37 +9,37 @@ import { maxBytes } from '../limits.ts'
 export interface QueryOptions {
   text: string
   values: readonly (string | null)[]
-  /** Of the values; the server finds out those that are not named. */
+  /** Types of the values; the server infers those that are not given. */
   types: readonly number[]
   maxRows: number
-  /** Whether rows that were read count where the rest of them is too large; else that is a failure. */
+  /** Whether to keep the rows read so far if the rest is too large; otherwise that is a failure. */
   onlyReads: boolean
 }
 
 export interface QueryResult {
   columns: { name: string; type: number }[]
-  /** As the server writes them. */
+  /** As text, as formatted by the server. */
   rows: (string | null)[][]
-  /** All rows that were sent, also those that are not kept. */
+  /** All rows that were sent, including those that were not kept. */
   sent: number
-  /** Such as `INSERT 0 1`, of the last portion if there are rows; empty if not all of them were read. */
+  /** Such as `INSERT 0 1`, from the last portion if there are rows; empty if not all of them were read. */
   tag: string
   truncated: boolean
 }
 
-/** The rows that arrived did not end within what may be read of them. */
+/** The rows exceed the limit of what may be read. */
 export class TooLarge extends Error {}
 
 const firstPortion = 50
 const nextPortion = 500
-/** Bytes that the server may send: a row is whole before it can be counted, and is longer on its way. */
+/** Bytes that the server may send: a row has to arrive completely before it can be measured, and is longer in transit. */
 const floodLimit = 2 * maxBytes + 64 * 1024
 
 interface Message {
   fields: { name: string; dataTypeID: number }[]
 }
 
-/** @throws TooLarge, after which the connection is gone, and whatever the server says. */
+/** @throws TooLarge, after which the connection is gone, and any error of the server. */
 export function runQuery(client: Client, options: QueryOptions): Promise<QueryResult> {
   const { promise, resolve, reject } = Promise.withResolvers<QueryResult>()
   const query = new PortionedQuery(options, resolve, reject)
@@ -77,7 +78,7 @@ class PortionedQuery implements Submittable {
     this.#reject = reject
   }
 
-  /** @returns whether the connection is to go on. */
+  /** @returns whether the connection may be kept. */
   receive(bytes: number): boolean {
     this.#received += bytes
     if (this.#received <= floodLimit) return true
@@ -111,7 +112,7 @@ class PortionedQuery implements Submittable {
   }
 
   handlePortalSuspended(connection: Connection): void {
-    // A write is done by now, and tells how much it was behind its last row only.
+    // A write is complete by now, but reports the number of changed rows only after its last row.
     if (this.#result.truncated && this.#options.onlyReads) this.#sync(connection)
     else this.#ask(connection, this.#nextPortion())
   }
@@ -141,7 +142,7 @@ class PortionedQuery implements Submittable {
 
   handleCopyData(): void {}
 
-  /** Rows of one portion are like those of the one before: they should not flood the connection. */
+  /** Portions are sized by the rows before, so that they do not flood the connection. */
   #nextPortion(): number {
     const average = this.#bytes / Math.max(1, this.#result.rows.length)
     const fitting = Math.floor(maxBytes / Math.max(1, average))

@@ -25,14 +25,14 @@ import { translate } from './translate.ts'
 import { fromText, toText, typeOf } from './values.ts'
 
 interface Options {
-  /** Makes the password of a role, the same on every replica. */
+  /** Derives the password of a role, the same on every replica. */
   passwordOf(role: string): string
   log: Log
-  /** Milliseconds; the server's own limit stays where it is. */
+  /** Milliseconds; the server's own limit is not changed. */
   limit?: number
 }
 
-/** Milliseconds beyond the server's own limit, after which a connection is cut. */
+/** Milliseconds beyond the server's own limit after which a connection is cut. */
 const cutAfter = 1_000
 
 export function createSqlRunner({ passwordOf, log, limit = timeLimit }: Options): SqlRunner {
@@ -63,7 +63,7 @@ export function createSqlRunner({ passwordOf, log, limit = timeLimit }: Options)
         return await runOnce(agent, statement, given, signals)
       } catch (error) {
         for (const one of signals) one.throwIfAborted()
-        // A table that was made, or put back, after its rights had been given.
+        // A table that was created, or restored, after privileges were granted.
         if (mayLackRights(error) && (await roles.isStale(agent)))
           return await runOnce(agent, statement, given, signals).catch(told)
         return told(error)
@@ -106,7 +106,7 @@ async function runOn(
   const abort = () => stop(signal.reason)
   signal.addEventListener('abort', abort, { once: true })
   const timer = setTimeout(() => stop(problemError(timedOut(limit))), limit + cutAfter)
-  // It may have come while the connection was made.
+  // It may have been aborted while connecting.
   if (signal.aborted) abort()
   const answered = answer(client, statement, given)
   try {
@@ -142,7 +142,7 @@ async function answer(
   return asResult(result)
 }
 
-/** Nothing of a session may reach the next statement: settings, locks, a transaction. */
+/** Nothing of a session may affect the next statement: settings, locks, a transaction. */
 async function giveBack({ client, release }: Lease, broken: boolean): Promise<void> {
   if (broken || client.connection.stream.destroyed) {
     release(true)
@@ -190,7 +190,7 @@ function createRoles({ passwordOf, log, connections }: Options & { connections: 
       log.warn({ err: error, agentId }, "the role of an agent's SQL can't be prepared")
       throw unavailable(error)
     })
-    // With the agent go its role and, before that, who is connected as it.
+    // Deleting an agent drops its role, and before that ends the role's connections.
     signal.addEventListener(
       'abort',
       () => {
@@ -213,7 +213,10 @@ function createRoles({ passwordOf, log, connections }: Options & { connections: 
 
   return {
     of,
-    /** Whether there are tables that the role has no rights on but should; they are given before the next statement. */
+    /**
+     * Whether there are tables on which the role lacks privileges that it should have; they are granted before the next
+     * statement.
+     */
     async isStale(agent: SqlAgent): Promise<boolean> {
       const { role } = await of(agent)
       const tables = await tablesOutOfReach(agent.db, role)
@@ -221,7 +224,7 @@ function createRoles({ passwordOf, log, connections }: Options & { connections: 
       if (isStale) roles.delete(agent.agentId)
       return isStale
     },
-    /** Whoever is not let in is prepared anew the next time. */
+    /** A role that is refused is prepared again the next time. */
     forget: (agent: SqlAgent) => void roles.delete(agent.agentId),
   }
 }

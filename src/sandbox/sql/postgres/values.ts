@@ -1,7 +1,7 @@
-/** Values between JSON and the texts in which PostgreSQL sends and takes them. */
+/** Converts values between JSON and the text format in which PostgreSQL sends and accepts them. */
 import type { SqlParameter, SqlValue } from '../sql-runner.ts'
 
-/** Object identifiers of types, which are the same on every server. */
+/** OIDs of types, which are the same on every server. */
 const oids = {
   bool: 16,
   bytea: 17,
@@ -12,13 +12,13 @@ const oids = {
   numbers: [700, 701, 1700],
 }
 
-/** Without a type of their own, so that they get the one of what they are compared with or stored in. */
+/** Sent without a type, so that they get the type of what they are compared with or stored in. */
 export function toText(value: SqlParameter): string | null {
   if (typeof value === 'boolean') return value ? '1' : '0'
   return value === null ? null : String(value)
 }
 
-/** The type that a value has by itself, for statements that don't tell one. */
+/** The natural type of a value, for statements from which none can be inferred. */
 export function typeOf(value: SqlParameter): number {
   if (typeof value === 'boolean') return oids.bool
   if (typeof value === 'number') return Number.isSafeInteger(value) ? oids.bigint : oids.double
@@ -39,7 +39,7 @@ function exactInteger(text: string): SqlValue {
   return Number.isSafeInteger(number) ? number : text
 }
 
-/** Of decimals there are some that no JavaScript number equals; infinity and what is no number are no JSON. */
+/** Not every decimal can be represented as a JavaScript number; infinity and NaN do not exist in JSON. */
 function number(text: string): SqlValue {
   const value = Number(text)
   if (!Number.isFinite(value)) return text

@@ -1,4 +1,4 @@
-/** SQLite asks here before it compiles each step of a statement, those of views and triggers included. */
+/** SQLite calls this before it compiles each step of a statement, including those of views and triggers. */
 import { constants } from 'node:sqlite'
 import { isForbiddenFunction, refusedFunction } from '../forbidden-functions.ts'
 import { isReadOnlyPragma, refusedPragma } from '../pragmas.ts'
@@ -11,17 +11,17 @@ export interface Rights {
 export interface Authorizer {
   /** For `DatabaseSync.setAuthorizer`. */
   decide(action: number, first: string | null, second: string | null): number
-  /** Begins a statement, under these rights. */
+  /** Begins a statement with these permissions. */
   begin(rights: Rights): void
-  /** Why something of the statement was refused, as a sentence; undefined if nothing was. */
+  /** Why part of the statement was refused, as a sentence; undefined if nothing was. */
   refusal(): string | undefined
-  /** Whether the statement that was compiled last is one that writes. */
+  /** Whether the last compiled statement writes. */
   writes(): boolean
 }
 
 type Decision = string | undefined
 
-/** Asked for by SQLite's own full-text search while it runs. */
+/** Requested by SQLite's own full-text search while it runs. */
 const internalPragma = 'data_version'
 
 export function createAuthorizer(): Authorizer {

@@ -3,26 +3,26 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Answer, FromChild, ToChild } from './messages.ts'
 
-/** A process that runs one statement at a time, until it is ended or ends. */
+/** A process that runs one statement at a time, until it ends or is killed. */
 export interface Child {
   /** The database that it has open, if any. */
   path: string | undefined
-  /** Resolves once it takes statements; never if it ends before. */
+  /** Resolves once it accepts statements; never if it ends before. */
   ready: Promise<void>
   /** Rejects if the process ends before it has answered. */
   ask(message: ToChild): Promise<Answer>
-  /** At once, whatever it does. */
+  /** Immediately, whatever it is doing. */
   kill(): void
 }
 
 const sources = fileURLToPath(new URL('../../../', import.meta.url))
 const program = fileURLToPath(new URL('console.worker.ts', import.meta.url))
-/** Megabytes of rows on their way; what SQLite itself takes is bounded elsewhere. */
+/** Megabytes for rows in transit; SQLite's own memory is limited elsewhere. */
 const heapLimit = 128
 
 const flags = [
   '--no-warnings',
-  // Of files its own sources are all that JavaScript may read there; it may write none, and start no other process.
+  // JavaScript may read no files there except its own sources; it may write none, and start no other process.
   '--permission',
   '--allow-worker',
   `--allow-fs-read=${sources}*`,
@@ -70,7 +70,7 @@ export function startChild(synchronous: string, onEnd: () => void): Child {
   return child
 }
 
-/** It does not keep this process alive, but ends with it: the pipe that it reads from closes then. */
+/** It does not keep this process alive, and ends with it, because the pipe that it reads from then closes. */
 function letGo(process: ChildProcess): void {
   process.unref()
   process.channel?.unref()

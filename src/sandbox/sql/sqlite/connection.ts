@@ -1,4 +1,4 @@
-/** An agent's database as its SQL sees it; used in a process that has nothing else and may be killed. */
+/** An agent's database as its SQL sees it; used in a process that has access to nothing else and may be killed. */
 import type { StatementSync } from 'node:sqlite'
 import { DatabaseSync } from 'node:sqlite'
 import { maxNesting, maxParameters } from '../limits.ts'
@@ -11,9 +11,9 @@ import { createAuthorizer } from './authorizer.ts'
 const busyTimeout = 4_000
 const statementsKept = 100
 
-/** Far below SQLite's own: https://www.sqlite.org/limits.html */
+/** Far below SQLite's own limits: https://www.sqlite.org/limits.html */
 const limits = {
-  /** Bytes of a text, a blob and a row. */
+  /** Bytes of a text, a blob or a row. */
   length: 10 * 1024 * 1024,
   sqlLength: 1024 * 1024,
   column: 500,
@@ -27,15 +27,18 @@ const limits = {
   triggerDepth: 50,
 }
 
-/** Pages by which statements may let the file grow before this is looked at anew: 256 MiB. */
+/** The number of pages by which statements may grow the file before this is checked again: 256 MiB. */
 const growth = 65_536
 const writesBetweenLooks = 64
 
 export interface Connection {
   authorizer: Authorizer
-  /** @throws what SQLite says to the statement, or what the authorizer has made of it. */
+  /** @throws SQLite's error for the statement, or the authorizer's refusal. */
   prepare(query: string, rights: Rights): Prepared
-  /** To be called for a statement that failed: after its table was gone once, SQLite tells so again when it is back. */
+  /**
+   * To be called for a statement that failed: once its table has been missing, SQLite would report that again even when
+   * it is back.
+   */
   forget(query: string, rights: Rights): void
   /** To be called before a statement that writes. */
   beforeWrite(): void
@@ -45,7 +48,10 @@ export interface Connection {
 
 export interface Prepared {
   statement: StatementSync
-  /** Whether it gives rows. Their columns are known when they are read: tables may have changed since it was prepared. */
+  /**
+   * Whether it returns rows. Their columns are known only when they are read: tables may have changed since it was
+   * prepared.
+   */
   hasRows: boolean
   writes: boolean
 }
@@ -73,7 +79,7 @@ export function connect(path: string, synchronous: string): Connection {
   return {
     authorizer,
     beforeWrite: growthLimit,
-    // As an array, as the connection is told to return rows.
+    // An array, since the connection is configured to return rows as arrays.
     changes: () => Number(Object.values(changed.get() ?? [0])[0]),
     close: () => database.close(),
     prepare(query, rights) {
@@ -97,7 +103,7 @@ function keyOf(query: string, { readOnly }: Rights): string {
   return `${readOnly}${query}`
 }
 
-/** What may be updated beside the service holds text: a blob there would be met by code that expects none. */
+/** Columns that may be updated contain text: a blob there would be read by code that expects none. */
 function keepTexts(database: DatabaseSync): void {
   for (const [table, access] of Object.entries<TableAccess>(tableAccess)) {
     const columns = access.kind === 'readable' ? access.updatable : []
@@ -107,7 +113,7 @@ function keepTexts(database: DatabaseSync): void {
   }
 }
 
-/** A statement that runs away while it writes would fill the disk within its time. */
+/** A runaway statement that writes could fill the disk within its time limit. */
 function createGrowthLimit(database: DatabaseSync): () => void {
   const pages = database.prepare('pragma page_count')
   let writes = 0

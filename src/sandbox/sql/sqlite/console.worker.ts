@@ -1,5 +1,5 @@
 /**
- * The process in which SQL of agents runs: with nothing in its environment, no rights to read other files by JavaScript,
+ * The process in which agents' SQL runs: with an empty environment, no permission to read other files from JavaScript,
  * and killed whenever a statement takes too long.
  */
 import { Worker } from 'node:worker_threads'
@@ -10,7 +10,7 @@ import type { Answer, FromChild, ToChild } from './messages.ts'
 
 const [synchronous = 'normal'] = process.argv.slice(2)
 
-// Ends the process with its parent, also amid a statement.
+// Ends the process with its parent, even in the middle of a statement.
 new Worker(new URL('lifeline.worker.ts', import.meta.url), { resourceLimits: { maxOldGenerationSizeMb: 16 } })
 
 let open: { path: string; connection: Connection } | undefined

@@ -6,7 +6,7 @@ import { tokensOf } from '../tokens.ts'
 import type { Connection, Prepared } from './connection.ts'
 import { problemOf } from './failures.ts'
 
-/** Runs one statement. What is wrong with it is told, never thrown. */
+/** Runs one statement. Problems are returned, never thrown. */
 export function execute(connection: Connection, given: SqlStatement): SqlResult | Problem {
   const prepared = prepare(connection, given)
   if ('kind' in prepared) return prepared
@@ -22,7 +22,7 @@ export function execute(connection: Connection, given: SqlStatement): SqlResult 
 function prepare(connection: Connection, { query, readOnly }: SqlStatement): Prepared | Problem {
   try {
     const prepared = connection.prepare(query, { readOnly })
-    // Of several statements SQLite prepares the first. The caller has counted them; SQLite has the last word.
+    // SQLite prepares only the first of several statements. The caller has already counted them; this is the final check.
     const rest = query.slice(prepared.statement.sourceSQL.length)
     if (rest !== '' && tokensOf(rest, 'sqlite').some(({ text }) => text !== ';'))
       return { kind: 'invalid', message: 'holds several statements; send one at a time' }
@@ -48,12 +48,12 @@ function run(
   return { columns, rows, truncated, rowCount: changes ? connection.changes() : rows.length }
 }
 
-/** A plan to write changes nothing. */
+/** Explaining a write changes nothing. */
 function explains(query: string): boolean {
   return tokensOf(query, 'sqlite').find(({ text }) => text !== ';')?.text === 'explain'
 }
 
-/** @param toTheEnd whether all rows have to be taken, since a write is complete with its last one only. */
+/** @param toTheEnd whether all rows have to be read, since a write is complete only with its last one. */
 function read(source: Iterable<unknown>, maxRows: number, toTheEnd: boolean) {
   const rows: SqlValue[][] = []
   let bytes = 0
@@ -71,7 +71,7 @@ function read(source: Iterable<unknown>, maxRows: number, toTheEnd: boolean) {
 
 function bindable(value: SqlStatement['parameters'][number]): SQLInputValue {
   if (typeof value === 'boolean') return value ? 1 : 0
-  // Whole numbers arrive as floats otherwise.
+  // Otherwise integers would be bound as floats.
   return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : value
 }
 
@@ -85,7 +85,7 @@ function jsonOf(value: unknown): SqlValue {
   return value as string | null
 }
 
-/** Roughly what it takes up in the answer. */
+/** Its approximate size in the result. */
 function sizeOf(value: SqlValue): number {
   if (typeof value === 'string') return value.length + 3
   return typeof value === 'object' && value !== null ? value.base64.length + 14 : 8

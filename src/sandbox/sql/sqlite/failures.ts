@@ -1,4 +1,4 @@
-/** What SQLite says, as a problem of one of the three kinds. */
+/** Maps SQLite's errors to a problem of one of the three kinds. */
 import { isForbiddenFunction, refusedFunction } from '../forbidden-functions.ts'
 import type { Problem } from '../problem.ts'
 import { rowTooLarge } from '../problem.ts'
@@ -7,7 +7,7 @@ import { hiddenTable } from './authorizer.ts'
 /** Primary result codes: https://sqlite.org/rescode.html */
 const codes = { error: 1, busy: 5, full: 13, tooBig: 18, range: 25 }
 
-/** @param stage at which SQLite said it. */
+/** @param stage at which SQLite reported it. */
 export function problemOf(error: unknown, stage: 'prepare' | 'run', refusal: string | undefined): Problem {
   if (refusal !== undefined) return { kind: 'forbidden', message: refusal }
   const message = error instanceof Error ? error.message : String(error)

@@ -1,6 +1,6 @@
 /**
- * Ends the process of this thread when its parent is gone, or when it takes too much memory. The main thread can't see to
- * that: it is inside SQLite while a statement runs.
+ * Ends this thread's process when its parent is gone, or when it uses too much memory. The main thread cannot do so,
+ * since it is inside SQLite while a statement runs.
  */
 import { Socket } from 'node:net'
 import { lifelineNumber } from './messages.ts'

@@ -1,6 +1,6 @@
 /**
- * The processes that run statements: a few for all agents, each with the database open that it was last used for. One that
- * has run for too long is killed, and the next statement gets another.
+ * The processes that run statements: a few for all agents, each with the database open that it was last used for. A
+ * process that has run for too long is killed, and the next statement gets another.
  */
 import { AppError } from '#platform/errors.ts'
 import type { FairSlots } from '#platform/workers/fair-slots.ts'
@@ -17,9 +17,9 @@ export interface PoolOptions {
   synchronous: string
   /** Processes at a time. */
   size?: number
-  /** Statements of one agent at a time: its runaways leave processes to others. */
+  /** Concurrent statements of one agent, so that its runaways leave processes to others. */
   perAgent?: number
-  /** Milliseconds after which a process that nobody uses ends. */
+  /** Milliseconds after which an idle process ends. */
   idle?: number
   limit?: number
 }
@@ -31,9 +31,9 @@ export interface PoolStatement extends SqlStatement {
 
 export interface Pool {
   run(path: string, statement: PoolStatement, signals: readonly AbortSignal[]): Promise<SqlResult>
-  /** Stops the statements that may hold the write lock of this database, and have done so for a while. */
+  /** Stops the statements that may have been holding the write lock of this database for a while. */
   giveWay(path: string): void
-  /** Ends what has this database open. */
+  /** Ends processes that have this database open. */
   leave(path: string, reason: unknown): void
   close(): void
 }
@@ -43,7 +43,7 @@ const mostWaiting = 500
 /** Milliseconds. */
 const patience = 10_000
 const startLimit = 10_000
-/** Younger statements can't have kept anybody waiting for long. */
+/** Younger statements cannot have blocked anybody for long. */
 const shortestHold = 500
 
 interface Running {
@@ -64,7 +64,7 @@ class ProcessPool implements Pool {
   readonly #idle = new Map<Child, NodeJS.Timeout>()
   readonly #running = new Map<Child, Running>()
   readonly #slots: FairSlots
-  /** By database, what ends the statements that wait for a process. */
+  /** By database: aborts the statements that wait for a process. */
   readonly #waiting = new Map<string, Set<AbortController>>()
   readonly #closing = new AbortController()
 
@@ -165,7 +165,7 @@ class ProcessPool implements Pool {
   async #ask(child: Child, message: ToChild, { stop }: Running): Promise<Answer> {
     const { limit } = this.#options
     let timer = setTimeout(() => stop(problemError(ended)), startLimit)
-    // A machine under load takes its time to start a process: that is not the statement's.
+    // A machine under load is slow to start a process: that does not count as the statement's time.
     void child.ready.then(() => {
       clearTimeout(timer)
       if (this.#running.has(child)) timer = setTimeout(() => stop(problemError(timedOut(limit))), limit)
@@ -180,7 +180,7 @@ class ProcessPool implements Pool {
     }
   }
 
-  /** Unless it has been ended. */
+  /** Unless it has been killed. */
   #rest(child: Child): void {
     if (!this.#children.has(child)) return
     this.#idle.set(child, setTimeout(() => this.#end(child), this.#options.idle).unref())

@@ -7,14 +7,14 @@ import type { PoolOptions } from './pool.ts'
 import { createPool } from './pool.ts'
 
 interface SqliteRunner extends SqlRunner {
-  /** Stops the writes that keep this database from the service itself. */
+  /** Stops writes that keep the service itself from this database. */
   giveWay(path: string): void
 }
 
 export function createSqlRunner(options: PoolOptions): SqliteRunner {
   const pool = createPool(options)
   const watched = new WeakSet<AbortSignal>()
-  /** Who deletes the agent must find its file closed, also by processes that rest. */
+  /** When an agent is deleted, no process may still have its file open, not even an idle one. */
   function watch(path: string, signal: AbortSignal): void {
     if (watched.has(signal)) return
     watched.add(signal)
@@ -40,7 +40,7 @@ export function createSqlRunner(options: PoolOptions): SqliteRunner {
 
 const reading = new Set(['select', 'values', 'pragma', 'explain'])
 
-/** SQLite has one writer at a time. */
+/** SQLite allows one writer at a time. */
 function mayLock(statement: Statement): boolean {
   return !reading.has(statement.kind) && mayWrite(statement)
 }
