@@ -5,7 +5,10 @@ export type McpLimits = ClientLimits & ConnectionLimits
 
 const mebibyte = 1024 * 1024
 
-/** What a server may cost us. An answer is read at once: the worst one within these limits takes about a tenth of a second. */
+/**
+ * Limits on what a server may cost. An answer is parsed in one go: the worst one within these limits takes about a
+ * tenth of a second.
+ */
 export const mcpLimits: McpLimits = {
   connectMs: 10_000,
   listMs: 20_000,

@@ -68,7 +68,7 @@ const toolList: ListDefinition<ToolRow> = {
   unique: { column: 'name' },
 }
 
-/** Tools that are on a server's list, with the time of its registration as theirs. */
+/** Tools that a server lists, with the time of its registration as theirs. */
 function selectListed(database: Database, serverId: string) {
   const tools = database
     .selectFrom('mcp_tools')
@@ -110,8 +110,8 @@ const selectTool = prepareQuery((database: Database, value: ValueOf<'serverId' |
 )
 
 /**
- * More than any model is told of; the tools of the servers that were registered first come first. It stands in the query's
- * text: SQLite prepares a statement anew for each limit that it is given as a value.
+ * More than any model is offered; the tools of the servers registered first come first. It is part of the query's text:
+ * SQLite would prepare a statement again for each limit passed as a value.
  */
 const mostOffered = sql.lit(1000)
 
@@ -134,7 +134,7 @@ const selectOffered = prepareQuery((database: Database) =>
     .limit(mostOffered),
 )
 
-/** What models may be offered, of all servers of the agent. */
+/** What models may be offered, from all servers of the agent. */
 export const listOffered = oncePerMoment((database: Database) => selectOffered(database, {}))
 
 export async function listServers(database: Database, query: ServerListQuery): Promise<Page<McpServer>> {
@@ -179,7 +179,7 @@ export async function updateServerStatus(
   await database.updateTable('mcp_servers').set(changes).where('id', '=', id).execute()
 }
 
-/** False if there is no such server any more. Its tools go with it. */
+/** False if the server no longer exists. Its tools are removed with it. */
 export async function deleteServer(database: Database, id: string): Promise<boolean> {
   const result = await database.deleteFrom('mcp_servers').where('id', '=', id).executeTakeFirst()
   return result.numDeletedRows > 0n
@@ -215,7 +215,7 @@ export function toServer({ id, name, url, status, error, created_at }: ServerRow
   return server
 }
 
-/** What can't be read asks for no arguments. */
+/** A schema that cannot be read requires no arguments. */
 export function parametersOf(json: string): ToolParameters {
   return parseJsonColumn<ToolParameters>(json, { type: 'object', properties: {} })
 }

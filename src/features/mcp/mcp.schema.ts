@@ -3,12 +3,13 @@ import { Type } from 'typebox'
 import { listMetaSchema, listParameters } from '#platform/http/lists/list-query.ts'
 
 /*
- * MCP server: a service of others that offers tools over HTTP, registered on an agent by a person. Listing: what it tells of
- * its tools. Definition: all that it says about one. Pinning: a definition is offered to a model only as long as it is the
- * one that a person has agreed to, by its hash.
+ * MCP server: an external service that offers tools over HTTP, registered on an agent by a person. Listing: what it
+ * says about its tools. Definition: everything that it says about one. Pinning: a definition is offered to a model only
+ * as long as it is the one that a person has approved, by its hash.
  *
- * Status of a server: what the last attempt to use it came to.
- * (none) --register--> any; any --an answer of use--> connected; any --no answer--> disconnected; any --another answer--> error
+ * Status of a server: the result of the last attempt to use it.
+ * (none) --register--> any; any --a usable answer--> connected; any --no answer--> disconnected;
+ * any --another answer--> error
  */
 
 export const serverStatuses = ['connected', 'disconnected', 'error'] as const

@@ -37,7 +37,7 @@ interface Needs {
   agentSecrets: AgentSecrets
   /** The guard's `fetch`: the only way to servers. */
   outboundFetch: typeof fetch
-  /** Of this program, as servers are told. */
+  /** Name and version of this program, as sent to servers. */
   version: string
   clock: Clock
   ids: Ids
@@ -45,7 +45,7 @@ interface Needs {
   limits?: McpLimits
 }
 
-/** A tool that may be called, or why it may not, as a sentence. */
+/** A tool that may be called, or why not, as a sentence. */
 export type FoundTool =
   | { tool: { name: string; description: string; parameters: ToolParameters } }
   | { problem: string }
@@ -65,7 +65,7 @@ export function createMcpService(needs: Needs) {
     ...manageTools(access),
     ...offerTools(access),
 
-    /** Ends every connection; to be called before the guard is closed. */
+    /** Closes every connection; to be called before the guard is closed. */
     close: () => connections.close(),
   }
 }
@@ -80,7 +80,7 @@ interface ServerNeeds extends Needs {
 
 function manageServers(needs: ServerNeeds) {
   return {
-    /** Registers a server and looks at it: what it tells of its tools now is what the person agrees to. */
+    /** Registers a server after contacting it: the tools that it lists now are approved by registering it. */
     register: createRegistering(needs),
 
     list: (agent: AgentHandle, query: ServerListQuery) => listServers(agent.db, query),
@@ -100,7 +100,7 @@ function manageServers(needs: ServerNeeds) {
 
 function manageTools(access: ServerAccess) {
   return {
-    /** The tools that the server tells of now, or did when it was last reached. */
+    /** The tools that the server lists now, or listed when it was last reached. */
     async listTools(agent: AgentHandle, id: string, query: ToolListQuery) {
       const row = await requireServer(agent, id)
       const work = {
@@ -115,7 +115,7 @@ function manageTools(access: ServerAccess) {
       return { ...(await listTools(agent.db, id, query)), skipped }
     },
 
-    /** Agrees to tools as they were last listed; the number of those that were not agreed to before. */
+    /** Approves tools as they were last listed; returns the number of those that were not approved before. */
     async approve(agent: AgentHandle, id: string, approval: Approval): Promise<number> {
       await requireServer(agent, id)
       const outcome = await inTransaction(agent.db, transaction =>
@@ -146,7 +146,7 @@ function offerTools(access: ServerAccess) {
   return {
     call,
 
-    /** What an agent's tool that calls this one offers, or why it can't, without asking the server. */
+    /** What an agent's tool that calls this one offers, or why it cannot, without contacting the server. */
     async find(agent: AgentHandle, serverId: string, toolName: string): Promise<FoundTool> {
       const row = await findServer(agent.db, serverId)
       if (row === undefined) return { problem: 'The agent has no MCP server with this id.' }
@@ -157,8 +157,8 @@ function offerTools(access: ServerAccess) {
     },
 
     /**
-     * What models may call: approved tools of all servers of the agent, as they were approved, without asking the servers.
-     * None gets a name that is `taken`; the tools of `except` are offered in another way, or not at all.
+     * What models may call: approved tools of all servers of the agent, as they were approved, without contacting the
+     * servers. None gets a name in `taken`; the tools in `except` are offered in another way, or not at all.
      */
     async tools(agent: AgentHandle, { taken = new Set(), except = [] }: OfferOptions = {}): Promise<Tool[]> {
       const left = new Set(except.map(({ serverId, toolName }) => `${serverId} ${toolName}`))

@@ -18,18 +18,18 @@ import type { McpServer, NewServer } from './mcp.schema.ts'
 import type { ServerAccess } from './server-access.ts'
 import type { KnownServer, Listing, ServerListing } from './server-listing.ts'
 
-/** A registration that makes sense, without a look at the server. */
+/** A valid registration, before contacting the server. */
 export interface Registration {
   name: string
   url: URL
   token: string | undefined
 }
 
-/** Throws VALIDATION_ERROR for what can't be registered. Nothing but an http(s) address can: no command is ever run. */
+/** Throws VALIDATION_ERROR for an invalid registration. Only http(s) addresses are accepted: no command is ever run. */
 export function readRegistration({ name, url, auth = { type: 'none' } }: NewServer): Registration {
   const target = parseTarget(url)
   if (!target.ok) throw invalid('url', target.reason)
-  // A fragment is for readers of pages; no server sees it.
+  // Fragments are for browsers; no server sees them.
   target.url.hash = ''
   if (!isVisibleName(name.trim()) || unstorable(name) !== undefined)
     throw invalid('name', 'must not hold line breaks or characters that cannot be seen')
@@ -49,13 +49,13 @@ interface Needs {
   ids: Ids
 }
 
-/** What a first look at a server came to. */
+/** The result of contacting a server for the first time. */
 type FirstLook = { listing: Listing } | { failure: Failure }
 
-/** Servers of one agent. */
+/** Maximum number of servers of one agent. */
 const mostServers = 50
 
-/** Registers servers: the look at one comes first, so that what is stored is what the person agrees to by registering it. */
+/** Registers servers: each is contacted first, so that what is stored is what the person approves by registering it. */
 export function createRegistering(needs: Needs) {
   const { access, listing, connections, agentSecrets } = needs
 

@@ -17,7 +17,7 @@ interface Needs {
   /** The guard's. */
   outboundFetch: typeof fetch
   limits: ClientLimits
-  /** Of this program, as servers are told. */
+  /** Name and version of this program, as sent to servers. */
   version: string
 }
 
@@ -35,9 +35,9 @@ interface UsableServer {
   listing: Listing | undefined
 }
 
-/** What is done on a connection whose server's list has been read. */
+/** Work on a connection whose server's list has been read. */
 interface Work<Result> {
-  /** Reads the list anew in any case. */
+  /** Reads the list again in any case. */
   wantsList?: boolean
   run(server: UsableServer): Promise<Result>
   signal: AbortSignal
@@ -51,7 +51,7 @@ const otherAddress: Failure = {
 
 type Outcome<Result> = { result: Result } | { error: ServerUnusable; mayRepeat: boolean }
 
-/** Use of servers: connecting, reading their lists before anything else where that is due, healing lost connections. */
+/** Using servers: connecting, reading their lists first when that is due, reconnecting. */
 export function createServerAccess(needs: Needs) {
   const { agentSecrets, connections, listing, limits, outboundFetch, version } = needs
 
@@ -63,7 +63,7 @@ export function createServerAccess(needs: Needs) {
       signal,
     )
 
-  /** The token is for the origin that it was given for, whatever address the agent's own database has come to hold. */
+  /** The token is only for the origin that it was given for, whatever address the agent's own database contains by now. */
   async function addressOf(agent: AgentHandle, row: ServerRow): Promise<ServerAddress> {
     const { token, origin } = await agentSecrets.read(agent.agentId, row.secret_set)
     const url = URL.parse(row.url)
@@ -102,11 +102,11 @@ export function createServerAccess(needs: Needs) {
   }
 
   return {
-    /** A connection to a server, for a first look at it. @throws ServerFailure */
+    /** A connection to a server, for contacting it the first time. @throws ServerFailure */
     acquire,
 
     /**
-     * Does the work, and once more on a new connection if the old one was lost before the server can have begun with it.
+     * Does the work, and again on a new connection if the old one was lost before the server can have started on it.
      * @throws ServerUnusable, and what the work throws.
      */
     async use<Result>(agent: AgentHandle, row: ServerRow, work: Work<Result>): Promise<Result> {
@@ -122,7 +122,7 @@ export function createServerAccess(needs: Needs) {
 
 export type ServerAccess = ReturnType<typeof createServerAccess>
 
-/** Who keeps no session can't have forgotten one: being turned away there is an answer. */
+/** A server without sessions cannot have lost one: a refusal from it is an answer. */
 function isUntouched({ untouched }: Failure, { hasSession }: Connection): boolean {
   return untouched === 'not reached' || (untouched === 'turned away' && hasSession)
 }

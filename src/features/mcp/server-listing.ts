@@ -18,7 +18,7 @@ export interface Listing {
   skipped: SkippedTool[]
 }
 
-/** A registered server, or one that is to be. */
+/** A registered server, or one about to be registered. */
 export interface KnownServer {
   row: ServerRow
   address: ServerAddress
@@ -31,16 +31,16 @@ interface Needs {
   log: Log
 }
 
-/** What servers tell of their tools, and of themselves by answering. */
+/** Reads servers' lists of tools, and keeps their status. */
 export function createServerListing({ listMs, clock, log }: Needs) {
-  /** Lists that are being read, so that nobody goes on without them. */
+  /** Lists that are being read, so that nobody continues without them. */
   const reading = new WeakMap<Connection, Promise<Listing>>()
 
-  /** What the server tells of its tools now. @throws ServerFailure */
+  /** The tools that the server lists now. @throws ServerFailure */
   async function read(connection: Connection, { row, address }: KnownServer, agent: AgentHandle) {
     const listing = createListing(address.token)
     const limited = AbortSignal.any([agent.signal, AbortSignal.timeout(listMs)])
-    // What the server says from here on is news again.
+    // Changes that the server announces from now on count again.
     connection.hasNews = false
     try {
       await connection.listTools(listing.take, limited)
@@ -54,7 +54,7 @@ export function createServerListing({ listMs, clock, log }: Needs) {
     return { tools: listing.tools(), skipped }
   }
 
-  /** Keeps what the last attempt to use a server came to. */
+  /** Stores the result of the last attempt to use a server. */
   async function note(agent: AgentHandle, row: ServerRow, failure?: Failure): Promise<void> {
     const status = failure?.status ?? 'connected'
     const error = failure?.reason ?? null
@@ -62,7 +62,7 @@ export function createServerListing({ listMs, clock, log }: Needs) {
       await updateServerStatus(agent.db, row.id, { status, error, updated_at: timestamp(clock) })
   }
 
-  /** Stores what the server tells now; nothing is agreed to by that. */
+  /** Stores what the server lists now, without approving anything. */
   async function refresh(agent: AgentHandle, server: KnownServer, connection: Connection): Promise<Listing> {
     const listing = await read(connection, server, agent)
     await inTransaction(agent.db, transaction =>
@@ -76,7 +76,7 @@ export function createServerListing({ listMs, clock, log }: Needs) {
     read,
     note,
 
-    /** Reads and stores the list where it may have changed, or where it is wanted; undefined where neither is so. */
+    /** Reads and stores the list if it may have changed, or if that is requested; otherwise undefined. */
     async upToDate(
       agent: AgentHandle,
       server: KnownServer,

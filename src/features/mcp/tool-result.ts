@@ -3,19 +3,19 @@ import type { CallResult } from './client/connect.ts'
 
 type Block = CallResult['content'][number]
 
-/** Characters of a server's text that are kept. */
+/** Maximum length of a server's text, in characters. */
 const longestText = 200_000
 const longestErrorText = 2000
 
 export interface ToolResult {
   text?: string
-  /** The server's own data; its text is left out where it says the same. */
+  /** The server's structured data; its text is left out if it says the same. */
   structuredContent?: unknown
-  /** What is no text, by what is known of it. */
+  /** Content other than text, by its description. */
   attachments?: Record<string, unknown>[]
 }
 
-/** What a tool answered, as a model can read it. */
+/** A tool's result in a form that a model can read. */
 export function toolResult({ content, structuredContent }: CallResult): ToolResult {
   const text = cut(textOf(content), longestText)
   const attachments = content.flatMap(attachmentOf)
@@ -60,7 +60,7 @@ function attachmentOf(block: Block): Record<string, unknown>[] {
   }
 }
 
-/** Of what the Base64 text stands for. */
+/** The size of the bytes that the Base64 text encodes. */
 function bytesOf(base64: string): number {
   return Math.floor((base64.replace(/=+$/, '').length * 3) / 4)
 }
@@ -81,7 +81,7 @@ function cut(text: string, characters: number): string {
 /** Shorter ones would be found by chance. */
 const shortestSecret = 8
 
-/** The value without the token that was shown to the server, which may have repeated it. */
+/** The value without the token that was sent to the server, which may have repeated it. */
 export function withoutSecret<Value>(value: Value, token: string | undefined): Value {
   if (token === undefined || token.length < shortestSecret) return value
   const json = JSON.stringify(value)

@@ -27,7 +27,7 @@ const mcpSchema = Type.Object({
 })
 export type McpConfiguration = Static<typeof mcpSchema>
 
-/** Parameters of a tool that says nothing of them: it takes whatever it is given. */
+/** Parameters of a tool that does not declare any: it accepts anything. */
 const anyParameters: ToolParameters = { type: 'object', properties: {}, additionalProperties: true }
 
 /** @throws VALIDATION_ERROR for what a tool of this type can't be called with. */
@@ -50,18 +50,18 @@ function requireMatch(schema: TSchema, configuration: unknown): void {
     })
 }
 
-/** What the model is told of the arguments; undefined for a tool of an MCP server, which says so itself. */
+/** The arguments as described to the model; undefined for a tool of an MCP server, which describes them itself. */
 export function parametersOf({ type, configuration }: AgentTool): ToolParameters | undefined {
   if (type === 'mcp') return undefined
   const { parameters: given } = configuration as { parameters?: ToolParameters }
   if (given !== undefined) return { ...given, properties: given.properties ?? {} }
   if (type !== 'http') return anyParameters
   const http = configuration as HttpConfiguration
-  // Arguments that no placeholder names are sent as well, in the query or as the body.
+  // Arguments without a placeholder are sent as well, in the query or as the body.
   return { ...placeholdersOf(http), additionalProperties: !isImported(http) }
 }
 
-/** Scheme, host and port that a tool of type `http` calls: its secrets are for this service alone. Empty where it has none. */
+/** Scheme, host and port that a tool of type `http` calls: its secrets are only for this service. Empty if there is none. */
 export function originOf(configuration: HttpConfiguration): string {
   const address = isImported(configuration) ? configuration.baseUrl : splitAddress(configuration.url)?.origin
   return address !== undefined && URL.canParse(address) ? new URL(address).origin : ''

@@ -4,7 +4,7 @@ import type { ToolCredential } from './credentials.schema.ts'
 
 type Database = Kysely<AgentTables>
 
-/** How a credential is shown to a service; everything of it but its value. */
+/** How a credential is presented to a service: everything about it except its value. */
 export type CredentialScheme = Omit<ToolCredential, 'isSet' | 'origins'>
 
 export interface StoredCredential {
@@ -22,7 +22,7 @@ export async function listCredentials(database: Database, cluster: string): Prom
   return rows.map(({ scheme, secret_set }) => ({ scheme: JSON.parse(scheme), secretSet: secret_set }))
 }
 
-/** Stores how the credentials are shown; a value that is there stays. */
+/** Stores how the credentials are presented; existing values are kept. */
 export async function putSchemes(
   database: Database,
   cluster: string,

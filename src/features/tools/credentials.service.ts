@@ -18,7 +18,7 @@ interface Needs {
   clock: Clock
 }
 
-/** A value with the origins that it was given for: it is stored where no SQL of the agent can change them. */
+/** A value with the origins that it was given for: stored where no SQL of the agent can change them. */
 interface Bound {
   value: Credentials[string]
   origins: string[]
@@ -55,7 +55,7 @@ export function createCredentialsService({ agentSecrets, clock }: Needs) {
   return {
     list,
 
-    /** Fills credentials in, each for the origins that the cluster's tools call with it now; null takes one back. */
+    /** Sets credentials, each for the origins that the cluster's tools call with it now; null removes one. */
     async fill(agent: AgentHandle, cluster: string, values: CredentialValues): Promise<ToolCredential[]> {
       const { credentials: known, tools } = await requireAll(agent, cluster)
       const filled = Object.entries(values).map(([name, value]) => {
@@ -69,7 +69,7 @@ export function createCredentialsService({ agentSecrets, clock }: Needs) {
       return list(agent, cluster)
     },
 
-    /** What a tool may show to the service that it calls: only what was given for this origin. */
+    /** What a tool may present to the service that it calls: only what was given for this origin. */
     async forTool(agent: AgentHandle, { cluster = '', configuration }: AgentTool): Promise<Credentials> {
       const names = schemesOf(configuration as HttpConfiguration)
       if (names.length === 0) return {}

@@ -11,7 +11,7 @@ import { namesIn } from './calling/placeholders.ts'
 const mask = '********'
 
 export interface SplitHeaders {
-  /** As they are stored and shown. */
+  /** As stored and shown. */
   headers: string | undefined
   secrets: Record<string, string>
 }
@@ -50,12 +50,12 @@ export function putSecrets(
   return JSON.stringify(Object.fromEntries(whole))
 }
 
-/** Headers may be named like what every object has: `constructor`, `__proto__`. */
+/** Headers may have the name of an inherited property: `constructor`, `__proto__`. */
 function own(secrets: Readonly<Record<string, string>>, name: string): string | undefined {
   return Object.hasOwn(secrets, name) ? secrets[name] : undefined
 }
 
-/** Placeholders stay to be seen: they are names of arguments, and what is derived from them must not change. */
+/** Placeholders remain visible: they are names of arguments, and what is derived from them must not change. */
 function maskOf(secret: string): string {
   return (
     mask +

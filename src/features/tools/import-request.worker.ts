@@ -1,4 +1,4 @@
-/** What runs in a thread of the worker pool; the other side is `import-request.ts`. */
+/** Runs in a thread of the worker pool; the other side is `import-request.ts`. */
 import { AppError } from '#platform/errors.ts'
 import { requireStorableJson } from '#platform/http/requests/storable-text.ts'
 import { problemOf } from '#platform/schema-check.ts'
@@ -7,7 +7,7 @@ import { importBodySchema } from './import.schema.ts'
 import type { OpenApiAnswer } from './openapi/openapi.worker.ts'
 import { toolsOfDocument } from './openapi/openapi.worker.ts'
 
-/** What is to be done with the tools, wherever their document comes from. */
+/** What to do with the tools, wherever their document comes from. */
 export type ImportOptions = Omit<ImportBody, 'url' | 'spec'>
 
 export type ImportRequestAnswer =
@@ -16,7 +16,7 @@ export type ImportRequestAnswer =
   | { kind: 'malformed' }
   | { kind: 'refused'; field: string; issue: string }
 
-/** Reads the body of an import with the document that it may hold, which is too large for the event loop. */
+/** Reads the body of an import with the document that it may contain, which is too large for the event loop. */
 export async function readImportBody(bytes: Uint8Array): Promise<ImportRequestAnswer> {
   const text = new TextDecoder().decode(bytes)
   const parsed = parse(text)

@@ -5,9 +5,9 @@ import { clientSignal } from '#platform/http/closing.ts'
 import { importAnswerSchema, importBodySchema } from './import.schema.ts'
 import type { ImportService } from './import.service.ts'
 
-/** @param maxBytes of the body, which holds the document. */
+/** @param maxBytes of the body, which contains the document. */
 export function registerImportRoutes(app: App, needs: { imports: ImportService; maxBytes: number }): void {
-  // A scope of its own, so that every other route keeps reading JSON at once.
+  // A separate scope, so that other routes keep parsing JSON directly.
   void app.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, parsed) =>
@@ -24,7 +24,7 @@ function registerImport(scope: App, { imports, maxBytes }: Parameters<typeof reg
     url: '/api/agents/:id/tools/import-openapi',
     config: { area: 'generic', access: 'admin', limit: 'bulk' },
     bodyLimit: maxBytes,
-    // The body is bytes until a thread has read it, which checks it against this schema.
+    // The body is bytes until a thread has parsed it and checked it against this schema.
     validatorCompiler: () => () => true,
     schema: {
       summary: 'Make a tool of every operation of an OpenAPI 3 document, or update those of a former import',

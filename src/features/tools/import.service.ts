@@ -26,13 +26,13 @@ interface Needs {
   readRequest: ReadImportRequest
   readDocument: OpenApiReader
   outbound: Outbound
-  /** Of a document that is fetched. */
+  /** For a document that is fetched. */
   maxBytes: number
   clock: Clock
   ids: Ids
 }
 
-/** Makes tools of the operations of OpenAPI documents. */
+/** Creates tools from the operations of OpenAPI documents. */
 export function createImportService(needs: Needs) {
   const { readRequest, readDocument, outbound, maxBytes, clock, ids } = needs
 
@@ -76,7 +76,7 @@ export function createImportService(needs: Needs) {
   }
 }
 
-/** An address from which no document comes is the caller's to mend. */
+/** An address that yields no document is the caller's mistake. */
 function refuseAddress(error: unknown): never {
   if (error instanceof AppError && error.code === 'OUTBOUND_FAILED') throw invalid('url', error.message)
   throw error

@@ -13,15 +13,15 @@ interface Circumstances {
 }
 
 interface Merged {
-  /** In the order of the document. */
+  /** In document order. */
   tools: StoredTool[]
   skipped: { operation: string; reason: string }[]
   warnings: { operation?: string; warning: string }[]
 }
 
 /**
- * The tools that an import stores. One that was imported into the cluster before is updated by its name, and stays enabled
- * or disabled as people left it; one that a person made by hand is never replaced.
+ * The tools that an import stores. A tool that was imported into the cluster before is updated, matched by its name,
+ * and stays enabled or disabled as people left it; one that a person created by hand is never replaced.
  */
 export function mergeImport(
   known: readonly StoredTool[],
@@ -73,7 +73,7 @@ function updated(
   { description, isEnabled, configuration }: ImportedOperation,
   { at }: Circumstances,
 ): StoredTool {
-  // It was disabled by the import alone if there was no address to call.
+  // If there was no address to call, only the import can have disabled it.
   const isWanted = former.isEnabled || originOf(former.configuration as HttpConfiguration) === ''
   return { ...former, description, configuration, isEnabled: isEnabled && isWanted, updated_at: at }
 }

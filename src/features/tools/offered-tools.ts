@@ -10,16 +10,19 @@ import { parametersOf } from './configuration.ts'
 import type { StoredTool } from './tools.repository.ts'
 import { findTool, listOfferable } from './tools.repository.ts'
 
-/** A tool that can be called, or why it can't. */
+/** A tool that can be called, or why it cannot. */
 export type Offer = { tool: Tool; reason?: never } | { tool?: never; reason: string }
 
-/** Finds an approved tool of an MCP server, or says why it can't be called. */
+/** Finds an approved tool of an MCP server, or says why it cannot be called. */
 export type FindMcpTool = McpService['find']
 
 export interface Offered {
   /** By cluster and name. */
   tools: Tool[]
-  /** Tools of MCP servers that a person has made tools of the agent's own, enabled or not: these decide for them. */
+  /**
+   * Tools of MCP servers that a person has made tools of the agent's own, enabled or not: the agent's own tools take
+   * precedence.
+   */
   wrapped: McpConfiguration[]
 }
 
@@ -58,7 +61,7 @@ export function createOfferedTools({ calls, findMcpTool }: Needs) {
     }
   }
 
-  /** A turn may take minutes: changes that people make to a tool meanwhile apply to the calls that are still to come. */
+  /** A turn may take minutes: changes made to a tool in the meantime apply to later calls. */
   async function whileUnchanged(agent: AgentHandle, stored: StoredTool): Promise<Offer> {
     const offered = await one(agent, stored)
     const { tool } = offered

@@ -8,8 +8,8 @@ import type { AgentTool } from './tools.schema.ts'
 type Secrets = Record<string, string>
 
 /**
- * A tool's configuration as it is stored and shown, and its secrets apart.
- * @param before the tool as it was, whose secrets `kept` may be kept: but never for another origin than they were given for.
+ * A tool's configuration as stored and shown, separated from its secrets.
+ * @param before the previous tool, whose secrets are `kept`: never for another origin than they were given for.
  */
 export function protectConfiguration(
   { type, configuration }: AgentTool,
@@ -24,7 +24,7 @@ export function protectConfiguration(
   return { configuration: { ...configuration, ...(headers === undefined ? {} : { headers }) }, secrets }
 }
 
-/** The configuration as it is called with. */
+/** The configuration for a call, including secrets. */
 export function openConfiguration(configuration: HttpConfiguration, secrets: Secrets): HttpConfiguration {
   if (isImported(configuration)) return configuration
   const headers = putSecrets(configuration.headers, secrets)

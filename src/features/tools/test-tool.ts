@@ -2,7 +2,7 @@ import type { Tool } from '#models/tools/tool.ts'
 import { AppError } from '#platform/errors.ts'
 import type { Offer } from './offered-tools.ts'
 
-/** What came of a call that a person made to see whether a tool works. */
+/** The result of a call by a person to test a tool. */
 export interface TestOutcome {
   success: boolean
   data: { result?: unknown; error?: string; duration_ms: number }

@@ -9,10 +9,10 @@ import type { StoredTool } from './tools.repository.ts'
 import { findTool, isNameTaken, putTools } from './tools.repository.ts'
 import type { AgentTool } from './tools.schema.ts'
 
-/** The tool was changed after it was read and before it was to be written. */
+/** The tool was changed between being read and written. */
 export class ToolChanged extends Error {}
 
-/** Stores tools in the agent's database and their secrets apart from it. */
+/** Stores tools in the agent's database, and their secrets outside of it. */
 export function createToolStore(agentSecrets: AgentSecrets) {
   function write({ db }: AgentHandle, tool: StoredTool, before: StoredTool | undefined): Promise<void> {
     return inTransaction(db, async transaction => {
@@ -26,16 +26,16 @@ export function createToolStore(agentSecrets: AgentSecrets) {
 
   return {
     /**
-     * @param before what stands in its place, whose secrets it may keep.
-     * @throws CONFLICT for a name that another tool of the cluster has, NOT_FOUND if `before` was deleted meanwhile, ToolChanged
-     *   if it was changed meanwhile.
+     * @param before the tool that it replaces, whose secrets it may keep.
+     * @throws CONFLICT for a name that another tool of the cluster has, NOT_FOUND if `before` was deleted in the
+     * meantime, ToolChanged if it was changed in the meantime.
      */
     async put(agent: AgentHandle, tool: AgentTool, before?: StoredTool): Promise<AgentTool> {
       const formerSet = before?.secretSet ?? null
       const kept = await agentSecrets.read(agent.agentId, formerSet)
       if (formerSet !== null && Object.keys(kept).length === 0) throw new ToolChanged()
       const { configuration, secrets } = protectConfiguration(tool, before, kept)
-      // A set that stays can still be used by calls that are under way.
+      // The old set can still be used by calls in progress.
       const isSame = isDeepStrictEqual({ ...secrets }, { ...kept })
       const secretSet = isSame ? formerSet : await agentSecrets.write(agent.agentId, secrets)
       const stored = { ...tool, configuration, secretSet }

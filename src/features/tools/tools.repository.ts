@@ -12,7 +12,7 @@ import type { AgentTool, ToolListQuery, ToolType } from './tools.schema.ts'
 type Database = Kysely<AgentTables>
 type ToolRow = Awaited<ReturnType<ReturnType<typeof selectTools>['execute']>>[number]
 
-/** A tool with the name of its secrets, which stays inside. */
+/** A tool with the id of its secrets, which is internal. */
 export interface StoredTool extends AgentTool {
   secretSet: string | null
 }
@@ -103,11 +103,11 @@ export async function isNameTaken(
   return row !== undefined
 }
 
-/** Stores the tools, in the place of those with the same id. */
+/** Stores the tools, replacing those with the same id. */
 export async function putTools(database: Database, tools: readonly StoredTool[]): Promise<void> {
   const atOnce = 50
   for (let start = 0; start < tools.length; start += atOnce) {
-    // A query of so many values takes milliseconds to put together, and an import may have thousands.
+    // A query with so many values takes milliseconds to build, and an import may have thousands.
     if (start > 0) await yieldToOthers()
     await database
       .insertInto('tools')

@@ -16,7 +16,7 @@ import type { StoredTool } from './tools.repository.ts'
 import { deleteTool, deleteTools, findTool, listCluster, listTools } from './tools.repository.ts'
 import type { AgentTool, NewTool, ToolChanges, ToolListQuery } from './tools.schema.ts'
 
-/** Of an update that meets others. */
+/** Attempts of an update that conflicts with others. */
 const mostAttempts = 10
 
 interface Needs {
@@ -77,7 +77,7 @@ export function createToolsService({ agentSecrets, offered, findMcpTool, clock, 
       return store.put(agent, tool)
     },
 
-    /** Others may change it at the same time: the changes are then applied to their result. */
+    /** Concurrent changes are possible: the update is then applied to their result. */
     async update(agent: AgentHandle, toolId: string, changes: ToolChanges): Promise<AgentTool> {
       for (let attempt = 1; ; attempt += 1) {
         try {
@@ -110,11 +110,11 @@ export function createToolsService({ agentSecrets, offered, findMcpTool, clock, 
       return count
     },
 
-    /** Calls the tool, whether it is enabled or not; its errors are an outcome. */
+    /** Calls the tool, whether it is enabled or not; errors are part of the result. */
     test: async (agent: AgentHandle, toolId: string, given: Record<string, unknown>, signal: AbortSignal) =>
       testTool(await offered.one(agent, await require(agent, toolId)), given, signal),
 
-    /** What the model may call: the enabled tools, under names that models take. */
+    /** What the model may call: the enabled tools, under names that models accept. */
     tools: offered.all,
   }
 }

@@ -8,17 +8,17 @@ import { createServerFetch } from './server-fetch.ts'
 export type CallResult = Sdk.CallToolResult
 
 export interface ClientLimits extends AnswerBounds {
-  /** Milliseconds for finding out how to speak with the server, both transports together. */
+  /** Milliseconds for connecting to the server, both transports together. */
   connectMs: number
   /** Milliseconds for its list of tools, all pages together. */
   listMs: number
-  /** Milliseconds without a sign of life from a call, and for a call as a whole. */
+  /** Milliseconds without a sign of life during a call, and for a call as a whole. */
   callMs: number
   longestCallMs: number
   maxPages: number
 }
 
-/** A call as it is sent: `parameters` is the schema that a person has agreed to. */
+/** A call as it is sent: `parameters` is the schema that a person has approved. */
 export interface OutgoingCall {
   name: string
   parameters: ToolParameters
@@ -27,20 +27,20 @@ export interface OutgoingCall {
 
 /** An established connection to one server. */
 export interface Connection {
-  /** Whether the server remembers us, and so may forget us. */
+  /** Whether the server keeps a session, which it may lose. */
   readonly hasSession: boolean
-  /** Whether the list of tools is to be read before the next call: at first, and when it may have changed. */
+  /** Whether the list of tools has to be read before the next call: at first, and when it may have changed. */
   hasNews: boolean
   isClosed(): boolean
-  /** Gives each page to `take` until that has enough. @throws ServerFailure */
+  /** Passes each page to `take` until that wants no more. @throws ServerFailure */
   listTools(take: (page: readonly unknown[]) => boolean, signal: AbortSignal): Promise<void>
-  /** @throws ServerFailure, or ServerRefusal when the server answers the call with an error. */
+  /** @throws ServerFailure, or ServerRefusal if the server answers the call with an error. */
   callTool(call: OutgoingCall, signal: AbortSignal): Promise<CallResult>
-  /** Tells the server too, where it keeps a session. */
+  /** Also ends the session on the server, if there is one. */
   close(): Promise<void>
 }
 
-/** A JSON-RPC error: the server has understood the call, and answers it with that. `message` is the server's. */
+/** A JSON-RPC error: the server has understood the call, and answers with this error. `message` is the server's. */
 export class ServerRefusal extends Error {
   constructor(message: string) {
     super(message)
@@ -57,17 +57,17 @@ interface Needs {
 
 type Transport = 'streamable HTTP' | 'SSE'
 
-/** How long the end of a session is waited for, in milliseconds. */
+/** How long to wait for the end of a session, in milliseconds. */
 const farewellMs = 1000
 
-/** How often, and how fast, one connection may open event streams anew; a server may end them at once, for ever. */
+/** How often, and how fast, one connection may reopen event streams; a server may close them immediately, for ever. */
 const mostStreams = 20
 const streamPauseMs = { least: 250, most: 5000 }
 
-/** Answers to the first message by which servers of the older transport are known. */
+/** Statuses of the first response that indicate a server with the older transport. */
 const olderTransport = [400, 404, 405]
 
-/** Streamable HTTP, and SSE where the server does not know that. Throws ServerFailure. */
+/** Connects over streamable HTTP, or SSE if the server does not support that. Throws ServerFailure. */
 export async function connect(needs: Needs): Promise<Connection> {
   const sdk = await import('@modelcontextprotocol/client')
   const deadline = AbortSignal.timeout(needs.limits.connectMs)
@@ -77,7 +77,7 @@ export async function connect(needs: Needs): Promise<Connection> {
     if (!(error instanceof ServerFailure) || !olderTransport.includes(httpStatusOf(error.cause) ?? 0))
       throw error
     return await open(sdk, needs, 'SSE', deadline).catch((older: unknown) => {
-      // An address that knows neither is told as what it answered to the newer one.
+      // For an address that supports neither, the answer to the newer transport is reported.
       throw older instanceof ServerFailure && httpStatusOf(older.cause) !== undefined ? error : older
     })
   }
@@ -125,12 +125,12 @@ async function open(
     await end()
     throw new ServerFailure(deadline.aborted ? deadline.reason : error, way.observations)
   }
-  // Asked for now: a connection that is closed has forgotten it.
+  // Read now: a closed connection has forgotten it.
   const hasTools = client.getServerCapabilities()?.tools !== undefined
   const fail = (error: unknown): never => {
     throw error instanceof ServerRefusal ? error : new ServerFailure(error, way.observations)
   }
-  // Without its stream there are no answers any more, and whoever waits for one would wait in vain.
+  // Without its stream there are no more answers, and callers would wait for one in vain.
   if (kind === 'SSE') client.onerror = error => error instanceof sdk.SseError && void end()
   const farewell = async () => {
     if (transport instanceof sdk.StreamableHTTPClientTransport)
@@ -156,8 +156,8 @@ async function open(
 }
 
 /**
- * A client that offers nothing: no sampling, no questions to people, no folders. Schemas of servers are not compiled, since
- * they are not trusted: what a tool answers is taken as it is.
+ * A client without capabilities: no sampling, no elicitation, no roots. Schemas of servers are not compiled, since they
+ * are not trusted: results are accepted unchecked.
  */
 function createClient(sdk: typeof Sdk, version: string, kind: Transport, onToolsChanged: () => void) {
   return new sdk.Client(
@@ -191,7 +191,7 @@ interface ToolPage {
   nextCursor: string | undefined
 }
 
-/** Tools are read one by one afterwards, so that a bad one does not spoil the others. */
+/** Tools are parsed one by one afterwards, so that an invalid one does not affect the others. */
 const toolPageSchema: Sdk.StandardSchemaV1<unknown, ToolPage> = {
   '~standard': {
     version: 1,
@@ -240,7 +240,7 @@ async function callTool(
         maxTotalTimeout: longestCallMs,
         resetTimeoutOnProgress: true,
         onprogress: () => {},
-        // Without it the library would look into its own list, and fetch a new one when in doubt.
+        // Otherwise the library would consult its own list, and fetch a new one when in doubt.
         toolDefinition: { name: call.name, inputSchema: call.parameters as Sdk.Tool['inputSchema'] },
       },
     )

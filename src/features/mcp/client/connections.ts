@@ -2,18 +2,18 @@ import { AppError } from '#platform/errors.ts'
 import { orAborted } from '#platform/or-aborted.ts'
 import type { Connection } from './connect.ts'
 
-/** A connection in use: it stays until it is let go, whatever happens to it otherwise. */
+/** A connection in use: it stays open until it is released, whatever else happens to it. */
 export interface HeldConnection extends Disposable {
   connection: Connection
-  /** Whether it was there before, so that the server may have forgotten it. */
+  /** Whether it was reused, so that the server may have forgotten its session. */
   isOld: boolean
-  /** The next one to ask gets a new connection; this one ends with its last user. */
+  /** The next caller gets a new connection; this one is closed after its last use. */
   retire(): void
 }
 
 export interface ConnectionLimits {
   idleMs: number
-  /** Connections of this process, and of one agent in it. */
+  /** Maximum number of connections of this process, and of one agent in it. */
   most: number
   mostOfAgent: number
 }
@@ -44,17 +44,17 @@ export interface Connections {
     open: () => Promise<Connection>,
     signal: AbortSignal,
   ): Promise<HeldConnection>
-  /** To be called when a server is gone. */
+  /** To be called when a server was removed. */
   drop(serverId: string): void
-  /** How many there are, those included that are being opened. */
+  /** The number of connections, including those that are being opened. */
   count(): number
-  /** Ends every connection, also those in use. */
+  /** Closes every connection, including those in use. */
   close(): Promise<void>
 }
 
 /**
- * The connections of this process, one to each server that is in use. What is not used is closed after a while, and at once
- * where there would be too many otherwise.
+ * The connections of this process, one to each server in use. Unused ones are closed after a while, or immediately if
+ * there would otherwise be too many.
  */
 export function createConnections(limits: ConnectionLimits): Connections {
   return new OpenConnections(limits)
@@ -167,7 +167,7 @@ class OpenConnections implements Connections {
     else entry.idle = setTimeout(() => this.#retire(serverId, entry), this.#limits.idleMs).unref()
   }
 
-  /** Whoever uses it still may go on. */
+  /** Current users may continue. */
   #retire(serverId: string, entry: Entry): void {
     if (this.#entries.get(serverId) !== entry) return
     this.#entries.delete(serverId)

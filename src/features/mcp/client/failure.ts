@@ -2,7 +2,7 @@ import { AppError } from '#platform/errors.ts'
 import type { Observations } from './server-fetch.ts'
 import { UselessAnswer } from './server-fetch.ts'
 
-/** What a connection throws; with what was noticed on the way, which the error itself may not tell. */
+/** What a connection throws, with what was observed on the way, which the error itself may not say. */
 export class ServerFailure extends Error {
   readonly observations: Observations
 
@@ -13,22 +13,22 @@ export class ServerFailure extends Error {
   }
 }
 
-/** What became of an attempt to use a server. */
+/** The outcome of a failed attempt to use a server. */
 export interface Failure {
-  /** `disconnected`: no answer came; `error`: the answer was no use. */
+  /** `disconnected`: there was no answer; `error`: the answer was unusable. */
   status: 'disconnected' | 'error'
-  /** A sentence for a person, without a word of the server's own. */
+  /** A sentence for a person, without anything that the server said. */
   reason: string
-  /** The guard does not let us go there. */
+  /** The guard refuses the address. */
   isForbidden: boolean
   /**
-   * Why the server has surely not begun with what it was asked, so that asking once more does no harm: it was not reached,
-   * or answered by HTTP alone, as servers do that have forgotten a session. Undefined where it may have begun.
+   * Why the server has certainly not started on the request, so that repeating it is safe: it was not reached, or
+   * answered only by HTTP, as servers do that have lost a session. Undefined if it may have started.
    */
   untouched?: 'not reached' | 'turned away'
 }
 
-/** Codes of connections that were never made. */
+/** Error codes of connections that were never established. */
 const unconnected = /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|ENETUNREACH|EHOSTUNREACH|UND_ERR_CONNECT_TIMEOUT)$/
 
 /** Statuses by which servers say that they do not know a session (any more). */
@@ -43,7 +43,7 @@ export function failureOf({ cause, observations }: ServerFailure, hasToken: bool
     return wrong(refusalReason(refusal, hasToken))
   if (known !== undefined) {
     const isForbidden = known.code === 'OUTBOUND_REFUSED'
-    // What went wrong before says nothing of this request.
+    // Earlier errors say nothing about this request.
     const isUnreached = causes(direct).some(link => unconnected.test(codeOf(link)))
     const status = isForbidden || known instanceof UselessAnswer ? 'error' : 'disconnected'
     const failure: Failure = { status, reason: known.message, isForbidden }
@@ -83,7 +83,7 @@ function statusReason(status: number): string {
   return `There is no MCP endpoint at this address (HTTP ${status}).`
 }
 
-/** The HTTP status that an error of the library is about. */
+/** The HTTP status of an error of the library. */
 export function httpStatusOf(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined
   if ('data' in error && typeof error.data === 'object' && error.data !== null && 'status' in error.data)
@@ -98,7 +98,7 @@ function codeOf(error: Error): string {
   return 'code' in error ? String(error.code) : ''
 }
 
-/** An error and what it was caused by, outermost first. */
+/** An error and its causes, outermost first. */
 function causes(error: unknown): Error[] {
   return error instanceof Error ? [error, ...causes(error.cause)] : []
 }

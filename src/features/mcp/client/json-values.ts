@@ -6,8 +6,8 @@ const openBracket = 0x5b
 const openBrace = 0x7b
 
 /**
- * Whether JSON holds more values than that, names and lists among them. Many small values take far longer to read than as many bytes of text, and
- * nothing else goes on meanwhile; so they are counted before.
+ * Whether JSON contains more values than that, including names and lists. Many small values take far longer to parse
+ * than as many bytes of text, and parsing blocks the thread; so they are counted first.
  */
 export function hasMoreValuesThan(json: Uint8Array, most: number): boolean {
   let values = 0

@@ -5,26 +5,26 @@ import { hasMoreValuesThan } from './json-values.ts'
 import type { StreamBounds, StreamEnd } from './whole-events.ts'
 import { wholeEvents } from './whole-events.ts'
 
-/** Where a server is, and what is shown to it and to nobody else. */
+/** A server's address, and the token that is sent to it and nobody else. */
 export interface ServerAddress {
   url: URL
   token: string | undefined
 }
 
 export interface AnswerBounds extends StreamBounds {
-  /** Of an answer that is no event stream, in bytes. */
+  /** For an answer that is not an event stream, in bytes. */
   maxAnswerBytes: number
 }
 
-/** What was noticed while one connection was in use. */
+/** What was observed while one connection was in use. */
 export interface Observations {
-  /** The last status that refused us, and whether the refusal speaks of OAuth. */
+  /** The last status of a refusal, and whether the refusal mentions OAuth. */
   refusal?: { status: number; wantsOauth: boolean }
-  /** The last error of an exchange, as the libraries above may lose it. */
+  /** The last error of an exchange, since the libraries above may lose it. */
   trouble?: AppError
 }
 
-/** An answer came, but not one that is of use. */
+/** There was an answer, but an unusable one. */
 export class UselessAnswer extends AppError {
   constructor(host: string, reason: string) {
     super('OUTBOUND_FAILED', `The request to ${host} failed: ${reason}.`)
@@ -38,15 +38,15 @@ interface Needs {
   bounds: AnswerBounds
   /** Ends every exchange. */
   signal: AbortSignal
-  /** Whether a second event stream is answered as "no more": its reader would open one for ever. */
+  /** Whether a second event stream is answered with "no more": otherwise its reader would reopen it for ever. */
   opensOneStream: boolean
 }
 
 const maxErrorBytes = 64 * 1024
 
 /**
- * The only way to a server: to its registered origin and nowhere else, with its token, without following redirects, and
- * with bounds on what comes back. The library above follows redirects within the origin, through this way again.
+ * The only way to a server: only to its registered origin, with its token, without following redirects, and with limits
+ * on the answer. The library above follows redirects within the origin, through this function again.
  */
 export function createServerFetch(needs: Needs) {
   const { server, signal, bounds } = needs
@@ -75,7 +75,7 @@ export function createServerFetch(needs: Needs) {
     const host = server.url.host
     if (response.ok && /^text\/event-stream/i.test(headers.get('content-type') ?? '')) {
       const lastWords = (end: StreamEnd, isResumable: boolean) => {
-        // What we end ourselves is no trouble.
+        // Ending it ourselves is not a failure.
         if (end !== 'ended' && !ended.aborted) observations.trouble = streamFailure(host, end)
         return requestId === undefined || (isResumable && end !== 'too large')
           ? undefined
@@ -121,12 +121,12 @@ function streamFailure(host: string, end: StreamEnd): AppError {
   return end === 'too large' ? tooLarge(host) : outboundFailed(host, 'it closed the connection early')
 }
 
-/** The id of the JSON-RPC request that the body is; undefined for everything else. */
+/** The id of the JSON-RPC request in the body; undefined for anything else. */
 function requestIdOf({ body }: RequestInit): unknown {
   return typeof body === 'string' ? (JSON.parse(body) as { id?: unknown }).id : undefined
 }
 
-/** Settles a request whose answer will not come; the library above would wait for it until its time is over. */
+/** Settles a request that will not be answered; the library above would wait for it until it times out. */
 function errorEvent(id: unknown, message: string): string {
   return `data: ${JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32_000, message } })}\n\n`
 }

@@ -1,14 +1,14 @@
 import { hasMoreValuesThan } from './json-values.ts'
 
-/** Why an event stream is not read any further. */
+/** Why an event stream is no longer read. */
 export type StreamEnd = 'ended' | 'broken' | 'too large'
 
 export interface StreamBounds {
-  /** Of one event, in bytes. */
+  /** Maximum size of one event, in bytes. */
   maxEventBytes: number
-  /** Of the whole stream. */
+  /** Maximum size of the whole stream. */
   maxStreamBytes: number
-  /** In the JSON of an event. */
+  /** Maximum number of values in the JSON of an event. */
   maxValues: number
 }
 
@@ -16,9 +16,9 @@ const lineFeed = 10
 const carriageReturn = 13
 
 /**
- * Lets an event stream through event by event, so that its parser, which looks through an unfinished line again with every
- * piece, never holds one, and nothing without end is held at all. `lastWords` are said when the stream is over, however
- * that came; where there are none, a stream that broke or is too large is an error of its reader.
+ * Passes an event stream on in whole events. Its parser, which rescans an unfinished line with every piece, thus never
+ * has one, and nothing endless is buffered. `lastWords` are appended when the stream ends, however it ends; without
+ * any, a stream that breaks or is too large fails for its reader.
  */
 export async function* wholeEvents(
   stream: AsyncIterable<Uint8Array>,
@@ -50,7 +50,7 @@ export async function* wholeEvents(
   else if (end !== 'ended') throw cause ?? new Error('The event stream is too large.')
 }
 
-/** Whether an event carries an id, by which its reader can ask for what comes after it. */
+/** Whether an event has an id, with which its reader can ask for what follows it. */
 function namesEvent(events: Uint8Array): boolean {
   const text = Buffer.from(events.buffer, events.byteOffset, events.byteLength)
   return text.subarray(0, 3).equals(idField) || text.includes('\nid:')
@@ -63,7 +63,7 @@ function createEventBuffer(maxBytes: number) {
   let lineLength = 0
   let last = 0
 
-  /** Where the last event that is whole ends within the piece; 0 if none does. */
+  /** Where the last complete event ends within the piece; 0 if none does. */
   function endOfEvents(piece: Uint8Array): number {
     let end = 0
     piece.forEach((byte, index) => {
@@ -87,7 +87,7 @@ function createEventBuffer(maxBytes: number) {
   }
 
   return {
-    /** The events that are whole with this piece, possibly none; undefined if one is too large. */
+    /** The events that this piece completes, possibly none; undefined if one is too large. */
     take(piece: Uint8Array): Uint8Array | undefined {
       const end = endOfEvents(piece)
       if (!keep(piece.subarray(0, end))) return undefined

@@ -1,9 +1,9 @@
-/** How deeply what servers describe may be nested. */
+/** Maximum nesting depth of servers' descriptions. */
 const deepest = 64
 
 /**
- * The same text for the same value, whatever the order of its names; undefined for what is nested too deeply. What JSON
- * has no word for is left out, as by JSON itself.
+ * The same text for equal values, whatever the order of their names; undefined for a value that is nested too deeply.
+ * Values that JSON lacks are omitted, as by JSON itself.
  */
 export function canonicalJson(value: unknown, depth = 0): string | undefined {
   if (depth > deepest) return undefined

@@ -3,12 +3,12 @@ import type { ToolParameters } from '#models/tools/tool.ts'
 import { canonicalJson } from './canonical-json.ts'
 import { hidesText, isVisibleName, visibleText, withVisibleDescriptions } from './visible-text.ts'
 
-/** A tool as a server tells of it, made fit for people and models. */
+/** A tool as listed by a server, cleaned up for people and models. */
 export interface ToolDefinition {
   name: string
   description: string
   parameters: ToolParameters
-  /** Of all that the server says about it. */
+  /** Of everything that the server says about it. */
   hash: string
 }
 
@@ -25,11 +25,11 @@ const longestSchema = 64 * 1024
 const longestSchemas = 2 * 1024 * 1024
 const mostSkipped = 100
 
-/** What a person has agreed to: everything by which a server describes a tool. */
+/** What a person approves: everything by which a server describes a tool. */
 const pinned = ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations'] as const
 
 /**
- * Collects what a server tells of its tools, in its order. `secret`, what we show to the server, must not come back in a
+ * Collects the tools that a server lists, in its order. `secret`, which is sent to the server, must not come back in a
  * description, where people and models would see it.
  */
 export function createListing(secret: string | undefined) {
@@ -42,7 +42,7 @@ export function createListing(secret: string | undefined) {
     if (skipped.length < mostSkipped) skipped.push({ name, reason })
   }
 
-  /** Why the tool is left out; undefined where it is taken. */
+  /** Why the tool is left out; undefined if it is accepted. */
   function problemWith(definition: ToolDefinition | string): string | undefined {
     if (typeof definition === 'string') return definition
     if (tools.has(definition.name)) return 'another tool of the server has the same name'
@@ -55,7 +55,7 @@ export function createListing(secret: string | undefined) {
   return {
     skipped,
     tools: (): ToolDefinition[] => [...tools.values()],
-    /** Takes a page; false when no more is wanted. */
+    /** Accepts a page; false if no more are wanted. */
     take(page: readonly unknown[]): boolean {
       for (const raw of page) {
         if (seen === mostTools) {
@@ -91,7 +91,7 @@ function definitionOf(raw: unknown, secret: string | undefined): ToolDefinition 
   if (parameters === undefined) return 'its input schema does not describe an object'
   const schema = JSON.stringify(parameters)
   if (schema.length > longestSchema) return 'its input schema is larger than 64 KiB'
-  // What is no description can't be changed, and models read it all the same.
+  // Text other than descriptions cannot be changed, and models read it all the same.
   if (hidesText(schema)) return 'its input schema holds characters that cannot be seen'
   const description = typeof told.description === 'string' ? visibleText(told.description) : ''
   return {

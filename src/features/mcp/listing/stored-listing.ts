@@ -11,13 +11,13 @@ interface StoredTool {
   approved_hash: string | null
 }
 
-/** Rows of one statement: engines take only so many values at once. */
+/** Rows per statement: engines accept a limited number of values. */
 const batchSize = 500
 
 /**
- * Replaces what is known of a server's tools by what it tells now, in a transaction of the caller's. Nothing is agreed to
- * by this unless `isApproved`. Of tools that are gone only those stay that somebody had agreed to: a server that makes up
- * new names all the time leaves nothing behind.
+ * Replaces what is known about a server's tools by what it lists now, in the caller's transaction. Nothing is approved
+ * by this unless `isApproved`. Removed tools are kept only if they were approved: a server that invents new names all
+ * the time leaves nothing behind.
  */
 export async function saveListing(
   database: Database,
@@ -96,13 +96,13 @@ async function takeOffList(
     .execute()
 }
 
-/** What a person says to a definition: `missing` and `changed` name the first tool that is not as it was looked at. */
+/** The result of approving definitions: `missing` and `changed` name the first tool that differs from what was reviewed. */
 export type ApprovalOutcome =
   | { kind: 'approved'; count: number }
   | { kind: 'missing'; name: string }
   | { kind: 'changed'; name: string }
 
-/** Agrees to tools as they are stored, in a transaction of the caller's: to those named with their hash, or to all listed. */
+/** Approves tools as stored, in the caller's transaction: those named with their hash, or all that are listed. */
 export async function approveStored(
   database: Database,
   serverId: string,

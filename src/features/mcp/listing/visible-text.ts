@@ -1,30 +1,32 @@
 /**
- * Control and format characters, such as those that hide or turn text, and fillers and selectors, in whose rows a whole text
- * can be written. A line break, a tab and the two marks that tell emoji from text are no secret.
+ * Control and format characters, such as those that hide or reverse text, as well as fillers and variation selectors,
+ * sequences of which can encode a whole text. A line break, a tab and the two selectors that distinguish emoji from
+ * text are harmless.
  */
 const invisible = /(?!\n|\t|\ufe0e|\ufe0f)[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu
-/** Those of words and emoji that are written with joiners. */
+/** Joiners, within words and emoji that need them. */
 const joiners = /\u200c|\u200d/g
 
 /**
- * Text of a server as people see it. What they can't see, and a model can, is taken out: nobody agrees to what is hidden.
+ * A server's text as people see it. Characters that are invisible to people but not to models are removed: nobody can
+ * approve what is hidden.
  */
 export function visibleText(text: string): string {
   return text.toWellFormed().replaceAll(invisible, '')
 }
 
-/** Whether JSON, in which control characters are escaped, holds what can't be seen. */
+/** Whether JSON, in which control characters are escaped, contains anything invisible. */
 export function hidesText(json: string): boolean {
   const text = json.replaceAll(joiners, '')
   return text !== visibleText(text)
 }
 
-/** Whether nothing in a name is hidden, and it has no line breaks. */
+/** Whether a name contains nothing invisible and no line breaks. */
 export function isVisibleName(name: string): boolean {
   return name.isWellFormed() && name === visibleText(name) && !/[\n\t]/.test(name)
 }
 
-/** The value with the descriptions and titles in it made visible; it must not be nested deeply. */
+/** The value with its descriptions and titles made visible; it must not be nested deeply. */
 export function withVisibleDescriptions(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withVisibleDescriptions)
   if (typeof value !== 'object' || value === null) return value

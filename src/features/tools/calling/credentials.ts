@@ -17,7 +17,7 @@ export interface AppliedCredentials {
   missing: string[]
 }
 
-/** Takes the first alternative whose credentials are all set, else one that needs none; if there is none, says what is missing. */
+/** Uses the first alternative whose credentials are all set, else one that needs none; otherwise says what is missing. */
 export function applyCredentials(
   alternatives: readonly (readonly SecurityScheme[])[],
   credentials: Credentials,

@@ -10,7 +10,7 @@ export interface EncodedBody {
   body: NonNullable<HttpRequest['body']>
 }
 
-/** How a media type is written. */
+/** The syntax of a media type. */
 export type BodyKind = 'json' | 'form' | 'multipart' | 'text'
 
 export function bodyKindOf(mediaType: string): BodyKind {
@@ -38,7 +38,7 @@ export function encodeBody({ argument, mediaType, fields = [] }: RequestBody, va
   return encodeMultipart(value, fields)
 }
 
-/** Lists repeat their field; objects are JSON, unless the document gives them a style. */
+/** Lists repeat their field; objects are JSON, unless the document specifies a style for them. */
 export function encodeForm(values: Record<string, unknown>, fields: readonly FormField[] = []): string {
   const known = new Map(fields.map(field => [field.name, field]))
   const pairs = Object.entries(values).flatMap(([name, value]) => {

@@ -5,21 +5,21 @@ import { buildHttpRequest } from './build-request.ts'
 import type { Arguments, Credentials, HttpConfiguration } from './http-configuration.ts'
 
 const limits = { timeoutMs: 30_000, maxBytes: 1024 * 1024 }
-/** Characters of a refusal that are told. */
+/** Maximum length of a reported refusal, in characters. */
 const toldCharacters = 2000
 
 interface HttpCall {
-  /** With its secrets. */
+  /** Including its secrets. */
   configuration: HttpConfiguration
   credentials: Credentials
-  /** Values that no answer may show, wherever the service that was called puts them. */
+  /** Values that must not appear in an answer, wherever the called service puts them. */
   secrets: readonly string[]
 }
 
 /**
- * Sends what a tool of type `http` says, and reads the answer for a model.
- * @throws AppError `VALIDATION_ERROR` for arguments that have no place, `TOOL_FAILED` for an answer that refuses, and what the
- *   outbound guard throws.
+ * Sends the request of a tool of type `http`, and reads the answer for a model.
+ * @throws AppError `VALIDATION_ERROR` for arguments that have no place, `TOOL_FAILED` for an answer that is a refusal,
+ * and errors of the outbound guard.
  */
 export function createHttpCall(outbound: Outbound) {
   return async ({ configuration, credentials, secrets }: HttpCall, given: Arguments, signal: AbortSignal) => {
@@ -51,13 +51,13 @@ function readContent(answer: OutboundResponse, secrets: readonly string[]): unkn
   const text = hideSecrets(answer.text(), secrets)
   if (!/[/+]json$/.test(type)) return text
   try {
-    // Whatever escapes the service writes, ours are those that secrets are known by.
+    // Normalises the service's escapes to ours, by which secrets are recognised.
     const content = JSON.parse(text)
     const rewritten = JSON.stringify(content)
     const hidden = hideSecrets(rewritten, secrets)
     return hidden === rewritten ? content : JSON.parse(hidden)
   } catch {
-    // No JSON, or so deeply nested that nobody can write it.
+    // Not JSON, or nested too deeply to be serialised.
     return text
   }
 }

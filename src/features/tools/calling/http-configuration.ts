@@ -1,7 +1,7 @@
 /**
- * What a tool of type `http` is configured with. A *manual* tool was written by a person: an address with placeholders. An
- * *imported* one comes from an OpenAPI document: its arguments are placed by the rules of that document. An *argument* is
- * what the caller of the tool gives; its *wire name* is what the remote service calls the same value.
+ * The configuration of a tool of type `http`. A *manual* tool was written by a person: an address with placeholders. An
+ * *imported* one comes from an OpenAPI document: its arguments are placed by the rules of that document. An *argument*
+ * is given by the caller of the tool; its *wire name* is what the remote service calls the same value.
  */
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
@@ -25,7 +25,7 @@ const placedArgumentSchema = Type.Object(
     in: Type.Enum([...places]),
     style: Type.Enum([...styles]),
     explode: Type.Boolean(),
-    /** Reserved characters go into a query as they are, those left out that would end the value. */
+    /** Reserved characters are put into a query as they are, except those that would end the value. */
     allowReserved: Type.Optional(Type.Boolean()),
     /** The value is written as JSON, whatever the style. */
     json: Type.Optional(Type.Boolean()),
@@ -35,14 +35,14 @@ const placedArgumentSchema = Type.Object(
 )
 export type PlacedArgument = Static<typeof placedArgumentSchema>
 
-/** How one field of a form is written, where that differs from the custom. */
+/** How one field of a form is encoded, if not in the default way. */
 const formFieldSchema = Type.Object(
   {
     name: Type.String(),
     style: Type.Optional(Type.Enum(['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'])),
     explode: Type.Optional(Type.Boolean()),
     contentType: Type.Optional(Type.String()),
-    /** Sent as a file, in a form of several parts. */
+    /** Sent as a file, in a multipart form. */
     isFile: Type.Optional(Type.Boolean()),
   },
   strict,
@@ -60,12 +60,12 @@ const requestBodySchema = Type.Object(
 )
 export type RequestBody = Static<typeof requestBodySchema>
 
-/** A way to prove who calls; `scheme` is the name under which its credential is kept. */
+/** A way to authenticate; `scheme` is the name under which its credential is stored. */
 const securitySchemeSchema = Type.Object(
   {
     scheme: Type.String({ minLength: 1 }),
     type: Type.Enum(['apiKey', 'basic', 'bearer']),
-    /** Of an `apiKey`: where it goes and under which name. */
+    /** For an `apiKey`: where it is sent, and under which name. */
     in: Type.Optional(Type.Enum(['header', 'query', 'cookie'])),
     name: Type.Optional(Type.String({ minLength: 1 })),
   },
@@ -94,10 +94,10 @@ export const importedConfigurationSchema = Type.Object({
   pathParams: Type.Array(Type.String()),
   queryParams: Type.Array(Type.String()),
   parameters: Type.Optional(argumentSchema),
-  /** Without it, `pathParams` and `queryParams` alone say where arguments go. */
+  /** Without it, only `pathParams` and `queryParams` say where arguments go. */
   placement: Type.Optional(Type.Array(placedArgumentSchema)),
   requestBody: Type.Optional(requestBodySchema),
-  /** Alternatives, each of the schemes that are needed together; an empty one means that no credential is needed. */
+  /** Alternatives, each a list of schemes that are needed together; an empty one means that no credential is needed. */
   security: Type.Optional(Type.Array(Type.Array(securitySchemeSchema))),
 })
 export type ImportedConfiguration = Static<typeof importedConfigurationSchema>
@@ -127,11 +127,11 @@ export interface HttpRequest {
   /** Names are in lower case. */
   headers: Record<string, string>
   body: string | Uint8Array<ArrayBuffer> | null
-  /** Headers that a redirect to another origin must not see. */
+  /** Headers that must not be sent to another origin after a redirect. */
   secretHeaders: string[]
-  /** Parameters of the query that hold secrets, to be kept out of logs and results. */
+  /** Query parameters that contain secrets, to be kept out of logs and results. */
   secretQuery: string[]
-  /** Schemes whose credential is needed and not set; the request goes without them. */
+  /** Schemes whose credential is needed but not set; the request is sent without them. */
   missingCredentials: string[]
 }
 

@@ -17,7 +17,7 @@ import type { Pair } from './serialize-argument.ts'
 import { headerText, pathText, queryPairs } from './serialize-argument.ts'
 import { ownValue, textOf } from './values.ts'
 
-/** The request of an imported tool. Throws VALIDATION_ERROR, with the argument's name, for what can't be sent as it is. */
+/** The request of an imported tool. Throws VALIDATION_ERROR, with the argument's name, for what cannot be sent. */
 export function importedRequest(
   configuration: ImportedConfiguration,
   values: Arguments,
@@ -45,7 +45,7 @@ export function importedRequest(
   }
 }
 
-/** For a configuration that only names its parameters: the styles that the standard takes for granted. */
+/** For a configuration that only names its parameters: the standard's default styles. */
 function customaryPlacement({ pathTemplate, queryParams }: ImportedConfiguration): PlacedArgument[] {
   return [
     ...namesInPath(pathTemplate).map(name =>
@@ -89,7 +89,7 @@ function addressOf(
   return url
 }
 
-/** Whatever the arguments were, the request goes to the service and to the very path that was written. */
+/** Whatever the arguments, the request goes to the service and the exact path of the document. */
 function requireUnchanged(url: string, base: { origin: string; path: string }, path: string): void {
   const parsed = URL.parse(url)
   const isSame = parsed?.origin === base.origin && parsed.pathname === path && parsed.hash === ''
@@ -103,7 +103,7 @@ function baseOf(baseUrl: string): { origin: string; path: string } {
   return { origin: target.url.origin, path: target.url.pathname.replace(/\/+$/, '') }
 }
 
-/** The path, and the query that some documents write behind it; a fragment is never sent. */
+/** The path, and the query that some documents append to it; a fragment is never sent. */
 function splitTemplate(template: string): string[] {
   const [sent = ''] = template.split('#', 1)
   const mark = sent.indexOf('?')
@@ -157,7 +157,7 @@ function headersOf(given: readonly PlacedArgument[], values: Arguments): Pair[] 
     })
 }
 
-/** All cookies stand in one header; a credential wins over an argument of its name. */
+/** All cookies go into one header; a credential overrides an argument of the same name. */
 function cookieHeader(given: readonly PlacedArgument[], values: Arguments, secret: readonly Pair[]): Pair[] {
   const secretNames = new Set(secret.map(([name]) => name))
   const pairs = given

@@ -3,12 +3,12 @@ import type { ConsoleLine } from '#sandbox/javascript/outcome.ts'
 import type { Sandbox } from '#sandbox/javascript/sandbox.ts'
 import type { JavascriptConfiguration } from '../configuration.ts'
 
-/** Lines of the console that an error is told with: the last ones say most. */
+/** Number of console lines reported with an error: the last ones say most. */
 const toldLines = 20
 
 /**
- * Runs the code of a tool of type `javascript`; what it wrote to the console comes with the value, if it wrote anything.
- * @throws AppError `TOOL_FAILED` with what was wrong and what the code wrote until then.
+ * Runs the code of a tool of type `javascript`; its console output, if any, is returned with the value.
+ * @throws AppError `TOOL_FAILED` with what went wrong and the output until then.
  */
 export function createJavascriptCall(sandbox: Sandbox) {
   return async (

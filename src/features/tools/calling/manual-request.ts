@@ -17,10 +17,10 @@ import type { Pair } from './serialize-argument.ts'
 import { stylePairs } from './serialize-argument.ts'
 import { ownValue, textOf } from './values.ts'
 
-/** Methods whose further arguments go into the query. */
+/** Methods whose other arguments go into the query. */
 const queryMethods = new Set(['GET', 'DELETE', 'HEAD'])
 
-/** The request of a manual tool. Throws VALIDATION_ERROR, with the argument's name, for what can't be sent as it is. */
+/** The request of a manual tool. Throws VALIDATION_ERROR, with the argument's name, for what cannot be sent. */
 export function manualRequest(configuration: ManualConfiguration, values: Arguments): HttpRequest {
   const { method } = configuration
   const template = splitAddress(configuration.url)
@@ -71,7 +71,7 @@ function addressOf({ origin, path, query }: AddressTemplate, lookUp: LookUp, fur
   return url
 }
 
-/** Objects have no customary form in a query; they go as JSON. */
+/** Objects have no standard form in a query; they are sent as JSON. */
 function flat(value: unknown): unknown {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? JSON.stringify(value) : value
 }
@@ -97,7 +97,7 @@ function pathValue(value: unknown): string | undefined {
     : encodeValue(textOf(value))
 }
 
-/** A pair whose placeholders all have no value is left out. */
+/** A pair without a value for any of its placeholders is left out. */
 function fillQuery(query: string, lookUp: LookUp): string[] {
   if (query === '') return []
   const isGiven = (name: string) => lookUp(name) !== undefined && lookUp(name) !== null
@@ -114,7 +114,7 @@ function encodeQueryText(text: string): string {
     .join('')
 }
 
-/** Encodes what stands around placeholders and leaves these alone. */
+/** Encodes the text around placeholders and leaves these alone. */
 function encodeAround(text: string, encode: (text: string) => string): string {
   return text
     .split(/(\{[A-Za-z_][\w.-]*\})/)

@@ -1,11 +1,11 @@
-/** A manual tool's configuration, taken apart once for checking, for naming its arguments and for calling. */
+/** A manual tool's configuration, parsed once for validating it, naming its arguments and calling it. */
 import type { ManualConfiguration } from './http-configuration.ts'
 import { namesIn, namesInJson, parseJsonTemplate } from './placeholders.ts'
 import type { Pair } from './serialize-argument.ts'
 import { isRecord } from './values.ts'
 
 export interface AddressTemplate {
-  /** Scheme, host and port: nothing that an argument may change. */
+  /** Scheme, host and port, which no argument may change. */
   origin: string
   path: string
   /** Without its question mark. */
@@ -18,7 +18,7 @@ export type BodyTemplate =
   | { kind: 'form'; text: string }
   | { kind: 'text'; text: string }
 
-/** Undefined if the text does not begin as an http address does. */
+/** Undefined if the text does not begin like an http address. */
 export function splitAddress(url: string): AddressTemplate | undefined {
   const parts = /^(https?:\/\/[^/?#]+)([^?#]*)(?:\?([^#]*))?(?:#.*)?$/is.exec(url.trim())
   if (parts === null) return undefined
@@ -26,7 +26,7 @@ export function splitAddress(url: string): AddressTemplate | undefined {
   return { origin, path: path === '' ? '/' : path, query }
 }
 
-/** Undefined if the text is no JSON object whose values are texts. */
+/** Undefined unless the text is a JSON object whose values are strings. */
 export function parseHeaders(text: string | undefined): Pair[] | undefined {
   if (text === undefined || text.trim() === '') return []
   let headers: unknown
@@ -57,7 +57,7 @@ export function bodyTemplateOf({ body }: ManualConfiguration, headers: readonly 
   return template === undefined ? { kind: 'text', text: body } : { kind: 'json', value: template.value }
 }
 
-/** Every placeholder with whether all its places take a value of any type, in the order of their first place. */
+/** Every placeholder, with whether all its places accept a value of any type, in order of first occurrence. */
 export function placeholdersIn(configuration: ManualConfiguration): Map<string, boolean> {
   const headers = parseHeaders(configuration.headers) ?? []
   const body = bodyTemplateOf(configuration, headers)

@@ -1,4 +1,4 @@
-/** Forms of several parts (RFC 7578), as browsers write them. */
+/** Multipart forms (RFC 7578), as browsers write them. */
 import { createHash } from 'node:crypto'
 import type { EncodedBody } from './encode-body.ts'
 import type { FormField } from './http-configuration.ts'
@@ -22,7 +22,7 @@ export function encodeMultipart(values: Record<string, unknown>, fields: readonl
   }
 }
 
-/** A list gives one part for each of its values, an object a part of JSON. */
+/** A list gives one part per value, an object one part of JSON. */
 function partsOf(name: string, value: unknown, field: FormField | undefined): Part[] {
   if (value === undefined || value === null) return []
   const values = Array.isArray(value) ? value : [value]
@@ -38,12 +38,12 @@ function headOf(name: string, value: unknown, field: FormField | undefined): str
   return type === undefined ? disposition : `${disposition}\r\nContent-Type: ${type}`
 }
 
-/** As the HTML standard escapes names, so that none can begin a header or part of its own. */
+/** Escaped according to the HTML standard, so that no name can begin a header or part of its own. */
 function quoted(name: string): string {
   return name.toWellFormed().replaceAll('\r', '%0D').replaceAll('\n', '%0A').replaceAll('"', '%22')
 }
 
-/** Worked out from what it separates: the same call gives the same request, and no value can hold it on purpose. */
+/** Derived from the parts that it separates: the same call gives the same request, and no value can deliberately contain it. */
 function boundaryFor(parts: readonly Part[]): string {
   const hash = createHash('sha256')
   for (const { head, text } of parts) hash.update(`${head.length}:${head}${text.length}:${text}`)

@@ -1,8 +1,8 @@
-/** Path templates of OpenAPI: a name in braces is a place, whatever characters the name has. */
+/** OpenAPI path templates: a name in braces is a placeholder, whatever characters the name has. */
 
 const place = /(\{[^{}/]+\})/
 
-/** What stands around the places, and at every odd index a place with its braces. */
+/** The text around the placeholders, and at every odd index a placeholder with its braces. */
 export function splitAtNames(template: string): string[] {
   return template.split(place)
 }

@@ -1,4 +1,4 @@
-/** Placeholders `{name}` of manual tools. They are looked for in what a person wrote, never in what replaces them. */
+/** Placeholders `{name}` of manual tools. They are only looked for in what a person wrote, never in what replaces them. */
 import { isRecord, textOf } from './values.ts'
 
 const name = '[A-Za-z_][\\w.\\-]{0,63}'
@@ -13,7 +13,7 @@ export function namesIn(text: string): string[] {
   return [...text.matchAll(placeholder)].map(([, found = '']) => found)
 }
 
-/** Whether braces are left that enclose no name. */
+/** Whether there are braces that do not enclose a name. */
 export function hasStrayBrace(text: string): boolean {
   return /[{}]/.test(text.replace(placeholder, ''))
 }
@@ -29,7 +29,7 @@ export function fillText(
 
 /**
  * A template of a JSON text. `{"count": {count}}` and `{"count": "{count}"}` both become the value itself, whatever its
- * type; inside a longer string it becomes text. Undefined for a text that is no JSON with placeholders.
+ * type; inside a longer string it becomes text. Undefined for a text that is not JSON with placeholders.
  */
 export function parseJsonTemplate(text: string): { value: unknown } | undefined {
   const quoted = text.replace(stringOrPlaceholder, (whole, found?: string) =>
@@ -42,7 +42,7 @@ export function parseJsonTemplate(text: string): { value: unknown } | undefined 
   }
 }
 
-/** A JSON value in which strings hold placeholders. Members whose value nobody gave are left out. */
+/** Fills a JSON value whose strings contain placeholders. Members without a value are left out. */
 export function fillJson(template: unknown, lookUp: LookUp): unknown {
   if (typeof template === 'string') {
     const [, whole] = wholePlaceholder.exec(template) ?? []
@@ -57,7 +57,7 @@ export function fillJson(template: unknown, lookUp: LookUp): unknown {
   return Object.fromEntries(members)
 }
 
-/** Names in a JSON template; `isWhole` tells whether all its places take a value of any type. */
+/** Names in a JSON template; `isWhole` says whether all its places accept a value of any type. */
 export function namesInJson(template: unknown): { name: string; isWhole: boolean }[] {
   if (typeof template === 'string') {
     const [, whole] = wholePlaceholder.exec(template) ?? []

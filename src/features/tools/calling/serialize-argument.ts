@@ -9,7 +9,7 @@ export type Pair = [name: string, value: string]
 
 const deepest = 20
 
-/** A value of a path: it never holds a slash of its own. */
+/** A value in a path: it never contains an unencoded slash. */
 export function pathText(argument: PlacedArgument, value: unknown): string {
   if (argument.json) return encodeValue(JSON.stringify(value))
   const { style, explode } = argument
@@ -59,7 +59,7 @@ export function stylePairs({ name, style, explode }: Shape, value: unknown, enco
   return [[wireName, joined(value, separator, false, encode)]]
 }
 
-/** `filter[price][min]=1`; what stands in arrays is numbered. */
+/** `filter[price][min]=1`; array elements are numbered. */
 function deepPairs(name: string, value: unknown, encode: Encode, depth: number): Pair[] {
   if (value === undefined || value === null) return []
   if (typeof value !== 'object' || depth === deepest) return [[encodeValue(name), encode(textOf(value))]]

@@ -18,7 +18,7 @@ export interface ConfigurationProblem {
 const longestParameters = 32_000
 const longestBody = 64_000
 
-/** What keeps a configuration of type `http`, from wherever it comes, from being called; undefined if nothing does. */
+/** What prevents a configuration of type `http`, from any origin, from being called; undefined if nothing does. */
 export function validateHttpConfiguration(configuration: unknown): ConfigurationProblem | undefined {
   if (!isRecord(configuration)) return problem('', 'must be an object')
   const hasImportedForm = 'pathTemplate' in configuration || 'baseUrl' in configuration
@@ -130,7 +130,7 @@ function bodyProblem(configuration: ManualConfiguration): ConfigurationProblem |
   return undefined
 }
 
-/** Compiled by itself, so that one configuration's `$id` is not in the way of another's. */
+/** Compiled separately, so that one configuration's `$id` does not conflict with another's. */
 export function parametersProblem(parameters: unknown): ConfigurationProblem | undefined {
   if (parameters === undefined) return undefined
   if (JSON.stringify(parameters).length > longestParameters) {

@@ -1,16 +1,16 @@
-/** Values as they come from JSON, seen without what objects inherit. */
+/** Accesses values from JSON without what objects inherit. */
 export type JsonRecord = Record<string, unknown>
 
 export function isRecord(value: unknown): value is JsonRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The object's own value of this name; what it inherits, such as `constructor`, is none. */
+/** The object's own value of this name; inherited ones, such as `constructor`, do not count. */
 export function ownValue(record: unknown, name: string): unknown {
   return isRecord(record) && Object.hasOwn(record, name) ? record[name] : undefined
 }
 
-/** How a value that is no object is written; JSON for one that is. */
+/** A value as text; JSON if it is an object. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value.toWellFormed()
   if (value === null || value === undefined) return ''

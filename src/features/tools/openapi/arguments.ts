@@ -1,4 +1,4 @@
-/** Gives parameters and body the names under which a model passes them, and describes them in one JSON Schema. */
+/** Names parameters and body as a model passes them, and describes them in one JSON Schema. */
 import type { ArgumentSchema, PlacedArgument, RequestBody } from '../calling/http-configuration.ts'
 import { cleanText } from './clean-text.ts'
 import type { Conversion } from './convert-schema.ts'
@@ -15,7 +15,7 @@ export interface NamedParts {
   body: (Body & { argument: string }) | undefined
 }
 
-/** From all there is to next to nothing. */
+/** From full detail to almost none. */
 const details: readonly Detail[] = [
   { depth: 10, descriptionCharacters: 1200, enumValues: 250 },
   { depth: 8, descriptionCharacters: 500, enumValues: 150 },
@@ -27,12 +27,13 @@ const details: readonly Detail[] = [
   { depth: 1, descriptionCharacters: 0, enumValues: 10 },
 ]
 const longestArgument = 64
-/** In the order in which they get the name that they have in the document. */
+/** In order of precedence for the names in the document. */
 const places: readonly PlacedArgument['in'][] = ['path', 'query', 'header', 'cookie']
 
 /**
- * The body is `body`. A parameter keeps its name if every model service takes it (letters, digits, `_`, `.` and `-`, at most
- * 64), else with `_` for what is not. One whose name is taken gets its place before it, `query_id`, and if need be a number.
+ * The body is `body`. A parameter keeps its name if every model service accepts it (letters, digits, `_`, `.` and `-`,
+ * at most 64), with `_` for other characters. If the name is taken, it is prefixed with its location (`query_id`), and
+ * if necessary numbered.
  */
 export function nameArguments(parameters: readonly Parameter[], body: Body | undefined): NamedParts {
   const taken = new Set(body === undefined ? [] : ['body'])
@@ -60,12 +61,15 @@ export type DescribedArguments =
   | { ok: true; schema: ArgumentSchema; warnings: string[] }
   | { ok: false; reason: string }
 
-/** What describing may still cost, over all operations of a document; then everything is described with little detail. */
+/**
+ * The remaining budget for describing, over all operations of a document; after that, everything is described with
+ * little detail.
+ */
 export interface Effort {
   characters: number
 }
 
-/** With as much detail as fits; what had to be left out is said. */
+/** With as much detail as fits; omissions are reported. */
 export function describeArguments(
   references: References,
   parts: NamedParts,
@@ -88,7 +92,10 @@ export function describeArguments(
   )
 }
 
-/** Most fit as they are; among the others each detail takes less than the one before it, so that halving finds the first that fits. */
+/**
+ * Most fit as they are; for the others, each level of detail is smaller than the one before, so that bisection finds
+ * the first that fits.
+ */
 function bestFitting<Result>(
   candidates: readonly Detail[],
   attempt: (detail: Detail) => Result | undefined,
@@ -140,7 +147,7 @@ function partSchema(conversion: Conversion, part: Part): JsonSchema {
   const longest = conversion.detail.descriptionCharacters
   const own =
     typeof part.description === 'string' && longest > 0 ? cleanText(part.description, longest) : undefined
-  // Before the notes of the schema, which repeat nothing that the parameter says.
+  // Before the schema's notes, which repeat nothing that the parameter says.
   const inner =
     own === undefined || schema.description === own ? schema.description : joined(own, schema.description)
   const isRenamed = 'name' in part && part.name !== part.argument
@@ -152,7 +159,7 @@ function joined(own: string, inner: string | undefined): string {
   return inner.startsWith(own) ? inner : `${own} ${inner}`
 }
 
-/** What a call needs to know of an argument. */
+/** What a call needs to know about an argument. */
 export function placementOf({ parameters }: NamedParts): PlacedArgument[] {
   return parameters.map(({ description: _, schema: __, ...placed }) => placed)
 }

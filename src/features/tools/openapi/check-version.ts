@@ -8,7 +8,7 @@ export type CheckedDocument =
 
 const longestShown = 40
 
-/** Refuses what is not an OpenAPI 3 document, and says what it is instead. */
+/** Refuses anything but an OpenAPI 3 document, and says what it is instead. */
 export function checkVersion(document: unknown): CheckedDocument {
   if (!isRecord(document)) {
     return refusal('An OpenAPI document is an object with the members openapi, info and paths; this is none.')
@@ -36,7 +36,7 @@ export function checkVersion(document: unknown): CheckedDocument {
   return { ok: true, document, isBefore31: /^3(?:$|\.0)/.test(version) }
 }
 
-/** YAML reads an unquoted version as a number. */
+/** YAML parses an unquoted version as a number. */
 function versionText(value: unknown): string | undefined {
   if (typeof value === 'number') return String(value)
   return typeof value === 'string' ? value.trim() : undefined

@@ -1,9 +1,9 @@
-/** Text of a document as a database and a model can hold it. */
+/** Text of a document in a form that databases and models accept. */
 
-/** One line or more without control characters, halves of characters and surrounding white space, cut to a length. */
+/** Text of one or more lines without control characters, lone surrogates and surrounding white space, cut to a length. */
 export function cleanText(text: string, longest: number): string {
   const kept = text
-    // Cut roughly first: what follows is work for each character.
+    // Cut roughly first: what follows takes time for each character.
     .slice(0, longest * 2)
     .toWellFormed()
     .replace(/\r\n?/g, '\n')
@@ -17,7 +17,7 @@ export function cleanText(text: string, longest: number): string {
         .replace(/\uFFFD$/, '')}…`
 }
 
-/** For names and other text of one line. */
+/** For names and other single-line text. */
 export function cleanLine(text: string, longest: number): string {
   return cleanText(text.slice(0, longest * 2).replace(/\s+/g, ' '), longest)
 }

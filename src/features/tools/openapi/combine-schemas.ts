@@ -1,4 +1,4 @@
-/** `allOf`, `anyOf` and "may be null", written in the way that most validators and model services understand. */
+/** `allOf`, `anyOf` and nullability, in the form that most validators and model services understand. */
 import { isDeepStrictEqual } from 'node:util'
 import type { JsonSchema } from './json-schema.ts'
 import { isEmptySchema } from './json-schema.ts'
@@ -6,7 +6,7 @@ import { isEmptySchema } from './json-schema.ts'
 const annotations = new Set(['description', 'default'])
 const objectKeywords = new Set(['type', 'properties', 'required', 'description', 'additionalProperties'])
 
-/** What holds together: objects are merged into one, a single part takes over what stands beside it. */
+/** `allOf`: objects are merged into one; a single part absorbs the keywords beside it. */
 export function allOf(own: JsonSchema, members: readonly JsonSchema[]): JsonSchema {
   const parts = members.map(openEnded).filter(part => !isEmptySchema(part))
   const [only, ...further] = parts
@@ -18,7 +18,7 @@ export function allOf(own: JsonSchema, members: readonly JsonSchema[]): JsonSche
   return { ...openEnded(own), allOf: parts }
 }
 
-/** A part that forbids further properties would forbid those of the other parts, which no document means. */
+/** A part that forbids additional properties would also forbid those of the other parts, which no document means. */
 function openEnded(schema: JsonSchema): JsonSchema {
   if (schema.additionalProperties !== false) return schema
   const { additionalProperties: _, ...rest } = schema

@@ -1,6 +1,6 @@
 /**
- * A schema of the document as one that stands by itself: references are replaced by what they refer to. What can't be
- * carried over is left out, so that the result never refuses what the document allows.
+ * Converts a schema of the document to a self-contained one: references are replaced by their targets. What cannot be
+ * converted is left out, so that the result never rejects what the document allows.
  */
 import { isRecord, ownValue } from '../calling/values.ts'
 import { isCleanName } from './clean-text.ts'
@@ -14,9 +14,9 @@ import type { References } from './references.ts'
 export interface Conversion {
   references: References
   detail: Detail
-  /** Characters that the result may still have, roughly; negative once it is too large, and nothing more is converted. */
+  /** The approximate number of characters left for the result; once it is negative, nothing more is converted. */
   characters: number
-  /** Whether something was left out because it lies too deep. */
+  /** Whether something was left out because it is nested too deeply. */
   isCut: boolean
   /** Clauses about what could not be read. */
   problems: Set<string>
@@ -24,11 +24,11 @@ export interface Conversion {
 
 interface Place {
   depth: number
-  /** References that this place lies inside of. */
+  /** References that enclose this place. */
   open: readonly string[]
 }
 
-/** The least that a schema adds, so that their number is bounded too. */
+/** The minimum cost of a schema, so that their number is limited too. */
 const charactersOfSchema = 10
 
 export function startConversion(references: References, detail: Detail, characters: number): Conversion {
@@ -104,14 +104,14 @@ function objectKeywords(conversion: Conversion, source: object, place: Place): J
   return schema
 }
 
-/** Properties that the service alone sets, that may never be there, or whose name can't be kept. */
+/** Properties that only the service sets, that must never be present, or whose name cannot be kept. */
 function isHidden({ references }: Conversion, name: string, value: unknown): boolean {
   if (name === '__proto__' || !isCleanName(name) || value === false) return true
   const found = references.resolve(value)
   return found.ok && ownValue(found.value, 'readOnly') === true
 }
 
-/** Items that differ by their position become items that may be any of these. */
+/** Positional item schemas become items that may match any of them. */
 function itemsOf(conversion: Conversion, source: object, place: Place): JsonSchema {
   const items = ownValue(source, 'items')
   const first = listOf(Array.isArray(items) ? items : ownValue(source, 'prefixItems'))
@@ -122,7 +122,7 @@ function itemsOf(conversion: Conversion, source: object, place: Place): JsonSche
   return isRecord(items) ? { items: convert(conversion, items, place) } : {}
 }
 
-/** "Exactly one" becomes "at least one": cut or relaxed alternatives may overlap. */
+/** "Exactly one" becomes "at least one", since shortened or relaxed alternatives may overlap. */
 function alternativesOf(conversion: Conversion, source: object, place: Place): JsonSchema {
   const [any, one] = ['anyOf', 'oneOf'].map(name => listOf(ownValue(source, name)))
   const alternatives = (any?.length ? any : (one ?? [])).filter(alternative => alternative !== false)

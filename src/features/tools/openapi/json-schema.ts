@@ -1,4 +1,7 @@
-/** The part of JSON Schema that arguments are described with: every dialect, validator and model service reads it alike. */
+/**
+ * The subset of JSON Schema that arguments are described with: every dialect, validator and model service reads it the
+ * same way.
+ */
 export interface JsonSchema {
   type?: string | string[]
   description?: string
@@ -25,14 +28,14 @@ export interface JsonSchema {
   maxProperties?: number
 }
 
-/** How much of a schema is kept; the fitting tries smaller and smaller ones. */
+/** How much of a schema is kept; fitting tries smaller and smaller values. */
 export interface Detail {
   depth: number
   descriptionCharacters: number
   enumValues: number
 }
 
-/** A description with a note behind it, each optional. */
+/** A description followed by a note, both optional. */
 export function described(
   description: string | undefined,
   ...notes: (string | undefined)[]

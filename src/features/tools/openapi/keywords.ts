@@ -1,4 +1,4 @@
-/** Keywords of a schema that hold no other schema, each taken only if it is what the standard says. */
+/** Keywords of a schema that contain no other schema; each is used only if it is valid by the standard. */
 import { isRecord, ownValue } from '../calling/values.ts'
 import { cleanLine, cleanText, isCleanName } from './clean-text.ts'
 import type { Detail, JsonSchema } from './json-schema.ts'
@@ -7,7 +7,7 @@ import { isSafePattern } from './safe-pattern.ts'
 
 const types = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'])
 const sizes = ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'] as const
-/** Say how wide a number is on the wire, which is of no use to who writes it. */
+/** Formats that specify the width of a number on the wire, which is irrelevant to its author. */
 const widths = new Set(['int32', 'int64', 'float', 'double', 'password'])
 const longestFormat = 40
 const longestPattern = 120
@@ -24,7 +24,7 @@ export function simpleKeywords(source: unknown, detail: Detail): JsonSchema {
   }
 }
 
-/** Undeclared types are those of the keywords that mean nothing without them. */
+/** Undeclared types are inferred from keywords that apply only to them. */
 export function typeOf(source: unknown): JsonSchema {
   const declared = ownValue(source, 'type')
   const named = [...new Set(Array.isArray(declared) ? declared : [declared])].filter(isType)
@@ -47,7 +47,7 @@ function descriptionOf(source: unknown, detail: Detail): JsonSchema {
   return described(description, ...notesOf(source))
 }
 
-/** What is told in words, because validators and model services disagree on it or it is not safe to run. */
+/** Keywords that are described in words, because validators and model services disagree on them or they are unsafe to run. */
 function notesOf(source: unknown): (string | undefined)[] {
   const format = textOr(ownValue(source, 'format')) ?? textOr(ownValue(source, 'contentEncoding'))
   const isUseful = format !== undefined && !widths.has(format) && isCleanName(format)
@@ -66,7 +66,7 @@ function allowedValues(source: unknown, { enumValues }: Detail): JsonSchema {
   const allowed = ownValue(source, 'enum')
   if (Array.isArray(allowed) && allowed.length > 0 && allowed.length <= enumValues) {
     const values = allowed.filter(isSimple)
-    // With some of them left out, the list would forbid what the service takes.
+    // With some of them left out, the list would forbid values that the service accepts.
     if (values.length === allowed.length) schema.enum = [...new Set(values)]
   }
   if (isRecord(source) && Object.hasOwn(source, 'const') && isSimple(source.const))
@@ -82,7 +82,7 @@ function isSimple(value: unknown): boolean {
   return value === null || typeof value === 'boolean' || Number.isFinite(value)
 }
 
-/** 3.0 says with a boolean that a limit is exclusive; later versions give the exclusive limit itself. */
+/** In 3.0, a boolean marks a limit as exclusive; later versions give the exclusive limit itself. */
 function numberLimits(source: unknown): JsonSchema {
   const schema: JsonSchema = {}
   const minimum = finite(ownValue(source, 'minimum'))

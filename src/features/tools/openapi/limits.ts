@@ -1,22 +1,25 @@
-/** What a document may cost. What lies beyond is told among the skipped operations and the warnings, never dropped silently. */
+/**
+ * Limits on the cost of a document. What exceeds them is reported among the skipped operations and the warnings, never
+ * dropped silently.
+ */
 export const limits = {
   operations: 2000,
   /** Of one tool's arguments, as characters of JSON. */
   argumentCharacters: 32_000,
   /** Of all tools together, as characters of JSON. */
   totalCharacters: 16_000_000,
-  /** Visited while the arguments of all tools are described, before detail is saved on. */
+  /** Schemas visited while describing the arguments of all tools, before detail is reduced. */
   describedCharacters: 20_000_000,
   parametersPerOperation: 200,
   /** Aliases that a YAML document may expand to, as the library counts them. */
   aliases: 1000,
-  /** References that lead to references. */
+  /** References to references. */
   referenceHops: 20,
   skipped: 500,
   warnings: 1000,
   nameCharacters: 200,
   pathCharacters: 2000,
   descriptionCharacters: 2000,
-  /** Milliseconds until reading is given up. */
+  /** Milliseconds until parsing is aborted. */
   readMs: 15_000,
 } as const

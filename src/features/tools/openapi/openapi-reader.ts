@@ -10,10 +10,10 @@ const worker = new URL('./openapi.worker.ts', import.meta.url)
 /** About a millisecond of parsing. */
 const charactersAtOnce = 200_000
 
-/** Reads a document without holding up the event loop. */
+/** Parses a document without blocking the event loop. */
 export type OpenApiReader = (input: OpenApiInput, signal?: AbortSignal) => Promise<ImportedDocument>
 
-/** Reads documents of strangers in threads that can be killed. Throws VALIDATION_ERROR for one that can't be read. */
+/** Parses untrusted documents in threads that can be killed. Throws VALIDATION_ERROR for one that cannot be read. */
 export function createOpenApiReader(workers: WorkerPool, timeoutMs: number = limits.readMs): OpenApiReader {
   return async (input, signal) => {
     const field = 'text' in input ? 'url' : 'spec'
@@ -30,7 +30,7 @@ export function createOpenApiReader(workers: WorkerPool, timeoutMs: number = lim
   }
 }
 
-/** What is thrown when a thread had to be killed: the document is to blame, not the service. */
+/** The error if a thread had to be killed: the document is to blame, not the service. */
 export function refuseIfTooMuch(field: string) {
   return (error: unknown): never => {
     if (!(error instanceof WorkerTimeout || error instanceof WorkerCrashed)) throw error

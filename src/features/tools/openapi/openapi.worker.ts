@@ -1,11 +1,11 @@
-/** What runs in a thread of the worker pool; the other side is `openapi-reader.ts`. */
+/** Runs in a thread of the worker pool; the other side is `openapi-reader.ts`. */
 import { AppError } from '#platform/errors.ts'
 import type { ImportedDocument, OpenApiInput } from './read-openapi.ts'
 
-/** Operations travel as JSON texts, which cost the receiving thread next to nothing until each is read. */
+/** Operations are passed as JSON texts, which cost the receiving thread almost nothing until each is parsed. */
 export type OpenApiAnswer =
   | { kind: 'read'; operations: string[]; rest: Omit<ImportedDocument, 'operations'> }
-  /** An error is data here: between threads it would lose its code. */
+  /** Errors are passed as data: between threads they would lose their code. */
   | { kind: 'refused'; field: string; issue: string }
 
 export async function toolsOfDocument(input: OpenApiInput): Promise<OpenApiAnswer> {

@@ -7,7 +7,7 @@ import { entriesOf, listOf } from './convert-schema.ts'
 import { limits } from './limits.ts'
 import type { References } from './references.ts'
 
-/** A parameter of an operation, before it has got the name of an argument. */
+/** A parameter of an operation, before it gets the name of an argument. */
 export interface Parameter extends Omit<PlacedArgument, 'argument'> {
   description: unknown
   schema: unknown
@@ -16,7 +16,7 @@ export interface Parameter extends Omit<PlacedArgument, 'argument'> {
 export interface ReadParameters {
   parameters: Parameter[]
   warnings: string[]
-  /** Why the operation can't be called at all. */
+  /** Why the operation cannot be called at all. */
   fault?: string
 }
 
@@ -29,10 +29,13 @@ const styles: Record<Place, readonly PlacedArgument['style'][]> = {
   header: ['simple'],
   cookie: ['form'],
 }
-/** Headers that other parts of a document describe; the standard says to ignore parameters of these names. */
+/** Headers that other parts of a document describe; by the standard, parameters of these names are ignored. */
 const describedElsewhere = new Set(['accept', 'content-type', 'authorization'])
 
-/** The parameters of an operation with those of its path; the operation's own win. Those of the template are always there. */
+/**
+ * The parameters of an operation and of its path; the operation's own take precedence. Those of the path template are
+ * always included.
+ */
 export function readParameters(
   references: References,
   levels: { path: unknown; operation: unknown },
@@ -78,7 +81,7 @@ function fromTemplate(name: string): Parameter {
   }
 }
 
-/** A text says why a parameter is left out; undefined is one that the standard says to ignore. */
+/** A string says why a parameter is left out; undefined is one to be ignored by the standard. */
 function readParameter(references: References, source: unknown): Parameter | string | undefined {
   const found = references.resolve(source)
   if (!found.ok) return `A parameter was left out: ${found.problem}.`
@@ -114,7 +117,7 @@ function shapeOf(source: unknown, place: Place) {
   }
 }
 
-/** What has a media type instead of a schema is written in that; only JSON and plain text are in use. */
+/** A parameter with a media type instead of a schema is encoded in that; only JSON and plain text are in use. */
 function contentOf(source: unknown): Pick<Parameter, 'schema' | 'json'> {
   const [content] = entriesOf(ownValue(source, 'content'))
   if (content === undefined) return { schema: ownValue(source, 'schema') ?? { type: 'string' } }

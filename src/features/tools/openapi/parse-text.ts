@@ -1,10 +1,10 @@
 import { LineCounter, parseDocument } from 'yaml'
 import { limits } from './limits.ts'
 
-/** `issue` is a sentence for the person who named the document. */
+/** `issue` is a sentence for the person who supplied the document. */
 export type ParsedText = { ok: true; value: unknown } | { ok: false; issue: string }
 
-/** Reads JSON or YAML 1.2, whichever the text begins like. */
+/** Parses JSON or YAML 1.2, depending on how the text begins. */
 export function parseText(text: string): ParsedText {
   const content = text.replace(/^\uFEFF/, '').trimStart()
   if (content === '') return refusal('The document is empty; give the text of an OpenAPI 3 document.')
@@ -24,11 +24,11 @@ function parseJson(text: string): ParsedText {
   }
 }
 
-/** Without custom tags, and with bounded aliases: a short text must not stand for a huge document. */
+/** Without custom tags, and with limited aliases: a short text must not expand to a huge document. */
 function parseYaml(text: string): ParsedText {
   try {
     const lineCounter = new LineCounter()
-    // Making errors pretty takes quadratic time where there are many.
+    // Formatting errors takes quadratic time if there are many.
     const options = {
       schema: 'core',
       merge: true,

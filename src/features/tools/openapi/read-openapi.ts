@@ -1,4 +1,4 @@
-/** An OpenAPI 3.0 or 3.1 document as the tools that it comes to. Pure; in the service it runs in `openapi.worker.ts`. */
+/** Turns an OpenAPI 3.0 or 3.1 document into tools. Pure; in the service it runs in `openapi.worker.ts`. */
 import { invalid } from '#platform/errors.ts'
 import type { ImportedConfiguration } from '../calling/http-configuration.ts'
 import type { JsonRecord } from '../calling/values.ts'
@@ -16,22 +16,22 @@ import { createReferences } from './references.ts'
 import type { DescribedScheme } from './security.ts'
 import { createSecurity } from './security.ts'
 
-/** Either a text as it was fetched, or a document that is parsed already. */
+/** Either text as fetched, or a parsed document. */
 export type OpenApiInput = ({ text: string } | { document: unknown }) & {
-  /** The address that the document came from after redirects; relative servers are resolved against it. */
+  /** The address of the document after redirects; relative servers are resolved against it. */
   documentUrl?: string
 }
 
 export interface ImportedOperation {
   name: string
   description: string
-  /** False for an operation that can't be called as it is; a warning says why. */
+  /** False for an operation that cannot be called as it is; a warning says why. */
   isEnabled: boolean
   configuration: ImportedConfiguration
 }
 
 export interface SkippedOperation {
-  /** Such as `GET /pets/{id}`, or a path whose operations are not known. */
+  /** Such as `GET /pets/{id}`, or a path whose operations are unknown. */
   operation: string
   reason: string
 }
@@ -55,7 +55,7 @@ const methods = ['get', 'post', 'put', 'delete', 'patch', 'head', 'options', 'tr
 type MethodKey = (typeof methods)[number]
 const longestLabel = 300
 
-/** Throws VALIDATION_ERROR, for the field `url` or `spec`, if this is no OpenAPI 3 document. */
+/** Throws VALIDATION_ERROR, for the field `url` or `spec`, unless this is an OpenAPI 3 document. */
 export function readOpenApi(input: OpenApiInput): ImportedDocument {
   const parsed = 'text' in input ? parseText(input.text) : { ok: true as const, value: input.document }
   const checked = parsed.ok ? checkVersion(parsed.value) : parsed
@@ -149,7 +149,7 @@ function addOperation(context: ReadContext, collected: Collected, found: Found):
     collected.warnings.push({ operation: label, warning })
 }
 
-/** Long reports end with a word on what they leave out. */
+/** Long reports end with a note on what they leave out. */
 function reports({ skipped, warnings, surplus }: Collected): Pick<ImportedDocument, 'skipped' | 'warnings'> {
   const shownSkipped = skipped.slice(0, limits.skipped)
   const shownWarnings = warnings.slice(0, limits.warnings)

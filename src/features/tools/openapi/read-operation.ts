@@ -24,7 +24,7 @@ export interface ReadContext {
 }
 
 interface FoundOperation {
-  /** As the document writes it, in lower case. */
+  /** As in the document, in lower case. */
   method: string
   path: string
   operation: JsonRecord
@@ -98,7 +98,7 @@ function namesAt(place: Parameter['in'], parameters: readonly Parameter[]): stri
   return parameters.filter(one => one.in === place).map(({ name }) => name)
 }
 
-/** What a credential fills in is not asked of the model: it may give a value for where no credential is set. */
+/** Arguments that credentials fill in are not required of the model: it may give a value if no credential is set. */
 function withoutSecrets(
   parameters: readonly Parameter[],
   alternatives: readonly SecurityScheme[][],
@@ -112,9 +112,9 @@ function withoutSecrets(
 }
 
 interface Words {
-  /** One text, the shorter one if there are two. */
+  /** The shorter text if there are two. */
   description: string
-  /** The longer text, told beside the arguments. */
+  /** The longer text, described with the arguments. */
   details: string | undefined
 }
 

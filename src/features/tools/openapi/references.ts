@@ -11,7 +11,10 @@ export type Resolved =
 
 export interface References {
   isBefore31: boolean
-  /** Follows `$ref` within the document until there is none. What stands beside one counts as the standard of its version says. */
+  /**
+   * Follows `$ref` within the document until there is none. Siblings of a `$ref` count as specified by the document's
+   * version.
+   */
   resolve(value: unknown): Resolved
 }
 
@@ -20,7 +23,7 @@ const missing = Symbol('missing')
 
 interface ReferencesOptions {
   isBefore31: boolean
-  /** References that repeat the document's own address lead into it. */
+  /** References that begin with the document's own address are internal. */
   documentUrl?: string | undefined
 }
 
@@ -33,7 +36,7 @@ export function createReferences(document: JsonRecord, options: ReferencesOption
     return known.get(pointer)
   }
 
-  /** Why a reference can't be followed, as a clause; else the pointer that it holds. */
+  /** Why a reference cannot be followed, as a clause; otherwise its pointer. */
   function nextPointer(
     reference: string,
     passed: readonly string[],
@@ -65,7 +68,7 @@ export function createReferences(document: JsonRecord, options: ReferencesOption
   return { isBefore31, resolve }
 }
 
-/** Before 3.1 nothing beside a reference counts; descriptions are taken all the same, since they can do no harm. */
+/** Before 3.1, siblings of a reference are ignored; descriptions are used all the same, since they can do no harm. */
 function siblingsOf(record: JsonRecord, isBefore31: boolean): JsonRecord {
   const names = isBefore31 ? ['summary', 'description'] : Object.keys(record)
   const kept = names.filter(name => name !== '$ref' && Object.hasOwn(record, name))

@@ -6,7 +6,7 @@ import { isCleanName } from './clean-text.ts'
 import { entriesOf } from './convert-schema.ts'
 import type { References } from './references.ts'
 
-/** The body of an operation, before it has got the name of an argument. */
+/** The body of an operation, before it gets the name of an argument. */
 export interface Body extends Omit<RequestBody, 'argument'> {
   description: unknown
   schema: unknown
@@ -24,7 +24,7 @@ const formStyles = ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'] as 
 export function readRequestBody(references: References, source: unknown, method: Method): ReadBody {
   if (source === undefined || source === null) return { warnings: [] }
   const found = references.resolve(source)
-  // Whether it is required can't be read either, and a call without it would do something else than the document says.
+  // It is unknown whether it is required, and a call without it would not do what the document says.
   if (!found.ok) return { warnings: [], fault: `its request body can't be read: ${found.problem}` }
   if (method === 'GET' || method === 'HEAD' || method === 'TRACE') {
     return { warnings: [`The request body was left out: requests with ${method} have none.`] }
@@ -52,7 +52,7 @@ export function readRequestBody(references: References, source: unknown, method:
 
 const preference: readonly BodyKind[] = ['json', 'form', 'multipart', 'text']
 
-/** JSON first, and plain application/json before its relatives; then forms, then whatever a text can be sent as. */
+/** JSON first, with plain application/json before its variants; then forms, then anything that can be sent as text. */
 function chooseMediaType(content: unknown): { mediaType: string; content: unknown } | undefined {
   const rank = (mediaType: string) => {
     const exact = /^(?:application\/json|text\/plain)\b/i.test(mediaType) ? 0 : 1
@@ -67,7 +67,7 @@ function isMediaType(text: string): boolean {
   return text.length <= longestMediaType && /^[\w*!#$&^.+-]+\/[\w*!#$&^.+-]+(?:\s*;[\x20-\x7e]*)?$/.test(text)
 }
 
-/** What is neither JSON nor a form is given as a text, whatever its schema. */
+/** Anything but JSON and forms is given as text, whatever its schema. */
 function schemaFor(kind: BodyKind, { mediaType, content }: { mediaType: string; content: unknown }): unknown {
   if (kind === 'text') return { type: 'string', description: `The text of the body, as ${mediaType}.` }
   const schema = ownValue(content, 'schema')
@@ -75,7 +75,7 @@ function schemaFor(kind: BodyKind, { mediaType, content }: { mediaType: string; 
   return kind === 'json' ? {} : { type: 'object' }
 }
 
-/** Fields that are files, or that the document wants written in another way than the customary one. */
+/** Fields that are files, or that the document wants encoded in a non-default way. */
 function fieldsOf(references: References, schema: unknown, content: unknown): FormField[] {
   const encoding = ownValue(content, 'encoding')
   const files = new Set(fileNames(references, schema))
@@ -91,7 +91,7 @@ function fieldOf(name: string, encoding: unknown, isFile: boolean): FormField {
   const style = formStyles.find(one => one === ownValue(encoding, 'style'))
   const explode = ownValue(encoding, 'explode')
   const contentType = ownValue(encoding, 'contentType')
-  // A list of types leaves the choice to the sender, who knows no more than that it is a file.
+  // A list of types leaves the choice to the sender, who knows only that it is a file.
   const isOneType = typeof contentType === 'string' && isMediaType(contentType) && !contentType.includes('*')
   return {
     name,

@@ -1,6 +1,6 @@
 /**
- * Patterns of a document are run against what models write. Only those are kept that need no more than linear time, as far
- * as can be told by looking: none may nest or follow up on what repeats without bound.
+ * A document's patterns are run on text written by models. Only those are kept that take at most linear time, as far as
+ * can be seen: nothing that repeats without a limit may be nested or follow another such part.
  */
 const longestPattern = 256
 const mostWays = 1000
@@ -9,7 +9,7 @@ const highestCount = 1000
 export function isSafePattern(pattern: string): boolean {
   if (pattern.length > longestPattern || !compiles(pattern)) return false
   const plain = withoutLiterals(pattern)
-  // Back references, and groups that look around.
+  // Back references and look-around groups.
   if (/\\[k\d]/.test(plain) || /\(\?(?!:)/.test(plain)) return false
   if ([...plain.matchAll(/\d+/g)].some(([count]) => Number(count) > highestCount)) return false
   if (repeatsGroup(plain)) return false
@@ -24,7 +24,7 @@ export function isSafePattern(pattern: string): boolean {
 
 function compiles(pattern: string): boolean {
   try {
-    // As Ajv compiles it.
+    // As compiled by Ajv.
     new RegExp(pattern, 'u')
     return true
   } catch {
@@ -32,12 +32,12 @@ function compiles(pattern: string): boolean {
   }
 }
 
-/** Classes and escapes become one letter, so that what is left has a meaning in every place. */
+/** Classes and escapes become a single letter, so that every remaining character has its special meaning. */
 function withoutLiterals(pattern: string): string {
   return pattern.replace(/\\(?:[pP]\{[^}]*\}|u\{[^}]*\}|[^k\d])/g, 'a').replace(/\[[^\]]*\]/g, 'a')
 }
 
-/** Whether a group that may be passed in several ways is repeated. */
+/** Whether a group that can match in several ways is repeated. */
 function repeatsGroup(plain: string): boolean {
   let rest = plain
   for (;;) {
@@ -46,7 +46,7 @@ function repeatsGroup(plain: string): boolean {
     const [whole, inside = '', quantifier] = group
     const isRepeated = quantifier !== undefined && quantifier !== '?'
     if (isRepeated && /[*+?|{]/.test(inside)) return true
-    // What was inside stays visible to the group around it.
+    // What was inside remains visible to the enclosing group.
     rest =
       rest.slice(0, group.index) + (isRepeated ? 'a{2}' : inside) + rest.slice(group.index + whole.length)
   }
