@@ -13,7 +13,7 @@ const longestOver = 2
 /** Statements whose plans a connection keeps. */
 const mostPlanned = 100
 
-/** Prefix of statements that the server prepares, since planning them takes as long as running them. */
+/** Names statements that the server prepares once, since planning them takes as long as running them. */
 function createPlans() {
   const names = new Map<string, string>()
   let count = 0
@@ -120,7 +120,7 @@ export function withReadAhead<Result>(run: Query<Result | Result[]>): Query<Resu
     try {
       return await run(text, parameters)
     } catch (error) {
-      // If the statement fails, its caller is told.
+      // After an error, the transaction's end is sent at once, and its result awaited.
       reading = undefined
       throw error
     }
