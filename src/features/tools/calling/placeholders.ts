@@ -4,7 +4,8 @@ import { isRecord, textOf } from './values.ts'
 const name = '[A-Za-z_][\\w.\\-]{0,63}'
 const placeholder = new RegExp(`\\{(${name})\\}`, 'g')
 const wholePlaceholder = new RegExp(`^\\{(${name})\\}$`)
-const stringOrPlaceholder = new RegExp(`"(?:[^"\\\\]|\\\\.)*"|\\{(${name})\\}`, 'gs')
+/** One that does not end reaches to the end of the text: otherwise each quote in it would be tried as a beginning. */
+const stringOrPlaceholder = new RegExp(`"(?:[^"\\\\]|\\\\.?)*"?|\\{(${name})\\}`, 'gs')
 
 /** The value of a placeholder; undefined if the caller gave none. */
 export type LookUp = (name: string) => unknown
