@@ -356,6 +356,32 @@ describe('a test call', () => {
     expect((await test(path, id, {})).body.data.error).toMatch(/city/)
   })
 
+  it.each([
+    ['body', { url: 'https://api.example.com/', method: 'POST', body: `Of ${'{city}'.repeat(10_000)}` }],
+    ['address', { url: `https://api.example.com/${'{city}'.repeat(1000)}`, method: 'GET' }],
+    [
+      'address of an imported tool',
+      {
+        baseUrl: 'https://api.example.com',
+        pathTemplate: `/${'{city}'.repeat(1000)}`,
+        method: 'GET',
+        pathParams: ['city'],
+        queryParams: [],
+      },
+    ],
+  ])(
+    'is not made if one argument would stand in too many places of the %s',
+    async (_place, configuration) => {
+      const path = await stage.newAgent()
+      const { id } = await created(path, { name: 'echo', type: 'http', configuration })
+      const { body } = await test(path, id, { city: 'x'.repeat(100_000) })
+      expect(body).toMatchObject({
+        success: false,
+        data: { error: expect.stringMatching(/city.*is too long/) },
+      })
+    },
+  )
+
   it('bears an answer that is nested however deeply', async () => {
     const path = await stage.newAgent()
     const { id } = await created(path, httpTool())
