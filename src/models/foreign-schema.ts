@@ -32,8 +32,8 @@ const unchecked = new Set([
 const mapsOfSchemas = new Set(['properties', 'dependentSchemas'])
 
 const deepest = 24
-/** Schemas that are compared with values, each with each at worst: some milliseconds. */
-const mostComparisons = 50_000
+/** Schemas that are compared with values, each with each at worst: each takes some microseconds. */
+const mostComparisons = 5000
 
 /** The parts of a tool that follow from a JSON Schema written elsewhere; it is read when a call is to be checked, not before. */
 export function fromForeignSchema(parameters: ToolParameters): Pick<Tool, 'parameters' | 'check'> {
@@ -66,7 +66,8 @@ async function foreignProblem(schema: ToolParameters, value: unknown): Promise<s
   // Not before it is needed: many modules, for which every start would wait.
   const { default: Schema } = await import('typebox/schema')
   try {
-    const checkable = withoutUnchecked(schema, depthFor(schema, value)) as Schema.XSchema
+    const isMuch = sizeOf(schema, mostComparisons) * sizeOf(value, mostComparisons) > mostComparisons
+    const checkable = (isMuch ? namesAndTypes(schema) : withoutUnchecked(schema, deepest)) as Schema.XSchema
     if (Schema.Check(checkable, value)) return undefined
     const [, problems] = Schema.Errors(checkable, value)
     const [problem] = problems.filter(({ keyword }) => keyword !== 'boolean')
@@ -78,10 +79,14 @@ async function foreignProblem(schema: ToolParameters, value: unknown): Promise<s
   }
 }
 
-/** How many levels of the schema are looked at: of much for many values, only which arguments there are and of what type. */
-function depthFor(schema: unknown, value: unknown): number {
-  const comparisons = sizeOf(schema, mostComparisons) * sizeOf(value, mostComparisons)
-  return comparisons <= mostComparisons ? deepest : 2
+/** Of much for many values: which arguments there must be, and of what type each is. */
+function namesAndTypes({ required = [], properties }: ToolParameters): ToolParameters {
+  const types = Object.entries(properties).map(([name, schema]) => [name, typeOf(schema)])
+  return { type: 'object', required, properties: Object.fromEntries(types) }
+}
+
+function typeOf(schema: unknown): { type?: unknown } {
+  return typeof schema === 'object' && schema !== null && 'type' in schema ? { type: schema.type } : {}
 }
 
 /** Values within a value, itself included; counted no further than `most`. */
@@ -92,7 +97,7 @@ function sizeOf(value: unknown, most: number): number {
     const next = waiting.pop()
     size += 1
     if (typeof next === 'object' && next !== null)
-      for (const inner of Object.values(next)) waiting.push(inner)
+      for (const inner of Object.values(next).slice(0, most)) waiting.push(inner)
   }
   return size
 }
