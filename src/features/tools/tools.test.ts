@@ -45,6 +45,12 @@ const codeTool = (name: string, code = 'return args') => ({
   configuration: { code },
 })
 
+/** Two of these fit into one schema. */
+const many = (schema: object) =>
+  Object.fromEntries(
+    Array.from({ length: 350 }, (_, number) => [`p${number}`, { ...schema, type: 'string' }]),
+  )
+
 async function created(path: string, body: unknown): Promise<AgentTool> {
   const { status, body: answered } = await create(path, body)
   expect(status, JSON.stringify(answered)).toBe(201)
@@ -141,6 +147,8 @@ describe('a tool', () => {
 
   it.each([
     ['is none', { properties: { a: { type: 'strin' } } }],
+    ['refers to what is not there', { properties: { a: { $ref: '#/$defs/b' } } }],
+    ['refers to another document', { properties: { a: { $ref: 'https://schemas.example.com/b' } } }],
     ['is too long', { properties: { a: { description: 'x'.repeat(40_000) } } }],
   ])('of JavaScript is refused with a schema that %s', async (_case, schema) => {
     const parameters = { type: 'object', ...schema }
@@ -150,6 +158,22 @@ describe('a tool', () => {
     })
     expect(status).toBe(400)
     expect(body).toMatchObject({ error: { details: { field: 'configuration.parameters' } } })
+  })
+
+  it.each([
+    ['that names its draft', { $schema: 'https://json-schema.org/draft/2020-12/schema' }],
+    ['that leads in a circle', { properties: { a: { items: { $ref: '#' } } } }],
+    [
+      'in which much refers to much',
+      { $defs: { b: { properties: many({}) } }, properties: many({ $ref: '#/$defs/b' }) },
+    ],
+    ['with a value that looks like a reference', { properties: { a: { default: { $ref: 'b' } } } }],
+  ])('takes a schema %s', async (_case, schema) => {
+    const parameters = { type: 'object', properties: {}, ...schema }
+    const configuration = { code: 'return 1', parameters }
+    const path = await stage.newAgent()
+    const { configuration: stored } = await created(path, { ...codeTool('described'), configuration })
+    expect(stored).toEqual(configuration)
   })
 
   it('is not deleted with a cluster that has no name', async () => {
@@ -331,6 +355,32 @@ describe('a test call', () => {
     expect(body).toMatchObject({ success: false, data: { error: expect.stringContaining('no such city') } })
     expect((await test(path, id, {})).body.data.error).toMatch(/city/)
   })
+
+  it.each([
+    ['body', { url: 'https://api.example.com/', method: 'POST', body: `Of ${'{city}'.repeat(10_000)}` }],
+    ['address', { url: `https://api.example.com/${'{city}'.repeat(1000)}`, method: 'GET' }],
+    [
+      'address of an imported tool',
+      {
+        baseUrl: 'https://api.example.com',
+        pathTemplate: `/${'{city}'.repeat(1000)}`,
+        method: 'GET',
+        pathParams: ['city'],
+        queryParams: [],
+      },
+    ],
+  ])(
+    'is not made if one argument would stand in too many places of the %s',
+    async (_place, configuration) => {
+      const path = await stage.newAgent()
+      const { id } = await created(path, { name: 'echo', type: 'http', configuration })
+      const { body } = await test(path, id, { city: 'x'.repeat(100_000) })
+      expect(body).toMatchObject({
+        success: false,
+        data: { error: expect.stringMatching(/city.*is too long/) },
+      })
+    },
+  )
 
   it('bears an answer that is nested however deeply', async () => {
     const path = await stage.newAgent()

@@ -57,6 +57,11 @@ describe('arguments are checked against a schema from elsewhere', () => {
       }),
       { a: 'b' },
     ],
+    [
+      'a list of the wrong values that is too long to be looked through',
+      object({ a: { type: 'array', items: { type: 'number' } } }),
+      { a: Array.from({ length: 100_000 }, () => 'b') },
+    ],
     ['what its pattern does not forbid', object({ a: { not: { pattern: '^x' } } }), { a: 'b' }],
     [
       'a condition on a pattern',

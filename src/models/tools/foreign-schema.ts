@@ -32,8 +32,8 @@ const unchecked = new Set([
 const mapsOfSchemas = new Set(['properties', 'dependentSchemas'])
 
 const deepest = 24
-/** Maximum number of pairs of schemas and values to compare: some milliseconds at worst. */
-const mostComparisons = 50_000
+/** Maximum number of pairs of schemas and values to compare: each takes some microseconds at worst. */
+const mostComparisons = 5000
 
 /** The parts of a tool that follow from a JSON Schema written elsewhere; it is parsed only when a call is checked. */
 export function fromForeignSchema(parameters: ToolParameters): Pick<Tool, 'parameters' | 'check'> {
@@ -66,7 +66,8 @@ async function foreignProblem(schema: ToolParameters, value: unknown): Promise<s
   // Loaded only when needed: it has many modules, and every start would wait for them.
   const { default: Schema } = await import('typebox/schema')
   try {
-    const checkable = withoutUnchecked(schema, depthFor(schema, value)) as Schema.XSchema
+    const isMuch = sizeOf(schema, mostComparisons) * sizeOf(value, mostComparisons) > mostComparisons
+    const checkable = (isMuch ? namesAndTypes(schema) : withoutUnchecked(schema, deepest)) as Schema.XSchema
     if (Schema.Check(checkable, value)) return undefined
     const [, problems] = Schema.Errors(checkable, value)
     const [problem] = problems.filter(({ keyword }) => keyword !== 'boolean')
@@ -78,13 +79,14 @@ async function foreignProblem(schema: ToolParameters, value: unknown): Promise<s
   }
 }
 
-/**
- * How many levels of the schema are checked: of large schemas for many values, only which arguments there are and of
- * what type.
- */
-function depthFor(schema: unknown, value: unknown): number {
-  const comparisons = sizeOf(schema, mostComparisons) * sizeOf(value, mostComparisons)
-  return comparisons <= mostComparisons ? deepest : 2
+/** Large schemas for many values are reduced to which arguments there must be, and of what type each is. */
+function namesAndTypes({ required = [], properties }: ToolParameters): ToolParameters {
+  const types = Object.entries(properties).map(([name, schema]) => [name, typeOf(schema)])
+  return { type: 'object', required, properties: Object.fromEntries(types) }
+}
+
+function typeOf(schema: unknown): { type?: unknown } {
+  return typeof schema === 'object' && schema !== null && 'type' in schema ? { type: schema.type } : {}
 }
 
 /** The number of values within a value, including itself, counted up to `most`. */
@@ -95,7 +97,7 @@ function sizeOf(value: unknown, most: number): number {
     const next = waiting.pop()
     size += 1
     if (typeof next === 'object' && next !== null)
-      for (const inner of Object.values(next)) waiting.push(inner)
+      for (const inner of Object.values(next).slice(0, most)) waiting.push(inner)
   }
   return size
 }

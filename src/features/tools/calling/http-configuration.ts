@@ -88,8 +88,8 @@ const argumentSchema = Type.Unsafe<ArgumentSchema>({
 })
 
 export const importedConfigurationSchema = Type.Object({
-  baseUrl: Type.String(),
-  pathTemplate: Type.String({ pattern: '^/' }),
+  baseUrl: Type.String({ maxLength: 8000 }),
+  pathTemplate: Type.String({ maxLength: 8000, pattern: '^/' }),
   method: Type.Enum([...methods]),
   pathParams: Type.Array(Type.String()),
   queryParams: Type.Array(Type.String()),

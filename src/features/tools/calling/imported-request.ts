@@ -13,6 +13,8 @@ import type {
 } from './http-configuration.ts'
 import { namesInPath, splitAtNames } from './path-template.ts'
 import { encodeLiteralPath, encodeValue, isDotSegment } from './percent-encoding.ts'
+import type { LookUp } from './placeholders.ts'
+import { lookUpIn } from './placeholders.ts'
 import type { Pair } from './serialize-argument.ts'
 import { headerText, pathText, queryPairs } from './serialize-argument.ts'
 import { ownValue, textOf } from './values.ts'
@@ -27,14 +29,15 @@ export function importedRequest(
   const given = placement.filter(placed => isGiven(placed, values))
   const applied = applyCredentials(configuration.security ?? [], credentials)
   const body = bodyOf(configuration, values)
-  const url = addressOf(configuration, given, values, applied.query)
+  const lookUp = lookUpIn(values)
+  const url = addressOf(configuration, given, lookUp, applied.query)
   return {
     url,
     method: configuration.method,
     headers: Object.fromEntries([
       ['accept', 'application/json, */*;q=0.5'],
-      ...headersOf(given, values),
-      ...cookieHeader(given, values, applied.cookies),
+      ...headersOf(given, lookUp),
+      ...cookieHeader(given, lookUp, applied.cookies),
       ...(body === undefined ? [] : [['content-type', body.contentType] satisfies Pair]),
       ...applied.headers,
     ]),
@@ -69,19 +72,19 @@ function isGiven({ argument, required, in: place }: PlacedArgument, values: Argu
 function addressOf(
   { baseUrl, pathTemplate }: ImportedConfiguration,
   given: readonly PlacedArgument[],
-  values: Arguments,
+  lookUp: LookUp,
   secret: readonly Pair[],
 ): string {
   const base = baseOf(baseUrl)
   const inPath = new Map(given.filter(one => one.in === 'path').map(one => [one.name, one]))
   const [template = '', queryTemplate = ''] = splitTemplate(pathTemplate)
-  const path = base.path + fillPath(template, inPath, values)
+  const path = base.path + fillPath(template, inPath, lookUp)
   const secretNames = new Set(secret.map(([name]) => name))
   const pairs = given
     .filter(one => one.in === 'query')
-    .flatMap(one => queryPairs(one, ownValue(values, one.argument)))
+    .flatMap(one => queryPairs(one, lookUp(one.argument)))
     .filter(([name]) => !secretNames.has(name))
-  const ofTemplate = fillQuery(queryTemplate, inPath, values)
+  const ofTemplate = fillQuery(queryTemplate, inPath, lookUp)
   const query = [ofTemplate, ...[...pairs, ...secret].map(([name, value]) => `${name}=${value}`)]
   const written = query.filter(part => part !== '').join('&')
   const url = base.origin + path + (written === '' ? '' : `?${written}`)
@@ -110,20 +113,20 @@ function splitTemplate(template: string): string[] {
   return mark === -1 ? [sent] : [sent.slice(0, mark), sent.slice(mark + 1)]
 }
 
-function fillQuery(template: string, inPath: Map<string, PlacedArgument>, values: Arguments): string {
+function fillQuery(template: string, inPath: Map<string, PlacedArgument>, lookUp: LookUp): string {
   return splitAtNames(template)
     .map((piece, index) => {
       if (index % 2 === 0) return encodeLiteralPath(piece)
       const argument = inPath.get(piece.slice(1, -1))
-      return encodeValue(argument === undefined ? piece : textOf(ownValue(values, argument.argument)))
+      return encodeValue(argument === undefined ? piece : textOf(lookUp(argument.argument)))
     })
     .join('')
 }
 
-function fillPath(template: string, inPath: Map<string, PlacedArgument>, values: Arguments): string {
+function fillPath(template: string, inPath: Map<string, PlacedArgument>, lookUp: LookUp): string {
   const path = splitAtNames(template)
     .map((piece, index) =>
-      index % 2 === 0 ? encodeLiteralPath(piece) : fillPlaceholder(piece, inPath, values),
+      index % 2 === 0 ? encodeLiteralPath(piece) : fillPlaceholder(piece, inPath, lookUp),
     )
     .join('')
   if (path.split('/').some(isDotSegment)) {
@@ -132,10 +135,10 @@ function fillPath(template: string, inPath: Map<string, PlacedArgument>, values:
   return path
 }
 
-function fillPlaceholder(piece: string, inPath: Map<string, PlacedArgument>, values: Arguments): string {
+function fillPlaceholder(piece: string, inPath: Map<string, PlacedArgument>, lookUp: LookUp): string {
   const argument = inPath.get(piece.slice(1, -1))
   if (argument === undefined) return encodeValue(piece)
-  const value = ownValue(values, argument.argument)
+  const value = lookUp(argument.argument)
   if (value === undefined || value === null) throw invalid(argument.argument, 'is required')
   const text = isEmpty(value) ? '' : pathText(argument, value)
   if (text === '') throw invalid(argument.argument, 'must not be empty, since it is a part of the path')
@@ -148,21 +151,21 @@ function isEmpty(value: unknown): boolean {
   return value === '' || (typeof value === 'object' && value !== null && Object.keys(value).length === 0)
 }
 
-function headersOf(given: readonly PlacedArgument[], values: Arguments): Pair[] {
+function headersOf(given: readonly PlacedArgument[], lookUp: LookUp): Pair[] {
   return given
     .filter(({ in: place, name }) => place === 'header' && isHeaderName(name) && !isConnectionHeader(name))
     .map(one => {
-      const text = headerText(one, ownValue(values, one.argument))
+      const text = headerText(one, lookUp(one.argument))
       return [one.name.toLowerCase(), requireHeaderValue(one.argument, text)]
     })
 }
 
 /** All cookies go into one header; a credential overrides an argument of the same name. */
-function cookieHeader(given: readonly PlacedArgument[], values: Arguments, secret: readonly Pair[]): Pair[] {
+function cookieHeader(given: readonly PlacedArgument[], lookUp: LookUp, secret: readonly Pair[]): Pair[] {
   const secretNames = new Set(secret.map(([name]) => name))
   const pairs = given
     .filter(({ in: place }) => place === 'cookie')
-    .flatMap(one => queryPairs(one, ownValue(values, one.argument)))
+    .flatMap(one => queryPairs(one, lookUp(one.argument)))
     .filter(([name]) => !secretNames.has(name))
   const cookies = [...pairs, ...secret].map(([name, value]) => `${name}=${value}`)
   return cookies.length === 0 ? [] : [['cookie', cookies.join('; ')]]

@@ -64,6 +64,11 @@ describe('the body', () => {
     expect(request.type).toBe('application/json')
   })
 
+  test('text in which quotes never end, as long as there may be one, each time anew', () => {
+    const body = 'x\\"'.repeat(21_000)
+    for (let call = 0; call < 20; call += 1) expect(sent({ body }, {}).body).toBe(body)
+  })
+
   test('text, and forms by their content type', () => {
     expect(sent({ body: 'Dear {name}' }, { name: '{name} & Co' })).toEqual({
       body: 'Dear {name} & Co',

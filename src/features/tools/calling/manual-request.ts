@@ -12,10 +12,10 @@ import {
 } from './manual-template.ts'
 import { encodeLiteralPath, encodeValue, isDotSegment } from './percent-encoding.ts'
 import type { LookUp } from './placeholders.ts'
-import { fillJson, fillText, namesIn } from './placeholders.ts'
+import { fillJson, fillText, lookUpIn, namesIn } from './placeholders.ts'
 import type { Pair } from './serialize-argument.ts'
 import { stylePairs } from './serialize-argument.ts'
-import { ownValue, textOf } from './values.ts'
+import { textOf } from './values.ts'
 
 /** Methods whose other arguments go into the query. */
 const queryMethods = new Set(['GET', 'DELETE', 'HEAD'])
@@ -27,7 +27,7 @@ export function manualRequest(configuration: ManualConfiguration, values: Argume
   const headers = parseHeaders(configuration.headers)
   if (template === undefined) throw invalid('url', 'is not a full address such as https://example.com/items')
   if (headers === undefined) throw invalid('headers', 'must be a JSON object whose values are texts')
-  const lookUp: LookUp = name => ownValue(values, name)
+  const lookUp = lookUpIn(values)
   const rest = unusedArguments(configuration, values)
   const body = bodyTemplateOf(configuration, headers)
   const sent = bodyOf(body, lookUp, method, rest, contentTypeOf(headers))

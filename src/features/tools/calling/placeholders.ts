@@ -1,13 +1,36 @@
 /** Placeholders `{name}` of manual tools. They are only looked for in what a person wrote, never in what replaces them. */
-import { isRecord, textOf } from './values.ts'
+import { invalid } from '#platform/errors.ts'
+import { isRecord, ownValue, textOf } from './values.ts'
 
 const name = '[A-Za-z_][\\w.\\-]{0,63}'
 const placeholder = new RegExp(`\\{(${name})\\}`, 'g')
 const wholePlaceholder = new RegExp(`^\\{(${name})\\}$`)
-const stringOrPlaceholder = new RegExp(`"(?:[^"\\\\]|\\\\.)*"|\\{(${name})\\}`, 'gs')
+/** One that does not end reaches to the end of the text: otherwise each quote in it would be tried as a beginning. */
+const stringOrPlaceholder = new RegExp(`"(?:[^"\\\\]|\\\\.?)*"?|\\{(${name})\\}`, 'gs')
 
 /** The value of a placeholder; undefined if the caller gave none. */
 export type LookUp = (name: string) => unknown
+
+/** Characters that arguments may come to in one request, counted each time that one is looked up. */
+const mostLookedUp = 4_000_000
+
+/** Looks up arguments for one request. Throws VALIDATION_ERROR once they would fill the memory: one may stand in many places. */
+export function lookUpIn(values: Record<string, unknown>): LookUp {
+  const lengths = new Map<string, number>()
+  let lookedUp = 0
+  return name => {
+    const value = ownValue(values, name)
+    const length = lengths.get(name) ?? textOf(value).length
+    lengths.set(name, length)
+    lookedUp += length
+    if (lookedUp > mostLookedUp)
+      throw invalid(
+        name,
+        `is too long for the places that it stands in: at most ${mostLookedUp} characters are sent`,
+      )
+    return value
+  }
+}
 
 export function namesIn(text: string): string[] {
   return [...text.matchAll(placeholder)].map(([, found = '']) => found)

@@ -1,10 +1,10 @@
-import { Ajv } from 'ajv'
 import { isConnectionHeader, isHeaderName } from '#platform/outbound/header-rules.ts'
 import { parseTarget } from '#platform/outbound/target-url.ts'
 import { problemOf } from '#platform/schema-check.ts'
 import type { ImportedConfiguration, ManualConfiguration } from './http-configuration.ts'
 import { importedConfigurationSchema, manualConfigurationSchema } from './http-configuration.ts'
 import { bodyTemplateOf, contentTypeOf, parseHeaders, splitAddress } from './manual-template.ts'
+import { isUsableSchema } from './parameters-schema.ts'
 import { isDotSegment } from './percent-encoding.ts'
 import { hasStrayBrace } from './placeholders.ts'
 import { isRecord } from './values.ts'
@@ -130,16 +130,11 @@ function bodyProblem(configuration: ManualConfiguration): ConfigurationProblem |
   return undefined
 }
 
-/** Compiled separately, so that one configuration's `$id` does not conflict with another's. */
 export function parametersProblem(parameters: unknown): ConfigurationProblem | undefined {
   if (parameters === undefined) return undefined
   if (JSON.stringify(parameters).length > longestParameters) {
     return problem('parameters', `must not be longer than ${longestParameters} characters of JSON`)
   }
-  try {
-    new Ajv({ strict: false, validateFormats: false, logger: false }).compile(parameters as object)
-    return undefined
-  } catch {
-    return problem('parameters', 'is not a JSON Schema that can be used; check its keywords and references')
-  }
+  if (isUsableSchema(parameters)) return undefined
+  return problem('parameters', 'is not a JSON Schema that can be used; check its keywords and references')
 }

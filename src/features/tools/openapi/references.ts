@@ -80,6 +80,12 @@ function withSiblings(value: unknown, beside: readonly JsonRecord[]): unknown {
   return isRecord(value) && Object.keys(siblings).length > 0 ? { ...value, ...siblings } : value
 }
 
+/** Whether a reference leads to something within the document that holds it. */
+export function leadsWithin(document: unknown, reference: string): boolean {
+  const pointer = pointerOf(reference, undefined)
+  return pointer !== undefined && valueAt(document, pointer) !== missing
+}
+
 /** The pointer of a reference into this document; undefined for one that leads elsewhere. */
 function pointerOf(reference: string, documentUrl: string | undefined): string | undefined {
   if (reference.startsWith('#')) return reference.slice(1)

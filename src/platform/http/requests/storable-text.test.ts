@@ -41,6 +41,8 @@ describe('a body', () => {
     ['{"name":"\\ude00\\ud83d"}', 'name', half],
     ['{"a":1,"list":[{"b":[true,"\\u0000"]}]}', 'list.0.b.1', nul],
     ['{"settings":{"\\u0000":1}}', 'settings', nul],
+    ['{"a":[[],{"b":"c"}],"settings":{"a":{},"b":[1],"\\u0000":1}}', 'settings', nul],
+    ['{"a":[[],{"b":"c"},[{"d":{}},"\\ud800"]],"e":{}}', 'a.2.1', half],
     ['{"\\ud800":1}', 'body', half],
     ['"\\u0000"', 'body', nul],
     [`{"${'x'.repeat(1000)}":"\\u0000"}`, `${'x'.repeat(100)}…`, nul],

@@ -40,19 +40,36 @@ function requireStorableAddress({ params, query }: FastifyRequest): void {
   requireStorable(query, 'query')
 }
 
-/** Not recursive, since a body may be nested more deeply than the stack is. */
+/** An object or list that is being looked through. */
+interface Level {
+  /** Undefined for a list. */
+  names: readonly string[] | undefined
+  values: readonly unknown[]
+  /** How many of them have been looked at. */
+  count: number
+}
+
+/** Not recursive, since a body may be nested more deeply than the stack is; and it may hold half a million values. */
 function requireStorable(whole: unknown, nameOfWhole: string): void {
-  const open: [path: string, value: unknown][] = [['', whole]]
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const [path, value] = next
-    const field = () => clip(path) || nameOfWhole
-    if (typeof value === 'string') require(value, field)
-    if (typeof value !== 'object' || value === null) continue
-    for (const [name, inner] of Object.entries(value)) {
-      require(name, field)
-      open.push([path === '' ? name : `${path}.${name}`, inner])
+  const levels: Level[] = [{ names: undefined, values: [whole], count: 0 }]
+  const fieldAt = (place: readonly Level[]) => clip(pathTo(place)) || nameOfWhole
+  for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
+    const { names, values } = level
+    const name = names?.[level.count]
+    const value = values[level.count]
+    if (level.count === values.length) levels.pop()
+    else {
+      if (name !== undefined) require(name, () => fieldAt(levels.slice(0, -1)))
+      level.count += 1
+      if (typeof value === 'string') require(value, () => fieldAt(levels))
+      else if (typeof value === 'object' && value !== null) levels.push(levelOf(value))
     }
   }
+}
+
+function levelOf(value: object): Level {
+  if (Array.isArray(value)) return { names: undefined, values: value, count: 0 }
+  return { names: Object.keys(value), values: Object.values(value), count: 0 }
 }
 
 function require(text: string, field: () => string): void {
@@ -62,4 +79,12 @@ function require(text: string, field: () => string): void {
 
 function clip(path: string): string {
   return path.length > longestField ? `${path.slice(0, longestField)}…` : path
+}
+
+/** What is being looked at, as a path of names from the whole. */
+function pathTo(levels: readonly Level[]): string {
+  return levels
+    .slice(1)
+    .map(({ names, count }) => names?.[count - 1] ?? count - 1)
+    .join('.')
 }

@@ -1,0 +1,40 @@
+import type { ValidateFunction } from 'ajv'
+import { Ajv } from 'ajv'
+import { leadsWithin } from '../openapi/references.ts'
+import { isRecord } from './values.ts'
+
+const draft = 'http://json-schema.org/draft-07/schema'
+
+/** Keywords that hold values: what looks like a reference in them is none. */
+const holdingValues = ['const', 'enum', 'default', 'examples']
+
+/**
+ * Whether this is a JSON Schema, with references that lead to something in it. It is only read: to compile a long one takes
+ * seconds, and minutes where many references lead to much. What its patterns mean is left to whoever runs them.
+ */
+export function isUsableSchema(schema: unknown): boolean {
+  isSchema ??= compileMetaSchema()
+  return isSchema(schema) && hasReferencesThatLead(schema)
+}
+
+let isSchema: ValidateFunction | undefined
+
+/** Lists may hold something twice, since each entry would be compared with each. */
+function compileMetaSchema(): ValidateFunction {
+  const ajv = new Ajv({ strict: false, validateFormats: false })
+  const { $id: _, ...metaSchema } = JSON.parse(
+    JSON.stringify(ajv.getSchema(draft)?.schema),
+    (keyword, value) => (keyword === 'uniqueItems' && value === true ? undefined : value),
+  )
+  return ajv.compile(metaSchema)
+}
+
+function hasReferencesThatLead(schema: unknown): boolean {
+  const waiting = [schema]
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (isRecord(next) && typeof next.$ref === 'string' && !leadsWithin(schema, next.$ref)) return false
+    if (typeof next !== 'object' || next === null) continue
+    for (const [name, inner] of Object.entries(next)) if (!holdingValues.includes(name)) waiting.push(inner)
+  }
+  return true
+}
