@@ -160,6 +160,33 @@ describe('docx', () => {
     ])
   })
 
+  const run = (text: string) => `<w:r><w:t>${text}</w:t></w:r>`
+  const mathRun = (text: string) => `<m:r><m:t xml:space="preserve">${text}</m:t></m:r>`
+  const box = (isChecked: 0 | 1) =>
+    `<w:sdt xmlns:w14="http://schemas.microsoft.com/office/word/2010/wordml"><w:sdtPr><w14:checkbox><w14:checked w14:val="${isChecked}"/></w14:checkbox></w:sdtPr><w:sdtContent>${run('?')}</w:sdtContent></w:sdt>`
+
+  test.each([
+    [
+      'a simple field',
+      `${run('Figure ')}<w:fldSimple w:instr=" SEQ Figure ">${run('7')}</w:fldSimple>`,
+      'Figure 7',
+    ],
+    [
+      'characters with their reading above',
+      `<w:r><w:ruby><w:rubyPr/><w:rt>${run('とうきょう')}</w:rt><w:rubyBase>${run('東京')}</w:rubyBase></w:ruby></w:r>`,
+      '東京',
+    ],
+    ['text in another direction', `<w:bdo w:val="rtl">${run('left')}</w:bdo>`, 'left'],
+    [
+      'a formula',
+      `<m:oMath xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math">${mathRun('E = m')}<m:sSup><m:sSupPr/><m:e>${mathRun('c')}</m:e><m:sup>${mathRun('2')}</m:sup></m:sSup></m:oMath>`,
+      'E = mc^2',
+    ],
+    ['boxes that are ticked or not', `${box(1)}${run(' yes ')}${box(0)}${run(' no')}`, '☒ yes ☐ no'],
+  ])('%s is text', async (_name, paragraph, text) => {
+    expect((await parse('docx', makeDocxFromXml(`<w:p>${paragraph}</w:p>`))).text).toBe(text)
+  })
+
   test('marks of notes are left out of the sentence', async () => {
     const body =
       '<w:p><w:r><w:t>See</w:t></w:r><w:hyperlink w:anchor="footnote-1"><w:r><w:t>[1]</w:t></w:r></w:hyperlink><w:r><w:t>.</w:t></w:r></w:p>'

@@ -1,6 +1,7 @@
 import { markdownPieces } from '../markdown-pieces.ts'
 import type { ParsedDocument } from '../parsed-document.ts'
 import { documentOf, UnreadableDocument } from '../parsed-document.ts'
+import { unwrapWordText } from '../word-xml.ts'
 import { assertInflatesWithinLimits } from '../zip-size.ts'
 
 /** The container of Word before 2007, and of encrypted documents since (MS-CFB, section 2.2). */
@@ -8,6 +9,9 @@ const compoundFileSignature = [0xd0, 0xcf, 0x11, 0xe0]
 
 /** Marks that lead to a note and back; the notes themselves are kept, at the end. */
 const noteMark = /^#(?:footnote|endnote|comment)/
+
+/** As mammoth writes them, whatever sign stood in their place; all other `<` are escaped. */
+const checkboxes = /<input type="checkbox"( checked="checked")? \/>/g
 
 /** Paragraphs, lists, tables and notes as plain markdown; headings are sections. */
 export async function parseDocx(bytes: Uint8Array): Promise<ParsedDocument> {
@@ -19,17 +23,22 @@ export async function parseDocx(bytes: Uint8Array): Promise<ParsedDocument> {
   await assertInflatesWithinLimits(bytes)
   const { parseHtml, removeElements } = await import('../html-tree.ts')
   const { toMarkdown } = await import('../html-to-markdown.ts')
-  const { body } = parseHtml(await readWord(bytes))
+  const { body } = parseHtml((await readWord(bytes)).replace(checkboxes, checkboxSign))
   removeElements(body, ({ name, attributes }) => name === 'a' && noteMark.test(attributes.href ?? ''))
   return documentOf(markdownPieces(toMarkdown(body, { markup: false })))
+}
+
+function checkboxSign(_input: string, checked: string | undefined): string {
+  return checked === undefined ? '☐' : '☒'
 }
 
 /** HTML of what can be read of the document; pictures, external files and its own style map are left alone. */
 async function readWord(bytes: Uint8Array): Promise<string> {
   const { default: mammoth } = await import('mammoth')
   try {
+    const { buffer, byteOffset, byteLength } = await unwrapWordText(bytes)
     const { value } = await mammoth.convertToHtml(
-      { buffer: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) },
+      { buffer: Buffer.from(buffer, byteOffset, byteLength) },
       {
         externalFileAccess: false,
         includeEmbeddedStyleMap: false,
