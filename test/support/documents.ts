@@ -7,6 +7,8 @@ interface PdfOptions {
   outline?: { title: string; page: number }[]
   /** Replaces the drawing commands of the pages. */
   content?: PdfStream
+  /** Fields of a form on the first page: the entries of their dictionaries. */
+  fields?: string[]
 }
 
 interface PdfStream {
@@ -20,18 +22,24 @@ type PdfObject = string | PdfStream
 const lineHeight = 14
 
 /** A PDF with one page for each text, Latin letters only; `\n` begins a line, and a blank line a paragraph. */
-export function makePdf(pages: string[], { outline = [], content }: PdfOptions = {}): Uint8Array {
+export function makePdf(
+  pages: string[],
+  { outline = [], content, fields = [] }: PdfOptions = {},
+): Uint8Array {
   const pageNumber = (index: number) => 4 + index * 2
   const outlineNumber = pageNumber(pages.length)
+  const outlines = outlineObjects(outline, outlineNumber, pageNumber)
+  const form = fields.map((_, index) => `${outlineNumber + outlines.length + index} 0 R`).join(' ')
   const objects: PdfObject[] = [
-    `<< /Type /Catalog /Pages 2 0 R ${outline.length > 0 ? `/Outlines ${outlineNumber} 0 R` : ''} >>`,
+    `<< /Type /Catalog /Pages 2 0 R ${outline.length > 0 ? `/Outlines ${outlineNumber} 0 R` : ''} /AcroForm << /Fields [${form}] >> >>`,
     `<< /Type /Pages /Kids [${pages.map((_, index) => `${pageNumber(index)} 0 R`).join(' ')}] /Count ${pages.length} >>`,
     '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>',
     ...pages.flatMap((text, index): PdfObject[] => [
-      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 3 0 R >> >> /Contents ${pageNumber(index) + 1} 0 R >>`,
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 3 0 R >> >> /Contents ${pageNumber(index) + 1} 0 R ${index === 0 ? `/Annots [${form}]` : ''} >>`,
       content ?? { dictionary: '', bytes: Buffer.from(drawing(text), 'latin1') },
     ]),
-    ...outlineObjects(outline, outlineNumber, pageNumber),
+    ...outlines,
+    ...fields.map(field => `<< /Type /Annot /Subtype /Widget /Rect [0 0 9 9] /P 4 0 R ${field} >>`),
   ]
   return assemblePdf(objects, '')
 }

@@ -114,6 +114,21 @@ describe('pdf', () => {
     ])
   })
 
+  test('what is filled into a form stands on its page', async () => {
+    const fields = [
+      '/FT /Tx /T (form1[0].Applicant[0]) /V (Ada Byron)',
+      '/FT /Tx /T (Town) /V ()',
+      '/FT /Tx /Ff 8192 /T (PIN) /V (4711)',
+      '/FT /Btn /T (Smoker) /V /Yes /AS /Yes /AP << /N << /Yes 1 0 R /Off 1 0 R >> >>',
+      '/FT /Btn /T (Pets) /V /Off /AS /Off /AP << /N << /Yes 1 0 R /Off 1 0 R >> >>',
+      '/FT /Ch /Ff 131072 /T (Room) /Opt [[(1) (North)] [(2) (South)]] /V (2)',
+    ]
+    expect(parts(await parse('pdf', makePdf(['Name:', 'Page two'], { fields })))).toEqual([
+      { text: 'Name:\n\nApplicant: Ada Byron\nSmoker: Yes\nRoom: South', page: 1 },
+      { text: 'Page two', page: 2 },
+    ])
+  })
+
   test('a password is asked for', async () => {
     expect(await reason('pdf', makeEncryptedPdf())).toMatch(/protected by a password/)
   })

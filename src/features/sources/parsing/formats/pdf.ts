@@ -2,6 +2,7 @@ import type { getDocumentProxy } from 'unpdf'
 import { limits } from '../limits.ts'
 import type { ParsedDocument, Piece } from '../parsed-document.ts'
 import { documentOf, tooMuchText, UnreadableDocument } from '../parsed-document.ts'
+import { filledFields } from '../pdf-form.ts'
 import { pageText } from '../pdf-page-text.ts'
 import { cutAtHeadings } from '../pdf-sections.ts'
 
@@ -15,7 +16,7 @@ interface OutlineEntry {
   title: string
 }
 
-/** Text by page; headings of the outline are sections. Pictures are not looked at. */
+/** Text and filled-in fields by page; headings of the outline are sections. Pictures are not looked at. */
 export async function parsePdf(bytes: Uint8Array): Promise<ParsedDocument> {
   const pdf = await openPdf(bytes)
   try {
@@ -43,11 +44,12 @@ async function openPdf(bytes: Uint8Array): Promise<Pdf> {
 
 async function readPages(pdf: Pdf): Promise<Piece[]> {
   const outline = await readOutline(pdf)
+  const fields = filledFields(Object.values((await orNothing(pdf.getFieldObjects())) ?? {}).flat())
   const pieces: Piece[] = []
   let characters = 0
   let section: string | undefined
   for (let page = 1; page <= pdf.numPages; page++) {
-    const text = await readPage(pdf, page)
+    const text = (await readPage(pdf, page)) + (fields.get(page) ?? '')
     characters += text.length
     if (characters > limits.characters) throw tooMuchText()
     const titles = outline.filter(entry => entry.page === page).map(entry => entry.title)
