@@ -63,7 +63,8 @@ export function createKnowledgeService({ index, embeddingNamed, changes, isExclu
   ): Promise<SearchResult[]> {
     const { source_id } = query
     if (source_id === undefined) return await searchAll(agent, query, signal)
-    if ((await findSource(agent.db, source_id)) === undefined) throw notFound('Source')
+    for (const id of new Set(source_id))
+      if ((await findSource(agent.db, id)) === undefined) throw notFound('Source')
     return await searchBy(await shownEmbeddings(agent.db, source_id), agent, query, signal)
   }
 

@@ -65,12 +65,12 @@ export function createPrepareQuery({ embeddingNamed, changes, log }: Needs) {
   /** @param names the embeddings that the chunks in question have. */
   return async (
     agent: AgentHandle,
-    { query: text, limit = defaultResults, min_score: minScore, source_id: sourceId }: SearchQuery,
+    { query: text, limit = defaultResults, min_score: minScore, source_id: sourceIds }: SearchQuery,
     names: readonly string[],
     signal: AbortSignal,
   ): Promise<ChunkQuery> => {
     const embedded = await embedAll(agent, names, text, signal)
     await follow(agent, names)
-    return { text, limit, sourceId, minScore, ...embedded }
+    return { text, limit, sourceIds, minScore, ...embedded }
   }
 }

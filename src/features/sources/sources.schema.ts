@@ -183,7 +183,9 @@ export const searchQuery = Type.Object({
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 1000, description: 'Results wanted; 10 unless given.' }),
   ),
-  source_id: Type.Optional(Type.String({ description: 'Only from this source.' })),
+  source_id: Type.Optional(
+    Type.Array(Type.String(), { maxItems: 100, description: 'Only from these sources.' }),
+  ),
   min_score: Type.Optional(
     Type.Number({ minimum: 0, maximum: 1, description: 'Only results at least this good.' }),
   ),

@@ -271,6 +271,17 @@ describe(`reading sources ${row('GET /api/agents/{id}/sources')} ${row('GET /api
     expect((await app.call('GET', `${sources}/search?query=x&source_id=missing`)).status).toBe(404)
   })
 
+  it('is searched together with others that are named', async () => {
+    const texts = ['Kestrels hover.', 'Kestrels nest on ledges.', 'Kestrels eat voles.']
+    const ids: string[] = []
+    for (const content of texts) ids.push(await uploadAndProcess(app, { name: 'kestrels.txt', content }))
+    const [first, second] = ids
+    const found = await search(`query=kestrels&source_id=${first}&source_id=${second}`)
+    expect(found.map(({ source_id }) => source_id).toSorted()).toEqual([first, second].toSorted())
+    const path = `${sources}/search?query=kestrels&source_id=${first}&source_id=missing`
+    expect((await app.call('GET', path)).status).toBe(404)
+  })
+
   it("does not reach another agent's source", async () => {
     const own = await testApp({ environment: { DEV_USER: 'dev@example.com' } })
     const id = await uploadAndProcess(own, {

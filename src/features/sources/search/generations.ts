@@ -265,15 +265,15 @@ export async function hiddenChunks(db: Database, { sourceId, document }: Documen
 /** Selects the sequences of the chunks that may be shown, of one embedding if given; undefined if every chunk may. */
 export async function shownChunks(
   db: Database,
-  sourceId: string | undefined,
+  sourceIds: readonly string[] | undefined,
   embedding?: string,
 ): Promise<Expression<unknown> | undefined> {
   if (embedding !== undefined) {
     const embedded = generations(db).where('embedding', '=', embedding).select('sequence').where(isShown)
-    return sourceId === undefined ? embedded : embedded.where('chunks.source_id', '=', sourceId)
+    return sourceIds === undefined ? embedded : embedded.where('chunks.source_id', 'in', sourceIds)
   }
-  if (sourceId !== undefined)
-    return generations(db).where('chunks.source_id', '=', sourceId).select('sequence').where(isShown)
+  if (sourceIds !== undefined)
+    return generations(db).where('chunks.source_id', 'in', sourceIds).select('sequence').where(isShown)
   return (await hidesAny(db)) ? generations(db).select('sequence').where(isShown) : undefined
 }
 

@@ -11,8 +11,8 @@ import { shownChunks } from './generations.ts'
 export interface ChunkQuery {
   text: string
   limit: number
-  /** Search this source only. */
-  sourceId?: string | undefined
+  /** Search these sources only. */
+  sourceIds?: readonly string[] | undefined
   /** Leave out results with a lower score, 0 to 1. */
   minScore?: number | undefined
   /** The query as embedded by the provider in use; without it, the built-in embedding is used. */
@@ -48,7 +48,7 @@ export async function rankings(
   query: ChunkQuery,
   { candidates = leastCandidates, allVectors = false }: RankingOptions = {},
 ): Promise<Rankings> {
-  const within = await shownChunks(transaction, query.sourceId)
+  const within = await shownChunks(transaction, query.sourceIds)
   const limit = Math.max(candidates, query.limit)
   const terms = firstAndLastTerms(query.text)
   const otherForm = formFor(query.text)
@@ -87,7 +87,7 @@ export async function rankings(
   if (query.mixed === undefined) return { text, vectors: [await nearest(query.embedded, within)] }
   const vectors: VectorRanking[] = []
   for (const { embedding, embedded } of query.mixed)
-    vectors.push(await nearest(embedded, await shownChunks(transaction, query.sourceId, embedding)))
+    vectors.push(await nearest(embedded, await shownChunks(transaction, query.sourceIds, embedding)))
   return { text, vectors }
 }
 

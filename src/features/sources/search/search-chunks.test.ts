@@ -186,9 +186,9 @@ describe('filters', () => {
       Array.from({ length: 120 }, () => 'tea tea tea'),
     )
     await replace('other', ['A word about tea among many others that are of no interest here.'])
-    expect(await search('tea', { sourceId: 'other' })).toMatchObject([{ source_id: 'other' }])
-    expect(await search('teas', { sourceId: 'other' })).toHaveLength(1)
-    expect(await search('tea', { sourceId: 'nobody' })).toEqual([])
+    expect(await search('tea', { sourceIds: ['other'] })).toMatchObject([{ source_id: 'other' }])
+    expect(await search('teas', { sourceIds: ['other'] })).toHaveLength(1)
+    expect(await search('tea', { sourceIds: ['nobody'] })).toEqual([])
   })
 })
 

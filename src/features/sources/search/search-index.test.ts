@@ -76,7 +76,7 @@ describe('an index in worker threads', () => {
   test('passes on the filters', async () => {
     const { replace, search } = await setIndexStage()
     await replace('manual', ['tea number 1', 'tea number 2'])
-    expect(await search('tea', { sourceId: 'nobody' })).toEqual([])
+    expect(await search('tea', { sourceIds: ['nobody'] })).toEqual([])
     expect(await search('tea xylophone', { minScore: 0.9 })).toEqual([])
   })
 
@@ -102,7 +102,7 @@ describe('an index in worker threads', () => {
     const asked = [
       search('tea'),
       search('milk', failing),
-      search('coffee', { sourceId: 'manual' }),
+      search('coffee', { sourceIds: ['manual'] }),
       search('rum'),
     ]
     expect(await Promise.allSettled(asked)).toEqual([

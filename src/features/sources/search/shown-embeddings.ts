@@ -12,12 +12,12 @@ import { change, requireAttempt } from './generations.ts'
 
 type Database = Kysely<AgentTables>
 
-/** The names of all embeddings of shown chunks, of the source if one is given; none if there are no chunks. */
-export async function shownEmbeddings(db: Database, sourceId?: string): Promise<string[]> {
+/** The names of all embeddings of shown chunks, of the sources if some are given; none if there are no chunks. */
+export async function shownEmbeddings(db: Database, sourceIds?: readonly string[]): Promise<string[]> {
   const rows =
-    sourceId === undefined
+    sourceIds === undefined
       ? await selectOfAll(db)
-      : await selectShown(db).where('source_id', '=', sourceId).execute()
+      : await selectShown(db).where('source_id', 'in', sourceIds).execute()
   return rows.map(({ embedding }) => embedding)
 }
 
