@@ -7,6 +7,8 @@ interface PdfOptions {
   outline?: { title: string; page: number }[]
   /** Replaces the drawing commands of the pages. */
   content?: PdfStream
+  /** Replaces Helvetica. */
+  font?: string
   /** Fields of a form on the first page: the entries of their dictionaries. */
   fields?: string[]
 }
@@ -20,11 +22,12 @@ interface PdfStream {
 type PdfObject = string | PdfStream
 
 const lineHeight = 14
+const helvetica = '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>'
 
 /** A PDF with one page for each text, Latin letters only; `\n` begins a line, and a blank line a paragraph. */
 export function makePdf(
   pages: string[],
-  { outline = [], content, fields = [] }: PdfOptions = {},
+  { outline = [], content, font = helvetica, fields = [] }: PdfOptions = {},
 ): Uint8Array {
   const pageNumber = (index: number) => 4 + index * 2
   const outlineNumber = pageNumber(pages.length)
@@ -33,7 +36,7 @@ export function makePdf(
   const objects: PdfObject[] = [
     `<< /Type /Catalog /Pages 2 0 R ${outline.length > 0 ? `/Outlines ${outlineNumber} 0 R` : ''} /AcroForm << /Fields [${form}] >> >>`,
     `<< /Type /Pages /Kids [${pages.map((_, index) => `${pageNumber(index)} 0 R`).join(' ')}] /Count ${pages.length} >>`,
-    '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>',
+    font,
     ...pages.flatMap((text, index): PdfObject[] => [
       `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 3 0 R >> >> /Contents ${pageNumber(index) + 1} 0 R ${index === 0 ? `/Annots [${form}]` : ''} >>`,
       content ?? { dictionary: '', bytes: Buffer.from(drawing(text), 'latin1') },
@@ -42,6 +45,18 @@ export function makePdf(
     ...fields.map(field => `<< /Type /Annot /Subtype /Widget /Rect [0 0 9 9] /P 4 0 R ${field} >>`),
   ]
   return assemblePdf(objects, '')
+}
+
+/**
+ * A PDF of a text that can only be read by those who know the map by its name.
+ * @param collection names the characters that the map's numbers stand for
+ */
+export function makeEastAsianPdf(map: string, collection: string, text: Uint8Array): Uint8Array {
+  const characters = `<< /Registry (Adobe) /Ordering (${collection}) /Supplement 2 >>`
+  const cidFont = `<< /Type /Font /Subtype /CIDFontType0 /BaseFont /Kept /CIDSystemInfo ${characters} >>`
+  const font = `<< /Type /Font /Subtype /Type0 /BaseFont /Kept /Encoding /${map} /DescendantFonts [${cidFont}] >>`
+  const bytes = Buffer.from(`BT /F1 12 Tf 50 800 Td <${Buffer.from(text).toString('hex')}> Tj ET`)
+  return makePdf([''], { font, content: { dictionary: '', bytes } })
 }
 
 /** A PDF that asks for a password before it tells anything. */

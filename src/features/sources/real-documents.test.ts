@@ -26,7 +26,7 @@ const fileLimit = 120_000
 
 const damagedPdf = /^This file is damaged or not a PDF\.$/
 const damagedDocx = /^This file is damaged or not a Word document \(\.docx\)\.$/
-const scan = /^This PDF holds no text that can be read: it seems to be a scan\./
+const scan = /^This PDF holds no text that can be read: it seems to be a scan,/
 const noText = /^This file holds no text\.$/
 
 /** Why these files can't be searched, as their owners are to be told; all others can. */

@@ -1,4 +1,5 @@
 import type { getDocumentProxy } from 'unpdf'
+import { EastAsianMaps } from '../east-asian-maps.ts'
 import { limits } from '../limits.ts'
 import type { ParsedDocument, Piece } from '../parsed-document.ts'
 import { documentOf, tooMuchText, UnreadableDocument } from '../parsed-document.ts'
@@ -15,6 +16,9 @@ interface OutlineEntry {
   page: number
   title: string
 }
+
+/** As text, where pdf.js would otherwise expect maps in a binary form. */
+const eastAsianMaps = { BinaryDataFactory: EastAsianMaps, cMapPacked: false, useWorkerFetch: false }
 
 /** Text and filled-in fields by page; headings of the outline are sections. Pictures are not looked at. */
 export async function parsePdf(bytes: Uint8Array): Promise<ParsedDocument> {
@@ -33,7 +37,8 @@ async function openPdf(bytes: Uint8Array): Promise<Pdf> {
   const { getDocumentProxy } = await import('unpdf')
   try {
     // The reader takes the bytes over, so it gets its own.
-    return await getDocumentProxy(new Uint8Array(bytes), { verbosity: 0, useSystemFonts: false })
+    const own = new Uint8Array(bytes)
+    return await getDocumentProxy(own, { verbosity: 0, useSystemFonts: false, ...eastAsianMaps })
   } catch (error) {
     if (error instanceof Error && error.name === 'PasswordException') {
       throw new UnreadableDocument('This PDF is protected by a password. Upload it without one.', error)
@@ -59,7 +64,7 @@ async function readPages(pdf: Pdf): Promise<Piece[]> {
   }
   if (!pieces.some(piece => /\S/.test(piece.text))) {
     throw new UnreadableDocument(
-      'This PDF holds no text that can be read: it seems to be a scan. Run text recognition (OCR) on it and upload the result.',
+      'This PDF holds no text that can be read: it seems to be a scan, or its fonts do not tell which letters they draw. Run text recognition (OCR) on it and upload the result.',
     )
   }
   return pieces
