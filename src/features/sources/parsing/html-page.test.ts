@@ -97,6 +97,11 @@ describe('readHtmlPage', () => {
     expect(markdown).toContain('[Story 29](https://shop.example/n/29)')
   })
 
+  test('what browsers show that can play nothing is left out', async () => {
+    const video = '<video controls><source src="a.mp4">Your browser does not support the video tag.</video>'
+    expect(await markdownOf(`<main><p>Watch:</p>${video}</main>`)).toBe('Watch:')
+  })
+
   test('a page that is more than its article is kept whole', async () => {
     const sentence =
       'Water of eighty degrees suits green tea best, since hotter water draws out its bitter parts. '

@@ -14,8 +14,8 @@ export interface MarkdownPage {
   markdown: string
 }
 
-/** Parts of a page that are about the site, not about the page. */
-const furniture = new Set(['title', 'script', 'style', 'noscript', 'template', 'svg', 'nav', 'iframe'])
+/** Parts of a page that are about the site, not about the page, or shown only by browsers that nobody has any more. */
+const furniture = new Set('title script style noscript template svg nav iframe video audio'.split(' '))
 /** What an article holds to be used, not to be read. */
 const controls = new Set(['footer', 'form', 'button', 'input', 'select', 'textarea'])
 /** A list-like page: the reader's view keeps less than this share of its text, so the whole is taken. */
