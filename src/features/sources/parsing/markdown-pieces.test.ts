@@ -15,6 +15,7 @@ describe('markdownPieces', () => {
     ['no fence in code of one line', '# A\n```npm start```\n## B\n```x`\n## C', [undefined, 'A', 'B', 'C']],
     ['no end of a fence by a shorter one', '````\n```\n# no\n````\n# B', [undefined, 'B']],
     ['no heading in front matter', '---\ntitle: x\n# no\n---\n# A', [undefined, 'A']],
+    ['no heading in front matter of TOML', '+++\ntitle = "x"\n# no\n+++\n# A', [undefined, 'A']],
     ['no title above a rule, a list item or a table', '- item\n---\n\n---\n| a |\n---\n', [undefined]],
   ])('knows %s', (_name, markdown, expected) => {
     expect(sections(markdown)).toEqual(expected)

@@ -46,8 +46,10 @@ function* headingsOf(markdown: string): Generator<Heading> {
   }
 }
 
+/** Between dashes it is YAML, whose comments look like headings, and between plus signs TOML. */
 function frontMatterLength(markdown: string): number {
-  return markdown.startsWith('---\n') ? Math.max(0, markdown.indexOf('\n---\n')) : 0
+  const fence = /^(?:---|\+\+\+)(?=\n)/.exec(markdown)?.[0]
+  return fence === undefined ? 0 : Math.max(0, markdown.indexOf(`\n${fence}\n`))
 }
 
 /** The fence that is open after a line; a closing one is at least as long as the opening one and stands alone. */
