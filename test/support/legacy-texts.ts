@@ -92,4 +92,9 @@ export const legacyTexts: LegacyText[] = [
     ['Deniz feneri bekçisi her gece ışığı yakar, gemiler limanı böyle bulur.', 'bekçisi'],
     '44656e697a2066656e6572692062656be769736920686572206765636520fdfefdf0fd2079616b61722c2067656d696c6572206c696d616efd2062f6796c652062756c75722e',
   ),
+  legacy(
+    'windows-874',
+    ['ผู้ดูแลประภาคารจุดตะเกียงทุกคืนเพื่อนำทางเรือเข้าสู่ท่าเรืออย่างปลอดภัย', 'ประภาคาร'],
+    'bcd9e9b4d9e1c5bbc3d0c0d2a4d2c3a8d8b4b5d0e0a1d5c2a7b7d8a1a4d7b9e0bed7e8cdb9d3b7d2a7e0c3d7cde0a2e9d2cad9e8b7e8d2e0c3d7cdcdc2e8d2a7bbc5cdb4c0d1c2',
+  ),
 ]

@@ -32,6 +32,8 @@ describe('decodeText', () => {
     ['UTF-16BE with a byte order mark', swapped('\ufeff世界'), '世界'],
     ['UTF-16LE without one', Buffer.from('plain words', 'utf16le'), 'plain words'],
     ['UTF-16BE without one', swapped('plain words'), 'plain words'],
+    ['UTF-16LE of Cyrillic', Buffer.from('Маяк стоит на скале.', 'utf16le'), 'Маяк стоит на скале.'],
+    ['UTF-16BE of Greek', swapped('Ο φάρος στέκει στον βράχο.'), 'Ο φάρος στέκει στον βράχο.'],
     ['GB 18030', chineseBytes, chinese],
     ['windows-1252', Buffer.from('Gr\xfc\xdfe aus K\xf6ln \x96 \x80 5', 'latin1'), 'Grüße aus Köln – € 5'],
     ['windows-1252 with a single accent', Buffer.from('caf\xe9', 'latin1'), 'café'],
@@ -73,5 +75,7 @@ describe('decodeText', () => {
   test('refuses binary data', () => {
     const bytes = Uint8Array.from({ length: 1000 }, (_, index) => (index * 37) % 256)
     expect(() => decodeText(bytes)).toThrow(UnreadableDocument)
+    const numbers = Uint16Array.from({ length: 1000 }, (_, index) => (index * 7) % 600)
+    expect(() => decodeText(new Uint8Array(numbers.buffer))).toThrow(UnreadableDocument)
   })
 })

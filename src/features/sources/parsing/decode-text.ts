@@ -31,13 +31,24 @@ function unmarkedEncoding(bytes: Uint8Array): string {
   return isMostlyUtf8(bytes) ? 'utf-8' : guessEncoding(bytes)
 }
 
-/** In UTF-16, Latin letters, digits and spaces have a zero byte, always on the same side; other text has next to none. */
+/**
+ * In UTF-16, Latin letters, digits and spaces have a zero byte, always on the same side, and spaces stand in any text; in
+ * other encodings it has next to none.
+ */
 function guessUtf16(sample: Uint8Array): string | undefined {
   const [even, odd] = [zerosIn(sample, 0), zerosIn(sample, 1)]
   if (even + odd <= sample.length * fewZeros) return undefined
-  if (odd > sample.length / 10 && even <= odd / 20) return 'utf-16le'
-  if (even > sample.length / 10 && odd <= even / 20) return 'utf-16be'
+  const encoding = odd > even ? 'utf-16le' : 'utf-16be'
+  const isOnOneSide = Math.min(even, odd) <= Math.max(even, odd) / 20
+  if (isOnOneSide && even + odd > sample.length / 100 && isText(sample, encoding)) return encoding
   throw new UnreadableDocument('This file is not text: it holds binary data.')
+}
+
+/** Of numbers in two bytes, for example, many would be control characters, or none at all. */
+function isText(sample: Uint8Array, encoding: string): boolean {
+  const text = new TextDecoder(encoding).decode(sample)
+  const others = text.match(/[\p{Cn}\p{Co}\ufffd]|(?![\t\n\f\r])\p{Cc}/gu)?.length ?? 0
+  return others <= text.length * fewErrors
 }
 
 /** Zero bytes at every second place from `first` on. */

@@ -18,6 +18,8 @@ interface Candidate {
 /** Japanese is known by its syllables, since its Chinese characters are those of others, too. */
 const kana = /[\u3041-\u30fc]/g
 const hangul = /[\u3000-\u303f\uac00-\ud7a3]/g
+/** Its letters, vowels and tones that are used most: nearly any bytes are some Thai. */
+const thai = /[กงดตทนมยรลวสอาเัี่้]/g
 const russian = 'оеаинтсрвлкм'
 
 /** The second byte of a character may be an ASCII letter here, so that such bytes stand alone. */
@@ -34,6 +36,7 @@ const candidates: readonly (readonly Candidate[])[] = [
   ],
   [likeCharacters('euc-kr', hangul, 0.9)],
   [likeCharacters('euc-jp', kana, 0.2)],
+  [likeCharacters('windows-874', thai, 0.6)],
   // The first bytes of the characters that are used most.
   [likePairs('gb18030', 0xb0, 0xd7), likePairs('big5', 0xa4, 0xc6)],
 ]
