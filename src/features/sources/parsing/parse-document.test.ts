@@ -202,6 +202,11 @@ describe('docx', () => {
     expect((await parse('docx', makeDocxFromXml(`<w:p>${paragraph}</w:p>`))).text).toBe(text)
   })
 
+  test('tags without end do not hold up the document', async () => {
+    const entries = [{ name: 'word/footnotes.xml', content: '<m:e <w:dir '.repeat(80_000) }]
+    expect(await reason('docx', makeDocxFromXml('<w:p/>', { entries }))).toMatch(/damaged/)
+  })
+
   test('marks of notes are left out of the sentence', async () => {
     const body =
       '<w:p><w:r><w:t>See</w:t></w:r><w:hyperlink w:anchor="footnote-1"><w:r><w:t>[1]</w:t></w:r></w:hyperlink><w:r><w:t>.</w:t></w:r></w:p>'

@@ -4,10 +4,10 @@
 const textParts = /^word\/(?:document\d*|footnotes|endnotes)\.xml$/
 
 /** Around text: fields such as the number of a caption, text in another direction, and characters with their reading above. */
-const wrappers = /<\/?w:(?:fldSimple|bdo|dir|ruby|rubyBase)(?:[\s/][^>]*)?>/g
+const wrappers = /<\/?w:(?:fldSimple|bdo|dir|ruby|rubyBase)(?:[\s/][^<>]*)?>/g
 
 /** Formulas, which have runs and texts of their own. */
-const formulas = /<(\/?)m:(\w+)((?:[\s/][^>]*)?)>/g
+const formulas = /<(\/?)m:(\w+)((?:[\s/][^<>]*)?)>/g
 const runs = new Set(['r', 't'])
 
 /** Of what does not stand in a line with the rest, or in brackets. */
