@@ -202,6 +202,21 @@ describe('docx', () => {
     expect((await parse('docx', makeDocxFromXml(`<w:p>${paragraph}</w:p>`))).text).toBe(text)
   })
 
+  test('what stands above and below the pages is text, once', async () => {
+    const namespace = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main'
+    const part = (name: string, element: string, text: string) => ({
+      name: `word/${name}.xml`,
+      content: `<?xml version="1.0"?><w:${element} xmlns:w="${namespace}" xmlns:x="x"><w:p x:a="b">${run(text)}</w:p></w:${element}>`,
+    })
+    const entries = [
+      part('header1', 'hdr', 'Byron &amp; Co'),
+      part('header2', 'hdr', 'Byron &amp; Co'),
+      part('footer1', 'ftr', 'IBAN DE02'),
+    ]
+    const document = makeDocxFromXml(`<w:p>${run('Dear customer')}</w:p><w:sectPr/>`, { entries })
+    expect((await parse('docx', document)).text).toBe('Byron & Co\n\nDear customer\n\nIBAN DE02')
+  })
+
   test('tags without end do not hold up the document', async () => {
     const entries = [{ name: 'word/footnotes.xml', content: '<m:e <w:dir '.repeat(80_000) }]
     expect(await reason('docx', makeDocxFromXml('<w:p/>', { entries }))).toMatch(/damaged/)

@@ -1,7 +1,8 @@
-/** Elements of Word documents that mammoth leaves out together with the text in them. */
+/** Text of Word documents that mammoth leaves out: certain elements, and what stands above and below each page. */
 
 /** The parts of a document in which text stands. */
-const textParts = /^word\/(?:document\d*|footnotes|endnotes)\.xml$/
+const mainPart = /^word\/document\d*\.xml$/
+const textParts = /^word\/(?:document\d*|footnotes|endnotes|header\d*|footer\d*)\.xml$/
 
 /** Around text: fields such as the number of a caption, text in another direction, and characters with their reading above. */
 const wrappers = /<\/?w:(?:fldSimple|bdo|dir|ruby|rubyBase)(?:[\s/][^<>]*)?>/g
@@ -24,12 +25,13 @@ const signs = new Map([
 export async function unwrapWordText(archive: Uint8Array): Promise<Uint8Array> {
   const { default: Zip } = await import('jszip')
   const zip = await Zip.loadAsync(archive)
+  const parts = new Map<string, string>()
+  for (const part of zip.file(textParts)) parts.set(part.name, await part.async('string'))
   let isChanged = false
-  for (const part of zip.file(textParts)) {
-    const xml = await part.async('string')
-    const unwrapped = unwrap(xml)
+  for (const [name, xml] of parts) {
+    const unwrapped = mainPart.test(name) ? withMargins(unwrap(xml), parts) : unwrap(xml)
     if (unwrapped === xml) continue
-    zip.file(part.name, unwrapped)
+    zip.file(name, unwrapped)
     isChanged = true
   }
   return isChanged ? await zip.generateAsync({ type: 'uint8array' }) : archive
@@ -41,4 +43,33 @@ function unwrap(xml: string): string {
     const sign = rest.endsWith('/') ? undefined : signs.get(`${slash}${name}`)
     return sign === undefined ? '' : `<w:r><w:t>${sign}</w:t></w:r>`
   })
+}
+
+/** The document with its headers before and its footers after all else, each once: an address, or the number of an account. */
+function withMargins(document: string, parts: ReadonlyMap<string, string>): string {
+  const margins = (kind: string) => {
+    const those = [...parts].filter(([name]) => name.startsWith(`word/${kind}`))
+    return [...new Set(those.map(([, xml]) => contentOf(unwrap(xml))))].join('')
+  }
+  const end = document.lastIndexOf('</w:body>')
+  if (end === -1) return document
+  return (
+    document.slice(0, end).replace(/<w:body(?:\s[^<>]*)?>/, body => body + margins('header')) +
+    margins('footer') +
+    document.slice(end)
+  )
+}
+
+const margin = /<w:(?:hdr|ftr)((?:\s[^<>]*)?)>/
+/** References to pictures and addresses, which are those of the part that it was taken from. */
+const references = /\sr:\w+="[^"<>]*"/g
+
+/** In an element that is none of the text, but keeps its namespaces. */
+function contentOf(xml: string): string {
+  const begin = margin.exec(xml)
+  if (begin === null) return ''
+  const [tag, namespaces] = begin
+  const content = xml.slice(begin.index + tag.length, xml.lastIndexOf('</w:'))
+  if (!/<w:t[\s>]/.test(content)) return ''
+  return `<w:customXml${namespaces}>${content.replace(references, '')}</w:customXml>`
 }
