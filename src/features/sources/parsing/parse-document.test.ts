@@ -242,6 +242,42 @@ describe('docx', () => {
     )
   })
 
+  test.each<[string, (bomb: Buffer, end: Buffer) => Uint8Array]>([
+    ['not counted', (bomb, end) => Buffer.concat([bomb, end.fill(0, 8, 12)])],
+    [
+      'told in another place where something stands before it',
+      (bomb, end) => {
+        const [count, directory] = [end.readUInt16LE(10), end.readUInt32LE(16)]
+        const before = Buffer.alloc(directory + count * 46)
+        before.write('PK\x03\x04')
+        for (let entry = 0; entry < count; entry++) before.write('PK\x01\x02', directory + entry * 46)
+        return Buffer.concat([before, bomb, end])
+      },
+    ],
+    [
+      'told in records for long archives',
+      (bomb, end) => {
+        const longEnd = Buffer.alloc(56 + 20)
+        longEnd.write('PK\x06\x06')
+        longEnd.writeUInt8(44, 4)
+        for (const [from, to] of [8, 10, 12, 16].entries())
+          end.copy(longEnd, 24 + from * 8, to, to + (from < 2 ? 2 : 4))
+        longEnd.write('PK\x06\x07', 56)
+        longEnd.writeUInt32LE(bomb.length, 56 + 8)
+        const emptyEnd = Buffer.alloc(22)
+        emptyEnd.write('PK\x05\x06')
+        emptyEnd.writeUInt16LE(0xffff, 4)
+        emptyEnd.writeUInt32LE(bomb.length + longEnd.length, 16)
+        return Buffer.concat([bomb, longEnd, emptyEnd])
+      },
+    ],
+  ])('a bomb is not opened that is %s', async (_case, hide) => {
+    const entry = { name: 'word/media/a.xml', content: Buffer.alloc(limits.ratioFloorBytes + 1) }
+    const bomb = Buffer.from(makeDocxFromXml(`<w:p>${run('text')}</w:p>`, { entries: [entry] }))
+    const hidden = hide(bomb.subarray(0, -22), bomb.subarray(-22))
+    expect(await reason('docx', hidden)).toMatch(/unpacks to far more data|damaged/)
+  })
+
   test('many entries count together', async () => {
     const content = Buffer.alloc(limits.ratioFloorBytes, 'a')
     const count = Math.ceil(limits.inflatedBytes / limits.ratioFloorBytes) + 1

@@ -45,15 +45,13 @@ async function inflatedSize(data: Uint8Array, allowed: number): Promise<number> 
 
 function* entriesOf(archive: Uint8Array): Generator<{ method: number; data: Uint8Array }> {
   const view = new DataView(archive.buffer, archive.byteOffset, archive.byteLength)
-  const end = findEndRecord(view)
-  const count = view.getUint16(end + 10, true)
-  let at = view.getUint32(end + 16, true)
-  for (let index = 0; index < count; index++) {
-    assertSignature(view, at, directoryEntry)
+  let at = findDirectory(view)
+  // As many as there are, which is what the reader goes by: the end record may name fewer.
+  while (hasSignature(view, at, directoryEntry)) {
     const method = view.getUint16(at + 10, true)
     const compressedBytes = view.getUint32(at + 20, true)
     const header = view.getUint32(at + 42, true)
-    assertSignature(view, header, localHeader)
+    if (!hasSignature(view, header, localHeader)) throw damaged()
     const start =
       header + localHeader.length + view.getUint16(header + 26, true) + view.getUint16(header + 28, true)
     yield { method, data: archive.subarray(start, start + compressedBytes) }
@@ -65,6 +63,18 @@ function* entriesOf(archive: Uint8Array): Generator<{ method: number; data: Uint
   }
 }
 
+/**
+ * Where the directory begins. It ends where the end record begins: otherwise, or where longer records are said to exist
+ * (4.4.1.4), the reader would look for it elsewhere.
+ */
+function findDirectory(view: DataView): number {
+  const end = findEndRecord(view)
+  const hasLongerRecords = [4, 6, 8, 10].some(place => view.getUint16(end + place, true) === 0xffff)
+  const start = view.getUint32(end + 16, true)
+  if (hasLongerRecords || start + view.getUint32(end + 12, true) !== end) throw damaged()
+  return start
+}
+
 function findEndRecord(view: DataView): number {
   const last = view.byteLength - endRecord.length
   for (let at = last; at >= 0 && at >= last - longestComment; at--) {
@@ -73,9 +83,13 @@ function findEndRecord(view: DataView): number {
   throw damaged()
 }
 
-function assertSignature(view: DataView, at: number, part: { signature: number; length: number }): void {
-  const fits = at + part.length <= view.byteLength
-  if (!fits || view.getUint32(at, true) !== part.signature) throw damaged()
+interface Part {
+  signature: number
+  length: number
+}
+
+function hasSignature(view: DataView, at: number, part: Part): boolean {
+  return at + part.length <= view.byteLength && view.getUint32(at, true) === part.signature
 }
 
 function damaged(cause?: unknown): UnreadableDocument {
