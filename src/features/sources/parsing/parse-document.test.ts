@@ -206,7 +206,7 @@ describe('docx', () => {
     const namespace = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main'
     const part = (name: string, element: string, text: string) => ({
       name: `word/${name}.xml`,
-      content: `<?xml version="1.0"?><w:${element} xmlns:w="${namespace}" xmlns:x="x"><w:p x:a="b">${run(text)}</w:p></w:${element}>`,
+      content: `<?xml version="1.0"?><w:${element} xmlns:w="${namespace}" xmlns:x="x"><w:p x:a="${name}">${run(text)}</w:p></w:${element}>`,
     })
     const entries = [
       part('header1', 'hdr', 'Byron &amp; Co'),

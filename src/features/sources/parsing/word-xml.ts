@@ -45,11 +45,15 @@ function unwrap(xml: string): string {
   })
 }
 
-/** The document with its headers before and its footers after all else, each once: an address, or the number of an account. */
+/**
+ * The document with its headers before and its footers after all else, each once, since first and other pages often have
+ * the same: an address, or the number of an account.
+ */
 function withMargins(document: string, parts: ReadonlyMap<string, string>): string {
   const margins = (kind: string) => {
     const those = [...parts].filter(([name]) => name.startsWith(`word/${kind}`))
-    return [...new Set(those.map(([, xml]) => contentOf(unwrap(xml))))].join('')
+    const byWords = new Map(those.map(([, xml]) => contentOf(unwrap(xml))).map(xml => [wordsOf(xml), xml]))
+    return [...byWords.values()].join('')
   }
   const end = document.lastIndexOf('</w:body>')
   if (end === -1) return document
@@ -58,6 +62,11 @@ function withMargins(document: string, parts: ReadonlyMap<string, string>): stri
     margins('footer') +
     document.slice(end)
   )
+}
+
+/** Word numbers each paragraph anew, so that the same words stand in other tags. */
+function wordsOf(xml: string): string {
+  return xml.replace(/<[^<>]*>/g, ' ')
 }
 
 const margin = /<w:(?:hdr|ftr)((?:\s[^<>]*)?)>/
