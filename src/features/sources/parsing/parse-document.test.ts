@@ -118,13 +118,17 @@ describe('pdf', () => {
     const fields = [
       '/FT /Tx /T (form1[0].Applicant[0]) /V (Ada Byron)',
       '/FT /Tx /T (Town) /V ()',
+      String.raw`/FT /Tx /Ff 4096 /T (Address) /V (1 Tea Lane\rLeeds\r\nUK)`,
       '/FT /Tx /Ff 8192 /T (PIN) /V (4711)',
       '/FT /Btn /T (Smoker) /V /Yes /AS /Yes /AP << /N << /Yes 1 0 R /Off 1 0 R >> >>',
       '/FT /Btn /T (Pets) /V /Off /AS /Off /AP << /N << /Yes 1 0 R /Off 1 0 R >> >>',
       '/FT /Ch /Ff 131072 /T (Room) /Opt [[(1) (North)] [(2) (South)]] /V (2)',
     ]
     expect(parts(await parse('pdf', makePdf(['Name:', 'Page two'], { fields })))).toEqual([
-      { text: 'Name:\n\nApplicant: Ada Byron\nSmoker: Yes\nRoom: South', page: 1 },
+      {
+        text: 'Name:\n\nApplicant: Ada Byron\nAddress: 1 Tea Lane\nLeeds\nUK\nSmoker: Yes\nRoom: South',
+        page: 1,
+      },
       { text: 'Page two', page: 2 },
     ])
   })

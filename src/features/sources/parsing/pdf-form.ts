@@ -27,7 +27,8 @@ export function filledFields(fields: Iterable<object>): Map<number, string> {
 
 function lineOf(field: Field): string | undefined {
   const values = field.hidden || field.password ? [] : shownValues(field).filter(value => value.trim() !== '')
-  return values.length === 0 ? undefined : `${plainName(field.name)}: ${values.join(', ')}`
+  if (values.length === 0) return undefined
+  return `${plainName(field.name)}: ${values.join(', ').replace(/\r\n?/g, '\n')}`
 }
 
 function shownValues({ type, value, exportValues, items = [] }: Field): string[] {
