@@ -161,6 +161,19 @@ describe('a tool', () => {
   })
 
   it.each([
+    ['lists', `${'['.repeat(20_000)}"{city}"${']'.repeat(20_000)}`],
+    ['objects', `${'{"a":'.repeat(3000)}"{city}"${'}'.repeat(3000)}`],
+  ])(
+    'is refused with a body that is nested more deeply than any service could read, in %s',
+    async (_in, body) => {
+      const configuration = { url: 'https://api.example.com/', method: 'POST', body }
+      const answer = await create(await stage.newAgent(), { name: 'deep', type: 'http', configuration })
+      expect(answer.status).toBe(400)
+      expect(answer.body).toMatchObject({ error: { details: { field: 'configuration.body' } } })
+    },
+  )
+
+  it.each([
     ['that names its draft', { $schema: 'https://json-schema.org/draft/2020-12/schema' }],
     ['that leads in a circle', { properties: { a: { items: { $ref: '#' } } } }],
     [

@@ -1,3 +1,4 @@
+import { isDeeperThan, mostLevels } from '#platform/json-depth.ts'
 import { isConnectionHeader, isHeaderName } from '#platform/outbound/header-rules.ts'
 import { parseTarget } from '#platform/outbound/target-url.ts'
 import { problemOf } from '#platform/schema-check.ts'
@@ -7,7 +8,7 @@ import { bodyTemplateOf, contentTypeOf, parseHeaders, splitAddress } from './man
 import { isUsableSchema } from './parameters-schema.ts'
 import { isDotSegment } from './percent-encoding.ts'
 import { hasStrayBrace } from './placeholders.ts'
-import { isRecord } from './values.ts'
+import { isRecord, textOf } from './values.ts'
 
 /** `field` is a path within the configuration, empty for the whole; `issue` is a sentence without its subject. */
 export interface ConfigurationProblem {
@@ -122,6 +123,8 @@ function bodyProblem(configuration: ManualConfiguration): ConfigurationProblem |
   if (JSON.stringify(configuration.body).length > longestBody) {
     return problem('body', `must not be longer than ${longestBody} characters`)
   }
+  if (template.kind === 'json' && isDeeperThan(mostLevels, textOf(configuration.body)))
+    return problem('body', `must not be nested more than ${mostLevels} levels deep`)
   if (template.kind !== 'text') return undefined
   const contentType = contentTypeOf(headers)
   if (contentType === undefined ? /^\s*[[{]/.test(template.text) : /[/+]json\b/.test(contentType)) {
