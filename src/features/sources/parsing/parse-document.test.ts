@@ -221,6 +221,14 @@ describe('docx', () => {
     expect((await parse('docx', document)).text).toBe('Byron & Co\n\nDear customer\n\nIBAN DE02')
   })
 
+  test('a header that is out of order takes nothing else with it', async () => {
+    const content = `<w:hdr><w:p>${run('Byron')}</w:p></w:hdr><!-- </w:hdr> -->`
+    const document = makeDocxFromXml(`<w:p>${run('Dear customer')}</w:p>`, {
+      entries: [{ name: 'word/header1.xml', content }],
+    })
+    expect((await parse('docx', document)).text).toBe('Dear customer')
+  })
+
   test('tags without end do not hold up the document', async () => {
     const entries = [{ name: 'word/footnotes.xml', content: '<m:e <w:dir '.repeat(80_000) }]
     expect(await reason('docx', makeDocxFromXml('<w:p/>', { entries }))).toMatch(/damaged/)

@@ -32,21 +32,25 @@ function checkboxSign(_input: string, checked: string | undefined): string {
   return checked === undefined ? '☐' : '☒'
 }
 
-/** HTML of what can be read of the document; pictures, external files and its own style map are left alone. */
 async function readWord(bytes: Uint8Array): Promise<string> {
-  const { default: mammoth } = await import('mammoth')
   try {
-    const { buffer, byteOffset, byteLength } = await unwrapWordText(bytes)
-    const { value } = await mammoth.convertToHtml(
-      { buffer: Buffer.from(buffer, byteOffset, byteLength) },
-      {
-        externalFileAccess: false,
-        includeEmbeddedStyleMap: false,
-        convertImage: mammoth.images.imgElement(async () => ({ src: '' })),
-      },
-    )
-    return value
+    // Where something in it is out of order, such as a header, what mammoth reads by itself is better than nothing.
+    return await toHtml(await unwrapWordText(bytes)).catch(() => toHtml(bytes))
   } catch (error) {
     throw new UnreadableDocument('This file is damaged or not a Word document (.docx).', error)
   }
+}
+
+/** HTML of what can be read of the document; pictures, external files and its own style map are left alone. */
+async function toHtml({ buffer, byteOffset, byteLength }: Uint8Array): Promise<string> {
+  const { default: mammoth } = await import('mammoth')
+  const { value } = await mammoth.convertToHtml(
+    { buffer: Buffer.from(buffer, byteOffset, byteLength) },
+    {
+      externalFileAccess: false,
+      includeEmbeddedStyleMap: false,
+      convertImage: mammoth.images.imgElement(async () => ({ src: '' })),
+    },
+  )
+  return value
 }
