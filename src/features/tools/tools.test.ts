@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ListMeta } from '#platform/http/lists/list-query.ts'
 import { errorRow, row } from '#test/spec/row.ts'
 import type { Answer, TestApp } from '#test/support/build-app.ts'
 import { testApp } from '#test/support/build-app.ts'
@@ -104,6 +105,23 @@ describe('a tool', () => {
     expect(body.meta).toEqual({ total: 4, limit: 50, offset: 0 })
     const clustered = await app.call<{ data: AgentTool[] }>('GET', `${path}?cluster=Two&sort=name&order=desc`)
     expect(clustered.body.data.map(({ name }) => name)).toEqual(['b', 'a'])
+  })
+
+  it('ends a page of the list when it is large', async () => {
+    const path = await stage.newAgent()
+    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
+    for (const name of names.toReversed()) await created(path, codeTool(name, '/'.repeat(200_000)))
+    const list = async (query: string) => {
+      const { body } = await app.call<{ data: AgentTool[]; meta: ListMeta }>('GET', `${path}?${query}`)
+      return { names: body.data.map(({ name }) => name), meta: body.meta }
+    }
+    const first = await list('cursor=')
+    expect(first.names).toEqual(['a', 'b', 'c', 'd', 'e'])
+    expect(first.meta).toMatchObject({ total: 7, has_more: true })
+    const last = await list(`cursor=${first.meta.next_cursor}`)
+    expect(last.names).toEqual(['f', 'g'])
+    expect(last.meta).toMatchObject({ next_cursor: null, has_more: false })
+    expect((await list('offset=5')).names).toEqual(['f', 'g'])
   })
 
   it('is changed, enabled, disabled and moved to another cluster', async () => {
