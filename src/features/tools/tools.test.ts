@@ -124,6 +124,40 @@ describe('a tool', () => {
     expect((await list('offset=5')).names).toEqual(['f', 'g'])
   })
 
+  it.each([
+    ['queryParams', 'queryParams', Array.from({ length: 1001 }, (_, number) => `p${number}`)],
+    ['pathParams', 'pathParams', Array.from({ length: 1001 }, (_, number) => `p${number}`)],
+    [
+      'requestBody.fields',
+      'requestBody',
+      {
+        ...{ argument: 'body', mediaType: 'multipart/form-data', required: true },
+        fields: Array.from({ length: 1001 }, (_, number) => ({ name: `f${number}` })),
+      },
+    ],
+    [
+      'placement',
+      'placement',
+      Array.from({ length: 1001 }, (_, number) => ({
+        ...{ argument: `p${number}`, name: `p${number}`, in: 'query', style: 'form' },
+        ...{ explode: true, required: false },
+      })),
+    ],
+    ['security', 'security', Array.from({ length: 101 }, () => [])],
+  ])('of an imported form has no more %s than calls can bear', async (field, part, value) => {
+    const path = await stage.newAgent()
+    const imported = { baseUrl: stage.server.url, pathTemplate: '/', method: 'POST' }
+    const configuration = { ...imported, pathParams: [], queryParams: [], [part]: value }
+    const { status, body } = await create(path, { name: 'many', type: 'http', configuration })
+    expect(status).toBe(400)
+    expect(body).toMatchObject({
+      error: {
+        code: 'VALIDATION_ERROR',
+        details: { field: `configuration.${field}`, issue: expect.stringMatching(/must NOT have more than/) },
+      },
+    })
+  })
+
   it('is changed, enabled, disabled and moved to another cluster', async () => {
     const path = await stage.newAgent()
     const { id } = await created(path, httpTool({ cluster: 'Sky' }))
