@@ -5,6 +5,7 @@ import { createMcpService } from '#features/mcp/mcp.service.ts'
 import type { McpLimits } from '#features/mcp/mcp-limits.ts'
 import { mcpLimits } from '#features/mcp/mcp-limits.ts'
 import { systemClock } from '#platform/clock.ts'
+import type { ListMeta } from '#platform/http/lists/list-query.ts'
 import { randomIds } from '#platform/ids.ts'
 import { createLog } from '#platform/log.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'
@@ -14,7 +15,7 @@ import { testApp } from './build-app.ts'
 interface ToolList {
   tools: McpTool[]
   skipped: { name: string; reason: string }[]
-  meta: { total: number }
+  meta: ListMeta
 }
 
 interface StageOptions {

@@ -1,19 +1,22 @@
 import type { Kysely } from 'kysely'
+import { sql } from 'kysely'
+import { listLarge } from '#platform/http/lists/list-large.ts'
 import type { ListDefinition, Page } from '#platform/http/lists/list-query.ts'
-import { listRows } from '#platform/http/lists/list-query.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { Approval, ApprovalListQuery, ApprovalStatus } from './approvals.schema.ts'
 import type { ChatMessage } from './chat.schema.ts'
 
 type Database = Kysely<AgentTables>
 type ApprovalRow = Awaited<ReturnType<ReturnType<typeof selectApprovals>['execute']>>[number]
+/** What a list is made of before the approvals themselves are read, since their arguments may be large. */
+type PlaceRow = Awaited<ReturnType<ReturnType<typeof selectPlaces>['execute']>>[number]
 
 /** An approval with the tool as it was when the model asked for the call. */
 export interface StoredApproval extends Approval {
   toolVersion: string
 }
 
-const approvalList: ListDefinition<ApprovalRow> = {
+const approvalList: ListDefinition<PlaceRow, ApprovalRow> = {
   sortable: {
     id: { column: 'tool_call_id' },
     toolCallId: { column: 'tool_call_id' },
@@ -45,12 +48,28 @@ function selectApprovals(database: Database) {
     ])
 }
 
+function selectPlaces(database: Database) {
+  return database
+    .selectFrom('tool_approvals')
+    .select([
+      'tool_call_id',
+      'name',
+      'status',
+      'created_at',
+      'decided_at',
+      sql<number>`octet_length(arguments)`.as('size'),
+    ])
+}
+
 export async function listApprovals(database: Database, query: ApprovalListQuery): Promise<Page<Approval>> {
-  let approvals = selectApprovals(database)
+  let approvals = selectPlaces(database)
   if (query.status !== undefined) approvals = approvals.where('status', 'in', query.status)
   if (query.conversationId !== undefined)
     approvals = approvals.where('conversation_id', '=', query.conversationId)
-  const { rows, meta } = await listRows(approvals, approvalList, query)
+  const { rows, meta } = await listLarge(approvals, approvalList, query, {
+    key: 'tool_call_id',
+    read: ids => selectApprovals(database).where('tool_call_id', 'in', ids).execute(),
+  })
   return { rows: rows.map(toApproval), meta }
 }
 

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ListMeta } from '#platform/http/lists/list-query.ts'
 import { testApp } from '#test/support/build-app.ts'
 import type { ChatStage } from '#test/support/chat-stage.ts'
 import { setChatStage } from '#test/support/chat-stage.ts'
 import { startGateway } from '#test/support/gateway.ts'
 import { openaiText, openaiToolCall, startModelServer } from '#test/support/model-server.ts'
 import { uploadAndProcess } from '#test/support/upload.ts'
+import { putApprovals } from './approvals.repository.ts'
 import type { Approval } from './approvals.schema.ts'
 
 let stage: ChatStage
@@ -92,6 +94,34 @@ describe('a call that waits for approval', () => {
     expect(await approvals(call.path, '?status=done')).toMatchObject([
       { toolCallId: call.id, decidedAt: expect.any(String) },
     ])
+  })
+
+  it('ends a page of the list when it is large', async () => {
+    const { path, conversationId } = await waiting()
+    const [waitsToo] = await approvals(path)
+    const agent = await stage.app.service.foundation.agentDatabases.acquire(path.split('/')[3] ?? '')
+    const ids = ['call0xxxx', 'call1xxxx', 'call2xxxx']
+    await putApprovals(agent.db, {
+      ...{ id: waitsToo?.messageId ?? '', role: 'assistant', content: '', conversationId },
+      createdAt: '2026-01-01T00:00:00.000Z',
+      toolCalls: ids.map(id => ({ id, name: 'transfer', arguments: { text: 'x'.repeat(600_000) } })),
+      toolResults: ids.map(toolCallId => ({ toolCallId, name: 'transfer', approval: 'required' })),
+    })
+    agent.release()
+    const list = async (cursor: string) => {
+      const query = `?search=xxx&sort=id&order=asc&cursor=${cursor}`
+      const { body } = await stage.app.call<{ approvals: Approval[]; meta: ListMeta }>(
+        'GET',
+        `${path}/approvals${query}`,
+      )
+      return { ids: body.approvals.map(({ toolCallId }) => toolCallId), meta: body.meta }
+    }
+    const first = await list('')
+    expect(first.ids).toEqual(ids.slice(0, 2))
+    expect(first.meta).toMatchObject({ total: 3, has_more: true })
+    const last = await list(first.meta.next_cursor ?? '')
+    expect(last.ids).toEqual(ids.slice(2))
+    expect(last.meta).toMatchObject({ next_cursor: null, has_more: false })
   })
 
   it('runs once a person agrees, and its result stands in the answer from then on', async () => {

@@ -6,8 +6,6 @@ import type { ListOutcome, ListTask } from './messages.worker.ts'
 
 const worker = new URL('./messages.worker.ts', import.meta.url)
 const timeoutMs = 5000
-/** A page ends with the message that passes them: more would hold up other requests while it is sent. */
-const pageBytes = 1_000_000
 
 export type ListMessages = ReturnType<typeof createMessageList>
 
@@ -17,7 +15,7 @@ export type ListMessages = ReturnType<typeof createMessageList>
  */
 export function createMessageList(workers: WorkerPool) {
   return async (databasePath: string, query: MessageListQuery, signal: AbortSignal) => {
-    const argument: ListTask = { databasePath, query, mostBytes: pageBytes }
+    const argument: ListTask = { databasePath, query }
     const outcome = await workers
       .run<ListOutcome>({ file: worker, name: 'list', argument, timeoutMs, signal })
       .catch(error => {

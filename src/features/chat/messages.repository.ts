@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { sql } from 'kysely'
+import { listLarge } from '#platform/http/lists/list-large.ts'
 import type { ListDefinition, Page } from '#platform/http/lists/list-query.ts'
-import { listRows } from '#platform/http/lists/list-query.ts'
 import { parseJsonColumn } from '#storage/json-column.ts'
 import type { ValueOf } from '#storage/prepared-query.ts'
 import { prepareQuery } from '#storage/prepared-query.ts'
@@ -139,39 +139,19 @@ export async function readWindow(database: Database, window: Window): Promise<St
   return (end === 'newest' ? rows.reverse() : rows).map(toMessage)
 }
 
-/** The generic list, with its sorting, search and cursor; a page ends after so many bytes, with the message that passes them. */
+/** The generic list, with its sorting, search and cursor. */
 export async function listMessages(
   database: Database,
   query: MessageListQuery,
-  mostBytes: number,
 ): Promise<Page<StoredMessage>> {
   const places = selectPlaces(database)
   const wanted =
     query.conversationId === undefined ? places : places.where('conversation_id', '=', query.conversationId)
-  const { rows, meta } = await listRows(wanted, messageList, query, found => fitting(found, mostBytes))
-  const messages = await readMessages(
-    database,
-    rows.map(({ sequence }) => sequence),
-  )
-  return { rows: messages, meta }
-}
-
-/** In the order of the sequences, without those that are gone by now. */
-async function readMessages(database: Database, sequences: readonly number[]): Promise<StoredMessage[]> {
-  if (sequences.length === 0) return []
-  const rows = await selectMessages(database).where('sequence', 'in', sequences).execute()
-  const bySequence = new Map(rows.map(row => [row.sequence, toMessage(row)]))
-  return sequences.flatMap(sequence => bySequence.get(sequence) ?? [])
-}
-
-/** How many of the first messages make a page; at least one, or nobody would ever come past it. */
-function fitting(found: readonly { size: number }[], mostBytes: number): number {
-  let bytes = 0
-  const last = found.findIndex(({ size }) => {
-    bytes += size
-    return bytes > mostBytes
+  const { rows, meta } = await listLarge(wanted, messageList, query, {
+    key: 'sequence',
+    read: sequences => selectMessages(database).where('sequence', 'in', sequences).execute(),
   })
-  return last < 0 ? found.length : last + 1
+  return { rows: rows.map(toMessage), meta }
 }
 
 export async function countMessages(database: Database, conversationId: string | undefined): Promise<number> {

@@ -8,8 +8,6 @@ import { listMessages } from './messages.repository.ts'
 export interface ListTask {
   databasePath: string
   query: MessageListQuery
-  /** Of the messages of a page. */
-  mostBytes: number
 }
 
 /** An error is data here: between threads it would lose its code. */
@@ -17,10 +15,10 @@ export type ListOutcome =
   | { kind: 'page'; page: Awaited<ReturnType<typeof listMessages>> }
   | { kind: 'refused'; code: ErrorCode; message: string; details: Record<string, unknown> | undefined }
 
-export async function list({ databasePath, query, mostBytes }: ListTask): Promise<ListOutcome> {
+export async function list({ databasePath, query }: ListTask): Promise<ListOutcome> {
   const database = await openSearchDatabase(databasePath, { readOnly: true })
   try {
-    return { kind: 'page', page: await listMessages(database.db, query, mostBytes) }
+    return { kind: 'page', page: await listMessages(database.db, query) }
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     return { kind: 'refused', code: error.code, message: error.message, details: error.details }

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import { sql } from 'kysely'
 import type { ToolParameters } from '#models/tools/tool.ts'
+import { listLarge } from '#platform/http/lists/list-large.ts'
 import type { ListDefinition, Page } from '#platform/http/lists/list-query.ts'
 import { listRows } from '#platform/http/lists/list-query.ts'
 import { oncePerMoment } from '#platform/once-per-moment.ts'
@@ -52,9 +53,10 @@ const serverList: ListDefinition<ServerRow> = {
   unique: { column: 'id' },
 }
 
-type ToolRow = Awaited<ReturnType<ReturnType<typeof selectListed>['execute']>>[number]
+/** What a list is made of before the tools themselves are read, since they may be large. */
+type PlaceRow = Awaited<ReturnType<ReturnType<typeof selectPlaces>['execute']>>[number]
 
-const toolList: ListDefinition<ToolRow> = {
+const toolList: ListDefinition<PlaceRow> = {
   sortable: {
     position: { column: 'position', numeric: true, whenNull: 0 },
     name: { column: 'name' },
@@ -92,9 +94,19 @@ function selectListed(database: Database, serverId: string) {
     ])
     .where('mcp_tools.server_id', '=', serverId)
     .where('mcp_tools.position', 'is not', null)
-  return database
-    .selectFrom(tools.as('tools'))
-    .select(['name', 'description', 'parameters', 'position', 'definition_hash', 'created_at', 'status'])
+  return database.selectFrom(tools.as('tools'))
+}
+
+function selectPlaces(database: Database, serverId: string) {
+  const size = sql<number>`octet_length(description) + octet_length(parameters)`
+  return selectListed(database, serverId).select([
+    'name',
+    'description',
+    'position',
+    'created_at',
+    'status',
+    size.as('size'),
+  ])
 }
 
 const selectServer = prepareQuery((database: Database, value: ValueOf<'id'>) =>
@@ -190,9 +202,16 @@ export async function listTools(
   serverId: string,
   query: ToolListQuery,
 ): Promise<Page<McpTool>> {
-  let tools = selectListed(database, serverId)
+  let tools = selectPlaces(database, serverId)
   if (query.status !== undefined) tools = tools.where('status', 'in', query.status)
-  const { rows, meta } = await listRows(tools, toolList, query)
+  const { rows, meta } = await listLarge(tools, toolList, query, {
+    key: 'name',
+    read: names =>
+      selectListed(database, serverId)
+        .select(['name', 'description', 'parameters', 'definition_hash', 'status'])
+        .where('name', 'in', names)
+        .execute(),
+  })
   return {
     rows: rows.map(({ name, description, parameters, status, definition_hash }) => ({
       name,

@@ -215,6 +215,21 @@ describe('the tools of a server', () => {
     expect(await names('?status=new')).toEqual([])
   })
 
+  it('end a page when they are large', async () => {
+    const stage = await mcpStage()
+    const text = { type: 'string', description: 'x'.repeat(60_000) }
+    const inputSchema = { type: 'object', properties: { text } }
+    const numbers = Array.from({ length: 20 }, (_, number) => number)
+    const fake = await fakeMcpServer(numbers.map(number => toolNamed(`tool${number}`, { inputSchema })))
+    const { id } = await stage.register({ name: 'files', url: fake.url })
+    const first = await stage.tools(id, '?cursor=')
+    expect(first.tools).toHaveLength(17)
+    expect(first.meta).toMatchObject({ total: 20, has_more: true })
+    const rest = await stage.tools(id, `?cursor=${first.meta.next_cursor}`)
+    expect(rest.tools.map(({ name }) => name)).toEqual(['tool17', 'tool18', 'tool19'])
+    expect(rest.meta).toMatchObject({ next_cursor: null, has_more: false })
+  })
+
   it('are the last known ones while the server is away, and its status tells', async () => {
     const stage = await mcpStage()
     const fake = await fakeMcpServer()

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
+import { sql } from 'kysely'
+import { listLarge } from '#platform/http/lists/list-large.ts'
 import type { ListDefinition, Page } from '#platform/http/lists/list-query.ts'
-import { listRows } from '#platform/http/lists/list-query.ts'
 import { matches } from '#platform/schema-check.ts'
 import { parseJsonColumn } from '#storage/json-column.ts'
 import type { ValueOf } from '#storage/prepared-query.ts'
@@ -20,8 +21,10 @@ import {
 
 type Database = Kysely<AgentTables>
 type SourceRow = Awaited<ReturnType<ReturnType<typeof selectSources>['execute']>>[number]
+/** What a list is made of before the sources themselves are read, since their configurations may be large. */
+type PlaceRow = Awaited<ReturnType<ReturnType<typeof selectPlaces>['execute']>>[number]
 
-const sourceList: ListDefinition<SourceRow> = {
+const sourceList: ListDefinition<PlaceRow> = {
   sortable: {
     id: { column: 'id' },
     name: { column: 'name' },
@@ -58,15 +61,36 @@ function selectSources(database: Database) {
   return database.selectFrom('sources').select(columns).where('removed_at', 'is', null)
 }
 
+function selectPlaces(database: Database) {
+  const size = sql<number>`octet_length(name) + octet_length(config) + coalesce(octet_length(error), 0)`
+  return database
+    .selectFrom('sources')
+    .select([
+      'id',
+      'name',
+      'type',
+      'status',
+      'progress',
+      'chunks',
+      'created_at',
+      'updated_at',
+      size.as('size'),
+    ])
+    .where('removed_at', 'is', null)
+}
+
 const selectOne = prepareQuery((database: Database, value: ValueOf<'id'>) =>
   selectSources(database).where('id', '=', value('id')),
 )
 
 export async function listSources(database: Database, query: SourceListQuery): Promise<Page<Source>> {
-  let sources = selectSources(database)
+  let sources = selectPlaces(database)
   if (query.status !== undefined) sources = sources.where('status', 'in', query.status)
   if (query.type !== undefined) sources = sources.where('type', 'in', query.type)
-  const { rows, meta } = await listRows(sources, sourceList, query)
+  const { rows, meta } = await listLarge(sources, sourceList, query, {
+    key: 'id',
+    read: ids => selectSources(database).where('id', 'in', ids).execute(),
+  })
   const found = rows.map(toSource)
   const crawling = found.filter(({ status }) => status === 'crawling').map(({ id }) => id)
   const counts = await countPages(database, crawling)

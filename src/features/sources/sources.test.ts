@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ListMeta } from '#platform/http/lists/list-query.ts'
 import { errorRow, limitRow, row } from '#test/spec/row.ts'
 import { makeAgent } from '#test/support/agents.ts'
 import type { TestApp } from '#test/support/build-app.ts'
@@ -7,7 +8,8 @@ import { makeDocx, makeEncryptedPdf, makePdf, makeZipBombDocx } from '#test/supp
 import { storedFiles } from '#test/support/stored-files.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
 import { formOf, upload, uploadAndProcess } from '#test/support/upload.ts'
-import type { FileConfig, SearchResult, Source } from './sources.schema.ts'
+import { insertSource } from './sources.repository.ts'
+import type { CrawlConfig, FileConfig, SearchResult, Source } from './sources.schema.ts'
 
 const sources = '/api/agents/default/sources'
 
@@ -242,6 +244,42 @@ describe(`reading sources ${row('GET /api/agents/{id}/sources')} ${row('GET /api
     expect(await list('status=ready&status=error&sort=name')).toEqual([bad, good])
     expect(await list('search=GOOD')).toEqual([good])
     expect(await list('type=crawl')).toEqual([])
+  })
+
+  it('ends a page of the list when it is large', async () => {
+    const own = await testApp()
+    const pageHashes = { 'https://example.com/': 'x'.repeat(400_000) }
+    const time = '2026-01-01T00:00:00.000Z'
+    const config: CrawlConfig = {
+      ...{ url: 'https://example.com/', maxPages: 1, maxDepth: 0, includePatterns: [], excludePatterns: [] },
+      ...{ useSitemap: false, render: 'never', startedAt: time, pageHashes },
+    }
+    await own.service.foundation.agentDatabases.use('default', async ({ db }) => {
+      for (const id of ['a', 'b', 'c', 'd'])
+        await insertSource(db, {
+          ...{
+            id,
+            type: 'crawl',
+            name: id,
+            status: 'ready',
+            progress: 1,
+            config,
+            created_at: time,
+            updated_at: time,
+          },
+        })
+    })
+    const list = async (cursor: string) => {
+      const path = `${sources}?sort=name&order=asc&cursor=${cursor}`
+      const { body } = await own.call<{ sources: Source[]; meta: ListMeta }>('GET', path)
+      return { ids: body.sources.map(({ id }) => id), meta: body.meta }
+    }
+    const first = await list('')
+    expect(first.ids).toEqual(['a', 'b', 'c'])
+    expect(first.meta).toMatchObject({ total: 4, has_more: true })
+    const last = await list(first.meta.next_cursor ?? '')
+    expect(last.ids).toEqual(['d'])
+    expect(last.meta).toMatchObject({ next_cursor: null, has_more: false })
   })
 
   it('lists a source whose configuration cannot be read', async () => {

@@ -1,7 +1,8 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
+import { sql } from 'kysely'
+import { listLarge } from '#platform/http/lists/list-large.ts'
 import type { ListDefinition, Page } from '#platform/http/lists/list-query.ts'
-import { listRows } from '#platform/http/lists/list-query.ts'
 import { mapInBatches } from '#platform/in-batches.ts'
 import { oncePerMoment } from '#platform/once-per-moment.ts'
 import type { ValueOf } from '#storage/prepared-query.ts'
@@ -11,13 +12,15 @@ import type { AgentTool, ToolListQuery, ToolType } from './tools.schema.ts'
 
 type Database = Kysely<AgentTables>
 type ToolRow = Awaited<ReturnType<ReturnType<typeof selectTools>['execute']>>[number]
+/** What a list is made of before the tools themselves are read, since they may be large. */
+type PlaceRow = Awaited<ReturnType<ReturnType<typeof selectPlaces>['execute']>>[number]
 
 /** A tool with the id of its secrets, which is internal. */
 export interface StoredTool extends AgentTool {
   secretSet: string | null
 }
 
-const toolList: ListDefinition<ToolRow> = {
+const toolList: ListDefinition<PlaceRow> = {
   sortable: {
     id: { column: 'id' },
     name: { column: 'name' },
@@ -53,6 +56,23 @@ function selectTools(database: Database) {
   return database.selectFrom('tools').select(columns)
 }
 
+function selectPlaces(database: Database) {
+  const size = sql<number>`octet_length(description) + octet_length(configuration)`
+  return database
+    .selectFrom('tools')
+    .select([
+      'id',
+      'name',
+      'description',
+      'type',
+      'cluster',
+      'is_enabled',
+      'created_at',
+      'updated_at',
+      size.as('size'),
+    ])
+}
+
 const selectOfferable = prepareQuery((database: Database, _value: ValueOf<never>) =>
   selectTools(database)
     .where(({ eb, or }) => or([eb('is_enabled', '=', 1), eb('type', '=', 'mcp')]))
@@ -65,10 +85,13 @@ const selectOfferable = prepareQuery((database: Database, _value: ValueOf<never>
 const offerableAtOnce = 100
 
 export async function listTools(database: Database, query: ToolListQuery): Promise<Page<StoredTool>> {
-  let tools = selectTools(database)
+  let tools = selectPlaces(database)
   if (query.type !== undefined) tools = tools.where('type', 'in', query.type)
   if (query.cluster !== undefined) tools = tools.where('cluster', 'in', query.cluster)
-  const { rows, meta } = await listRows(tools, toolList, query)
+  const { rows, meta } = await listLarge(tools, toolList, query, {
+    key: 'id',
+    read: ids => selectTools(database).where('id', 'in', ids).execute(),
+  })
   return { rows: rows.map(toTool), meta }
 }
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ListMeta } from '#platform/http/lists/list-query.ts'
 import { errorRow, row } from '#test/spec/row.ts'
 import type { Answer, TestApp } from '#test/support/build-app.ts'
 import { testApp } from '#test/support/build-app.ts'
@@ -104,6 +105,57 @@ describe('a tool', () => {
     expect(body.meta).toEqual({ total: 4, limit: 50, offset: 0 })
     const clustered = await app.call<{ data: AgentTool[] }>('GET', `${path}?cluster=Two&sort=name&order=desc`)
     expect(clustered.body.data.map(({ name }) => name)).toEqual(['b', 'a'])
+  })
+
+  it('ends a page of the list when it is large', async () => {
+    const path = await stage.newAgent()
+    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
+    for (const name of names.toReversed()) await created(path, codeTool(name, '/'.repeat(200_000)))
+    const list = async (query: string) => {
+      const { body } = await app.call<{ data: AgentTool[]; meta: ListMeta }>('GET', `${path}?${query}`)
+      return { names: body.data.map(({ name }) => name), meta: body.meta }
+    }
+    const first = await list('cursor=')
+    expect(first.names).toEqual(['a', 'b', 'c', 'd', 'e'])
+    expect(first.meta).toMatchObject({ total: 7, has_more: true })
+    const last = await list(`cursor=${first.meta.next_cursor}`)
+    expect(last.names).toEqual(['f', 'g'])
+    expect(last.meta).toMatchObject({ next_cursor: null, has_more: false })
+    expect((await list('offset=5')).names).toEqual(['f', 'g'])
+  })
+
+  it.each([
+    ['queryParams', 'queryParams', Array.from({ length: 1001 }, (_, number) => `p${number}`)],
+    ['pathParams', 'pathParams', Array.from({ length: 1001 }, (_, number) => `p${number}`)],
+    [
+      'requestBody.fields',
+      'requestBody',
+      {
+        ...{ argument: 'body', mediaType: 'multipart/form-data', required: true },
+        fields: Array.from({ length: 1001 }, (_, number) => ({ name: `f${number}` })),
+      },
+    ],
+    [
+      'placement',
+      'placement',
+      Array.from({ length: 1001 }, (_, number) => ({
+        ...{ argument: `p${number}`, name: `p${number}`, in: 'query', style: 'form' },
+        ...{ explode: true, required: false },
+      })),
+    ],
+    ['security', 'security', Array.from({ length: 101 }, () => [])],
+  ])('of an imported form has no more %s than calls can bear', async (field, part, value) => {
+    const path = await stage.newAgent()
+    const imported = { baseUrl: stage.server.url, pathTemplate: '/', method: 'POST' }
+    const configuration = { ...imported, pathParams: [], queryParams: [], [part]: value }
+    const { status, body } = await create(path, { name: 'many', type: 'http', configuration })
+    expect(status).toBe(400)
+    expect(body).toMatchObject({
+      error: {
+        code: 'VALIDATION_ERROR',
+        details: { field: `configuration.${field}`, issue: expect.stringMatching(/must NOT have more than/) },
+      },
+    })
   })
 
   it('is changed, enabled, disabled and moved to another cluster', async () => {

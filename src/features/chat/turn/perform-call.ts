@@ -1,16 +1,18 @@
 import type { Tool } from '#models/tools/tool.ts'
 import { AppError } from '#platform/errors.ts'
-import { keptCharacters, truncateResult } from './truncate-result.ts'
+import { cutMiddle, keptCharacters, truncateResult } from './truncate-result.ts'
 
-/** Calls a tool; a failure becomes the result's error. */
+/** Calls a tool; a failure becomes the result's error. No more than this many characters of either are kept. */
 export async function performCall(
   tool: Tool,
   given: Record<string, unknown>,
   signal: AbortSignal,
+  characters = keptCharacters,
 ): Promise<{ result: unknown } | { error: string }> {
   try {
-    return { result: truncateResult(await tool.execute(given, signal), keptCharacters) }
+    return { result: truncateResult(await tool.execute(given, signal), characters) }
   } catch (error) {
-    return { error: error instanceof AppError ? error.message : `The tool ${tool.name} failed.` }
+    const message = error instanceof AppError ? error.message : `The tool ${tool.name} failed.`
+    return { error: cutMiddle(message, characters) }
   }
 }

@@ -67,6 +67,8 @@ function lengthOf(text: unknown, limit: number): string | number {
   return length <= limit && length > limit - 10 ? 'just below' : length
 }
 
+const cutNote = /^.*\n\[… \d+ characters left out …\]\n.*$/s
+
 /** The results that the model saw in its last prompt. */
 function resultsSeen({ calls }: ScriptedModel): unknown[] {
   const messages = calls.at(-1)?.prompt ?? []
@@ -238,6 +240,36 @@ describe('tools', () => {
     expect(lengthOf(outcome.toolResults[0]?.result, 64_000)).toBe('just below')
     expect(lengthOf(resultsSeen(model)[0], 16_000)).toBe('just below')
     expect(JSON.stringify(outcome)).not.toContain('AAAA')
+  })
+
+  it.each([
+    ['results', async (query: string) => `${query} ${'x'.repeat(100_000)}`],
+    [
+      'errors',
+      async () => {
+        throw new AppError('TOOL_FAILED', 'x'.repeat(100_000))
+      },
+    ],
+  ])('keep little of further %s once they are large together, and say so', async (_what, answer) => {
+    const calls = Array.from({ length: 60 }, (_, index) => callOf(`${index}`))
+    const long = echo({ execute: async ({ query }) => answer(String(query)) })
+    const { outcome, events, model } = await play([calls, [callOf('last')], ['Done']], { tools: [long] })
+    const texts = outcome.toolResults.map(({ result, error }) => String(error ?? result))
+    expect(texts.findIndex(({ length }) => length <= 1000)).toBe(32)
+    expect(texts.slice(32)).toEqual(Array.from({ length: 29 }, () => expect.stringMatching(cutNote)))
+    expect(texts.join('').length).toBeLessThan(2_100_000)
+    expect(JSON.stringify(events).length).toBeLessThan(2_200_000)
+    expect(resultsSeen(model).at(-1)).toBe(texts.at(-1))
+  })
+
+  it('stay whole beyond that if they are small', async () => {
+    const calls = Array.from({ length: 40 }, (_, index) => callOf(`${index}`))
+    const execute = async ({ query }: Record<string, unknown>) => {
+      if (query === '39') return { sent: true }
+      return 'x'.repeat(64_000)
+    }
+    const { outcome } = await play([calls, ['Done']], { tools: [echo({ execute })] })
+    expect(outcome.toolResults.at(-1)?.result).toEqual({ sent: true })
   })
 
   it('can’t push the prompt beyond the window', async () => {

@@ -2,6 +2,8 @@ import { isDeeperThan, mostLevels } from '#platform/json-depth.ts'
 
 /** Characters of one tool result that are kept, shown and stored. */
 export const keptCharacters = 64_000
+/** Characters of one tool result that are kept once those of the turn came to much together. */
+export const keptBeyond = 1000
 /** Characters of one tool result that the model sees. */
 export const seenCharacters = 16_000
 /** Characters of `resultPreview`. */

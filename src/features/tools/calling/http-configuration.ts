@@ -17,6 +17,10 @@ const places = ['path', 'query', 'header', 'cookie'] as const
 
 const strict = { additionalProperties: false }
 
+/** Of parameters, fields and the like: each costs time with every call, and no import brings so many. */
+const mostEntries = { maxItems: 1000 }
+const mostSchemes = { maxItems: 100 }
+
 /** Where an argument goes, and in what form. */
 const placedArgumentSchema = Type.Object(
   {
@@ -54,7 +58,7 @@ const requestBodySchema = Type.Object(
     argument: Type.String({ minLength: 1 }),
     mediaType: Type.String({ minLength: 1 }),
     required: Type.Boolean(),
-    fields: Type.Optional(Type.Array(formFieldSchema)),
+    fields: Type.Optional(Type.Array(formFieldSchema, mostEntries)),
   },
   strict,
 )
@@ -91,14 +95,14 @@ export const importedConfigurationSchema = Type.Object({
   baseUrl: Type.String({ maxLength: 8000 }),
   pathTemplate: Type.String({ maxLength: 8000, pattern: '^/' }),
   method: Type.Enum([...methods]),
-  pathParams: Type.Array(Type.String()),
-  queryParams: Type.Array(Type.String()),
+  pathParams: Type.Array(Type.String(), mostEntries),
+  queryParams: Type.Array(Type.String(), mostEntries),
   parameters: Type.Optional(argumentSchema),
   /** Without it, only `pathParams` and `queryParams` say where arguments go. */
-  placement: Type.Optional(Type.Array(placedArgumentSchema)),
+  placement: Type.Optional(Type.Array(placedArgumentSchema, mostEntries)),
   requestBody: Type.Optional(requestBodySchema),
   /** Alternatives, each a list of schemes that are needed together; an empty one means that no credential is needed. */
-  security: Type.Optional(Type.Array(Type.Array(securitySchemeSchema))),
+  security: Type.Optional(Type.Array(Type.Array(securitySchemeSchema, mostSchemes), mostSchemes)),
 })
 export type ImportedConfiguration = Static<typeof importedConfigurationSchema>
 

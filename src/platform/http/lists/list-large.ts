@@ -1,0 +1,48 @@
+import type { SelectQueryBuilder } from 'kysely'
+import type { ListDefinition, ListParameters, Page } from './list-query.ts'
+import { listRows } from './list-query.ts'
+
+/** A page ends with the entry that passes them: more would hold up other requests while it is sent. */
+const pageBytes = 1_000_000
+
+/** How the entries of a page are read, once it is known which they are. */
+interface Reading<Key extends PropertyKey, Value, Entry> {
+  /** Column of a place that names its entry. */
+  key: Key
+  /** In any order, and without those that are gone by now. */
+  read(keys: readonly Value[]): Promise<readonly Entry[]>
+}
+
+/**
+ * Reads one page of what may be large: first the places of its entries with their `size` in bytes, then no more entries
+ * than fit. Throws as `listRows` does.
+ */
+export async function listLarge<
+  Database,
+  Table extends keyof Database,
+  Place extends { size: number },
+  Key extends keyof Place,
+  Entry extends Pick<Place, Key>,
+  Searched = Place,
+>(
+  places: SelectQueryBuilder<Database, Table, Place>,
+  definition: ListDefinition<NoInfer<Place>, Searched>,
+  parameters: ListParameters,
+  { key, read }: Reading<Key, Place[Key], Entry>,
+): Promise<Page<Entry>> {
+  const { rows, meta } = await listRows(places, definition, parameters, fitting)
+  if (rows.length === 0) return { rows: [], meta }
+  const keys = rows.map(place => place[key])
+  const byKey = new Map<unknown, Entry>((await read(keys)).map(entry => [entry[key], entry]))
+  return { rows: keys.flatMap(value => byKey.get(value) ?? []), meta }
+}
+
+/** How many of the first entries make a page; at least one, or nobody would ever come past it. */
+function fitting(found: readonly { size: number }[]): number {
+  let bytes = 0
+  const last = found.findIndex(({ size }) => {
+    bytes += size
+    return bytes > pageBytes
+  })
+  return last < 0 ? found.length : last + 1
+}
