@@ -20,8 +20,12 @@ export async function openSharedWakeUps({ url, direct, clock }: Options): Promis
   if (clock === systemClock) return await createWakeUps({ database: direct, clock, log })
   const database = clockedDatabase(url, direct, clock)
   const wakeUps = await createWakeUps({ database, clock, log })
-  await database.executeSql(`create or replace function ${schema}.job_now() returns timestamptz language sql stable
-    return to_timestamp(current_setting('test.now')::float8 / 1000)`)
+  // Processes that start together would replace the function at the same moment, which the server refuses.
+  await database.executeSql(`do $$ begin
+    perform pg_advisory_xact_lock(hashtext('job_now'));
+    create or replace function ${schema}.job_now() returns timestamptz language sql stable
+      return to_timestamp(current_setting('test.now')::float8 / 1000);
+  end $$`)
   return wakeUps
 }
 
