@@ -14,7 +14,7 @@ export interface MarkdownPage {
   markdown: string
 }
 
-/** Parts of a page that are about the site, not about the page, or shown only by browsers that nobody has any more. */
+/** Parts of a page that belong to the site, or that a browser shows only when it cannot run or play something. */
 const furniture = new Set('title script style noscript template svg nav iframe video audio'.split(' '))
 /** What an article holds to be used, not to be read. */
 const controls = new Set(['footer', 'form', 'button', 'input', 'select', 'textarea'])

@@ -1,4 +1,4 @@
-/** Encodes a value so that it cannot be read as anything else, in any part of an address. */
+/** Encodes a value so that none of its characters has a special meaning, whichever part of an address it is put into. */
 export function encodeValue(text: string): string {
   return encodeURIComponent(text.toWellFormed())
 }

@@ -10,7 +10,7 @@ export interface Server {
   problem?: string
 }
 
-/** The first server of the innermost level that has any; otherwise the document's own origin. */
+/** The first server of the innermost level with servers; otherwise the document's own origin. */
 export function serverOf(levels: readonly unknown[], documentUrl: string | undefined): Server {
   const named = levels
     .map(level => ownValue(level, 'servers'))
