@@ -1,7 +1,7 @@
 /** What runs in a thread of the worker pool; the other side is `message-list.ts`. */
 import type { ErrorCode } from '#platform/errors.ts'
 import { AppError } from '#platform/errors.ts'
-import { openSearchDatabase } from '#storage/search-database.ts'
+import { openSearchDatabase } from '#storage/search/search-database.ts'
 import type { MessageListQuery } from './chat.schema.ts'
 import { listMessages } from './messages.repository.ts'
 

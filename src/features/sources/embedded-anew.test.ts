@@ -71,7 +71,7 @@ const found = async (app: TestApp, query: string) => {
 async function vectorCounts(app: TestApp): Promise<Record<string, number>> {
   return await app.service.foundation.agentDatabases.use('default', async agent => {
     const { withAgentDatabase } = await import('./search/agent-database.ts')
-    const { isTableOf } = await import('#storage/vector-space.ts')
+    const { isTableOf } = await import('#storage/search/vector-space.ts')
     return await withAgentDatabase(agent.path, { readOnly: true }, async ({ db, engine }) => {
       const counts: Record<string, number> = {}
       const ids = { builtin: 'builtin-1', m: 'openai-compatible/m', other: 'openai-compatible/other' }

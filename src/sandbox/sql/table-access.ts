@@ -1,6 +1,7 @@
 /** What an agent's SQL may do with each table of its database, the same on every engine. */
+
+import { vectorTablePrefix } from '#storage/search/vector-space.ts'
 import type { AgentTables } from '#storage/tables.ts'
-import { vectorTablePrefix } from '#storage/vector-space.ts'
 
 /**
  * `hidden` tables cannot even be read. In `readable` ones, only the `updatable` columns may be changed, which contain

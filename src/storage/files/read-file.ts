@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { AppError } from '#platform/errors.ts'
-import { openSearchDatabase } from '../search-database.ts'
+import { openSearchDatabase } from '../search/search-database.ts'
 import { readObject } from './bucket.ts'
 import { fileParts } from './database.ts'
 import type { FileLocation } from './file-store.ts'

@@ -1,6 +1,6 @@
 import { Kysely } from 'kysely'
 import type { Pool } from 'pg'
-import type { SearchDatabase } from '../search-engine.ts'
+import type { SearchDatabase } from '../search/search-engine.ts'
 import type { AgentTables } from '../tables.ts'
 import { parseAgentAddress } from './connections/address.ts'
 import { createPool, schemaPool } from './connections/connections.ts'

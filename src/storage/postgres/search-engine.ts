@@ -1,4 +1,4 @@
-import type { SearchEngine } from '../search-engine.ts'
+import type { SearchEngine } from '../search/search-engine.ts'
 import { countTerms, rankByText, removeFullText, writeFullText } from './full-text/full-text.ts'
 import { packIndexState } from './full-text/index-state.ts'
 import { packLists } from './full-text/packed-lists.ts'

@@ -1,4 +1,4 @@
-import type { SearchEngine } from '../search-engine.ts'
+import type { SearchEngine } from '../search/search-engine.ts'
 import { rankByText, removeFullText, writeFullText } from './full-text/full-text.ts'
 import { countTerms } from './full-text/term-counts.ts'
 import { nearestByVector } from './vectors/nearest.ts'

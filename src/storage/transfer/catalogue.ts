@@ -1,5 +1,5 @@
 import type { QueryExecutorProvider } from 'kysely'
-import type { Vector, VectorSpace } from '../search-engine.ts'
+import type { Vector, VectorSpace } from '../search/search-engine.ts'
 
 /**
  * What copying has to know about an engine's databases beyond their rows; each function is about the database that it

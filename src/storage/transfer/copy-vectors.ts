@@ -1,6 +1,6 @@
 /** Vectors are copied, not recomputed: those of a provider cost money. */
 import { inTransaction } from '#platform/transaction.ts'
-import type { Vector } from '../search-engine.ts'
+import type { Vector } from '../search/search-engine.ts'
 import type { Catalogue, StoredVector, VectorTable } from './catalogue.ts'
 import type { Part } from './digest.ts'
 import { createDigest } from './digest.ts'

@@ -1,7 +1,7 @@
 /** The full-text index contains nothing beyond its chunks: it is rebuilt rather than copied. */
 import { sql } from 'kysely'
 import { inTransaction } from '#platform/transaction.ts'
-import type { SearchEngine } from '../search-engine.ts'
+import type { SearchEngine } from '../search/search-engine.ts'
 import { readPages } from './pages.ts'
 import type { AnyDatabase } from './storage-end.ts'
 

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { WakeUps } from '#platform/jobs/wake-ups.ts'
 import type { StorageEngine } from '../engine.ts'
-import type { SearchEngine } from '../search-engine.ts'
+import type { SearchEngine } from '../search/search-engine.ts'
 import type { PlatformTables } from '../tables.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { Row } from './digest.ts'

@@ -1,5 +1,5 @@
-import { openSearchDatabase } from '#storage/search-database.ts'
-import type { SearchDatabase } from '#storage/search-engine.ts'
+import { openSearchDatabase } from '#storage/search/search-database.ts'
+import type { SearchDatabase } from '#storage/search/search-engine.ts'
 
 /**
  * A worker's own connection to an agent's database, for one piece of work. The storage may keep it open for the next

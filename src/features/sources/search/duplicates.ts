@@ -4,7 +4,7 @@
  * says something else.
  */
 import { LRUCache } from 'lru-cache'
-import { onceIdle } from '#storage/once-idle.ts'
+import { onceIdle } from '#storage/search/once-idle.ts'
 import { hashOf, hashTerms, joined } from './term-hashes.ts'
 
 /** Number of consecutive terms that are compared as one ("shingles", Broder 1997). */

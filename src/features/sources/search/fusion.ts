@@ -1,4 +1,4 @@
-import type { Found } from '#storage/search-engine.ts'
+import type { Found } from '#storage/search/search-engine.ts'
 
 /** The chunks that match a query by their words and by their vectors, each best first. */
 export interface Rankings {

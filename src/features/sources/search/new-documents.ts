@@ -1,7 +1,7 @@
 /** Adds documents that have no chunks yet: all of one can be stored, indexed and shown in a single transaction. */
 import type { Transaction } from 'kysely'
 import type { Ids } from '#platform/ids.ts'
-import type { SearchDatabase } from '#storage/search-engine.ts'
+import type { SearchDatabase } from '#storage/search/search-engine.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { builtinSpace } from './builtin-space.ts'
 import { chunkRow, insertChunk } from './chunk-rows.ts'

@@ -1,6 +1,6 @@
 import { embedTerms } from '#models/embeddings/builtin-embedding.ts'
 import { termsAndSearchableText } from '#models/text-analysis/text-analysis.ts'
-import type { Vector } from '#storage/search-engine.ts'
+import type { Vector } from '#storage/search/search-engine.ts'
 import type { Chunk } from '../chunking/chunk-document.ts'
 import { indexedText } from './indexed-text.ts'
 

@@ -1,5 +1,5 @@
 import type { EmbeddingModel } from '#models/embeddings/embeddings.ts'
-import type { VectorSpace } from '#storage/search-engine.ts'
+import type { VectorSpace } from '#storage/search/search-engine.ts'
 import { builtinSpace } from './builtin-space.ts'
 
 /** The name of the embedding: chunks are found by the vectors of the one they were embedded with. */

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
 import { embedQuery, noiseLevel } from '#models/embeddings/builtin-embedding.ts'
 import { formFor, isPiece, queryTerms } from '#models/text-analysis/text-analysis.ts'
-import type { SearchEngine, VectorSpace } from '#storage/search-engine.ts'
+import type { SearchEngine, VectorSpace } from '#storage/search/search-engine.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { builtinSpace } from './builtin-space.ts'
 import type { QueryShares, Rankings, VectorRanking } from './fusion.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { VectorSpace } from '#storage/search-engine.ts'
+import type { VectorSpace } from '#storage/search/search-engine.ts'
 import { chunkOf } from '#test/support/chunk-rows.ts'
 import type { OnEnd } from '#test/support/databases-on.ts'
 import { setSearchStage } from '#test/support/search-stage.ts'

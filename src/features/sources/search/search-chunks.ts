@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
 import { prepareQuery } from '#storage/prepared-query.ts'
-import type { SearchDatabase, SearchEngine } from '#storage/search-engine.ts'
+import type { SearchDatabase, SearchEngine } from '#storage/search/search-engine.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { SearchResult } from '../sources.schema.ts'
 import { groupDuplicates } from './duplicates.ts'

@@ -7,9 +7,9 @@
  */
 import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
-import { createBest } from '../../best.ts'
-import { essentialTerms } from '../../essential-terms.ts'
-import type { Found, TermCounts, TextQuery } from '../../search-engine.ts'
+import { createBest } from '../../search/best.ts'
+import { essentialTerms } from '../../search/essential-terms.ts'
+import type { Found, TermCounts, TextQuery } from '../../search/search-engine.ts'
 import { readSelection } from '../selection.ts'
 import { neighbourhoodOf } from './chunk-places.ts'
 import { createIndexState } from './index-state.ts'

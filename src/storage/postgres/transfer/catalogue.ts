@@ -1,7 +1,7 @@
 import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
+import { vectorTablePrefix } from '../../search/vector-space.ts'
 import type { Catalogue } from '../../transfer/catalogue.ts'
-import { vectorTablePrefix } from '../../vector-space.ts'
 import { quoted } from '../connections/connections.ts'
 import { holdsSketches } from '../vectors/sketch-rows.ts'
 import { listVectorTables, readVectors, writeVectors } from '../vectors/stored-vectors.ts'

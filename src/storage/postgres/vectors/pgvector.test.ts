@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { openInProcess } from '#test/support/postgres/in-process.ts'
-import type { NearestQuery, VectorSpace } from '../../search-engine.ts'
+import type { NearestQuery, VectorSpace } from '../../search/search-engine.ts'
 import { nearestByVector } from './nearest.ts'
 import { ensureVectorExtension, extensionSchema } from './vector-extension.ts'
 import { createVectors, writeVector } from './vectors.ts'

@@ -5,7 +5,7 @@
  */
 import type { QueryExecutorProvider, RawBuilder } from 'kysely'
 import { sql } from 'kysely'
-import { sketchBytes } from '../../sketch-bits.ts'
+import { sketchBytes } from '../../search/sketch-bits.ts'
 
 /** Maximum number of sketches in a row. */
 export const sketchesPerRow = 256

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { seededRandom } from '#test/support/random.ts'
-import { sketchBytes, sketchOf } from '../../sketch-bits.ts'
+import { sketchBytes, sketchOf } from '../../search/sketch-bits.ts'
 import { createScan, looksAmong } from './sketch-scan.ts'
 import { bitValues } from './sketches.ts'
 

@@ -1,5 +1,5 @@
-import type { NearestQuery, VectorSpace } from '../../search-engine.ts'
-import { sketchBits, bitValues as valuesOfAll } from '../../sketch-bits.ts'
+import type { NearestQuery, VectorSpace } from '../../search/search-engine.ts'
+import { sketchBits, bitValues as valuesOfAll } from '../../search/sketch-bits.ts'
 
 /**
  * The weight of each bit of a sketch; 0 for the bits that a short vector lacks. The query keeps its exact values, since

@@ -7,9 +7,14 @@
  */
 import type { QueryExecutorProvider, RawBuilder } from 'kysely'
 import { sql } from 'kysely'
-import type { Vector, VectorSpace } from '../../search-engine.ts'
-import { sketchOf } from '../../sketch-bits.ts'
-import { checkDimensions, hasDirection, vectorTableName, vectorTablePrefix } from '../../vector-space.ts'
+import type { Vector, VectorSpace } from '../../search/search-engine.ts'
+import { sketchOf } from '../../search/sketch-bits.ts'
+import {
+  checkDimensions,
+  hasDirection,
+  vectorTableName,
+  vectorTablePrefix,
+} from '../../search/vector-space.ts'
 import { isDuplicate } from '../connections/errors.ts'
 import {
   createSketches,

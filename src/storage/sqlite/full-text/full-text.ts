@@ -5,9 +5,9 @@
  */
 import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
-import type { CountedTerm } from '../../essential-terms.ts'
-import { essentialTerms, mayMissSome } from '../../essential-terms.ts'
-import type { Found, TextQuery } from '../../search-engine.ts'
+import type { CountedTerm } from '../../search/essential-terms.ts'
+import { essentialTerms, mayMissSome } from '../../search/essential-terms.ts'
+import type { Found, TextQuery } from '../../search/search-engine.ts'
 import { quoted } from '../quoted.ts'
 import { runText } from '../run-text.ts'
 import { memberOf, readSelection } from '../selection.ts'

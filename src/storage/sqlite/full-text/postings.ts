@@ -4,7 +4,7 @@
  */
 import type { QueryExecutorProvider } from 'kysely'
 import { LRUCache } from 'lru-cache'
-import { onceIdle } from '../../once-idle.ts'
+import { onceIdle } from '../../search/once-idle.ts'
 import type { IndexState } from './index-state.ts'
 import type { Postings } from './read-postings.ts'
 import { createReader } from './read-postings.ts'

@@ -1,6 +1,6 @@
 import type { QueryExecutorProvider } from 'kysely'
 import { LRUCache } from 'lru-cache'
-import type { TermCounts } from '../../search-engine.ts'
+import type { TermCounts } from '../../search/search-engine.ts'
 import { quoted } from '../quoted.ts'
 import { runText } from '../run-text.ts'
 import type { IndexState } from './index-state.ts'

@@ -4,7 +4,7 @@
  */
 import type { QueryExecutorProvider } from 'kysely'
 import { LRUCache } from 'lru-cache'
-import { onceIdle } from '../../once-idle.ts'
+import { onceIdle } from '../../search/once-idle.ts'
 import { runText } from '../run-text.ts'
 import type { IndexState } from './index-state.ts'
 import { numbersIn } from './index-state.ts'

@@ -5,8 +5,8 @@
 import type { QueryExecutorProvider, RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
-import { onceIdle } from '../../once-idle.ts'
-import { sketchBytes } from '../../sketch-bits.ts'
+import { onceIdle } from '../../search/once-idle.ts'
+import { sketchBytes } from '../../search/sketch-bits.ts'
 import type { SketchBlock } from './sketches.ts'
 import { countIn } from './sketches.ts'
 

@@ -3,10 +3,16 @@
  * which is fast; the nearest by that measure are compared with the query's exact values (as in RaBitQ, Gao and Long
  * 2024), which halves the error.
  */
-import { sumOf, sumsOf } from '../../bit-sums.ts'
-import { differing, wordsOf } from '../../differing-bits.ts'
-import type { NearestQuery, Vector, VectorSpace } from '../../search-engine.ts'
-import { bitValues, setSigns, sketchOf as sidesOf, sketchBits, sketchBytes } from '../../sketch-bits.ts'
+import { sumOf, sumsOf } from '../../search/bit-sums.ts'
+import { differing, wordsOf } from '../../search/differing-bits.ts'
+import type { NearestQuery, Vector, VectorSpace } from '../../search/search-engine.ts'
+import {
+  bitValues,
+  setSigns,
+  sketchOf as sidesOf,
+  sketchBits,
+  sketchBytes,
+} from '../../search/sketch-bits.ts'
 
 /** The sketch of a vector, always with the first bit set. */
 export function sketchOf(space: Pick<VectorSpace, 'form'>, vector: Vector): Uint8Array {

@@ -1,8 +1,8 @@
 /** The tables of vectors as they are, for copying them. */
 import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
-import { floatsOf } from '../../exact-similarity.ts'
-import type { Vector } from '../../search-engine.ts'
+import { floatsOf } from '../../search/exact-similarity.ts'
+import type { Vector } from '../../search/search-engine.ts'
 import type { StoredVector, VectorTable } from '../../transfer/catalogue.ts'
 import { vectorTables, writeTo } from './vectors.ts'
 

@@ -4,9 +4,14 @@
  */
 import type { QueryExecutorProvider, RawBuilder } from 'kysely'
 import { sql } from 'kysely'
-import type { Vector, VectorSpace } from '../../search-engine.ts'
-import { sketchBytes } from '../../sketch-bits.ts'
-import { checkDimensions, hasDirection, vectorTableName, vectorTablePrefix } from '../../vector-space.ts'
+import type { Vector, VectorSpace } from '../../search/search-engine.ts'
+import { sketchBytes } from '../../search/sketch-bits.ts'
+import {
+  checkDimensions,
+  hasDirection,
+  vectorTableName,
+  vectorTablePrefix,
+} from '../../search/vector-space.ts'
 import { quoted } from '../quoted.ts'
 import { runText } from '../run-text.ts'
 import { blockBytes, noBlock, sketchesPerBlock } from './kept-sketches.ts'

@@ -1,4 +1,4 @@
-import { isAgentAddress } from './postgres/connections/address.ts'
+import { isAgentAddress } from '../postgres/connections/address.ts'
 import type { SearchDatabase } from './search-engine.ts'
 
 interface Options {
@@ -16,8 +16,8 @@ export async function openSearchDatabase(path: string, options: Options): Promis
 }
 
 /** The unused engine is not even loaded, and the other one is imported only once. */
-const loadPostgres = once(() => import('./postgres/search-database.ts'))
-const loadSqlite = once(() => import('./sqlite/search-database.ts'))
+const loadPostgres = once(() => import('../postgres/search-database.ts'))
+const loadSqlite = once(() => import('../sqlite/search-database.ts'))
 
 function once<Loaded>(load: () => Promise<Loaded>): () => Promise<Loaded> {
   let loaded: Promise<Loaded> | undefined

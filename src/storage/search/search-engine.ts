@@ -3,7 +3,7 @@
  * `sequence`; every function takes part in the transaction that it is called with.
  */
 import type { Expression, Kysely, QueryExecutorProvider } from 'kysely'
-import type { AgentTables } from './tables.ts'
+import type { AgentTables } from '../tables.ts'
 
 /** A worker's own connection to the database of one agent. */
 export interface SearchDatabase {
