@@ -1,6 +1,6 @@
 import { AppError } from '#platform/errors.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import type { AgentSecrets } from '#storage/agent-secrets.ts'
+import type { AgentSecrets } from '#storage/encryption/agent-secrets.ts'
 import type { ClientLimits, Connection } from './client/connect.ts'
 import { connect } from './client/connect.ts'
 import type { Connections, HeldConnection } from './client/connections.ts'

@@ -1,7 +1,7 @@
 /** Preconditions of a transfer. Every error is a sentence for the operator. */
 import { sql } from 'kysely'
-import { keyIdOf } from '#platform/secret-box.ts'
-import { readKeyCheck } from '../check-encryption-key.ts'
+import { keyIdOf } from '#platform/encryption/secret-box.ts'
+import { readKeyCheck } from '../encryption/check-encryption-key.ts'
 import type { Transfer } from './marker.ts'
 import { readTransfer } from './marker.ts'
 import type { StorageEnd } from './storage-end.ts'

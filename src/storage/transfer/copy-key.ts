@@ -1,9 +1,9 @@
 /** Credentials are copied sealed, so the copy needs the key of its source. */
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { decodeKey, writeKeyFile } from '#platform/encryption-key.ts'
-import { createSecretBox } from '#platform/secret-box.ts'
-import { readKeyCheck } from '../check-encryption-key.ts'
+import { decodeKey, writeKeyFile } from '#platform/encryption/encryption-key.ts'
+import { createSecretBox } from '#platform/encryption/secret-box.ts'
+import { readKeyCheck } from '../encryption/check-encryption-key.ts'
 import type { StorageEnd } from './storage-end.ts'
 
 /** @throws Error if there is a key beside the target that the source was not written with: a service would use it. */

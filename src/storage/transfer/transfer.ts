@@ -1,5 +1,5 @@
 import type { WakeUps } from '#platform/jobs/wake-ups.ts'
-import { copyKeyCheck } from '../check-encryption-key.ts'
+import { copyKeyCheck } from '../encryption/check-encryption-key.ts'
 import { agentsToCopy, requireFreeTarget } from './check-ends.ts'
 import { inWords, requireSameParts } from './compare-parts.ts'
 import { copyAgent, readCopiedAgent, readSourceAgent } from './copy-agent.ts'

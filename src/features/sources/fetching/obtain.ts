@@ -1,7 +1,7 @@
 /** Obtains the present content of a fetched source, wherever it comes from. */
 import type { Outbound } from '#platform/outbound/outbound.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import type { AgentSecrets } from '#storage/agent-secrets.ts'
+import type { AgentSecrets } from '#storage/encryption/agent-secrets.ts'
 import type { ApiConfig, FetchedConfig } from '../sources.schema.ts'
 import { fetchAddress } from './fetch-address.ts'
 import type { FetchState, Validators } from './last-copy.ts'

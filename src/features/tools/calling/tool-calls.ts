@@ -1,5 +1,5 @@
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import type { AgentSecrets } from '#storage/agent-secrets.ts'
+import type { AgentSecrets } from '#storage/encryption/agent-secrets.ts'
 import type { JavascriptConfiguration, McpConfiguration } from '../configuration.ts'
 import type { CredentialsService } from '../credentials.service.ts'
 import { openConfiguration } from '../protect-configuration.ts'

@@ -1,11 +1,11 @@
 import type { Kysely } from 'kysely'
+import type { SecretBox } from '#platform/encryption/secret-box.ts'
 import { AppError } from '#platform/errors.ts'
-import type { SecretBox } from '#platform/secret-box.ts'
 import { inTransaction } from '#platform/transaction.ts'
+import type { PlatformTables } from '../tables.ts'
 import { agentSecretContext } from './agent-secrets.ts'
 import { isKeyCheckOf, readKeyCheck, writeKeyCheck } from './check-encryption-key.ts'
 import { credentialContext } from './credential-context.ts'
-import type { PlatformTables } from './tables.ts'
 
 interface Rotation {
   platform: Kysely<PlatformTables>

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import { expect, test } from 'vitest'
-import type { SecretBox } from '#platform/secret-box.ts'
-import { createSecretBox } from '#platform/secret-box.ts'
+import type { SecretBox } from '#platform/encryption/secret-box.ts'
+import { createSecretBox } from '#platform/encryption/secret-box.ts'
 import { openEmbeddedStorage } from '#test/support/embedded-storage.ts'
+import type { PlatformTables } from '../tables.ts'
 import { createAgentSecrets } from './agent-secrets.ts'
 import { checkEncryptionKey } from './check-encryption-key.ts'
 import { credentialContext } from './credential-context.ts'
 import { rotateEncryptionKey } from './rotate-encryption-key.ts'
-import type { PlatformTables } from './tables.ts'
 
 const [previous, current, stranger] = [1, 2, 3].map(() => createSecretBox(randomBytes(32))) as [
   SecretBox,

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
-import { AppError } from './errors.ts'
+import { AppError } from '../errors.ts'
 
 /**
  * Keeps secrets in storage: AES-256-GCM with a random 96-bit nonce (NIST SP 800-38D).

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Kysely } from 'kysely'
-import type { SecretBox } from '#platform/secret-box.ts'
+import type { SecretBox } from '#platform/encryption/secret-box.ts'
 import { inTransaction } from '#platform/transaction.ts'
-import type { PlatformTables } from './tables.ts'
+import type { PlatformTables } from '../tables.ts'
 
 /**
  * Secrets that belong to rows of an agent's own database. They are stored in sets that never change: new secrets go

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { createSecretBox } from '#platform/secret-box.ts'
+import { createSecretBox } from '#platform/encryption/secret-box.ts'
 import { openEmbeddedStorage } from '#test/support/embedded-storage.ts'
 import { createAgentSecrets } from './agent-secrets.ts'
 

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
+import type { SecretBox } from '#platform/encryption/secret-box.ts'
 import { AppError } from '#platform/errors.ts'
-import type { SecretBox } from '#platform/secret-box.ts'
-import type { PlatformTables } from './tables.ts'
+import type { PlatformTables } from '../tables.ts'
 
 const factName = 'encryption_key_check'
 const context = ['platform', factName]
