@@ -2,7 +2,7 @@
 import { deepStrictEqual } from 'node:assert/strict'
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import { createLog } from '#platform/log.ts'
+import { createLog } from '#platform/logging/log.ts'
 import { createOutbound } from '#platform/outbound/outbound.ts'
 import { createSandbox } from '#sandbox/javascript/sandbox.ts'
 import { median, percentile } from './support/statistics.ts'

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { decodeKey } from '#platform/encryption/encryption-key.ts'
 import { createSecretBox } from '#platform/encryption/secret-box.ts'
-import { createLog } from '#platform/log.ts'
+import { createLog } from '#platform/logging/log.ts'
 import type { RotationResult } from '#storage/encryption/rotate-encryption-key.ts'
 import { rotateEncryptionKey } from '#storage/encryption/rotate-encryption-key.ts'
 import { openPlatformDatabase } from '#storage/platform-database.ts'

@@ -1,6 +1,6 @@
 import { systemClock } from '#platform/clock.ts'
 import { randomIds } from '#platform/ids.ts'
-import { createLog } from '#platform/log.ts'
+import { createLog } from '#platform/logging/log.ts'
 import { isLoopback } from '#platform/network.ts'
 import { createWorkerPool } from '#platform/workers/worker-pool.ts'
 import type { Service } from './app.ts'

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { createWakeUps } from '#platform/jobs/postgres/wake-ups.ts'
-import type { Log } from '#platform/log.ts'
+import type { Log } from '#platform/logging/log.ts'
 import { createSqlRunner } from '#sandbox/sql/postgres/runner.ts'
 import { connectToShare } from '#storage/postgres/connections/data-lock.ts'
 import { createEngine } from '#storage/postgres/engine.ts'

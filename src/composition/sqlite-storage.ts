@@ -1,5 +1,5 @@
 import { createWakeUps } from '#platform/jobs/sqlite/wake-ups.ts'
-import type { Log } from '#platform/log.ts'
+import type { Log } from '#platform/logging/log.ts'
 import { createWorkerPool } from '#platform/workers/worker-pool.ts'
 import { createSqlRunner } from '#sandbox/sql/sqlite/runner.ts'
 import { createCheckpoints } from '#storage/sqlite/connections/checkpoints.ts'

@@ -1,6 +1,6 @@
 import type { Clock } from '#platform/clock.ts'
 import type { Ids } from '#platform/ids.ts'
-import type { Log } from '#platform/log.ts'
+import type { Log } from '#platform/logging/log.ts'
 import type { CreateWorkerPool } from '#platform/workers/worker-pool.ts'
 
 /** What a service takes from its environment; tests bring their own. */

@@ -1,6 +1,6 @@
 /** The whole of this folder from the outside: choices of operator, agent and message, against servers on loopback. */
 import { describe, expect, test } from 'vitest'
-import { createLog } from '#platform/log.ts'
+import { createLog } from '#platform/logging/log.ts'
 import { collect, immediately, question } from '#test/support/collect-answer.ts'
 import type { ModelServer, RecordedRequest, Reply } from '#test/support/model-server.ts'
 import { openaiText, startModelServer } from '#test/support/model-server.ts'

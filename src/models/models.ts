@@ -1,5 +1,5 @@
 import type { Clock } from '#platform/clock.ts'
-import type { Log } from '#platform/log.ts'
+import type { Log } from '#platform/logging/log.ts'
 import { builtinLanguageModel } from './builtin/builtin-model.ts'
 import {
   builtinModel,

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import { AppError, notFound } from '#platform/errors.ts'
-import type { Log } from '#platform/log.ts'
+import type { Log } from '#platform/logging/log.ts'
 import type { OpenAgent, StorageEngine } from './engine.ts'
 import { agentMigrations } from './migrations/agent/migrations.ts'
 import { migrate } from './migrations/migrate.ts'

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { expect, it } from 'vitest'
-import { inTransaction } from '#platform/transaction.ts'
+import { inTransaction } from '#platform/transactions/transaction.ts'
 import { openEmbeddedStorage } from '#test/support/embedded-storage.ts'
 import { prepareQuery } from './prepared-query.ts'
 import type { PlatformTables } from './tables.ts'

@@ -7,7 +7,7 @@ import type { App } from '#platform/http/app.ts'
 import type { RateLimits } from '#platform/http/rate-limits/rate-limit.ts'
 import type { SharedCounts } from '#platform/http/rate-limits/shared-counts.ts'
 import { createServer } from '#platform/http/server.ts'
-import { createLog } from '#platform/log.ts'
+import { createLog } from '#platform/logging/log.ts'
 import { createMetrics } from '#platform/metrics.ts'
 
 interface BareServerOptions {

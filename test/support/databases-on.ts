@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest'
-import { createLog } from '#platform/log.ts'
+import { createLog } from '#platform/logging/log.ts'
 import type { OnOpen } from '#storage/agent-databases.ts'
 import { createAgentDatabases } from '#storage/agent-databases.ts'
 import type { StorageEngine } from '#storage/engine.ts'

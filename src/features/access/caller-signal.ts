@@ -1,7 +1,7 @@
 import { AccessDenied, AppError, conflict } from '#platform/errors.ts'
 import type { SignalOf } from '#platform/http/closing.ts'
 import { clientSignal, whenClosed } from '#platform/http/closing.ts'
-import type { Log } from '#platform/log.ts'
+import type { Log } from '#platform/logging/log.ts'
 import type { AccessService } from './access.service.ts'
 import type { AccessWatch } from './access-watch.ts'
 import type { User } from './gateway.ts'

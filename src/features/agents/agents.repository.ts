@@ -1,7 +1,7 @@
 import type { ExpressionBuilder, Kysely } from 'kysely'
 import type { ListDefinition } from '#platform/http/lists/list-query.ts'
 import { listRows } from '#platform/http/lists/list-query.ts'
-import { inTransaction } from '#platform/transaction.ts'
+import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentTables, PlatformTables } from '#storage/tables.ts'
 import type { AgentListQuery, AgentStatus, AgentSummary } from './agents.schema.ts'
 import type { StoredSettings } from './settings.schema.ts'

@@ -1,7 +1,7 @@
 /** The only file that knows the protocol's library, which is loaded by the first request that needs it. */
 import type * as Library from '@modelcontextprotocol/server'
 import { AppError } from '#platform/errors.ts'
-import type { Log } from '#platform/log.ts'
+import type { Log } from '#platform/logging/log.ts'
 import type { Caller, McpEndpointService } from './mcp-endpoint.service.ts'
 
 /** Codes of JSON-RPC 2.0, section 5.1. */

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { createLog } from '#platform/log.ts'
+import { createLog } from '#platform/logging/log.ts'
 import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 import { createWorkerPool } from '#platform/workers/worker-pool.ts'
 import { makePdf, makePdfBomb } from '#test/support/documents.ts'

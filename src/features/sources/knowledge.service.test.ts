@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { randomIds } from '#platform/ids.ts'
-import { createLog } from '#platform/log.ts'
+import { createLog } from '#platform/logging/log.ts'
 import { addSource, chunkOf } from '#test/support/chunk-rows.ts'
 import { openStorage } from '#test/support/storage.ts'
 import { createKnowledgeService } from './knowledge.service.ts'

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { EmbeddingModel } from '#models/embeddings/embeddings.ts'
 import { AppError } from '#platform/errors.ts'
-import type { Log } from '#platform/log.ts'
+import type { Log } from '#platform/logging/log.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { EmbeddingChanges } from './embedding/embedding-changes.ts'
 import { builtinName, providerSpace } from './search/provider-space.ts'

@@ -1,7 +1,7 @@
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { invalid, notFound } from '#platform/errors.ts'
-import { inTransaction } from '#platform/transaction.ts'
+import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentSecrets } from '#storage/encryption/agent-secrets.ts'
 import type { Credentials, HttpConfiguration } from './calling/http-configuration.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createLog } from '#platform/log.ts'
+import { createLog } from '#platform/logging/log.ts'
 import type { Reply } from '#test/support/model-server.ts'
 import { startModelServer } from '#test/support/model-server.ts'
 import type { RemoteProvider } from '../providers/provider.ts'

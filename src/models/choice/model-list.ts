@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '#platform/clock.ts'
-import type { Log } from '#platform/log.ts'
+import type { Log } from '#platform/logging/log.ts'
 import type { Endpoint, ModelDescriptor, RemoteProvider } from '../providers/provider.ts'
 import { adapterOf, withoutSecret } from '../providers/providers.ts'
 import { addressBelow } from '../transport/base-address.ts'

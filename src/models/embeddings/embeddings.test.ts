@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createLog } from '#platform/log.ts'
+import { createLog } from '#platform/logging/log.ts'
 import { immediately } from '#test/support/collect-answer.ts'
 import type { RecordedRequest, Reply } from '#test/support/model-server.ts'
 import { startModelServer } from '#test/support/model-server.ts'

@@ -3,7 +3,7 @@ import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
-import { createLog } from '../log.ts'
+import { createLog } from '../logging/log.ts'
 import { decodeKey, loadKey } from './encryption-key.ts'
 
 function setUp() {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { open, readFile, rename, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { invalid } from '../errors.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../logging/log.ts'
 import { keyLength } from './secret-box.ts'
 
 interface KeySource {

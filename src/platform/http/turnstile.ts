@@ -1,4 +1,4 @@
-import { beginAtEndOfTurn } from '../end-of-turn.ts'
+import { beginAtEndOfTurn } from '../event-loop/end-of-turn.ts'
 import type { App } from './app.ts'
 
 /** Questions that begin before the event loop looks for other news. */

@@ -1,5 +1,5 @@
 import type { Kysely, Selectable, Transaction } from 'kysely'
-import type { Log } from '../log.ts'
+import type { Log } from '../logging/log.ts'
 import type { OutboxTable, OutboxTables } from './tables.ts'
 
 export type OutboxDatabase = Kysely<OutboxTables>

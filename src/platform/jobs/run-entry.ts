@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts'
 import { AppError } from '../errors.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../logging/log.ts'
 import { backoff } from './backoff.ts'
 import type { JobAgent, JobContext, JobHandler, OutboxEntry } from './jobs.ts'
 import { JobAborted, JobYields } from './jobs.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../clock.ts'
 import { AppError } from '../errors.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../logging/log.ts'
 import type { AbortReason, JobAgent, JobHandler, OutboxEntry } from './jobs.ts'
 import { eventNameOf, JobAborted } from './jobs.ts'
 import type { Running } from './outbox.ts'

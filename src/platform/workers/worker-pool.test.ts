@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import type { ResourceLimits, Worker } from 'node:worker_threads'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { eventually } from '#test/support/eventually.ts'
-import { createLog } from '../log.ts'
+import { createLog } from '../logging/log.ts'
 import type { WorkerPool, WorkerTask } from './worker-pool.ts'
 import { createWorkerPool, WorkerCrashed, WorkerTimeout } from './worker-pool.ts'
 
@@ -165,7 +165,7 @@ test('a thread without work ends', async () => {
 test('close kills what runs, refuses what waits and what comes, and leaves nothing that keeps the process alive', async () => {
   const script = `
     import { createWorkerPool } from ${JSON.stringify(new URL('./worker-pool.ts', import.meta.url).href)}
-    import { createLog } from ${JSON.stringify(new URL('../log.ts', import.meta.url).href)}
+    import { createLog } from ${JSON.stringify(new URL('../logging/log.ts', import.meta.url).href)}
     const pool = createWorkerPool({ maxThreads: 1, log: createLog('silent') })
     const file = new URL(${JSON.stringify(file.href)})
     await pool.run({ file, name: 'double', argument: 1 })

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { MessagePort, Worker } from 'node:worker_threads'
 import type { Piscina } from 'piscina'
 import { AppError } from '../errors.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../logging/log.ts'
 import { createSlots } from './slots.ts'
 
 /** A call of an exported function in a thread of the pool. */

@@ -1,5 +1,5 @@
 import { AppError } from '#platform/errors.ts'
-import type { Log } from '#platform/log.ts'
+import type { Log } from '#platform/logging/log.ts'
 import type { Outbound, OutboundResponse } from '#platform/outbound/outbound.ts'
 import { createSlots } from '#platform/workers/slots.ts'
 import type { RunLimits } from './limits.ts'

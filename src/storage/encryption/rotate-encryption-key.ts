@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { SecretBox } from '#platform/encryption/secret-box.ts'
 import { AppError } from '#platform/errors.ts'
-import { inTransaction } from '#platform/transaction.ts'
+import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { PlatformTables } from '../tables.ts'
 import { agentSecretContext } from './agent-secrets.ts'
 import { isKeyCheckOf, readKeyCheck, writeKeyCheck } from './check-encryption-key.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
-import { createLog } from '#platform/log.ts'
+import { createLog } from '#platform/logging/log.ts'
 import { createTestDatabase, queryDatabase } from '#test/support/postgres/databases.ts'
 import { createAgentDatabases } from '../agent-databases.ts'
 import type { StorageEngine } from '../engine.ts'

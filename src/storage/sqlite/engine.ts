@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { Kysely } from 'kysely'
-import { shareTransactions } from '#platform/transaction.ts'
+import { shareTransactions } from '#platform/transactions/transaction.ts'
 import type { StorageEngine } from '../engine.ts'
 import { createFileBucket } from '../files/bucket.ts'
 import { createDirectoryFiles } from '../files/directory.ts'

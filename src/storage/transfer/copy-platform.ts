@@ -1,6 +1,6 @@
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
-import { inTransaction } from '#platform/transaction.ts'
+import { inTransaction } from '#platform/transactions/transaction.ts'
 import { changeFor, copyRows, readRows } from './copy-rows.ts'
 import type { Part } from './digest.ts'
 import { isOwnFact } from './marker.ts'

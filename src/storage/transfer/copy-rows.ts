@@ -1,5 +1,5 @@
 import type { RawBuilder } from 'kysely'
-import { inTransaction } from '#platform/transaction.ts'
+import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { Part, Row } from './digest.ts'
 import { createDigest } from './digest.ts'

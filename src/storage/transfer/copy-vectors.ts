@@ -1,5 +1,5 @@
 /** Vectors are copied, not recomputed: those of a provider cost money. */
-import { inTransaction } from '#platform/transaction.ts'
+import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { Vector } from '../search/search-engine.ts'
 import type { Catalogue, StoredVector, VectorTable } from './catalogue.ts'
 import type { Part } from './digest.ts'

@@ -1,6 +1,6 @@
 /** The full-text index contains nothing beyond its chunks: it is rebuilt rather than copied. */
 import { sql } from 'kysely'
-import { inTransaction } from '#platform/transaction.ts'
+import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { SearchEngine } from '../search/search-engine.ts'
 import { readPages } from './pages.ts'
 import type { AnyDatabase } from './storage-end.ts'

@@ -4,7 +4,7 @@ import pg from 'pg'
 import { inject } from 'vitest'
 import { systemClock } from '#platform/clock.ts'
 import { createWakeUps } from '#platform/jobs/postgres/wake-ups.ts'
-import { createLog } from '#platform/log.ts'
+import { createLog } from '#platform/logging/log.ts'
 import { openPlatformDatabase } from '#storage/platform-database.ts'
 import { createEngine } from '#storage/postgres/engine.ts'
 

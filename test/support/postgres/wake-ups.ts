@@ -6,7 +6,7 @@ import type { QueueDatabase } from '#platform/jobs/postgres/queue.ts'
 import { schema } from '#platform/jobs/postgres/queue.ts'
 import { createWakeUps } from '#platform/jobs/postgres/wake-ups.ts'
 import type { WakeUps } from '#platform/jobs/wake-ups.ts'
-import { createLog } from '#platform/log.ts'
+import { createLog } from '#platform/logging/log.ts'
 
 interface Options {
   url: string

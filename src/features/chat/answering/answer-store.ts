@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Transact } from '#platform/jobs/jobs.ts'
-import { inTransaction } from '#platform/transaction.ts'
+import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { putApprovals } from '../approvals.repository.ts'
 import type { ChatEvents } from '../chat.events.ts'

@@ -1,7 +1,7 @@
 import { stemmer } from 'stemmer'
 import { isStopWord, termsOf } from '#models/text-analysis/text-analysis.ts'
 import type { Tool } from '#models/tools/tool.ts'
-import { mapInBatches } from '#platform/in-batches.ts'
+import { mapInBatches } from '#platform/event-loop/in-batches.ts'
 
 /** More than the model services take. */
 const mostTools = 128

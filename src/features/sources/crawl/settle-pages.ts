@@ -1,5 +1,5 @@
 /** Stores the results of visits: chunks, pages, their links. A crash in between does no harm. */
-import { inTransaction } from '#platform/transaction.ts'
+import { inTransaction } from '#platform/transactions/transaction.ts'
 import { requireAttempt } from '../search/generations.ts'
 import { raiseProgress } from '../sources.repository.ts'
 import type { NewEntry, QueuedUrl, QueueState, StoredPage } from './crawl.repository.ts'

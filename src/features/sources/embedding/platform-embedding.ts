@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { EmbeddingModel } from '#models/embeddings/embeddings.ts'
 import { AppError } from '#platform/errors.ts'
-import type { Log } from '#platform/log.ts'
+import type { Log } from '#platform/logging/log.ts'
 import { orAborted } from '#platform/or-aborted.ts'
 import type { AgentDatabases } from '#storage/agent-databases.ts'
 import type { PlatformTables } from '#storage/tables.ts'

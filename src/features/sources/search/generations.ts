@@ -11,7 +11,7 @@
  */
 import type { Expression, ExpressionBuilder, Kysely, Selectable } from 'kysely'
 import { sql } from 'kysely'
-import { inTransaction } from '#platform/transaction.ts'
+import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { ValueOf } from '#storage/prepared-query.ts'
 import { prepareQuery } from '#storage/prepared-query.ts'
 import type { AgentTables } from '#storage/tables.ts'

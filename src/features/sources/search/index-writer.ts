@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import type { Ids } from '#platform/ids.ts'
-import { inTransaction } from '#platform/transaction.ts'
+import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { SearchDatabase, Vector, VectorSpace } from '#storage/search/search-engine.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { Chunk } from '../chunking/chunk-document.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createLog } from '#platform/log.ts'
+import { createLog } from '#platform/logging/log.ts'
 import type { WorkerPool, WorkerTask } from '#platform/workers/worker-pool.ts'
 import { createWorkerPool } from '#platform/workers/worker-pool.ts'
 import { chunkOf } from '#test/support/chunk-rows.ts'

@@ -1,6 +1,6 @@
 import { Kysely } from 'kysely'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
-import { TransactionConflict } from '#platform/transaction.ts'
+import { TransactionConflict } from '#platform/transactions/transaction.ts'
 import { createSqliteDialect } from '#storage/sqlite/connections/dialect.ts'
 import { openDatabase } from '#storage/sqlite/connections/open.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'

@@ -3,8 +3,8 @@
  * until all its chunks have new ones, and a single update then switches to those.
  */
 import type { Kysely } from 'kysely'
-import { oncePerMoment } from '#platform/once-per-moment.ts'
-import { inTransaction } from '#platform/transaction.ts'
+import { oncePerMoment } from '#platform/event-loop/once-per-moment.ts'
+import { inTransaction } from '#platform/transactions/transaction.ts'
 import { prepareQuery } from '#storage/prepared-query.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { Attempt, DocumentPlace } from './generations.ts'

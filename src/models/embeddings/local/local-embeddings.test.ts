@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createLog } from '#platform/log.ts'
+import { createLog } from '#platform/logging/log.ts'
 import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 import { createWorkerPool } from '#platform/workers/worker-pool.ts'
 import { makeLocalModel } from '#test/support/local-model.ts'

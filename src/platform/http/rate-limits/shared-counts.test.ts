@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { systemClock } from '../../clock.ts'
-import { createLog } from '../../log.ts'
+import { createLog } from '../../logging/log.ts'
 import type { RequestCount } from './shared-counts.ts'
 import { createCountExchange } from './shared-counts.ts'
 

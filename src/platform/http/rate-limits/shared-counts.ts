@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../logging/log.ts'
 
 /** How many requests were let through within one window. */
 export interface RequestCount {

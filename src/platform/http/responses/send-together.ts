@@ -1,5 +1,5 @@
 import type { DoneFuncWithErrOrRes } from 'fastify'
-import { sendAtEndOfTurn } from '../../end-of-turn.ts'
+import { sendAtEndOfTurn } from '../../event-loop/end-of-turn.ts'
 import type { App } from '../app.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
-import { sendAtEndOfTurn } from '../../end-of-turn.ts'
+import { sendAtEndOfTurn } from '../../event-loop/end-of-turn.ts'
 import { whenClosed } from '../closing.ts'
 
 /** How often a comment line keeps an idle stream open through proxies, in milliseconds. */

@@ -1,6 +1,6 @@
 import type { Db } from 'pg-boss'
 import { PgBoss } from 'pg-boss'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../logging/log.ts'
 
 /** Connections to the platform's database: some for statements, one that listens. */
 export type QueueDatabase = Required<Pick<Db, 'executeSql' | 'listen'>>

@@ -9,7 +9,7 @@ import { createTestDatabase } from '#test/support/postgres/databases.ts'
 import { openPostgresStorage } from '#test/support/postgres/storage.ts'
 import type { Clock } from '../../clock.ts'
 import { systemClock } from '../../clock.ts'
-import { createLog } from '../../log.ts'
+import { createLog } from '../../logging/log.ts'
 import type { QueueDatabase } from './queue.ts'
 import { createWakeUps } from './wake-ups.ts'
 

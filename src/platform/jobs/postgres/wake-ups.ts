@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../clock.ts'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../logging/log.ts'
 import type { Announcement, WakeUps } from '../wake-ups.ts'
 import { Covers } from './covers.ts'
 import type { QueueDatabase, WakeUp, WakeUpQueue } from './queue.ts'

@@ -1,5 +1,5 @@
 import { AppError } from '#platform/errors.ts'
-import type { Log } from '#platform/log.ts'
+import type { Log } from '#platform/logging/log.ts'
 import { parseAgentAddress } from '#storage/postgres/connections/address.ts'
 import {
   mayHaveRole,

@@ -1,7 +1,7 @@
 import type { PostgresPool, PostgresPoolClient } from 'kysely'
 import type { Pool, PoolClient, PoolConfig } from 'pg'
 import pg from 'pg'
-import { TransactionConflict } from '#platform/transaction.ts'
+import { TransactionConflict } from '#platform/transactions/transaction.ts'
 import { isConflict, isUnanswered } from './errors.ts'
 import { withReadAhead } from './read-ahead.ts'
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { inTransaction } from '#platform/transaction.ts'
+import { inTransaction } from '#platform/transactions/transaction.ts'
 import { setSearchStage } from '#test/support/search-stage.ts'
 import type { VectorSpace } from '../../search/search-engine.ts'
 import { vectorTableName } from '../../search/vector-space.ts'

@@ -1,4 +1,4 @@
-import type { Log } from '#platform/log.ts'
+import type { Log } from '#platform/logging/log.ts'
 import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 
 const file = new URL('./checkpoint.worker.ts', import.meta.url)

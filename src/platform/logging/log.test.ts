@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { AppError } from './errors.ts'
+import { AppError } from '../errors.ts'
 import { createLog } from './log.ts'
 
 function collectingLog(level: string) {
