@@ -43,7 +43,7 @@ export default defineConfig({
             'src/storage/files/**/*.test.ts',
             'src/storage/search/{full-text,vectors}.test.ts',
             'src/features/*/*.test.ts',
-            'src/features/sources/search/*.test.ts',
+            'src/features/sources/{jobs,search}/*.test.ts',
             'src/storage/transfer/pages.test.ts',
             'test/migrate-data/**/*.test.ts',
           ],

@@ -1,21 +1,26 @@
 import { createCrawlThreads } from '#features/sources/crawl/crawl-threads.ts'
 import { createHostGates } from '#features/sources/crawl/host-gates.ts'
-import { createCrawlSourceJob } from '#features/sources/crawl-source.job.ts'
 import { createCrawlsService } from '#features/sources/crawls.service.ts'
-import { createDiscardUploadJob, discardJobName } from '#features/sources/discard-upload.job.ts'
-import { createFetchSourceJob } from '#features/sources/fetch-source.job.ts'
 import { createFetchedSourcesService } from '#features/sources/fetched-sources.service.ts'
 import { fetchLimits } from '#features/sources/fetching/fetch-limits.ts'
 import { createContentIndexer } from '#features/sources/fetching/index-content.ts'
 import { createObtain } from '#features/sources/fetching/obtain.ts'
 import type { SelectRows } from '#features/sources/fetching/run-query.ts'
 import { createIngest, createIngestFetched } from '#features/sources/ingest.ts'
+import { createCrawlSourceJob } from '#features/sources/jobs/crawl-source.job.ts'
+import { createDiscardUploadJob, discardJobName } from '#features/sources/jobs/discard-upload.job.ts'
+import { createFetchSourceJob } from '#features/sources/jobs/fetch-source.job.ts'
+import { createProcessSourceJob } from '#features/sources/jobs/process-source.job.ts'
+import { createRemoveSourceJob } from '#features/sources/jobs/remove-source.job.ts'
+import {
+  crawlJobName,
+  fetchJobName,
+  processJobName,
+  removeJobName,
+} from '#features/sources/jobs/source-jobs.ts'
 import type { KnowledgeService } from '#features/sources/knowledge.service.ts'
 import { createKnowledgeService } from '#features/sources/knowledge.service.ts'
-import { createProcessSourceJob } from '#features/sources/process-source.job.ts'
-import { createRemoveSourceJob } from '#features/sources/remove-source.job.ts'
 import { createSearchIndex } from '#features/sources/search/search-index.ts'
-import { crawlJobName, fetchJobName, processJobName, removeJobName } from '#features/sources/source-jobs.ts'
 import { registerSourceRoutes } from '#features/sources/sources.routes.ts'
 import { createSourcesService } from '#features/sources/sources.service.ts'
 import type { SqlService } from '#features/sql/sql.service.ts'

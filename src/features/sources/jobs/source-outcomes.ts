@@ -4,11 +4,11 @@ import { AppError } from '#platform/errors.ts'
 import type { Transact } from '#platform/jobs/jobs.ts'
 import { JobYields } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import { clearQueue } from './crawl/crawl.repository.ts'
-import type { SourceEvents } from './sources.events.ts'
-import type { SourceChanges } from './sources.repository.ts'
-import { updateSource } from './sources.repository.ts'
-import type { CrawlConfig, Source } from './sources.schema.ts'
+import { clearQueue } from '../crawl/crawl.repository.ts'
+import type { SourceEvents } from '../sources.events.ts'
+import type { SourceChanges } from '../sources.repository.ts'
+import { updateSource } from '../sources.repository.ts'
+import type { CrawlConfig, Source } from '../sources.schema.ts'
 
 /** How processing ends: recorded together with the event that says so. */
 export function createOutcomes({ transact, clock }: { transact: Transact<SourceEvents>; clock: Clock }) {

@@ -4,7 +4,7 @@ import { AppError } from '#platform/errors.ts'
 import type { JobHandler } from '#platform/jobs/jobs.ts'
 import { matches } from '#platform/schema-check.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import { isNamedFile } from './sources.repository.ts'
+import { isNamedFile } from '../sources.repository.ts'
 
 const payloadSchema = Type.Object({ fileName: Type.String() })
 

@@ -2,9 +2,9 @@ import { randomIds } from '#platform/ids.ts'
 import type { JobHandler } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentSecrets } from '#storage/encryption/agent-secrets.ts'
-import type { SearchIndex } from './search/search-index.ts'
+import type { SearchIndex } from '../search/search-index.ts'
+import { deleteSource, findRemoved } from '../sources.repository.ts'
 import { sourceIdOf } from './source-jobs.ts'
-import { deleteSource, findRemoved } from './sources.repository.ts'
 
 interface Needs {
   index: Pick<SearchIndex, 'remove'>

@@ -6,8 +6,8 @@ import { setStage } from '#test/support/crawl-stage.ts'
 import { sources } from '#test/support/fetched-source.ts'
 import { page } from '#test/support/site-server.ts'
 import { uploadAndProcess } from '#test/support/upload.ts'
+import type { Source } from '../sources.schema.ts'
 import { crawlJobName, processJobName } from './source-jobs.ts'
-import type { Source } from './sources.schema.ts'
 
 /** Keeps jobs of this name from ending until `letEnd` is called; `done` resolves when the first has done its work. */
 function holdEnds(app: TestApp, name: string) {

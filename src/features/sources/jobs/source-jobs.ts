@@ -4,9 +4,9 @@ import { AppError } from '#platform/errors.ts'
 import type { JobContext, Outbox } from '#platform/jobs/jobs.ts'
 import { matches } from '#platform/schema-check.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import { workingStatus } from './source-status.ts'
-import { findSource, updateSource } from './sources.repository.ts'
-import type { Source } from './sources.schema.ts'
+import { workingStatus } from '../source-status.ts'
+import { findSource, updateSource } from '../sources.repository.ts'
+import type { Source } from '../sources.schema.ts'
 
 const payloadSchema = Type.Object({ sourceId: Type.String() })
 
