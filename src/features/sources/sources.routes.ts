@@ -8,9 +8,9 @@ import { createUploadTurns } from '#platform/http/requests/upload-turns.ts'
 import { successSchema } from '#platform/http/responses/answers.ts'
 import type { CrawlsService } from './crawls.service.ts'
 import type { FetchedSourcesService } from './fetched-sources.service.ts'
+import { readNewFetched } from './fetching/new-fetched.ts'
 import type { KnowledgeService } from './knowledge.service.ts'
 import { newFetchedSchema } from './new-fetched.schema.ts'
-import { readNewFetched } from './new-fetched.ts'
 import type { Source } from './sources.schema.ts'
 import {
   createdCrawlSchema,

@@ -6,7 +6,7 @@ import type { Reply } from '#test/support/model-server.ts'
 import { startModelServer } from '#test/support/model-server.ts'
 import { passTime } from '#test/support/pass-time.ts'
 import { upload, uploadAndProcess } from '#test/support/upload.ts'
-import type { SearchResult, Source } from './sources.schema.ts'
+import type { SearchResult, Source } from '../sources.schema.ts'
 
 const sources = '/api/agents/default/sources'
 

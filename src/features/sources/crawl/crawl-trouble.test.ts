@@ -4,8 +4,8 @@ import { crawl, crawlAgain, crawled, forCrawls, pathsOf, startCrawl } from '#tes
 import { changeCrawls } from '#test/support/crawl-job.ts'
 import { asked, chunksOf, get, search, setStage } from '#test/support/crawl-stage.ts'
 import { page, startSite } from '#test/support/site-server.ts'
-import { crawlLimits } from './crawl/crawl-limits.ts'
-import type { AddPages } from './crawl/write-page.worker.ts'
+import { crawlLimits } from './crawl-limits.ts'
+import type { AddPages } from './write-page.worker.ts'
 
 const sources = '/api/agents/default/sources'
 const noIndex = (html: string) => html.replace('<title>', '<meta name="robots" content="noindex"><title>')

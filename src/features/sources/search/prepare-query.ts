@@ -3,10 +3,10 @@ import type { EmbeddingModel } from '#models/embeddings/embeddings.ts'
 import { AppError } from '#platform/errors.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import type { EmbeddingChanges } from './embedding/embedding-changes.ts'
-import { builtinName, providerSpace } from './search/provider-space.ts'
-import type { ChunkQuery } from './search/rankings.ts'
-import type { SearchQuery } from './sources.schema.ts'
+import type { EmbeddingChanges } from '../embedding/embedding-changes.ts'
+import type { SearchQuery } from '../sources.schema.ts'
+import { builtinName, providerSpace } from './provider-space.ts'
+import type { ChunkQuery } from './rankings.ts'
 
 const defaultResults = 10
 /** Within this many milliseconds only one search of an agent checks whether its sources need another embedding. */

@@ -13,8 +13,8 @@ import { manualClock } from '#test/support/manual-clock.ts'
 import { passTime } from '#test/support/pass-time.ts'
 import { storedFiles } from '#test/support/stored-files.ts'
 import { upload, uploadAndProcess } from '#test/support/upload.ts'
-import type { SearchResult, Source } from './sources.schema.ts'
-import { createSourcesService } from './sources.service.ts'
+import type { SearchResult, Source } from '../sources.schema.ts'
+import { createSourcesService } from '../sources.service.ts'
 
 const sources = '/api/agents/default/sources'
 const minute = 60_000

@@ -9,7 +9,7 @@ import { startModelServer } from '#test/support/model-server.ts'
 import { passTime } from '#test/support/pass-time.ts'
 import { makeTemporaryDirectory } from '#test/support/temporary-directory.ts'
 import { uploadAndProcess } from '#test/support/upload.ts'
-import type { SearchResult, Source } from './sources.schema.ts'
+import type { SearchResult, Source } from '../sources.schema.ts'
 
 const sources = '/api/agents/default/sources'
 const settings = '/api/agents/default/settings'
@@ -70,7 +70,7 @@ const found = async (app: TestApp, query: string) => {
 /** Numbers of vectors, in the order of the embeddings' names; those without any left out. */
 async function vectorCounts(app: TestApp): Promise<Record<string, number>> {
   return await app.service.foundation.agentDatabases.use('default', async agent => {
-    const { withAgentDatabase } = await import('./search/agent-database.ts')
+    const { withAgentDatabase } = await import('../search/agent-database.ts')
     const { isTableOf } = await import('#storage/search/vector-space.ts')
     return await withAgentDatabase(agent.path, { readOnly: true }, async ({ db, engine }) => {
       const counts: Record<string, number> = {}

@@ -7,11 +7,11 @@ import { createWorkerPool } from '#platform/workers/worker-pool.ts'
 import { makePdf, makePdfBomb } from '#test/support/documents.ts'
 import { setSearchStage } from '#test/support/search-stage.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
-import { defaultChunking } from './chunking/chunking-options.ts'
+import { defaultChunking } from '../chunking/chunking-options.ts'
+import type { DocumentFormat } from '../parsing/document-format.ts'
+import { continueDraft, countDraft } from '../search/generations.ts'
 import type { StoredFile } from './draft.worker.ts'
 import { createIngest, createIngestFetched } from './ingest.ts'
-import type { DocumentFormat } from './parsing/document-format.ts'
-import { continueDraft, countDraft } from './search/generations.ts'
 
 const log = createLog('silent')
 const pools: WorkerPool[] = []

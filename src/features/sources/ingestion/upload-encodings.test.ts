@@ -4,7 +4,7 @@ import { buildApp } from '#test/support/build-app.ts'
 import { makeEastAsianPdf } from '#test/support/documents.ts'
 import { legacyTexts } from '#test/support/legacy-texts.ts'
 import { uploadAndProcess } from '#test/support/upload.ts'
-import type { SearchResult } from './sources.schema.ts'
+import type { SearchResult } from '../sources.schema.ts'
 
 let app: TestApp
 

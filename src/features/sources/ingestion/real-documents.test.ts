@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp } from '#test/support/build-app.ts'
 import { upload, uploadAndProcess } from '#test/support/upload.ts'
-import { documentFormatOf } from './parsing/document-format.ts'
-import { parseDocument } from './parsing/parse-document.ts'
-import type { SearchResult, Source } from './sources.schema.ts'
+import { documentFormatOf } from '../parsing/document-format.ts'
+import { parseDocument } from '../parsing/parse-document.ts'
+import type { SearchResult, Source } from '../sources.schema.ts'
 
 const fixtures = process.env.REAL_FIXTURES
 

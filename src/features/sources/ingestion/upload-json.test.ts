@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { testApp } from '#test/support/build-app.ts'
 import { uploadAndProcess } from '#test/support/upload.ts'
-import type { SearchResult } from './sources.schema.ts'
+import type { SearchResult } from '../sources.schema.ts'
 
 it('what a JSON file writes as escapes, and what stands behind one, is found by its words', async () => {
   const app = await testApp()

@@ -5,7 +5,7 @@ import { crawl, crawlAgain, crawled, pathsOf, startCrawl } from '#test/support/c
 import { changeCrawls } from '#test/support/crawl-job.ts'
 import { chunksOf, search, setStage } from '#test/support/crawl-stage.ts'
 import { page } from '#test/support/site-server.ts'
-import type { CrawlThreads } from './crawl/crawl-threads.ts'
+import type { CrawlThreads } from './crawl-threads.ts'
 
 const sources = '/api/agents/default/sources'
 const noIndex = (html: string) => html.replace('<title>', '<meta name="robots" content="noindex"><title>')

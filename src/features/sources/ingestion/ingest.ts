@@ -1,7 +1,7 @@
 import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 import { WorkerCrashed, WorkerTimeout } from '#platform/workers/worker-pool.ts'
+import { limits } from '../parsing/limits.ts'
 import type { FetchedContent, IngestedFile, StoredFile } from './draft.worker.ts'
-import { limits } from './parsing/limits.ts'
 
 /**
  * Reads a stored file and stores its chunks as a draft of its source. If the file can't be read, or is not available at the

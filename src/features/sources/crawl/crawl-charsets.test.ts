@@ -4,7 +4,7 @@ import { buildApp } from '#test/support/build-app.ts'
 import { crawl, forCrawls } from '#test/support/crawl.ts'
 import type { Site, SiteAnswer } from '#test/support/site-server.ts'
 import { sitePages, startSite } from '#test/support/site-server.ts'
-import type { SearchResult } from './sources.schema.ts'
+import type { SearchResult } from '../sources.schema.ts'
 
 /** Words in the bytes of their character set, as `iconv` writes them. */
 const words = {

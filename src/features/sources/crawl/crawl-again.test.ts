@@ -7,7 +7,7 @@ import { asked, chunksOf, get, search, setStage } from '#test/support/crawl-stag
 import { manualClock } from '#test/support/manual-clock.ts'
 import { startModelServer } from '#test/support/model-server.ts'
 import { page } from '#test/support/site-server.ts'
-import { crawlJobName } from './jobs/source-jobs.ts'
+import { crawlJobName } from '../jobs/source-jobs.ts'
 
 const sources = '/api/agents/default/sources'
 

@@ -6,7 +6,7 @@ import { crawl, crawlAgain, crawled, forCrawls, pathsOf, startCrawl } from '#tes
 import { changeCrawls } from '#test/support/crawl-job.ts'
 import type { AnswerSite, Site } from '#test/support/site-server.ts'
 import { page, sitePages, startSite } from '#test/support/site-server.ts'
-import type { SearchResult } from './sources.schema.ts'
+import type { SearchResult } from '../sources.schema.ts'
 
 const sources = '/api/agents/default/sources'
 
