@@ -1,5 +1,5 @@
 import { createCrawlThreads } from '#features/sources/crawl/crawl-threads.ts'
-import { createHostGates } from '#features/sources/crawl/host-gates.ts'
+import { createHostGates } from '#features/sources/crawl/site/host-gates.ts'
 import { createCrawlsService } from '#features/sources/crawls.service.ts'
 import { createFetchedSourcesService } from '#features/sources/fetched-sources.service.ts'
 import { fetchLimits } from '#features/sources/fetching/fetch-limits.ts'

@@ -5,9 +5,9 @@ import type { WorkerPool, WorkerTask } from '#platform/workers/worker-pool.ts'
 import { WorkerCrashed, WorkerTimeout } from '#platform/workers/worker-pool.ts'
 import type { RawPage, RawSitemap, ReadPage } from './crawl.worker.ts'
 import { crawlLimits } from './crawl-limits.ts'
-import type { RobotsAdvice, RobotsRules, RobotsText } from './robots.ts'
-import type { Sitemap } from './sitemap.ts'
-import type { UrlPatterns } from './url-patterns.ts'
+import type { RobotsAdvice, RobotsRules, RobotsText } from './site/robots.ts'
+import type { Sitemap } from './site/sitemap.ts'
+import type { UrlPatterns } from './site/url-patterns.ts'
 import type { AddPages, DraftPage } from './write-page.worker.ts'
 
 const reader = new URL('./crawl.worker.ts', import.meta.url)

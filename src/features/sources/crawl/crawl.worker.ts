@@ -6,17 +6,17 @@ import type { PreparedChunk } from '../search/prepared-chunk.ts'
 import { prepare } from '../search/prepared-chunk.ts'
 import { chunksPerTask } from '../search/search-index.ts'
 import { crawlLimits } from './crawl-limits.ts'
-import { chunksOfPage } from './page-chunks.ts'
-import type { UncutPage } from './page-content.ts'
-import { pack } from './page-content.ts'
-import { headerDirectives, strictest } from './page-directives.ts'
-import { outlineOf } from './page-outline.ts'
-import { pageText } from './page-text.ts'
-import { boundedLinks, isSameOrigin, pageUrl } from './page-url.ts'
-import type { RobotsAdvice, RobotsText } from './robots.ts'
-import type { Sitemap } from './sitemap.ts'
-import type { UrlPatterns } from './url-patterns.ts'
-import { compilePatterns } from './url-patterns.ts'
+import { chunksOfPage } from './page/page-chunks.ts'
+import type { UncutPage } from './page/page-content.ts'
+import { pack } from './page/page-content.ts'
+import { headerDirectives, strictest } from './page/page-directives.ts'
+import { outlineOf } from './page/page-outline.ts'
+import { pageText } from './page/page-text.ts'
+import { boundedLinks, isSameOrigin, pageUrl } from './page/page-url.ts'
+import type { RobotsAdvice, RobotsText } from './site/robots.ts'
+import type { Sitemap } from './site/sitemap.ts'
+import type { UrlPatterns } from './site/url-patterns.ts'
+import { compilePatterns } from './site/url-patterns.ts'
 
 export interface RawPage {
   body: Uint8Array<ArrayBuffer>
@@ -33,7 +33,7 @@ export interface RawPage {
 
 /** A page as a source keeps it. */
 export interface PageText {
-  /** See `page-content.ts`. */
+  /** See `page/page-content.ts`. */
   content: Uint8Array
   /** How many chunks that is; undefined for a page that has not been cut. */
   chunks: number | undefined
@@ -101,7 +101,7 @@ export async function decideByRobots(argument: {
   rules: RobotsText
   urls: readonly string[]
 }): Promise<boolean[]> {
-  const { allowedByRobots } = await import('./robots.ts')
+  const { allowedByRobots } = await import('./site/robots.ts')
   return allowedByRobots(argument.rules, argument.urls)
 }
 
@@ -112,7 +112,7 @@ export function matchPatterns(argument: { patterns: UrlPatterns; urls: readonly 
 
 /** As far as it is about the site of its start page. */
 export async function readAdvice(argument: { rules: RobotsText; startUrl: string }): Promise<RobotsAdvice> {
-  const { adviceOfRobots } = await import('./robots.ts')
+  const { adviceOfRobots } = await import('./site/robots.ts')
   const { crawlDelay, sitemaps } = adviceOfRobots(argument.rules)
   return { crawlDelay, sitemaps: firstSitemaps(sitemaps, argument.startUrl) }
 }
@@ -125,7 +125,7 @@ export interface RawSitemap {
 
 /** The pages that it names on the site and within the patterns, and other sitemaps of the site. */
 export async function readSitemap({ body, startUrl, patterns }: RawSitemap): Promise<Sitemap> {
-  const sitemap = await import('./sitemap.ts')
+  const sitemap = await import('./site/sitemap.ts')
   const { pages, sitemaps } = sitemap.readSitemap(sitemap.sitemapText(body))
   return {
     pages: boundedLinks(onSite(pages, startUrl), compilePatterns(patterns)),

@@ -5,7 +5,7 @@ import type { AnswerSite } from '#test/support/site-server.ts'
 import { answerWithoutEnd, startSite } from '#test/support/site-server.ts'
 import type { Fetched } from './fetch-page.ts'
 import { fetchPage } from './fetch-page.ts'
-import { createHostGates } from './host-gates.ts'
+import { createHostGates } from './site/host-gates.ts'
 
 async function fetchFrom(
   answer: AnswerSite,

@@ -18,8 +18,8 @@ import type { PageIndexer } from './index-page.ts'
 import { newEntries } from './new-entries.ts'
 import type { NewPage } from './new-pages.ts'
 import { newPagesAmong } from './new-pages.ts'
-import { boundedTogether } from './page-url.ts'
-import type { SitemapPages } from './site-rules.ts'
+import { boundedTogether } from './page/page-url.ts'
+import type { SitemapPages } from './site/site-rules.ts'
 import type { Site, Visit, VisitedPage } from './visit-page.ts'
 
 export interface Settling extends Site {

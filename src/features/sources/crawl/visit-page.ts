@@ -10,11 +10,11 @@ import { crawlLimits } from './crawl-limits.ts'
 import type { CrawlThreads } from './crawl-threads.ts'
 import type { FetchedPage, NoPage } from './fetch-page.ts'
 import { fetchPage } from './fetch-page.ts'
-import type { HostGates } from './host-gates.ts'
 import { ownUrl } from './own-url.ts'
-import { isSameOrigin } from './page-url.ts'
-import type { SiteRules } from './site-rules.ts'
-import type { UrlPatterns } from './url-patterns.ts'
+import { isSameOrigin } from './page/page-url.ts'
+import type { HostGates } from './site/host-gates.ts'
+import type { SiteRules } from './site/site-rules.ts'
+import type { UrlPatterns } from './site/url-patterns.ts'
 
 /** Everything that a crawl of one source works with. */
 export interface Site {

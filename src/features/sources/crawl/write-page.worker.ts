@@ -5,11 +5,11 @@ import type { SourceTask } from '../search/index.worker.ts'
 import { createIndexWriter } from '../search/index-writer.ts'
 import { addDocuments } from '../search/new-documents.ts'
 import { chunksPerTask } from '../search/search-index.ts'
-import { chunksOfPage } from './page-chunks.ts'
-import { unpack } from './page-content.ts'
+import { chunksOfPage } from './page/page-chunks.ts'
+import { unpack } from './page/page-content.ts'
 
 export interface DraftPage extends SourceTask {
-  /** See `page-content.ts`. */
+  /** See `page/page-content.ts`. */
   content: Uint8Array
   /** Names the draft that the chunks become. */
   draft: string

@@ -1,4 +1,4 @@
-import { pageText } from '../crawl/page-text.ts'
+import { pageText } from '../crawl/page/page-text.ts'
 import type { DocumentFormat } from '../parsing/document-format.ts'
 import { parseRows } from '../parsing/formats/rows.ts'
 import { limits } from '../parsing/limits.ts'

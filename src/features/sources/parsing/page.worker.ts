@@ -1,5 +1,5 @@
 /** What runs in a thread of the worker pool; the other side is `page-reader.service.ts`. */
-import { pageText } from '../crawl/page-text.ts'
+import { pageText } from '../crawl/page/page-text.ts'
 import type { MarkdownPage } from './html-page.ts'
 
 export interface FetchedHtml {

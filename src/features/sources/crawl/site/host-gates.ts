@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import { crawlLimits } from './crawl-limits.ts'
+import { crawlLimits } from '../crawl-limits.ts'
 
 /** One host: a few requests at a time, with the pauses that it asks for. Shared by all crawls of this process. */
 interface Gate {

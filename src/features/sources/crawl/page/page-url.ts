@@ -1,5 +1,5 @@
 /** URLs of pages in one spelling each, so that no page is read twice. */
-import { crawlLimits } from './crawl-limits.ts'
+import { crawlLimits } from '../crawl-limits.ts'
 
 /** Parameters that identify a visitor, such as a session or a followed advertisement: each would make another page. */
 const visitorParameter =

@@ -1,5 +1,5 @@
 /** What a page asks of crawlers, in its head or in the header X-Robots-Tag. */
-import { robotName } from './robots.ts'
+import { robotName } from '../site/robots.ts'
 
 export interface PageDirectives {
   noIndex: boolean

@@ -1,5 +1,5 @@
 import robotsParser from 'robots-parser'
-import { normalEscapes } from './page-url.ts'
+import { normalEscapes } from '../page/page-url.ts'
 
 /** The name by which a robots.txt may address us: the first word of our User-Agent. */
 export const robotName = 'agentstead'

@@ -5,9 +5,9 @@ import type { Outbound } from '#platform/outbound/outbound.ts'
 import { outboundFailed, toOutboundError } from '#platform/outbound/outbound-failure.ts'
 import { redirectLocation } from '#platform/outbound/redirect.ts'
 import { readBeginning } from '#platform/outbound/response-body.ts'
-import { crawlLimits } from './crawl-limits.ts'
+import { crawlLimits } from '../crawl-limits.ts'
+import { isSameOrigin, pageUrl } from '../page/page-url.ts'
 import type { HostGates } from './host-gates.ts'
-import { isSameOrigin, pageUrl } from './page-url.ts'
 
 export interface SiteFile {
   status: number

@@ -1,6 +1,6 @@
+import { normalEscapes } from '../page/page-url.ts'
 import type { Glob } from './glob.ts'
 import { compileGlob } from './glob.ts'
-import { normalEscapes } from './page-url.ts'
 
 export interface UrlPatterns {
   /** An address is crawled only if it matches one of these; every address if there are none. */

@@ -3,8 +3,8 @@
  * thread need not parse and serialise it.
  */
 import { deserialize, serialize } from 'node:v8'
-import type { ChunkingOptions } from '../chunking/chunking-options.ts'
-import type { PreparedChunk } from '../search/prepared-chunk.ts'
+import type { ChunkingOptions } from '../../chunking/chunking-options.ts'
+import type { PreparedChunk } from '../../search/prepared-chunk.ts'
 
 export interface UncutPage {
   title: string

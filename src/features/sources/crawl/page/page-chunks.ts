@@ -1,0 +1,10 @@
+import type { Chunk } from '../../chunking/chunk-document.ts'
+import { chunkDocument } from '../../chunking/chunk-document.ts'
+import { pagePieces } from '../../parsing/markdown-pieces.ts'
+import { documentOf } from '../../parsing/parsed-document.ts'
+import type { UncutPage } from './page-content.ts'
+
+/** A web page in markdown, cut. */
+export function chunksOfPage({ chunking, ...page }: UncutPage): Chunk[] {
+  return chunkDocument(documentOf(pagePieces(page)), chunking)
+}
