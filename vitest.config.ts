@@ -43,7 +43,7 @@ export default defineConfig({
             'src/storage/files/**/*.test.ts',
             'src/storage/search/{full-text,vectors}.test.ts',
             'src/features/*/*.test.ts',
-            'src/features/sources/{embedding,fetching,ingestion,jobs,search}/*.test.ts',
+            'src/features/sources/{embedding,fetching,indexing,ingestion,jobs,search}/*.test.ts',
             'src/features/sources/crawl/crawl{,-*}.test.ts',
             'src/storage/transfer/pages.test.ts',
             'test/migrate-data/**/*.test.ts',

@@ -5,9 +5,9 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createIndexWriter } from '#features/sources/indexing/index-writer.ts'
 import { withAgentDatabase } from '#features/sources/search/agent-database.ts'
 import { fuse } from '#features/sources/search/fusion.ts'
-import { createIndexWriter } from '#features/sources/search/index-writer.ts'
 import { rankings } from '#features/sources/search/rankings.ts'
 import { randomIds } from '#platform/ids.ts'
 import type { SearchDatabase } from '#storage/search/search-engine.ts'

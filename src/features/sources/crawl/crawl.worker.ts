@@ -1,9 +1,9 @@
 /** What runs in a thread of the worker pool, since strangers wrote it; the other side is `crawl-threads.ts`. */
 import { createHash } from 'node:crypto'
 import type { ChunkingOptions } from '../chunking/chunking-options.ts'
+import type { PreparedChunk } from '../indexing/prepared-chunk.ts'
+import { prepare } from '../indexing/prepared-chunk.ts'
 import { parseHtml } from '../parsing/html-tree.ts'
-import type { PreparedChunk } from '../search/prepared-chunk.ts'
-import { prepare } from '../search/prepared-chunk.ts'
 import { chunksPerTask } from '../search/search-index.ts'
 import { crawlLimits } from './crawl-limits.ts'
 import { chunksOfPage } from './page/page-chunks.ts'

@@ -1,6 +1,6 @@
 /** Stores the results of visits: chunks, pages, their links. A crash in between does no harm. */
 import { inTransaction } from '#platform/transactions/transaction.ts'
-import { requireAttempt } from '../search/generations.ts'
+import { requireAttempt } from '../indexing/generations.ts'
 import { raiseProgress } from '../sources.repository.ts'
 import type { NewEntry, QueuedUrl, QueueState, StoredPage } from './crawl.repository.ts'
 import {

@@ -3,10 +3,10 @@ import { embedQuery, noiseLevel } from '#models/embeddings/builtin-embedding.ts'
 import { formFor, isPiece, queryTerms } from '#models/text-analysis/text-analysis.ts'
 import type { SearchEngine, VectorSpace } from '#storage/search/search-engine.ts'
 import type { AgentTables } from '#storage/tables.ts'
+import { shownChunks } from '../indexing/generations.ts'
 import { builtinSpace } from './builtin-space.ts'
 import type { QueryShares, Rankings, VectorRanking } from './fusion.ts'
 import { builtinWeight, leastCandidates, providerWeight, withinReach } from './fusion.ts'
-import { shownChunks } from './generations.ts'
 
 export interface ChunkQuery {
   text: string

@@ -4,7 +4,7 @@ import type { WorkerPool, WorkerTask } from '#platform/workers/worker-pool.ts'
 import { createWorkerPool } from '#platform/workers/worker-pool.ts'
 import { chunkOf } from '#test/support/chunk-rows.ts'
 import { setSearchStage } from '#test/support/search-stage.ts'
-import { indexDraft } from './index-draft.ts'
+import { indexDraft } from '../indexing/index-draft.ts'
 import type { SearchTask } from './search.worker.ts'
 import { createSearchIndex } from './search-index.ts'
 

@@ -1,9 +1,9 @@
 import { createFairSlots } from '#platform/workers/fair-slots.ts'
 import { createGathering } from '#platform/workers/gathering.ts'
 import type { WorkerPool } from '#platform/workers/worker-pool.ts'
+import type { FinishTask, IndexTask, SourceTask } from '../indexing/index.worker.ts'
+import type { Embedded } from '../indexing/index-writer.ts'
 import type { SearchResult } from '../sources.schema.ts'
-import type { FinishTask, IndexTask, SourceTask } from './index.worker.ts'
-import type { Embedded } from './index-writer.ts'
 import type { ChunkQuery } from './rankings.ts'
 import type { SearchTask } from './search.worker.ts'
 import type { Search, SearchAnswer } from './search-chunks.ts'
@@ -38,7 +38,7 @@ export interface SearchIndex {
 export const chunksPerTask = 512
 
 const searchWorker = new URL('./search.worker.ts', import.meta.url)
-const indexWorker = new URL('./index.worker.ts', import.meta.url)
+const indexWorker = new URL('../indexing/index.worker.ts', import.meta.url)
 
 /** Maximum number of batches of searches that run or come next, in total and per agent: as many as keep all threads busy. */
 const runsAtOnce = 3

@@ -7,8 +7,8 @@ import { oncePerMoment } from '#platform/event-loop/once-per-moment.ts'
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import { prepareQuery } from '#storage/prepared-query.ts'
 import type { AgentTables } from '#storage/tables.ts'
-import type { Attempt, DocumentPlace } from './generations.ts'
-import { change, requireAttempt } from './generations.ts'
+import type { Attempt, DocumentPlace } from '../indexing/generations.ts'
+import { change, requireAttempt } from '../indexing/generations.ts'
 
 type Database = Kysely<AgentTables>
 

@@ -4,7 +4,7 @@
  */
 import { deserialize, serialize } from 'node:v8'
 import type { ChunkingOptions } from '../../chunking/chunking-options.ts'
-import type { PreparedChunk } from '../../search/prepared-chunk.ts'
+import type { PreparedChunk } from '../../indexing/prepared-chunk.ts'
 
 export interface UncutPage {
   title: string
