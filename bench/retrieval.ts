@@ -5,8 +5,8 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { withAgentDatabase } from '#features/sources/indexing/agent-database.ts'
 import { createIndexWriter } from '#features/sources/indexing/index-writer.ts'
-import { withAgentDatabase } from '#features/sources/search/agent-database.ts'
 import { fuse } from '#features/sources/search/fusion.ts'
 import { rankings } from '#features/sources/search/rankings.ts'
 import { randomIds } from '#platform/ids.ts'

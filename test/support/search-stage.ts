@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
+import { withAgentDatabase } from '#features/sources/indexing/agent-database.ts'
 import type { Embedded, IndexWriter } from '#features/sources/indexing/index-writer.ts'
 import { createIndexWriter } from '#features/sources/indexing/index-writer.ts'
-import { withAgentDatabase } from '#features/sources/search/agent-database.ts'
 import type { ChunkQuery } from '#features/sources/search/rankings.ts'
 import { searchChunks } from '#features/sources/search/search-chunks.ts'
 import { randomIds } from '#platform/ids.ts'

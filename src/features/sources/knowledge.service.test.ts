@@ -3,9 +3,9 @@ import { randomIds } from '#platform/ids.ts'
 import { createLog } from '#platform/logging/log.ts'
 import { addSource, chunkOf } from '#test/support/chunk-rows.ts'
 import { openStorage } from '#test/support/storage.ts'
+import { withAgentDatabase } from './indexing/agent-database.ts'
 import { createIndexWriter } from './indexing/index-writer.ts'
 import { createKnowledgeService } from './knowledge.service.ts'
-import { withAgentDatabase } from './search/agent-database.ts'
 
 async function openAgents(...ids: string[]) {
   const storage = await openStorage(onTestFinished)

@@ -1,9 +1,9 @@
 /** What runs in a thread of the worker pool to write pages that were read; the other side is `crawl-threads.ts`. */
 import { randomIds } from '#platform/ids.ts'
+import { withAgentDatabase } from '../indexing/agent-database.ts'
 import type { SourceTask } from '../indexing/index.worker.ts'
 import { createIndexWriter } from '../indexing/index-writer.ts'
 import { addDocuments } from '../indexing/new-documents.ts'
-import { withAgentDatabase } from '../search/agent-database.ts'
 import { chunksPerTask } from '../search/search-index.ts'
 import { chunksOfPage } from './page/page-chunks.ts'
 import { unpack } from './page/page-content.ts'

@@ -4,7 +4,7 @@ import { JobYields } from '#platform/jobs/jobs.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { SourceTask } from '../indexing/index.worker.ts'
 import type { NewVectors } from '../indexing/new-vectors.ts'
-import { embeddingName } from '../search/provider-space.ts'
+import { embeddingName } from '../indexing/provider-space.ts'
 import { countEmbedded, documentWithout, showEmbedding } from '../search/shown-embeddings.ts'
 import { updateSource } from '../sources.repository.ts'
 

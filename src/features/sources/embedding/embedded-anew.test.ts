@@ -70,7 +70,7 @@ const found = async (app: TestApp, query: string) => {
 /** Numbers of vectors, in the order of the embeddings' names; those without any left out. */
 async function vectorCounts(app: TestApp): Promise<Record<string, number>> {
   return await app.service.foundation.agentDatabases.use('default', async agent => {
-    const { withAgentDatabase } = await import('../search/agent-database.ts')
+    const { withAgentDatabase } = await import('../indexing/agent-database.ts')
     const { isTableOf } = await import('#storage/search/vector-space.ts')
     return await withAgentDatabase(agent.path, { readOnly: true }, async ({ db, engine }) => {
       const counts: Record<string, number> = {}

@@ -5,7 +5,7 @@ import type { Log } from '#platform/logging/log.ts'
 import { orAborted } from '#platform/or-aborted.ts'
 import type { AgentDatabases } from '#storage/agent-databases.ts'
 import type { PlatformTables } from '#storage/tables.ts'
-import { embeddingName } from '../search/provider-space.ts'
+import { embeddingName } from '../indexing/provider-space.ts'
 import type { EmbeddingChanges } from './embedding-changes.ts'
 
 interface Needs {

@@ -2,10 +2,10 @@ import type { Kysely } from 'kysely'
 import type { EmbeddingModel, TextEmbeddingModel } from '#models/embeddings/embeddings.ts'
 import { AppError } from '#platform/errors.ts'
 import type { AgentTables } from '#storage/tables.ts'
-import { providerSpace } from '../search/provider-space.ts'
 import type { SearchIndex } from '../search/search-index.ts'
 import { countDraft, nextUnindexed } from './generations.ts'
 import type { SourceTask } from './index.worker.ts'
+import { providerSpace } from './provider-space.ts'
 
 interface Draft {
   source: SourceTask

@@ -4,8 +4,7 @@ import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { SearchDatabase, Vector, VectorSpace } from '#storage/search/search-engine.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { Chunk } from '../chunking/chunk-document.ts'
-import { builtinSpace } from '../search/builtin-space.ts'
-import { builtinName } from '../search/provider-space.ts'
+import { builtinSpace } from './builtin-space.ts'
 import { chunkRow, insertChunk } from './chunk-rows.ts'
 import type { Attempt } from './generations.ts'
 import {
@@ -23,6 +22,7 @@ import {
 } from './generations.ts'
 import type { PreparedChunk } from './prepared-chunk.ts'
 import { prepare } from './prepared-chunk.ts'
+import { builtinName } from './provider-space.ts'
 import { inShortTransactions } from './short-transactions.ts'
 
 export interface IndexWriter {

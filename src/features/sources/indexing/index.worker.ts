@@ -1,6 +1,6 @@
 /** Runs in a thread of the worker pool; the other side is `search-index.ts`. */
 import { randomIds } from '#platform/ids.ts'
-import { withAgentDatabase } from '../search/agent-database.ts'
+import { withAgentDatabase } from './agent-database.ts'
 import type { Attempt } from './generations.ts'
 import type { Embedded, IndexWriter } from './index-writer.ts'
 import { createIndexWriter } from './index-writer.ts'

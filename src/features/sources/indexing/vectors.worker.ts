@@ -1,5 +1,5 @@
 /** Runs in a thread of the worker pool; the other side is `new-vectors.ts`. */
-import { withAgentDatabase } from '../search/agent-database.ts'
+import { withAgentDatabase } from './agent-database.ts'
 import type { SourceTask } from './index.worker.ts'
 import type { Embedded } from './index-writer.ts'
 import type { ChunkText, Unembedded } from './vector-writer.ts'

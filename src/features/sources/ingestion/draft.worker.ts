@@ -9,12 +9,12 @@ import { chunkDocument } from '../chunking/chunk-document.ts'
 import type { ChunkingOptions } from '../chunking/chunking-options.ts'
 import type { Fetched } from '../fetching/parse-fetched.ts'
 import { parseFetched } from '../fetching/parse-fetched.ts'
+import { withAgentDatabase } from '../indexing/agent-database.ts'
 import type { SourceTask } from '../indexing/index.worker.ts'
 import { createIndexWriter } from '../indexing/index-writer.ts'
 import type { DocumentFormat } from '../parsing/document-format.ts'
 import { parseDocument } from '../parsing/parse-document.ts'
 import { UnreadableDocument } from '../parsing/parsed-document.ts'
-import { withAgentDatabase } from '../search/agent-database.ts'
 import { chunksPerTask } from '../search/search-index.ts'
 
 interface DraftTask extends SourceTask {

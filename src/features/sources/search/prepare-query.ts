@@ -4,8 +4,8 @@ import { AppError } from '#platform/errors.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { EmbeddingChanges } from '../embedding/embedding-changes.ts'
+import { builtinName, providerSpace } from '../indexing/provider-space.ts'
 import type { SearchQuery } from '../sources.schema.ts'
-import { builtinName, providerSpace } from './provider-space.ts'
 import type { ChunkQuery } from './rankings.ts'
 
 const defaultResults = 10

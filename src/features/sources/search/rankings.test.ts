@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { setSearchStage } from '#test/support/search-stage.ts'
-import { withAgentDatabase } from './agent-database.ts'
+import { withAgentDatabase } from '../indexing/agent-database.ts'
 import { rankings } from './rankings.ts'
 
 const texts = ['The warranty covers defects.', '黑豹队的防守只丢了分。', 'Shipping is free.']

@@ -1,5 +1,5 @@
 /** Runs in a thread of the worker pool; the other side is `search-index.ts`. */
-import { withAgentDatabase } from './agent-database.ts'
+import { withAgentDatabase } from '../indexing/agent-database.ts'
 import type { Search, SearchAnswer } from './search-chunks.ts'
 import { searchTogether } from './search-chunks.ts'
 
