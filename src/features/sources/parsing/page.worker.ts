@@ -1,6 +1,7 @@
 /** What runs in a thread of the worker pool; the other side is `page-reader.service.ts`. */
-import { pageText } from '../crawl/page/page-text.ts'
+
 import type { MarkdownPage } from './html-page.ts'
+import { pageText } from './page-text.ts'
 
 export interface FetchedHtml {
   body: Uint8Array
