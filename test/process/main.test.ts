@@ -170,6 +170,25 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', signal => {
   })
 })
 
+it('SIGTERM does not wait for an MCP server that never answers', async () => {
+  const silent = createServer().listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  onTestFinished(() => void silent.close().closeAllConnections())
+  const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
+  const environment = { OUTBOUND_ALLOW: '127.0.0.1' }
+  await using server = await startServerProcess({ dataDirectory: temporaryDirectory(), environment })
+  const caller = new AbortController()
+  const headers = { 'content-type': 'application/json' }
+  const body = JSON.stringify({ name: 'silent', url })
+  const registration = fetch(`${server.url}/api/agents/default/mcp`, {
+    ...{ method: 'POST', headers, body, signal: caller.signal },
+  })
+  await once(silent, 'request')
+  caller.abort()
+  await expect(registration).rejects.toThrow('aborted')
+  expect(await server.stop()).toBe(0)
+})
+
 describe('a log that cannot be written', () => {
   /** A file of the system that is there to be full. */
   const fullDisk = '/dev/full'

@@ -59,7 +59,7 @@ export function createServerAccess(needs: Needs) {
     connections.acquire(
       agent,
       row.id,
-      () => connect({ outboundFetch, server: address, limits, version }),
+      closing => connect({ outboundFetch, server: address, limits, version, closing }),
       signal,
     )
 

@@ -53,6 +53,8 @@ interface Needs {
   server: ServerAddress
   limits: ClientLimits
   version: string
+  /** Ends the attempt to connect. */
+  closing: AbortSignal
 }
 
 type Transport = 'streamable HTTP' | 'SSE'
@@ -67,10 +69,10 @@ const streamPauseMs = { least: 250, most: 5000 }
 /** Statuses of the first response that indicate a server with the older transport. */
 const olderTransport = [400, 404, 405]
 
-/** Connects over streamable HTTP, or SSE if the server does not support that. Throws ServerFailure. */
+/** Connects over streamable HTTP, or SSE if the server does not support that. Throws ServerFailure, and the reason of `closing`. */
 export async function connect(needs: Needs): Promise<Connection> {
   const sdk = await import('@modelcontextprotocol/client')
-  const deadline = AbortSignal.timeout(needs.limits.connectMs)
+  const deadline = AbortSignal.any([AbortSignal.timeout(needs.limits.connectMs), needs.closing])
   try {
     return await open(sdk, needs, 'streamable HTTP', deadline)
   } catch (error) {
@@ -123,6 +125,7 @@ async function open(
     await orAborted(client.connect(transport, { timeout: limits.connectMs }), deadline)
   } catch (error) {
     await end()
+    needs.closing.throwIfAborted()
     throw new ServerFailure(deadline.aborted ? deadline.reason : error, way.observations)
   }
   // Read now: a closed connection has forgotten it.

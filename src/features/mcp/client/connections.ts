@@ -36,14 +36,12 @@ interface Entry {
   agentSignal: AbortSignal
 }
 
+/** Opens a connection, or throws the reason of `closing`, which aborts when the process ends. */
+type Open = (closing: AbortSignal) => Promise<Connection>
+
 export interface Connections {
   /** The connection to a server, opened if there is none. Throws what `open` throws, and the signal's reason. */
-  acquire(
-    agent: Agent,
-    serverId: string,
-    open: () => Promise<Connection>,
-    signal: AbortSignal,
-  ): Promise<HeldConnection>
+  acquire(agent: Agent, serverId: string, open: Open, signal: AbortSignal): Promise<HeldConnection>
   /** To be called when a server was removed. */
   drop(serverId: string): void
   /** The number of connections, including those that are being opened. */
@@ -64,20 +62,14 @@ class OpenConnections implements Connections {
   readonly #limits: ConnectionLimits
   /** In the order of their last use, oldest first. */
   readonly #entries = new Map<string, Entry>()
-  #isEnded = false
+  readonly #closing = new AbortController()
 
   constructor(limits: ConnectionLimits) {
     this.#limits = limits
   }
 
-  async acquire(
-    agent: Agent,
-    serverId: string,
-    open: () => Promise<Connection>,
-    signal: AbortSignal,
-  ): Promise<HeldConnection> {
-    if (this.#isEnded)
-      throw new AppError('SHUTTING_DOWN', 'The server is shutting down. Try again in a moment.')
+  async acquire(agent: Agent, serverId: string, open: Open, signal: AbortSignal): Promise<HeldConnection> {
+    this.#closing.signal.throwIfAborted()
     const entry = this.#known(serverId) ?? this.#open(agent, serverId, open)
     clearTimeout(entry.idle)
     const isOld = entry.connection !== undefined
@@ -107,7 +99,7 @@ class OpenConnections implements Connections {
   }
 
   async close(): Promise<void> {
-    this.#isEnded = true
+    this.#closing.abort(new AppError('SHUTTING_DOWN', 'The server is shutting down. Try again in a moment.'))
     const entries = [...this.#entries.values()]
     this.#entries.clear()
     await Promise.all(entries.map(end))
@@ -125,11 +117,11 @@ class OpenConnections implements Connections {
     return entry
   }
 
-  #open({ agentId, signal }: Agent, serverId: string, open: () => Promise<Connection>): Entry {
+  #open({ agentId, signal }: Agent, serverId: string, open: Open): Entry {
     this.#makeRoom(agentId)
     const entry: Entry = {
       agentId,
-      opening: open(),
+      opening: open(this.#closing.signal),
       users: 0,
       agentSignal: signal,
       onAgentEnd: () => this.#retire(serverId, entry),
