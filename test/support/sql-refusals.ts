@@ -201,6 +201,16 @@ const mistakes: Refusal[] = [
   { query: 'SELECT * FROM pg_authid', status: { sqlite: 400, postgres: 403 } },
   { query: "SELECT E'a'\n'\\'' , pg_advisory_lock(1) , ''", status: 400 },
   { query: `SELECT U&"pg_advisory_l\\006fck"(1)`, status: { sqlite: 403, postgres: 400 } },
+  // A function of one argument, written like a field of it.
+  ...[
+    'SELECT (1).pg_advisory_lock',
+    'SELECT ( 1 ) . /* here */ "pg_try_advisory_lock"',
+    'SELECT (ARRAY[1])[1].pg_advisory_xact_lock',
+    'SELECT n.pg_advisory_lock_shared FROM generate_series(1, 2) AS n',
+    "SELECT ('SELECT to_tsvector(pg_try_advisory_lock(1)::text)'::text).ts_stat",
+    'SELECT (-1).lo_creat',
+  ].map(query => ({ query, status: { sqlite: 400, postgres: 403 } })),
+  { query: 'SELECT ?.pg_advisory_lock', params: [1], status: { sqlite: 400, postgres: 403 } },
   { query: 'SELECT $$a$$ FROM outbox', status: { sqlite: 400, postgres: 403 } },
 ]
 

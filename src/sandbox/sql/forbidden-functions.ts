@@ -25,9 +25,12 @@ const forbidden = new Set([
   'xpath_table',
 ])
 
-/** Advisory locks are reserved for the service; large objects belong to no schema. */
+/**
+ * Advisory locks are reserved for the service; large objects belong to no schema. The functions for these are listed, as
+ * columns may be named like `lo_price`.
+ */
 const families =
-  /^(?:pg_(?:try_)?advisory_|lo_|dblink|(?:query|cursor|table|schema|database)_to_xml|pg_(?:read|ls|stat)_(?:file|binary_file|dir)|pg_ls_|pg_logical_|pg_replication_|pg_create_|pg_drop_|pg_promote|pg_reload_|pg_rotate_|pg_switch_|crosstab)/
+  /^(?:pg_(?:try_)?advisory_|lo_(?:close|creat|export|from_bytea|get|import|lseek|open|put|tell|truncate|unlink)|dblink|(?:query|cursor|table|schema|database)_to_xml|pg_(?:read|ls|stat)_(?:file|binary_file|dir)|pg_ls_|pg_logical_|pg_replication_|pg_create_|pg_drop_|pg_promote|pg_reload_|pg_rotate_|pg_switch_|crosstab)/
 
 export function isForbiddenFunction(name: string): boolean {
   const lower = name.toLowerCase()

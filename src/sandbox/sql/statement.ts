@@ -128,6 +128,9 @@ function problemAt({ kind, text }: Token, next: Token | undefined): Problem | un
 function postgresProblem(tokens: readonly Token[], index: number): Problem | undefined {
   const [token, next] = tokens.slice(index, index + 2)
   if (token === undefined) return undefined
+  // PostgreSQL calls a function of one argument also when it is written like a field of the argument: `(1).pg_advisory_lock`.
+  if (tokens[index - 1]?.text === '.' && isForbiddenFunction(token.text))
+    return { kind: 'forbidden', message: refusedFunction(token.text) }
   if (token.kind === 'name' && /^u&/i.test(token.text))
     return invalid('holds a name with U&; write its letters themselves')
   if (token.kind === 'text' && /^e/i.test(token.text) && next?.kind === 'text' && next.text.startsWith("'"))

@@ -1,5 +1,7 @@
+import pg from 'pg'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { createLog } from '#platform/logging/log.ts'
+import { eventually } from '#test/support/eventually.ts'
 import { createTestDatabase, queryDatabase } from '#test/support/postgres/databases.ts'
 import { createAgentDatabases } from '../agent-databases.ts'
 import type { StorageEngine } from '../engine.ts'
@@ -32,6 +34,19 @@ async function openTwice(url: string) {
   )
 }
 
+async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  onTestFinished(() => client.end())
+  return client
+}
+
+/** Waits until a statement that begins like this waits for a lock. */
+async function untilWaiting(url: string, statement: string): Promise<void> {
+  const waiting = `select 1 from pg_stat_activity where datname = current_database() and query like '${statement}%' and wait_event_type = 'Lock'`
+  await eventually(async () => expect(await queryDatabase(url, waiting)).toHaveLength(1))
+}
+
 const time = '2026-01-01T00:00:00.000Z'
 
 function agentRow(id: string) {
@@ -57,6 +72,22 @@ describe('a database of PostgreSQL', () => {
       process?.agentDatabases.use('a', ({ db }) => db.selectFrom('messages').selectAll().execute()),
     )
     expect(await Promise.all(opened)).toEqual([[], []])
+  })
+
+  it('migrates an agent while another one is being migrated', async () => {
+    const url = await newDatabase()
+    const [process] = await openTwice(url)
+    for (const id of ['a', 'b']) await process?.platform.insertInto('agents').values(agentRow(id)).execute()
+    const other = await connect(url)
+    // The first migration of one agent waits for what somebody else is about to make.
+    await other.query('create schema agent_a')
+    await other.query('begin')
+    await other.query("create function agent_a.fold_case(value text) returns text language sql return ''")
+    const opening = process?.agentDatabases.use('a', async () => 'opened')
+    await untilWaiting(url, 'create function fold_case')
+    expect(await process?.agentDatabases.use('b', async () => 'opened')).toBe('opened')
+    await other.query('rollback')
+    expect(await opening).toBe('opened')
   })
 
   it('keeps agents apart on connections that they share', async () => {
@@ -91,6 +122,33 @@ describe('a database of PostgreSQL', () => {
       await queryDatabase(url, "select nspname from pg_namespace where nspname like 'agent\\_%'"),
     ).toEqual([])
     await expect(one?.agentDatabases.acquire('a')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+
+  it('goes with its agent also where another process works in it', async () => {
+    const url = await newDatabase()
+    // Of two that wait for each other the first one to look is ended: here the one that removes.
+    await queryDatabase(url, `alter database ${new URL(url).pathname.slice(1)} set deadlock_timeout = '2s'`)
+    const [process] = await openTwice(url)
+    await process?.platform.insertInto('agents').values(agentRow('a')).execute()
+    await process?.agentDatabases.use('a', async () => {})
+    await process?.platform.deleteFrom('agents').where('id', '=', 'a').execute()
+    const other = await connect(url)
+    await other.query("set deadlock_timeout = '1min'")
+    await other.query('begin')
+    await other.query('select from agent_a.messages')
+    const removing = process?.agentDatabases.remove('a')
+    await untilWaiting(url, 'drop schema')
+    const [locked] = await queryDatabase<{ name: string }>(
+      url,
+      `select relname as name from pg_locks join pg_class on pg_class.oid = relation
+       where granted and database = (select oid from pg_database where datname = current_database()) and mode = 'AccessExclusiveLock' and relkind = 'r' and relname <> 'messages'`,
+    )
+    await other.query(`select from agent_a.${locked?.name}`)
+    await other.query('commit')
+    await removing
+    expect(
+      await queryDatabase(url, "select nspname from pg_namespace where nspname like 'agent\\_%'"),
+    ).toEqual([])
   })
 
   it('orders text by its characters, and folds the case of all languages', async () => {

@@ -1,6 +1,7 @@
 import type { PostgresPool } from 'kysely'
-import { Kysely } from 'kysely'
+import { Kysely, sql } from 'kysely'
 import type { Pool } from 'pg'
+import { inTransaction } from '#platform/transaction.ts'
 import type { StorageEngine } from '../engine.ts'
 import { createFileBucket } from '../files/bucket.ts'
 import { createDatabaseFiles } from '../files/database.ts'
@@ -78,7 +79,7 @@ export function createEngine({ url, maxConnections, fileBucket, onError }: Engin
     },
     async removeAgent(agentId) {
       const schema = agentSchema(agentId)
-      await agentPool.query(`drop schema if exists ${quoted(schema)} cascade`)
+      await dropSchema(agentPool, schema)
       // A role that cannot be dropped has no privileges left, and a password that nobody knows.
       await dropRole(agentPool, schema).catch(onError)
       await bucket?.removeFilesOf(agentId)
@@ -112,6 +113,12 @@ async function createSchema(pool: Pool, schema: string): Promise<void> {
     // Another process was faster.
     if (!isDuplicate(error)) throw error
   }
+}
+
+/** What other processes are still doing there can end an attempt as a deadlock. */
+async function dropSchema(pool: Pool, schema: string): Promise<void> {
+  const drop = sql`drop schema if exists ${sql.id(schema)} cascade`
+  await inTransaction(open(schemaPool(pool, schema)), transaction => drop.execute(transaction))
 }
 
 /** Lower case only, and short enough for an identifier in PostgreSQL (63 bytes). */

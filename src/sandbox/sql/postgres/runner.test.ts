@@ -143,6 +143,18 @@ describe('roles', () => {
     expect(await rolesOf(app)).toEqual([])
   })
 
+  it('are made for many agents at once where not everybody may connect', async () => {
+    const app = await testApp({ environment: { DEV_USER: 'owner@example.com' } })
+    const url = await databaseOf(app)
+    await queryDatabase(url, `revoke connect on database "${new URL(url).pathname.slice(1)}" from public`)
+    const ids: string[] = []
+    for (let n = 0; n < 12; n += 1) ids.push(await makeAgent(app))
+    // They are opened before, so that nothing but their roles is made together.
+    await Promise.all(ids.map(id => app.call('GET', `/api/agents/${id}/sql/schema`)))
+    const answers = await Promise.all(ids.map(id => execute(app, 'SELECT 1', [], id)))
+    expect(answers.map(({ status }) => status)).toEqual(ids.map(() => 200))
+  })
+
   it('have their rights again after the schema was put back from a dump', async () => {
     const { app, role } = await appWithRole()
     const url = await databaseOf(app)

@@ -10,8 +10,24 @@ import type {
 } from 'kysely'
 import { PostgresAdapter, PostgresDriver, PostgresQueryCompiler, sql } from 'kysely'
 
+/**
+ * Schemas are migrated side by side: with Kysely's own lock, which is one for the whole database, all agents that are opened
+ * while a large one is migrated would wait for it, each on a connection that others then lack.
+ */
+class SchemaAdapter extends PostgresAdapter {
+  override async acquireMigrationLock(db: QueryExecutorProvider): Promise<void> {
+    await sql`select pg_advisory_lock(${migrationLock})`.execute(db)
+  }
+
+  override async releaseMigrationLock(db: QueryExecutorProvider): Promise<void> {
+    await sql`select pg_advisory_unlock(${migrationLock})`.execute(db)
+  }
+}
+
+const migrationLock = sql`hashtextextended('migrations of ' || current_schema(), 0)`
+
 /** Adapters are stateless: sharing one lets all databases use the queries prepared for the engine. */
-const adapter = new PostgresAdapter()
+const adapter = new SchemaAdapter()
 
 export function createPostgresDialect(pool: PostgresPool): Dialect {
   return {

@@ -107,9 +107,15 @@ async function grantDatabase(db: QueryExecutorProvider, role: string): Promise<v
   const { rows } = await sql<{ name: string; may: boolean }>`
     select current_database() as name, has_database_privilege(${role}, current_database(), 'connect') as may
   `.execute(db)
-  for (const { name, may } of rows)
-    if (!may) await sql`grant connect on database ${sql.id(name)} to ${sql.id(role)}`.execute(db)
+  for (const { name, may } of rows) {
+    if (may) continue
+    await sql.raw(holdDatabase).execute(db)
+    await sql`grant connect on database ${sql.id(name)} to ${sql.id(role)}`.execute(db)
+  }
 }
+
+/** Transactions that change the privileges on the database at once, for whichever roles, would fail one another. */
+const holdDatabase = "select pg_advisory_xact_lock(hashtextextended('agentstead privileges', 0))"
 
 async function grantTables(db: QueryExecutorProvider, role: RoleSettings): Promise<void> {
   const name = sql.id(role.name)
@@ -176,8 +182,9 @@ export async function dropRole(pool: Pool, schema: string): Promise<void> {
   const role = nameOf(database?.oid, schema)
   const { rowCount } = await pool.query('select 1 from pg_roles where rolname = $1', [role])
   if (database === undefined || rowCount === 0) return
-  await pool.query(`revoke all on database ${quoted(database.name)} from ${quoted(role)}`)
-  await pool.query(`drop role if exists ${quoted(role)}`)
+  const revoke = `revoke all on database ${quoted(database.name)} from ${quoted(role)}`
+  // Together they are one transaction.
+  await pool.query([holdDatabase, revoke, `drop role if exists ${quoted(role)}`].join('; '))
 }
 
 /** Processes that prepare the same role at once would conflict in the server's catalogs. */
