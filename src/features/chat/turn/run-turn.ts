@@ -14,7 +14,7 @@ import { fitPrompt, promptCharacters } from './context-budget.ts'
 import { performCall } from './perform-call.ts'
 import { resultPart } from './prompt.ts'
 import { createRepeatGuard } from './repeat-guard.ts'
-import { keptBeyond, keptCharacters, previewOf, textOf } from './truncate-result.ts'
+import { keptAfter, previewOf, resultSize } from './truncate-result.ts'
 import type { ToolCall, ToolResult, TurnEvent, TurnOutcome } from './turn.ts'
 
 export interface TurnInput {
@@ -64,9 +64,6 @@ interface Answer {
 const mostCharacters = 1_000_000
 /** Tool calls that one answer of the model may ask for. */
 const mostCallsAtOnce = 64
-
-/** Characters of tool results after which a turn keeps little of each further one: all are stored again with each checkpoint. */
-const mostResultCharacters = 2_000_000
 
 /** What one turn has gathered so far. */
 class Turn {
@@ -180,7 +177,7 @@ class Turn {
       const result = { toolCallId: id, name: call.toolName, ...(await this.#perform(call.toolName, given)) }
       this.#input.signal.throwIfAborted()
       this.#toolResults.push(result)
-      this.#resultCharacters += textOf(result.error ?? result.result).length
+      this.#resultCharacters += resultSize(result)
       this.#input.emit(resultEvent(result))
       parts.push(resultPart(call.toolCallId, result))
     }
@@ -205,8 +202,7 @@ class Turn {
     if (tool.requiresApproval && this.#isTainted)
       return { error: approvalNeeded, approval: 'required', toolVersion: tool.version?.() ?? '' }
     this.#isTainted = true
-    const kept = this.#resultCharacters < mostResultCharacters ? keptCharacters : keptBeyond
-    return performCall(tool, given, this.#input.signal, kept)
+    return performCall(tool, given, this.#input.signal, keptAfter(this.#resultCharacters))
   }
 }
 
