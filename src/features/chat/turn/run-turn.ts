@@ -10,6 +10,8 @@ import type {
 } from '#models/language-model/language-model.ts'
 import type { Tool } from '#models/tools/tool.ts'
 import { AppError } from '#platform/errors.ts'
+import { mostLevels } from '#platform/json-depth.ts'
+import { mostValues } from '#platform/json-values.ts'
 import { fitPrompt, promptCharacters } from './context-budget.ts'
 import { performCall } from './perform-call.ts'
 import { resultPart } from './prompt.ts'
@@ -192,7 +194,7 @@ class Turn {
   ): Promise<Omit<ToolResult, 'toolCallId' | 'name'>> {
     const tool = this.#input.tools.find(candidate => candidate.name === name)
     if (tool === undefined) return { error: `There is no tool named ${name}.` }
-    if (given === undefined) return { error: 'The arguments are not a JSON object.' }
+    if (given === undefined) return { error: unreadableArguments }
     const verdict = this.#guard.judge(name, given, tool.observesChange)
     if (verdict === 'ended') this.#toolsEnded = true
     if (verdict !== 'new')
@@ -205,6 +207,8 @@ class Turn {
     return performCall(tool, given, this.#input.signal, keptAfter(this.#resultCharacters))
   }
 }
+
+const unreadableArguments = `The arguments are not a JSON object of at most ${mostValues} values and ${mostLevels} levels.`
 
 /** For the model, which should say so, and for the person who reads the call. */
 const approvalNeeded =
