@@ -27,7 +27,7 @@ export function registerAccessRoutes(app: App, access: AccessService): void {
   app.route({
     method: 'GET',
     url: '/api/agents/:id/admins',
-    config: { area: 'generic', access: 'viewer', limit: 'general' },
+    config: { area: 'generic', access: 'viewer', limit: 'general', opensAgent: false },
     schema: {
       summary: 'Who has a role on the agent',
       tags: ['Agents'],
@@ -44,7 +44,7 @@ export function registerAccessRoutes(app: App, access: AccessService): void {
   app.route({
     method: 'POST',
     url: '/api/agents/:id/admins',
-    config: { area: 'generic', access: 'owner', limit: 'general' },
+    config: { area: 'generic', access: 'owner', limit: 'general', opensAgent: false },
     schema: {
       summary: 'Give somebody a role on the agent',
       tags: ['Agents'],
@@ -59,7 +59,7 @@ export function registerAccessRoutes(app: App, access: AccessService): void {
   app.route({
     method: 'DELETE',
     url: '/api/agents/:id/admins/:adminId',
-    config: { area: 'generic', access: 'owner', limit: 'general' },
+    config: { area: 'generic', access: 'owner', limit: 'general', opensAgent: false },
     schema: {
       summary: "Take somebody's role away",
       tags: ['Agents'],

@@ -1,7 +1,8 @@
-/** Requests whose caller's role on the agent is taken away while their body is still on its way. */
+/** Requests whose caller's role on the agent is taken away, or whose agent is deleted, while their body is on its way. */
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { request as sendRequest } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { agentsWithData } from '#test/support/agent-data.ts'
 import { giveRole, makeAgent } from '#test/support/agents.ts'
 import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp } from '#test/support/build-app.ts'
@@ -50,8 +51,10 @@ async function setStage() {
 }
 
 interface Arriving {
+  answered: Promise<{ status: number; text: string }>
   /** Sends what is left; the answer to it. */
   sendRest(): Promise<{ status: number; text: string }>
+  abandon(): void
 }
 
 /** Sends a request up to the middle of its body; resolves once the service has let it in and reads on. */
@@ -66,10 +69,12 @@ async function beginToSend(path: string, body: Buffer, headers: Headers): Promis
   request.write(body.subarray(0, half))
   await letIn
   return {
+    answered,
     sendRest() {
       request.end(body.subarray(half))
       return answered
     },
+    abandon: () => void request.destroy(),
   }
 }
 
@@ -129,5 +134,38 @@ describe('a caller who loses the role on the agent while the body arrives', () =
     const { path } = await setStage()
     const sending = await beginToSend(`${path}/chat/conversations`, jsonOf({ title: 'Mine' }), json)
     expect((await sending.sendRest()).status).toBe(201)
+  })
+})
+
+describe('an upload whose agent is deleted while it arrives', () => {
+  const content = 'A long report. '.repeat(10_000)
+  it.each<[where: string, parts: Parameters<typeof formOf>[0]]>([
+    [
+      'in its file',
+      [
+        ['type', 'file'],
+        ['file', new File([content], 'report.txt')],
+      ],
+    ],
+    [
+      'behind its file',
+      [
+        ['file', new File(['Short.'], 'report.txt')],
+        ...Array.from({ length: 4 }, (): [string, string] => ['name', content.slice(0, 50_000)]),
+      ],
+    ],
+  ])('is refused at once, and nothing is left of it: %s', async (_where, parts) => {
+    const { path, call } = await setStage()
+    const { payload, headers } = await formOf(parts)
+    const sending = await beginToSend(`${path}/sources`, Buffer.from(payload), headers)
+    const deleted = call('DELETE', path)
+    const { status, text } = await sending.answered
+    expect({ status, body: JSON.parse(text) }).toMatchObject({
+      status: 404,
+      body: { error: { code: 'NOT_FOUND' } },
+    })
+    expect((await deleted).status).toBe(200)
+    expect(await agentsWithData(app.dataDirectory)).not.toContain(path.split('/').at(-1))
+    sending.abandon()
   })
 })

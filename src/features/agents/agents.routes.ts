@@ -71,7 +71,7 @@ function registerOne(app: App, agents: AgentsService): void {
   app.route({
     method: 'PUT',
     url: '/api/agents/:id',
-    config: { area: 'generic', access: 'admin', limit: 'general' },
+    config: { area: 'generic', access: 'admin', limit: 'general', opensAgent: false },
     schema: {
       summary: "Change an agent's name, description or status",
       tags: ['Agents'],

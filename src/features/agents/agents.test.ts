@@ -240,6 +240,43 @@ describe(`changing an agent ${row('PUT /api/agents/{id}')}`, () => {
   })
 })
 
+/** An agent of Olga's in a service of its own, whose database cannot be opened. */
+async function brokenAgent(): Promise<{ app: TestApp; id: string }> {
+  const options = { environment: gateway.environment, dataDirectory: temporaryDirectory() }
+  const before = await testApp(options)
+  const { body } = await before.call<AgentBody>('POST', '/api/agents', {
+    headers: olga,
+    body: { name: 'broken' },
+  })
+  const ofNewerVersion = { name: '9999-of-a-newer-version', timestamp: '2099-01-01T00:00:00.000Z' }
+  await before.service.foundation.agentDatabases.use(body.id, ({ db }) =>
+    db
+      .withTables<{ kysely_migration: typeof ofNewerVersion }>()
+      .insertInto('kysely_migration')
+      .values(ofNewerVersion)
+      .execute(),
+  )
+  await before.close()
+  const app = await testApp(options)
+  expect((await app.call('GET', `/api/agents/${body.id}`, { headers: olga })).status).toBe(500)
+  return { app, id: body.id }
+}
+
+describe('an agent whose database cannot be opened', () => {
+  it('still shows, gives and takes roles, and can be disabled', async () => {
+    const { app, id } = await brokenAgent()
+    const entry = await giveRole(app, id, { email: 'paul@example.com', role: 'admin', headers: olga })
+    const list = await app.call('GET', `/api/agents/${id}/admins`, { headers: paul })
+    expect(list).toMatchObject({ status: 200, body: { meta: { total: 2 } } })
+    expect((await app.call('DELETE', entry, { headers: olga })).status).toBe(200)
+    const disabled = await app.call('PUT', `/api/agents/${id}`, {
+      headers: olga,
+      body: { status: 'disabled' },
+    })
+    expect(disabled).toMatchObject({ status: 200, body: { status: 'disabled' } })
+  })
+})
+
 describe(`deleting an agent ${row('DELETE /api/agents/{id}')}`, () => {
   it('removes its database, its files and its credentials from the disk', async () => {
     const { id } = await makeAgent()
@@ -264,27 +301,10 @@ describe(`deleting an agent ${row('DELETE /api/agents/{id}')}`, () => {
   })
 
   it('needs nothing of its database, which may be one that cannot be opened', async () => {
-    const dataDirectory = temporaryDirectory()
-    const options = { environment: gateway.environment, dataDirectory }
-    const before = await testApp(options)
-    const { body } = await before.call<AgentBody>('POST', '/api/agents', {
-      headers: olga,
-      body: { name: 'broken' },
-    })
-    const ofNewerVersion = { name: '9999-of-a-newer-version', timestamp: '2099-01-01T00:00:00.000Z' }
-    await before.service.foundation.agentDatabases.use(body.id, ({ db }) =>
-      db
-        .withTables<{ kysely_migration: typeof ofNewerVersion }>()
-        .insertInto('kysely_migration')
-        .values(ofNewerVersion)
-        .execute(),
-    )
-    await before.close()
-    const app = await testApp(options)
-    expect((await app.call('GET', `/api/agents/${body.id}`, { headers: olga })).status).toBe(500)
-    expect((await app.call('DELETE', `/api/agents/${body.id}`, { headers: olga })).status).toBe(200)
-    expect((await app.call('GET', `/api/agents/${body.id}`, { headers: olga })).status).toBe(404)
-    expect(await agentsWithData(dataDirectory)).not.toContain(body.id)
+    const { app, id } = await brokenAgent()
+    expect((await app.call('DELETE', `/api/agents/${id}`, { headers: olga })).status).toBe(200)
+    expect((await app.call('GET', `/api/agents/${id}`, { headers: olga })).status).toBe(404)
+    expect(await agentsWithData(app.dataDirectory)).not.toContain(id)
   })
 
   it(`is the owner's alone ${errorRow('agents', 403)}`, async () => {

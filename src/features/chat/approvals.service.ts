@@ -13,6 +13,7 @@ import type { Lock } from './conversation-lock.repository.ts'
 import type { ConversationLock } from './conversation-lock.ts'
 import { findMessage, putMessage } from './messages.repository.ts'
 import { performCall } from './turn/perform-call.ts'
+import { keptAfter, resultSize } from './turn/truncate-result.ts'
 import type { ToolResult } from './turn/turn.ts'
 
 interface Needs {
@@ -26,6 +27,8 @@ interface Needs {
 interface Taken {
   approval: StoredApproval
   held: Lock
+  /** How many characters of the call's result are kept in the stored answer. */
+  kept: number
 }
 
 /** Calls that a model wanted to make after it had seen text of outsiders: a person decides on each, once. */
@@ -39,7 +42,9 @@ export function createApprovalsService({ lock, toolsFor, statusOf, clock, log }:
       const to = isApproved ? 'approved' : 'denied'
       const move = { from: 'pending', to, decidedAt: timestamp(clock) } as const
       if (!(await moveApproval(transaction, toolCallId, move))) throw alreadyDecided(approval)
-      return { approval, held }
+      const message = await findMessage(transaction, approval.messageId)
+      const sizes = message?.toolResults?.map(resultSize) ?? []
+      return { approval, held, kept: keptAfter(sizes.reduce((sum, size) => sum + size, 0)) }
     })
   }
 
@@ -52,7 +57,7 @@ export function createApprovalsService({ lock, toolsFor, statusOf, clock, log }:
   }
 
   /** Runs the call while its conversation's lock is kept alive. */
-  async function runLocked(agent: AgentHandle, { approval, held }: Taken, tools: readonly Tool[]) {
+  async function runLocked(agent: AgentHandle, { approval, held, kept }: Taken, tools: readonly Tool[]) {
     const lost = new AbortController()
     let renewing: Promise<void> = Promise.resolve()
     const timer = setInterval(() => {
@@ -63,7 +68,8 @@ export function createApprovalsService({ lock, toolsFor, statusOf, clock, log }:
         .catch(error => log.error({ err: error }, 'renewing the lock of an approved call failed'))
     }, lock.renewalMs)
     try {
-      return await run(approval, tools, AbortSignal.any([lost.signal, agent.signal]))
+      const signal = AbortSignal.any([lost.signal, agent.signal])
+      return await run(approval, tools, signal, kept)
     } finally {
       clearInterval(timer)
       await renewing
@@ -112,6 +118,7 @@ async function run(
   { name, arguments: given, toolVersion }: StoredApproval,
   tools: readonly Tool[],
   signal: AbortSignal,
+  kept: number,
 ): Promise<{ result: unknown } | { error: string }> {
   const tool = tools.find(candidate => candidate.name === name)
   if (tool === undefined) return { error: `There is no tool named ${name} any more.` }
@@ -119,7 +126,7 @@ async function run(
     return {
       error: `The tool ${name} was changed after this call was asked for, so that it was not made. Ask the agent again.`,
     }
-  return performCall(tool, given, signal)
+  return performCall(tool, given, signal, kept)
 }
 
 function alreadyDecided({ status }: Approval): AppError {

@@ -8,6 +8,7 @@ import { openaiText, openaiToolCall, startModelServer } from '#test/support/mode
 import { uploadAndProcess } from '#test/support/upload.ts'
 import { putApprovals } from './approvals.repository.ts'
 import type { Approval } from './approvals.schema.ts'
+import { putMessage } from './messages.repository.ts'
 
 let stage: ChatStage
 
@@ -136,6 +137,21 @@ describe('a call that waits for approval', () => {
       .at(-1)
       ?.messages.filter(({ role }) => role === 'tool')
     expect(seen?.at(-1)?.content).toBe('{"sent":7}')
+  })
+
+  it('counts among the results of its answer, of which little more is kept once they are large', async () => {
+    const code = 'return "y".repeat(5000)'
+    const call = await waiting({ ...transfer, configuration: { code } })
+    const [answer] = (await stage.messages(call.path, call.conversationId)).slice(-1)
+    if (answer === undefined) throw new Error('there is no answer')
+    const { agentDatabases } = stage.app.service.foundation
+    const large = { toolCallId: 'large0000', name: 'transfer', result: 'x'.repeat(2_000_000) }
+    await agentDatabases.use(call.path.split('/')[3] ?? '', ({ db }) =>
+      putMessage(db, { ...answer, toolResults: [large, ...(answer.toolResults ?? [])] }),
+    )
+    const { body } = await decide(call)
+    expect(String(body.result)).toHaveLength(1000)
+    expect(await storedResult(call)).toMatchObject({ result: body.result })
   })
 
   it('runs no second time', async () => {

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { AgentTables } from '#storage/tables.ts'
 import type { StoredMessage, Window } from './messages.repository.ts'
 import { readWindow } from './messages.repository.ts'
-import { textOf } from './turn/truncate-result.ts'
+import { resultSize, textOf } from './turn/truncate-result.ts'
 
 /** Messages read at a time: few enough that reading them never holds up others for long. */
 const slice = 20
@@ -53,6 +53,6 @@ export async function readBounded(
 
 function sizeOf({ content, toolCalls, toolResults }: StoredMessage, ofResult: number): number {
   const calls = toolCalls === null ? 0 : textOf(toolCalls).length
-  const results = (toolResults ?? []).map(({ result, error }) => textOf(error ?? result).length)
+  const results = (toolResults ?? []).map(resultSize)
   return results.reduce((sum, size) => sum + Math.min(size, ofResult), content.length + calls)
 }

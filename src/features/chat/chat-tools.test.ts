@@ -156,25 +156,29 @@ describe('search_knowledge', () => {
   })
 })
 
-it.each([201, 10_000])(
-  'a call with arguments nested %i levels deep is not made, and harms nothing',
-  async levels => {
-    const path = await stage.makeChat()
-    const query = '['.repeat(levels - 1) + ']'.repeat(levels - 1)
-    const call = {
-      index: 0,
-      id: 'call_1',
-      function: { name: 'search_knowledge', arguments: `{"query":${query}}` },
-    }
-    const chunks = [openaiChunk({ tool_calls: [call] }), openaiChunk({}, 'tool_calls')]
-    model.next({ stream: wireForm('openai', chunks) }, { stream: openaiText('So be it.') })
-    const { status, body } = await stage.send(path, { content: 'Use the tool.', autoRag: false })
-    expect(status).toBe(200)
-    const { toolResults, conversationId } = body.assistantMessage
-    expect(toolResults).toMatchObject([{ error: 'The arguments are not a JSON object.' }])
-    expect((await stage.send(path, { content: 'Go on.', conversationId })).status).toBe(200)
-  },
-)
+const nested = (levels: number) => '['.repeat(levels - 1) + ']'.repeat(levels - 1)
+
+it.each([
+  ['nested 201 levels deep', nested(201)],
+  ['nested 10,000 levels deep', nested(10_000)],
+  ['of 100,000 values', JSON.stringify(Array(100_000).fill(1))],
+])('a call with arguments %s is not made, and harms nothing', async (_what, query) => {
+  const path = await stage.makeChat()
+  const call = {
+    index: 0,
+    id: 'call_1',
+    function: { name: 'search_knowledge', arguments: `{"query":${query}}` },
+  }
+  const chunks = [openaiChunk({ tool_calls: [call] }), openaiChunk({}, 'tool_calls')]
+  model.next({ stream: wireForm('openai', chunks) }, { stream: openaiText('So be it.') })
+  const { status, body } = await stage.send(path, { content: 'Use the tool.', autoRag: false })
+  expect(status).toBe(200)
+  const { toolResults, conversationId } = body.assistantMessage
+  expect(toolResults).toMatchObject([
+    { error: 'The arguments are not a JSON object of at most 20000 values and 200 levels.' },
+  ])
+  expect((await stage.send(path, { content: 'Go on.', conversationId })).status).toBe(200)
+})
 
 describe('browse_url', () => {
   const html = (body: string): Reply => ({ text: body, headers: { 'content-type': 'text/html' } })

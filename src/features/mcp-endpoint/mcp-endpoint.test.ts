@@ -224,6 +224,7 @@ describe('the messages', () => {
 
   it('are refused in JSON-RPC where they are none of the protocol, or come in batches', async () => {
     const app = await testApp()
+    const manyNames = Array.from({ length: 90_000 }, (_, at) => [`k${at}`, 1])
     const refused = [
       ['{', 400, -32_700],
       ['', 400, -32_600],
@@ -233,6 +234,7 @@ describe('the messages', () => {
       [[listTools], 400, -32_600],
       [[], 400, -32_600],
       [Array(50).fill(callOf('chat', { message: 'Hello' })), 400, -32_600],
+      [{ ...listTools, params: { _meta: Object.fromEntries(manyNames) } }, 400, -32_600],
     ] as const
     for (const [body, status, code] of refused) {
       const answer = await post(app, body)

@@ -140,6 +140,7 @@ async function upload(request: FastifyRequest, { sources, maxUploadBytes }: Need
     file: target,
     maxBytes: maxUploadBytes,
     acceptName: requireDocument,
+    signal: request.agent.signal,
   })
   return await sources.create(request.agent, target, form)
 }

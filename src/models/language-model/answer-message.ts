@@ -1,4 +1,5 @@
 import { isDeeperThan, mostLevels } from '#platform/json-depth.ts'
+import { hasMoreValuesThan, mostValues } from '#platform/json-values.ts'
 import { acceptableName } from '../tools/tool-name.ts'
 import type { AnswerPart, AssistantMessage, ToolCall } from './language-model.ts'
 
@@ -66,12 +67,12 @@ function toolCallContent({ toolCallId, toolName, input, providerMetadata }: Tool
 }
 
 /**
- * A call's arguments as an object; empty text means none. Undefined for anything but a JSON object, and for one nested
- * too deeply to be serialised again.
+ * A call's arguments as an object; empty text means none. Undefined for anything but a JSON object, for one of too many
+ * values, and for one nested too deeply to be serialised again.
  */
 export function parseToolInput(input: string): Record<string, unknown> | undefined {
   if (input.trim() === '') return {}
-  if (isDeeperThan(mostLevels, input)) return undefined
+  if (hasMoreValuesThan(input, mostValues) || isDeeperThan(mostLevels, input)) return undefined
   try {
     const value: unknown = JSON.parse(input)
     return isObject(value) ? value : undefined

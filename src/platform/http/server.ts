@@ -5,6 +5,7 @@ import { fastify, LogController } from 'fastify'
 import type { Clock } from '../clock.ts'
 import { AppError, invalid } from '../errors.ts'
 import { isDeeperThan, mostLevels } from '../json-depth.ts'
+import { hasMoreValuesThan, mostValues } from '../json-values.ts'
 import type { Log } from '../logging/log.ts'
 import type { Metrics } from '../metrics.ts'
 import { isOfApi } from './access.ts'
@@ -89,6 +90,8 @@ function acceptJsonOnly(app: App): void {
       done(null, undefined)
       return
     }
+    if (hasMoreValuesThan(text, mostValues))
+      throw invalid('body', `must not hold more than ${mostValues} values`)
     let outcome: [error: Error | null, value?: unknown] = [null]
     void parseJson(request, text, (error, value) => {
       outcome = [error, value]

@@ -4,6 +4,7 @@
  */
 
 import { isDeeperThan } from '#platform/json-depth.ts'
+import { hasMoreValuesThan } from '#platform/json-values.ts'
 import type { HostFunction } from './host-functions.ts'
 import { hostFunctions, numberOf, pairsOf, textOf } from './host-functions.ts'
 import type { RunLimits } from './limits.ts'
@@ -77,6 +78,9 @@ function returned(json: string, { resultCharacters }: RunLimits): Ending {
     return threw(
       `The returned value is longer than ${resultCharacters} characters as JSON. Return less of it.`,
     )
+  }
+  if (hasMoreValuesThan(json, bounds.resultValues)) {
+    return threw(`The returned value holds more than ${bounds.resultValues} values. Return fewer, or a text.`)
   }
   if (isDeeperThan(bounds.depth, json)) {
     return threw(`The returned value is nested more than ${bounds.depth} levels deep.`)

@@ -28,6 +28,8 @@ export const bounds = {
   argumentCharacters: 5_000_000,
   /** For arguments and results; code that reads them later may be recursive. */
   depth: 200,
+  /** For results, including names and lists: they are read in one go by a thread that others wait for. */
+  resultValues: 50_000,
   consoleLines: 200,
   consoleCharacters: 20_000,
   messageCharacters: 2000,

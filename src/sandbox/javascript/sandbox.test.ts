@@ -74,6 +74,12 @@ describe('values', () => {
     expect(await failureOf(code)).toEqual(['threw', `The returned value is no JSON: ${reason}.`])
   })
 
+  it('what holds more values than its reader has time for is an error', async () => {
+    expect(await returned('return Array(49_999).fill(1)')).toHaveLength(49_999)
+    const many = 'The returned value holds more than 50000 values. Return fewer, or a text.'
+    expect(await failureOf('return Array.from({ length: 300_000 }, () => ({}))')).toEqual(['threw', many])
+  })
+
   it('what is too long, or nested too deeply, is an error, in both directions', async () => {
     const nest = (levels: number) => `let a = 1; for (let i = 0; i < ${levels}; i++) a = [a]; return a`
     expect(await returned(nest(200))).toBeInstanceOf(Array)

@@ -1,13 +1,13 @@
 import type { Tool } from '#models/tools/tool.ts'
 import { AppError } from '#platform/errors.ts'
-import { cutMiddle, keptCharacters, truncateResult } from './truncate-result.ts'
+import { cutMiddle, truncateResult } from './truncate-result.ts'
 
 /** Calls a tool; a failure becomes the result's error. No more than this many characters of either are kept. */
 export async function performCall(
   tool: Tool,
   given: Record<string, unknown>,
   signal: AbortSignal,
-  characters = keptCharacters,
+  characters: number,
 ): Promise<{ result: unknown } | { error: string }> {
   try {
     return { result: truncateResult(await tool.execute(given, signal), characters) }

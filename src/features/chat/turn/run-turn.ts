@@ -10,11 +10,13 @@ import type {
 } from '#models/language-model/language-model.ts'
 import type { Tool } from '#models/tools/tool.ts'
 import { AppError } from '#platform/errors.ts'
+import { mostLevels } from '#platform/json-depth.ts'
+import { mostValues } from '#platform/json-values.ts'
 import { fitPrompt, promptCharacters } from './context-budget.ts'
 import { performCall } from './perform-call.ts'
 import { resultPart } from './prompt.ts'
 import { createRepeatGuard } from './repeat-guard.ts'
-import { keptBeyond, keptCharacters, previewOf, textOf } from './truncate-result.ts'
+import { keptAfter, previewOf, resultSize } from './truncate-result.ts'
 import type { ToolCall, ToolResult, TurnEvent, TurnOutcome } from './turn.ts'
 
 export interface TurnInput {
@@ -64,9 +66,6 @@ interface Answer {
 const mostCharacters = 1_000_000
 /** Tool calls that one answer of the model may ask for. */
 const mostCallsAtOnce = 64
-
-/** Characters of tool results after which a turn keeps little of each further one: all are stored again with each checkpoint. */
-const mostResultCharacters = 2_000_000
 
 /** What one turn has gathered so far. */
 class Turn {
@@ -180,7 +179,7 @@ class Turn {
       const result = { toolCallId: id, name: call.toolName, ...(await this.#perform(call.toolName, given)) }
       this.#input.signal.throwIfAborted()
       this.#toolResults.push(result)
-      this.#resultCharacters += textOf(result.error ?? result.result).length
+      this.#resultCharacters += resultSize(result)
       this.#input.emit(resultEvent(result))
       parts.push(resultPart(call.toolCallId, result))
     }
@@ -195,7 +194,7 @@ class Turn {
   ): Promise<Omit<ToolResult, 'toolCallId' | 'name'>> {
     const tool = this.#input.tools.find(candidate => candidate.name === name)
     if (tool === undefined) return { error: `There is no tool named ${name}.` }
-    if (given === undefined) return { error: 'The arguments are not a JSON object.' }
+    if (given === undefined) return { error: unreadableArguments }
     const verdict = this.#guard.judge(name, given, tool.observesChange)
     if (verdict === 'ended') this.#toolsEnded = true
     if (verdict !== 'new')
@@ -205,10 +204,11 @@ class Turn {
     if (tool.requiresApproval && this.#isTainted)
       return { error: approvalNeeded, approval: 'required', toolVersion: tool.version?.() ?? '' }
     this.#isTainted = true
-    const kept = this.#resultCharacters < mostResultCharacters ? keptCharacters : keptBeyond
-    return performCall(tool, given, this.#input.signal, kept)
+    return performCall(tool, given, this.#input.signal, keptAfter(this.#resultCharacters))
   }
 }
+
+const unreadableArguments = `The arguments are not a JSON object of at most ${mostValues} values and ${mostLevels} levels.`
 
 /** For the model, which should say so, and for the person who reads the call. */
 const approvalNeeded =

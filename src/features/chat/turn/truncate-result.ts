@@ -1,9 +1,12 @@
 import { isDeeperThan, mostLevels } from '#platform/json-depth.ts'
+import type { ToolResult } from './turn.ts'
 
 /** Characters of one tool result that are kept, shown and stored. */
 export const keptCharacters = 64_000
-/** Characters of one tool result that are kept once those of the turn came to much together. */
-export const keptBeyond = 1000
+/** Characters of one tool result that are kept once those of its answer came to much together. */
+const keptBeyond = 1000
+/** Characters of an answer's tool results that are much: all are stored again with each change of the answer. */
+const mostTogether = 2_000_000
 /** Characters of one tool result that the model sees. */
 export const seenCharacters = 16_000
 /** Characters of `resultPreview`. */
@@ -25,6 +28,16 @@ export function truncateResult(result: unknown, characters: number): unknown {
 export function previewOf(result: unknown): string {
   const text = textOf(result)
   return text.length <= previewCharacters ? text : `${cutEnd(text, previewCharacters - 1)}…`
+}
+
+/** How much of one more result is kept in an answer whose results have come to this many characters. */
+export function keptAfter(characters: number): number {
+  return characters < mostTogether ? keptCharacters : keptBeyond
+}
+
+/** The characters of a call's result, or of its error. */
+export function resultSize({ result, error }: Pick<ToolResult, 'result' | 'error'>): number {
+  return textOf(error ?? result).length
 }
 
 export function textOf(result: unknown): string {

@@ -1,7 +1,7 @@
 import { AppError } from '#platform/errors.ts'
+import { hasMoreValuesThan } from '#platform/json-values.ts'
 import { outboundFailed, toOutboundError } from '#platform/outbound/outbound-failure.ts'
 import { readBody } from '#platform/outbound/response-body.ts'
-import { hasMoreValuesThan } from './json-values.ts'
 import type { StreamBounds, StreamEnd } from './whole-events.ts'
 import { wholeEvents } from './whole-events.ts'
 

@@ -1,4 +1,4 @@
-import { hasMoreValuesThan } from './json-values.ts'
+import { hasMoreValuesThan } from '#platform/json-values.ts'
 
 /** Why an event stream is no longer read. */
 export type StreamEnd = 'ended' | 'broken' | 'too large'

@@ -43,6 +43,7 @@ beforeEach(async () => {
               acceptName(name) {
                 if (name.endsWith('.exe')) throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'No programs.')
               },
+              signal: new AbortController().signal,
             }),
         })
         done()

@@ -1,9 +1,11 @@
 import type { Readable } from 'node:stream'
+import { addAbortSignal } from 'node:stream'
 import type { MultipartFile } from '@fastify/multipart'
 import multipart from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
 import type { ErrorCode } from '../../errors.ts'
 import { AppError, invalid } from '../../errors.ts'
+import { orAborted } from '../../or-aborted.ts'
 import type { App } from '../app.ts'
 
 /** A form with at most one file, which has been stored. */
@@ -24,6 +26,8 @@ export interface FormOptions {
   maxBytes: number
   /** Throws if a file with this name is not wanted; called before the file is read. */
   acceptName(name: string): void
+  /** Aborts when the form is no longer wanted; what has arrived of it is then refused for the signal's reason. */
+  signal: AbortSignal
 }
 
 /** Where the file of a form goes. */
@@ -52,7 +56,7 @@ export async function readForm(request: FastifyRequest, options: FormOptions): P
     // Most clients send to the end before they read the answer, which then has to find them still connected.
     request.raw.unpipe().resume()
     await options.file.discard()
-    throw translate(error)
+    throw options.signal.aborted ? options.signal.reason : translate(error)
   }
 }
 
@@ -88,7 +92,9 @@ function translate(error: unknown): unknown {
 
 async function readParts(request: FastifyRequest, options: FormOptions): Promise<Form> {
   const form: Form = { fields: {}, file: undefined }
-  for await (const part of request.parts({ limits: { fileSize: options.maxBytes } })) {
+  const parts = request.parts({ limits: { fileSize: options.maxBytes } })
+  const next = () => orAborted(parts.next(), options.signal)
+  for (let { done, value: part } = await next(); !done; { done, value: part } = await next()) {
     if (part.type === 'file') form.file = await receive(part, options)
     else form.fields[part.fieldname] = textOf(part.value)
   }
@@ -112,12 +118,12 @@ async function store(content: Readable, target: UploadTarget): Promise<void> {
 
 async function receive(
   part: MultipartFile,
-  { file, maxBytes, acceptName }: FormOptions,
+  { file, maxBytes, acceptName, signal }: FormOptions,
 ): Promise<ReceivedFile> {
   const name = part.filename ?? ''
   if (name === '') throw invalid(part.fieldname, 'has no file name')
   acceptName(name)
-  await store(part.file, file)
+  await store(addAbortSignal(signal, part.file), file)
   if (part.file.truncated)
     throw new AppError(
       'PAYLOAD_TOO_LARGE',

@@ -82,7 +82,7 @@ describe('a body', () => {
 
   it('is looked through however deeply it is nested', async () => {
     const { post } = await server()
-    const depth = 100_000
+    const depth = 20_000
     const answer = await post(`${'['.repeat(depth)}"\\u0000"${']'.repeat(depth)}`)
     expect(answer.statusCode).toBe(400)
     expect(answer.json()).toMatchObject({ error: { details: { issue: nul } } })
