@@ -1,9 +1,11 @@
 import type { ValidateFunction } from 'ajv'
 import { Ajv } from 'ajv'
 import type { Static, TSchema } from 'typebox'
+import type { SchemaProblem, SchemaViolation } from './schema-problem.ts'
+import { problemFrom } from './schema-problem.ts'
 
 // Formats tell readers of a schema what a text means; they need not be checked again in what we stored ourselves.
-const ajv = new Ajv({ strict: false, validateFormats: false })
+const ajv = new Ajv({ strict: false, validateFormats: false, verbose: true })
 const compiled = new WeakMap<TSchema, ValidateFunction>()
 
 /** Whether a value from outside is what the schema says; each schema is compiled when it is first used. */
@@ -11,13 +13,11 @@ export function matches<Schema extends TSchema>(schema: Schema, value: unknown):
   return validatorOf(schema)(value)
 }
 
-/** What is wrong with the value, as "field problem"; undefined if it matches. */
-export function problemOf(schema: TSchema, value: unknown): string | undefined {
+/** What is wrong with the value; undefined if it matches. */
+export function problemOf(schema: TSchema, value: unknown): SchemaProblem | undefined {
   const validate = validatorOf(schema)
-  if (validate(value)) return undefined
-  const problem = validate.errors?.[0]
-  const field = problem?.instancePath.slice(1).replaceAll('/', '.') ?? ''
-  return `${field} ${problem?.message ?? 'is not valid'}`.trim()
+  const violation = validate(value) ? undefined : validate.errors?.[0]
+  return violation && problemFrom(violation as SchemaViolation)
 }
 
 function validatorOf(schema: TSchema): ValidateFunction {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { errorRow, row } from '#test/spec/row.ts'
 import { makeAgent } from '#test/support/agents.ts'
 import type { TestApp } from '#test/support/build-app.ts'
@@ -299,8 +299,6 @@ describe(`the identity gateway's token ${errorRow('shared', 401)}`, () => {
       expect((await own.call('GET', '/api/agents', { headers: before })).status).toBe(200)
     expect(rotating.fetches()).toBe(1)
     await rotating.rotate()
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 6000 })
-    onTestFinished(() => void vi.useRealTimers())
     const after = await rotating.headers('owner@example.com')
     expect((await own.call('GET', '/api/agents', { headers: after })).status).toBe(200)
     expect(rotating.fetches()).toBe(2)

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '#platform/clock.ts'
 import { AppError } from '#platform/errors.ts'
 import { unstorable } from '#platform/http/requests/storable-text.ts'
+import { createKeyFinder } from './gateway-keys.ts'
 
 /** A person named by the identity gateway, or by the development setting. */
 export interface User {
@@ -53,13 +54,7 @@ function createVerifier(settings: GatewaySettings, clock: Clock): (token: string
   // Loaded with the first token: a service without a gateway never pays for it.
   const ready = once(async () => {
     const jose = await import('jose')
-    return {
-      jose,
-      keys: jose.createRemoteJWKSet(new URL(settings.jwksUrl), {
-        timeoutDuration: 5000,
-        cooldownDuration: 5000,
-      }),
-    }
+    return { jose, keys: createKeyFinder(jose, new URL(settings.jwksUrl), clock) }
   })
   return async token => {
     const { jose, keys } = await ready()

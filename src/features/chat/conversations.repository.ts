@@ -27,7 +27,8 @@ const conversationList: ListDefinition<ConversationRow> = {
     title: { column: 'title' },
     messageCount: { column: 'message_count', numeric: true },
   },
-  defaultSort: ['lastMessageAt'],
+  // Conversations without a message have the same place by the first: the newest of them comes first.
+  defaultSort: ['lastMessageAt', 'createdAt'],
   defaultOrder: 'desc',
   searchable: ['title'],
   dateColumn: 'created_at',

@@ -107,6 +107,17 @@ describe(`listing conversations ${row('GET /api/agents/{id}/chat/conversations')
     expect(meta).toEqual({ total: 3, limit: 50, offset: 0 })
   })
 
+  it('puts the newest first of those without any, on pages, too', async () => {
+    const path = await stage.makeChat()
+    const oldest: string[] = []
+    for (const title of ['a', 'b', 'c', 'd', 'e', 'f']) oldest.push(await create(path, title))
+    const newest = oldest.toReversed()
+    expect(idsOf(await list(path))).toEqual(newest)
+    const first = await list(path, '?limit=4&cursor=')
+    const rest = await list(path, `?limit=4&cursor=${first.meta.next_cursor}`)
+    expect([...idsOf(first), ...idsOf(rest)]).toEqual(newest)
+  })
+
   it('sorts, searches, bounds and pages as every list does', async () => {
     const path = await stage.makeChat()
     const [b, c, a] = [

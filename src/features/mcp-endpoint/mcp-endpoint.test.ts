@@ -97,9 +97,9 @@ describe.each([false, true])('an agent as an MCP server, for clients of the olde
       client.callTool({ name: 'browse_url', arguments: { url: 'http://127.0.0.1:1/' } }),
     ])
     expect(results.map(result => [result.isError, textOf(result)])).toEqual([
-      [true, 'The arguments do not fit: query must be string.'],
-      [true, expect.stringContaining('message must match pattern')],
-      [true, 'The arguments do not fit: must NOT have additional properties.'],
+      [true, 'The arguments do not fit: query must be a string.'],
+      [true, 'The arguments do not fit: message must not be blank.'],
+      [true, 'The arguments do not fit: conversationid is not a known field.'],
       [true, 'Conversation not found'],
       [true, expect.stringContaining('127.0.0.1')],
     ])

@@ -1,8 +1,9 @@
-import type { Static, TSchema } from 'typebox'
+import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import type { ToolParameters } from '#models/tools/tool.ts'
-import { AppError, invalid } from '#platform/errors.ts'
+import { invalid } from '#platform/errors.ts'
 import { problemOf } from '#platform/schema-check.ts'
+import type { SchemaProblem } from '#platform/schema-problem.ts'
 import { placeholdersOf } from './calling/build-request.ts'
 import type { HttpConfiguration } from './calling/http-configuration.ts'
 import { isImported } from './calling/http-configuration.ts'
@@ -32,22 +33,15 @@ const anyParameters: ToolParameters = { type: 'object', properties: {}, addition
 
 /** @throws VALIDATION_ERROR for what a tool of this type can't be called with. */
 export function requireConfiguration(type: ToolType, configuration: unknown): void {
-  if (type === 'javascript') requireMatch(javascriptSchema, configuration)
-  if (type === 'mcp') requireMatch(mcpSchema, configuration)
-  const problem =
-    type === 'http'
-      ? validateHttpConfiguration(configuration)
-      : parametersProblem((configuration as { parameters?: unknown }).parameters)
+  const problem = configurationProblem(type, configuration)
   if (problem === undefined) return
   throw invalid(problem.field === '' ? 'configuration' : `configuration.${problem.field}`, problem.issue)
 }
 
-function requireMatch(schema: TSchema, configuration: unknown): void {
-  const problem = problemOf(schema, configuration)
-  if (problem !== undefined)
-    throw new AppError('VALIDATION_ERROR', `configuration: ${problem}`, {
-      details: { field: 'configuration', issue: problem },
-    })
+function configurationProblem(type: ToolType, configuration: unknown): SchemaProblem | undefined {
+  if (type === 'http') return validateHttpConfiguration(configuration)
+  const mismatch = problemOf(type === 'javascript' ? javascriptSchema : mcpSchema, configuration)
+  return mismatch ?? parametersProblem((configuration as { parameters?: unknown }).parameters)
 }
 
 /** The arguments as described to the model; undefined for a tool of an MCP server, which describes them itself. */

@@ -43,7 +43,7 @@ function parse(text: string): { value: unknown } | undefined {
 
 function refusalOf(text: string, body: unknown): { field: string; issue: string } | undefined {
   const problem = problemOf(importBodySchema, body)
-  if (problem !== undefined) return { field: '', issue: problem }
+  if (problem !== undefined) return { field: problem.field || 'body', issue: problem.issue }
   const { url, spec, ...options } = body as ImportBody
   if ((url === undefined) === (spec === undefined))
     return { field: url === undefined ? 'url' : 'spec', issue: 'give either url or spec, and not both' }

@@ -3,6 +3,7 @@ import { timestamp } from '#platform/clock.ts'
 import { AppError, invalid } from '#platform/errors.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'
+import { parseTarget } from '#platform/outbound/target-url.ts'
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { CredentialScheme } from './credentials.repository.ts'
@@ -37,6 +38,8 @@ export function createImportService(needs: Needs) {
   const { readRequest, readDocument, outbound, maxBytes, clock, ids } = needs
 
   async function fetchDocument(url: string, signal: AbortSignal): Promise<ImportedDocument> {
+    const target = parseTarget(url)
+    if (!target.ok) throw invalid('url', target.reason)
     const accept = 'application/json, application/yaml;q=0.9, */*;q=0.5'
     const limits = { timeoutMs: fetchTimeoutMs, maxBytes, signal }
     const answer = await outbound.fetch(url, { ...limits, headers: { accept } }).catch(refuseAddress)

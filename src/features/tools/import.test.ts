@@ -17,8 +17,14 @@ beforeAll(async () => {
 
 afterAll(() => stage[Symbol.asyncDispose]())
 
+interface Refusal {
+  code: string
+  message: string
+  details: { field?: string }
+}
+
 const importInto = (path: string, body: unknown) =>
-  app.call<ImportAnswer & { error: { message: string } }>('POST', `${path}/import-openapi`, { body })
+  app.call<ImportAnswer & { error: Refusal }>('POST', `${path}/import-openapi`, { body })
 
 async function imported(path: string, body: unknown): Promise<ImportAnswer> {
   const { status, body: answered } = await importInto(path, body)
@@ -173,22 +179,24 @@ describe('an import', () => {
   })
 
   it.each([
-    ['nothing', {}],
-    ['both forms', { url: 'https://example.com/', spec: {} }],
-    ['a document of an older kind', { spec: { swagger: '2.0', info: {}, paths: {} } }],
-    ['a document of no kind', { spec: { hello: 'world' } }],
-    ['text that is neither JSON nor YAML', { spec: '{"openapi": ' }],
-    ['a document that is no object', { spec: [] }],
-    ['an address of another scheme', { url: 'file:///etc/passwd' }],
-    ['an address inside', { url: 'http://169.254.169.254/openapi.json' }],
-    ['an address that is none', { url: 'example' }],
-    ['an address where nobody answers', { url: 'http://127.0.0.1:10/openapi.json' }],
-    ['a cluster of a wrong type', { spec: {}, cluster: 7 }],
-  ])(`is refused for %s`, async (_case, body) => {
+    ['nothing', 'url', {}],
+    ['both forms', 'spec', { url: 'https://example.com/', spec: {} }],
+    ['a document of an older kind', 'spec', { spec: { swagger: '2.0', info: {}, paths: {} } }],
+    ['a document of no kind', 'spec', { spec: { hello: 'world' } }],
+    ['text that is neither JSON nor YAML', 'spec', { spec: '{"openapi": ' }],
+    ['a document that is no object', 'spec', { spec: [] }],
+    ['an address of another scheme', 'url', { url: 'file:///etc/passwd' }],
+    ['an address inside', undefined, { url: 'http://169.254.169.254/openapi.json' }],
+    ['an address that is none', 'url', { url: 'example' }],
+    ['an address where nobody answers', 'url', { url: 'http://127.0.0.1:10/openapi.json' }],
+    ['a cluster of a wrong type', 'cluster', { spec: {}, cluster: 7 }],
+  ])(`is refused for %s`, async (_case, field, body) => {
     const path = await stage.newAgent()
     const { status, body: refused } = await importInto(path, body)
     expect(status).toBe(400)
     expect(refused.error.message.length).toBeGreaterThan(10)
+    expect(refused.error.code).toBe(field === undefined ? 'OUTBOUND_REFUSED' : 'VALIDATION_ERROR')
+    expect(refused.error.details.field).toBe(field)
   })
 
   it(`refuses what is no JSON, and no body ${errorRow('tools', 400)}`, async () => {

@@ -33,7 +33,10 @@ export interface ToolParameters {
 export function fromSchema(schema: TObject): Pick<Tool, 'parameters' | 'check'> {
   return {
     parameters: JSON.parse(JSON.stringify(schema)),
-    check: async input => argumentProblem(problemOf(schema, input)),
+    async check(input) {
+      const problem = problemOf(schema, input)
+      return argumentProblem(problem && `${problem.field} ${problem.issue}`.trim())
+    },
   }
 }
 

@@ -1,7 +1,7 @@
 import type { PostgresPool } from 'kysely'
 import { Kysely, sql } from 'kysely'
 import type { Pool } from 'pg'
-import { inTransaction } from '#platform/transaction.ts'
+import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { StorageEngine } from '../engine.ts'
 import { createFileBucket } from '../files/bucket.ts'
 import { createDatabaseFiles } from '../files/database.ts'

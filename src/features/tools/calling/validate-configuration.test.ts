@@ -32,10 +32,10 @@ test.for<[string, unknown]>([
 test.for<[unknown, string, RegExp]>([
   [null, '', /must be an object/],
   [[], '', /must be an object/],
-  [{}, '', /must have required propert/],
-  [{ ...manual, url: 7 }, 'url', /must be string/],
-  [{ ...manual, method: 'TRACE' }, 'method', /must be equal to one of/],
-  [{ ...manual, headers: { a: 'b' } }, 'headers', /must be string/],
+  [{}, 'url', /is required/],
+  [{ ...manual, url: 7 }, 'url', /must be a string/],
+  [{ ...manual, method: 'TRACE' }, 'method', /must be one of GET, POST/],
+  [{ ...manual, headers: { a: 'b' } }, 'headers', /must be a string/],
   [{ ...manual, url: 'ftp://a.example.com' }, 'url', /must be a full http or https address/],
   [{ ...manual, url: '/items' }, 'url', /must be a full http or https address/],
   [{ ...manual, url: 'https://{host}/items' }, 'url', /placeholder in its host/],
@@ -56,7 +56,7 @@ test.for<[unknown, string, RegExp]>([
   [{ ...manual, body: '{"a": }' }, 'body', /is not valid JSON/],
   [{ ...manual, body: 'x', headers: '{"Content-Type": "application/json"}' }, 'body', /is not valid JSON/],
   [{ ...manual, body: 'x'.repeat(70_000) }, 'body', /must not be longer than/],
-  [{ ...manual, parameters: { type: 'string' } }, 'parameters', /must have required property 'properties'/],
+  [{ ...manual, parameters: { type: 'string' } }, 'parameters.properties', /is required/],
   [
     { ...manual, parameters: { type: 'object', properties: { a: { type: 'file' } } } },
     'parameters',
@@ -72,7 +72,7 @@ test.for<[unknown, string, RegExp]>([
   [{ ...imported, baseUrl: 'https://a.example.com/{x}' }, 'baseUrl', /variable in braces/],
   [{ ...imported, pathTemplate: 'a' }, 'pathTemplate', /must match pattern/],
   [{ ...imported, pathTemplate: '/a/%2E./b' }, 'pathTemplate', /must not hold "\." or "\.\."/],
-  [{ ...imported, pathParams: 'b' }, 'pathParams', /must be array/],
+  [{ ...imported, pathParams: 'b' }, 'pathParams', /must be a list/],
 ])('%j is refused for %s', ([configuration, field, issue]) => {
   expect(validateHttpConfiguration(configuration)).toEqual({ field, issue: expect.stringMatching(issue) })
 })

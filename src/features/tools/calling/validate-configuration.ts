@@ -2,6 +2,7 @@ import { isDeeperThan, mostLevels } from '#platform/json-depth.ts'
 import { isConnectionHeader, isHeaderName } from '#platform/outbound/header-rules.ts'
 import { parseTarget } from '#platform/outbound/target-url.ts'
 import { problemOf } from '#platform/schema-check.ts'
+import type { SchemaProblem } from '#platform/schema-problem.ts'
 import type { ImportedConfiguration, ManualConfiguration } from './http-configuration.ts'
 import { importedConfigurationSchema, manualConfigurationSchema } from './http-configuration.ts'
 import { bodyTemplateOf, contentTypeOf, parseHeaders, splitAddress } from './manual-template.ts'
@@ -10,39 +11,27 @@ import { isDotSegment } from './percent-encoding.ts'
 import { hasStrayBrace } from './placeholders.ts'
 import { isRecord, textOf } from './values.ts'
 
-/** `field` is a path within the configuration, empty for the whole; `issue` is a sentence without its subject. */
-export interface ConfigurationProblem {
-  field: string
-  issue: string
-}
-
 const longestParameters = 32_000
 const longestBody = 64_000
 
 /** What prevents a configuration of type `http`, from any origin, from being called; undefined if nothing does. */
-export function validateHttpConfiguration(configuration: unknown): ConfigurationProblem | undefined {
+export function validateHttpConfiguration(configuration: unknown): SchemaProblem | undefined {
   if (!isRecord(configuration)) return problem('', 'must be an object')
   const hasImportedForm = 'pathTemplate' in configuration || 'baseUrl' in configuration
   const shape = hasImportedForm ? importedConfigurationSchema : manualConfigurationSchema
   const mismatch = problemOf(shape, configuration)
-  if (mismatch !== undefined) return splitMismatch(mismatch)
+  if (mismatch !== undefined) return mismatch
   const own = hasImportedForm
     ? importedProblem(configuration as unknown as ImportedConfiguration)
     : manualProblem(configuration as unknown as ManualConfiguration)
   return own ?? parametersProblem(configuration.parameters)
 }
 
-function problem(field: string, issue: string): ConfigurationProblem {
+function problem(field: string, issue: string): SchemaProblem {
   return { field, issue }
 }
 
-/** `schema-check` says "field problem", with the field left out for the whole. */
-function splitMismatch(mismatch: string): ConfigurationProblem {
-  const [first = '', ...rest] = mismatch.split(' ')
-  return first === 'must' ? problem('', mismatch) : problem(first, rest.join(' '))
-}
-
-function importedProblem(configuration: ImportedConfiguration): ConfigurationProblem | undefined {
+function importedProblem(configuration: ImportedConfiguration): SchemaProblem | undefined {
   const target = parseTarget(configuration.baseUrl)
   if (!target.ok) return problem('baseUrl', target.reason)
   if (/[{}]/.test(configuration.baseUrl)) {
@@ -61,13 +50,13 @@ function importedProblem(configuration: ImportedConfiguration): ConfigurationPro
   )
 }
 
-function manualProblem(configuration: ManualConfiguration): ConfigurationProblem | undefined {
+function manualProblem(configuration: ManualConfiguration): SchemaProblem | undefined {
   return (
     addressProblem(configuration.url) ?? headersProblem(configuration.headers) ?? bodyProblem(configuration)
   )
 }
 
-function addressProblem(url: string): ConfigurationProblem | undefined {
+function addressProblem(url: string): SchemaProblem | undefined {
   const address = splitAddress(url)
   if (address === undefined) {
     return problem('url', 'must be a full http or https address such as https://example.com/items/{id}')
@@ -91,7 +80,7 @@ function addressProblem(url: string): ConfigurationProblem | undefined {
   return target.ok ? undefined : problem('url', target.reason)
 }
 
-function headersProblem(text: string | undefined): ConfigurationProblem | undefined {
+function headersProblem(text: string | undefined): SchemaProblem | undefined {
   const headers = parseHeaders(text)
   if (headers === undefined) {
     return problem(
@@ -113,7 +102,7 @@ function headersProblem(text: string | undefined): ConfigurationProblem | undefi
   )
 }
 
-function bodyProblem(configuration: ManualConfiguration): ConfigurationProblem | undefined {
+function bodyProblem(configuration: ManualConfiguration): SchemaProblem | undefined {
   const headers = parseHeaders(configuration.headers) ?? []
   const template = bodyTemplateOf(configuration, headers)
   if (template.kind === 'none') return undefined
@@ -133,7 +122,7 @@ function bodyProblem(configuration: ManualConfiguration): ConfigurationProblem |
   return undefined
 }
 
-export function parametersProblem(parameters: unknown): ConfigurationProblem | undefined {
+export function parametersProblem(parameters: unknown): SchemaProblem | undefined {
   if (parameters === undefined) return undefined
   if (JSON.stringify(parameters).length > longestParameters) {
     return problem('parameters', `must not be longer than ${longestParameters} characters of JSON`)

@@ -1,5 +1,7 @@
 import type { ErrorCode } from '../../errors.ts'
 import { AccessDenied, AppError } from '../../errors.ts'
+import type { SchemaViolation } from '../../schema-problem.ts'
+import { problemFrom } from '../../schema-problem.ts'
 import type { Area } from '../app.ts'
 
 /** An answer to a failed request, ready to send. */
@@ -9,21 +11,12 @@ export interface ErrorAnswer {
   body: unknown
 }
 
-/** A violation of a schema, as the validator tells it. */
-interface Problem {
-  keyword: string
-  instancePath: string
-  message?: string
-  params?: Record<string, unknown>
-  parentSchema?: { pattern?: string; description?: string }
-}
-
 /** The parts of Fastify's own errors that are looked at. */
 interface ForeignError {
   code?: string
   statusCode?: number
   message?: string
-  validation?: Problem[]
+  validation?: SchemaViolation[]
   validationContext?: string
 }
 
@@ -58,73 +51,13 @@ export function asKnownError(error: unknown): AppError | AccessDenied {
   return new AppError('INTERNAL_ERROR', 'Something went wrong on the server.', { cause: error })
 }
 
-function validationError(problem: Problem, context?: string): AppError {
-  const path = pathOf(problem.instancePath, context)
-  const missing = problem.keyword === 'required' ? String(problem.params?.missingProperty ?? '') : ''
-  const extra =
-    problem.keyword === 'additionalProperties' ? String(problem.params?.additionalProperty ?? '') : ''
-  const field = clip([path, missing || extra].filter(part => part !== '').join('.')) || (context ?? 'body')
-  const issue = missing ? 'is required' : extra ? 'is not a known field' : issueOf(problem)
+function validationError(violation: SchemaViolation, context?: string): AppError {
+  // A query names its parameters and has no parts of them: one that was given once is a list all the same, if it may repeat.
+  const isQuery = context === 'querystring'
+  const instancePath = isQuery ? violation.instancePath.split('/', 2).join('/') : violation.instancePath
+  const { field: named, issue } = problemFrom({ ...violation, instancePath })
+  const field = named || (context ?? 'body')
   return new AppError('VALIDATION_ERROR', `${field} ${issue}.`, { details: { field, issue } })
-}
-
-/** A query names its parameters and has no parts of them: one that was given once is a list all the same, if it may repeat. */
-function pathOf(pointer: string, context?: string): string {
-  return context === 'querystring' ? dottedPath(pointer.split('/', 2).join('/')) : dottedPath(pointer)
-}
-
-/** `/settings/a~1b/0` (RFC 6901) as `settings.a/b.0`. */
-function dottedPath(pointer: string): string {
-  return pointer.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
-}
-
-/** Names that callers made up are quoted only so far. */
-function clip(name: string): string {
-  return name.length > 100 ? `${name.slice(0, 100)}…` : name
-}
-
-/** What is wrong, in words for a person; a schema's description says what a pattern means. */
-function issueOf({ keyword, params = {}, message = 'is not valid', parentSchema }: Problem): string {
-  const { limit, allowedValues, type, format } = params
-  if (Array.isArray(allowedValues)) return `must be one of ${allowedValues.join(', ')}`
-  if (keyword === 'type' && type !== undefined) return `must be ${[type].flat().map(nameOfType).join(' or ')}`
-  if (keyword === 'format') return `must be ${namesOfFormats[String(format)] ?? `a valid ${format}`}`
-  if (keyword === 'pattern' && parentSchema?.pattern === '\\S') return 'must not be blank'
-  if (keyword === 'pattern' && parentSchema?.description !== undefined)
-    return `does not have the right form: ${parentSchema.description.replace(/\.$/, '')}`
-  return issuesOfLimits[keyword]?.(Number(limit)) ?? message
-}
-
-const issuesOfLimits: Record<string, (limit: number) => string> = {
-  minimum: limit => `must be at least ${limit}`,
-  maximum: limit => `must be at most ${limit}`,
-  exclusiveMinimum: limit => `must be more than ${limit}`,
-  exclusiveMaximum: limit => `must be less than ${limit}`,
-  minLength: limit => (limit === 1 ? 'must not be empty' : `must have at least ${limit} characters`),
-  maxLength: limit => `must have at most ${limit} characters`,
-  minItems: limit => (limit === 1 ? 'must not be empty' : `must have at least ${limit} entries`),
-  maxItems: limit => `must have at most ${limit} entries`,
-  minProperties: () => 'must name at least one field',
-}
-
-const namesOfTypes: Record<string, string> = {
-  string: 'a string',
-  integer: 'a whole number',
-  number: 'a number',
-  boolean: 'true or false',
-  object: 'an object',
-  array: 'a list',
-}
-
-function nameOfType(type: unknown): string {
-  return namesOfTypes[String(type)] ?? String(type)
-}
-
-const namesOfFormats: Record<string, string> = {
-  'date-time': 'a time such as 2026-01-31T12:00:00Z',
-  date: 'a date such as 2026-01-31',
-  email: 'an email address',
-  uri: 'a whole address such as https://example.com/page',
 }
 
 /** The answer in the area's shape; an access denial is plain text everywhere. */
