@@ -15,6 +15,7 @@ interface BareServerOptions {
   rateLimits?: Partial<RateLimits>
   sharedCounts?: SharedCounts
   trustProxy?: string[]
+  patience?: number
 }
 
 export interface BareServer {
@@ -36,6 +37,7 @@ export async function bareServer(options: BareServerOptions = {}): Promise<BareS
     rateLimits: { ...unlimited, ...options.rateLimits },
     sharedCounts: options.sharedCounts,
     trustProxy: options.trustProxy ?? [],
+    patience: options.patience,
   })
   onTestFinished(() => app.close())
   requireDeclarations(app)

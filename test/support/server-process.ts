@@ -44,6 +44,8 @@ interface StartOptions {
   environment?: Record<string, string>
   /** Kills the process, as a crash, also before it is ready. */
   signal?: AbortSignal
+  /** How many files and connections it may have open. */
+  openFiles?: number
 }
 
 const forTests = {
@@ -59,10 +61,14 @@ export async function startServerProcess({
   dataDirectory,
   environment = {},
   signal,
+  openFiles,
 }: StartOptions): Promise<ServerProcess> {
   const storage = await storageEnvironment(dataDirectory)
   const begun = performance.now()
-  const child = spawn(process.execPath, parameters, {
+  const command = [process.execPath, ...parameters]
+  const [program = '', ...rest] =
+    openFiles === undefined ? command : ['sh', '-c', `ulimit -n ${openFiles}; exec "$0" "$@"`, ...command]
+  const child = spawn(program, rest, {
     cwd: root,
     env: { ...forTests, ...storage, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

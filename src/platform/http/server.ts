@@ -20,6 +20,7 @@ import { refuseUnstorableAddresses, requireStorableJson } from './requests/stora
 import { createSerializerCompiler, createValidatorCompiler } from './requests/validation.ts'
 import { registerHeaders } from './responses/headers.ts'
 import { sendTogether } from './responses/send-together.ts'
+import { leaveSlowReaders } from './responses/slow-readers.ts'
 import { beginQuestionsInOrder } from './turnstile.ts'
 
 const jsonBodyLimit = 1024 * 1024
@@ -37,6 +38,8 @@ interface ServerOptions {
   sharedCounts?: SharedCounts | undefined
   /** Addresses whose `X-Forwarded-For` is believed. */
   trustProxy: string[]
+  /** How long a client may read nothing of a large answer, in milliseconds. */
+  patience?: number | undefined
 }
 
 /** The HTTP server without routes: request ids, CORS, security headers, rate limits, error shapes, logs and metrics. */
@@ -70,6 +73,7 @@ export function createServer(options: ServerOptions): App {
   answerBrokenOff(app)
   forgetTypeOfNoBody(app)
   refuseUnstorableAddresses(app)
+  leaveSlowReaders(app, options.patience)
   sendTogether(app)
   return app
 }

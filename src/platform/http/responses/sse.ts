@@ -2,14 +2,10 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import { sendAtEndOfTurn } from '../../event-loop/end-of-turn.ts'
 import { whenClosed } from '../closing.ts'
+import { limitWaiting } from './slow-readers.ts'
 
 /** How often a comment line keeps an idle stream open through proxies, in milliseconds. */
 const keepAliveMs = 15_000
-/**
- * How long a client may read nothing of what waits for it, in milliseconds: its connection may be dead, or it may hold
- * memory on purpose.
- */
-const patienceMs = 120_000
 
 /** Where the events of one answer go to. */
 export interface EventStream {
@@ -23,7 +19,7 @@ export interface EventStream {
  * milliseconds counts as gone. Events are written past Fastify and its streams, which would cost each answer several times
  * as much, so no `onSend` hook runs.
  */
-export function openEventStream(reply: FastifyReply, patience = patienceMs): EventStream {
+export function openEventStream(reply: FastifyReply, patience?: number): EventStream {
   const { raw: response, request } = reply
   if (response.destroyed) {
     reply.send()
@@ -34,10 +30,7 @@ export function openEventStream(reply: FastifyReply, patience = patienceMs): Eve
   // Asks nginx and its like not to hold events back.
   reply.header('X-Accel-Buffering', 'no')
   // A stream that has been quiet for this long has something to send, since comments are sent far more often.
-  const leave = () => response.destroy()
-  response.setTimeout(patience, leave)
-  // The connection would keep the limit, but requests that follow on it may be quiet for longer.
-  response.prependOnceListener('finish', () => response.setTimeout(0, leave))
+  limitWaiting(response, patience)
   response.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders)
   reply.hijack()
   const keepAlive = setInterval(() => {

@@ -9,7 +9,7 @@ export interface Child {
   path: string | undefined
   /** Resolves once it accepts statements; never if it ends before. */
   ready: Promise<void>
-  /** Rejects if the process ends before it has answered. */
+  /** Rejects if the process ends before it has answered, or could not be started. */
   ask(message: ToChild): Promise<Answer>
   /** Immediately, whatever it is doing. */
   kill(): void
@@ -53,17 +53,20 @@ export function startChild(synchronous: string, onEnd: () => void): Child {
   })
   process.once('exit', end)
   process.once('error', end)
-  letGo(process)
+  if (process.pid !== undefined) letGo(process)
   const child: Child = {
     path: undefined,
     ready: started.promise,
     ask(message) {
-      waiting = Promise.withResolvers()
+      const asked = Promise.withResolvers<Answer>()
+      waiting = asked
       child.path = message.path
-      process.send(message, error => {
-        if (error) settle()?.reject(error)
-      })
-      return waiting.promise
+      // One that could not be started has no channel; `end` is called for it soon.
+      if (process.pid !== undefined)
+        process.send(message, error => {
+          if (error) settle()?.reject(error)
+        })
+      return asked.promise
     },
     kill: () => void process.kill('SIGKILL'),
   }

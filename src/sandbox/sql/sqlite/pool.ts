@@ -73,14 +73,39 @@ class ProcessPool implements Pool {
     this.#slots = createFairSlots(this.#options.size, this.#options.perAgent)
   }
 
-  async run(
-    path: string,
-    { writes, ...statement }: PoolStatement,
-    signals: readonly AbortSignal[],
-  ): Promise<SqlResult> {
+  async run(path: string, statement: PoolStatement, signals: readonly AbortSignal[]): Promise<SqlResult> {
     const signal = AbortSignal.any([this.#closing.signal, ...signals])
     const release = await this.#takeSlot(path, signal)
-    const child = this.#childFor(path)
+    try {
+      return await this.#runOn(this.#childFor(path), path, statement, signal)
+    } finally {
+      release()
+    }
+  }
+
+  giveWay(path: string): void {
+    const latest = performance.now() - shortestHold
+    for (const { path: used, writes, since, stop } of [...this.#running.values()])
+      if (used === path && writes && since < latest) stop(problemError(inTheWay))
+  }
+
+  leave(path: string, reason: unknown): void {
+    for (const waiting of this.#waiting.get(path) ?? []) waiting.abort(reason)
+    for (const { path: used, stop } of [...this.#running.values()]) if (used === path) stop(reason)
+    for (const child of [...this.#idle.keys()]) if (child.path === path) this.#end(child)
+  }
+
+  close(): void {
+    this.#closing.abort(new AppError('SHUTTING_DOWN', 'The server is shutting down. Try again in a moment.'))
+    for (const child of [...this.#children]) this.#end(child)
+  }
+
+  async #runOn(
+    child: Child,
+    path: string,
+    { writes, ...statement }: PoolStatement,
+    signal: AbortSignal,
+  ): Promise<SqlResult> {
     const stop = Promise.withResolvers<never>()
     const running = {
       path,
@@ -103,25 +128,7 @@ class ProcessPool implements Pool {
       signal.removeEventListener('abort', abort)
       this.#running.delete(child)
       this.#rest(child)
-      release()
     }
-  }
-
-  giveWay(path: string): void {
-    const latest = performance.now() - shortestHold
-    for (const { path: used, writes, since, stop } of [...this.#running.values()])
-      if (used === path && writes && since < latest) stop(problemError(inTheWay))
-  }
-
-  leave(path: string, reason: unknown): void {
-    for (const waiting of this.#waiting.get(path) ?? []) waiting.abort(reason)
-    for (const { path: used, stop } of [...this.#running.values()]) if (used === path) stop(reason)
-    for (const child of [...this.#idle.keys()]) if (child.path === path) this.#end(child)
-  }
-
-  close(): void {
-    this.#closing.abort(new AppError('SHUTTING_DOWN', 'The server is shutting down. Try again in a moment.'))
-    for (const child of [...this.#children]) this.#end(child)
   }
 
   async #takeSlot(path: string, signal: AbortSignal): Promise<() => void> {

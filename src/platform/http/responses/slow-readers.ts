@@ -1,0 +1,27 @@
+import type { ServerResponse } from 'node:http'
+import type { App } from '../app.ts'
+
+/**
+ * How long a client may read nothing of what waits for it, in milliseconds: its connection may be dead, or it may hold
+ * memory on purpose.
+ */
+const patienceMs = 120_000
+/** Characters or bytes of an answer; what is shorter costs little while it waits, and mostly fits into the connection's buffers. */
+const large = 64 * 1024
+
+/** Has a client that reads nothing of a large answer for `patience` milliseconds count as gone. */
+export function leaveSlowReaders(app: App, patience?: number): void {
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    if ((typeof payload === 'string' || Buffer.isBuffer(payload)) && payload.length > large)
+      limitWaiting(reply.raw, patience)
+    done(null, payload)
+  })
+}
+
+/** Ends the answer once nothing of it could be sent for `patience` milliseconds, be it because there was nothing to send. */
+export function limitWaiting(response: ServerResponse, patience = patienceMs): void {
+  const leave = () => response.destroy()
+  response.setTimeout(patience, leave)
+  // The connection would keep the limit, but requests that follow on it may be quiet for longer.
+  response.prependOnceListener('finish', () => response.setTimeout(0, leave))
+}
