@@ -72,7 +72,7 @@ async function fill(database: SearchDatabase): Promise<void> {
     await engine.createVectors(db, provider)
     await db.transaction().execute(async transaction => {
       for (let at = 0; at < chunksAtOnce; at += 1)
-        await engine.writeVector(transaction, provider, sequence + at, makeVector())
+        await engine.writeVectors(transaction, provider, [{ sequence: sequence + at, vector: makeVector() }])
     })
   }
 }

@@ -3,7 +3,7 @@ import { countTerms, rankByText, removeFullText, writeFullText } from './full-te
 import { packIndexState } from './full-text/index-state.ts'
 import { packLists } from './full-text/packed-lists.ts'
 import { nearestByVector } from './vectors/nearest.ts'
-import { createVectors, removeVectors, vectorTables, writeVector } from './vectors/vectors.ts'
+import { createVectors, removeVectors, vectorTables, writeVectors } from './vectors/vectors.ts'
 
 /** Full text by tsvector, vectors by sketches of them. */
 export const searchEngine: SearchEngine = {
@@ -17,7 +17,7 @@ export const searchEngine: SearchEngine = {
     // Each part of a source begins with this call; by then, many transactions may have added many chunks.
     if (await packIndexState(db)) await packLists(db)
   },
-  writeVector,
+  writeVectors,
   removeVectors,
   vectorTables,
   nearestByVector,

@@ -5,7 +5,8 @@ import type { Found, TextQuery } from './search-engine.ts'
 
 async function open(...texts: string[]) {
   const { db, engine } = await setEngineStage()
-  for (const [index, text] of texts.entries()) await engine.writeFullText(db, index + 1, text)
+  for (const [index, text] of texts.entries())
+    await engine.writeFullText(db, [{ sequence: index + 1, text: text }])
   const countTerms = (terms: string[]) => engine.countTerms(db, terms)
 
   async function rank(terms: string[], options: Partial<TextQuery> = {}): Promise<Found[]> {
@@ -15,7 +16,7 @@ async function open(...texts: string[]) {
     countTerms,
     rank,
     find: async (...terms: string[]) => (await rank(terms)).map(({ sequence }) => sequence),
-    write: (sequence: number, text: string) => engine.writeFullText(db, sequence, text),
+    write: (sequence: number, text: string) => engine.writeFullText(db, [{ sequence: sequence, text: text }]),
     remove: (sequence: number) => engine.removeFullText(db, sequence),
   }
 }

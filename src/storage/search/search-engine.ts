@@ -14,8 +14,7 @@ export interface SearchDatabase {
 export interface SearchEngine {
   /** Writers wait for one another's transactions, which therefore have to be short, with pauses for others. */
   singleWriter: boolean
-  /** `text` is the result of `searchableText` for the chunk. */
-  writeFullText(db: QueryExecutorProvider, sequence: number, text: string): Promise<void>
+  writeFullText(db: QueryExecutorProvider, texts: readonly StoredText[]): Promise<void>
   removeFullText(db: QueryExecutorProvider, sequence: number): Promise<void>
   /** The terms that occur in chunks, with the number of chunks that contain each, and the number of all chunks. */
   countTerms(db: QueryExecutorProvider, terms: readonly string[]): Promise<TermCounts>
@@ -27,8 +26,8 @@ export interface SearchEngine {
 
   /** Creates the table of a space if there is none. */
   createVectors(db: QueryExecutorProvider, space: VectorSpace): Promise<void>
-  /** A vector of zeros has no direction and is left out. */
-  writeVector(db: QueryExecutorProvider, space: VectorSpace, sequence: number, vector: Vector): Promise<void>
+  /** In the order of their sequences. A vector of zeros has no direction and is left out. */
+  writeVectors(db: QueryExecutorProvider, space: VectorSpace, vectors: readonly StoredVector[]): Promise<void>
   /** Removes a chunk's vectors from these tables, as listed by `vectorTables`. */
   removeVectors(db: QueryExecutorProvider, tables: readonly string[], sequence: number): Promise<void>
   /** The tables of all spaces, including those of former embeddings, ordered by name. */
@@ -75,6 +74,18 @@ export interface VectorSpace {
 }
 
 export type Vector = Float32Array | Uint8Array
+
+/** The vector of a chunk. */
+export interface StoredVector {
+  sequence: number
+  vector: Vector
+}
+
+/** What the full-text index contains of a chunk: the result of `searchableText`. */
+export interface StoredText {
+  sequence: number
+  text: string
+}
 
 export interface NearestQuery {
   vector: Vector

@@ -12,7 +12,7 @@ async function open(space: VectorSpace, ...vectors: number[][]) {
   const toVector = (values: number[]) =>
     space.form === 'bits' ? Uint8Array.from(values) : Float32Array.from(values)
   for (const [index, values] of vectors.entries()) {
-    await engine.writeVector(db, space, index + 1, toVector(values))
+    await engine.writeVectors(db, space, [{ sequence: index + 1, vector: toVector(values) }])
   }
   return {
     db,
@@ -95,7 +95,7 @@ describe('spaces', () => {
     const { db, engine, nearest } = await open(floats, [1, 0])
     const other = { ...floats, id: `o'ther"; drop table x; --${'x'.repeat(300)}` }
     await engine.createVectors(db, other)
-    await engine.writeVector(db, other, 7, Float32Array.of(1, 0))
+    await engine.writeVectors(db, other, [{ sequence: 7, vector: Float32Array.of(1, 0) }])
     expect(await nearest([1, 0])).toMatchObject([{ sequence: 1 }])
     expect(
       await engine.nearestByVector(db, other, { vector: Float32Array.of(1, 0), limit: 5 }),
@@ -119,7 +119,7 @@ describe('spaces', () => {
 test('a chunk is removed from all spaces', async () => {
   const { db, engine, nearest } = await open(floats, [1, 0], [1, 0.5])
   await engine.createVectors(db, bits)
-  await engine.writeVector(db, bits, 1, Uint8Array.of(1, 1))
+  await engine.writeVectors(db, bits, [{ sequence: 1, vector: Uint8Array.of(1, 1) }])
   await engine.removeVectors(db, await engine.vectorTables(db), 1)
   expect(await nearest([1, 0])).toMatchObject([{ sequence: 2 }])
   expect(await engine.nearestByVector(db, bits, { vector: Uint8Array.of(1, 1), limit: 5 })).toEqual([])

@@ -2,7 +2,7 @@ import type { SearchEngine } from '../search/search-engine.ts'
 import { rankByText, removeFullText, writeFullText } from './full-text/full-text.ts'
 import { countTerms } from './full-text/term-counts.ts'
 import { nearestByVector } from './vectors/nearest.ts'
-import { createVectors, removeVectors, vectorTables, writeVector } from './vectors/vectors.ts'
+import { createVectors, removeVectors, vectorTables, writeVectors } from './vectors/vectors.ts'
 
 /** Full text by FTS5, vectors by their sketches. */
 export const searchEngine: SearchEngine = {
@@ -12,7 +12,7 @@ export const searchEngine: SearchEngine = {
   countTerms,
   rankByText,
   createVectors,
-  writeVector,
+  writeVectors,
   removeVectors,
   vectorTables,
   nearestByVector,

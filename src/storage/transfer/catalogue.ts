@@ -1,5 +1,5 @@
 import type { QueryExecutorProvider } from 'kysely'
-import type { Vector, VectorSpace } from '../search/search-engine.ts'
+import type { StoredVector, VectorSpace } from '../search/search-engine.ts'
 
 /**
  * What copying has to know about an engine's databases beyond their rows; each function is about the database that it
@@ -30,9 +30,4 @@ export interface Catalogue {
 /** The table of a vector space; its name, the same on every engine, is all that is left of the embedding's name. */
 export interface VectorTable extends Pick<VectorSpace, 'dimensions' | 'form'> {
   name: string
-}
-
-export interface StoredVector {
-  sequence: number
-  vector: Vector
 }

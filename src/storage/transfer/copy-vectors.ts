@@ -1,7 +1,7 @@
 /** Vectors are copied, not recomputed: those of a provider cost money. */
 import { inTransaction } from '#platform/transactions/transaction.ts'
-import type { Vector } from '../search/search-engine.ts'
-import type { Catalogue, StoredVector, VectorTable } from './catalogue.ts'
+import type { StoredVector, Vector } from '../search/search-engine.ts'
+import type { Catalogue, VectorTable } from './catalogue.ts'
 import type { Part } from './digest.ts'
 import { createDigest } from './digest.ts'
 import { readPages } from './pages.ts'

@@ -26,9 +26,7 @@ export async function rebuildFullText(
   for await (const page of readPages(db, selection)) {
     const chunks = page as { sequence: number; content: string; section: string | null }[]
     const texts = chunks.map(chunk => ({ sequence: chunk.sequence, text: searchableText(chunk) }))
-    await inTransaction(db, async transaction => {
-      for (const { sequence, text } of texts) await search.writeFullText(transaction, sequence, text)
-    })
+    await inTransaction(db, transaction => search.writeFullText(transaction, texts))
     onRows(page.length)
   }
 }

@@ -11,13 +11,18 @@ export function chunkRow(place: { id: string; source_id: string; document: strin
   return { ...place, content, page, section, start_offset: start, end_offset: end }
 }
 
-/** Stores a chunk and returns its sequence. */
-export async function insertChunk(db: Kysely<AgentTables>, row: ChunkRow): Promise<number> {
-  const [added] = await insert(db, row)
-  return Number(added?.sequence)
+/** Stores chunks in this order, and returns their sequences. */
+export async function insertChunks(db: Kysely<AgentTables>, rows: readonly ChunkRow[]): Promise<number[]> {
+  const [only, ...others] = rows
+  if (only === undefined) return []
+  const added =
+    others.length === 0
+      ? await insertOne(db, only)
+      : await db.insertInto('chunks').values(rows).returning('sequence').execute()
+  return added.map(({ sequence }) => Number(sequence)).toSorted((one, other) => one - other)
 }
 
-const insert = prepareQuery((db: Kysely<AgentTables>, value: ValueOf<keyof ChunkRow>) =>
+const insertOne = prepareQuery((db: Kysely<AgentTables>, value: ValueOf<keyof ChunkRow>) =>
   db
     .insertInto('chunks')
     .values({

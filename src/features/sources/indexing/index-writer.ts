@@ -5,7 +5,7 @@ import type { SearchDatabase, Vector, VectorSpace } from '#storage/search/search
 import type { AgentTables } from '#storage/tables.ts'
 import type { Chunk } from '../chunking/chunk-document.ts'
 import { builtinSpace } from './builtin-space.ts'
-import { chunkRow, insertChunk } from './chunk-rows.ts'
+import { chunkRow, insertChunks } from './chunk-rows.ts'
 import type { Attempt } from './generations.ts'
 import {
   completeDraft,
@@ -24,6 +24,7 @@ import type { PreparedChunk } from './prepared-chunk.ts'
 import { prepare } from './prepared-chunk.ts'
 import { builtinName } from './provider-space.ts'
 import { inShortTransactions } from './short-transactions.ts'
+import { atOnce, batches, writeIndexes } from './write-indexes.ts'
 
 export interface IndexWriter {
   /** Begins a draft of the source's chunks; removes what a crashed attempt has left, and ends other attempts. */
@@ -56,9 +57,6 @@ export interface Embedded {
   space: VectorSpace
   vectors: readonly Vector[]
 }
-
-/** Chunks that are analysed and embedded at a time, before the database is locked to write them. */
-export const batchSize = 32
 
 interface Needs {
   db: SearchDatabase
@@ -122,13 +120,18 @@ export function createIndexWriter(needs: Needs): IndexWriter {
     complete: (sourceId, draft) => completeDraft(db, attemptAt(sourceId), draft),
     async index(sourceId, limit, embedded) {
       const stored = await nextUnindexed(db, attemptAt(sourceId), limit)
-      await indexEach(targetOf(sourceId, embedded), stored, async (_, { sequence }) => sequence)
+      await indexEach(targetOf(sourceId, embedded), stored, async (_, chunks) =>
+        chunks.map(({ sequence }) => sequence),
+      )
       return stored.length
     },
     // Not through `store`: others get their turn after each transaction, so a small document should need only one.
     add: (sourceId, chunks, embedded) =>
-      indexEach(targetOf(sourceId, embedded), chunks, (transaction, chunk) =>
-        insertChunk(transaction, rowOf(sourceId, chunk)),
+      indexEach(targetOf(sourceId, embedded), chunks, (transaction, some) =>
+        insertChunks(
+          transaction,
+          some.map(chunk => rowOf(sourceId, chunk)),
+        ),
       ),
     async finish(sourceId, embedding = builtinName) {
       const count = await inTransaction(db, async transaction => {
@@ -156,34 +159,30 @@ interface Target {
   embedded: Embedded | undefined
 }
 
-/** Indexes chunks; `sequenceOf` finds or stores each of them in the same transaction. */
+/** Indexes chunks; `sequencesOf` finds or stores some of them in the same transaction. */
 async function indexEach<Item extends Parameters<typeof prepare>[0]>(
   { database: { db, engine }, place, attempt, embedded }: Target,
   items: readonly Item[],
-  sequenceOf: (transaction: Transaction<AgentTables>, item: Item) => Promise<number>,
+  sequencesOf: (transaction: Transaction<AgentTables>, items: readonly Item[]) => Promise<number[]>,
 ): Promise<void> {
   const space = embedded?.space ?? builtinSpace
   await engine.createVectors(db, space)
-  const end = (transaction: Transaction<AgentTables>, last: { sequence: number }) =>
-    markIndexed(transaction, attempt, last.sequence)
+  const end = (transaction: Transaction<AgentTables>, last: readonly { sequence: number }[]) =>
+    markIndexed(transaction, attempt, last.at(-1)?.sequence ?? 0)
   const vectors = embedded && batches(embedded.vectors)
   for (const [number, batch] of batches(items).entries()) {
     const chunks = batch.map((item, at) => ({ item, ...prepare(item, vectors?.[number]?.[at]), sequence: 0 }))
-    await inShortTransactions<AgentTables, (typeof chunks)[number]>(
+    await inShortTransactions<AgentTables, typeof chunks>(
       { ...place, end },
-      chunks,
-      async (transaction, chunk) => {
-        const { item, terms, vector } = chunk
-        chunk.sequence = await sequenceOf(transaction, item)
-        await engine.writeFullText(transaction, chunk.sequence, terms)
-        if (vector !== undefined) await engine.writeVector(transaction, space, chunk.sequence, vector)
+      atOnce(chunks, engine),
+      async (transaction, some) => {
+        const sequences = await sequencesOf(
+          transaction,
+          some.map(({ item }) => item),
+        )
+        for (const [at, chunk] of some.entries()) chunk.sequence = sequences[at] ?? 0
+        await writeIndexes(transaction, { engine, space }, some)
       },
     )
   }
-}
-
-function batches<Item>(items: readonly Item[]): Item[][] {
-  return Array.from({ length: Math.ceil(items.length / batchSize) }, (_, number) =>
-    items.slice(number * batchSize, (number + 1) * batchSize),
-  )
 }

@@ -4,13 +4,14 @@ import type { Ids } from '#platform/ids.ts'
 import type { SearchDatabase } from '#storage/search/search-engine.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { builtinSpace } from './builtin-space.ts'
-import { chunkRow, insertChunk } from './chunk-rows.ts'
+import { chunkRow, insertChunks } from './chunk-rows.ts'
 import type { Attempt } from './generations.ts'
 import { knownDocuments, requireAttempt, showNew } from './generations.ts'
-import { batchSize, createIndexWriter } from './index-writer.ts'
+import { createIndexWriter } from './index-writer.ts'
 import type { PreparedChunk } from './prepared-chunk.ts'
 import { builtinName } from './provider-space.ts'
 import { inShortTransactions } from './short-transactions.ts'
+import { atOnce, batchSize, writeIndexes } from './write-indexes.ts'
 
 export interface NewDocument {
   document: string
@@ -55,13 +56,13 @@ async function addWhole(
   { document, chunks }: NewDocument,
 ): Promise<void> {
   const sequences: number[] = []
-  for (const chunk of chunks) {
-    const row = chunkRow({ id: ids.record(), source_id: attempt.sourceId, document }, chunk)
-    const sequence = await insertChunk(transaction, row)
-    await engine.writeFullText(transaction, sequence, chunk.terms)
-    if (chunk.vector !== undefined)
-      await engine.writeVector(transaction, builtinSpace, sequence, chunk.vector)
-    sequences.push(sequence)
+  const rowOf = (chunk: PreparedChunk) =>
+    chunkRow({ id: ids.record(), source_id: attempt.sourceId, document }, chunk)
+  for (const some of atOnce(chunks, engine)) {
+    const added = await insertChunks(transaction, some.map(rowOf))
+    const stored = some.map((chunk, at) => ({ ...chunk, sequence: added[at] ?? 0 }))
+    await writeIndexes(transaction, { engine, space: builtinSpace }, stored)
+    sequences.push(...added)
   }
   const [first] = sequences
   const last = sequences.at(-1)

@@ -12,6 +12,7 @@ import type { Embedded } from './index-writer.ts'
 import { indexedText } from './indexed-text.ts'
 import { spaceIdOf } from './provider-space.ts'
 import { inShortTransactions } from './short-transactions.ts'
+import { atOnce } from './write-indexes.ts'
 
 /** The shown chunks of a document after this one that have no vector of the embedding. */
 export interface Unembedded extends DocumentPlace {
@@ -55,10 +56,13 @@ export async function writeVectors(
 ): Promise<void> {
   const { db, engine } = database
   await engine.createVectors(db, space)
-  const pairs = sequences.map((sequence, at) => ({ sequence, vector: vectors[at] }))
-  await inShortTransactions(placeOf(database, attempt), pairs, async (transaction, { sequence, vector }) => {
-    if (vector !== undefined) await engine.writeVector(transaction, space, sequence, vector)
+  const stored = sequences.flatMap((sequence, at) => {
+    const vector = vectors[at]
+    return vector === undefined ? [] : [{ sequence, vector }]
   })
+  await inShortTransactions(placeOf(database, attempt), atOnce(stored, engine), (transaction, some) =>
+    engine.writeVectors(transaction, space, some),
+  )
 }
 
 /** Gives the next chunks built-in vectors. Returns the last chunk that was looked at, or undefined once all have been. */

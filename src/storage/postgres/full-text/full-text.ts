@@ -9,7 +9,7 @@ import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
 import { createBest } from '../../search/best.ts'
 import { essentialTerms } from '../../search/essential-terms.ts'
-import type { Found, TermCounts, TextQuery } from '../../search/search-engine.ts'
+import type { Found, StoredText, TermCounts, TextQuery } from '../../search/search-engine.ts'
 import { readSelection } from '../selection.ts'
 import { neighbourhoodOf } from './chunk-places.ts'
 import { createIndexState } from './index-state.ts'
@@ -79,16 +79,14 @@ async function createTable(db: QueryExecutorProvider): Promise<void> {
   await sql`alter table chunk_text alter column terms set storage external`.execute(db)
 }
 
-export async function writeFullText(
-  db: QueryExecutorProvider,
-  sequence: number,
-  text: string,
-): Promise<void> {
-  const { terms, length } = indexedText(text)
-  const place = quoted(neighbourhoodForm(neighbourhoodOf(sequence)))
-  await sql`insert into chunk_text (sequence, terms, length) values (${sequence}, ${`${terms} ${place}`}, ${length})`.execute(
-    db,
-  )
+export async function writeFullText(db: QueryExecutorProvider, texts: readonly StoredText[]): Promise<void> {
+  if (texts.length === 0) return
+  const rows = texts.map(({ sequence, text }) => {
+    const { terms, length } = indexedText(text)
+    const place = quoted(neighbourhoodForm(neighbourhoodOf(sequence)))
+    return sql`(${sequence}, ${`${terms} ${place}`}, ${length})`
+  })
+  await sql`insert into chunk_text (sequence, terms, length) values ${sql.join(rows)}`.execute(db)
 }
 
 export async function removeFullText(db: QueryExecutorProvider, sequence: number): Promise<void> {

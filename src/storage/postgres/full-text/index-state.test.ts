@@ -24,7 +24,7 @@ async function addAndCount(url: string, text: string, ...words: string[]): Promi
       .values({ ...chunk, page: null, section: null })
       .returning('sequence')
       .executeTakeFirstOrThrow()
-    await engine.writeFullText(db, sequence, text)
+    await engine.writeFullText(db, [{ sequence: sequence, text: text }])
     const { terms } = await engine.countTerms(db, words)
     return words.map(word => terms.get(word) ?? 0)
   })

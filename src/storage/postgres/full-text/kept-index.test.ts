@@ -22,7 +22,7 @@ async function open() {
   `.execute(db)
   return {
     db,
-    write: (sequence: number, text: string) => engine.writeFullText(db, sequence, text),
+    write: (sequence: number, text: string) => engine.writeFullText(db, [{ sequence: sequence, text: text }]),
     remove: (sequence: number) => engine.removeFullText(db, sequence),
     async count(...terms: string[]) {
       const counted = await engine.countTerms(db, terms)
@@ -58,7 +58,8 @@ test('lists that are continued rank as those that are read', async () => {
     text => `tea ${text}`,
   )
   const write = async (first: number, some: readonly string[]) => {
-    for (const [at, text] of some.entries()) await engine.writeFullText(db, first + at, text)
+    for (const [at, text] of some.entries())
+      await engine.writeFullText(db, [{ sequence: first + at, text: text }])
   }
   await write(15, texts.slice(0, 3))
   expect(await count('cup')).toEqual([chunks - 8, 3])

@@ -28,7 +28,7 @@ async function open({ isFormer = false } = {}) {
   `.execute(db)
   return {
     db,
-    write: (sequence: number, text: string) => engine.writeFullText(db, sequence, text),
+    write: (sequence: number, text: string) => engine.writeFullText(db, [{ sequence: sequence, text: text }]),
     remove: (sequence: number) => engine.removeFullText(db, sequence),
     find: (...terms: string[]) => find(db, ...terms),
   }

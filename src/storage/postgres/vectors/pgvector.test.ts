@@ -4,7 +4,7 @@ import { openInProcess } from '#test/support/postgres/in-process.ts'
 import type { NearestQuery, VectorSpace } from '../../search/search-engine.ts'
 import { nearestByVector } from './nearest.ts'
 import { ensureVectorExtension, extensionSchema } from './vector-extension.ts'
-import { createVectors, writeVector } from './vectors.ts'
+import { createVectors, writeVectors } from './vectors.ts'
 
 /** The extension goes into the schema `platform`. */
 async function open() {
@@ -30,8 +30,9 @@ test('pgvector compares the vectors of tables that are made once it is there; ot
   async function fill(id: string) {
     await createVectors(db, space(id))
     const vectors = [Float32Array.of(0, 5), Float32Array.of(1, 1), Float32Array.of(-1, 0)]
-    for (const [index, one] of vectors.entries()) await writeVector(db, space(id), index + 1, one)
-    await writeVector(db, space(id), 4, Float32Array.of(0, 0))
+    for (const [index, one] of vectors.entries())
+      await writeVectors(db, space(id), [{ sequence: index + 1, vector: one }])
+    await writeVectors(db, space(id), [{ sequence: 4, vector: Float32Array.of(0, 0) }])
   }
   const nearest = (id: string, options: Partial<NearestQuery> = {}) =>
     nearestByVector(db, space(id), { vector: Float32Array.of(2, 0), limit: 9, ...options })

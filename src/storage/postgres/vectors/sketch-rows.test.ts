@@ -31,7 +31,7 @@ async function open() {
     write: (sequences: readonly number[]) =>
       inTransaction(db, async transaction => {
         for (const sequence of sequences)
-          await engine.writeVector(transaction, space, sequence, vectorOf(sequence))
+          await engine.writeVectors(transaction, space, [{ sequence: sequence, vector: vectorOf(sequence) }])
       }),
     remove: (sequences: readonly number[]) =>
       inTransaction(db, async transaction => {

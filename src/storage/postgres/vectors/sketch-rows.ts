@@ -1,7 +1,7 @@
 /**
- * The table with the sketches of a table of vectors. A new vector's sketch is a row of its own; rows are merged into
- * rows of hundreds of sketches, which are fast to read and worth caching. The content of a row, identified by its id,
- * never changes, except for the list of its removed chunks.
+ * The table with the sketches of a table of vectors. Sketches of vectors that are written together are a row; rows are
+ * merged into rows of hundreds of sketches, which are fast to read and worth caching. The content of a row, identified by
+ * its id, never changes, except for the list of its removed chunks.
  */
 import type { QueryExecutorProvider, RawBuilder } from 'kysely'
 import { sql } from 'kysely'

@@ -7,7 +7,7 @@
  */
 import type { QueryExecutorProvider, RawBuilder } from 'kysely'
 import { sql } from 'kysely'
-import type { Vector, VectorSpace } from '../../search/search-engine.ts'
+import type { StoredVector, Vector, VectorSpace } from '../../search/search-engine.ts'
 import { sketchOf } from '../../search/sketch-bits.ts'
 import {
   checkDimensions,
@@ -80,25 +80,25 @@ async function newType(db: QueryExecutorProvider, table: TableOptions): Promise<
   return schema === undefined ? bytes : sql`${sql.id(schema, 'vector')}(${dimensions})`
 }
 
-export async function writeVector(
+export async function writeVectors(
   db: QueryExecutorProvider,
   space: VectorSpace,
-  sequence: number,
-  vector: Vector,
+  vectors: readonly StoredVector[],
 ): Promise<void> {
-  checkDimensions(space, vector)
-  if (!hasDirection(space, vector)) return
+  for (const { vector } of vectors) checkDimensions(space, vector)
+  const rows = vectors.filter(({ vector }) => hasDirection(space, vector))
+  if (rows.length === 0) return
   const name = vectorTableName(space)
   const column = await columnOf(db, name)
   if (column === undefined) throw new Error(`there is no table for the vectors of ${space.id}`)
-  await writeTo(db, { name, column, form: space.form }, [{ sequence, vector }])
+  await writeTo(db, { name, column, form: space.form }, rows)
 }
 
 /** @param rows ordered by sequence. */
 export async function writeTo(
   db: QueryExecutorProvider,
   { name, column, form }: Pick<VectorSpace, 'form'> & { name: string; column: Column },
-  rows: readonly { sequence: number; vector: Vector }[],
+  rows: readonly StoredVector[],
 ): Promise<void> {
   for (let start = 0; start < rows.length; start += sketchesPerRow) {
     const some = rows.slice(start, start + sketchesPerRow)

@@ -14,7 +14,9 @@ async function fill() {
   const random = seededRandom(9)
   await db.transaction().execute(async transaction => {
     for (let sequence = 1; sequence <= count; sequence += 1)
-      await engine.writeFullText(transaction, sequence, words.filter(() => random.next() < 0.4).join(' '))
+      await engine.writeFullText(transaction, [
+        { sequence: sequence, text: words.filter(() => random.next() < 0.4).join(' ') },
+      ])
   })
   /** As FTS5 itself ranks. */
   const expected = async (terms: readonly string[]) => {

@@ -7,7 +7,7 @@ import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
 import type { CountedTerm } from '../../search/essential-terms.ts'
 import { essentialTerms, mayMissSome } from '../../search/essential-terms.ts'
-import type { Found, TextQuery } from '../../search/search-engine.ts'
+import type { Found, StoredText, TextQuery } from '../../search/search-engine.ts'
 import { quoted } from '../quoted.ts'
 import { runText } from '../run-text.ts'
 import { memberOf, readSelection } from '../selection.ts'
@@ -23,12 +23,9 @@ export async function createFullText(db: QueryExecutorProvider): Promise<void> {
   )`.execute(db)
 }
 
-export async function writeFullText(
-  db: QueryExecutorProvider,
-  sequence: number,
-  text: string,
-): Promise<void> {
-  await runText(db, 'insert into chunk_text (rowid, terms) values (?, ?)', sequence, text)
+export async function writeFullText(db: QueryExecutorProvider, texts: readonly StoredText[]): Promise<void> {
+  for (const { sequence, text } of texts)
+    await runText(db, 'insert into chunk_text (rowid, terms) values (?, ?)', sequence, text)
 }
 
 export async function removeFullText(db: QueryExecutorProvider, sequence: number): Promise<void> {

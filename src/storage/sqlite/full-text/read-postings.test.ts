@@ -40,7 +40,7 @@ async function stageWith(chunks: number) {
       for (let sequence = first; sequence <= last; sequence += 1) {
         const length = Math.floor(random.next() * 200)
         const terms = Array.from({ length }, () => (random.next() < 0.1 ? random.pick(words) : 'other'))
-        await engine.writeFullText(transaction, sequence, terms.join(' '))
+        await engine.writeFullText(transaction, [{ sequence: sequence, text: terms.join(' ') }])
       }
     })
   const check = async () => {

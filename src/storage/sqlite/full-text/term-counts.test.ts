@@ -14,7 +14,7 @@ async function makeIndex(path: string, id: string, text: string, chunks = 3): Pr
   await createFullText(db)
   for (let sequence = 1; sequence <= chunks; sequence += 1) {
     await sql`insert into chunks values (${sequence}, ${`${id}-${sequence}`})`.execute(db)
-    await writeFullText(db, sequence, sequence === 1 ? text : 'coffee')
+    await writeFullText(db, [{ sequence: sequence, text: sequence === 1 ? text : 'coffee' }])
   }
   await db.destroy()
 }

@@ -18,7 +18,7 @@ async function makeIndex(path: string) {
 
 async function add(db: QueryExecutorProvider, id: string, sequence: number, tokens: number): Promise<void> {
   await sql`insert into chunks values (${sequence}, ${id})`.execute(db)
-  await writeFullText(db, sequence, 'token '.repeat(tokens))
+  await writeFullText(db, [{ sequence: sequence, text: 'token '.repeat(tokens) }])
 }
 
 async function remove(db: QueryExecutorProvider, sequence: number): Promise<void> {

@@ -7,7 +7,7 @@ import type { NearestQuery, SearchDatabase, Vector, VectorSpace } from '../../se
 import { sketchBytes } from '../../search/sketch-bits.ts'
 import { blockBytes, mostBytes, sketchesPerBlock } from './kept-sketches.ts'
 import { nearestByVector } from './nearest.ts'
-import { createVectors, removeVectors, vectorTables, writeVector } from './vectors.ts'
+import { createVectors, removeVectors, vectorTables, writeVectors } from './vectors.ts'
 
 /** So many that only some of them get an exact look. */
 const count = 3000
@@ -36,7 +36,8 @@ async function fill(space: VectorSpace, vectorOf: () => Vector) {
   await createVectors(db, space)
   const vectors = Array.from({ length: count }, vectorOf)
   await db.transaction().execute(async transaction => {
-    for (const [index, vector] of vectors.entries()) await writeVector(transaction, space, index + 1, vector)
+    for (const [index, vector] of vectors.entries())
+      await writeVectors(transaction, space, [{ sequence: index + 1, vector: vector }])
   })
   /** The ten nearest by a look at every vector. */
   const exact = (query: Pick<NearestQuery, 'vector' | 'values'>) => {
@@ -89,7 +90,8 @@ test('a vector that was removed is not found, and one beside it is', async () =>
   const space: VectorSpace = { id: 'openai/small', dimensions: 2, form: 'floats' }
   const { db } = await setEngineStage()
   await createVectors(db, space)
-  for (const sequence of [1, 2, 3]) await writeVector(db, space, sequence, Float32Array.of(1, sequence))
+  for (const sequence of [1, 2, 3])
+    await writeVectors(db, space, [{ sequence: sequence, vector: Float32Array.of(1, sequence) }])
   await removeVectors(db, await vectorTables(db), 2)
   const found = await nearestByVector(db, space, { vector: Float32Array.of(1, 0), limit: 10 })
   expect(found.map(({ sequence }) => sequence)).toEqual([1, 3])
@@ -112,7 +114,8 @@ describe('what a thread keeps of a table', () => {
   test('follows each write and removal, in blocks that it knows and in new ones', async () => {
     const { db } = await setEngineStage()
     await createVectors(db, space)
-    const write = (sequence: number) => writeVector(db, space, sequence, Float32Array.of(1, sequence))
+    const write = (sequence: number) =>
+      writeVectors(db, space, [{ sequence: sequence, vector: Float32Array.of(1, sequence) }])
     const tables = await vectorTables(db)
     expect(await sequencesFound(db)).toEqual([])
     await write(1)
@@ -132,14 +135,14 @@ describe('what a thread keeps of a table', () => {
   test('is not taken for that of another table with the same name', async () => {
     const { db } = await setEngineStage()
     await createVectors(db, space)
-    await writeVector(db, space, 1, Float32Array.of(1, 1))
+    await writeVectors(db, space, [{ sequence: 1, vector: Float32Array.of(1, 1) }])
     expect(await sequencesFound(db)).toEqual([1])
     for (const table of await vectorTables(db)) {
       await sql`drop table ${sql.table(`${table}_sketches`)}`.execute(db)
       await sql`drop table ${sql.table(table)}`.execute(db)
     }
     await createVectors(db, space)
-    await writeVector(db, space, 70, Float32Array.of(1, 1))
+    await writeVectors(db, space, [{ sequence: 70, vector: Float32Array.of(1, 1) }])
     expect(await sequencesFound(db)).toEqual([70])
   })
 
@@ -147,16 +150,16 @@ describe('what a thread keeps of a table', () => {
     const { db } = await setEngineStage()
     await createVectors(db, space)
     const blocks = Math.ceil(mostBytes / blockBytes) + 10
-    await writeVector(db, space, 1, Float32Array.of(1, 1))
+    await writeVectors(db, space, [{ sequence: 1, vector: Float32Array.of(1, 1) }])
     for (const table of await vectorTables(db))
       await sql`insert into ${sql.table(`${table}_sketches`)} (block, changed, sketches)
         with recursive numbers (value) as (select 1 union all select value + 1 from numbers where value < ${blocks})
         select value, 1e15 + value, zeroblob(${blockBytes}) from numbers`.execute(db)
     const last = blocks * sketchesPerBlock
-    await writeVector(db, space, last, Float32Array.of(1, 2))
+    await writeVectors(db, space, [{ sequence: last, vector: Float32Array.of(1, 2) }])
     expect(await sequencesFound(db)).toEqual([1, last])
-    await writeVector(db, space, last + 1, Float32Array.of(1, 3))
-    await writeVector(db, space, 2, Float32Array.of(1, 4))
+    await writeVectors(db, space, [{ sequence: last + 1, vector: Float32Array.of(1, 3) }])
+    await writeVectors(db, space, [{ sequence: 2, vector: Float32Array.of(1, 4) }])
     expect(await sequencesFound(db)).toEqual([1, last, last + 1, 2])
   })
 })

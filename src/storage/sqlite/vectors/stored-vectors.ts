@@ -2,8 +2,8 @@
 import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
 import { floatsOf } from '../../search/exact-similarity.ts'
-import type { Vector } from '../../search/search-engine.ts'
-import type { StoredVector, VectorTable } from '../../transfer/catalogue.ts'
+import type { StoredVector, Vector } from '../../search/search-engine.ts'
+import type { VectorTable } from '../../transfer/catalogue.ts'
 import { vectorTables, writeTo } from './vectors.ts'
 
 export async function listVectorTables(db: QueryExecutorProvider): Promise<VectorTable[]> {

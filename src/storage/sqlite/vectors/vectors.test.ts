@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { setEngineStage } from '#test/support/search-stage.ts'
 import { nearestByVector } from './nearest.ts'
-import { createVectors, removeVectors, vectorTables, writeVector } from './vectors.ts'
+import { createVectors, removeVectors, vectorTables, writeVectors } from './vectors.ts'
 
 test('the room of vectors that were removed is given back', async () => {
   const { db } = await setEngineStage()
@@ -13,8 +13,8 @@ test('the room of vectors that were removed is given back', async () => {
   ] as const
   for (const { vector, ...space } of spaces) {
     await createVectors(db, space)
-    await writeVector(db, space, 1, vector)
-    await writeVector(db, space, 2, vector)
+    await writeVectors(db, space, [{ sequence: 1, vector: vector }])
+    await writeVectors(db, space, [{ sequence: 2, vector: vector }])
   }
   const tables = await vectorTables(db)
   expect(tables).toHaveLength(2)

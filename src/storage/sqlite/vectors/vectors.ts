@@ -4,7 +4,7 @@
  */
 import type { QueryExecutorProvider, RawBuilder } from 'kysely'
 import { sql } from 'kysely'
-import type { Vector, VectorSpace } from '../../search/search-engine.ts'
+import type { StoredVector, Vector, VectorSpace } from '../../search/search-engine.ts'
 import { sketchBytes } from '../../search/sketch-bits.ts'
 import {
   checkDimensions,
@@ -42,15 +42,16 @@ export async function createVectorTable(
     sequence integer primary key, embedding ${sql.raw(`${form}_blob`)} not null)`.execute(db)
 }
 
-export async function writeVector(
+export async function writeVectors(
   db: QueryExecutorProvider,
   space: VectorSpace,
-  sequence: number,
-  vector: Vector,
+  vectors: readonly StoredVector[],
 ): Promise<void> {
-  checkDimensions(space, vector)
-  if (!hasDirection(space, vector)) return
-  await writeTo(db, { ...space, name: vectorTableName(space) }, sequence, vector)
+  for (const { sequence, vector } of vectors) {
+    checkDimensions(space, vector)
+    if (hasDirection(space, vector))
+      await writeTo(db, { ...space, name: vectorTableName(space) }, sequence, vector)
+  }
 }
 
 /** Accepts any vector, since copied data has to be identical. */
