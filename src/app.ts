@@ -47,11 +47,11 @@ export async function buildService(
   const { clock, log } = surroundings
   const foundation = await openFoundation(configuration, surroundings)
   const metrics = createMetrics()
-  const { rateLimits, trustProxy, gateway } = configuration
+  const { rateLimits, trustProxy, gateway, baseUrl } = configuration
   const { sharedCounts } = foundation
   const app = createServer({ log, clock, metrics, rateLimits, sharedCounts, trustProxy })
   const routes = requireDeclarations(app)
-  await registerOpenApi(app, { version: manifest.version, gatewayHeader: gateway?.header })
+  await registerOpenApi(app, { version: manifest.version, baseUrl, gatewayHeader: gateway?.header })
   const models = createModels({
     configuration: configuration.models,
     local: localEmbeddings(configuration, foundation),

@@ -30,7 +30,8 @@ export function createApiReference(prefix: `/${string}`, documentUrl: string) {
     const { default: reference } = await import('@scalar/fastify-api-reference')
     // A server of its own, never listening: its routes stay out of ours, where every route declares its access.
     const server = fastify()
-    const configuration = { url: documentUrl, withDefaultFonts: false, telemetry: false, nonce }
+    const looks = { pageTitle: 'agentstead API', withDefaultFonts: false }
+    const configuration = { url: documentUrl, ...looks, telemetry: false, nonce }
     await server.register(reference, { routePrefix: prefix, configuration })
     return server
   }

@@ -27,6 +27,7 @@ interface Operation {
 
 interface Document {
   openapi: string
+  servers?: object[]
   security?: object[]
   paths: Record<string, Record<string, Operation>>
   components: { schemas: Record<string, object>; securitySchemes?: object }
@@ -51,7 +52,9 @@ describe('the description of the service', () => {
 
   beforeAll(async () => {
     const open = await buildApp()
-    const withGateway = await buildApp({ environment: gatewayOn })
+    const withGateway = await buildApp({
+      environment: { ...gatewayOn, BASE_URL: 'https://agents.example.com/base/' },
+    })
     document = await documentOf(open)
     guarded = await documentOf(withGateway)
     routes = open.routes
@@ -71,6 +74,11 @@ describe('the description of the service', () => {
       expect(one.openapi).toBe('3.1.0')
       expect(await new Validator().validate(JSON.parse(JSON.stringify(one)))).toEqual({ valid: true })
     }
+  })
+
+  it('names the public address of the service, if it has one', () => {
+    expect(document).not.toHaveProperty('servers')
+    expect(guarded.servers).toEqual([{ url: 'https://agents.example.com/base' }])
   })
 
   it('has every route of the API, and no other', () => {
@@ -193,7 +201,7 @@ describe('an operation', () => {
   async function describeRoutes(routes: (app: App) => void): Promise<Document> {
     const { app } = await bareServer({
       async routes(bare) {
-        await registerOpenApi(bare, { version: '1.2.3', gatewayHeader: undefined })
+        await registerOpenApi(bare, { version: '1.2.3', baseUrl: undefined, gatewayHeader: undefined })
         routes(bare)
       },
     })

@@ -16,7 +16,7 @@ type Json = Record<string, unknown>
 /** Collects the schemas of all routes registered after it; the document is made when it is first asked for. */
 export async function registerOpenApi(
   app: App,
-  options: { version: string; gatewayHeader: string | undefined },
+  options: { version: string; baseUrl: string | undefined; gatewayHeader: string | undefined },
 ): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -27,6 +27,8 @@ export async function registerOpenApi(
         description,
         license: { name: 'MIT', identifier: 'MIT' },
       },
+      // Without one, readers take the server that the document came from.
+      ...(options.baseUrl === undefined ? {} : { servers: [{ url: options.baseUrl }] }),
       ...security(options.gatewayHeader),
     },
     transform: ({ schema, url, route }) => ({

@@ -57,6 +57,7 @@ describe('the reader of the description', () => {
   it('is a page that loads nothing from elsewhere', async () => {
     const app = await testApp()
     const page = await app.call<string>('GET', '/docs/')
+    expect(page.body).toContain('<title>agentstead API</title>')
     expect(page.status).toBe(200)
     expect(page.headers['content-type']).toBe('text/html; charset=utf-8')
     const sources = [...page.body.matchAll(/\b(?:src|href|action)="([^"]*)"/g)].map(
