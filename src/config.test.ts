@@ -74,6 +74,8 @@ const bucket = {
 describe('each variable', () => {
   it.each<[variables: Record<string, string>, expected: object]>([
     [{ HOST: '0.0.0.0' }, { host: '0.0.0.0' }],
+    [{ HOST: '::' }, { host: '::' }],
+    [{ HOST: 'my_machine-1.example' }, { host: 'my_machine-1.example' }],
     [{ PORT: ' 9090 ' }, { port: 9090 }],
     [{ PORT: '0' }, { port: 0 }],
     [{ BASE_URL: 'https://agents.example/below//' }, { baseUrl: 'https://agents.example/below' }],
@@ -164,6 +166,10 @@ describe('each variable', () => {
 
 describe('a wrong value', () => {
   it.each([
+    ['HOST', 'not a host', 'an IP address or a host name to listen on'],
+    ['HOST', 'http://127.0.0.1', 'an IP address or a host name to listen on'],
+    ['HOST', 'localhost:8080', 'an IP address or a host name to listen on'],
+    ['HOST', '[::1]', 'an IP address or a host name to listen on'],
     ['PORT', 'http', 'a whole number from 0 to 65535'],
     ['PORT', '65536', 'a whole number from 0 to 65535'],
     ['PORT', '80.5', 'a whole number from 0 to 65535'],

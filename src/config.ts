@@ -4,6 +4,7 @@ import { Ajv } from 'ajv'
 import ipaddr from 'ipaddr.js'
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
+import { isKey } from '#platform/encryption-key.ts'
 import { isLoopback } from '#platform/network.ts'
 import { parseAllowEntry } from '#platform/outbound/address-policy.ts'
 
@@ -38,7 +39,7 @@ function oneOf<const Value extends string>(values: readonly Value[], defaultValu
 
 /** Every environment variable that the service reads. */
 const environmentSchema = Type.Object({
-  HOST: Type.String({ default: '127.0.0.1', expects: 'an address to listen on' }),
+  HOST: Type.String({ default: '127.0.0.1', expects: 'an IP address or a host name to listen on' }),
   PORT: whole(8080, 0, 65_535),
   BASE_URL: optional('an http or https address'),
   DATA_DIR: Type.String({ default: './data', expects: 'a folder' }),
@@ -152,11 +153,13 @@ const bucketVariables = [
 
 function valueProblems(environment: Environment): string[] {
   const wrong: VariableName[] = [
+    ...(isHost(environment.HOST) ? [] : (['HOST'] as const)),
     ...addressVariables.filter(name => environment[name] !== undefined && !isWebAddress(environment[name])),
     ...providerAddresses.filter(name => isWebAddress(environment[name]) && environment[name]?.includes('?')),
-    ...(['ENCRYPTION_KEY', 'ENCRYPTION_KEY_PREVIOUS'] as const).filter(
-      name => environment[name] !== undefined && !isKey(environment[name]),
-    ),
+    ...(['ENCRYPTION_KEY', 'ENCRYPTION_KEY_PREVIOUS'] as const).filter(name => {
+      const key = environment[name]
+      return key !== undefined && !isKey(key)
+    }),
     ...(environment.DEV_USER !== undefined && !/^[^\s@]+@[^\s@]+$/.test(environment.DEV_USER)
       ? (['DEV_USER'] as const)
       : []),
@@ -283,6 +286,11 @@ function listOf(value: string | undefined): string[] {
     .filter(entry => entry !== '')
 }
 
+/** Whether the name is one of this machine shows when it listens. */
+function isHost(value: string): boolean {
+  return isIP(value) !== 0 || /^[\w-]+(?:\.[\w-]+)*\.?$/.test(value)
+}
+
 function isWebAddress(value: string | undefined): boolean {
   return value !== undefined && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
 }
@@ -300,12 +308,6 @@ function isDatabaseAddress(value: string | undefined): boolean {
     /^postgres(ql)?:$/.test(new URL(value).protocol) &&
     new URL(value).pathname.length > 1
   )
-}
-
-/** Decoding skips what is no base64, so only the way back shows whether the text was all key. */
-function isKey(value: string | undefined): boolean {
-  const key = Buffer.from(value ?? '', 'base64')
-  return key.length === 32 && key.toString('base64') === value
 }
 
 /** Short spellings count as none: by `1` nobody means the address 0.0.0.1, but a number of proxies, which is not known here. */

@@ -1,8 +1,8 @@
-import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { createWakeUps } from '#platform/jobs/postgres/wake-ups.ts'
 import type { Log } from '#platform/logging/log.ts'
 import { createSqlRunner } from '#sandbox/sql/postgres/runner.ts'
+import { makeDataFolder } from '#storage/data-folder.ts'
 import { connectToShare } from '#storage/postgres/connections/data-lock.ts'
 import { createEngine } from '#storage/postgres/engine.ts'
 import { extensionSchema } from '#storage/postgres/vectors/vector-extension.ts'
@@ -19,7 +19,7 @@ export async function openPostgresStorage(
   log: Log,
 ): Promise<Storage> {
   const folder = resolve(dataDirectory)
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await makeDataFolder(folder)
   const onError = (error: Error) => log.warn({ err: error }, 'a connection to the database broke')
   const engine = createEngine({ ...database, fileBucket, onError })
   let share: AsyncDisposable | undefined

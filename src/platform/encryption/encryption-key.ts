@@ -27,16 +27,20 @@ export async function loadKey({ configured, path, log }: KeySource): Promise<Uin
   return key
 }
 
+/** Decoding skips whatever is not base64, so only encoding again shows whether all of the text is key. */
+export function isKey(text: string): boolean {
+  const key = Buffer.from(text, 'base64')
+  return key.length === keyLength && key.toString('base64') === text
+}
+
 /** `where` names the setting or file in the error's message. */
 export function decodeKey(text: string, where: string): Uint8Array {
-  const key = Buffer.from(text, 'base64')
-  // Decoding skips whatever is not base64, so only encoding again shows whether all of the text was key.
-  if (key.length !== keyLength || key.toString('base64') !== text)
+  if (!isKey(text))
     throw invalid(
       where,
       `must be ${keyLength} bytes in base64, as made by: openssl rand -base64 ${keyLength}`,
     )
-  return key
+  return Buffer.from(text, 'base64')
 }
 
 async function readKeyFile(path: string, log: Log): Promise<string | undefined> {

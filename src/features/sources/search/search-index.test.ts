@@ -31,6 +31,19 @@ async function setIndexStage() {
   return { pool, index, source, draft, store, replace, search, db, path }
 }
 
+/** A pool of readers, and the tasks that it has begun. */
+function watched(pool: WorkerPool) {
+  const begun: SearchTask[] = []
+  const readers: WorkerPool = {
+    ...pool,
+    run<Result>(task: WorkerTask) {
+      begun.push(task.argument as SearchTask)
+      return pool.run<Result>(task)
+    },
+  }
+  return { readers, begun }
+}
+
 describe('an index in worker threads', () => {
   test('finds what was written, reports the progress and forgets what was removed', async () => {
     const { index, source, draft, store, search } = await setIndexStage()
@@ -95,8 +108,12 @@ describe('an index in worker threads', () => {
   })
 
   test('answers searches that go to a thread together as it would answer each alone', async () => {
-    const { replace, search } = await setIndexStage()
+    const { replace, path, pool } = await setIndexStage()
     await replace('manual', ['tea with milk', 'coffee with sugar'])
+    const { readers, begun } = watched(pool)
+    const index = createSearchIndex({ readers, writers: pool })
+    const search = async (text: string, options = {}) =>
+      (await index.search(path, { text, limit: 10, ...options })).map(({ content }) => content)
     const vector = new Float32Array(3)
     const failing = { embedded: { space: { id: 'other', dimensions: 2, form: 'floats' }, vector } }
     const asked = [
@@ -114,6 +131,9 @@ describe('an index in worker threads', () => {
       { status: 'fulfilled', value: ['coffee with sugar'] },
       { status: 'fulfilled', value: [] },
     ])
+    const texts = begun.map(({ searches }) => searches.map(({ query }) => query.text))
+    // Since one of them fails, each is then asked alone.
+    expect(texts).toEqual([['tea', 'milk', 'coffee', 'rum'], ['tea'], ['milk'], ['coffee'], ['rum']])
   })
 
   test('does not make the database of an agent that is not there', async () => {
@@ -125,18 +145,11 @@ describe('an index in worker threads', () => {
 
 test('a search begins after few of those that another agent has asked for before', async () => {
   const [busy, other] = [await setIndexStage(), await setIndexStage()]
-  const begun: string[] = []
-  const readers: WorkerPool = {
-    ...busy.pool,
-    async run<Result>(task: WorkerTask) {
-      const { databasePath, searches } = task.argument as SearchTask
-      begun.push(...searches.map(() => databasePath))
-      return await busy.pool.run<Result>(task)
-    },
-  }
+  const { readers, begun } = watched(busy.pool)
   const index = createSearchIndex({ readers, writers: busy.pool })
   const paths = [...Array.from({ length: 30 }, () => busy.path), other.path]
   await Promise.all(paths.map(path => index.search(path, { text: 'tea', limit: 10 })))
-  expect(begun).toHaveLength(31)
-  expect(begun.indexOf(other.path)).toBeLessThanOrEqual(8)
+  const inOrder = begun.flatMap(({ databasePath, searches }) => searches.map(() => databasePath))
+  expect(inOrder).toHaveLength(31)
+  expect(inOrder.indexOf(other.path)).toBeLessThanOrEqual(8)
 })

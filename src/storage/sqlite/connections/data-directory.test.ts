@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { startProgram } from '#test/support/child-process.ts'
@@ -39,6 +39,14 @@ test.each([
   await expect(openDataDirectory(join(file, below))).rejects.toThrow(problem)
   expect(readFileSync(file, 'utf8')).toBe('mine')
 })
+
+test.runIf(existsSync('/proc/self'))(
+  'a path where no folder can be made is refused with what to do',
+  async () => {
+    const problem = /\/proc\/some\/data can be neither made nor written\. Set DATA_DIR/
+    await expect(openDataDirectory('/proc/some/data')).rejects.toThrow(problem)
+  },
+)
 
 test('a folder in which nothing can be opened is refused with what to do', async () => {
   const folder = temporaryDirectory()

@@ -2,6 +2,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { conflict } from '#platform/errors.ts'
+import { makeDataFolder, ownerOnly, unusableFolder } from '../../data-folder.ts'
 import { isBusy } from './errors.ts'
 
 /** The folder with all data of an embedded process, which only one process may use at a time. */
@@ -23,7 +24,6 @@ interface AgentPaths {
 
 /** Lower case only, since some file systems are case-insensitive; no dots or separators. */
 const agentIdPattern = /^[a-z0-9][a-z0-9-]{0,63}$/
-const ownerOnly = 0o700
 
 /**
  * Creates the folder if it is missing, readable by its owner only, and locks it for this process.
@@ -31,9 +31,7 @@ const ownerOnly = 0o700
  */
 export async function openDataDirectory(path: string): Promise<DataDirectory> {
   const root = resolve(path)
-  await mkdir(root, { recursive: true, mode: ownerOnly }).catch(error => {
-    throw unusable(root, error)
-  })
+  await makeDataFolder(root)
   const lock = takeLock(root)
   const agents = join(root, 'agents')
 
@@ -72,7 +70,7 @@ function takeLock(root: string): DatabaseSync {
     return lock
   } catch (error) {
     lock.close()
-    if (!isBusy(error)) throw unusable(root, error)
+    if (!isBusy(error)) throw unusableFolder(root, error)
     throw conflict(
       `The data directory ${root} is in use by another process. Stop that process, or set DATA_DIR to another folder.`,
     )
@@ -83,16 +81,6 @@ function openLock(root: string): DatabaseSync {
   try {
     return new DatabaseSync(join(root, 'lock.db'))
   } catch (error) {
-    throw unusable(root, error)
+    throw unusableFolder(root, error)
   }
-}
-
-function unusable(root: string, cause: unknown): Error {
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
-  const isFile = code === 'EEXIST' || code === 'ENOTDIR'
-  const problem = isFile ? 'is a file, or lies in one' : 'can be neither made nor written'
-  const why = cause instanceof Error ? cause.message : String(cause)
-  return new Error(`The data directory ${root} ${problem}. Set DATA_DIR to a folder of its own. (${why})`, {
-    cause,
-  })
 }

@@ -1,0 +1,45 @@
+import { mkdir, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+export const ownerOnly = 0o700
+
+/**
+ * Makes the folder of the data, readable by its owner only, with the folders above it that are missing.
+ * @throws an error with a sentence if it cannot be made.
+ */
+export async function makeDataFolder(path: string): Promise<void> {
+  await makeFolder(path).catch(error => {
+    throw unusableFolder(path, error)
+  })
+}
+
+/** Node's own way of making the folders above as well never ends where none can be made, as below Linux's /proc. */
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await makeOne(path)
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error
+    await makeFolder(dirname(path))
+    await makeOne(path)
+  }
+}
+
+async function makeOne(path: string): Promise<void> {
+  await mkdir(path, { mode: ownerOnly }).catch(async error => {
+    if (codeOf(error) !== 'EEXIST' || !(await stat(path)).isDirectory()) throw error
+  })
+}
+
+export function unusableFolder(path: string, cause: unknown): Error {
+  const code = codeOf(cause)
+  const isFile = code === 'EEXIST' || code === 'ENOTDIR'
+  const problem = isFile ? 'is a file, or lies in one' : 'can be neither made nor written'
+  const why = cause instanceof Error ? cause.message : String(cause)
+  return new Error(`The data directory ${path} ${problem}. Set DATA_DIR to a folder of its own. (${why})`, {
+    cause,
+  })
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined
+}
