@@ -4,7 +4,7 @@ import { Ajv } from 'ajv'
 import ipaddr from 'ipaddr.js'
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
-import { isKey } from '#platform/encryption-key.ts'
+import { isKey } from '#platform/encryption/encryption-key.ts'
 import { isLoopback } from '#platform/network.ts'
 import { parseAllowEntry } from '#platform/outbound/address-policy.ts'
 
