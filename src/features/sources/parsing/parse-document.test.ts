@@ -234,6 +234,23 @@ describe('docx', () => {
     expect(await reason('docx', makeDocxFromXml('<w:p/>', { entries }))).toMatch(/damaged/)
   })
 
+  test('comments are text, after that of the document', async () => {
+    const namespace = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main'
+    const comment = `<w:comment w:id="0" w:author="Ada Byron" w:initials="AB"><w:p>${run('Is this the ')}<w:bdo w:val="rtl">${run('latest price?')}</w:bdo></w:p></w:comment>`
+    const entries = [
+      {
+        name: 'word/comments.xml',
+        content: `<?xml version="1.0"?><w:comments xmlns:w="${namespace}">${comment}</w:comments>`,
+      },
+    ]
+    const mark = '<w:r><w:commentReference w:id="0"/></w:r>'
+    const body = `<w:p>${run('It costs 12 €')}${mark}${run(' a month.')}</w:p>`
+    expect((await parse('docx', makeDocxFromXml(body, { entries }))).text).toBe(
+      'It costs 12 € a month.\n\nComment [AB1]\n\nIs this the latest price?',
+    )
+    expect((await parse('docx', makeDocxFromXml(body))).text).toBe('It costs 12 € a month.')
+  })
+
   test('marks of notes are left out of the sentence', async () => {
     const body =
       '<w:p><w:r><w:t>See</w:t></w:r><w:hyperlink w:anchor="footnote-1"><w:r><w:t>[1]</w:t></w:r></w:hyperlink><w:r><w:t>.</w:t></w:r></w:p>'

@@ -2,7 +2,7 @@
 
 /** The parts of a document in which text stands. */
 const mainPart = /^word\/document\d*\.xml$/
-const textParts = /^word\/(?:document\d*|footnotes|endnotes|header\d*|footer\d*)\.xml$/
+const textParts = /^word\/(?:document\d*|footnotes|endnotes|comments|header\d*|footer\d*)\.xml$/
 
 /** Around text: fields such as the number of a caption, text in another direction, and characters with their reading above. */
 const wrappers = /<\/?w:(?:fldSimple|bdo|dir|ruby|rubyBase)(?:[\s/][^<>]*)?>/g

@@ -10,10 +10,13 @@ const compoundFileSignature = [0xd0, 0xcf, 0x11, 0xe0]
 /** Marks that lead to a note and back; the notes themselves are kept, at the end. */
 const noteMark = /^#(?:footnote|endnote|comment)/
 
+/** Tells mammoth to keep comments, which it puts behind the text. */
+const withComments = ['comment-reference => sup']
+
 /** As mammoth writes them, whatever sign stood in their place; all other `<` are escaped. */
 const checkboxes = /<input type="checkbox"( checked="checked")? \/>/g
 
-/** Paragraphs, lists, tables and notes as plain markdown; headings are sections. */
+/** Paragraphs, lists, tables, notes and comments as plain markdown; headings are sections. */
 export async function parseDocx(bytes: Uint8Array): Promise<ParsedDocument> {
   if (compoundFileSignature.every((byte, index) => bytes[index] === byte)) {
     throw new UnreadableDocument(
@@ -34,20 +37,28 @@ function checkboxSign(_input: string, checked: string | undefined): string {
 
 async function readWord(bytes: Uint8Array): Promise<string> {
   try {
-    // Where something in it is out of order, such as a header, what mammoth reads by itself is better than nothing.
-    return await toHtml(await unwrapWordText(bytes)).catch(() => toHtml(bytes))
+    // Where something in it is out of order, such as a header, or a comment that is not there, what mammoth reads by itself
+    // is better than nothing.
+    const unwrapped = await unwrapWordText(bytes)
+    return await toHtml(unwrapped, withComments)
+      .catch(() => toHtml(unwrapped))
+      .catch(() => toHtml(bytes))
   } catch (error) {
     throw new UnreadableDocument('This file is damaged or not a Word document (.docx).', error)
   }
 }
 
 /** HTML of what can be read of the document; pictures, external files and its own style map are left alone. */
-async function toHtml({ buffer, byteOffset, byteLength }: Uint8Array): Promise<string> {
+async function toHtml(
+  { buffer, byteOffset, byteLength }: Uint8Array,
+  styleMap: string[] = [],
+): Promise<string> {
   const { default: mammoth } = await import('mammoth')
   const { value } = await mammoth.convertToHtml(
     { buffer: Buffer.from(buffer, byteOffset, byteLength) },
     {
       externalFileAccess: false,
+      styleMap,
       includeEmbeddedStyleMap: false,
       convertImage: mammoth.images.imgElement(async () => ({ src: '' })),
     },
