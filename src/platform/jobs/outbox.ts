@@ -68,7 +68,7 @@ export async function leaseDue(db: OutboxDatabase, lease: Lease): Promise<Outbox
     .selectFrom('outbox')
     .select('id')
     .where(isWaiting(running))
-    .where('run_at', '<=', now)
+    .where(({ or, eb }) => or([eb('run_at', '<=', now), isNew(eb)]))
     .where(isFree(now))
     .orderBy('run_at')
     .orderBy('id')
@@ -107,6 +107,14 @@ function unlessItEnds(old: ExpressionBuilder<OutboxTables, 'outbox'>, now: numbe
 }
 
 /**
+ * Whether an entry was to run at once, and has not begun yet: it is due whatever the time is, since the clock may have
+ * been set back meanwhile.
+ */
+function isNew(eb: ExpressionBuilder<OutboxTables, 'outbox'>) {
+  return eb.and([eb('attempts', '=', 0), eb('run_at', '<=', eb.ref('created_at'))])
+}
+
+/**
  * When to look into the outbox again: the earliest time at which an entry that is not running here is due, or the lease of
  * another holder ends. Undefined if there is none.
  */
@@ -115,9 +123,8 @@ export async function nextDue(db: OutboxDatabase, running: Running): Promise<num
     .selectFrom('outbox')
     .select(({ fn, eb }) => {
       const isLeased = eb('lease_expires_at', '>', eb.ref('run_at'))
-      return fn
-        .min(eb.case().when(isLeased).then(eb.ref('lease_expires_at')).else(eb.ref('run_at')).end())
-        .as('due_at')
+      const dueAt = eb.case().when(isNew(eb)).then(toText(0)).when(isLeased).then(eb.ref('lease_expires_at'))
+      return fn.min(dueAt.else(eb.ref('run_at')).end()).as('due_at')
     })
     .where(isWaiting(running))
     .executeTakeFirst()

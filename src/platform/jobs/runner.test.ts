@@ -45,6 +45,31 @@ test('what was added before the start runs, and what waits for its time only the
   expect(await stage.wakeUpRows()).toEqual([])
 })
 
+test('what waits for its turn runs in time though the clock was set back meanwhile', async () => {
+  const runs: unknown[] = []
+  const clock = manualClock()
+  const gate = createGate()
+  const stage = await setJobStage(
+    {
+      async note({ payload }) {
+        await gate.pass()
+        runs.push(payload)
+      },
+    },
+    { clock, concurrency: 1 },
+  )
+  await stage.add('note', { payload: 'running' })
+  clock.advance(1)
+  await stage.add('note', { payload: 'waiting' })
+  await stage.add('note', { payload: 'later', runAt: clock.now() + second })
+  await stage.runner.start()
+  await gate.reached
+  clock.advance(-3_600 * second)
+  gate.open()
+  await stage.runner.idle()
+  expect(runs).toEqual(['running', 'waiting'])
+})
+
 test('by the real clock, a job runs by itself when its time has come', async () => {
   const gate = createGate()
   const stage = await setJobStage({ ring: () => gate.pass() }, { clock: systemClock })
