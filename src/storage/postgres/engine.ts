@@ -115,7 +115,7 @@ async function createSchema(pool: Pool, schema: string): Promise<void> {
   }
 }
 
-/** What other processes are still doing there can end an attempt as a deadlock. */
+/** What other processes are still doing there can make an attempt fail, as by a deadlock. */
 async function dropSchema(pool: Pool, schema: string): Promise<void> {
   const drop = sql`drop schema if exists ${sql.id(schema)} cascade`
   await inTransaction(open(schemaPool(pool, schema)), transaction => drop.execute(transaction))

@@ -6,9 +6,18 @@ const conflictCodes = new Set(['40001', '40P01'])
 const duplicateCodes = new Set(['23505', '42P06', '42P07', '42710'])
 const forbiddenCode = '42501'
 
-/** Serialisation failure or deadlock: the transaction was rolled back. */
+/** Serialisation failure, deadlock, or a concurrent change of the server's catalogues: the transaction was rolled back. */
 export function isConflict(error: unknown): boolean {
-  return conflictCodes.has(codeOf(error))
+  return conflictCodes.has(codeOf(error)) || isCatalogueConflict(error)
+}
+
+/** Such as dropping a table on which another transaction has just granted a privilege. It has no code of its own. */
+function isCatalogueConflict(error: unknown): boolean {
+  return (
+    codeOf(error) === 'XX000' &&
+    error instanceof Error &&
+    /^tuple concurrently (?:updated|deleted)$/.test(error.message)
+  )
 }
 
 /** The object to be created already exists, for instance because another process creates it at the same time. */
