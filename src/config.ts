@@ -4,6 +4,7 @@ import { Ajv } from 'ajv'
 import ipaddr from 'ipaddr.js'
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
+import { emailAddress } from '#platform/email-address.ts'
 import { isKey } from '#platform/encryption/encryption-key.ts'
 import { isLoopback } from '#platform/network.ts'
 import { parseAllowEntry } from '#platform/outbound/address-policy.ts'
@@ -160,7 +161,7 @@ function valueProblems(environment: Environment): string[] {
       const key = environment[name]
       return key !== undefined && !isKey(key)
     }),
-    ...(environment.DEV_USER !== undefined && !/^[^\s@]+@[^\s@]+$/.test(environment.DEV_USER)
+    ...(environment.DEV_USER !== undefined && !emailAddress.test(environment.DEV_USER)
       ? (['DEV_USER'] as const)
       : []),
     ...(isDatabaseAddress(environment.DATABASE_URL) ? [] : (['DATABASE_URL'] as const)),

@@ -71,6 +71,29 @@ describe('admins of an agent', () => {
     expect((await give(id, owner, 'x@example.com', 'god')).status).toBe(400)
   })
 
+  it.each(['root@localhost', 'jörg@bücher.example', 'o.connor+x@mail.example.org'])(
+    'may have any address that the gateway may name: %s',
+    async email => {
+      const owner = await gateway.headers('owner@example.com')
+      const id = await makeAgent(app, { headers: owner })
+      expect((await give(id, owner, email, 'viewer')).status).toBe(201)
+      const headers = await gateway.headers(email)
+      expect((await app.call('GET', `/api/agents/${id}`, { headers })).status).toBe(200)
+    },
+  )
+
+  it.each(['nobody', '@example.com', 'a@', 'a b@example.com', 'a@b@example.com', ' a@example.com'])(
+    'have addresses of e-mail: %j is none',
+    async email => {
+      const owner = await gateway.headers('owner@example.com')
+      const answer = await give(await makeAgent(app, { headers: owner }), owner, email, 'viewer')
+      expect(answer.status).toBe(400)
+      expect(answer.body).toMatchObject({
+        error: { details: { field: 'email', issue: 'must be an email address' } },
+      })
+    },
+  )
+
   it('always keep one owner', async () => {
     const owner = await gateway.headers('owner@example.com')
     const id = await makeAgent(app, { headers: owner })

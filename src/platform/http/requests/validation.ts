@@ -3,6 +3,7 @@ import formats from 'ajv-formats'
 import build from 'fast-json-stringify'
 import type { FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
+import { emailAddress } from '../../email-address.ts'
 
 /**
  * Two validators: JSON bodies are taken as they are (a number is no string), while path, query and header values,
@@ -64,6 +65,6 @@ function closed(schema: TSchema): TSchema {
 }
 
 function withFormats(ajv: Ajv): Ajv {
-  formats.default(ajv, ['date-time', 'date', 'email', 'uri'])
-  return ajv
+  formats.default(ajv, ['date-time', 'date', 'uri'])
+  return ajv.addFormat('email', emailAddress)
 }
