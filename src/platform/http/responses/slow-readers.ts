@@ -3,7 +3,8 @@ import type { App } from '../app.ts'
 
 /**
  * How long a client may read nothing of what waits for it, in milliseconds: its connection may be dead, or it may hold
- * memory on purpose.
+ * memory on purpose. It gets up to twice as long where the connection's buffers took a part of it at first, which Node
+ * counts as progress.
  */
 const patienceMs = 120_000
 /** Characters or bytes of an answer; what is shorter costs little while it waits, and mostly fits into the connection's buffers. */
