@@ -1,4 +1,4 @@
-/** Writes chunks to the indexes. */
+/** Writes chunks to the indexes, as many at a time as suits the engine. */
 import type { Transaction } from 'kysely'
 import type { SearchEngine, VectorSpace } from '#storage/search/search-engine.ts'
 import type { AgentTables } from '#storage/tables.ts'
