@@ -114,7 +114,7 @@ export function readConfiguration(variables: NodeJS.ProcessEnv = process.env): C
 }
 
 function schemaProblems(environment: Record<string, unknown>): string[] {
-  const ajv = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true, strict: false })
+  const ajv = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true, strict: false, validateSchema: false })
   const given = { ...environment }
   const validate = ajv.compile(environmentSchema)
   if (validate(environment)) return []

@@ -5,7 +5,7 @@ import type { SchemaProblem, SchemaViolation } from './schema-problem.ts'
 import { problemFrom } from './schema-problem.ts'
 
 // Formats tell readers of a schema what a text means; they need not be checked again in what we stored ourselves.
-const ajv = new Ajv({ strict: false, validateFormats: false, verbose: true })
+const ajv = new Ajv({ strict: false, validateSchema: false, validateFormats: false, verbose: true })
 const compiled = new WeakMap<TSchema, ValidateFunction>()
 
 /** Whether a value from outside is what the schema says; each schema is compiled when it is first used. */
