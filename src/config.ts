@@ -8,6 +8,7 @@ import { emailAddress } from '#platform/email-address.ts'
 import { isKey } from '#platform/encryption/encryption-key.ts'
 import { isLoopback } from '#platform/network.ts'
 import { parseAllowEntry } from '#platform/outbound/address-policy.ts'
+import { ofOwnSchemas } from '#platform/own-schemas.ts'
 
 const providers = ['openai', 'anthropic', 'google', 'openai-compatible', 'builtin'] as const
 const embeddingProviders = ['builtin', 'openai', 'openai-compatible', 'google', 'local'] as const
@@ -114,7 +115,7 @@ export function readConfiguration(variables: NodeJS.ProcessEnv = process.env): C
 }
 
 function schemaProblems(environment: Record<string, unknown>): string[] {
-  const ajv = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true, strict: false, validateSchema: false })
+  const ajv = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true, ...ofOwnSchemas })
   const given = { ...environment }
   const validate = ajv.compile(environmentSchema)
   if (validate(environment)) return []

@@ -1,11 +1,12 @@
 import type { ValidateFunction } from 'ajv'
 import { Ajv } from 'ajv'
 import type { Static, TSchema } from 'typebox'
+import { ofOwnSchemas } from './own-schemas.ts'
 import type { SchemaProblem, SchemaViolation } from './schema-problem.ts'
 import { problemFrom } from './schema-problem.ts'
 
 // Formats tell readers of a schema what a text means; they need not be checked again in what we stored ourselves.
-const ajv = new Ajv({ strict: false, validateSchema: false, validateFormats: false, verbose: true })
+const ajv = new Ajv({ ...ofOwnSchemas, validateFormats: false, verbose: true })
 const compiled = new WeakMap<TSchema, ValidateFunction>()
 
 /** Whether a value from outside is what the schema says; each schema is compiled when it is first used. */

@@ -4,7 +4,6 @@ import { AppError } from '#platform/errors.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientSignal } from '#platform/http/closing.ts'
 import { acceptForms, readForm } from '#platform/http/requests/multipart.ts'
-import { createUploadTurns } from '#platform/http/requests/upload-turns.ts'
 import { successSchema } from '#platform/http/responses/answers.ts'
 import type { CrawlsService } from './crawls.service.ts'
 import type { FetchedSourcesService } from './fetched-sources.service.ts'
@@ -97,7 +96,6 @@ function registerReading(app: App, { sources, knowledge }: Needs): void {
 }
 
 function registerNew(scope: App, needs: Needs): void {
-  const takeTurn = createUploadTurns(scope.server)
   scope.route({
     method: 'POST',
     url: '/api/agents/:id/sources',
@@ -114,8 +112,7 @@ function registerNew(scope: App, needs: Needs): void {
     },
     handler: async (request, reply) => {
       const { agent } = request
-      if (request.isMultipart())
-        return reply.code(201).send(await takeTurn(reply, () => upload(request, needs)))
+      if (request.isMultipart()) return reply.code(201).send(await upload(request, needs))
       if (!isJson(request)) throw new AppError('UNSUPPORTED_MEDIA_TYPE', eitherType)
       const given = readNewFetched(request)
       const source =

@@ -17,6 +17,7 @@ import type { RateLimits } from './rate-limits/rate-limit.ts'
 import { registerRateLimits } from './rate-limits/rate-limit.ts'
 import type { SharedCounts } from './rate-limits/shared-counts.ts'
 import { refuseUnstorableAddresses, requireStorableJson } from './requests/storable-text.ts'
+import { takeUploadsInTurns } from './requests/upload-turns.ts'
 import { createSerializerCompiler, createValidatorCompiler } from './requests/validation.ts'
 import { registerHeaders } from './responses/headers.ts'
 import { sendTogether } from './responses/send-together.ts'
@@ -66,6 +67,7 @@ export function createServer(options: ServerOptions): App {
   registerErrors(app)
   beginQuestionsInOrder(app)
   registerObservation(app, options)
+  takeUploadsInTurns(app)
   // Hooks call back, where async ones would cost every request a promise.
   registerHeaders(app)
   treatNoBodyAsEmpty(app)

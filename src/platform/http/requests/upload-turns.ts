@@ -1,14 +1,12 @@
-import type { IncomingMessage, Server } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Server as NetServer } from 'node:net'
 import { Socket } from 'node:net'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { createSlots } from '../../workers/slots.ts'
-import { clientSignal } from '../closing.ts'
+import type { App } from '../app.ts'
+import { whenClosed } from '../closing.ts'
 import { isArriving } from './arriving.ts'
-
-/** Runs `work`, which reads the request's body, when it is its turn; rejects if the client goes away before. */
-export type TakeTurn = <Result>(reply: FastifyReply, work: () => Promise<Result>) => Promise<Result>
 
 /** Uploads that are read at a time; enough to keep the processor and the disk busy. */
 const atOnce = 8
@@ -19,34 +17,36 @@ const atOnce = 8
 const pace = { bytes: 16 * 1024, ms: 20 }
 /** Milliseconds after which an upload gives up its slot in any case. */
 const longestMs = 250
-/** If this many uploads have waited at a time, their garbage is collected when the last of them has had its turn. */
-const crowd = 100
-const thorough = { type: 'major', execution: 'async', flavor: 'last-resort' } as const
 /** Milliseconds for which new connections take precedence over uploads. */
 const arrivalMs = 1_000
 
 /**
  * Lets a few uploads in at a time, first come first served; what the others send waits in their connections. Otherwise a
- * thousand that come at once would all be read, parsed and stored in the same turn of the event loop, and everybody else
+ * thousand that come at once would all be judged, read and stored in the same turn of the event loop, and everybody else
  * would wait for the work of all.
  */
-export function createUploadTurns(server: Server): TakeTurn {
+export function takeUploadsInTurns(app: App): void {
   const slots = createSlots(atOnce)
-  const untilQuiet = watchArrivals(server)
-  const crowds = watchCrowds()
-  return async (reply, work) => {
-    const readOn = stopReading(reply)
-    const release = await crowds.during(slots.take(clientSignal(reply)))
-    const turn = new AbortController()
-    try {
-      await untilQuiet()
-      readOn()
-      void untilSlow(reply.request.raw, turn.signal).then(release, release)
-      return await work()
-    } finally {
-      turn.abort()
-    }
+  const untilQuiet = watchArrivals(app.server)
+
+  async function takeTurn(reply: FastifyReply): Promise<void> {
+    const readOn = await stopReading(reply)
+    const closed = new AbortController()
+    whenClosed(reply, () => closed.abort())
+    const release = await slots.take(closed.signal)
+    await untilQuiet()
+    readOn()
+    void untilSlow(reply.request.raw, closed.signal).then(release, release)
   }
+
+  app.addHook('onRequest', (request, reply, done) => {
+    if (isUpload(request)) takeTurn(reply).then(() => done(), done)
+    else done()
+  })
+}
+
+function isUpload({ headers, routeOptions }: FastifyRequest): boolean {
+  return routeOptions.schema?.form !== undefined && /^multipart\//i.test(headers['content-type'] ?? '')
 }
 
 /**
@@ -66,32 +66,12 @@ async function untilSlow(request: IncomingMessage, signal: AbortSignal): Promise
 }
 
 /**
- * Requests that waited together lived long enough to be promoted, and a young generation that has grown for them shrinks
- * only in such a collection. By itself that would happen minutes later, on top of what reading the files takes.
- */
-function watchCrowds() {
-  let waiting = 0
-  let most = 0
-  return {
-    async during<Result>(wait: Promise<Result>): Promise<Result> {
-      waiting += 1
-      most = Math.max(most, waiting)
-      try {
-        return await wait
-      } finally {
-        waiting -= 1
-        if (waiting === 0 && most >= crowd) void globalThis.gc?.(thorough)
-        if (waiting === 0) most = 0
-      }
-    },
-  }
-}
-
-/**
  * Leaves the body in its connection until the returned function is called: reading ahead would hold twice 64 KiB of each
  * body in memory. A request without more to come is read on, which shows when its client goes away.
  */
-function stopReading({ request }: FastifyReply): () => void {
+async function stopReading({ request }: FastifyReply): Promise<() => void> {
+  // What came together with the headers is parsed right after the hooks have been called.
+  await null
   const { socket } = request.raw
   if (!isArriving(request.raw) || !(socket instanceof Socket)) return () => {}
   socket.pause()

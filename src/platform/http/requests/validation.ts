@@ -4,6 +4,7 @@ import build from 'fast-json-stringify'
 import type { FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
 import { emailAddress } from '../../email-address.ts'
+import { ofOwnSchemas } from '../../own-schemas.ts'
 
 /**
  * Two validators: JSON bodies are taken as they are (a number is no string), while path, query and header values,
@@ -13,7 +14,7 @@ import { emailAddress } from '../../email-address.ts'
  */
 export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
   // `verbose` names the schema that was violated, whose description tells people what was wanted.
-  const shared = { useDefaults: true, strict: false, validateSchema: false, verbose: true } as const
+  const shared = { ...ofOwnSchemas, useDefaults: true, verbose: true } as const
   // `strictNumbers` refuses infinity, which JSON can say as 1e400. With coercion it would skip the bounds instead.
   const strict = withFormats(new Ajv({ ...shared, coerceTypes: false, strictNumbers: true }))
   const coercing = withFormats(new Ajv({ ...shared, coerceTypes: 'array' }))
