@@ -40,6 +40,11 @@ export async function stateOf(db: QueryExecutorProvider): Promise<IndexState> {
   return { name, file, newest, newestId: id, totals: { chunks, tokens } }
 }
 
+/** By which something about a term is cached. */
+export function nameOf({ name }: IndexState, term: string): string {
+  return `${name} ${term}`
+}
+
 /**
  * Decodes FTS5's variable-length integers: seven bits per byte, most significant first; only the last byte lacks the
  * high bit.

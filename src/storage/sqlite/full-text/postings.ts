@@ -6,6 +6,7 @@ import type { QueryExecutorProvider } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import { onceIdle } from '../../search/once-idle.ts'
 import type { IndexState } from './index-state.ts'
+import { nameOf } from './index-state.ts'
 import type { Postings } from './read-postings.ts'
 import { createReader } from './read-postings.ts'
 
@@ -65,8 +66,4 @@ export async function countByPostings(
 function remember(state: IndexState, term: string, list: Postings): Postings {
   remembered.set(nameOf(state, term), list)
   return list
-}
-
-function nameOf({ name }: IndexState, term: string): string {
-  return `${name} ${term}`
 }
