@@ -1,11 +1,11 @@
 import { AppError } from '#platform/errors.ts'
 import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 import { WorkerCrashed, WorkerTimeout } from '#platform/workers/worker-pool.ts'
-import type { MarkdownPage } from './parsing/html-page.ts'
+import type { MarkdownPage } from './parsing/html/html-page.ts'
+import type { FetchedHtml } from './parsing/html/page.worker.ts'
 import { limits } from './parsing/limits.ts'
-import type { FetchedHtml } from './parsing/page.worker.ts'
 
-const worker = new URL('./parsing/page.worker.ts', import.meta.url)
+const worker = new URL('./parsing/html/page.worker.ts', import.meta.url)
 
 /** Turns the readable part of a web page into markdown. */
 export type PageReader = (page: FetchedHtml, signal: AbortSignal) => Promise<MarkdownPage>

@@ -5,8 +5,8 @@ import type { AgentTables } from '#storage/tables.ts'
 import type { SourceTask } from '../indexing/index.worker.ts'
 import type { NewVectors } from '../indexing/new-vectors.ts'
 import { embeddingName } from '../indexing/provider-space.ts'
-import { countEmbedded, documentWithout, showEmbedding } from '../search/shown-embeddings.ts'
 import { updateSource } from '../sources.repository.ts'
+import { countEmbedded, documentWithout, showEmbedding } from './embedded-documents.ts'
 
 export interface Run {
   /** The agent's database. */

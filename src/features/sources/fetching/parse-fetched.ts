@@ -1,8 +1,8 @@
 import type { DocumentFormat } from '../parsing/document-format.ts'
 import { parseRows } from '../parsing/formats/rows.ts'
+import { pageText } from '../parsing/html/page-text.ts'
 import { limits } from '../parsing/limits.ts'
 import { pagePieces } from '../parsing/markdown-pieces.ts'
-import { pageText } from '../parsing/page-text.ts'
 import { parseDocument } from '../parsing/parse-document.ts'
 import type { ParsedDocument } from '../parsing/parsed-document.ts'
 import { documentOf, tooMuchText, UnreadableDocument } from '../parsing/parsed-document.ts'
@@ -35,7 +35,7 @@ export async function parseFetched(
   if (format === 'rows') return limited(await parseRows(bytes))
   if (format !== 'html') return await parseDocument(format, bytes)
   const html = pageText(bytes, 'text/html; charset=utf-8') ?? ''
-  const { readHtmlPage } = await import('../parsing/html-page.ts')
+  const { readHtmlPage } = await import('../parsing/html/html-page.ts')
   const { title, markdown } = await readHtmlPage({ html, url })
   const document = limited(documentOf(pagePieces({ title, text: markdown })))
   if (!/\S/.test(document.text)) throw new UnreadableDocument('This page holds no text.')

@@ -9,7 +9,7 @@ import { chunkingMethods, defaultChunking } from '../chunking/chunking-options.t
 import { createIngest } from '../ingestion/ingest.ts'
 import type { DocumentFormat } from './document-format.ts'
 import { documentFormatOf } from './document-format.ts'
-import { readHtmlPage } from './html-page.ts'
+import { readHtmlPage } from './html/html-page.ts'
 import { parseDocument } from './parse-document.ts'
 import type { ParsedDocument } from './parsed-document.ts'
 import { UnreadableDocument } from './parsed-document.ts'

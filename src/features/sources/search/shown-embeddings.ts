@@ -1,14 +1,8 @@
-/**
- * By which embeddings the shown chunks of documents are found, and how that changes: a document keeps its old vectors
- * until all its chunks have new ones, and a single update then switches to those.
- */
+/** By which embeddings the shown chunks of documents are found. */
 import type { Kysely } from 'kysely'
 import { oncePerMoment } from '#platform/event-loop/once-per-moment.ts'
-import { inTransaction } from '#platform/transactions/transaction.ts'
 import { prepareQuery } from '#storage/prepared-query.ts'
 import type { AgentTables } from '#storage/tables.ts'
-import type { Attempt, DocumentPlace } from '../indexing/generations.ts'
-import { change, requireAttempt } from '../indexing/generations.ts'
 
 type Database = Kysely<AgentTables>
 
@@ -32,58 +26,4 @@ function selectShown(db: Database) {
     .distinct()
     .orderBy('embedding')
     .whereRef('first_sequence', '<=', 'last_sequence')
-}
-
-/** A document of the source whose shown chunks are found by a different embedding. */
-export async function documentWithout(
-  db: Database,
-  sourceId: string,
-  embedding: string,
-): Promise<{ place: DocumentPlace; first: number; last: number } | undefined> {
-  const row = await db
-    .selectFrom('chunk_generations')
-    .select(['document', 'first_sequence', 'last_sequence'])
-    .where('source_id', '=', sourceId)
-    .where('embedding', '!=', embedding)
-    .whereRef('first_sequence', '<=', 'last_sequence')
-    .orderBy('document')
-    .limit(1)
-    .executeTakeFirst()
-  if (row === undefined) return undefined
-  const place = { sourceId, ...(row.document !== '' && { document: row.document }) }
-  return { place, first: Number(row.first_sequence), last: Number(row.last_sequence) }
-}
-
-/** The number of the source's documents with shown chunks: in total, and found by this embedding. */
-export async function countEmbedded(
-  db: Database,
-  sourceId: string,
-  embedding: string,
-): Promise<{ all: number; embedded: number }> {
-  const row = await db
-    .selectFrom('chunk_generations')
-    .where('source_id', '=', sourceId)
-    .whereRef('first_sequence', '<=', 'last_sequence')
-    .select(({ fn, eb }) => [
-      fn.countAll().as('shown'),
-      fn.count(eb.case().when('embedding', '=', embedding).then(1).end()).as('embedded'),
-    ])
-    .executeTakeFirstOrThrow()
-  return { all: Number(row.shown), embedded: Number(row.embedded) }
-}
-
-/** To be called once all shown chunks of the document have vectors of this embedding: from now on it is found by them. */
-export async function showEmbedding(db: Database, attempt: Attempt, embedding: string): Promise<void> {
-  const { sourceId, document } = attempt
-  await inTransaction(db, async transaction => {
-    await requireAttempt(transaction, attempt)
-    await change(transaction, attempt, { embedding })
-    if (document === undefined) return
-    await transaction
-      .updateTable('crawl_pages')
-      .set({ embedding })
-      .where('source_id', '=', sourceId)
-      .where('document', '=', document)
-      .execute()
-  })
 }

@@ -1,5 +1,5 @@
 import type { Options } from 'csv-parse/sync'
-import { decodeText } from '../decode-text.ts'
+import { decodeText } from '../encoding/decode-text.ts'
 import type { ParsedDocument, Piece } from '../parsed-document.ts'
 import { documentOf, linesOf } from '../parsed-document.ts'
 

@@ -1,4 +1,4 @@
-import { decodeText } from '../decode-text.ts'
+import { decodeText } from '../encoding/decode-text.ts'
 import { limits } from '../limits.ts'
 import type { ParsedDocument } from '../parsed-document.ts'
 import { documentOf, linesOf, tooMuchText, UnreadableDocument } from '../parsed-document.ts'

@@ -1,4 +1,4 @@
-import { decodeText } from '../decode-text.ts'
+import { decodeText } from '../encoding/decode-text.ts'
 import { markdownPieces } from '../markdown-pieces.ts'
 import type { ParsedDocument } from '../parsed-document.ts'
 import { documentOf } from '../parsed-document.ts'

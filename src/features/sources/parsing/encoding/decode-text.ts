@@ -1,5 +1,5 @@
+import { UnreadableDocument } from '../parsed-document.ts'
 import { guessEncoding } from './guess-encoding.ts'
-import { UnreadableDocument } from './parsed-document.ts'
 
 /** How much of a file is looked at for signs that it is no text. */
 const sampleBytes = 64 * 1024

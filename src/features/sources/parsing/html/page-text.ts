@@ -1,6 +1,6 @@
 /** Bytes of a page as text. */
-import { decodeText } from './decode-text.ts'
-import { UnreadableDocument } from './parsed-document.ts'
+import { decodeText } from '../encoding/decode-text.ts'
+import { UnreadableDocument } from '../parsed-document.ts'
 
 const declaredInMeta = /<meta[^>]{0,200}?charset\s{0,10}=\s{0,10}["']?\s{0,10}([\w.:-]{1,40})/i
 const declaredInXml = /^\s{0,100}<\?xml[^>]{0,200}?encoding\s{0,10}=\s{0,10}["']([\w.:-]{1,40})/i

@@ -1,8 +1,8 @@
-import { markdownPieces } from '../markdown-pieces.ts'
-import type { ParsedDocument } from '../parsed-document.ts'
-import { documentOf, UnreadableDocument } from '../parsed-document.ts'
-import { unwrapWordText } from '../word-xml.ts'
-import { assertInflatesWithinLimits } from '../zip-size.ts'
+import { markdownPieces } from '../../markdown-pieces.ts'
+import type { ParsedDocument } from '../../parsed-document.ts'
+import { documentOf, UnreadableDocument } from '../../parsed-document.ts'
+import { unwrapWordText } from './word-xml.ts'
+import { assertInflatesWithinLimits } from './zip-size.ts'
 
 /** The container of Word before 2007, and of encrypted documents since (MS-CFB, section 2.2). */
 const compoundFileSignature = [0xd0, 0xcf, 0x11, 0xe0]
@@ -24,8 +24,8 @@ export async function parseDocx(bytes: Uint8Array): Promise<ParsedDocument> {
     )
   }
   await assertInflatesWithinLimits(bytes)
-  const { parseHtml, removeElements } = await import('../html-tree.ts')
-  const { toMarkdown } = await import('../html-to-markdown.ts')
+  const { parseHtml, removeElements } = await import('../../html/html-tree.ts')
+  const { toMarkdown } = await import('../../html/html-to-markdown.ts')
   const { body } = parseHtml((await readWord(bytes)).replace(checkboxes, checkboxSign))
   removeElements(body, ({ name, attributes }) => name === 'a' && noteMark.test(attributes.href ?? ''))
   return documentOf(markdownPieces(toMarkdown(body, { markup: false })))

@@ -1,11 +1,11 @@
 import type { getDocumentProxy } from 'unpdf'
-import { EastAsianMaps } from '../east-asian-maps.ts'
-import { limits } from '../limits.ts'
-import type { ParsedDocument, Piece } from '../parsed-document.ts'
-import { documentOf, tooMuchText, UnreadableDocument } from '../parsed-document.ts'
-import { filledFields } from '../pdf-form.ts'
-import { pageText } from '../pdf-page-text.ts'
-import { cutAtHeadings } from '../pdf-sections.ts'
+import { limits } from '../../limits.ts'
+import type { ParsedDocument, Piece } from '../../parsed-document.ts'
+import { documentOf, tooMuchText, UnreadableDocument } from '../../parsed-document.ts'
+import { EastAsianMaps } from './east-asian-maps.ts'
+import { filledFields } from './pdf-form.ts'
+import { pageText } from './pdf-page-text.ts'
+import { cutAtHeadings } from './pdf-sections.ts'
 
 type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>
 

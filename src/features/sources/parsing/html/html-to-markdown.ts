@@ -1,6 +1,6 @@
+import { limits } from '../limits.ts'
 import type { HtmlElement } from './html-tree.ts'
 import { removeElements, shapeOf, textOf } from './html-tree.ts'
-import { limits } from './limits.ts'
 import type { BlockOptions } from './rendering/blocks.ts'
 import { blocksAsMarkdown } from './rendering/blocks.ts'
 import { silent } from './rendering/content-kinds.ts'

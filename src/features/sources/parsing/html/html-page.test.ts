@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { processorTime } from '#test/support/processor-time.ts'
+import { limits } from '../limits.ts'
 import { readHtmlPage } from './html-page.ts'
-import { limits } from './limits.ts'
 
 const url = 'https://shop.example/guide/index.html'
 

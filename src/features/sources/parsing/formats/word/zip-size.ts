@@ -1,6 +1,6 @@
 import { createInflateRaw } from 'node:zlib'
-import { limits } from './limits.ts'
-import { UnreadableDocument } from './parsed-document.ts'
+import { limits } from '../../limits.ts'
+import { UnreadableDocument } from '../../parsed-document.ts'
 
 /** APPNOTE.TXT 6.3.10, sections 4.3.7, 4.3.12 and 4.3.16: signatures, and lengths of the parts before variable ones. */
 const endRecord = { signature: 0x06054b50, length: 22 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { legacyTexts } from '#test/support/legacy-texts.ts'
+import { UnreadableDocument } from '../parsed-document.ts'
 import { decodeText } from './decode-text.ts'
-import { UnreadableDocument } from './parsed-document.ts'
 
 const chinese = '这是第一所国立戏剧艺术学院，设有表演系和舞台导演系。'
 

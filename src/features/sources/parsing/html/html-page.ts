@@ -1,7 +1,7 @@
+import { limits } from '../limits.ts'
 import { toMarkdown } from './html-to-markdown.ts'
 import type { HtmlDocument, HtmlElement } from './html-tree.ts'
 import { elementsOf, parseHtml, removeElements, shapeOf, textOf, textsOf } from './html-tree.ts'
-import { limits } from './limits.ts'
 
 export interface HtmlPage {
   html: string

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { limits } from '../limits.ts'
 import { toMarkdown } from './html-to-markdown.ts'
 import { parseHtml } from './html-tree.ts'
-import { limits } from './limits.ts'
 
 const markdownOf = (html: string, markup = true) => toMarkdown(parseHtml(html).body, { markup })
 /** Milliseconds of the processor's time; far above what linear work takes, far below what anything else does. */
