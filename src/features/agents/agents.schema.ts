@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import { listMetaSchema, listParameters } from '#platform/http/lists/list-query.ts'
+import { orNull } from '#platform/own-schemas.ts'
 import { settingsSchema } from './settings.schema.ts'
 
 /*
@@ -24,7 +25,7 @@ const time = Type.String({ format: 'date-time' })
 const identity = { id: Type.String(), name: Type.String(), description: Type.String(), status }
 
 export const agentSummarySchema = Type.Object(
-  { ...identity, owner_email: Type.Union([Type.String(), Type.Null()]), created_at: time, updated_at: time },
+  { ...identity, owner_email: orNull(Type.String()), created_at: time, updated_at: time },
   { title: 'AgentSummary' },
 )
 export type AgentSummary = Static<typeof agentSummarySchema>

@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import { listMetaSchema, listParameters } from '#platform/http/lists/list-query.ts'
+import { orNull } from '#platform/own-schemas.ts'
 
 /*
  * Conversation: messages in order, answered one at a time. Lock: held by the one request whose question is being answered.
@@ -57,8 +58,8 @@ export const messageSchema = Type.Object(
     role: Type.Enum(['user', 'assistant', 'system', 'tool']),
     content: Type.String(),
     conversationId: Type.String(),
-    toolCalls: Type.Union([Type.Array(toolCallSchema), Type.Null()]),
-    toolResults: Type.Union([Type.Array(toolResultSchema), Type.Null()]),
+    toolCalls: orNull(Type.Array(toolCallSchema)),
+    toolResults: orNull(Type.Array(toolResultSchema)),
     metadata: Type.Optional(messageMetadataSchema),
     createdAt: time,
   },

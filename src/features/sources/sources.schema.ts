@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import { listMetaSchema, listParameters } from '#platform/http/lists/list-query.ts'
+import { orNull } from '#platform/own-schemas.ts'
 import { chunkingMethods } from './chunking/chunking-options.ts'
 
 /*
@@ -194,8 +195,8 @@ export type SearchQuery = Static<typeof searchQuery>
 
 const place = {
   source_name: Type.String(),
-  page: Type.Union([Type.Integer(), Type.Null()]),
-  section: Type.Union([Type.String(), Type.Null()]),
+  page: orNull(Type.Integer()),
+  section: orNull(Type.String()),
   start: Type.Integer({ description: 'Where it begins in the extracted text, in UTF-16 units.' }),
   end: Type.Integer(),
   url: Type.Optional(Type.String({ description: 'Address of the page, where the source is a website.' })),

@@ -33,7 +33,7 @@ export interface Connection {
   hasNews: boolean
   isClosed(): boolean
   /** Passes each page to `take` until that wants no more. @throws ServerFailure */
-  listTools(take: (page: readonly unknown[]) => boolean, signal: AbortSignal): Promise<void>
+  listTools(take: (page: readonly unknown[]) => Promise<boolean>, signal: AbortSignal): Promise<void>
   /** @throws ServerFailure, or ServerRefusal if the server answers the call with an error. */
   callTool(call: OutgoingCall, signal: AbortSignal): Promise<CallResult>
   /** Also ends the session on the server, if there is one. */
@@ -210,7 +210,7 @@ const toolPageSchema: Sdk.StandardSchemaV1<unknown, ToolPage> = {
 async function listTools(
   client: Sdk.Client,
   { listMs, maxPages }: ClientLimits,
-  take: (page: readonly unknown[]) => boolean,
+  take: (page: readonly unknown[]) => Promise<boolean>,
   signal: AbortSignal,
 ): Promise<void> {
   const seen = new Set<string>()
@@ -222,7 +222,7 @@ async function listTools(
       signal,
     })
     cursor = page.nextCursor
-    if (!take(page.tools) || cursor === undefined || seen.has(cursor)) return
+    if (!(await take(page.tools)) || cursor === undefined || seen.has(cursor)) return
     seen.add(cursor)
   }
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ToolParameters } from '#models/tools/tool.ts'
+import { mapInBatches } from '#platform/event-loop/in-batches.ts'
 import { canonicalJson } from './canonical-json.ts'
 import { hidesText, isVisibleName, visibleText, withVisibleDescriptions } from './visible-text.ts'
 
@@ -19,6 +20,8 @@ export interface SkippedTool {
 }
 
 const mostTools = 1000
+/** Read in one turn of the event loop, in which nobody else is answered. */
+const toolsAtOnce = 20
 const longestToolName = 128
 const longestDescription = 4096
 const longestSchema = 64 * 1024
@@ -56,17 +59,16 @@ export function createListing(secret: string | undefined) {
     skipped,
     tools: (): ToolDefinition[] => [...tools.values()],
     /** Accepts a page; false if no more are wanted. */
-    take(page: readonly unknown[]): boolean {
-      for (const raw of page) {
-        if (seen === mostTools) {
-          skip('', `the server has more than ${mostTools} tools; those after them are left out`)
-          return false
-        }
-        seen += 1
+    async take(page: readonly unknown[]): Promise<boolean> {
+      const wanted = page.slice(0, mostTools - seen)
+      seen += wanted.length
+      await mapInBatches(wanted, toolsAtOnce, raw => {
         const problem = problemWith(definitionOf(raw, secret))
         if (problem !== undefined) skip(visibleText(nameOf(raw) ?? '').slice(0, longestToolName), problem)
-      }
-      return true
+      })
+      if (wanted.length === page.length) return true
+      skip('', `the server has more than ${mostTools} tools; those after them are left out`)
+      return false
     },
   }
 }

@@ -1,5 +1,6 @@
 import type { ValidateFunction } from 'ajv'
 import { Ajv } from 'ajv'
+import { ofOwnSchemas } from '#platform/own-schemas.ts'
 import { leadsWithin } from '../openapi/references.ts'
 import { isRecord } from './values.ts'
 
@@ -21,9 +22,9 @@ let isSchema: ValidateFunction | undefined
 
 /** Lists may hold something twice, since each entry would be compared with each. */
 function compileMetaSchema(): ValidateFunction {
-  const ajv = new Ajv({ strict: false, validateFormats: false })
+  const ajv = new Ajv({ ...ofOwnSchemas, validateFormats: false })
   const { $id: _, ...metaSchema } = JSON.parse(
-    JSON.stringify(ajv.getSchema(draft)?.schema),
+    JSON.stringify(ajv.schemas[draft]?.schema),
     (keyword, value) => (keyword === 'uniqueItems' && value === true ? undefined : value),
   )
   return ajv.compile(metaSchema)

@@ -1,6 +1,7 @@
 import type { ExpressionBuilder, SelectQueryBuilder, SqlBool } from 'kysely'
 import { sql } from 'kysely'
 import { Type } from 'typebox'
+import { orNull } from '../../own-schemas.ts'
 import { decodeCursor, encodeCursor } from './list-cursor.ts'
 import { readDates } from './list-dates.ts'
 import type { Sorted } from './list-sort.ts'
@@ -35,7 +36,7 @@ export const listMetaSchema = Type.Object({
   total: Type.Integer(),
   limit: Type.Integer(),
   offset: Type.Integer(),
-  next_cursor: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  next_cursor: Type.Optional(orNull(Type.String())),
   has_more: Type.Optional(Type.Boolean()),
 })
 

@@ -43,7 +43,7 @@ export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
 /** Writes answers by their schemas, which leaves out what these do not know. */
 export function createSerializerCompiler(): FastifySerializerCompiler<TSchema> {
   return ({ schema }) => {
-    const serializer = onFirstUse(() => build(schema))
+    const serializer = onFirstUse(() => build(schema, { ajv: ofOwnSchemas }))
     return value => serializer()(value)
   }
 }
