@@ -32,6 +32,24 @@ describe('who may use SQL', () => {
     )
     expect(body.conversations.map(({ title }) => title)).toEqual(['Renamed'])
   })
+
+  it('a title longer than the API takes is cut in lists, which can be paged by it', async () => {
+    const app = await testApp()
+    const path = '/api/agents/default/chat/conversations'
+    for (const title of ['one', 'two']) await app.call('POST', path, { body: { title } })
+    await execute(app, 'UPDATE conversations SET title = ?', ['é'.repeat(5000)])
+    const found: object[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const { body } = await app.call<{
+        conversations: { title: string }[]
+        meta: { next_cursor: string | null }
+      }>('GET', `${path}?sort=title&limit=1&cursor=${cursor}`)
+      expect(body.conversations).toMatchObject([{ title: 'é'.repeat(200) }])
+      found.push(...body.conversations)
+      cursor = body.meta.next_cursor
+    }
+    expect(found).toHaveLength(2)
+  })
 })
 
 describe('the built-in model', () => {
