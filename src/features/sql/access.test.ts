@@ -4,6 +4,11 @@ import { execute, makeFruits } from '#test/support/sql-stage.ts'
 
 const schema = '/api/agents/default/sql/schema'
 
+interface ConversationPage {
+  conversations: { title: string }[]
+  meta: { next_cursor: string | null }
+}
+
 describe('who may use SQL', () => {
   it.each(['read', 'chat'])(
     'with PUBLIC_ACCESS=%s nobody runs statements, but the tables are told',
@@ -38,17 +43,14 @@ describe('who may use SQL', () => {
     const path = '/api/agents/default/chat/conversations'
     for (const title of ['one', 'two']) await app.call('POST', path, { body: { title } })
     await execute(app, 'UPDATE conversations SET title = ?', ['é'.repeat(5000)])
-    const found: object[] = []
-    for (let cursor: string | null = ''; cursor !== null; ) {
-      const { body } = await app.call<{
-        conversations: { title: string }[]
-        meta: { next_cursor: string | null }
-      }>('GET', `${path}?sort=title&limit=1&cursor=${cursor}`)
-      expect(body.conversations).toMatchObject([{ title: 'é'.repeat(200) }])
-      found.push(...body.conversations)
-      cursor = body.meta.next_cursor
-    }
-    expect(found).toHaveLength(2)
+    const page = async (cursor: string) =>
+      (await app.call<ConversationPage>('GET', `${path}?sort=title&limit=1&cursor=${cursor}`)).body
+    const first = await page('')
+    const second = await page(first.meta.next_cursor ?? '')
+    for (const { conversations } of [first, second])
+      expect(conversations).toMatchObject([{ title: 'é'.repeat(200) }])
+    expect(second.conversations).not.toEqual(first.conversations)
+    expect(second.meta.next_cursor).toBeNull()
   })
 })
 
