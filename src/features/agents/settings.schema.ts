@@ -55,7 +55,9 @@ export const settingsChangesSchema = Type.Object(
     embedding_model: nullable(short),
     sql_tool_writes: nullable(Type.Boolean()),
     browser_tools: nullable(Type.Boolean()),
-    x402_daily_limit: nullable(Type.String({ pattern: '^\\d{1,12}(\\.\\d{1,6})?$' })),
+    x402_daily_limit: nullable(
+      Type.String({ pattern: '^\\d{1,12}(\\.\\d{1,6})?$', description: 'US dollars, such as 12.50.' }),
+    ),
     issuing_approval: nullable(
       Type.Object(
         {

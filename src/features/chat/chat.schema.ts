@@ -133,8 +133,11 @@ export const conversationListSchema = Type.Object({
   meta: listMetaSchema,
 })
 
+/** Characters. */
+export const titleLength = 200
+
 export const newConversationSchema = Type.Object({
-  title: Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' }),
+  title: Type.String({ minLength: 1, maxLength: titleLength, pattern: '\\S' }),
 })
 
 export const modelSchema = Type.Object(

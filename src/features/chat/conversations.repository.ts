@@ -5,6 +5,7 @@ import type { ValueOf } from '#storage/prepared-query.ts'
 import { prepareQuery } from '#storage/prepared-query.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { Conversation } from './chat.schema.ts'
+import { titleLength } from './chat.schema.ts'
 import type { HeldLock } from './conversation-lock.repository.ts'
 
 type Database = Kysely<AgentTables>
@@ -40,11 +41,19 @@ export async function listConversations(
   parameters: ListParameters,
 ): Promise<Page<Conversation>> {
   const { rows, meta } = await listRows(
-    database.selectFrom('conversations').select(columns),
+    database.selectFrom(withShortTitles(database).as('conversations')).selectAll(),
     conversationList,
     parameters,
   )
   return { rows: rows.map(toConversation), meta }
+}
+
+/** An agent's SQL may write titles of many megabytes, which a list must not gather in memory. */
+function withShortTitles(database: Database) {
+  return database
+    .selectFrom('conversations')
+    .select(['id', 'message_count', 'last_message_at', 'created_at'])
+    .select(({ fn, lit, ref }) => fn<string>('substr', [ref('title'), lit(1), lit(titleLength)]).as('title'))
 }
 
 export async function hasConversation(database: Database, id: string): Promise<boolean> {

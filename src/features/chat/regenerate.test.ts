@@ -173,14 +173,15 @@ describe('what can’t be answered anew', () => {
     expect(await stage.messages(path)).toHaveLength(6)
   })
 
-  it('is 409: an answer whose question was deleted', async () => {
+  it.each([0, 1])('is 409: an answer whose question was deleted, %d exchanges after the first', async at => {
     const path = await stage.makeChat()
-    const [turn] = await talk(path)
+    const turn = (await talk(path))[at]
     await app.call('DELETE', `${path}/messages/${turn?.userMessage.id}`)
     expect(await regenerate(path, turn?.assistantMessage.id ?? '')).toMatchObject({
       status: 409,
       body: { error: expect.stringContaining('nothing to answer'), code: 'CONFLICT' },
     })
+    expect(await stage.messages(path)).toHaveLength(5)
     // The refusal left no lock behind.
     const conversationId = turn?.userMessage.conversationId
     expect((await stage.send(path, { content: 'Hi', conversationId })).status).toBe(200)

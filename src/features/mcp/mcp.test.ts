@@ -74,6 +74,14 @@ describe('registering a server', () => {
     expect((await stage.app.call('GET', stage.path)).body).toMatchObject({ servers: [] })
   })
 
+  it('says what a token may hold', async () => {
+    const stage = await mcpStage()
+    const auth = { type: 'bearer', token: 'two words' }
+    expect((await stage.post({ name: 'x', url: 'http://127.0.0.1:9/mcp', auth })).body).toMatchObject({
+      error: { message: 'auth.token does not have the right form: Printable ASCII without blanks.' },
+    })
+  })
+
   it('takes commands for nothing, beside an address', async () => {
     const stage = await mcpStage()
     const fake = await fakeMcpServer()

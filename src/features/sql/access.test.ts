@@ -4,6 +4,11 @@ import { execute, makeFruits } from '#test/support/sql-stage.ts'
 
 const schema = '/api/agents/default/sql/schema'
 
+interface ConversationPage {
+  conversations: { title: string }[]
+  meta: { next_cursor: string | null }
+}
+
 describe('who may use SQL', () => {
   it.each(['read', 'chat'])(
     'with PUBLIC_ACCESS=%s nobody runs statements, but the tables are told',
@@ -31,6 +36,21 @@ describe('who may use SQL', () => {
       '/api/agents/default/chat/conversations',
     )
     expect(body.conversations.map(({ title }) => title)).toEqual(['Renamed'])
+  })
+
+  it('a title longer than the API takes is cut in lists, which can be paged by it', async () => {
+    const app = await testApp()
+    const path = '/api/agents/default/chat/conversations'
+    for (const title of ['one', 'two']) await app.call('POST', path, { body: { title } })
+    await execute(app, 'UPDATE conversations SET title = ?', ['é'.repeat(5000)])
+    const page = async (cursor: string) =>
+      (await app.call<ConversationPage>('GET', `${path}?sort=title&limit=1&cursor=${cursor}`)).body
+    const first = await page('')
+    const second = await page(first.meta.next_cursor ?? '')
+    for (const { conversations } of [first, second])
+      expect(conversations).toMatchObject([{ title: 'é'.repeat(200) }])
+    expect(second.conversations).not.toEqual(first.conversations)
+    expect(second.meta.next_cursor).toBeNull()
   })
 })
 

@@ -35,6 +35,16 @@ describe('the message of an answer', () => {
     ])
   })
 
+  test('holds no text that says nothing', () => {
+    expect(
+      messageOf([
+        { type: 'text-delta', id: '0', delta: '\n' },
+        { type: 'text-delta', id: '0', delta: '\n' },
+        { ...call, input: '{}' },
+      ]).content,
+    ).toEqual([{ ...call, input: {} }])
+  })
+
   test('holds what the provider wants back, even on an empty text', () => {
     const providerMetadata = { google: { thoughtSignature: 's' } }
     expect(

@@ -51,9 +51,17 @@ export function createAnswerMessage(): AnswerMessage {
     },
     message: () => ({
       role: 'assistant',
-      content: [...texts.filter(({ text, providerOptions }) => text !== '' || providerOptions), ...toolCalls],
+      content: [
+        ...texts.filter(({ text, providerOptions }) => !isBlank(text) || providerOptions),
+        ...toolCalls,
+      ],
     }),
   }
+}
+
+/** Says nothing. Anthropic refuses a whole prompt for one such text, so that its conversation could never go on. */
+export function isBlank(text: string): boolean {
+  return text.trim() === ''
 }
 
 function toolCallContent({ toolCallId, toolName, input, providerMetadata }: ToolCall): Content {
@@ -71,7 +79,7 @@ function toolCallContent({ toolCallId, toolName, input, providerMetadata }: Tool
  * values, and for one nested too deeply to be serialised again.
  */
 export function parseToolInput(input: string): Record<string, unknown> | undefined {
-  if (input.trim() === '') return {}
+  if (isBlank(input)) return {}
   if (hasMoreValuesThan(input, mostValues) || isDeeperThan(mostLevels, input)) return undefined
   try {
     const value: unknown = JSON.parse(input)

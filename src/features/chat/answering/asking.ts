@@ -99,14 +99,14 @@ export function createAsking(needs: AskingNeeds) {
   }
 }
 
+/** An answer's question stands right before it, or was deleted: an earlier one has an answer of its own, which must stay. */
 async function questionOf(database: Kysely<AgentTables>, message: StoredMessage): Promise<StoredMessage> {
   if (message.role === 'user') return message
   const { conversationId, sequence } = message
-  const before = await readWindow(database, { conversationId, before: sequence, end: 'newest', limit: 50 })
-  const asked = before.findLast(({ role }) => role === 'user')
-  if (asked === undefined)
-    throw conflict('No user message stands before this answer, so that there is nothing to answer.')
-  return asked
+  const [before] = await readWindow(database, { conversationId, before: sequence, end: 'newest', limit: 1 })
+  if (before?.role !== 'user')
+    throw conflict('The message that this answered was deleted, so that there is nothing to answer.')
+  return before
 }
 
 function userMessage(id: string, conversationId: string, content: string, createdAt: string) {

@@ -122,9 +122,12 @@ describe('the conversation so far', () => {
     ])
   })
 
-  it('leaves out a result without a call, and an answer without text', () => {
+  it('leaves out a result without a call', () => {
     expect(told(past('assistant', '', { toolCalls: [], toolResults: [result] }))).toEqual([])
-    expect(told(past('assistant', ''))).toEqual([])
+  })
+
+  it.each(['', ' ', '\n\n'])('leaves out an answer that says nothing: %j', content => {
+    expect(told(past('assistant', content))).toEqual([])
   })
 
   it('never passes on a stored message as an instruction', () => {

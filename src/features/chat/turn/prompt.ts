@@ -1,3 +1,4 @@
+import { isBlank } from '#models/language-model/answer-message.ts'
 import type { PromptMessage } from '#models/language-model/language-model.ts'
 import type { Passage } from '#models/language-model/passages.ts'
 import { writePassages } from '#models/language-model/passages.ts'
@@ -55,8 +56,9 @@ function pastMessage(message: PastMessage): PromptMessage[] {
   if (message.role === 'user') return [{ role: 'user', content: [{ type: 'text', text: message.content }] }]
   if (message.role !== 'assistant') return []
   const answered = pairedCalls(message)
-  const answer: PromptMessage[] =
-    message.content === '' ? [] : [{ role: 'assistant', content: [{ type: 'text', text: message.content }] }]
+  const answer: PromptMessage[] = isBlank(message.content)
+    ? []
+    : [{ role: 'assistant', content: [{ type: 'text', text: message.content }] }]
   if (answered.length === 0) return answer
   const calls: PromptMessage = {
     role: 'assistant',
