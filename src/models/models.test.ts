@@ -1,6 +1,7 @@
 /** The whole of this folder from the outside: choices of operator, agent and message, against servers on loopback. */
 import { describe, expect, test } from 'vitest'
 import { createLog } from '#platform/logging/log.ts'
+import { createOutbound } from '#platform/outbound/outbound.ts'
 import { collect, immediately, question } from '#test/support/collect-answer.ts'
 import type { ModelServer, RecordedRequest, Reply } from '#test/support/model-server.ts'
 import { openaiText, startModelServer } from '#test/support/model-server.ts'
@@ -10,20 +11,25 @@ import { streamWithRetry } from './transport/call-with-retry.ts'
 
 const plain: AgentChoice = { settings: {}, credentials: {} }
 
-function setUp(configuration: Partial<ModelConfiguration> = {}) {
+function setUp(configuration: Partial<ModelConfiguration> = {}, outboundFetch = fetch) {
   const guarded: string[] = []
   const models = createModels({
     configuration: { embeddingProvider: 'builtin', ...configuration },
     trustedFetch: fetch,
     outboundFetch: (input, init) => {
       guarded.push(String(input))
-      return fetch(input, init)
+      return outboundFetch(input, init)
     },
     clock: { now: () => 1 },
     log: createLog('silent'),
     timing: immediately,
   })
   return { models, guarded }
+}
+
+function disposableOutbound() {
+  const outbound = createOutbound({ allow: ['127.0.0.1'], userAgent: 'test' })
+  return { ...outbound, [Symbol.asyncDispose]: outbound.close }
 }
 
 /** A compatible server with one model, `served`, of 8,192 tokens. */
@@ -112,6 +118,24 @@ describe('resolving a model', () => {
       ['/v1/chat/completions', 'Bearer own'],
     ])
     expect(guarded).toHaveLength(4)
+  })
+
+  test('a server of the agent that breaks off is asked again, and is then a provider that fails', async () => {
+    await using server = await startModelServer(() => Promise.reject(new Error('broken')))
+    await using outbound = disposableOutbound()
+    const { models } = setUp({}, outbound.fetchFunction())
+    const settings = {
+      llm_provider: 'openai-compatible',
+      llm_base_url: server.url,
+      llm_model: 'served',
+    }
+    const { model } = await models.resolve({ settings, credentials: {} })
+    expect((await collect(streamWithRetry(model, question('Hi'), immediately))).error).toMatchObject({
+      code: 'MODEL_ERROR',
+      message: expect.stringContaining("can't be reached"),
+    })
+    const asked = server.requests.filter(({ method }) => method === 'POST')
+    expect(asked).toHaveLength(3)
   })
 
   test('a server that wants a query with every request', async () => {

@@ -36,9 +36,15 @@ export class CallFailure extends Error {
   }
 }
 
-/** There was no answer; an error of the service itself, such as the outbound guard's, is passed on as it is. */
+/**
+ * There was no answer. A refusal by the service itself, such as the outbound guard's, is passed on as it is; a failure that
+ * the guard reports is the provider's, as it is without the guard.
+ */
 export function notReached(error: unknown): unknown {
-  if (error instanceof AppError) return error
+  if (error instanceof AppError) {
+    if (error.code !== 'OUTBOUND_FAILED') return error
+    return error.cause === undefined ? new CallFailure(error.message, {}) : notReached(error.cause)
+  }
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const isRetryable = !isSilence(error) && !isInvalid(error) && !isInvalid(cause)
   return new CallFailure(`Cannot connect: ${messageOf(cause)}`, { isRetryable, cause: error })

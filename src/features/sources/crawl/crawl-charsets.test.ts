@@ -31,6 +31,14 @@ function pagesOf(charset: Charset): Record<string, SiteAnswer> {
       headers: { 'content-type': `text/html; charset=${charset}` },
       body: html('', body),
     },
+    [`/${charset}/second-header`]: {
+      headers: { 'content-type': `text/html, text/html; charset=${charset}` },
+      body: html('', body),
+    },
+    [`/${charset}/first-header`]: {
+      headers: { 'content-type': `text/html; charset=${charset}, text/html` },
+      body: html('', body),
+    },
     [`/${charset}/meta`]: { body: html(`<meta charset="${charset}">`, body) },
     [`/${charset}/equivalent`]: {
       body: html(`<meta http-equiv="Content-Type" content="text/html; charset=${charset}">`, body),
@@ -66,9 +74,10 @@ afterAll(async () => {
   await site[Symbol.asyncDispose]()
 })
 
-test.each(
-  charsets.flatMap(charset => ['header', 'meta', 'equivalent', 'mark', 'wide'].map(by => ({ charset, by }))),
-)('a page in $charset, told by its $by, is found by its words', async ({ charset, by }) => {
+const ways = ['header', 'second-header', 'first-header', 'meta', 'equivalent', 'mark', 'wide']
+const cases = charsets.flatMap(charset => ways.map(by => ({ charset, by })))
+
+test.each(cases)('a page in $charset, told by its $by, is found by its words', async ({ charset, by }) => {
   const source = await crawl(app, { url: `${site.url}/${charset}/${by}` })
   expect(source.status).toBe('ready')
   const { text } = words[charset]

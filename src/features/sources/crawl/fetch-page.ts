@@ -6,6 +6,7 @@ import { cookieHeader, createCookies } from '#platform/outbound/cookies.ts'
 import { toOutboundError } from '#platform/outbound/outbound-failure.ts'
 import { redirectLocation } from '#platform/outbound/redirect.ts'
 import { readBody } from '#platform/outbound/response-body.ts'
+import { bareType } from '../fetching/content-format.ts'
 import { crawlLimits } from './crawl-limits.ts'
 import { linkUrl } from './page/page-url.ts'
 import type { HostGates } from './site/host-gates.ts'
@@ -157,7 +158,7 @@ function again(reason: string, headers: Headers): Answered {
 async function readPageBody(url: string, response: Response): Promise<Fetched> {
   const { headers } = response
   const contentType = headers.get('content-type') ?? ''
-  const type = contentType.split(';')[0]?.trim().toLowerCase() ?? ''
+  const type = bareType(contentType)
   if (type !== '' && !/^(?:text\/html|application\/xhtml\+xml)$/.test(type))
     return { kind: 'skipped', url, reason: `It is no web page: its type is ${type.slice(0, 100)}.` }
   if (/^\s*attachment/i.test(headers.get('content-disposition') ?? ''))

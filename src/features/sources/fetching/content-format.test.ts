@@ -12,6 +12,7 @@ it.each([
   ['text/tab-separated-values', '/', 'csv'],
   ['text/markdown; charset=UTF-8', '/', 'md'],
   ['text/html', '/a.pdf', 'html'],
+  ['text/html, text/html; charset=utf-8', '/', 'html'],
   ['application/xhtml+xml', '/', 'html'],
   ['application/rss+xml', '/', 'txt'],
   ['text/yaml', '/', 'txt'],

@@ -30,7 +30,7 @@ function markedDecoder([first, second, third]: Uint8Array) {
 }
 
 function declaredDecoder(body: Uint8Array, contentType: string) {
-  const label = /;\s*charset=["']?([^\s;"']+)/i.exec(contentType)?.[1]
+  const label = /;\s*charset=["']?([^\s;,"']+)/i.exec(contentType)?.[1]
   const head = new TextDecoder('latin1').decode(body.subarray(0, declaredWithin))
   const declared = declaredInXml.exec(head)?.[1] ?? declaredInMeta.exec(head)?.[1]
   // Whoever can read this declaration byte by byte reads no UTF-16.
