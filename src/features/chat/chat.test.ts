@@ -82,9 +82,10 @@ describe(`sending a message ${row('POST /api/agents/{id}/chat')}`, () => {
   })
 
   it.each([
+    ['at a line break of any kind', 'Tides\r\nDunes', 'Tides'],
     ['at a word', `${'word '.repeat(30)}`, `${'word '.repeat(16).trim()}…`],
     ['never within a character', `a${'😀'.repeat(60)}`, `a${'😀'.repeat(39)}…`],
-  ])('cuts a long title %s', async (_where, content, title) => {
+  ])('cuts a title %s', async (_where, content, title) => {
     const { body } = await send({ content })
     const list = await app.call<{ conversations: { id: string; title: string }[] }>(
       'GET',

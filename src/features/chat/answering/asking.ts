@@ -115,7 +115,7 @@ function userMessage(id: string, conversationId: string, content: string, create
 
 /** The first line of a conversation's first message, cut at a word. */
 function titleOf(content: string): string {
-  const line = content.trim().split('\n')[0] ?? ''
+  const line = content.trim().split(/\r?\n/)[0] ?? ''
   if (line.length <= titleCharacters) return line
   return `${cutEnd(line, titleCharacters).replace(/\s+\S*$/, '')}…`
 }
