@@ -44,8 +44,8 @@ describe('terms of a text', () => {
   })
 })
 
-test('the index takes single characters beside the pairs, but a lone one only once', () => {
-  expect(searchableText('喝茶 茶 tea')).toBe('喝茶 喝 茶 茶 tea')
+test('the index takes each different character once beside the pairs', () => {
+  expect(searchableText('喝茶 tea 喝茶')).toBe('喝茶 tea 喝茶 喝 茶')
 })
 
 describe('terms of a query', () => {

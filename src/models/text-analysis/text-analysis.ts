@@ -124,8 +124,8 @@ function analyse(text: string): Analysis {
     return { terms, indexed: terms }
   }
   const found = plain.match(runs) ?? []
-  const indexed = found.flatMap(run => (isPiece(run) ? cutWithCharacters(run) : cut(run)))
-  return { terms: found.flatMap(cut), indexed }
+  const terms = found.flatMap(cut)
+  return { terms, indexed: [...terms, ...differentCharacters(found.filter(isPiece))] }
 }
 
 /** Other forms of a term stand beside it, not in its place: what was indexed before they were is still found. */
@@ -182,8 +182,10 @@ function pairsOf(run: string): string[] {
   return characters.slice(1).map((character, index) => `${characters[index]}${character}`)
 }
 
-/** Single characters stand in the index as well, so that a query of one character finds them. */
-function cutWithCharacters(run: string): string[] {
-  const characters = [...run]
-  return characters.length === 1 ? characters : [...pairsOf(run), ...characters]
+/**
+ * Single characters stand in the index as well, so that a query of one character finds them: each once, since a chunk
+ * that counts as longer ranks behind those of other scripts.
+ */
+function differentCharacters(runs: readonly string[]): Set<string> {
+  return new Set(runs.join(''))
 }

@@ -64,6 +64,24 @@ describe('the best result', () => {
   })
 })
 
+test('a Japanese passage is not too long beside English ones that hold one word of the query', async () => {
+  const { addSource, replace, search } = await setSearchStage()
+  const words = (passage: number) =>
+    Array.from({ length: 100 }, (_, word) => `w${(passage * 7919 + word * 104_729) % 3000}q`).join(' ')
+  const english = Array.from({ length: 400 }, (_, passage) =>
+    passage % 8 === 0 ? `${words(passage)} Excel sheets and Excel files.` : words(passage),
+  )
+  const chapters = Array.from(
+    { length: 25 },
+    (_, chapter) => `第${chapter}章では、書式の設定、印刷の範囲、共有の方法について詳しく説明しています。`,
+  )
+  const japanese = ['表計算の手引き。Excelの関数を使うと合計を求められます。', ...chapters].join('')
+  await addSource('manual')
+  await replace('manual', [...english, japanese])
+  const [best] = await search('Excelの関数の使い方')
+  expect(best?.content).toBe(japanese)
+})
+
 test('a result names its source and its place', async () => {
   const { addSource, write, search } = await setSearchStage()
   await addSource('manual')
