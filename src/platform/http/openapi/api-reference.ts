@@ -26,24 +26,27 @@ export function createApiReference(prefix: `/${string}`, documentUrl: string) {
   ].join('; ')
   let opened: ReturnType<typeof open> | undefined
 
-  async function open() {
+  /** All its files, which are megabytes: writing them anew for everybody who asks would keep the others waiting. */
+  async function open(): Promise<ReadonlyMap<string, ReferenceFile>> {
     const { default: reference } = await import('@scalar/fastify-api-reference')
     // A server of its own, never listening: its routes stay out of ours, where every route declares its access.
     const server = fastify()
     const looks = { pageTitle: 'agentstead API', withDefaultFonts: false }
     const configuration = { url: documentUrl, ...looks, telemetry: false, nonce }
     await server.register(reference, { routePrefix: prefix, configuration })
-    return server
+    const files = new Map<string, ReferenceFile>()
+    for (const path of [`${prefix}/`, `${prefix}/js/scalar.js`]) {
+      const { headers, rawPayload: body } = await server.inject(path)
+      files.set(path, { contentType: String(headers['content-type']), body, contentSecurityPolicy })
+    }
+    return files
   }
 
   return {
     /** `path` begins with the prefix; undefined for what is no part of the page. */
     async read(path: string): Promise<ReferenceFile | undefined> {
       opened ??= open()
-      const answer = await (await opened).inject(path)
-      if (answer.statusCode !== 200) return undefined
-      const contentType = String(answer.headers['content-type'] ?? 'text/plain')
-      return { contentType, body: answer.rawPayload, contentSecurityPolicy }
+      return (await opened).get(path)
     },
   }
 }
