@@ -24,29 +24,33 @@ export function createApiReference(prefix: `/${string}`, documentUrl: string) {
     "connect-src 'self'",
     "frame-ancestors 'none'",
   ].join('; ')
+  const paths = [`${prefix}/`, `${prefix}/js/scalar.js`]
+  /** Kept, as they are megabytes: to write them anew for everybody who asks would keep the others waiting. */
+  const files = new Map<string, ReferenceFile>()
   let opened: ReturnType<typeof open> | undefined
 
-  /** All its files, which are megabytes: writing them anew for everybody who asks would keep the others waiting. */
-  async function open(): Promise<ReadonlyMap<string, ReferenceFile>> {
+  async function open() {
     const { default: reference } = await import('@scalar/fastify-api-reference')
     // A server of its own, never listening: its routes stay out of ours, where every route declares its access.
     const server = fastify()
     const looks = { pageTitle: 'agentstead API', withDefaultFonts: false }
     const configuration = { url: documentUrl, ...looks, telemetry: false, nonce }
     await server.register(reference, { routePrefix: prefix, configuration })
-    const files = new Map<string, ReferenceFile>()
-    for (const path of [`${prefix}/`, `${prefix}/js/scalar.js`]) {
-      const { headers, rawPayload: body } = await server.inject(path)
-      files.set(path, { contentType: String(headers['content-type']), body, contentSecurityPolicy })
-    }
-    return files
+    return server
+  }
+
+  async function write(path: string): Promise<ReferenceFile> {
+    opened ??= open()
+    const { headers, rawPayload: body } = await (await opened).inject(path)
+    const file = { contentType: String(headers['content-type']), body, contentSecurityPolicy }
+    files.set(path, file)
+    return file
   }
 
   return {
     /** `path` begins with the prefix; undefined for what is no part of the page. */
     async read(path: string): Promise<ReferenceFile | undefined> {
-      opened ??= open()
-      return (await opened).get(path)
+      return files.get(path) ?? (paths.includes(path) ? await write(path) : undefined)
     },
   }
 }
