@@ -29,14 +29,18 @@ export function sendDirectlyWithin({ connect, silence }: Patience): Send {
 
   /** Loaded on first use: no model is called at startup, which would wait for the module. */
   async function loadAgent(): Promise<Dispatcher> {
-    const { Agent, EnvHttpProxyAgent } = await import('undici')
     const options = {
       connect: { timeout: connect },
       headersTimeout: silence,
       bodyTimeout: silence,
       allowH2: false,
     }
-    return goesByProxies() ? new EnvHttpProxyAgent(options) : new Agent(options)
+    if (goesByProxies()) {
+      const { default: EnvHttpProxyAgent } = await import('undici/lib/dispatcher/env-http-proxy-agent.js')
+      return new EnvHttpProxyAgent(options)
+    }
+    const { default: Agent } = await import('undici/lib/dispatcher/agent.js')
+    return new Agent(options)
   }
 
   return async (url, { headers, body, signal }) => {

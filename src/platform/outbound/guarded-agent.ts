@@ -1,6 +1,9 @@
 import type { LookupFunction } from 'node:net'
 import { isIP } from 'node:net'
-import { Agent, buildConnector, fetch } from 'undici'
+import type { buildConnector } from 'undici'
+import createConnector from 'undici/lib/core/connect.js'
+import Agent from 'undici/lib/dispatcher/agent.js'
+import { fetch } from 'undici/lib/web/fetch/index.js'
 import type { Resolve } from './guarded-resolver.ts'
 
 /** Longest silence of the other side, before its answer and within it: models may think for minutes. In milliseconds. */
@@ -26,7 +29,12 @@ export function createGuardedAgent(permitted: Resolve): GuardedAgent {
       error => callback(error, []),
     )
   }
-  const connectSocket = buildConnector({ lookup, autoSelectFamily: true, timeout: connectMs, allowH2: false })
+  const connectSocket = createConnector({
+    lookup,
+    autoSelectFamily: true,
+    timeout: connectMs,
+    allowH2: false,
+  })
   const connect: buildConnector.connector = (options, callback) => {
     // Node looks up names only: an IP address would never meet the check above.
     if (isIP(options.hostname) === 0) return connectSocket(options, callback)

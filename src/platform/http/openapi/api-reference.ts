@@ -24,6 +24,9 @@ export function createApiReference(prefix: `/${string}`, documentUrl: string) {
     "connect-src 'self'",
     "frame-ancestors 'none'",
   ].join('; ')
+  const paths = [`${prefix}/`, `${prefix}/js/scalar.js`]
+  /** Kept, as they are megabytes: to write them anew for everybody who asks would keep the others waiting. */
+  const files = new Map<string, ReferenceFile>()
   let opened: ReturnType<typeof open> | undefined
 
   async function open() {
@@ -36,14 +39,18 @@ export function createApiReference(prefix: `/${string}`, documentUrl: string) {
     return server
   }
 
+  async function write(path: string): Promise<ReferenceFile> {
+    opened ??= open()
+    const { headers, rawPayload: body } = await (await opened).inject(path)
+    const file = { contentType: String(headers['content-type']), body, contentSecurityPolicy }
+    files.set(path, file)
+    return file
+  }
+
   return {
     /** `path` begins with the prefix; undefined for what is no part of the page. */
     async read(path: string): Promise<ReferenceFile | undefined> {
-      opened ??= open()
-      const answer = await (await opened).inject(path)
-      if (answer.statusCode !== 200) return undefined
-      const contentType = String(answer.headers['content-type'] ?? 'text/plain')
-      return { contentType, body: answer.rawPayload, contentSecurityPolicy }
+      return files.get(path) ?? (paths.includes(path) ? await write(path) : undefined)
     },
   }
 }
