@@ -4,6 +4,7 @@ import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import { fastify, LogController } from 'fastify'
 import type { Clock } from '../clock.ts'
 import { AppError, invalid } from '../errors.ts'
+import { collectWhenQuiet } from '../event-loop/collect-when-quiet.ts'
 import { isDeeperThan, mostLevels } from '../json-depth.ts'
 import { hasMoreValuesThan, mostValues } from '../json-values.ts'
 import type { Log } from '../logging/log.ts'
@@ -77,6 +78,7 @@ export function createServer(options: ServerOptions): App {
   refuseUnstorableAddresses(app)
   leaveSlowReaders(app, options.patience)
   sendTogether(app)
+  collectBetweenAnswers(app)
   return app
 }
 
@@ -183,6 +185,14 @@ function answerBrokenOff(app: App): void {
   app.addHook('preParsing', (request, _reply, payload, done) => {
     if (request.raw.destroyed) done(new AppError('VALIDATION_ERROR', 'The request broke off. Send it again.'))
     else done(null, payload)
+  })
+}
+
+function collectBetweenAnswers(app: App): void {
+  const answered = collectWhenQuiet()
+  app.addHook('onResponse', (_request, _reply, done) => {
+    answered()
+    done()
   })
 }
 
