@@ -10,8 +10,13 @@ import { countByPostings } from './postings.ts'
 /** Bytes of all counts together, by and large, and of each beyond its name. */
 const [mostBytes, overhead] = [8 * 1024 * 1024, 64]
 
+interface Counted {
+  state: IndexState
+  chunks: number
+}
+
 /** The latest states of indexes. What is cached of an index is valid as long as its state is the same. */
-const states = new LRUCache<string, IndexState>({ max: 32 })
+const remembered = new LRUCache<string, Counted>({ max: 32 })
 /** Counting the chunks that contain a frequent term takes as long as ranking them, so each thread caches the latest counts. */
 const counts = new LRUCache<string, number>({
   maxSize: mostBytes,
@@ -23,7 +28,8 @@ export async function countTerms(
   terms: readonly string[],
 ): Promise<Required<TermCounts>> {
   const state = await stateOf(db)
-  states.set(state.name, state)
+  const { chunks } = remembered.get(state.name) ?? { chunks: await countChunks(db) }
+  remembered.set(state.name, { state, chunks })
   const known = new Map(terms.map(term => [term, counts.get(nameOf(state, term))]))
   const missing = terms.filter(term => known.get(term) === undefined)
   const short = await countByPostings(db, state, missing)
@@ -33,12 +39,18 @@ export async function countTerms(
     counts.set(nameOf(state, term), holding)
   }
   const held = [...known].filter((entry): entry is [string, number] => (entry[1] ?? 0) > 0)
-  return { terms: new Map(held), chunks: state.totals.chunks, state: state.name }
+  return { terms: new Map(held), chunks, state: state.name }
 }
 
 /** The state of that name, while it is cached. */
 export function stateNamed(name: string): IndexState | undefined {
-  return states.get(name)
+  return remembered.get(name)?.state
+}
+
+/** FTS5's own total still counts the chunks that were removed. */
+async function countChunks(db: QueryExecutorProvider): Promise<number> {
+  const [row] = await runText<{ count: number }>(db, 'select count(*) as count from chunk_text_docsize')
+  return row?.count ?? 0
 }
 
 async function countHolding(db: QueryExecutorProvider, term: string): Promise<number> {
