@@ -93,8 +93,10 @@ export function createServerAccess(needs: Needs) {
       if (!(error instanceof ServerFailure)) throw error
       const failure = failureOf(error, token !== undefined)
       held?.retire()
-      if (!isReady) await listing.note(agent, server.row, failure)
       const mayRepeat = held?.isOld === true && (!isReady || isUntouched(failure, held.connection))
+      // A call that is refused says nothing of the server; one that is never answered does.
+      const isOfServer = !isReady || (failure.status === 'disconnected' && !mayRepeat)
+      if (isOfServer) await listing.note(agent, server.row, failure)
       return { error: new ServerUnusable(server.row.name, failure, error), mayRepeat }
     } finally {
       held?.[Symbol.dispose]()
