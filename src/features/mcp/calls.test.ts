@@ -199,12 +199,14 @@ describe('a call', () => {
     expect(fake.calls).toHaveLength(2)
   })
 
-  it('that may have had an effect is not made again', async () => {
-    const { fake, call } = await callStage()
+  it('that may have had an effect is not made again, and shows that the server is gone', async () => {
+    const { fake, call, id, server } = await callStage()
     await call()
+    expect(await server(id)).toMatchObject({ status: 'connected' })
     onCall(fake, (_request, response) => response.destroy())
     await expect(call()).rejects.toThrow('closed the connection early')
     expect(fake.calls).toHaveLength(2)
+    expect(await server(id)).toMatchObject({ status: 'disconnected', error: expect.any(String) })
     onCall(fake, (_request, response) =>
       response.writeHead(200, { 'content-type': 'text/event-stream' }).end(': begun\n\n'),
     )
