@@ -31,6 +31,15 @@ export function offerRunAtOnce(transaction: object, run: RunAtOnce): () => void 
   }
 }
 
+/** Runs a query in a transaction for which that was offered. */
+export function runAtOnce(
+  transaction: object,
+  sql: string,
+  parameters: readonly unknown[],
+): unknown[] | undefined {
+  return runners.get(transaction)?.(sql, parameters)
+}
+
 /** A placeholder for the value of that name, whatever its type. */
 export type ValueOf<Name extends string> = <Type = string>(name: Name) => Type
 

@@ -8,6 +8,7 @@ import { createVectors, removeVectors, vectorTables, writeVectors } from './vect
 /** Full text by tsvector, vectors by sketches of them. */
 export const searchEngine: SearchEngine = {
   singleWriter: false,
+  readSnapshot: (db, work) => db.transaction().setAccessMode('read only').execute(work),
   writeFullText,
   removeFullText,
   countTerms,

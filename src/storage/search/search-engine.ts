@@ -2,7 +2,7 @@
  * Full-text and vector search over the chunks of an agent, implemented by each engine. A chunk is identified by its
  * `sequence`; every function takes part in the transaction that it is called with.
  */
-import type { Expression, Kysely, QueryExecutorProvider } from 'kysely'
+import type { Expression, Kysely, QueryExecutorProvider, Transaction } from 'kysely'
 import type { AgentTables } from '../tables.ts'
 
 /** A worker's own connection to the database of one agent. */
@@ -14,6 +14,11 @@ export interface SearchDatabase {
 export interface SearchEngine {
   /** Writers wait for one another's transactions, which therefore have to be short, with pauses for others. */
   singleWriter: boolean
+  /** Runs `work` on one state of the database, in which nothing can be written. */
+  readSnapshot<Result>(
+    db: Kysely<AgentTables>,
+    work: (snapshot: Transaction<AgentTables>) => Promise<Result>,
+  ): Promise<Result>
   writeFullText(db: QueryExecutorProvider, texts: readonly StoredText[]): Promise<void>
   removeFullText(db: QueryExecutorProvider, sequence: number): Promise<void>
   /** The terms that occur in chunks, with the number of chunks that contain each, and the number of all chunks. */

@@ -52,13 +52,17 @@ export async function rankings(
   const limit = Math.max(candidates, query.limit)
   const terms = firstAndLastTerms(query.text)
   const otherForm = formFor(query.text)
-  const counts = await engine.countTerms(transaction, [...new Set([...terms, ...terms.map(otherForm)])])
+  const otherForms = new Map(terms.map(term => [term, otherForm(term)]))
+  const counts = await engine.countTerms(transaction, [...new Set([...terms, ...otherForms.values()])])
   const holding = (term: string) => counts.terms.get(term) ?? 0
   // How a term is looked up: by its other form, unless more chunks contain the word as it is, such as chunks from before
   // there were forms.
-  const form = (term: string) => (holding(otherForm(term)) >= holding(term) ? otherForm(term) : term)
-  const knowledge = knowledgeOf(terms, term => counts.terms.get(form(term)), counts.chunks)
-  const asked = new Map([...counts.terms].filter(([term]) => terms.some(other => form(other) === term)))
+  const forms = new Map(
+    Iterator.from(otherForms).map(([term, other]) => [term, holding(other) >= holding(term) ? other : term]),
+  )
+  const knowledge = knowledgeOf(terms, term => counts.terms.get(forms.get(term) ?? term), counts.chunks)
+  const lookedUp = new Set(forms.values())
+  const asked = new Map(Iterator.from(counts.terms).filter(([term]) => lookedUp.has(term)))
   const byText = await engine.rankByText(transaction, { ...counts, terms: asked, within, limit })
   const text = byText.map(found => ({ ...found, similarity: found.similarity * knowledge.known }))
 

@@ -22,7 +22,7 @@ export async function searchChunks(
   { db, engine }: SearchDatabase,
   query: ChunkQuery,
 ): Promise<SearchResult[]> {
-  return await reading(db).execute(transaction => searchIn(transaction, engine, query))
+  return await engine.readSnapshot(db, snapshot => searchIn(snapshot, engine, query))
 }
 
 export interface Search {
@@ -39,9 +39,9 @@ export async function searchTogether(
   { db, engine }: SearchDatabase,
   searches: readonly Search[],
 ): Promise<SearchAnswer[]> {
-  return await reading(db).execute(async transaction => {
+  return await engine.readSnapshot(db, async snapshot => {
     const answers: SearchAnswer[] = []
-    for (const search of searches) answers.push(await answerTo(transaction, engine, search))
+    for (const search of searches) answers.push(await answerTo(snapshot, engine, search))
     return answers
   })
 }
@@ -57,10 +57,6 @@ async function answerTo(
     if (!isSo) return { shown }
   }
   return { results: await searchIn(transaction, engine, query) }
-}
-
-function reading(db: Kysely<AgentTables>) {
-  return db.transaction().setAccessMode('read only')
 }
 
 async function searchIn(

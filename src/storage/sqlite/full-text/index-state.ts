@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import type { QueryExecutorProvider } from 'kysely'
 import { runText } from '../run-text.ts'
+import { oncePerSnapshot } from '../snapshot.ts'
 
 export interface IndexState {
   /** Unique among all indexes and times. Short, since the keys of everything cached begin with it. */
@@ -30,12 +31,17 @@ const query = `
     (select block from chunk_text_data where id = 10) as segments
   from (select max(id) as newest from chunk_text_docsize)`
 
-export async function stateOf(db: QueryExecutorProvider): Promise<IndexState> {
+/** Of 64 different characters each: 120 bits. */
+const nameLength = 20
+
+export const stateOf = oncePerSnapshot(readState)
+
+async function readState(db: QueryExecutorProvider): Promise<IndexState> {
   const [row] = await runText<Row>(db, query)
   if (row === undefined) throw new Error('the state of the index gave no row')
   const { file, newest, id, totals, segments } = row
   const records = [totals, segments].map(block => Buffer.from(block ?? []).toString('base64'))
-  const name = hash('sha256', [file, newest, id, ...records].join(' '))
+  const name = hash('sha256', [file, newest, id, ...records].join(' '), 'base64url').slice(0, nameLength)
   const [chunks = 0, tokens = 0] = totals === null ? [] : numbersIn(totals)
   return { name, file, newest, newestId: id, totals: { chunks, tokens } }
 }

@@ -47,7 +47,9 @@ export async function createReader(db: QueryExecutorProvider, state: IndexState,
     if (lengthOf === undefined || token === undefined) return undefined
     const [row] = await runText<{ places: string }>(
       db,
-      'select json_group_array(doc) as places from (select doc from temp.chunk_places where term = ? limit ?)',
+      // Given a bare parameter as its limit, SQLite would prepare the statement again each time.
+      `select json_group_array(doc) as places
+       from (select doc from temp.chunk_places where term = ? limit cast(? as integer))`,
       token,
       most,
     )

@@ -45,8 +45,11 @@ async function tokenize(
     `create virtual table if not exists temp.asked_tokens using fts5vocab('temp', 'asked', 'instance')`,
   )
   await runText(db, `insert into temp.asked (asked) values ('delete-all')`)
-  for (const [index, term] of terms.entries())
-    await runText(db, 'insert into temp.asked (rowid, terms) values (?, ?)', index, term)
+  await runText(
+    db,
+    'insert into temp.asked (rowid, terms) select key, value from json_each(?)',
+    JSON.stringify(terms),
+  )
   const rows = await runText<{ doc: number; term: string }>(db, 'select doc, term from temp.asked_tokens')
   const found = Map.groupBy(rows, ({ doc }) => doc)
   return terms.map((term, index) => {
