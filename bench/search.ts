@@ -1,8 +1,9 @@
 /** How long a search over 10,000 chunks takes through HTTP, against a request that only reads one row. */
-import { call, sourcesOf, startService, untilReady, uploadText } from './support/service.ts'
+import { sourcesOf, startService, untilReady, uploadText } from './support/service.ts'
 import { median, percentile } from './support/statistics.ts'
 import { printTable, rounded } from './support/table.ts'
 import { createWriter } from './support/text.ts'
+import { timeOf } from './support/timed-request.ts'
 
 const wantedChunks = 10_000
 const documentCharacters = 1_500_000
@@ -94,10 +95,4 @@ async function askTogether(count: number): Promise<number[]> {
     return times
   }
   return (await Promise.all(Array.from({ length: callers }, caller))).flat()
-}
-
-async function timeOf(address: string): Promise<number> {
-  const begun = performance.now()
-  await call(address)
-  return performance.now() - begun
 }
