@@ -56,8 +56,6 @@ export interface TermCounts {
   terms: ReadonlyMap<string, number>
   /** Number of chunks in the index. */
   chunks: number
-  /** Identifies the state of the index that these counts belong to, among all indexes and times, if the engine knows it. */
-  state?: string
 }
 
 export interface TextQuery extends TermCounts {

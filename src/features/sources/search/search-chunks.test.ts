@@ -145,6 +145,25 @@ describe('scores', () => {
     },
   )
 
+  test('are the same after a source has been refreshed several times', async () => {
+    const { addSource, replace, search } = await setSearchStage()
+    await addSource('manual')
+    const texts = Array.from({ length: 30 }, (_, index) =>
+      [`Part${index} of the engine`, index % 3 !== 0 && 'takes oil', index === 20 && 'and a gasket']
+        .filter(Boolean)
+        .join(' '),
+    )
+    const found = async () => {
+      await replace('manual', texts)
+      return (await search('engine oil gasket')).map(({ content, score }) => ({ content, score }))
+    }
+    const first = await found()
+    for (let refresh = 1; refresh <= 3; refresh += 1)
+      expect(await found()).toEqual(
+        first.map(({ content, score }) => ({ content, score: expect.closeTo(score, 5) })),
+      )
+  })
+
   test('are of use in a document of a single chunk', async () => {
     const { addSource, replace, search } = await setSearchStage()
     await addSource('note')

@@ -10,6 +10,7 @@ import { sql } from 'kysely'
 import { createBest } from '../../search/best.ts'
 import { essentialTerms } from '../../search/essential-terms.ts'
 import type { Found, StoredText, TermCounts, TextQuery } from '../../search/search-engine.ts'
+import { weightOf } from '../../search/term-weight.ts'
 import { readSelection } from '../selection.ts'
 import { neighbourhoodOf } from './chunk-places.ts'
 import { createIndexState } from './index-state.ts'
@@ -171,9 +172,4 @@ function bestOf(
     least = best.least()
   }
   return best.sorted()
-}
-
-/** The inverse document frequency as SQLite computes it: words in more than half of the chunks weigh next to nothing. */
-function weightOf(holding: number, chunks: number): number {
-  return Math.max(1e-6, Math.log((chunks - holding + 0.5) / (holding + 0.5)))
 }

@@ -8,12 +8,13 @@ import { sql } from 'kysely'
 import type { CountedTerm } from '../../search/essential-terms.ts'
 import { essentialTerms, mayMissSome } from '../../search/essential-terms.ts'
 import type { Found, StoredText, TextQuery } from '../../search/search-engine.ts'
+import { weightOf } from '../../search/term-weight.ts'
 import { quoted } from '../quoted.ts'
 import { runText } from '../run-text.ts'
 import { memberOf, readSelection } from '../selection.ts'
 import { bestOf } from './best-postings.ts'
+import { stateOf } from './index-state.ts'
 import { postingsOf } from './postings.ts'
-import { stateNamed } from './term-counts.ts'
 import { tokenizer } from './tokens.ts'
 
 /** For the migration that creates the tables. */
@@ -33,16 +34,16 @@ export async function removeFullText(db: QueryExecutorProvider, sequence: number
 }
 
 export async function rankByText(db: QueryExecutorProvider, query: TextQuery): Promise<Found[]> {
-  const { terms, chunks } = query
+  const { terms } = query
   if (terms.size === 0) return []
   const { essential, others } = essentialTerms(query)
-  const all = [...essential, ...others]
-  // Lists are cached together with the state that they belong to.
-  const state = query.state === undefined ? undefined : stateNamed(query.state)
-  const lists = state === undefined ? undefined : await postingsOf(db, state, all)
+  const state = await stateOf(db)
+  const lists = await postingsOf(db, state, [...essential, ...others])
+  // As many as the ranking goes by, since a similarity is a share of its weights: FTS5 still counts removed chunks.
+  const chunks = lists === undefined ? state.totals.chunks : state.chunks
   const rows =
     lists === undefined
-      ? await rankByIndex(db, query, essential, others)
+      ? await rankByIndex(db, { ...query, chunks }, essential, others)
       : bestOf(lists, query.limit, await filterOf(db, query))
   const full = Iterator.from(terms.values()).reduce((sum, holding) => sum + weightOf(holding, chunks), 0)
   return rows.map(({ sequence, value }) => ({ sequence, similarity: Math.min(1, value / full) }))
@@ -98,9 +99,4 @@ async function rankMatching(
     where chunk_text match ${expression} ${filter} order by bm25(chunk_text) limit ${limit}
   `.execute(db)
   return rows
-}
-
-/** The inverse document frequency as FTS5 computes it: words in more than half of the chunks weigh next to nothing. */
-function weightOf(holding: number, chunks: number): number {
-  return Math.max(1e-6, Math.log((chunks - holding + 0.5) / (holding + 0.5)))
 }

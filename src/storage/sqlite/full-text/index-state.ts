@@ -1,6 +1,7 @@
 /** The state of a full-text index, by which threads can tell whether what they have cached of it is still valid. */
 import { hash } from 'node:crypto'
 import type { QueryExecutorProvider } from 'kysely'
+import { LRUCache } from 'lru-cache'
 import { runText } from '../run-text.ts'
 import { oncePerSnapshot } from '../snapshot.ts'
 
@@ -11,7 +12,8 @@ export interface IndexState {
   /** The greatest sequence, and the id of its chunk: the path of a former file may have been reused. */
   newest: number | null
   newestId: string | null
-  /** The totals that FTS5 keeps for BM25. */
+  chunks: number
+  /** The totals that FTS5 keeps for BM25, in which all chunks still count that were ever removed. */
   totals: { chunks: number; tokens: number }
 }
 
@@ -34,6 +36,9 @@ const query = `
 /** Of 64 different characters each: 120 bits. */
 const nameLength = 20
 
+/** By name, the numbers of chunks in the latest states of indexes: each is counted once. */
+const chunksIn = new LRUCache<string, number>({ max: 32 })
+
 export const stateOf = oncePerSnapshot(readState)
 
 async function readState(db: QueryExecutorProvider): Promise<IndexState> {
@@ -42,8 +47,15 @@ async function readState(db: QueryExecutorProvider): Promise<IndexState> {
   const { file, newest, id, totals, segments } = row
   const records = [totals, segments].map(block => Buffer.from(block ?? []).toString('base64'))
   const name = hash('sha256', [file, newest, id, ...records].join(' '), 'base64url').slice(0, nameLength)
-  const [chunks = 0, tokens = 0] = totals === null ? [] : numbersIn(totals)
-  return { name, file, newest, newestId: id, totals: { chunks, tokens } }
+  const chunks = chunksIn.get(name) ?? (await countChunks(db))
+  chunksIn.set(name, chunks)
+  const [all = 0, tokens = 0] = totals === null ? [] : numbersIn(totals)
+  return { name, file, newest, newestId: id, chunks, totals: { chunks: all, tokens } }
+}
+
+async function countChunks(db: QueryExecutorProvider): Promise<number> {
+  const [row] = await runText<{ count: number }>(db, 'select count(*) as count from chunk_text_docsize')
+  return row?.count ?? 0
 }
 
 /** By which something about a term is cached. */

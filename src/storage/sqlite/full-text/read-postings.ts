@@ -1,5 +1,9 @@
-/** Reads the list of a term from the full-text index, with the values that FTS5's `bm25()` would give. */
+/**
+ * Reads the list of a term from the full-text index, with the values that FTS5's `bm25()` would give if it did not count
+ * the chunks that were removed: with each of these, all words would seem rarer.
+ */
 import type { QueryExecutorProvider } from 'kysely'
+import { weightOf } from '../../search/term-weight.ts'
 import { quoted } from '../quoted.ts'
 import { runText } from '../run-text.ts'
 import type { IndexState } from './index-state.ts'
@@ -63,15 +67,15 @@ export async function createReader(db: QueryExecutorProvider, state: IndexState,
     /** Undefined for a term with at least so many occurrences, or one that needs FTS5's help. */
     readShort,
     read: async (term: string) =>
-      (await readShort(term, Number.MAX_SAFE_INTEGER)) ?? (await readByText(db, term)),
+      (await readShort(term, Number.MAX_SAFE_INTEGER)) ?? (await readByText(db, state, term)),
   }
 }
 
 /** FTS5's parameters of BM25. */
-const [saturation, lengthShare, leastRarity] = [1.2, 0.75, 1e-6]
+const [saturation, lengthShare] = [1.2, 0.75]
 
 /** @param places the sequences of the chunks, each repeated for every occurrence of the term in it. */
-function valued(places: readonly number[], { totals }: IndexState, lengthOf: LengthOf): Postings {
+function valued(places: readonly number[], { chunks, totals }: IndexState, lengthOf: LengthOf): Postings {
   const sequences = new Uint32Array(places.length)
   const times = new Uint32Array(places.length)
   let count = 0
@@ -79,8 +83,7 @@ function valued(places: readonly number[], { totals }: IndexState, lengthOf: Len
     if (count === 0 || sequences[count - 1] !== sequence) sequences[count++] = sequence
     times[count - 1] = (times[count - 1] ?? 0) + 1
   }
-  const rarity = Math.log((totals.chunks - count + 0.5) / (count + 0.5))
-  const weight = Math.max(leastRarity, rarity) * (saturation + 1)
+  const weight = weightOf(count, chunks) * (saturation + 1)
   const average = totals.tokens / totals.chunks
   const values = new Float32Array(count)
   for (let index = 0; index < count; index += 1) {
@@ -91,7 +94,11 @@ function valued(places: readonly number[], { totals }: IndexState, lengthOf: Len
   return { sequences: sequences.slice(0, count), values }
 }
 
-async function readByText(db: QueryExecutorProvider, term: string): Promise<Postings> {
+async function readByText(
+  db: QueryExecutorProvider,
+  { chunks, totals }: IndexState,
+  term: string,
+): Promise<Postings> {
   // The limit prevents SQLite from flattening the inner query: `bm25()` cannot be called next to an aggregate.
   const [row] = await runText<{ sequences: string; amounts: string }>(
     db,
@@ -102,11 +109,10 @@ async function readByText(db: QueryExecutorProvider, term: string): Promise<Post
     -precision,
     quoted(term),
   )
-  const { sequences, amounts } = row ?? { sequences: '[]', amounts: '[]' }
-  return {
-    sequences: Uint32Array.from(JSON.parse(sequences) as number[]),
-    values: Float32Array.from(JSON.parse(amounts) as number[], amount => amount / precision),
-  }
+  const sequences = Uint32Array.from(JSON.parse(row?.sequences ?? '[]') as number[])
+  const amounts = JSON.parse(row?.amounts ?? '[]') as number[]
+  const weight = weightOf(sequences.length, chunks) / weightOf(sequences.length, totals.chunks)
+  return { sequences, values: Float32Array.from(amounts, amount => (amount / precision) * weight) }
 }
 
 /** Integers are faster to parse than fractions. */

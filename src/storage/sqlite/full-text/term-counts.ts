@@ -3,33 +3,20 @@ import { LRUCache } from 'lru-cache'
 import type { TermCounts } from '../../search/search-engine.ts'
 import { quoted } from '../quoted.ts'
 import { runText } from '../run-text.ts'
-import type { IndexState } from './index-state.ts'
 import { nameOf, stateOf } from './index-state.ts'
 import { countByPostings } from './postings.ts'
 
 /** Bytes of all counts together, by and large, and of each beyond its name. */
 const [mostBytes, overhead] = [8 * 1024 * 1024, 64]
 
-interface Counted {
-  state: IndexState
-  chunks: number
-}
-
-/** The latest states of indexes. What is cached of an index is valid as long as its state is the same. */
-const remembered = new LRUCache<string, Counted>({ max: 32 })
 /** Counting the chunks that contain a frequent term takes as long as ranking them, so each thread caches the latest counts. */
 const counts = new LRUCache<string, number>({
   maxSize: mostBytes,
   sizeCalculation: (_, name) => name.length + overhead,
 })
 
-export async function countTerms(
-  db: QueryExecutorProvider,
-  terms: readonly string[],
-): Promise<Required<TermCounts>> {
+export async function countTerms(db: QueryExecutorProvider, terms: readonly string[]): Promise<TermCounts> {
   const state = await stateOf(db)
-  const { chunks } = remembered.get(state.name) ?? { chunks: await countChunks(db) }
-  remembered.set(state.name, { state, chunks })
   const known = new Map(terms.map(term => [term, counts.get(nameOf(state, term))]))
   const missing = terms.filter(term => known.get(term) === undefined)
   const short = await countByPostings(db, state, missing)
@@ -39,18 +26,7 @@ export async function countTerms(
     counts.set(nameOf(state, term), holding)
   }
   const held = [...known].filter((entry): entry is [string, number] => (entry[1] ?? 0) > 0)
-  return { terms: new Map(held), chunks, state: state.name }
-}
-
-/** The state of that name, while it is cached. */
-export function stateNamed(name: string): IndexState | undefined {
-  return remembered.get(name)?.state
-}
-
-/** FTS5's own total still counts the chunks that were removed. */
-async function countChunks(db: QueryExecutorProvider): Promise<number> {
-  const [row] = await runText<{ count: number }>(db, 'select count(*) as count from chunk_text_docsize')
-  return row?.count ?? 0
+  return { terms: new Map(held), chunks: state.chunks }
 }
 
 async function countHolding(db: QueryExecutorProvider, term: string): Promise<number> {
