@@ -31,7 +31,7 @@ export function offerRunAtOnce(transaction: object, run: RunAtOnce): () => void 
   }
 }
 
-/** Runs a query in a transaction for which that was offered. */
+/** Runs a statement in a transaction for which that was offered; undefined for any other. */
 export function runAtOnce(
   transaction: object,
   sql: string,

@@ -5,7 +5,7 @@ import { offerRunAtOnce } from '../prepared-query.ts'
 const runners = new WeakMap<object, RunAtOnce>()
 const snapshots = new WeakSet<object>()
 
-/** To be called for a database whose snapshots may be read past Kysely, whose way to it takes longer than short reads. */
+/** Lets `run` read the snapshots of a database, since the way through Kysely takes longer than most of these reads. */
 export function offerSnapshots(db: object, run: RunAtOnce): void {
   runners.set(db, run)
 }

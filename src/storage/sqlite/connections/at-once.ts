@@ -3,11 +3,11 @@ import type { RunAtOnce } from '../../prepared-query.ts'
 import { bindable, isReading } from './dialect.ts'
 import { isBusy } from './errors.ts'
 
-/** Runs prepared queries on one connection, bypassing its Kysely. */
+/** Runs statements on one connection, bypassing its Kysely. */
 export interface AtOnce {
   /** Reads between transactions; if the database is busy, the query is left to the path that retries. */
   read: RunAtOnce
-  /** Runs a query that belongs to the open transaction. */
+  /** Runs a statement that belongs to the open transaction. */
   run: RunAtOnce
 }
 
@@ -16,7 +16,7 @@ export function createAtOnce(
   database: DatabaseSync,
   onWrite: (parameters: readonly unknown[]) => void = () => {},
 ): AtOnce {
-  // As many as there are prepared queries.
+  // Only texts that never change come here; a few of them for each table of vectors.
   const statements = new Map<string, StatementSync>()
 
   function all(sql: string, parameters: readonly unknown[]): unknown[] {
