@@ -5,6 +5,8 @@ import { Document, HeadingLevel, Packer, Paragraph, Table, TableCell, TableRow }
 interface PdfOptions {
   /** Headings that lead to pages, counted from 1. */
   outline?: { title: string; page: number }[]
+  /** Whether each heading stands below the one before it. */
+  isNested?: boolean
   /** Replaces the drawing commands of the pages. */
   content?: PdfStream
   /** Replaces Helvetica. */
@@ -27,11 +29,11 @@ const helvetica = '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding
 /** A PDF with one page for each text, Latin letters only; `\n` begins a line, and a blank line a paragraph. */
 export function makePdf(
   pages: string[],
-  { outline = [], content, font = helvetica, fields = [] }: PdfOptions = {},
+  { outline = [], isNested = false, content, font = helvetica, fields = [] }: PdfOptions = {},
 ): Uint8Array {
   const pageNumber = (index: number) => 4 + index * 2
   const outlineNumber = pageNumber(pages.length)
-  const outlines = outlineObjects(outline, outlineNumber, pageNumber)
+  const outlines = outlineObjects(outline, isNested ? '/First' : '/Next', outlineNumber, pageNumber)
   const form = fields.map((_, index) => `${outlineNumber + outlines.length + index} 0 R`).join(' ')
   const objects: PdfObject[] = [
     `<< /Type /Catalog /Pages 2 0 R ${outline.length > 0 ? `/Outlines ${outlineNumber} 0 R` : ''} /AcroForm << /Fields [${form}] >> >>`,
@@ -83,12 +85,13 @@ function drawing(text: string): string {
 
 function outlineObjects(
   outline: { title: string; page: number }[],
+  toNext: string,
   number: number,
   pageNumber: (index: number) => number,
 ): string[] {
   if (outline.length === 0) return []
   const entries = outline.map(({ title, page }, index) => {
-    const next = index + 1 < outline.length ? `/Next ${number + index + 2} 0 R` : ''
+    const next = index + 1 < outline.length ? `${toNext} ${number + index + 2} 0 R` : ''
     return `<< /Title (${title}) /Parent ${number} 0 R ${next} /Dest [${pageNumber(page - 1)} 0 R /Fit] >>`
   })
   const root = `<< /Type /Outlines /First ${number + 1} 0 R /Last ${number + outline.length} 0 R /Count ${outline.length} >>`

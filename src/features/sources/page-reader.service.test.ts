@@ -28,6 +28,15 @@ test.each<[string, Uint8Array]>([
   expect(markdown).toBe('für Käse')
 })
 
+test.each<[string, string, Uint8Array]>([
+  ['a text', 'text/plain', Buffer.from('f\xfcr <K\xe4se>', 'latin1')],
+  ['a feed', 'application/rss+xml', Buffer.from('<?xml encoding="iso-8859-1"?>f\xfcr <K\xe4se>', 'latin1')],
+])('%s is read in its character set, too, and stays as it is', async (_, contentType, body) => {
+  const { signal } = new AbortController()
+  const read = await createPageReader(openPool())({ ...page, body, contentType }, signal)
+  expect(read).toEqual({ title: '', markdown: expect.stringMatching(/für <Käse>$/) })
+})
+
 test('what is no text is told from a page', async () => {
   const body = Uint8Array.from({ length: 1000 }, (_, index) => (index * 37) % 256)
   const { signal } = new AbortController()

@@ -2,13 +2,13 @@ import { AppError } from '#platform/errors.ts'
 import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 import { WorkerCrashed, WorkerTimeout } from '#platform/workers/worker-pool.ts'
 import type { MarkdownPage } from './parsing/html/html-page.ts'
-import type { FetchedHtml } from './parsing/html/page.worker.ts'
+import type { FetchedPage } from './parsing/html/page.worker.ts'
 import { limits } from './parsing/limits.ts'
 
 const worker = new URL('./parsing/html/page.worker.ts', import.meta.url)
 
-/** Turns the readable part of a web page into markdown. */
-export type PageReader = (page: FetchedHtml, signal: AbortSignal) => Promise<MarkdownPage>
+/** Turns the readable part of a web page into markdown; what is text, but no HTML, stays as it is. */
+export type PageReader = (page: FetchedPage, signal: AbortSignal) => Promise<MarkdownPage>
 
 /**
  * Reads strangers' pages in threads that can be killed. Throws OUTBOUND_FAILED if that was necessary, or if the page is not

@@ -6,6 +6,8 @@ import type { Outbound } from '#platform/outbound/outbound.ts'
 
 const pageLimits = { timeoutMs: 20_000, maxBytes: 5 * 1024 * 1024 }
 
+const readableType = /html|^(?:text\/|application\/(?:json|xml|[\w.+-]+\+(?:json|xml)))/i
+
 const input = fromSchema(
   Type.Object({
     url: Type.String({ minLength: 1, description: 'The http or https address of the page.' }),
@@ -33,15 +35,12 @@ export function browseUrl(outbound: Outbound, toMarkdown: ToMarkdown): Tool {
         throw new AppError('OUTBOUND_FAILED', `The page answered with status ${page.status}.`)
       const { url: address, body } = page
       const contentType = page.headers.get('content-type') ?? 'text/html'
-      const type = contentType.toLowerCase()
-      if (type.includes('html'))
-        return { url: address, ...(await toMarkdown({ body, contentType, url: address }, signal)) }
-      if (!/^(text\/|application\/(json|xml|[\w.+-]+\+(json|xml)))/.test(type))
+      if (!readableType.test(contentType))
         throw new AppError(
           'OUTBOUND_FAILED',
-          `This address holds ${type.split(';')[0]}, which cannot be read as a page.`,
+          `This address holds ${contentType.toLowerCase().split(';')[0]}, which cannot be read as a page.`,
         )
-      return { url: address, title: '', markdown: page.text() }
+      return { url: address, ...(await toMarkdown({ body, contentType, url: address }, signal)) }
     },
   }
 }

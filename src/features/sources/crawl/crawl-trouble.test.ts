@@ -101,6 +101,38 @@ describe('what is found stays found', () => {
     expect(pathsOf(await crawlAgain(app, source.id))).toEqual(['/'])
   })
 
+  it('while one of several sitemaps is in trouble, which is told of that one', async () => {
+    const { app, site, pages } = await setStage({ '/': page('Start'), '/lonely': page('Lonely') })
+    const listOf = (path: string) => `<urlset><url><loc>${site.url}${path}</loc></url></urlset>`
+    pages.set('/robots.txt', 'Sitemap: /first.xml\nSitemap: /second.xml')
+    pages.set('/first.xml', listOf('/'))
+    pages.set('/second.xml', listOf('/lonely'))
+    const source = await crawl(app, { url: site.url, useSitemap: true })
+    expect(pathsOf(source)).toEqual(['/', '/lonely'])
+    pages.set('/second.xml', { status: 500 })
+    for (const _ of ['once', 'and once more']) {
+      const again = await crawlAgain(app, source.id)
+      expect(pathsOf(again)).toEqual(['/', '/lonely'])
+      expect(again.config.failedPages).toEqual([
+        {
+          url: `${site.url}/second.xml`,
+          reason: 'The sitemap could not be read. It answered with status 500.',
+        },
+      ])
+    }
+  })
+
+  it('while it redirects in a circle', async () => {
+    const { app, site, pages } = await setStage({ '/': page('Start', ['/a']), '/a': page('Alder') })
+    const source = await crawl(app, { url: site.url })
+    pages.set('/a', { status: 302, headers: { location: '/a' } })
+    const again = await crawlAgain(app, source.id)
+    expect(pathsOf(again)).toEqual(['/', '/a'])
+    expect(again.config.failedPages).toEqual([
+      { url: `${site.url}/a`, reason: 'It redirects in a circle. Its last good copy is kept.' },
+    ])
+  })
+
   it('when the process died right after it had found the start page in trouble', async () => {
     const { app, site, pages } = await setStage({ '/': page('Start', ['/a']), '/a': page('Alder') })
     const source = await crawl(app, { url: site.url })

@@ -71,9 +71,9 @@ export async function fetchPage(url: string, needs: Needs): Promise<Fetched> {
       return { kind: 'skipped', url, reason: 'It redirects to an address that is no page.' }
     // With other cookies an address may answer something else.
     const visit = [target, cookies.for(new URL(target))].join(' ').trimEnd()
-    if (visited.has(visit)) return { kind: 'skipped', url, reason: 'It redirects in a circle.' }
+    if (visited.has(visit)) return { kind: 'failed', url, reason: 'It redirects in a circle.' }
     if (visited.size > crawlLimits.redirects)
-      return { kind: 'skipped', url, reason: `It redirects more than ${crawlLimits.redirects} times.` }
+      return { kind: 'failed', url, reason: `It redirects more than ${crawlLimits.redirects} times.` }
     const objection = await needs.objectionTo(target)
     if (objection !== undefined) return { kind: 'skipped', url, reason: objection }
     visited.add(visit)

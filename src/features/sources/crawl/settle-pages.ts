@@ -193,6 +193,11 @@ async function readSitemap(site: Settling): Promise<ReadSitemap | undefined> {
     entry:
       problem === undefined
         ? { url, document, state: 'sitemap' }
-        : { url, document, state: 'failed', reason: `The sitemap could not be read. ${problem.reason}` },
+        : {
+            url: problem.url,
+            document,
+            state: 'failed',
+            reason: `The sitemap could not be read. ${problem.reason}`,
+          },
   }
 }

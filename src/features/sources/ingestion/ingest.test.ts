@@ -114,6 +114,13 @@ test('a file that takes too much time is given up', async () => {
   expect(read).toEqual({ kind: 'unreadable', reason: expect.stringMatching(/too much time/) })
 })
 
+test('a file that is nested too deeply for its reader is an answer, too', async () => {
+  const { stored } = await setIngestStage()
+  const outline = Array.from({ length: 10_000 }, () => ({ title: 'Tea', page: 1 }))
+  const read = await ingest(stored('pdf', makePdf(['Tea is green.'], { outline, isNested: true })))
+  expect(read).toEqual({ kind: 'unreadable', reason: 'This file is nested too deeply to be read.' })
+})
+
 test('a deleted source stops its reading', async () => {
   const { stored } = await setIngestStage()
   const deletion = new AbortController()

@@ -39,11 +39,14 @@ export function createIngestFetched({ workers, timeoutMs = limits.fileMs }: Inge
   }
 }
 
-/** Why the thread was killed, as a sentence; throws errors that are not the file's fault. */
+/** Why the thread was killed or died, as a sentence; throws errors that are not the file's fault. */
 function reasonOf(error: unknown, subject = 'This file', advice = 'Split it up.'): string {
   if (error instanceof WorkerTimeout)
     return `${subject} takes too much time to read, so it was given up. ${advice}`
   if (error instanceof WorkerCrashed)
     return `${subject} takes too much memory to read, so it was given up. ${advice}`
+  // Some of it is thrown between the halves of the PDF reader, where nothing can catch it.
+  if (error instanceof RangeError && error.message.includes('call stack'))
+    return `${subject} is nested too deeply to be read.`
   throw error
 }

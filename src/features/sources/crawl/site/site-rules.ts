@@ -100,8 +100,8 @@ export interface SitemapPages {
   url: string
   /** In their order, each once. */
   pages: string[]
-  /** Why not all of them could be read. */
-  problem?: { reason: string; isGone: boolean }
+  /** Which of them could not be read, and why: the first, or one that is gone where nothing else is wrong. */
+  problem?: { url: string; reason: string; isGone: boolean }
 }
 
 /** Pages that the site's sitemaps name, as far as the patterns let them through. */
@@ -119,7 +119,7 @@ export async function sitemapPages(
   for (const next of met.values().take(crawlLimits.sitemaps)) {
     const found = await loadSitemap(next, { startUrl, patterns, pauseMs: rules.pauseMs }, needs)
     if ('reason' in found) {
-      if (problem === undefined || problem.isGone) problem = found
+      if (problem === undefined || problem.isGone) problem = { url: next, ...found }
       continue
     }
     pages.push(found.pages)

@@ -3,7 +3,7 @@
 import type { MarkdownPage } from './html-page.ts'
 import { pageText } from './page-text.ts'
 
-export interface FetchedHtml {
+export interface FetchedPage {
   body: Uint8Array
   /** As its server tells it. */
   contentType: string
@@ -11,14 +11,15 @@ export interface FetchedHtml {
   url: string
 }
 
-/** In whatever character set it is, as the pages of a crawl; undefined for what is no text. */
+/** In whatever character set it is, as the pages of a crawl, and as it stands if it is no HTML; undefined for what is no text. */
 export async function pageToMarkdown({
   body,
   contentType,
   url,
-}: FetchedHtml): Promise<MarkdownPage | undefined> {
-  const html = pageText(body, contentType)
-  if (html === undefined) return undefined
+}: FetchedPage): Promise<MarkdownPage | undefined> {
+  const text = pageText(body, contentType)
+  if (text === undefined) return undefined
+  if (!/html/i.test(contentType)) return { title: '', markdown: text }
   const { readHtmlPage } = await import('./html-page.ts')
-  return await readHtmlPage({ html, url })
+  return await readHtmlPage({ html: text, url })
 }
