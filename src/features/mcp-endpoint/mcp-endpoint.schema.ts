@@ -17,8 +17,15 @@ export const messageSchema = Type.Unknown({
 const refusalSchema = Type.Object(
   {
     jsonrpc: Type.String(),
-    error: Type.Object({ code: Type.Integer(), message: Type.String() }),
-    id: Type.Null(),
+    error: Type.Object({
+      code: Type.Integer(),
+      message: Type.String(),
+      data: Type.Optional(Type.Unknown()),
+    }),
+    id: Type.Unsafe<string | number | null>({
+      type: ['string', 'number', 'null'],
+      description: 'That of the message, where it could be read.',
+    }),
   },
   { title: 'JsonRpcError' },
 )

@@ -1,4 +1,5 @@
 import type { Client } from '@modelcontextprotocol/client'
+import { Ajv } from 'ajv'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { TestApp } from '#test/support/build-app.ts'
 import { testApp } from '#test/support/build-app.ts'
@@ -243,6 +244,8 @@ describe('the messages', () => {
         code,
       ])
     }
+    const missing = await app.call('POST', endpoint, { headers: { accept: accepted.accept } })
+    expect([missing.status, missing.body]).toMatchObject([400, { error: { code: -32_600 }, id: null }])
     const { status, body } = await post(app, { ...listTools, method: 'no/such' })
     expect(status).toBe(200)
     expect(String(body)).toContain('-32601')
@@ -268,6 +271,19 @@ describe('the messages', () => {
     })
     const future = await post(app, listTools, { headers: { 'mcp-protocol-version': '2999-01-01' } })
     expect(future.status).toBe(400)
+  })
+
+  it('are refused as the OpenAPI document says', async () => {
+    const app = await testApp()
+    const ajv = new Ajv({ strict: false, validateFormats: false })
+    ajv.addSchema({ $id: 'api', ...(await app.call<object>('GET', '/openapi.json')).body })
+    for (const message of [[listTools], { ...listTools, more: 1 }, { ...listTools, id: 'a', more: 1 }]) {
+      const { status, body } = await post(app, message)
+      expect(status).toBe(400)
+      expect(ajv.validate({ $ref: 'api#/components/schemas/JsonRpcError' }, body), ajv.errorsText()).toBe(
+        true,
+      )
+    }
   })
 
   it.each(['GET', 'DELETE'])('are not sent with %s', async method => {
@@ -312,6 +328,6 @@ describe('the limits', () => {
     const app = await testApp({ environment: { RATE_LIMIT_GENERAL: '2' } })
     const statuses = []
     for (const method of ['POST', 'GET', 'POST']) statuses.push((await app.call(method, endpoint)).status)
-    expect(statuses).toEqual([415, 405, 429])
+    expect(statuses).toEqual([400, 405, 429])
   })
 })

@@ -65,10 +65,11 @@ export function refusalOf({ code, status, message }: AppError): Response {
 export const notAllowed = () =>
   refuse(405, serverError, 'Method not allowed: send each message with POST. There are no sessions.')
 
-/** Tokens stay outside. */
+/** Tokens stay outside. That the body is JSON was seen to before; without a body, nobody says what it is. */
 function protocolHeaders(headers: Incoming['headers']): Headers {
-  const kept = Object.entries(headers).filter(([name]) => /^(accept|content-type|mcp-.*)$/.test(name))
-  return new Headers(kept.map(([name, value]) => [name, [value ?? ''].flat().join(', ')]))
+  const kept = Object.entries(headers).filter(([name]) => /^(accept|mcp-.*)$/.test(name))
+  const texts = kept.map(([name, value]) => [name, [value ?? ''].flat().join(', ')])
+  return new Headers({ ...Object.fromEntries(texts), 'content-type': 'application/json' })
 }
 
 async function makeServer(library: typeof Library, { endpoint, service, log }: Needs, caller: Caller) {

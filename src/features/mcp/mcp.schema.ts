@@ -35,25 +35,33 @@ export const serverSchema = Type.Object(
 export type McpServer = Static<typeof serverSchema>
 
 export const newServerSchema = Type.Object({
-  name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' }),
+  name: Type.String({
+    minLength: 1,
+    maxLength: 100,
+    pattern: '\\S',
+    description: 'Without line breaks or characters that cannot be seen.',
+  }),
   url: Type.String({
     minLength: 1,
     maxLength: 2048,
     description: 'Address of the MCP endpoint, http or https.',
   }),
   auth: Type.Optional(
-    Type.Object({
-      type: Type.Enum(['none', 'bearer']),
-      token: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: 4096,
-          pattern: '^[!-~]+$',
-          description: 'Printable ASCII without blanks.',
-          writeOnly: true,
-        }),
-      ),
-    }),
+    Type.Object(
+      {
+        type: Type.Enum(['none', 'bearer']),
+        token: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: 4096,
+            pattern: '^[!-~]+$',
+            description: 'Printable ASCII without blanks.',
+            writeOnly: true,
+          }),
+        ),
+      },
+      { description: 'The type `bearer` needs a token; `none`, as without it, takes none.' },
+    ),
   ),
 })
 export type NewServer = Static<typeof newServerSchema>

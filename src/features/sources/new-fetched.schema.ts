@@ -8,7 +8,7 @@ const strict = { additionalProperties: false }
 export const newDatabaseSchema = Type.Object(
   {
     type: Type.Literal('database'),
-    name: Type.String({ minLength: 1, maxLength: 300 }),
+    name: Type.String({ minLength: 1, maxLength: 300, pattern: '\\S' }),
     query: Type.String({
       minLength: 1,
       maxLength: maxQueryLength,
@@ -23,13 +23,14 @@ export type NewDatabase = Static<typeof newDatabaseSchema>
 export const newApiSchema = Type.Object(
   {
     type: Type.Literal('api'),
-    name: Type.String({ minLength: 1, maxLength: 300 }),
+    name: Type.String({ minLength: 1, maxLength: 300, pattern: '\\S' }),
     url: Type.String({ minLength: 1, maxLength: 2_000, description: 'Asked with GET.' }),
     headers: Type.Optional(
       Type.Record(Type.String(), Type.String({ maxLength: 8_000 }), {
         maxProperties: 50,
         writeOnly: true,
-        description: 'Sent along, such as Authorization; not to other servers that a redirect leads to.',
+        description:
+          'Sent along, such as Authorization; not to other servers that a redirect leads to. Values are of Latin-1, without line breaks.',
       }),
     ),
     ...chunkingWishes,

@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import { listMetaSchema, listParameters } from '#platform/http/lists/list-query.ts'
 import { orNull } from '#platform/own-schemas.ts'
-import { chunkingMethods } from './chunking/chunking-options.ts'
+import { chunkingBounds, chunkingMethods, defaultChunking } from './chunking/chunking-options.ts'
 
 /*
  * Source: something that an agent answers from, such as an uploaded file or a website. Document: the file, or one page of
@@ -116,11 +116,24 @@ export type SourceListQuery = Static<typeof sourceListQuery>
 
 export const sourceListSchema = Type.Object({ sources: Type.Array(sourceSchema), meta: listMetaSchema })
 
-/** How a new source is to be chunked. */
+/** How a new source is to be chunked; that an overlap fits its size is checked by `chunking-form.ts`. */
 export const chunkingWishes = {
-  chunk_size: Type.Optional(Type.Integer()),
-  overlap: Type.Optional(Type.Integer()),
-  method: Type.Optional(Type.Enum([...chunkingMethods])),
+  chunk_size: Type.Optional(
+    Type.Integer({
+      minimum: chunkingBounds.chunk_size.min,
+      maximum: chunkingBounds.chunk_size.max,
+      description: `Greatest length of a chunk in characters; ${defaultChunking.chunk_size} unless given.`,
+    }),
+  ),
+  overlap: Type.Optional(
+    Type.Integer({
+      minimum: chunkingBounds.overlap.min,
+      description: `How much of a chunk the next one repeats at most: less than half of \`chunk_size\`; ${defaultChunking.overlap}, or what fits, unless given.`,
+    }),
+  ),
+  method: Type.Optional(
+    Type.Enum([...chunkingMethods], { description: `${defaultChunking.method} unless given.` }),
+  ),
 }
 
 /** The form of an upload, as the documentation tells of it; `sources.service.ts` reads it. */
@@ -149,7 +162,9 @@ export function newCrawlSchema({ maxPages, maxDepth }: CrawlBounds) {
     includePatterns: Type.Optional(patterns),
     excludePatterns: Type.Optional(patterns),
     useSitemap: Type.Optional(Type.Boolean()),
-    render: Type.Optional(Type.Enum([...renderModes])),
+    render: Type.Optional(
+      Type.Enum([...renderModes], { description: '`always` is refused, since there is no browser yet.' }),
+    ),
     ...chunkingWishes,
   })
 }

@@ -37,7 +37,10 @@ const values = Type.Array(Type.Unsafe<Value>({ type: ['string', 'number', 'boole
 export const statementSchema = Type.Object({
   query: Type.String({ maxLength, description: 'One SQL statement.' }),
   params: Type.Optional(values),
-  'the service': Type.Optional({ ...values, description: 'Another name of `params`.' }),
+  'the service': Type.Optional({
+    ...values,
+    description: 'Another name of `params`; only one of them is taken.',
+  }),
 })
 export type StatementBody = Static<typeof statementSchema>
 

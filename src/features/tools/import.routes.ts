@@ -30,7 +30,7 @@ function registerImport(scope: App, { imports, maxBytes }: Parameters<typeof reg
       summary: 'Make a tool of every operation of an OpenAPI 3 document, or update those of a former import',
       tags: ['Tools'],
       params: Type.Object({ id: Type.String() }),
-      body: importBodySchema,
+      body: { ...importBodySchema, minProperties: 1, description: 'Exactly one of `url` and `spec`.' },
       response: { 201: importAnswerSchema },
     },
     handler: async (request, reply) => {

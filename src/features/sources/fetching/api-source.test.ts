@@ -397,7 +397,7 @@ describe('the secrets of an address', () => {
   })
 })
 
-it('OpenAPI tells of both bodies', async () => {
+it('OpenAPI tells of both bodies, and how their passages may be cut', async () => {
   interface Document {
     paths: Record<string, { post: { requestBody: { content: Record<string, unknown> } } }>
   }
@@ -405,4 +405,7 @@ it('OpenAPI tells of both bodies', async () => {
   const { content } = body.paths['/api/agents/{id}/sources']?.post.requestBody ?? { content: {} }
   expect(Object.keys(content)).toEqual(['multipart/form-data', 'application/json'])
   expect(JSON.stringify(content['application/json'])).toMatch(/"database".*"query".*"api".*"headers"/)
+  const sizes =
+    /"chunk_size":{"type":"integer","minimum":100,"maximum":8000,.*"overlap":{"type":"integer","minimum":0,/
+  for (const described of Object.values(content)) expect(JSON.stringify(described)).toMatch(sizes)
 })

@@ -21,7 +21,7 @@ interface Operation {
   summary: string
   tags: string[]
   security?: object[]
-  requestBody?: Media
+  requestBody?: Media & { required: boolean }
   responses: Record<string, Media>
 }
 
@@ -158,6 +158,19 @@ describe('the description of the service', () => {
   it('says that a source is uploaded as a form, or named by a JSON body', () => {
     const { requestBody } = document.paths['/api/agents/{id}/sources']?.post ?? {}
     expect(Object.keys(requestBody?.content ?? {})).toEqual(['multipart/form-data', 'application/json'])
+  })
+
+  it('says which bodies may be left out: those that need to name nothing', () => {
+    const optional = operationsOf(document).filter(
+      ({ operation }) => operation.requestBody?.required === false,
+    )
+    expect(optional.map(({ route }) => route).toSorted()).toEqual([
+      'POST /api/agents/{id}/chat/approvals/{toolCallId}',
+      'POST /api/agents/{id}/chat/messages/{messageId}/regenerate',
+      'POST /api/agents/{id}/mcp/{serverId}/approve',
+      'POST /api/agents/{id}/tools/{toolId}/test',
+      'PUT /api/agents/{id}',
+    ])
   })
 
   it('has no secret to offer: credentials are write-only', () => {

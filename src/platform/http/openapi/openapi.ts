@@ -13,6 +13,13 @@ const description = [
 
 type Json = Record<string, unknown>
 
+interface RequestBody {
+  required?: boolean
+  content: Record<string, { schema: Json }>
+}
+
+type Paths = Record<string, Record<string, { requestBody?: RequestBody }>>
+
 /** Collects the schemas of all routes registered after it; the document is made when it is first asked for. */
 export async function registerOpenApi(
   app: App,
@@ -57,9 +64,20 @@ function security(header: string | undefined) {
 /** The OpenAPI 3.1 document of all routes, with each titled schema once among the components. */
 export function openApiDocument(app: App): Json {
   const schemas: Record<string, unknown> = {}
-  const document = hoist(app.swagger() as unknown as Json, schemas) as Json
+  const described = structuredClone(app.swagger()) as unknown as Json & { paths: Paths }
+  markOptionalBodies(described.paths)
+  const document = hoist(described, schemas) as Json
   const components = { ...(document.components as Json | undefined), schemas }
   return { ...document, components }
+}
+
+/** The library calls every body required; one that needs to name nothing may be left out. */
+function markOptionalBodies(paths: Paths): void {
+  for (const { requestBody } of Object.values(paths).flatMap(methods => Object.values(methods))) {
+    const schema = requestBody?.content['application/json']?.schema
+    if (requestBody !== undefined && schema?.properties !== undefined)
+      requestBody.required = schema.required !== undefined || schema.minProperties !== undefined
+  }
 }
 
 /** Moves every schema that has a title to the components and leaves a reference in its place. */
