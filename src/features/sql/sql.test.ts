@@ -72,6 +72,13 @@ describe(`running a statement ${row('POST /api/agents/{id}/sql/execute')}`, () =
     expect(await rowsOf('SELECT count(*) FROM fruits')).toEqual([[3]])
   })
 
+  it('runs one write after another', async () => {
+    const statuses: number[] = []
+    for (let write = 0; write < 130; write += 1)
+      statuses.push((await execute(app, 'UPDATE fruits SET price = 0.5 WHERE id = 1')).status)
+    expect(statuses).toEqual(statuses.map(() => 200))
+  })
+
   it('runs a write that begins with WITH', async () => {
     const query =
       "WITH new AS (SELECT 20 AS id, 'fig' AS name) INSERT INTO fruits (id, name) SELECT id, name FROM new"
