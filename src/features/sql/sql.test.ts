@@ -110,6 +110,12 @@ describe('parameters', () => {
     expect(await rowsOf('SELECT id FROM fruits ORDER BY id LIMIT ?', [1])).toEqual([[1]])
   })
 
+  it('are whole numbers where they are truth values, also as texts', async () => {
+    await execute(app, 'INSERT INTO fruits (id, name) VALUES (?, ?)', [70, true])
+    expect(await rowsOf('SELECT name FROM fruits WHERE id = 70')).toEqual([['1']])
+    await execute(app, 'DELETE FROM fruits WHERE id = 70')
+  })
+
   it('never become a part of the statement', async () => {
     expect(await rowsOf('SELECT count(*) FROM fruits WHERE name = ?', ["apple' OR '1'='1"])).toEqual([[0]])
     expect(await rowsOf('SELECT count(*) FROM fruits WHERE name = ?', ["'; DROP TABLE fruits; --"])).toEqual([
