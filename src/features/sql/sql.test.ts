@@ -160,6 +160,14 @@ describe('values of the answer', () => {
     ])
   })
 
+  it('are numbers where they are floats, which JavaScript holds exactly whatever their size', async () => {
+    for (const float of [9_007_199_254_740_991, 2 ** 60, 0.1 + 0.2, 1.234_567_890_123_456_7e20]) {
+      await execute(app, 'INSERT INTO fruits (id, name, price) VALUES (61, ?, ?)', ['lime', float])
+      expect(await rowsOf('SELECT price FROM fruits WHERE id = 61')).toEqual([[float]])
+      await execute(app, 'DELETE FROM fruits WHERE id = 61')
+    }
+  })
+
   it('are texts where JSON has no such number', async () => {
     await execute(app, "INSERT INTO fruits (id, name, price) VALUES (60, 'grape', 'Infinity')")
     expect(await rowsOf('SELECT price FROM fruits WHERE id = 60')).toEqual([['Infinity']])
