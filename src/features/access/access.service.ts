@@ -81,8 +81,9 @@ export function createAccessService(needs: Needs) {
     },
 
     async removeAdmin(agentId: string, adminId: string): Promise<void> {
-      if ((await repository.findAdmin(agentId, adminId)) === undefined) throw notFound('Admin entry')
       const isRemoved = await repository.deleteAdmin(agentId, adminId).finally(roles.forget)
+      if (!isRemoved && (await repository.findAdmin(agentId, adminId)) === undefined)
+        throw notFound('Admin entry')
       if (!isRemoved)
         throw conflict('The last owner of an agent cannot be removed. Make somebody else its owner first.')
       needs.roleTakenAway(agentId)

@@ -109,6 +109,15 @@ describe('admins of an agent', () => {
     )
   })
 
+  it('are removed once, also by several at the same time', async () => {
+    const owner = await gateway.headers('owner@example.com')
+    const id = await makeAgent(app, { headers: owner })
+    const { body } = await give(id, owner, 'second@example.com', 'owner')
+    const path = `/api/agents/${id}/admins/${body.id}`
+    const answers = await Promise.all([1, 2, 3, 4].map(() => app.call('DELETE', path, { headers: owner })))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 404, 404, 404])
+  })
+
   it('keep one owner also when all are removed at once', async () => {
     for (let round = 0; round < 10; round += 1) {
       const owner = await gateway.headers('owner@example.com')

@@ -112,6 +112,15 @@ describe('registering a server', () => {
     expect(secrets).toEqual([])
   })
 
+  it('keeps 50 at most, also when others are registered while one is contacted', async () => {
+    const stage = await mcpStage()
+    for (let number = 1; number <= 48; number += 1)
+      await stage.register({ name: `server ${number}`, url: nobodyHere })
+    const answers = await Promise.all(['a', 'b', 'c', 'd'].map(name => stage.post({ name, url: nobodyHere })))
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 409, 409])
+    expect((await stage.app.call('GET', stage.path)).body).toMatchObject({ meta: { total: 50 } })
+  })
+
   it('gives a name once on an agent, also to those that come at the same time', async () => {
     const stage = await mcpStage()
     const fake = await fakeMcpServer()

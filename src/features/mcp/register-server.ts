@@ -72,15 +72,17 @@ export function createRegistering(needs: Needs) {
 
   async function store(agent: AgentHandle, row: ServerRow, look: FirstLook): Promise<boolean> {
     return inTransaction(agent.db, async transaction => {
+      // Others may have been registered while this one was contacted.
+      await requireRoom(transaction, row.name)
       if (!(await insertServer(transaction, row))) return false
       if ('listing' in look) await saveListing(transaction, row.id, look.listing.tools, { isApproved: true })
       return true
     })
   }
 
-  async function requireRoom(agent: AgentHandle, name: string): Promise<void> {
-    if ((await findServerNamed(agent.db, name)) !== undefined) throw nameTaken(name)
-    if ((await countServers(agent.db)) >= mostServers)
+  async function requireRoom(database: AgentHandle['db'], name: string): Promise<void> {
+    if ((await findServerNamed(database, name)) !== undefined) throw nameTaken(name)
+    if ((await countServers(database)) >= mostServers)
       throw conflict(`An agent has at most ${mostServers} MCP servers. Delete one first.`)
   }
 
@@ -102,7 +104,7 @@ export function createRegistering(needs: Needs) {
   return async (agent: AgentHandle, input: NewServer): Promise<McpServer> => {
     const registration = readRegistration(input)
     const { name, url, token } = registration
-    await requireRoom(agent, name)
+    await requireRoom(agent.db, name)
     const row = newRow(registration)
     const look = await lookAt(agent, { row, address: { url, token } })
     if ('failure' in look) {

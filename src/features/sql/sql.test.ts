@@ -72,6 +72,13 @@ describe(`running a statement ${row('POST /api/agents/{id}/sql/execute')}`, () =
     expect(await rowsOf('SELECT count(*) FROM fruits')).toEqual([[3]])
   })
 
+  it('runs one write after another', async () => {
+    const statuses: number[] = []
+    for (let write = 0; write < 130; write += 1)
+      statuses.push((await execute(app, 'UPDATE fruits SET price = 0.5 WHERE id = 1')).status)
+    expect(statuses).toEqual(statuses.map(() => 200))
+  })
+
   it('runs a write that begins with WITH', async () => {
     const query =
       "WITH new AS (SELECT 20 AS id, 'fig' AS name) INSERT INTO fruits (id, name) SELECT id, name FROM new"
@@ -101,6 +108,12 @@ describe('parameters', () => {
     expect(await rowsOf('SELECT id FROM fruits WHERE id = ?', [true])).toEqual([[1]])
     expect(await rowsOf('SELECT id FROM fruits WHERE id = 1 AND ? IS NULL', [null])).toEqual([[1]])
     expect(await rowsOf('SELECT id FROM fruits ORDER BY id LIMIT ?', [1])).toEqual([[1]])
+  })
+
+  it('are whole numbers where they are truth values, also as texts', async () => {
+    await execute(app, 'INSERT INTO fruits (id, name) VALUES (?, ?)', [70, true])
+    expect(await rowsOf('SELECT name FROM fruits WHERE id = 70')).toEqual([['1']])
+    await execute(app, 'DELETE FROM fruits WHERE id = 70')
   })
 
   it('never become a part of the statement', async () => {
@@ -145,6 +158,14 @@ describe('values of the answer', () => {
     expect(await rowsOf('SELECT 9007199254740991, 9007199254740992, -9223372036854775807')).toEqual([
       [9007199254740991, '9007199254740992', '-9223372036854775807'],
     ])
+  })
+
+  it('are numbers where they are floats, which JavaScript holds exactly whatever their size', async () => {
+    for (const float of [9_007_199_254_740_991, 2 ** 60, 0.1 + 0.2, 1.234_567_890_123_456_7e20]) {
+      await execute(app, 'INSERT INTO fruits (id, name, price) VALUES (61, ?, ?)', ['lime', float])
+      expect(await rowsOf('SELECT price FROM fruits WHERE id = 61')).toEqual([[float]])
+      await execute(app, 'DELETE FROM fruits WHERE id = 61')
+    }
   })
 
   it('are texts where JSON has no such number', async () => {

@@ -68,3 +68,12 @@ it('a change of something else leaves the secrets to the calls that are under wa
     expect(await sets()).toEqual(before)
   })
 })
+
+it('a tool is deleted once, also by several at the same time', async () => {
+  const app = await testApp()
+  const path = '/api/agents/default/tools'
+  const body = { name: 'one', type: 'javascript', configuration: { code: 'return 1' } }
+  const { data } = (await app.call<{ data: { id: string } }>('POST', path, { body })).body
+  const answers = await Promise.all([1, 2, 3, 4].map(() => app.call('DELETE', `${path}?id=${data.id}`)))
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 404, 404, 404])
+})

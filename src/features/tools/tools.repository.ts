@@ -151,9 +151,13 @@ export async function putTools(database: Database, tools: readonly StoredTool[])
   }
 }
 
-export async function deleteTool(database: Database, id: string): Promise<boolean> {
-  const result = await database.deleteFrom('tools').where('id', '=', id).executeTakeFirst()
-  return result.numDeletedRows > 0n
+/** Undefined if there is no such tool. */
+export async function deleteTool(
+  database: Database,
+  id: string,
+): Promise<Pick<StoredTool, 'secretSet'> | undefined> {
+  const deletion = database.deleteFrom('tools').where('id', '=', id)
+  return await deletion.returning('secret_set as secretSet').executeTakeFirst()
 }
 
 export async function deleteTools(database: Database, cluster: string): Promise<void> {

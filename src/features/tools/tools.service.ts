@@ -90,9 +90,9 @@ export function createToolsService({ agentSecrets, offered, findMcpTool, clock, 
     },
 
     async remove(agent: AgentHandle, toolId: string): Promise<void> {
-      const tool = await require(agent, toolId)
-      await inTransaction(agent.db, transaction => deleteTool(transaction, toolId))
-      await agentSecrets.remove(agent.agentId, [tool.secretSet])
+      const deleted = await inTransaction(agent.db, transaction => deleteTool(transaction, toolId))
+      if (deleted === undefined) throw notFound('Tool')
+      await agentSecrets.remove(agent.agentId, [deleted.secretSet])
     },
 
     /** Deletes the tools of a cluster with its credentials; returns the number of tools. */

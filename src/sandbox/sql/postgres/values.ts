@@ -9,7 +9,8 @@ const oids = {
   text: 25,
   double: 701,
   integers: [20, 21, 23, 26],
-  numbers: [700, 701, 1700],
+  floats: [700, 701],
+  numeric: 1700,
 }
 
 /** Sent without a type, so that they get the type of what they are compared with or stored in. */
@@ -29,7 +30,8 @@ export function fromText(text: string | null, type: number): SqlValue {
   if (text === null) return null
   if (type === oids.bool) return text === 't'
   if (oids.integers.includes(type)) return exactInteger(text)
-  if (oids.numbers.includes(type)) return number(text)
+  if (oids.floats.includes(type)) return finite(text)
+  if (type === oids.numeric) return exactDecimal(text)
   if (type === oids.bytea) return { base64: Buffer.from(text.slice(2), 'hex').toString('base64') }
   return text
 }
@@ -39,10 +41,15 @@ function exactInteger(text: string): SqlValue {
   return Number.isSafeInteger(number) ? number : text
 }
 
-/** Not every decimal can be represented as a JavaScript number; infinity and NaN do not exist in JSON. */
-function number(text: string): SqlValue {
+/** Infinity and NaN do not exist in JSON. */
+function finite(text: string): SqlValue {
   const value = Number(text)
-  if (!Number.isFinite(value)) return text
+  return Number.isFinite(value) ? value : text
+}
+
+/** Not every decimal can be represented as a JavaScript number. */
+function exactDecimal(text: string): SqlValue {
+  const value = finite(text)
   const digits = text
     .replace(/e.*$/i, '')
     .replace(/^-?0*\.?0*/, '')

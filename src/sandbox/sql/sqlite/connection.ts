@@ -70,15 +70,24 @@ export function connect(path: string, synchronous: string): Connection {
   database.exec(`pragma trusted_schema = off; pragma cell_size_check = on; pragma temp_store = file;
     pragma cache_size = -4096; pragma synchronous = ${synchronous};`)
   keepTexts(database)
-  const growthLimit = createGrowthLimit(database)
+  const limitGrowth = createGrowthLimit(database)
   const changed = database.prepare('select changes()')
   const authorizer = createAuthorizer()
+  let writes = 0
+  limitGrowth()
   database.setAuthorizer(authorizer.decide)
   const cache = new Map<string, Prepared>()
 
   return {
     authorizer,
-    beforeWrite: growthLimit,
+    beforeWrite() {
+      writes += 1
+      if (writes % writesBetweenLooks !== 0) return
+      // The limit is set by a PRAGMA that statements may not use.
+      database.setAuthorizer(null)
+      limitGrowth()
+      database.setAuthorizer(authorizer.decide)
+    },
     // An array, since the connection is configured to return rows as arrays.
     changes: () => Number(Object.values(changed.get() ?? [0])[0]),
     close: () => database.close(),
@@ -116,14 +125,8 @@ function keepTexts(database: DatabaseSync): void {
 /** A runaway statement that writes could fill the disk within its time limit. */
 function createGrowthLimit(database: DatabaseSync): () => void {
   const pages = database.prepare('pragma page_count')
-  let writes = 0
-  const look = () => {
+  return () => {
     const [count] = Object.values(pages.get() ?? [])
     database.exec(`pragma max_page_count = ${Number(count) + growth}`)
-  }
-  look()
-  return () => {
-    writes += 1
-    if (writes % writesBetweenLooks === 0) look()
   }
 }

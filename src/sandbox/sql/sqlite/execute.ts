@@ -70,9 +70,10 @@ function read(source: Iterable<unknown>, maxRows: number, toTheEnd: boolean) {
 }
 
 function bindable(value: SqlStatement['parameters'][number]): SQLInputValue {
-  if (typeof value === 'boolean') return value ? 1 : 0
-  // Otherwise integers would be bound as floats.
-  return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : value
+  // Otherwise integers, and the numbers that truth values become, would be bound as floats.
+  return typeof value === 'boolean' || (typeof value === 'number' && Number.isSafeInteger(value))
+    ? BigInt(value)
+    : value
 }
 
 function jsonOf(value: unknown): SqlValue {
