@@ -34,7 +34,9 @@ describe('registering a server', () => {
   })
 
   it('is 404 if the agent is deleted meanwhile', async () => {
-    const app = await testApp({ environment: { OUTBOUND_ALLOW: '127.0.0.0/8', DEV_USER: 'owner@example.com' } })
+    const app = await testApp({
+      environment: { OUTBOUND_ALLOW: '127.0.0.0/8', DEV_USER: 'owner@example.com' },
+    })
     const agent = `/api/agents/${await makeAgent(app)}`
     const fake = await fakeMcpServer()
     let deleted: Promise<Answer> | undefined
