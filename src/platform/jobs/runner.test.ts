@@ -456,7 +456,7 @@ test('when its agent is deleted a job is aborted, and the wake-up goes', async (
 
 test('an agent that is deleted while its jobs are taken on is no trouble', async () => {
   const logged: string[] = []
-  const stage = await setJobStage({ note: () => {} }, { clock: manualClock() })
+  const stage = await setJobStage({ note: async () => {} }, { clock: manualClock() })
   const { agentDatabases } = stage
   let uses = 0
   const runner = await stage.newRunner('picky', {
