@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { errorRow, row } from '#test/spec/row.ts'
 import { giveRole, makeAgent } from '#test/support/agents.ts'
+import type { Answer } from '#test/support/build-app.ts'
 import { testApp } from '#test/support/build-app.ts'
 import { fakeMcpServer, textResult, toolNamed } from '#test/support/fake-mcp-server.ts'
 import { startGateway } from '#test/support/gateway.ts'
@@ -30,6 +31,25 @@ describe('registering a server', () => {
     expect(new Set(fake.seen.map(({ headers }) => headers.authorization))).toEqual(
       new Set(['Bearer tok-5f3a91c7']),
     )
+  })
+
+  it('is 404 if the agent is deleted meanwhile', async () => {
+    const app = await testApp({
+      environment: { OUTBOUND_ALLOW: '127.0.0.0/8', DEV_USER: 'owner@example.com' },
+    })
+    const agent = `/api/agents/${await makeAgent(app)}`
+    const fake = await fakeMcpServer()
+    let deleted: Promise<Answer> | undefined
+    fake.handle = async (_request, _response, message) => {
+      if (message?.method !== 'tools/list') return false
+      deleted ??= app.call('DELETE', agent)
+      await expect.poll(async () => (await app.call('GET', agent)).status).toBe(404)
+      return false
+    }
+    const body = { name: 'files', url: fake.url, auth: { type: 'bearer', token: 'tok-5f3a91c7' } }
+    const { status, body: answer } = await app.call('POST', `${agent}/mcp`, { body })
+    expect({ status, answer }).toMatchObject({ status: 404, answer: { error: { code: 'NOT_FOUND' } } })
+    expect(await deleted).toMatchObject({ status: 200 })
   })
 
   it('keeps one that cannot be reached, with the reason', async () => {

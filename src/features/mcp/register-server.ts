@@ -66,6 +66,8 @@ export function createRegistering(needs: Needs) {
     } catch (error) {
       if (!(error instanceof ServerFailure)) throw error
       connections.drop(server.row.id)
+      // The connection ends with the agent, which is no fault of the server.
+      agent.signal.throwIfAborted()
       return { failure: failureOf(error, server.address.token !== undefined) }
     }
   }

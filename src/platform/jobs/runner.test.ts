@@ -4,7 +4,8 @@ import { eventually } from '#test/support/eventually.ts'
 import { createGate, setJobStage } from '#test/support/job-stage.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
 import { systemClock } from '../clock.ts'
-import { AppError } from '../errors.ts'
+import { AppError, notFound } from '../errors.ts'
+import { createLog } from '../logging/log.ts'
 import type { JobContext } from './jobs.ts'
 import { JobYields } from './jobs.ts'
 import { leaseDue, returnEntry, voidLeases } from './outbox.ts'
@@ -451,6 +452,25 @@ test('when its agent is deleted a job is aborted, and the wake-up goes', async (
   expect(reasons).toEqual(['agent closed'])
   await stage.runner.idle()
   expect(await stage.wakeUpRows()).toEqual([])
+})
+
+test('an agent that is deleted while its jobs are taken on is no trouble', async () => {
+  const logged: string[] = []
+  const stage = await setJobStage({ note: async () => {} }, { clock: manualClock() })
+  const { agentDatabases } = stage
+  let uses = 0
+  const runner = await stage.newRunner('picky', {
+    log: createLog('error', { write: line => logged.push(line) }),
+    agentDatabases: {
+      use: (agentId, work) =>
+        ++uses > 1 ? Promise.reject(notFound('Agent')) : agentDatabases.use(agentId, work),
+    },
+  })
+  await stage.add('note')
+  await runner.start()
+  await runner.idle()
+  expect(uses).toBeGreaterThan(1)
+  expect(logged).toEqual([])
 })
 
 test('an agent whose database does not open holds up nobody, and is tried again', async () => {

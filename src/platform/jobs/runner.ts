@@ -144,7 +144,7 @@ class OutboxRunner<Agent extends JobAgent> implements JobRunner {
     try {
       return await this.#needs.agentDatabases.use(agentId, agent => this.#beginWorkOf(agent))
     } catch (error) {
-      if (error instanceof AppError && error.code === 'NOT_FOUND') return undefined
+      if (isGone(error)) return undefined
       this.#needs.log.error({ err: error, agentId }, "looking into an agent's outbox failed")
       return this.#needs.clock.now() + pauseAfterTrouble
     }
@@ -186,11 +186,12 @@ class OutboxRunner<Agent extends JobAgent> implements JobRunner {
     try {
       await agentDatabases.use(agentId, agent => this.#runLeased(agent, job))
     } catch (error) {
-      // The lease runs out, and the entry is found again.
-      log.error(
-        { err: error, agentId, job: entry.name, jobId: entry.id },
-        'recording the end of a job failed',
-      )
+      // The lease runs out, and the entry is found again; that of a deleted agent has gone with it.
+      if (!isGone(error))
+        log.error(
+          { err: error, agentId, job: entry.name, jobId: entry.id },
+          'recording the end of a job failed',
+        )
     }
     this.#jobs.delete(job)
     try {
@@ -237,6 +238,11 @@ class OutboxRunner<Agent extends JobAgent> implements JobRunner {
   #jobsOf(agentId: string): RunningJob[] {
     return [...this.#jobs].filter(job => job.agentId === agentId)
   }
+}
+
+/** Whether an agent could not be used because it was deleted. */
+function isGone(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'NOT_FOUND'
 }
 
 function runningOf(jobs: RunningJob[]): Running {
