@@ -42,6 +42,9 @@ const messageMetadataSchema = Type.Object({
     Type.Boolean({ description: 'The model reached the most tokens that it may answer with.' }),
   ),
   error: Type.Optional(Type.String({ description: 'Why the answer ended early.' })),
+  questionDeleted: Type.Optional(
+    Type.Boolean({ description: 'The message that this answered was deleted: it can’t be answered anew.' }),
+  ),
   tainted: Type.Optional(
     Type.Boolean({ description: 'Outsiders wrote it, or what the model had before it.' }),
   ),

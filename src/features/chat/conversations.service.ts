@@ -20,7 +20,16 @@ import {
   refreshActivity,
 } from './conversations.repository.ts'
 import type { ListMessages } from './message-list.ts'
-import { countMessages, deleteMessage, deleteMessages, findMessage, toPublic } from './messages.repository.ts'
+import type { StoredMessage } from './messages.repository.ts'
+import {
+  countMessages,
+  deleteMessage,
+  deleteMessages,
+  findMessage,
+  putMessage,
+  readWindow,
+  toPublic,
+} from './messages.repository.ts'
 
 type Database = Kysely<AgentTables>
 
@@ -95,6 +104,7 @@ export function createConversationsService({ lock, listMessages, clock, ids }: N
         const message = await findMessage(transaction, messageId)
         if (message === undefined) throw notFound('Message')
         await lock.requireUnlocked(transaction, message.conversationId)
+        if (message.role === 'user') await markAnswerTo(transaction, message)
         await deleteMessage(transaction, messageId)
         await refreshActivity(transaction, message.conversationId)
       })
@@ -161,4 +171,11 @@ async function placeOf(
   if (message === undefined || (conversationId ?? message.conversationId) !== message.conversationId)
     throw notFound('Message')
   return message.sequence
+}
+
+/** Without its question, an answer would seem to be one to the question before, if that has none. */
+async function markAnswerTo(database: Database, { conversationId, sequence }: StoredMessage): Promise<void> {
+  const [next] = await readWindow(database, { conversationId, after: sequence, end: 'oldest', limit: 1 })
+  if (next?.role !== 'assistant') return
+  await putMessage(database, toPublic({ ...next, metadata: { ...next.metadata, questionDeleted: true } }))
 }

@@ -187,6 +187,26 @@ describe('what can’t be answered anew', () => {
     expect((await stage.send(path, { content: 'Hi', conversationId })).status).toBe(200)
   })
 
+  it('is 409: an answer whose question was deleted, behind a question that has no answer', async () => {
+    const path = await stage.makeChat()
+    model.next(refusal(400, 'no'))
+    expect((await stage.send(path, { content: 'unanswered' })).status).toBe(500)
+    const [unanswered] = await stage.messages(path)
+    model.next({ stream: openaiText('answer') })
+    const { conversationId } = unanswered ?? {}
+    const { body } = await stage.send(path, { content: 'answered', conversationId })
+    const { userMessage, assistantMessage } = body
+    await app.call('DELETE', `${path}/messages/${userMessage.id}`)
+    expect(await regenerate(path, assistantMessage.id)).toMatchObject({
+      status: 409,
+      body: { error: expect.stringContaining('nothing to answer'), code: 'CONFLICT' },
+    })
+    expect(await stage.messages(path)).toMatchObject([
+      { content: 'unanswered' },
+      { content: 'answer', metadata: { model: expect.any(String), questionDeleted: true } },
+    ])
+  })
+
   it('is 409: any message of an agent that is paused', async () => {
     const path = await stage.makeChat()
     const [turn] = await talk(path)

@@ -99,12 +99,12 @@ export function createAsking(needs: AskingNeeds) {
   }
 }
 
-/** An answer's question stands right before it, or was deleted: an earlier one has an answer of its own, which must stay. */
+/** An answer's question stands right before it, or was deleted: an earlier one may have an answer of its own, which must stay. */
 async function questionOf(database: Kysely<AgentTables>, message: StoredMessage): Promise<StoredMessage> {
   if (message.role === 'user') return message
-  const { conversationId, sequence } = message
+  const { conversationId, sequence, metadata } = message
   const [before] = await readWindow(database, { conversationId, before: sequence, end: 'newest', limit: 1 })
-  if (before?.role !== 'user')
+  if (before?.role !== 'user' || metadata?.questionDeleted === true)
     throw conflict('The message that this answered was deleted, so that there is nothing to answer.')
   return before
 }
