@@ -9,6 +9,8 @@ import { printTable, rounded } from './support/table.ts'
 
 const starts = 7
 const idleMs = 10_000
+/** Processor time is counted in steps of 10 ms. */
+const restSeconds = 20
 
 const dataDirectory = makeDataDirectory()
 const startOnData = () => startService({ dataDirectory })
@@ -21,7 +23,7 @@ for (let index = 0; index < starts; index += 1) {
   later.push(await timeOf(startOnData))
   node.push(await timeOf(startNode))
 }
-const memory = await idleMemory()
+const idle = await atRest()
 const second = { time: median(later) / 1000, node: median(node) / 1000 }
 printTable('start and idle', 'a Node process that runs an empty program', [
   {
@@ -46,11 +48,18 @@ printTable('start and idle', 'a Node process that runs an empty program', [
   },
   {
     what: `memory ${idleMs / 1000} s after the start`,
-    service: `${rounded(memory.service)} MB`,
-    reference: `${rounded(memory.node)} MB`,
-    figure: memory.service,
+    service: `${rounded(idle.service.memory)} MB`,
+    reference: `${rounded(idle.node.memory)} MB`,
+    figure: idle.service.memory,
     unit: 'MB',
     bar: { most: 150 },
+  },
+  {
+    what: `processor time a second, over ${restSeconds} s after that`,
+    service: `${rounded(idle.service.perSecond)} ms`,
+    reference: `${rounded(idle.node.perSecond)} ms`,
+    figure: idle.service.perSecond,
+    unit: 'ms',
   },
 ])
 
@@ -59,9 +68,17 @@ async function timeOf(start: () => Promise<Program>): Promise<number> {
   return program.readyAfter
 }
 
-async function idleMemory() {
+async function atRest() {
   await using service = await startOnData()
   await using node = await startNode()
   await delay(idleMs)
-  return { service: service.residentMemory(), node: node.residentMemory() }
+  const [ofService, ofNode] = await Promise.all([restOf(service), restOf(node)])
+  return { service: ofService, node: ofNode }
+}
+
+async function restOf(program: Program) {
+  const memory = program.residentMemory()
+  const before = program.processorTime()
+  await delay(restSeconds * 1000)
+  return { memory, perSecond: (program.processorTime() - before) / restSeconds }
 }
