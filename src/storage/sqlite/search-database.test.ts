@@ -51,6 +51,25 @@ test('a connection serves one reader at a time', async () => {
   expect(await contents(path)).toEqual(['first'])
 })
 
+test('only the file that was read last may fill a large cache', async () => {
+  const [one, other] = [join(temporaryDirectory(), 'agent.db'), join(temporaryDirectory(), 'agent.db')]
+  for (const path of [one, other]) await makeFile(path, 'first')
+  const cacheOf = async (db: Awaited<ReturnType<typeof openSearchDatabase>>['db']) => {
+    const { rows } = await sql<{ cache_size: number }>`pragma cache_size`.execute(db)
+    return -(rows[0]?.cache_size ?? 0)
+  }
+  const first = await openSearchDatabase(one, { readOnly: true })
+  const alone = await cacheOf(first.db)
+  const second = await openSearchDatabase(other, { readOnly: true })
+  expect(await cacheOf(second.db)).toBe(alone)
+  expect(await cacheOf(first.db)).toBeLessThanOrEqual(alone / 3)
+  await first.db.destroy()
+  await second.db.destroy()
+  const again = await openSearchDatabase(one, { readOnly: true })
+  expect(await cacheOf(again.db)).toBe(alone)
+  await again.db.destroy()
+})
+
 test('a file that is not there can not be read', async () => {
   await expect(
     openSearchDatabase(join(temporaryDirectory(), 'none.db'), { readOnly: true }),

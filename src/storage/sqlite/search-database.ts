@@ -28,8 +28,12 @@ interface Reader {
 /** By path, the most recently used last: opening a file and preparing statements takes longer than most searches. */
 const readers = new Map<string, Reader>()
 const readersKept = 3
-/** In KiB: a search reads some hundred places of its file. */
-const readerCache = 8 * 1024
+/**
+ * In KiB: a search reads some hundred places of its file, and those of all searches together are most of it. So the file that
+ * was searched last may be cached as a whole, if it is small.
+ */
+const [cacheOfLast, cacheOfOthers] = [24 * 1024, 8 * 1024]
+let last: Reader | undefined
 const inUse = onceIdle(() => closeAllBut(0))
 
 /**
@@ -51,6 +55,7 @@ async function openReader(path: string): Promise<SearchDatabase> {
   const kept = readers.get(path)
   readers.delete(path)
   const reader = kept ?? (await newReader(path))
+  giveCache(reader)
   const dialect = createSqliteDialect({ ...reader, onDestroy: () => giveBack(path, reader) })
   const db = new Kysely<AgentTables>({ dialect })
   offerSnapshots(db, reader.atOnce.run)
@@ -61,8 +66,15 @@ async function newReader(path: string): Promise<Reader> {
   // Before opening, so that a file that replaces this one in the meantime is not mistaken for it later.
   const file = fileAt(path)
   // A reader cannot retry within its transaction, so SQLite waits for it; a writer waits before its transaction.
-  const database = await open(path, { readOnly: true, busyTimeout: patience, cacheSize: readerCache })
+  const database = await open(path, { readOnly: true, busyTimeout: patience, cacheSize: cacheOfOthers })
   return { database, prepared: createPreparedStatements(), atOnce: createAtOnce(database), file }
+}
+
+function giveCache(reader: Reader): void {
+  if (reader === last) return
+  if (last?.database.isOpen) last.database.exec(`pragma cache_size = -${cacheOfOthers}`)
+  reader.database.exec(`pragma cache_size = -${cacheOfLast}`)
+  last = reader
 }
 
 function open(path: string, options: Omit<OpenOptions, 'synchronous'>): Promise<DatabaseSync> {
