@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
+import type { SearchDatabase } from '../search/search-engine.ts'
 import { openSearchDatabase } from './search-database.ts'
 
 async function makeFile(path: string, content: string): Promise<void> {
@@ -51,24 +52,35 @@ test('a connection serves one reader at a time', async () => {
   expect(await contents(path)).toEqual(['first'])
 })
 
-test('only the file that was read last may fill a large cache', async () => {
-  const [one, other] = [join(temporaryDirectory(), 'agent.db'), join(temporaryDirectory(), 'agent.db')]
-  for (const path of [one, other]) await makeFile(path, 'first')
-  const cacheOf = async (db: Awaited<ReturnType<typeof openSearchDatabase>>['db']) => {
+test('only the file that was read last may be cached as a whole, and only a small one', async () => {
+  const pathOf = (name: string) => join(temporaryDirectory(), name)
+  const [one, other, large] = [pathOf('one'), pathOf('other'), pathOf('large')]
+  for (const path of [one, other, large]) await makeFile(path, 'first')
+  await enlarge(large)
+  const kibibytes = async ({ db }: SearchDatabase) => {
     const { rows } = await sql<{ cache_size: number }>`pragma cache_size`.execute(db)
     return -(rows[0]?.cache_size ?? 0)
   }
   const first = await openSearchDatabase(one, { readOnly: true })
-  const alone = await cacheOf(first.db)
+  const whole = await kibibytes(first)
   const second = await openSearchDatabase(other, { readOnly: true })
-  expect(await cacheOf(second.db)).toBe(alone)
-  expect(await cacheOf(first.db)).toBeLessThanOrEqual(alone / 3)
+  expect(await kibibytes(second)).toBe(whole)
+  expect(await kibibytes(first)).toBeLessThan(whole / 2)
   await first.db.destroy()
-  await second.db.destroy()
+  const third = await openSearchDatabase(large, { readOnly: true })
+  expect(await kibibytes(third)).toBeLessThan(whole / 2)
+  for (const { db } of [second, third]) await db.destroy()
   const again = await openSearchDatabase(one, { readOnly: true })
-  expect(await cacheOf(again.db)).toBe(alone)
+  expect(await kibibytes(again)).toBe(whole)
   await again.db.destroy()
 })
+
+async function enlarge(path: string): Promise<void> {
+  const { db } = await openSearchDatabase(path, { readOnly: false })
+  await sql`insert into notes values (zeroblob(40 * 1024 * 1024))`.execute(db)
+  await sql`pragma wal_checkpoint(truncate)`.execute(db)
+  await db.destroy()
+}
 
 test('a file that is not there can not be read', async () => {
   await expect(

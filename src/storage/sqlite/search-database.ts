@@ -28,11 +28,10 @@ interface Reader {
 /** By path, the most recently used last: opening a file and preparing statements takes longer than most searches. */
 const readers = new Map<string, Reader>()
 const readersKept = 3
-/**
- * In KiB: a search reads some hundred places of its file, and those of all searches together are most of it. So the file that
- * was searched last may be cached as a whole, if it is small.
- */
-const [cacheOfLast, cacheOfOthers] = [24 * 1024, 8 * 1024]
+/** In KiB: a search reads some hundred places of its file, and those of all searches together are most of it. */
+const usualCache = 8 * 1024
+/** A file of at most so many KiB may be cached as a whole while it is the last one searched. Half of one would bring nothing. */
+const smallFile = 32 * 1024
 let last: Reader | undefined
 const inUse = onceIdle(() => closeAllBut(0))
 
@@ -55,7 +54,7 @@ async function openReader(path: string): Promise<SearchDatabase> {
   const kept = readers.get(path)
   readers.delete(path)
   const reader = kept ?? (await newReader(path))
-  giveCache(reader)
+  giveCache(reader, path)
   const dialect = createSqliteDialect({ ...reader, onDestroy: () => giveBack(path, reader) })
   const db = new Kysely<AgentTables>({ dialect })
   offerSnapshots(db, reader.atOnce.run)
@@ -66,14 +65,16 @@ async function newReader(path: string): Promise<Reader> {
   // Before opening, so that a file that replaces this one in the meantime is not mistaken for it later.
   const file = fileAt(path)
   // A reader cannot retry within its transaction, so SQLite waits for it; a writer waits before its transaction.
-  const database = await open(path, { readOnly: true, busyTimeout: patience, cacheSize: cacheOfOthers })
+  const database = await open(path, { readOnly: true, busyTimeout: patience, cacheSize: usualCache })
   return { database, prepared: createPreparedStatements(), atOnce: createAtOnce(database), file }
 }
 
-function giveCache(reader: Reader): void {
+function giveCache(reader: Reader, path: string): void {
   if (reader === last) return
-  if (last?.database.isOpen) last.database.exec(`pragma cache_size = -${cacheOfOthers}`)
-  reader.database.exec(`pragma cache_size = -${cacheOfLast}`)
+  if (last?.database.isOpen) last.database.exec(`pragma cache_size = -${usualCache}`)
+  // The file may have been deleted since.
+  const { size } = statSync(path, { throwIfNoEntry: false }) ?? { size: 0 }
+  if (size <= smallFile * 1024) reader.database.exec(`pragma cache_size = -${smallFile}`)
   last = reader
 }
 
