@@ -30,7 +30,7 @@ const readers = new Map<string, Reader>()
 const readersKept = 3
 /** In KiB: a search reads some hundred places of its file, and those of all searches together are most of it. */
 const usualCache = 8 * 1024
-/** A file of at most so many KiB may be cached as a whole while it is the last one searched. Half of one would bring nothing. */
+/** A file of at most so many KiB may be cached as a whole while it is the last one searched; of a larger one, more pages bring nothing. */
 const smallFile = 32 * 1024
 let last: Reader | undefined
 const inUse = onceIdle(() => closeAllBut(0))

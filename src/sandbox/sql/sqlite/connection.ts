@@ -85,8 +85,11 @@ export function connect(path: string, synchronous: string): Connection {
       if (writes % writesBetweenLooks !== 0) return
       // The limit is set by a PRAGMA that statements may not use.
       database.setAuthorizer(null)
-      limitGrowth()
-      database.setAuthorizer(authorizer.decide)
+      try {
+        limitGrowth()
+      } finally {
+        database.setAuthorizer(authorizer.decide)
+      }
     },
     // An array, since the connection is configured to return rows as arrays.
     changes: () => Number(Object.values(changed.get() ?? [0])[0]),
