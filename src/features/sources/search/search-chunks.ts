@@ -135,20 +135,33 @@ async function read(
 const rowsAtOnce = 20
 const places = Array.from({ length: rowsAtOnce }, (_, place) => `sequence ${place}`)
 
+/**
+ * Subqueries instead of joins: without statistics, which small tables never get, PostgreSQL would begin with the sources
+ * and look up all these chunks for each of them.
+ */
 const selectRows = prepareQuery((db: Kysely<AgentTables>, value) =>
   db
     .selectFrom('chunks')
-    .innerJoin('sources', 'sources.id', 'chunks.source_id')
-    .select(['chunks.sequence', 'chunks.id', 'chunks.source_id', 'content', 'page', 'section'])
-    .leftJoin('crawl_pages', join =>
-      join
-        .onRef('crawl_pages.source_id', '=', 'chunks.source_id')
-        .onRef('crawl_pages.document', '=', 'chunks.document'),
-    )
-    .select(['start_offset', 'end_offset', 'sources.name as source_name', 'crawl_pages.url'])
-    .where('removed_at', 'is', null)
+    .select(['sequence', 'id', 'source_id', 'content', 'page', 'section', 'start_offset', 'end_offset'])
+    .select(({ selectFrom, case: when }) => [
+      selectFrom('sources')
+        .select('name')
+        .whereRef('sources.id', '=', 'chunks.source_id')
+        .where('removed_at', 'is', null)
+        .as('source_name'),
+      when()
+        .when('document', '<>', '')
+        .then(
+          selectFrom('crawl_pages')
+            .select('url')
+            .whereRef('crawl_pages.source_id', '=', 'chunks.source_id')
+            .whereRef('crawl_pages.document', '=', 'chunks.document'),
+        )
+        .end()
+        .as('url'),
+    ])
     .where(
-      'chunks.sequence',
+      'sequence',
       'in',
       places.map(place => value<number>(place)),
     ),
@@ -164,7 +177,8 @@ async function readSome(
   const bySequence = new Map(rows.map(row => [Number(row.sequence), row]))
   return ranked.flatMap(({ sequence, score }) => {
     const row = bySequence.get(sequence)
-    if (row === undefined) return []
+    // A source without a name to show is being removed.
+    if (row === undefined || row.source_name === null) return []
     const { id, source_id, content, source_name, page, section, url } = row
     const place = { page, section, start: row.start_offset, end: row.end_offset }
     const metadata = { source_name, ...place, ...(url !== null && { url }) }

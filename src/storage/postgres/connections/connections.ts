@@ -84,6 +84,13 @@ export function schemaPool(pool: Pool, schema: string, options: SchemaOptions = 
 /** Statements of a connection, as long as it is open. */
 const mostPlans = 100
 
+/**
+ * A plan that is kept may have been made for a table of a few rows, or one without statistics. If it reads the whole
+ * table, it still does so when there are a hundred thousand. The server takes a forbidden scan where it has no other way
+ * for an expensive one, which it would then compile: that takes longer than any search.
+ */
+const forKeptPlans = ", set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false)"
+
 function schemaClient(
   client: PoolClient,
   { keepsPlans = false, readsAhead = false }: SchemaOptions,
@@ -107,7 +114,8 @@ function schemaClient(
   return {
     async enter(schema) {
       if (entered === schema) return
-      await client.query("select set_config('search_path', $1, false)", [quoted(schema)])
+      const others = keepsPlans ? forKeptPlans : ''
+      await client.query(`select set_config('search_path', $1, false)${others}`, [quoted(schema)])
       entered = schema
     },
     query: (readsAhead ? withReadAhead(query) : query) as unknown as PostgresPoolClient['query'],
