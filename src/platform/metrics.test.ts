@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { createMetrics } from './metrics.ts'
 
 it('counts requests and their seconds by method, route and status', async () => {
@@ -29,4 +29,22 @@ it('tells of the process itself, apart from every other instance', async () => {
   expect(metrics.contentType).toMatch(/^text\/plain; version=0\.0\.4/)
   expect(text).toMatch(/^process_resident_memory_bytes \d+$/m)
   expect(text).not.toContain('/elsewhere')
+})
+
+it('tells the lag of the event loop without the time that lies between two measurements', async () => {
+  const metrics = createMetrics()
+  const lagOf = async (name: string) => {
+    const text = await metrics.text()
+    return Number(new RegExp(`^nodejs_eventloop_lag_${name}_seconds (.+)$`, 'm').exec(text)?.[1])
+  }
+  // A loop that has nothing to do lags a little at most; at first there is no measurement, which reads as 0.
+  await vi.waitFor(async () => expect(await lagOf('min')).toBeGreaterThan(0))
+  await vi.waitFor(async () => expect(await lagOf('p50')).toBeLessThan(0.03))
+  // What is measured begins only after the first measurement that follows a scrape.
+  const seen = async () => {
+    const until = performance.now() + 300
+    while (performance.now() < until);
+    expect(await lagOf('max')).toBeGreaterThan(0.2)
+  }
+  await vi.waitFor(seen, { timeout: 5000 })
 })

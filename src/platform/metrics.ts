@@ -1,12 +1,14 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { replaceLagGauges } from './event-loop/lag-gauges.ts'
 
-/** How often the lag of the event loop is measured, in milliseconds: at prom-client's own 10 an idle process never sleeps long. */
-const lagEveryMs = 50
+/** In milliseconds, and practically never: prom-client can't be told to leave the lag of the event loop to others. */
+const lagElsewhere = 2 ** 31 - 1
 
 /** The numbers of one process, in Prometheus' text form. */
 export function createMetrics() {
   const registry = new Registry()
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: lagEveryMs })
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: lagElsewhere })
+  const lag = replaceLagGauges(registry)
   const requestSeconds = new Histogram({
     name: 'http_request_duration_seconds',
     help: 'Time from the arrival of a request to the end of its answer.',
@@ -23,7 +25,10 @@ export function createMetrics() {
   })
   return {
     contentType: registry.contentType,
-    text: () => registry.metrics(),
+    text() {
+      lag.read()
+      return registry.metrics()
+    },
     observeRequest(method: string, route: string, status: number, seconds: number) {
       requestSeconds.observe({ method, route, status }, seconds)
     },
