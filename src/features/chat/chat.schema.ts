@@ -51,7 +51,15 @@ const messageMetadataSchema = Type.Object({
   toolsLeftOut: Type.Optional(
     Type.Integer({ description: 'Tools that the model was not told of, since all of them were too many.' }),
   ),
-  usage: Type.Optional(Type.Object({ inputTokens: Type.Integer(), outputTokens: Type.Integer() })),
+  usage: Type.Optional(
+    Type.Object(
+      { inputTokens: Type.Integer(), outputTokens: Type.Integer() },
+      {
+        description:
+          'Tokens of all that the model was asked, as its service reported them; absent if it did not.',
+      },
+    ),
+  ),
 })
 export type MessageMetadata = Static<typeof messageMetadataSchema>
 

@@ -53,7 +53,7 @@ describe(`sending a message ${row('POST /api/agents/{id}/chat')}`, () => {
         conversationId,
         toolCalls: null,
         toolResults: null,
-        metadata: { model: 'fake-model', usage: { inputTokens: 0, outputTokens: 0 } },
+        metadata: { model: 'fake-model' },
         createdAt: time,
       },
     })
@@ -151,6 +151,13 @@ describe(`sending a message ${row('POST /api/agents/{id}/chat')}`, () => {
     expect(body.assistantMessage.metadata?.usage).toEqual({ inputTokens: 12, outputTokens: 5 })
     const metrics = await app.call<string>('GET', '/metrics')
     expect(metrics.body).toContain('model_tokens_total{provider="openai-compatible",direction="input"} 12')
+  })
+
+  it('does not say that no tokens were used where the model does not tell', async () => {
+    model.next({ stream: wireForm('openai', [openaiChunk({ content: 'Hi' }), openaiChunk({}, 'stop')]) })
+    const { body } = await send({ content: 'Count' })
+    expect(body.assistantMessage).toMatchObject({ content: 'Hi', metadata: { model: 'fake-model' } })
+    expect(body.assistantMessage.metadata).not.toHaveProperty('usage')
   })
 
   it('answers from nothing with the built-in model: it says that nothing fits', async () => {

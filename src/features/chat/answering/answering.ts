@@ -116,7 +116,7 @@ function logFailure(log: Log, { agent, model }: Question, error: unknown): void 
 function metadataOf(turnEnd: TurnEnd, error: AppError | undefined) {
   const { end, usage, isTainted, isCutOff, toolsLeftOut } = turnEnd
   return {
-    usage,
+    ...(usage === undefined ? {} : { usage }),
     ...(isTainted ? { tainted: true } : {}),
     ...(isCutOff ? { cutOff: true } : {}),
     ...(toolsLeftOut > 0 ? { toolsLeftOut } : {}),
@@ -137,7 +137,7 @@ function turnThatNeverBegan(cause: unknown): TurnEnd {
   const error = unexpected('The answer could not be begun.', cause)
   return {
     end: { kind: 'failed', error },
-    usage: { inputTokens: 0, outputTokens: 0 },
+    usage: undefined,
     isTainted: false,
     isCutOff: false,
     toolsLeftOut: 0,

@@ -153,8 +153,8 @@ export function createTurnPlanner(needs: PlannerNeeds) {
             maxIterations: needs.maxIterations,
             newToolCallId: needs.ids.toolCall,
           })
-          metrics.countTokens(chosen.provider, 'input', outcome.usage.inputTokens)
-          metrics.countTokens(chosen.provider, 'output', outcome.usage.outputTokens)
+          metrics.countTokens(chosen.provider, 'input', outcome.usage?.inputTokens ?? 0)
+          metrics.countTokens(chosen.provider, 'output', outcome.usage?.outputTokens ?? 0)
           return { ...outcome, toolsLeftOut: leftOut }
         },
       }

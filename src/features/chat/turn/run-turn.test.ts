@@ -159,7 +159,7 @@ describe('tools', () => {
       content: 'Let me see.\n\nIt is a.',
       toolCalls: [{ id: 'id-1', name: 'echo', arguments: { query: 'a' } }],
       toolResults: [{ toolCallId: 'id-1', name: 'echo', result: { said: 'a' } }],
-      usage: { inputTokens: 0, outputTokens: 0 },
+      usage: undefined,
       isTainted: true,
       isCutOff: false,
       end: answered,

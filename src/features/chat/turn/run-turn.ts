@@ -17,7 +17,7 @@ import { performCall } from './perform-call.ts'
 import { resultPart } from './prompt.ts'
 import { createRepeatGuard } from './repeat-guard.ts'
 import { keptAfter, previewOf, resultSize } from './truncate-result.ts'
-import type { ToolCall, ToolResult, TurnEvent, TurnOutcome } from './turn.ts'
+import type { ToolCall, ToolResult, TurnEvent, TurnOutcome, Usage } from './turn.ts'
 
 export interface TurnInput {
   /** Streams one answer of the model; rejects with AppError when the service fails. */
@@ -73,8 +73,8 @@ class Turn {
   readonly #guard = createRepeatGuard()
   readonly #toolCalls: ToolCall[] = []
   readonly #toolResults: ToolResult[] = []
-  readonly #usage = { inputTokens: 0, outputTokens: 0 }
   #prompt: PromptMessage[]
+  #usage: Usage | undefined
   #content = ''
   #deltas = 0
   #streamed = 0
@@ -163,9 +163,8 @@ class Turn {
     this.#deltas += 1
   }
 
-  #finish({ usage, finishReason }: Extract<AnswerPart, { type: 'finish' }>): void {
-    this.#usage.inputTokens += usage.inputTokens.total ?? 0
-    this.#usage.outputTokens += usage.outputTokens.total ?? 0
+  #finish({ usage, finishReason }: FinishPart): void {
+    this.#usage = addUsage(this.#usage, usage)
     this.#isCutOff ||= finishReason.unified === 'length'
   }
 
@@ -205,6 +204,17 @@ class Turn {
       return { error: approvalNeeded, approval: 'required', toolVersion: tool.version?.() ?? '' }
     this.#isTainted = true
     return performCall(tool, given, this.#input.signal, keptAfter(this.#resultCharacters))
+  }
+}
+
+type FinishPart = Extract<AnswerPart, { type: 'finish' }>
+
+/** What is not reported is not counted as nothing: an answer that broke off has cost tokens, too. */
+function addUsage(sum: Usage | undefined, { inputTokens, outputTokens }: FinishPart['usage']) {
+  if (inputTokens.total === undefined && outputTokens.total === undefined) return sum
+  return {
+    inputTokens: (sum?.inputTokens ?? 0) + (inputTokens.total ?? 0),
+    outputTokens: (sum?.outputTokens ?? 0) + (outputTokens.total ?? 0),
   }
 }
 

@@ -52,7 +52,8 @@ export interface TurnOutcome {
   content: string
   toolCalls: ToolCall[]
   toolResults: ToolResult[]
-  usage: Usage
+  /** What the model service reported, which may be nothing. */
+  usage: Usage | undefined
   /** Whether the model was shown text that outsiders wrote, which may have steered what it said. */
   isTainted: boolean
   /** Whether the model stopped in the middle, since it may answer with no more tokens. */
