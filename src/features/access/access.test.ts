@@ -365,7 +365,9 @@ describe('the development user', () => {
     ['an opaque origin', { host: '127.0.0.1:8080', origin: 'null' }],
   ])('is nobody for a request with %s', async (_what, headers) => {
     const own = await testApp({ environment: { DEV_USER: 'dev@example.com' } })
-    expect((await own.call('POST', '/api/agents', { body: { name: 'theirs' }, headers })).status).toBe(403)
+    const refused = await own.call<string>('POST', '/api/agents', { body: { name: 'theirs' }, headers })
+    expect(refused.status).toBe(403)
+    expect(refused.body).toContain('web pages of another origin never act as that user')
   })
 })
 

@@ -46,7 +46,8 @@ export function createDecision({ identify, access: service, agentDatabases }: Ne
       request.user = identified instanceof Promise ? await identified : identified
       if (access === 'user' && request.user === undefined)
         throw new AccessDenied(
-          'Access denied: this needs a user. Sign in through the identity gateway, or set DEV_USER while developing.',
+          'Access denied: this needs a user. Sign in through the identity gateway, or set DEV_USER while developing. ' +
+            'Requests of web pages of another origin never act as that user.',
         )
       if (!isAgentAccess(access)) return
       await requirePower(request, access)

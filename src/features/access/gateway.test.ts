@@ -217,7 +217,7 @@ describe(`a token ${errorRow('shared', 401)}`, () => {
     expect(await verdictOn(app, `${head}.${claims}.${signature}`)).toBe('user')
   })
 
-  it.each([undefined, '', 7, null, ['olga@example.com'], { $ne: '' }])(
+  it.each([undefined, '', '  ', 'olga', 7, null, ['olga@example.com'], { $ne: '' }])(
     'whose e-mail is %j names nobody',
     async email => {
       expect(await verdictOn(app, await sign(rsa, { email }))).toBe('nobody')

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '#platform/clock.ts'
+import { emailAddress } from '#platform/email-address.ts'
 import { AppError } from '#platform/errors.ts'
 import { unstorable } from '#platform/http/requests/storable-text.ts'
 import { createKeyFinder } from './gateway-keys.ts'
@@ -76,7 +77,9 @@ function createVerifier(settings: GatewaySettings, clock: Clock): (token: string
 
 function userOf(claims: Record<string, unknown>): User | undefined {
   const { email, name } = claims
-  if (typeof email !== 'string' || email === '' || unstorable(email) !== undefined) return undefined
+  // What is no address is no person either: a gateway that knows of none may send a blank one for several.
+  if (typeof email !== 'string' || !emailAddress.test(email) || unstorable(email) !== undefined)
+    return undefined
   return { email: email.toLowerCase(), name: typeof name === 'string' ? name : undefined }
 }
 
