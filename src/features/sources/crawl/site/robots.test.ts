@@ -70,6 +70,27 @@ describe('a sitemap', () => {
       ['http://a/1.xml'],
     ],
     ['<urlset><url><loc><![CDATA[ http://a/?x=1&y[]=2 ]]></loc></url></urlset>', ['http://a/?x=1&y[]=2'], []],
+    [
+      '<urlset><url><loc>http://a/?x=1&#38;y=2&#x26;z=&#x110000;</loc></url></urlset>',
+      ['http://a/?x=1&y=2&z=&#x110000;'],
+      [],
+    ],
+    // Pictures of a page are no pages, and what is commented out is not there.
+    [
+      '<urlset><url><loc>http://a/b</loc><image:image><image:loc>http://a/b.png</image:loc></image:image></url></urlset>',
+      ['http://a/b'],
+      [],
+    ],
+    [
+      '<s:urlset><s:url><s:loc>http://a/b</s:loc><i:image><i:loc>http://a/b.png</i:loc></i:image></s:url></s:urlset>',
+      ['http://a/b'],
+      [],
+    ],
+    [
+      '<urlset><!-- <url><loc>http://a/old</loc></url> --><url><loc>http://a/b</loc></url><!-- <loc>http://a/open</loc>',
+      ['http://a/b'],
+      [],
+    ],
     ['http://a/1\nhttp://a/2\n', ['http://a/1', 'http://a/2'], []],
     [
       '<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><urlset><url><loc>&e;</loc></url></urlset>',

@@ -18,28 +18,53 @@ export function sitemapText(body: Uint8Array): string {
 }
 
 export function readSitemap(text: string): Sitemap {
-  const isIndex = /<(?:\w+:)?sitemapindex[\s>]/.test(text.slice(0, 2_000))
-  const locations = locationsOf(text)
-  return isIndex ? { pages: [], sitemaps: locations } : { pages: locations, sitemaps: [] }
+  const [, prefix = '', kind] = root.exec(text.slice(0, rootWithin)) ?? []
+  const locations = locationsOf(text, prefix)
+  return kind === 'sitemapindex' ? { pages: [], sitemaps: locations } : { pages: locations, sitemaps: [] }
 }
 
-/** An element `loc`, with its text as it is or in a CDATA section. */
-const location =
-  /<(?:\w{1,20}:)?loc>\s{0,100}(?:([^<\s]{1,3000})|<!\[CDATA\[\s{0,100}([^<\s]{1,3000}?)\s{0,100}\]\]>)\s{0,100}</g
+const root = /<(\w{1,20}:)?(sitemapindex|urlset)[\s>]/
+const rootWithin = 2_000
 
-function locationsOf(text: string): string[] {
+/**
+ * A comment, or an element `loc`, with its text as it is or in a CDATA section. A namespace of its own, such as in
+ * `image:loc`, makes it the address of something else than a page.
+ */
+const commentOrLocation =
+  /<!--|<(\w{1,20}:)?loc>\s{0,100}(?:([^<\s]{1,3000})|<!\[CDATA\[\s{0,100}([^<\s]{1,3000}?)\s{0,100}\]\]>)\s{0,100}</g
+
+function locationsOf(text: string, prefix: string): string[] {
   // A sitemap may also be a bare list.
   const found = text.trimStart().startsWith('<')
-    ? text.matchAll(location)
-    : text.matchAll(/^\s{0,100}(https?:\S{1,3000})\s*$/gm)
-  return found
-    .take(mostLocations)
-    .map(([, plain = '', section]) => section ?? unescaped(plain))
-    .toArray()
+    ? locationsInXml(text, prefix)
+    : text.matchAll(/^\s{0,100}(https?:\S{1,3000})\s*$/gm).map(([, line = '']) => line)
+  return found.take(mostLocations).toArray()
+}
+
+function* locationsInXml(text: string, prefix: string): Generator<string> {
+  const marks = new RegExp(commentOrLocation)
+  for (let match = marks.exec(text); match !== null; match = marks.exec(text)) {
+    const [mark, ownPrefix = '', plain = '', section] = match
+    if (mark === '<!--') {
+      const end = text.indexOf('-->', marks.lastIndex)
+      if (end === -1) return
+      marks.lastIndex = end
+    } else if (ownPrefix === prefix) yield section ?? unescaped(plain)
+  }
 }
 
 const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
 
 function unescaped(text: string): string {
-  return text.replace(/&(amp|lt|gt|quot|apos);/g, (whole, name: string) => entities[name] ?? whole)
+  return text.replace(
+    /&(?:#x([\da-f]{1,6})|#(\d{1,7})|(amp|lt|gt|quot|apos));/gi,
+    (whole, hex: string | undefined, decimal: string | undefined, name: string | undefined) =>
+      name === undefined ? (characterOf(hex, decimal) ?? whole) : (entities[name] ?? whole),
+  )
+}
+
+/** Undefined for what is no character of Unicode. */
+function characterOf(hex: string | undefined, decimal: string | undefined): string | undefined {
+  const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)
+  return code <= 0x10ffff ? String.fromCodePoint(code) : undefined
 }
