@@ -168,6 +168,10 @@ describe('values of the answer', () => {
     }
   })
 
+  it('are numbers where they are averages, whatever zeros these end with', async () => {
+    expect(await rowsOf('SELECT avg(id), avg(id - 1.5), avg(id * 100) FROM fruits')).toEqual([[2, 0.5, 200]])
+  })
+
   it('are texts where JSON has no such number', async () => {
     await execute(app, "INSERT INTO fruits (id, name, price) VALUES (60, 'grape', 'Infinity')")
     expect(await rowsOf('SELECT price FROM fruits WHERE id = 60')).toEqual([['Infinity']])

@@ -50,9 +50,11 @@ function finite(text: string): SqlValue {
 /** Not every decimal can be represented as a JavaScript number. */
 function exactDecimal(text: string): SqlValue {
   const value = finite(text)
-  const digits = text
+  // An average of whole numbers has sixteen places or more, be they zeros.
+  const shortest = text.replace(/\.0*$|(\.\d*[1-9])0+$/, '$1')
+  const digits = shortest
     .replace(/e.*$/i, '')
     .replace(/^-?0*\.?0*/, '')
     .replace('.', '')
-  return digits.length <= 15 || String(value) === text ? value : text
+  return digits.length <= 15 || String(value) === shortest ? value : text
 }
