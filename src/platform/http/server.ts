@@ -104,6 +104,8 @@ function acceptJsonOnly(app: App): void {
     void parseJson(request, text, (error, value) => {
       outcome = [error, value]
     })
+    if (outcome[0] !== null && isJson(text))
+      throw invalid('body', 'must not hold a field named __proto__, or a prototype in a constructor')
     if (outcome[0] === null) {
       requireStorableJson(text, outcome[1])
       if (isDeeperThan(mostLevels, text))
@@ -111,6 +113,16 @@ function acceptJsonOnly(app: App): void {
     }
     done(...outcome)
   })
+}
+
+/** Of a body that was refused: Fastify does not tell what is no JSON from what could change the prototype of all objects. */
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text.replace(/^\uFEFF/, ''))
+    return true
+  } catch {
+    return false
+  }
 }
 
 function registerErrors(app: App): void {

@@ -5,6 +5,7 @@ import createConnector from 'undici/lib/core/connect.js'
 import Agent from 'undici/lib/dispatcher/agent.js'
 import { fetch } from 'undici/lib/web/fetch/index.js'
 import type { Resolve } from './guarded-resolver.ts'
+import { decompressStrictly } from './strict-decompression.ts'
 
 /** Longest silence of the other side, before its answer and within it: models may think for minutes. In milliseconds. */
 const silenceMs = 600_000
@@ -43,10 +44,11 @@ export function createGuardedAgent(permitted: Resolve): GuardedAgent {
       error => callback(error, null),
     )
   }
-  const dispatcher = new Agent({ connect, headersTimeout: silenceMs, bodyTimeout: silenceMs, allowH2: false })
+  const agent = new Agent({ connect, headersTimeout: silenceMs, bodyTimeout: silenceMs, allowH2: false })
+  const dispatcher = agent.compose(decompressStrictly)
   const guardedFetch = fetch as unknown as (url: URL, init: object) => Promise<Response>
   return {
     send: (url, request) => guardedFetch(url, { ...request, redirect: 'manual', dispatcher }),
-    close: () => dispatcher.destroy(),
+    close: () => agent.destroy(),
   }
 }

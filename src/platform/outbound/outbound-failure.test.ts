@@ -23,6 +23,7 @@ it.each([
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'certificate is not valid'],
   ['ERR_SSL_WRONG_VERSION_NUMBER', 'does not speak TLS'],
   ['HPE_INVALID_CONSTANT', 'not valid HTTP'],
+  ['Z_BUF_ERROR', 'compressed answer is cut short'],
   ['Z_DATA_ERROR', 'could not be decompressed'],
   ['ERR__ERROR_FORMAT_PADDING_2', 'could not be decompressed'],
   ['ZSTD_error_prefix_unknown', 'could not be decompressed'],

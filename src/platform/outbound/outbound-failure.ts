@@ -13,6 +13,7 @@ const reasons: [sign: RegExp, reason: string][] = [
   [/^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_)/, 'its certificate is not valid'],
   [/^(EPROTO|ERR_SSL_|ERR_TLS_)/, 'it does not speak TLS as expected'],
   [/^(HPE_|HTTPParserError$|UND_ERR_HEADERS_OVERFLOW$)/, 'its answer is not valid HTTP'],
+  [/^Z_BUF_ERROR$/, 'its compressed answer is cut short'],
   [/^(Z_|ZSTD_|ERR__ERROR_)/, 'its answer could not be decompressed'],
 ]
 

@@ -3,7 +3,15 @@ import { readFileSync } from 'node:fs'
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { gzipSync } from 'node:zlib'
+import {
+  brotliCompressSync,
+  constants,
+  createGzip,
+  deflateRawSync,
+  deflateSync,
+  gzipSync,
+  zstdCompressSync,
+} from 'node:zlib'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createAddressPolicy } from './address-policy.ts'
 import type { Resolve } from './guarded-resolver.ts'
@@ -103,11 +111,46 @@ describe('an answer', () => {
     expect(answer.body.byteLength).toBe(0)
   })
 
-  it('is decompressed', async () => {
-    const origin = await serve((_request, response) => {
-      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('plain'))
+  const text = Array.from({ length: 40_000 }, (_, number) => `plain ${number * number}`).join()
+  describe.each([
+    ['gzip', gzipSync(text)],
+    ['GZip', gzipSync(text)],
+    ['deflate', deflateSync(text)],
+    ['deflate', deflateRawSync(text)],
+    ['br', brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })],
+    ['zstd', zstdCompressSync(text)],
+  ])('in %s', (coding, body) => {
+    it('is decompressed', async () => {
+      const origin = await serve((_request, response) => {
+        response.writeHead(200, { 'content-encoding': coding, 'content-length': body.byteLength }).end(body)
+      })
+      expect((await outboundWith().fetch(origin)).text()).toBe(text)
     })
-    expect((await outboundWith().fetch(origin)).text()).toBe('plain')
+
+    it('is no whole one if it is cut short', async () => {
+      for (const length of [1, 20, body.byteLength / 2, body.byteLength - 1]) {
+        const origin = await serve((_request, response) => {
+          response.writeHead(200, { 'content-encoding': coding }).end(body.subarray(0, length))
+        })
+        await expect(outboundWith().fetch(origin)).rejects.toMatchObject(failure('answer is cut short'))
+      }
+    })
+  })
+
+  it('is left as it is if it is compressed in an unknown way', async () => {
+    for (const coding of ['compress', 'constructor', '__proto__']) {
+      const origin = await serve((_request, response) => {
+        response.writeHead(200, { 'content-encoding': coding }).end('plain')
+      })
+      expect((await outboundWith().fetch(origin)).text()).toBe('plain')
+    }
+  })
+
+  it('may be compressed and empty', async () => {
+    const origin = await serve((_request, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end()
+    })
+    expect((await outboundWith().fetch(origin)).text()).toBe('')
   })
 })
 
@@ -464,6 +507,47 @@ describe('the fetch function', () => {
     server.end('data: 2\n\n')
     expect((await reader?.read())?.value).toBe('data: 2\n\n')
     expect((await reader?.read())?.done).toBe(true)
+  })
+
+  it('streams what is compressed', async () => {
+    const gzip = createGzip({ flush: constants.Z_SYNC_FLUSH })
+    const origin = await serve((_request, response) => {
+      gzip.pipe(response.writeHead(200, { 'content-encoding': 'gzip' }))
+      gzip.write('data: 1\n\n')
+    })
+    const response = await outboundWith().fetchFunction()(origin)
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+    expect((await reader?.read())?.value).toBe('data: 1\n\n')
+    gzip.end('data: 2\n\n')
+    expect((await reader?.read())?.value).toBe('data: 2\n\n')
+    expect((await reader?.read())?.done).toBe(true)
+  })
+
+  it('reads what is compressed to its end, however slowly it is taken', async () => {
+    const zeros = gzipSync(Buffer.alloc(64 * 1024 * 1024))
+    const origin = await serve((_request, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(zeros)
+    })
+    const response = await outboundWith().fetchFunction()(origin)
+    let length = 0
+    for await (const piece of response.body ?? []) {
+      await new Promise(setImmediate)
+      length += piece.byteLength
+    }
+    expect(length).toBe(64 * 1024 * 1024)
+  })
+
+  it('ends a compressed stream with the reason of its signal', async () => {
+    const body = gzipSync(Buffer.alloc(64 * 1024 * 1024))
+    const origin = await serve((_request, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(body)
+    })
+    const controller = new AbortController()
+    const response = await outboundWith().fetchFunction()(origin, { signal: controller.signal })
+    const reader = response.body?.getReader()
+    await reader?.read()
+    controller.abort(new Error('enough'))
+    await expect(reader?.read()).rejects.toThrow('enough')
   })
 
   it('ends a stream with the reason of its signal', async () => {

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { testApp } from '#test/support/build-app.ts'
 import { crawl, crawlAgain, crawled, forCrawls, pathsOf, startCrawl } from '#test/support/crawl.ts'
@@ -131,6 +132,29 @@ describe('what is found stays found', () => {
     expect(again.config.failedPages).toEqual([
       { url: `${site.url}/a`, reason: 'It redirects in a circle. Its last good copy is kept.' },
     ])
+  })
+
+  it('while what is sent of it and of the sitemap is cut short', async () => {
+    const { app, site, pages } = await setStage({ '/': page('Start', ['/a']), '/a': page('Alder') })
+    pages.set('/lonely', page('Lonely'))
+    pages.set('/sitemap.xml', `<urlset><url><loc>${site.url}/lonely</loc></url></urlset>`)
+    const source = await crawl(app, { url: site.url, useSitemap: true })
+    expect(pathsOf(source)).toEqual(['/', '/a', '/lonely'])
+    const before = await chunksOf(app)
+    const cutShort = (text: string) => ({
+      headers: { 'content-type': 'text/html', 'content-encoding': 'gzip' },
+      body: gzipSync(text).subarray(0, -12),
+    })
+    pages.set('/a', cutShort(page('Alder', ['/b'])))
+    pages.set('/sitemap.xml', cutShort(`<urlset><url><loc>${site.url}/other</loc></url></urlset>`))
+    const again = await crawlAgain(app, source.id)
+    expect(pathsOf(again)).toEqual(['/', '/a', '/lonely'])
+    const reason = `The request to ${new URL(site.url).host} failed: its compressed answer is cut short.`
+    expect(again.config.failedPages).toEqual([
+      { url: `${site.url}/sitemap.xml`, reason: `The sitemap could not be read. ${reason}` },
+      { url: `${site.url}/a`, reason: `${reason} Its last good copy is kept.` },
+    ])
+    expect(await chunksOf(app)).toEqual(before)
   })
 
   it('when the process died right after it had found the start page in trouble', async () => {

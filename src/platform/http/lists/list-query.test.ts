@@ -137,6 +137,8 @@ describe('a page', () => {
     ['limit', ''],
     ['limit', 'Infinity'],
     ['offset', '-1'],
+    ['offset', ''],
+    ['offset', ' '],
     ['offset', '1e300'],
     ['offset', 'Infinity'],
     ['search', 'x'.repeat(501)],

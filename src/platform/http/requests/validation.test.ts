@@ -24,12 +24,17 @@ it('query values become what their schema says, with defaults', () => {
   expect(check('querystring', schema, { tag: ['a', 'b'] })).toEqual({ tag: ['a', 'b'], limit: 50 })
 })
 
-it.each([{ limit: '' }, { limit: 'x' }, { limit: '1.5' }, { limit: ['1', '2'] }, { on: 'yes' }])(
-  'a query that fits no reading is refused: %j',
-  value => {
-    expect(check('querystring', schema, value)).toBe('refused')
-  },
-)
+it.each([
+  { limit: '' },
+  { limit: ' ' },
+  { limit: '\t\n' },
+  { limit: 'x' },
+  { limit: '1.5' },
+  { limit: ['1', '2'] },
+  { on: 'yes' },
+])('a query that fits no reading is refused: %j', value => {
+  expect(check('querystring', schema, value)).toBe('refused')
+})
 
 it.each([{ tag: 'a' }, { limit: '3' }, { on: 'true' }, { on: 1 }])(
   'bodies are taken as they are: %j',

@@ -3,6 +3,7 @@ import formats from 'ajv-formats'
 import build from 'fast-json-stringify'
 import type { FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
+import { Type } from 'typebox'
 import { emailAddress } from '../../email-address.ts'
 import { ofOwnSchemas } from '../../own-schemas.ts'
 
@@ -32,6 +33,7 @@ export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
     // False with `errors` beside it, as from Ajv itself, is understood by whoever asks: by Fastify, and by `requireBody`.
     const validate: ReturnType<FastifySchemaCompiler<TSchema>> = value => {
       const compiled = validator()
+      if (httpPart !== 'body') emptyBlanks(schema, value)
       const isValid = compiled(value)
       validate.errors = compiled.errors ?? null
       return isValid
@@ -54,6 +56,15 @@ function onFirstUse<Compiled>(compile: () => Compiled): () => Compiled {
   return () => {
     compiled ??= compile()
     return compiled
+  }
+}
+
+/** Ajv takes a blank for 0, where a number is wanted, but no empty text. */
+function emptyBlanks({ properties = {} }: { properties?: Record<string, TSchema> }, values: object): void {
+  for (const [name, value] of Object.entries(values)) {
+    const schema = properties[name]
+    const isNumber = schema !== undefined && (Type.IsNumber(schema) || Type.IsInteger(schema))
+    if (isNumber && typeof value === 'string' && value.trim() === '') Object.assign(values, { [name]: '' })
   }
 }
 
