@@ -1,13 +1,14 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '#platform/clock.ts'
+import { inOneCase } from '#platform/email-address.ts'
 import { AppError } from '#platform/errors.ts'
 import { unstorable } from '#platform/http/requests/storable-text.ts'
 import { createKeyFinder } from './gateway-keys.ts'
 
 /** A person named by the identity gateway, or by the development setting. */
 export interface User {
-  /** Lower case. */
+  /** In one case, see `inOneCase`. */
   email: string
   name: string | undefined
 }
@@ -77,7 +78,7 @@ function createVerifier(settings: GatewaySettings, clock: Clock): (token: string
 function userOf(claims: Record<string, unknown>): User | undefined {
   const { email, name } = claims
   if (typeof email !== 'string' || email === '' || unstorable(email) !== undefined) return undefined
-  return { email: email.toLowerCase(), name: typeof name === 'string' ? name : undefined }
+  return { email: inOneCase(email), name: typeof name === 'string' ? name : undefined }
 }
 
 /** What jose says of keys that the token, not the gateway, is to blame for. */
