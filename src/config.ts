@@ -4,7 +4,7 @@ import { Ajv } from 'ajv'
 import ipaddr from 'ipaddr.js'
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
-import { emailAddress } from '#platform/email-address.ts'
+import { emailAddress, inOneCase } from '#platform/email-address.ts'
 import { isKey } from '#platform/encryption/encryption-key.ts'
 import { isLoopback } from '#platform/network.ts'
 import { parseAllowEntry } from '#platform/outbound/address-policy.ts'
@@ -231,7 +231,7 @@ function configurationFrom(environment: Environment) {
         ? undefined
         : { jwksUrl, audience, issuer: environment.GATEWAY_ISSUER, header: environment.GATEWAY_HEADER },
     publicAccess: environment.PUBLIC_ACCESS,
-    devUser: environment.DEV_USER?.toLowerCase(),
+    devUser: environment.DEV_USER === undefined ? undefined : inOneCase(environment.DEV_USER),
     rateLimits: {
       general: environment.RATE_LIMIT_GENERAL,
       chat: environment.RATE_LIMIT_CHAT,

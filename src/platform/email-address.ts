@@ -3,3 +3,14 @@
  * refused that it may name: a domain without a dot, or letters of any script.
  */
 export const emailAddress = /^[^\s@]+@[^\s@]+$/
+
+/**
+ * The address in the one letter case that all of its spellings share. A capital whose small letter belongs to another one stays
+ * as it is: the Kelvin sign is no K, and whoever has it in an address must not become the owner of another address.
+ */
+export function inOneCase(address: string): string {
+  return address.replaceAll(/\p{Lu}/gu, capital => {
+    const small = capital.toLowerCase()
+    return small.toUpperCase() === capital ? small : capital
+  })
+}

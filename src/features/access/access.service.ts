@@ -1,5 +1,6 @@
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
+import { inOneCase } from '#platform/email-address.ts'
 import { AccessDenied, conflict, invalid, notFound } from '#platform/errors.ts'
 import type { ListParameters } from '#platform/http/lists/list-query.ts'
 import { unstorable } from '#platform/http/requests/storable-text.ts'
@@ -71,7 +72,7 @@ export function createAccessService(needs: Needs) {
     async addAdmin(agentId: string, admin: NewAdmin): Promise<AdminEntry> {
       const entry = {
         id: ids.record(),
-        email: admin.email.toLowerCase(),
+        email: inOneCase(admin.email),
         role: admin.role,
         created_at: timestamp(clock),
       }

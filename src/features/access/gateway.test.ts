@@ -238,14 +238,16 @@ describe(`a token ${errorRow('shared', 401)}`, () => {
     })
   })
 
-  it('makes its user the same person in any letter case', async () => {
+  it('makes its user the same person in any letter case, and never another one', async () => {
     const send = async (email: string, method: string, path: string, body?: object) =>
       app.call<{ id: string }>(method, path, {
         headers: { [header]: await sign(rsa, { email }) },
         ...(body === undefined ? {} : { body }),
       })
-    const { body } = await send('Case@Example.com', 'POST', '/api/agents', { name: 'case' })
-    expect((await send('case@example.COM', 'GET', `/api/agents/${body.id}`)).status).toBe(200)
+    const { body } = await send('KÄse@Example.com', 'POST', '/api/agents', { name: 'case' })
+    expect((await send('käse@example.COM', 'GET', `/api/agents/${body.id}`)).status).toBe(200)
+    // The Kelvin sign, whose small letter is a k.
+    expect((await send('\u212aäse@example.com', 'GET', `/api/agents/${body.id}`)).status).toBe(403)
   })
 })
 

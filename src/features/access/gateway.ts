@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '#platform/clock.ts'
-import { emailAddress } from '#platform/email-address.ts'
+import { emailAddress, inOneCase } from '#platform/email-address.ts'
 import { AppError } from '#platform/errors.ts'
 import { unstorable } from '#platform/http/requests/storable-text.ts'
 import { createKeyFinder } from './gateway-keys.ts'
 
 /** A person named by the identity gateway, or by the development setting. */
 export interface User {
-  /** Lower case. */
+  /** In one case, see `inOneCase`. */
   email: string
   name: string | undefined
 }
@@ -80,7 +80,7 @@ function userOf(claims: Record<string, unknown>): User | undefined {
   // What is no address is no person either: a gateway that knows of none may send a blank one for several.
   if (typeof email !== 'string' || !emailAddress.test(email) || unstorable(email) !== undefined)
     return undefined
-  return { email: email.toLowerCase(), name: typeof name === 'string' ? name : undefined }
+  return { email: inOneCase(email), name: typeof name === 'string' ? name : undefined }
 }
 
 /** What jose says of keys that the token, not the gateway, is to blame for. */

@@ -385,6 +385,16 @@ describe('secrets in headers', () => {
     expect(body.data.result).toEqual({ status: 200, body: { told: '********' } })
   })
 
+  it('stay out of the log and of the answer also if they are longer than any other', async () => {
+    const path = await stage.newAgent()
+    const long = `very-secret-8${'/'.repeat(15_000)}`
+    stage.replyWith(({ headers: told }) => ({ json: { told: told.authorization } }))
+    const { id } = await created(path, httpTool({}, { headers: headers(long) }))
+    const { body } = await test(path, id, { city: 'Ulm' })
+    expect(body.data.result).toEqual({ status: 200, body: { told: '********' } })
+    expect(app.logged.join('')).not.toContain('ery-secret-8')
+  })
+
   it('are gone with the tool', async () => {
     const path = await stage.newAgent()
     const { id } = await created(path, httpTool({}, { headers: headers('Bearer very-secret-6') }))

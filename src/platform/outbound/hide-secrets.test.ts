@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { hideSecrets } from './hide-secrets.ts'
+import { createSecretFilter } from './hide-secrets.ts'
 
 const basic = `Basic ${btoa('user:passw0rd!')}`
 const odd = 'a"b\\c/secret+ü'
@@ -18,17 +18,34 @@ describe('a secret that a service tells back', () => {
     ['in a form', 'two words more', 'key=two+words+more'],
     ['in base64', odd, Buffer.from(odd).toString('base64')],
   ])('%s is hidden', (_case, secret, told) => {
-    const hidden = hideSecrets(told, [secret])
+    const hidden = createSecretFilter([secret])(told)
     expect(hidden).toContain('********')
     for (const trace of ['token-123', 'passw0rd', 'secret', 'words', told])
       expect(hidden).not.toContain(trace)
   })
 
   it('is not looked for where it is too short to be told from chance', () => {
-    expect(hideSecrets('a word', ['a'])).toBe('a word')
+    expect(createSecretFilter(['a'])('a word')).toBe('a word')
   })
 
   it('does not hide the name of its scheme', () => {
-    expect(hideSecrets('Bearer is wanted', ['Bearer token-123'])).toBe('Bearer is wanted')
+    expect(createSecretFilter(['Bearer token-123'])('Bearer is wanted')).toBe('Bearer is wanted')
+  })
+
+  it('is hidden with all that it overlaps with, and once for each time it is told', () => {
+    const hide = createSecretFilter(['one-two', 'two-three', 'one-two-x'])
+    expect(hide('one-two-three, one-two-xone-two, one-two-')).toBe('********, ****************, ********-')
+    expect(hide('one-tw, two-thre')).toBe('one-tw, two-thre')
+  })
+
+  it('is hidden however long it is', () => {
+    const long = `${'0123456789/'.repeat(6000)}end`
+    const told = JSON.stringify([long, encodeURIComponent(long)])
+    expect(createSecretFilter([long])(told)).toBe('["********","********"]')
+  })
+
+  it('is looked for in time, also where everything looks like its beginning', () => {
+    const [secret, told] = [`${'a'.repeat(10_000)}/${'a'.repeat(10_000)}`, 'a'.repeat(10_000_000)]
+    expect(createSecretFilter([secret])(told) === told).toBe(true)
   })
 })

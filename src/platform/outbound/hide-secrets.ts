@@ -1,17 +1,28 @@
+import { createTextFinder } from './find-texts.ts'
+
 /** Shorter values stand in too many texts by chance. */
 const shortestSecret = 6
 const mask = '********'
 
 /**
- * The text without the secrets, as they are and in the forms in which services tell back what they were sent: a token
- * without its scheme, percent-encoded, as a part of JSON, in base64 or out of it.
+ * Takes secrets out of texts, as they are and in the forms in which services tell back what they were sent: a token without
+ * its scheme, percent-encoded, as a part of JSON, in base64 or out of it.
  */
-export function hideSecrets(text: string, secrets: readonly string[]): string {
-  const forms = [...new Set(secrets.flatMap(partsOf).flatMap(writtenForms))]
-    .filter(form => form.length >= shortestSecret)
-    .sort((a, b) => b.length - a.length)
-  if (forms.length === 0) return text
-  return text.replaceAll(new RegExp(forms.map(form => RegExp.escape(form)).join('|'), 'g'), mask)
+export function createSecretFilter(secrets: readonly string[]): (text: string) => string {
+  const forms = [...new Set(secrets.flatMap(partsOf).flatMap(writtenForms))].filter(
+    form => form.length >= shortestSecret,
+  )
+  if (forms.length === 0) return text => text
+  const find = createTextFinder(forms)
+  return text => {
+    let hidden = ''
+    let shown = 0
+    for (const { start, end } of find(text)) {
+      hidden += text.slice(shown, start) + mask
+      shown = end
+    }
+    return hidden + text.slice(shown)
+  }
 }
 
 /** The value of a header, what follows its scheme or name, and user and password of `Basic`. */

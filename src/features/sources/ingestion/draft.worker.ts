@@ -1,7 +1,7 @@
 /** What runs in a thread of the worker pool; the other side is `ingest.ts`. */
 import { AppError } from '#platform/errors.ts'
 import { randomIds } from '#platform/ids.ts'
-import { hideSecrets } from '#platform/outbound/hide-secrets.ts'
+import { createSecretFilter } from '#platform/outbound/hide-secrets.ts'
 import type { FileLocation } from '#storage/files/file-store.ts'
 import { readStoredFile } from '#storage/files/read-file.ts'
 import type { Chunk } from '../chunking/chunk-document.ts'
@@ -53,7 +53,7 @@ export function draftFile(file: StoredFile): Promise<IngestedFile> {
 }
 
 export function draftFetched({ fetched, secrets, ...task }: FetchedContent): Promise<IngestedFile> {
-  const withoutSecrets = (text: string) => hideSecrets(text, secrets)
+  const withoutSecrets = createSecretFilter(secrets)
   return draftChunks(task, async () =>
     chunkDocument(await parseFetched(fetched, withoutSecrets), task.chunking).map(chunk => ({
       ...chunk,

@@ -1,5 +1,5 @@
 import { AppError } from '#platform/errors.ts'
-import { hideSecrets } from '#platform/outbound/hide-secrets.ts'
+import { createSecretFilter } from '#platform/outbound/hide-secrets.ts'
 import type { Outbound, OutboundResponse } from '#platform/outbound/outbound.ts'
 import { buildHttpRequest } from './build-request.ts'
 import type { Arguments, Credentials, HttpConfiguration } from './http-configuration.ts'
@@ -48,13 +48,14 @@ function readContent(answer: OutboundResponse, secrets: readonly string[]): unkn
   if (answer.body.length === 0) return ''
   if (!isText(type))
     return `${answer.body.length} bytes of ${type === '' ? 'unknown type' : type}, which are not text.`
-  const text = hideSecrets(answer.text(), secrets)
+  const withoutSecrets = createSecretFilter(secrets)
+  const text = withoutSecrets(answer.text())
   if (!/[/+]json$/.test(type)) return text
   try {
     // Normalises the service's escapes to ours, by which secrets are recognised.
     const content = JSON.parse(text)
     const rewritten = JSON.stringify(content)
-    const hidden = hideSecrets(rewritten, secrets)
+    const hidden = withoutSecrets(rewritten)
     return hidden === rewritten ? content : JSON.parse(hidden)
   } catch {
     // Not JSON, or nested too deeply to be serialised.
