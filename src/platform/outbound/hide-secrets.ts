@@ -1,9 +1,9 @@
-import { createTextFinder } from './find-texts.ts'
+import type { Place } from './find-text.ts'
+import { createTextFinder } from './find-text.ts'
 
 /** Shorter values stand in too many texts by chance. */
 const shortestSecret = 6
 const mask = '********'
-
 /**
  * Takes secrets out of texts, as they are and in the forms in which services tell back what they were sent: a token without
  * its scheme, percent-encoded, as a part of JSON, in base64 or out of it.
@@ -12,17 +12,27 @@ export function createSecretFilter(secrets: readonly string[]): (text: string) =
   const forms = [...new Set(secrets.flatMap(partsOf).flatMap(writtenForms))].filter(
     form => form.length >= shortestSecret,
   )
-  if (forms.length === 0) return text => text
-  const find = createTextFinder(forms)
+  const finders = forms.map(createTextFinder)
   return text => {
     let hidden = ''
     let shown = 0
-    for (const { start, end } of find(text)) {
+    for (const { start, end } of joined(finders.flatMap(find => find(text)))) {
       hidden += text.slice(shown, start) + mask
       shown = end
     }
     return hidden + text.slice(shown)
   }
+}
+
+/** In order, those that overlap as one. */
+function joined(places: Place[]): Place[] {
+  const whole: Place[] = []
+  for (const { start, end } of places.sort((a, b) => a.start - b.start)) {
+    const last = whole.at(-1)
+    if (last === undefined || last.end <= start) whole.push({ start, end })
+    else last.end = Math.max(last.end, end)
+  }
+  return whole
 }
 
 /** The value of a header, what follows its scheme or name, and user and password of `Basic`. */
