@@ -58,6 +58,7 @@ const corsHeaders = {
   'access-control-allow-headers': 'Content-Type, Authorization',
 }
 const securityHeaders = {
+  'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
   'referrer-policy': 'no-referrer',

@@ -22,6 +22,8 @@ export function registerHeaders(app: App): void {
 /** Names are in lower case and always in one order, which is the least work for every request. */
 function setHeaders(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-request-id', request.id)
+  // Caches know that what `Authorization` asks for is one person's, but not so of a gateway's own header.
+  reply.header('cache-control', 'no-store')
   reply.header('x-content-type-options', 'nosniff')
   reply.header('x-frame-options', 'DENY')
   reply.header('referrer-policy', 'no-referrer')
