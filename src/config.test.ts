@@ -327,7 +327,9 @@ describe('variables that belong together', () => {
     { GATEWAY_AUDIENCE: 'tag' },
     { GATEWAY_ISSUER: 'https://gate.example' },
   ])('are asked for: %j', variables => {
-    expect(problemsOf(variables)).toEqual(['GATEWAY_JWKS_URL and GATEWAY_AUDIENCE must be set together.'])
+    expect(problemsOf(variables)).toEqual([
+      'GATEWAY_JWKS_URL and GATEWAY_AUDIENCE must be set together, GATEWAY_ISSUER only beside them.',
+    ])
   })
 
   it('name the embedding model of a server that has no usual one', () => {

@@ -195,7 +195,9 @@ function combinationProblems(environment: Environment): string[] {
   const gateway = [jwksUrl, audience, issuer].some(value => value !== undefined)
   // An issuer alone is no gateway either: whoever sets it believes that there is one.
   if (gateway && (jwksUrl === undefined || audience === undefined))
-    problems.push('GATEWAY_JWKS_URL and GATEWAY_AUDIENCE must be set together.')
+    problems.push(
+      'GATEWAY_JWKS_URL and GATEWAY_AUDIENCE must be set together, GATEWAY_ISSUER only beside them.',
+    )
   if (environment.DEV_USER !== undefined && gateway)
     problems.push('DEV_USER must not be set while the identity gateway is on: it would let everybody in.')
   if (environment.DEV_USER !== undefined && !isLoopback(environment.HOST))

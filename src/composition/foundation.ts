@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import type { Kysely } from 'kysely'
+import type { KeySource } from '#platform/encryption/encryption-key.ts'
 import { loadKey } from '#platform/encryption/encryption-key.ts'
 import { createSecretBox } from '#platform/encryption/secret-box.ts'
 import { createEventBus } from '#platform/event-bus.ts'
@@ -13,9 +15,10 @@ import type { SqlRunner } from '#sandbox/sql/sql-runner.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { createAgentDatabases } from '#storage/agent-databases.ts'
 import { createAgentSecrets } from '#storage/encryption/agent-secrets.ts'
-import { checkEncryptionKey } from '#storage/encryption/check-encryption-key.ts'
+import { checkEncryptionKey, readKeyCheck } from '#storage/encryption/check-encryption-key.ts'
 import { openPlatformDatabase } from '#storage/platform-database.ts'
 import { createSharedCounts } from '#storage/shared-counts.ts'
+import type { PlatformTables } from '#storage/tables.ts'
 import { requireCompleteTransfer } from '#storage/transfer/marker.ts'
 import { wakeLostWork } from '#storage/wake-lost-work.ts'
 import type { Configuration } from '../config.ts'
@@ -42,8 +45,7 @@ export async function openFoundation(configuration: Configuration, surroundings:
     const platform = await openPlatformDatabase(engine)
     await requireCompleteTransfer(platform)
     await storage.prepare(platform)
-    const secretBox = createSecretBox(await loadKey({ configured: configuration.encryptionKey, path, log }))
-    await checkEncryptionKey(platform, secretBox)
+    const secretBox = await openSecretBox(platform, { configured: configuration.encryptionKey, path, log })
     const instanceId = randomUUID()
     const wakeUps = await storage.createWakeUps(platform, clock)
     const onOpen = [...storage.onOpen(instanceId), wakeLostWork(wakeUps)]
@@ -103,6 +105,14 @@ export async function openFoundation(configuration: Configuration, surroundings:
     await engine.close()
     throw error
   }
+}
+
+/** The box that the data's credentials are in. Throws AppError if the key is missing, or not the right one. */
+async function openSecretBox(platform: Kysely<PlatformTables>, source: Omit<KeySource, 'isNewData'>) {
+  const isNewData = (await readKeyCheck(platform)) === undefined
+  const secretBox = createSecretBox(await loadKey({ ...source, isNewData }))
+  await checkEncryptionKey(platform, secretBox)
+  return secretBox
 }
 
 /** What runs outside the main thread: threads for documents and searches, and sandboxes for others' JavaScript and SQL. */

@@ -67,7 +67,7 @@ describe('a start', () => {
     expect(existsSync(dataDirectory)).toBe(false)
   })
 
-  it('with another key than the data’s ends with exit code 1 and a sentence', async () => {
+  it('with another key than the data’s, or none, ends with exit code 1 and a sentence', async () => {
     const dataDirectory = temporaryDirectory()
     const environment = { ENCRYPTION_KEY: newKey() }
     await using server = await startServerProcess({ dataDirectory, environment })
@@ -77,6 +77,9 @@ describe('a start', () => {
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr).toMatch(/^agentstead could not start: The encryption key is not the one .*\n$/)
     expect(stderr).not.toContain(other)
+    const none = await run({ DATA_DIR: dataDirectory })
+    expect([none.code, none.stdout]).toEqual([1, ''])
+    expect(none.stderr).toMatch(/^agentstead could not start: The encryption key is missing .*\n$/)
     expect(readdirSync(dataDirectory)).not.toContain('encryption.key')
     await using again = await startServerProcess({ dataDirectory, environment })
     expect((await again.call('GET', '/readyz')).status).toBe(200)

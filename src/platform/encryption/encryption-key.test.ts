@@ -11,7 +11,8 @@ function setUp() {
   const lines: string[] = []
   const log = createLog('info', { write: line => lines.push(line) })
   const path = join(folder, 'encryption.key')
-  return { folder, path, lines, load: (configured?: string) => loadKey({ configured, path, log }) }
+  const load = (configured?: string, isNewData = true) => loadKey({ configured, path, isNewData, log })
+  return { folder, path, lines, load }
 }
 
 test('a configured key is used, and no file is made', async () => {
@@ -38,6 +39,14 @@ test('what a process left that died while writing the key is no obstacle', async
   expect(readdirSync(folder)).toEqual(['encryption.key'])
   expect(statSync(path).mode & 0o777).toBe(0o600)
   expect(await load()).toEqual(key)
+})
+
+test('data that was written with a key gets no other one', async () => {
+  const { folder, load, lines } = setUp()
+  const key = randomBytes(32)
+  await expect(load(undefined, false)).rejects.toThrow('The encryption key is missing')
+  expect([readdirSync(folder), lines]).toEqual([[], []])
+  expect(await load(key.toString('base64'), false)).toEqual(key)
 })
 
 test('a key file that others can read is used with a warning', async () => {

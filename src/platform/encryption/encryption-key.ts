@@ -1,26 +1,30 @@
 import { randomBytes } from 'node:crypto'
 import { open, readFile, rename, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { invalid } from '../errors.ts'
+import { AppError, invalid } from '../errors.ts'
 import type { Log } from '../logging/log.ts'
 import { keyLength } from './secret-box.ts'
 
-interface KeySource {
+export interface KeySource {
   /** The key as the operator configured it, in base64; undefined to use the file. */
   configured: string | undefined
-  /** File of the generated key; made when there is neither this file nor a configured key. */
+  /** File of the generated key; made for new data, when there is neither this file nor a configured key. */
   path: string
+  /** Whether nothing was written with any key yet. */
+  isNewData: boolean
   log: Log
 }
 
 const ownerOnly = 0o600
 const readableByOthers = 0o077
 
-/** @throws AppError when the configured key, or the file's content, is not 32 bytes in base64. */
-export async function loadKey({ configured, path, log }: KeySource): Promise<Uint8Array> {
+/** @throws AppError when the configured key, or the file's content, is not 32 bytes in base64, or data has lost its key. */
+export async function loadKey({ configured, path, isNewData, log }: KeySource): Promise<Uint8Array> {
   if (configured !== undefined) return decodeKey(configured, 'ENCRYPTION_KEY')
   const stored = await readKeyFile(path, log)
   if (stored !== undefined) return decodeKey(stored.trim(), path)
+  // A new key would open nothing, and backups of its file would take the place of the right one's.
+  if (!isNewData) throw missingKey()
   const key = randomBytes(keyLength)
   await writeKeyFile(path, `${key.toString('base64')}\n`)
   log.info({ path }, 'generated an encryption key; keep a copy, without it stored credentials are lost')
@@ -41,6 +45,14 @@ export function decodeKey(text: string, where: string): Uint8Array {
       `must be ${keyLength} bytes in base64, as made by: openssl rand -base64 ${keyLength}`,
     )
   return Buffer.from(text, 'base64')
+}
+
+function missingKey(): AppError {
+  return new AppError(
+    'INTERNAL_ERROR',
+    'The encryption key is missing that this data was written with. Set ENCRYPTION_KEY to that key, or put back the ' +
+      'file encryption.key in the data directory; processes that share a database need the same key.',
+  )
 }
 
 async function readKeyFile(path: string, log: Log): Promise<string | undefined> {
