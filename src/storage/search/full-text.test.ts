@@ -93,6 +93,17 @@ describe('ranking', () => {
     expect(await rank(['tea'])).toEqual([{ sequence: 1, similarity: 1 }])
   })
 
+  test('compares lengths with those of the chunks that there are, not with those that were removed', async () => {
+    const { rank, write, remove } = await open('tea cup', 'tea with milk', 'jar lid', 'pot rim', 'pan')
+    const before = await rank(['tea', 'cup'])
+    expect(before[1]?.similarity).toBeGreaterThan(0.1)
+    await write(6, 'x '.repeat(1_000))
+    await remove(6)
+    expect(await rank(['tea', 'cup'])).toEqual(
+      before.map(({ sequence, similarity }) => ({ sequence, similarity: expect.closeTo(similarity, 6) })),
+    )
+  })
+
   test('keeps to the limit and to the selection', async () => {
     const { rank } = await open('tea', 'tea', 'tea cup')
     expect(await rank(['tea'], { limit: 2 })).toHaveLength(2)

@@ -12,9 +12,11 @@ export interface IndexState {
   /** The greatest sequence, and the id of its chunk: the path of a former file may have been reused. */
   newest: number | null
   newestId: string | null
+  /** The chunks that there are, and the tokens of all of these. */
   chunks: number
+  tokens: number
   /** The totals that FTS5 keeps for BM25, in which all chunks still count that were ever removed. */
-  totals: { chunks: number; tokens: number }
+  totals: Totals
 }
 
 interface Row {
@@ -36,8 +38,13 @@ const query = `
 /** Of 64 different characters each: 120 bits. */
 const nameLength = 20
 
-/** By name, the numbers of chunks in the latest states of indexes: each is counted once. */
-const chunksIn = new LRUCache<string, number>({ max: 32 })
+interface Totals {
+  chunks: number
+  tokens: number
+}
+
+/** By name, the totals of the latest states of indexes: each is counted once. */
+const totalsOf = new LRUCache<string, Totals>({ max: 32 })
 
 export const stateOf = oncePerSnapshot(readState)
 
@@ -47,15 +54,25 @@ async function readState(db: QueryExecutorProvider): Promise<IndexState> {
   const { file, newest, id, totals, segments } = row
   const records = [totals, segments].map(block => Buffer.from(block ?? []).toString('base64'))
   const name = hash('sha256', [file, newest, id, ...records].join(' '), 'base64url').slice(0, nameLength)
-  const chunks = chunksIn.get(name) ?? (await countChunks(db))
-  chunksIn.set(name, chunks)
   const [all = 0, tokens = 0] = totals === null ? [] : numbersIn(totals)
-  return { name, file, newest, newestId: id, chunks, totals: { chunks: all, tokens } }
+  const ever = { chunks: all, tokens }
+  const held = totalsOf.get(name) ?? (await countHeld(db, ever))
+  totalsOf.set(name, held)
+  return { name, file, newest, newestId: id, ...held, totals: ever }
 }
 
-async function countChunks(db: QueryExecutorProvider): Promise<number> {
+async function countHeld(db: QueryExecutorProvider, ever: Totals): Promise<Totals> {
   const [row] = await runText<{ count: number }>(db, 'select count(*) as count from chunk_text_docsize')
-  return row?.count ?? 0
+  const chunks = row?.count ?? 0
+  return chunks === ever.chunks ? ever : { chunks, tokens: await countTokens(db) }
+}
+
+async function countTokens(db: QueryExecutorProvider): Promise<number> {
+  const [row] = await runText<{ sizes: Uint8Array | null }>(
+    db,
+    `select cast(group_concat(sz, '') as blob) as sizes from chunk_text_docsize`,
+  )
+  return numbersIn(row?.sizes ?? new Uint8Array()).reduce((sum, size) => sum + size, 0)
 }
 
 /** By which something about a term is cached. */

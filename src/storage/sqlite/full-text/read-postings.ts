@@ -1,6 +1,6 @@
 /**
  * Reads the list of a term from the full-text index, with the values that FTS5's `bm25()` would give if it did not count
- * the chunks that were removed: with each of these, all words would seem rarer.
+ * the chunks that were removed: with each of these, all words would seem rarer, and lengths would be compared with theirs.
  */
 import type { QueryExecutorProvider } from 'kysely'
 import { weightOf } from '../../search/term-weight.ts'
@@ -75,7 +75,7 @@ export async function createReader(db: QueryExecutorProvider, state: IndexState,
 const [saturation, lengthShare] = [1.2, 0.75]
 
 /** @param places the sequences of the chunks, each repeated for every occurrence of the term in it. */
-function valued(places: readonly number[], { chunks, totals }: IndexState, lengthOf: LengthOf): Postings {
+function valued(places: readonly number[], { chunks, tokens }: IndexState, lengthOf: LengthOf): Postings {
   const sequences = new Uint32Array(places.length)
   const times = new Uint32Array(places.length)
   let count = 0
@@ -84,7 +84,7 @@ function valued(places: readonly number[], { chunks, totals }: IndexState, lengt
     times[count - 1] = (times[count - 1] ?? 0) + 1
   }
   const weight = weightOf(count, chunks) * (saturation + 1)
-  const average = totals.tokens / totals.chunks
+  const average = tokens / chunks
   const values = new Float32Array(count)
   for (let index = 0; index < count; index += 1) {
     const length = 1 - lengthShare + (lengthShare * lengthOf(sequences[index] ?? 0)) / average
