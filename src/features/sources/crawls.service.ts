@@ -59,8 +59,10 @@ export function createCrawlsService({ transact, requireEmbedding, outbound, cloc
       return await transact(agent, async (transaction, outbox) => {
         const source = await findSource(transaction, id)
         if (source === undefined || !('maxPages' in source.config)) throw notFound('Source')
-        if (isInWork(source.status))
-          throw conflict('This website is being crawled. Wait until its status is ready.')
+        if (isInWork(source.status)) {
+          const work = source.status === 'updating' ? 'embedded by another model' : 'crawled'
+          throw conflict(`This website is being ${work}. Wait until its status is ready.`)
+        }
         const now = timestamp(clock)
         const config = { ...source.config, startedAt: now }
         const status = 'crawling' as const

@@ -163,6 +163,18 @@ describe(`crawling again ${row('POST /api/agents/{id}/sources/{sourceId}/reindex
     expect((await search(app, 'Alder')).filter(content => content.includes('Alder'))).toEqual([])
   })
 
+  it('says what to wait for where its passages are being embedded by another model', async () => {
+    const { app, site } = await setStage({ '/': page('Start') })
+    const { id } = await crawl(app, { url: site.url })
+    await app.service.foundation.agentDatabases.use('default', ({ db }) =>
+      db.updateTable('sources').set({ status: 'updating' }).where('id', '=', id).execute(),
+    )
+    expect(await app.call('POST', `${sources}/${id}/reindex`)).toMatchObject({
+      status: 409,
+      body: { error: { message: expect.stringContaining('embedded by another model') } },
+    })
+  })
+
   it('takes nothing out when its time was over before it had seen the whole site', async () => {
     const clock = manualClock()
     const first = { '/': page('Start', ['/a', '/b']), '/a': page('Alder'), '/b': page('Birch') }
