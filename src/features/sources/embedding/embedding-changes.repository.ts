@@ -6,11 +6,6 @@ type Database = Kysely<AgentTables>
 
 /** Whether a source's chunks are being given another embedding; of that source, if it is named. */
 export async function isUnderWay(db: Database, sourceId?: string): Promise<boolean> {
-  return (await sourceUnderWay(db, sourceId)) !== undefined
-}
-
-/** The source whose chunks are being given another embedding. */
-export async function sourceUnderWay(db: Database, sourceId?: string): Promise<string | undefined> {
   const changing = db
     .selectFrom('sources')
     .select('id')
@@ -18,7 +13,7 @@ export async function sourceUnderWay(db: Database, sourceId?: string): Promise<s
     .where('new_embedding', 'is not', null)
     .where('removed_at', 'is', null)
   const one = sourceId === undefined ? changing : changing.where('id', '=', sourceId)
-  return (await one.limit(1).executeTakeFirst())?.id
+  return (await one.limit(1).executeTakeFirst()) !== undefined
 }
 
 /** A source that is to get another embedding. */

@@ -7,10 +7,10 @@ import type { Log } from '#platform/logging/log.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { embeddingName } from '../indexing/provider-space.ts'
-import { addEmbedJob } from '../jobs/source-jobs.ts'
+import { embedJob } from '../jobs/source-jobs.ts'
 import type { SourceEvents } from '../sources.events.ts'
 import { updateSource } from '../sources.repository.ts'
-import { forgetFailures, isUnderWay, nextToChange, sourceUnderWay } from './embedding-changes.repository.ts'
+import { forgetFailures, isUnderWay, nextToChange } from './embedding-changes.repository.ts'
 
 interface Needs {
   embeddingOf(agentId: string): Promise<EmbeddingModel>
@@ -37,7 +37,7 @@ export function createEmbeddingChanges({ embeddingOf, transact, clock, log }: Ne
     const state = { status: 'updating' as const, progress: 0, new_embedding: embedding }
     const changes = { ...state, ...(!isBroken && { error: null }), updated_at: timestamp(clock) }
     await updateSource(transaction, id, changes)
-    await addEmbedJob(outbox, id)
+    await outbox.add(embedJob(id))
   }
 
   return {
@@ -58,16 +58,11 @@ export function createEmbeddingChanges({ embeddingOf, transact, clock, log }: Ne
       }
     },
 
-    /**
-     * The same when the reason of earlier failures may be gone: the sources that failed are tried again, and one that waits
-     * after a failure no longer does.
-     */
+    /** The same when the reason of earlier failures may be gone: the sources that failed are tried again. */
     async followAgain({ agentId, db }: AgentHandle): Promise<void> {
       const embedding = embeddingName(await embeddingOf(agentId))
       await transact({ agentId, db }, async (transaction, outbox) => {
         await forgetFailures(transaction)
-        const underWay = await sourceUnderWay(transaction)
-        if (underWay !== undefined) return await addEmbedJob(outbox, underWay)
         await beginNext(transaction, outbox, embedding)
       })
     },

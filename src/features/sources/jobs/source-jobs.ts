@@ -39,14 +39,10 @@ export async function addSourceJob(
   await outbox.add(sourceJob(name, sourceId))
 }
 
-/**
- * Adds the job that embeds a source again. One that is there goes: it may be about to end, or wait for a long time since a
- * provider was in trouble. Its key is another one than that of other jobs, one of which may add it as it ends.
- */
-export async function addEmbedJob(outbox: Pick<Outbox, 'add' | 'cancel'>, sourceId: string): Promise<void> {
-  const key = `embed:${sourceId}`
-  await outbox.cancel(key)
-  await outbox.add({ ...sourceJob(embedJobName, sourceId), key })
+/** Without a key: the status of the source says that there is one. */
+export function embedJob(sourceId: string) {
+  const { name, payload } = sourceJob(embedJobName, sourceId)
+  return { name, payload }
 }
 
 export function sourceIdOf(payload: unknown): string {
