@@ -135,7 +135,12 @@ describe('an answer', () => {
     const { agent, db } = stage
     const asked = message('q1', 'question')
     const userMessage = { ...asked, sequence: await insertMessage(db, asked) }
-    const outbox = { add: async () => true, emit: async () => {}, cancel: async () => false }
+    const outbox = {
+      add: async () => true,
+      emit: async () => {},
+      cancel: async () => false,
+      hurry: async () => {},
+    }
     const storeOf = (lock: typeof stage.first) =>
       createAnswerStore({
         lock,
@@ -199,6 +204,7 @@ describe('an answer', () => {
             add: async () => true,
             emit: () => Promise.reject(new Error('no room')),
             cancel: async () => false,
+            hurry: async () => {},
           }),
         ),
     })

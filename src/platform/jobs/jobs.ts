@@ -60,6 +60,8 @@ export interface Outbox<Events = Record<string, unknown>> {
   emit<Name extends keyof Events & string>(eventName: Name, payload: Events[Name]): Promise<void>
   /** Removes the job that waits under this key, or aborts it if it is running. False if there is none. */
   cancel(key: string): Promise<boolean>
+  /** Runs the jobs of this name at once that wait for a later time, such as that of their next attempt. */
+  hurry(name: string): Promise<void>
 }
 
 interface NewJob {

@@ -45,6 +45,20 @@ export async function cancelEntry(db: OutboxDatabase, key: string): Promise<stri
   return removed?.id
 }
 
+/** Makes entries of this name that wait for a later time due now; those that run are left alone. Returns whether there were any. */
+export async function hurryEntries(db: OutboxDatabase, name: string, now: number): Promise<boolean> {
+  const soonest = toText(now)
+  return await isChanged(
+    db
+      .updateTable('outbox')
+      .set({ run_at: soonest })
+      .where('name', '=', name)
+      .where('failed_at', 'is', null)
+      .where('run_at', '>', soonest)
+      .where(isFree(soonest)),
+  )
+}
+
 /** The entries of one agent that this process is running right now; it knows that better than any lease can tell. */
 export interface Running {
   ids: readonly string[]

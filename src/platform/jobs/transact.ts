@@ -5,7 +5,7 @@ import type { Log } from '../logging/log.ts'
 import { inTransaction } from '../transactions/transaction.ts'
 import type { Outbox, OutboxDatabase, Transact } from './jobs.ts'
 import { eventEntryName } from './jobs.ts'
-import { addEntry, cancelEntry } from './outbox.ts'
+import { addEntry, cancelEntry, hurryEntries } from './outbox.ts'
 import type { OutboxTables } from './tables.ts'
 import type { Announcement, WakeUps } from './wake-ups.ts'
 
@@ -22,7 +22,7 @@ interface Needs {
 
 /** What a transaction has left in the outbox. */
 interface Traces {
-  /** The earliest time at which something that was added is due. */
+  /** The earliest time at which something that was added or hurried is due. */
   dueAt: number | undefined
   cancelled: string[]
 }
@@ -88,6 +88,11 @@ function createOutbox<Events>(
       const id = await cancelEntry(db, key)
       if (id !== undefined) traces.cancelled.push(id)
       return id !== undefined
+    },
+
+    async hurry(name) {
+      await announce()
+      if (await hurryEntries(db, name, now)) traces.dueAt = Math.min(traces.dueAt ?? now, now)
     },
   }
 }

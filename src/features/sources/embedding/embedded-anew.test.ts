@@ -234,6 +234,36 @@ describe('a change of the embedding model', () => {
     expect(await vectorCounts(app)).toEqual({ other: 1 })
   })
 
+  it('is tried again at once when the settings are sent again, however long it would wait after failures', async () => {
+    let isDown = true
+    const { environment } = await setProvider(() => (isDown ? { json: {} } : undefined))
+    const clock = manualClock()
+    const app = await testApp({ environment, clock })
+    const id = await uploadAndProcess(app, otters)
+    await use(app, 'm')
+    await app.service.foundation.runner.idle()
+    expect(await sourceOf(app, id)).toMatchObject({ status: 'updating' })
+    isDown = false
+    // Without the clock moving.
+    await use(app, 'm')
+    await app.service.foundation.runner.idle()
+    expect(await sourceOf(app, id)).toMatchObject({ status: 'ready' })
+    expect(await vectorCounts(app)).toEqual({ m: 1 })
+  })
+
+  it('that waits after failures is given up at once when it is taken back', async () => {
+    const { environment } = await setProvider(() => ({ json: {} }))
+    const app = await testApp({ environment, clock: manualClock() })
+    const id = await uploadAndProcess(app, otters)
+    await use(app, 'm')
+    await app.service.foundation.runner.idle()
+    expect(await sourceOf(app, id)).toMatchObject({ status: 'updating' })
+    await use(app, null, null)
+    await app.service.foundation.runner.idle()
+    expect(await sourceOf(app, id)).toMatchObject({ status: 'ready' })
+    expect(await vectorCounts(app)).toEqual({ builtin: 1 })
+  })
+
   it('forgets the error when it is taken back', async () => {
     const { environment } = await setProvider(() => ({ status: 404, json: { error: { message: 'no' } } }))
     const app = await testApp({ environment })

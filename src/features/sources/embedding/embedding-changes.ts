@@ -7,7 +7,7 @@ import type { Log } from '#platform/logging/log.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { embeddingName } from '../indexing/provider-space.ts'
-import { embedJob } from '../jobs/source-jobs.ts'
+import { embedJob, embedJobName } from '../jobs/source-jobs.ts'
 import type { SourceEvents } from '../sources.events.ts'
 import { updateSource } from '../sources.repository.ts'
 import { forgetFailures, isUnderWay, nextToChange } from './embedding-changes.repository.ts'
@@ -58,11 +58,15 @@ export function createEmbeddingChanges({ embeddingOf, transact, clock, log }: Ne
       }
     },
 
-    /** The same when the reason of earlier failures may be gone: the sources that failed are tried again. */
+    /**
+     * The same when the reason of earlier failures may be gone: the sources that failed are tried again, and one that waits
+     * after a failure no longer does.
+     */
     async followAgain({ agentId, db }: AgentHandle): Promise<void> {
       const embedding = embeddingName(await embeddingOf(agentId))
       await transact({ agentId, db }, async (transaction, outbox) => {
         await forgetFailures(transaction)
+        await outbox.hurry(embedJobName)
         await beginNext(transaction, outbox, embedding)
       })
     },
