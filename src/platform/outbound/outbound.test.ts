@@ -419,6 +419,24 @@ describe('limits', () => {
   })
 
   it.each([
+    ['gzip', gzipSync('plain')],
+    ['deflate', deflateSync('plain')],
+    ['br', brotliCompressSync('plain')],
+  ])('stop what follows a body in %s without end, and its connection', async (coding, body) => {
+    const closed = Promise.withResolvers<void>()
+    const origin = await serve((_request, response) => {
+      const write = () => {
+        while (!response.destroyed && response.write(Buffer.alloc(16_384)));
+      }
+      response.on('drain', write).on('close', closed.resolve).writeHead(200, { 'content-encoding': coding })
+      response.write(Buffer.concat([body, Buffer.alloc(1)]))
+      write()
+    })
+    expect((await outboundWith().fetch(origin)).text()).toBe('plain')
+    await closed.promise
+  })
+
+  it.each([
     [3, 200],
     [2, undefined],
   ])('let a body of three bytes pass with %i: %s', async (maxBytes, status) => {

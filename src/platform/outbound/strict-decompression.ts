@@ -64,7 +64,10 @@ function decompressing(handler: Handler): Handler {
       .on('error', error => abort(controller, error))
       .on('end', () => {
         isSettled = true
+        decoder?.destroy()
         handler.onResponseEnd?.(own, {})
+        // A decoder takes nothing that follows its end: the connection would wait for that for good.
+        if (!isReceived) controller.abort(new Error('There is more than the compressed body.'))
       })
   }
 
