@@ -30,10 +30,11 @@ export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
       const isDeletion = httpPart === 'querystring' && method === 'DELETE'
       return coercing.compile(isDeletion ? closed(schema) : schema)
     })
+    const numbers = httpPart === 'body' ? [] : numbersIn(schema)
     // False with `errors` beside it, as from Ajv itself, is understood by whoever asks: by Fastify, and by `requireBody`.
     const validate: ReturnType<FastifySchemaCompiler<TSchema>> = value => {
       const compiled = validator()
-      if (httpPart !== 'body') emptyBlanks(schema, value)
+      emptyBlanks(value, numbers)
       const isValid = compiled(value)
       validate.errors = compiled.errors ?? null
       return isValid
@@ -59,12 +60,17 @@ function onFirstUse<Compiled>(compile: () => Compiled): () => Compiled {
   }
 }
 
+function numbersIn({ properties = {} }: { properties?: Record<string, TSchema> }): string[] {
+  return Object.keys(properties).filter(
+    name => Type.IsNumber(properties[name]) || Type.IsInteger(properties[name]),
+  )
+}
+
 /** Ajv takes a blank for 0, where a number is wanted, but no empty text. */
-function emptyBlanks({ properties = {} }: { properties?: Record<string, TSchema> }, values: object): void {
-  for (const [name, value] of Object.entries(values)) {
-    const schema = properties[name]
-    const isNumber = schema !== undefined && (Type.IsNumber(schema) || Type.IsInteger(schema))
-    if (isNumber && typeof value === 'string' && value.trim() === '') Object.assign(values, { [name]: '' })
+function emptyBlanks(values: Record<string, unknown>, numbers: readonly string[]): void {
+  for (const name of numbers) {
+    const value = values[name]
+    if (typeof value === 'string' && value.trim() === '') values[name] = ''
   }
 }
 
