@@ -16,16 +16,15 @@ export function createTextFinder(text: string): (within: string) => Place[] {
   let borders: Uint32Array | undefined
   return within => {
     const places: Place[] = []
+    const first = within.indexOf(head)
+    if (first < 0) return places
+    borders ??= bordersOf(text)
     let matched = 0
-    for (let index = within.indexOf(head); index >= 0 && index < within.length; index += 1) {
-      borders ??= bordersOf(text)
+    for (let index = first; index < within.length; index += 1) {
       matched = extend(text, borders, matched, within.charCodeAt(index))
       if (matched < text.length) continue
       places.push({ start: index + 1 - matched, end: index + 1 })
       matched = 0
-      const next = within.indexOf(head, index + 1)
-      if (next < 0) break
-      index = next - 1
     }
     return places
   }

@@ -4,6 +4,7 @@ import { createTextFinder } from './find-text.ts'
 /** Shorter values stand in too many texts by chance. */
 const shortestSecret = 6
 const mask = '********'
+
 /**
  * Takes secrets out of texts, as they are and in the forms in which services tell back what they were sent: a token without
  * its scheme, percent-encoded, as a part of JSON, in base64 or out of it.
