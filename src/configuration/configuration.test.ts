@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import type { Configuration } from './config.ts'
-import { readConfiguration } from './config.ts'
+import type { Configuration } from './configuration.ts'
+import { readConfiguration } from './configuration.ts'
 
 function configured(variables: Record<string, string>): Configuration {
   const result = readConfiguration(variables)
@@ -220,11 +220,11 @@ describe('a wrong value', () => {
     const named = problems.map(problem => /^[A-Z_]+/.exec(problem)?.[0])
     expect(named).toEqual([
       'PORT',
-      'RATE_LIMIT_CHAT',
-      'LOG_LEVEL',
       'BASE_URL',
-      'DATABASE_URL',
+      'RATE_LIMIT_CHAT',
       'TRUST_PROXY',
+      'LOG_LEVEL',
+      'DATABASE_URL',
       'OUTBOUND_ALLOW',
       'GATEWAY_JWKS_URL',
     ])

@@ -4,7 +4,7 @@ import type { Log } from '#platform/logging/log.ts'
 import type { CreateWorkerPool } from '#platform/workers/worker-pool.ts'
 
 /** What a service takes from its environment; tests bring their own. */
-export interface Surroundings {
+export interface Environment {
   clock: Clock
   ids: Ids
   log: Log

@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Kysely } from 'kysely'
+import type { Configuration } from '#configuration/configuration.ts'
+import { createLocalEmbeddings } from '#models/embeddings/local/local-embeddings.ts'
+import { createModels } from '#models/models.ts'
 import type { KeySource } from '#platform/encryption/encryption-key.ts'
 import { loadKey } from '#platform/encryption/encryption-key.ts'
 import { createSecretBox } from '#platform/encryption/secret-box.ts'
@@ -7,12 +10,15 @@ import { createEventBus } from '#platform/event-bus.ts'
 import type { JobHandler } from '#platform/jobs/jobs.ts'
 import { createJobRunner } from '#platform/jobs/runner.ts'
 import { createTransact } from '#platform/jobs/transact.ts'
+import type { WakeUps } from '#platform/jobs/wake-ups.ts'
+import { createMetrics } from '#platform/metrics.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'
 import { createOutbound } from '#platform/outbound/outbound.ts'
 import { userAgent } from '#platform/user-agent.ts'
+import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 import { createSandbox } from '#sandbox/javascript/sandbox.ts'
 import type { SqlRunner } from '#sandbox/sql/sql-runner.ts'
-import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { AgentDatabases, AgentHandle } from '#storage/agent-databases.ts'
 import { createAgentDatabases } from '#storage/agent-databases.ts'
 import { createAgentSecrets } from '#storage/encryption/agent-secrets.ts'
 import { checkEncryptionKey, readKeyCheck } from '#storage/encryption/check-encryption-key.ts'
@@ -21,10 +27,9 @@ import { createSharedCounts } from '#storage/shared-counts.ts'
 import type { PlatformTables } from '#storage/tables.ts'
 import { requireCompleteTransfer } from '#storage/transfer/marker.ts'
 import { wakeLostWork } from '#storage/wake-lost-work.ts'
-import type { Configuration } from '../config.ts'
-import type { ServiceEvents } from './events.ts'
-import { openStorage } from './storage.ts'
-import type { Surroundings } from './surroundings.ts'
+import manifest from '../../package.json' with { type: 'json' }
+import type { Environment } from './environment.ts'
+import { openStorage } from './open-storage.ts'
 
 /** Threads for searches stay ready between questions, so that the first words of an answer need not wait for them. */
 const searchThreadIdleMs = 10 * 60_000
@@ -32,13 +37,13 @@ const searchThreadIdleMs = 10 * 60_000
 /** A model takes long to load, and its dictionary much memory. */
 const forModels = { memoryLimitMb: 2048, idleTimeoutMs: 60 * 60_000 }
 
-export type Foundation = Awaited<ReturnType<typeof openFoundation>>
+export type Infrastructure = Awaited<ReturnType<typeof openInfrastructure>>
 
 /**
- * Storage, jobs, workers and outbound requests: what every feature stands on. Throws AppError if the data can't be opened.
+ * Storage, jobs, workers, models and outbound requests: what every feature stands on. Throws AppError if the data can't be opened.
  */
-export async function openFoundation(configuration: Configuration, surroundings: Surroundings) {
-  const { clock, ids, log } = surroundings
+export async function openInfrastructure(configuration: Configuration, environment: Environment) {
+  const { clock, log } = environment
   const storage = await openStorage(configuration, log)
   const { engine, encryptionKeyFile: path } = storage
   try {
@@ -50,34 +55,28 @@ export async function openFoundation(configuration: Configuration, surroundings:
     const wakeUps = await storage.createWakeUps(platform, clock)
     const onOpen = [...storage.onOpen(instanceId), wakeLostWork(wakeUps)]
     const agentDatabases = createAgentDatabases({ engine, platform, log, onOpen })
-    const events = createEventBus<ServiceEvents>()
-    const handlers = new Map<string, JobHandler<AgentHandle>>()
-    const { leaseMs } = configuration
-    const runner = createJobRunner({
-      wakeUps,
-      agentDatabases,
-      handlers,
-      events,
-      clock,
-      log,
-      instanceId,
-      leaseMs,
-    })
-    const transact = createTransact<ServiceEvents>({
-      wakeUps,
-      clock,
-      ids,
-      log,
-      events,
-      abort: runner.abort.bind(runner),
-    })
+    const jobs = createJobs({ configuration, environment, wakeUps, agentDatabases, instanceId })
     const outbound = createOutbound({ allow: configuration.outboundAllow, userAgent })
     const { close: closeWorkers, ...workers } = createWorkers(
-      surroundings,
+      environment,
       outbound,
       storage.createSqlRunner(secretBox),
     )
+    const models = createModels({
+      configuration: configuration.models,
+      local: localEmbeddings(configuration.models, workers.embeddingWorkers),
+      outboundFetch: outbound.fetchFunction(),
+      trustedFetch: fetch,
+      clock,
+      log,
+    })
     return {
+      ...environment,
+      configuration,
+      /** Of this program, as other services are told. */
+      version: manifest.version,
+      models,
+      metrics: createMetrics(),
       /** Whether no other process uses the same data. */
       isExclusive: engine.isExclusive,
       platform,
@@ -85,10 +84,7 @@ export async function openFoundation(configuration: Configuration, surroundings:
       agentSecrets: createAgentSecrets(platform, secretBox),
       instanceId,
       agentDatabases,
-      events,
-      handlers,
-      runner,
-      transact,
+      ...jobs,
       /** Undefined if this is the only process. */
       sharedCounts: engine.isExclusive ? undefined : createSharedCounts(platform, clock),
       outbound,
@@ -107,6 +103,35 @@ export async function openFoundation(configuration: Configuration, surroundings:
   }
 }
 
+interface JobNeeds {
+  configuration: Configuration
+  environment: Environment
+  wakeUps: WakeUps
+  agentDatabases: AgentDatabases
+  instanceId: string
+}
+
+/** Durable jobs and events; `handlers` and `events` are filled by the features before the runner starts. */
+function createJobs({ configuration, environment, ...needs }: JobNeeds) {
+  const { clock, ids, log } = environment
+  const events = createEventBus<Record<string, unknown>>()
+  const handlers = new Map<string, JobHandler<AgentHandle>>()
+  const { leaseMs } = configuration
+  const runner = createJobRunner({ ...needs, handlers, events, clock, log, leaseMs })
+  const abort = runner.abort.bind(runner)
+  const transact = createTransact({ wakeUps: needs.wakeUps, clock, ids, log, events, abort })
+  return { events, handlers, runner, transact }
+}
+
+/** The operator's own embedding model, if one is configured; loaded on first use. */
+function localEmbeddings(
+  { embeddingProvider, embeddingModel: folder }: Configuration['models'],
+  workers: WorkerPool,
+) {
+  if (embeddingProvider !== 'local' || folder === undefined) return undefined
+  return createLocalEmbeddings({ workers, folder })
+}
+
 /** The box that the data's credentials are in. Throws AppError if the key is missing, or not the right one. */
 async function openSecretBox(platform: Kysely<PlatformTables>, source: Omit<KeySource, 'isNewData'>) {
   const isNewData = (await readKeyCheck(platform)) === undefined
@@ -116,7 +141,7 @@ async function openSecretBox(platform: Kysely<PlatformTables>, source: Omit<KeyS
 }
 
 /** What runs outside the main thread: threads for documents and searches, and sandboxes for others' JavaScript and SQL. */
-function createWorkers({ log, createWorkerPool }: Surroundings, outbound: Outbound, sqlRunner: SqlRunner) {
+function createWorkers({ log, createWorkerPool }: Environment, outbound: Outbound, sqlRunner: SqlRunner) {
   const documentWorkers = createWorkerPool({ log, isBackground: true })
   const searchWorkers = createWorkerPool({ log, idleTimeoutMs: searchThreadIdleMs })
   const embeddingWorkers = createWorkerPool({ log, maxThreads: 1, ...forModels })

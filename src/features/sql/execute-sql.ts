@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import type { SqlService } from '#features/sql/sql.service.ts'
 import type { Tool } from '#models/tools/tool.ts'
 import { fromSchema } from '#models/tools/tool.ts'
+import type { SqlService } from './sql.service.ts'
 
 /** More would fill a model's context without telling it more. */
 const rowsGiven = 200
@@ -28,6 +28,7 @@ export function executeSql({ sql, mayWrite }: Needs): Tool {
     description:
       "Runs one SQL statement on the agent's own database and returns its rows. " +
       'The tables and their columns are told by PRAGMA table_list and PRAGMA table_info(name).',
+    isBuiltIn: true,
     ...input,
     // A statement between two equal ones may have changed what they tell.
     observesChange: true,

@@ -1,13 +1,12 @@
 import type { Kysely } from 'kysely'
+import type { Configuration } from '#configuration/configuration.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { SecretBox } from '#platform/encryption/secret-box.ts'
 import type { WakeUps } from '#platform/jobs/wake-ups.ts'
-import type { Log } from '#platform/logging/log.ts'
 import type { SqlRunner } from '#sandbox/sql/sql-runner.ts'
 import type { OnOpen } from '#storage/agent-databases.ts'
 import type { StorageEngine } from '#storage/engine.ts'
 import type { PlatformTables } from '#storage/tables.ts'
-import type { Configuration } from '../config.ts'
 
 /** What depends on the database engine; everything above is the same for both. */
 export interface Storage {
@@ -27,11 +26,3 @@ export type StorageConfiguration = Pick<
   Configuration,
   'dataDirectory' | 'database' | 'fileBucket' | 'sqliteSynchronous'
 >
-
-/** PostgreSQL if its URL is configured, else SQLite files in the data directory. The other engine is not even loaded. */
-export async function openStorage(configuration: StorageConfiguration, log: Log): Promise<Storage> {
-  const { database } = configuration
-  if (database === undefined)
-    return (await import('./sqlite-storage.ts')).openSqliteStorage(configuration, log)
-  return (await import('./postgres-storage.ts')).openPostgresStorage({ ...configuration, database }, log)
-}

@@ -24,6 +24,7 @@ export function browseUrl(outbound: Outbound, toMarkdown: ToMarkdown): Tool {
   return {
     name: 'browse_url',
     description: 'Fetches a web page and returns its main content as markdown.',
+    isBuiltIn: true,
     ...input,
     async execute({ url }, signal) {
       const page = await outbound.fetch(String(url), {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import type { KnowledgeService } from '#features/sources/knowledge.service.ts'
 import type { Tool } from '#models/tools/tool.ts'
 import { fromSchema } from '#models/tools/tool.ts'
+import type { KnowledgeService } from './knowledge.service.ts'
 
 const resultsGiven = 8
 
@@ -18,6 +18,7 @@ export function searchKnowledge(
   return {
     name: 'search_knowledge',
     description: "Searches the agent's documents and crawled pages for passages on a question.",
+    isBuiltIn: true,
     ...input,
     execute: async ({ query }, signal) => ({ results: await search(String(query), resultsGiven, signal) }),
   }
