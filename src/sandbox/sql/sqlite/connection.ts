@@ -2,8 +2,7 @@
 import type { StatementSync } from 'node:sqlite'
 import { DatabaseSync } from 'node:sqlite'
 import { maxNesting, maxParameters } from '../limits.ts'
-import type { TableAccess } from '../table-access.ts'
-import { tableAccess } from '../table-access.ts'
+import { knownTables } from '../table-access.ts'
 import type { Authorizer, Rights } from './authorizer.ts'
 import { createAuthorizer } from './authorizer.ts'
 
@@ -117,7 +116,7 @@ function keyOf(query: string, { readOnly }: Rights): string {
 
 /** Columns that may be updated contain text: a blob there would be read by code that expects none. */
 function keepTexts(database: DatabaseSync): void {
-  for (const [table, access] of Object.entries<TableAccess>(tableAccess)) {
+  for (const [table, access] of knownTables) {
     const columns = access.kind === 'readable' ? access.updatable : []
     for (const column of columns)
       database.exec(`create temp trigger "${table} ${column}" before update of ${column} on main.${table}

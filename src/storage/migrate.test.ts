@@ -3,13 +3,12 @@ import { Kysely } from 'kysely'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { startProgram } from '#test/support/child-process.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
-import { createSqliteDialect } from '../sqlite/connections/dialect.ts'
-import { openDatabase } from '../sqlite/connections/open.ts'
-import { schemaParts } from '../sqlite/schema-parts.ts'
-import type { AgentTables, PlatformTables } from '../tables.ts'
-import { agentMigrations } from './agent/migrations.ts'
 import { migrate } from './migrate.ts'
-import { platformMigrations } from './platform/migrations.ts'
+import { createSqliteDialect } from './sqlite/connections/dialect.ts'
+import { openDatabase } from './sqlite/connections/open.ts'
+import { schemaParts } from './sqlite/schema-parts.ts'
+import type { AgentTables, PlatformTables } from './tables.ts'
+import { agentTables, migrationsOf, platformTables } from './tables.ts'
 
 function open<Tables>(path = join(temporaryDirectory(), 'a.db')) {
   const database = openDatabase(path, { synchronous: 'normal' })
@@ -20,7 +19,7 @@ function open<Tables>(path = join(temporaryDirectory(), 'a.db')) {
 
 async function openAgent(path?: string) {
   const opened = open<AgentTables>(path)
-  await migrate(opened.db, agentMigrations(schemaParts))
+  await migrate(opened.db, migrationsOf(agentTables, schemaParts))
   return opened
 }
 
@@ -60,7 +59,7 @@ test('migrating again changes nothing', async () => {
   const { db, database } = await openAgent()
   const schema = () => database.prepare('select sql from sqlite_schema').all()
   const before = schema()
-  await migrate(db, agentMigrations(schemaParts))
+  await migrate(db, migrationsOf(agentTables, schemaParts))
   expect(schema()).toEqual(before)
 })
 
@@ -103,7 +102,7 @@ test('an outbox key is unique among entries that wait or run, not among failed o
 
 test("an agent's admins and credentials go with it", async () => {
   const { db } = open<PlatformTables>()
-  await migrate(db, platformMigrations(schemaParts))
+  await migrate(db, migrationsOf(platformTables, schemaParts))
   const agent = {
     id: 'a',
     name: 'A',
@@ -153,7 +152,7 @@ test('the list that each page asks for comes out of an index, without sorting', 
 })
 
 describe('kill -9 in the middle of a migration', () => {
-  const program = new URL('../../../test/support/programs/freeze-in-migration.ts', import.meta.url)
+  const program = new URL('../../test/support/programs/freeze-in-migration.ts', import.meta.url)
 
   async function countStatements(): Promise<number> {
     const counting = startProgram(program, join(temporaryDirectory(), 'a.db'), 'Infinity')
