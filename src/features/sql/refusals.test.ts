@@ -13,7 +13,24 @@ let app: TestApp
 beforeAll(async () => {
   app = await buildApp()
   await makeFruits(app)
+  if (app.service.foundation.isExclusive) await makeIndirectReaders()
 })
+
+/** What an operator may have made and what opens a hidden table by names that are matched; all of this is SQLite's wording. */
+function makeIndirectReaders() {
+  return app.service.foundation.agentDatabases.use('default', async ({ db }) => {
+    const names = 'select name from fruits full join agent_facts using (name)'
+    for (const statement of [
+      `create view facts_view as ${names}`,
+      'create table numbered (id integer primary key autoincrement, name text)',
+      'create table baskets (name text)',
+      "insert into baskets values ('large')",
+      `create trigger filled after insert on baskets begin update fruits set name = (${names}); end`,
+      `create trigger changed after update on baskets begin update fruits set name = (${names}); end`,
+    ])
+      await sql.raw(statement).execute(db)
+  })
+}
 
 afterAll(() => app.close())
 
