@@ -6,8 +6,6 @@ const closingLimitMs = 9500
 const configuration = configurationOrExit()
 const { start } = await import('./start.ts')
 const service = await start(configuration).catch(error => exitBecause('agentstead could not start', error))
-// Starting needs far more memory than running, and a young generation that has grown shrinks only in such a collection.
-void globalThis.gc?.({ type: 'major', execution: 'async', flavor: 'last-resort' })
 
 let isClosing = false
 for (const signal of ['SIGTERM', 'SIGINT'] as const)

@@ -4,7 +4,6 @@ import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import { fastify, LogController } from 'fastify'
 import type { Clock } from '../clock.ts'
 import { AppError, invalid } from '../errors.ts'
-import { collectWhenQuiet } from '../event-loop/collect-when-quiet.ts'
 import { isDeeperThan, mostLevels } from '../json-depth.ts'
 import { hasMoreValuesThan, mostValues } from '../json-values.ts'
 import type { Log } from '../logging/log.ts'
@@ -18,12 +17,10 @@ import type { RateLimits } from './rate-limits/rate-limit.ts'
 import { registerRateLimits } from './rate-limits/rate-limit.ts'
 import type { SharedCounts } from './rate-limits/shared-counts.ts'
 import { refuseUnstorableAddresses, requireStorableJson } from './requests/storable-text.ts'
-import { takeUploadsInTurns } from './requests/upload-turns.ts'
+import { limitUploads } from './requests/upload-limit.ts'
 import { createSerializerCompiler, createValidatorCompiler } from './requests/validation.ts'
 import { registerHeaders } from './responses/headers.ts'
-import { sendTogether } from './responses/send-together.ts'
 import { leaveSlowReaders } from './responses/slow-readers.ts'
-import { beginQuestionsInOrder } from './turnstile.ts'
 
 const jsonBodyLimit = 1024 * 1024
 /** The status, in logs and metrics only, of an answer whose client did not wait for its end. */
@@ -66,9 +63,8 @@ export function createServer(options: ServerOptions): App {
   app.setSerializerCompiler(createSerializerCompiler())
   acceptJsonOnly(app)
   registerErrors(app)
-  beginQuestionsInOrder(app)
   registerObservation(app, options)
-  takeUploadsInTurns(app)
+  limitUploads(app)
   // Hooks call back, where async ones would cost every request a promise.
   registerHeaders(app)
   treatNoBodyAsEmpty(app)
@@ -77,8 +73,6 @@ export function createServer(options: ServerOptions): App {
   forgetTypeOfNoBody(app)
   refuseUnstorableAddresses(app)
   leaveSlowReaders(app, options.patience)
-  sendTogether(app)
-  collectBetweenAnswers(app)
   return app
 }
 
@@ -197,14 +191,6 @@ function answerBrokenOff(app: App): void {
   app.addHook('preParsing', (request, _reply, payload, done) => {
     if (request.raw.destroyed) done(new AppError('VALIDATION_ERROR', 'The request broke off. Send it again.'))
     else done(null, payload)
-  })
-}
-
-function collectBetweenAnswers(app: App): void {
-  const answered = collectWhenQuiet()
-  app.addHook('onResponse', (_request, _reply, done) => {
-    answered()
-    done()
   })
 }
 
