@@ -44,12 +44,12 @@ export async function buildService(
   configuration: Configuration,
   surroundings: Surroundings,
 ): Promise<Service> {
-  const { clock, log } = surroundings
+  const { clock, log, startLag } = surroundings
   const foundation = await openFoundation(configuration, surroundings)
   const metrics = createMetrics()
   const { rateLimits, trustProxy, gateway, baseUrl } = configuration
   const { sharedCounts } = foundation
-  const app = createServer({ log, clock, metrics, rateLimits, sharedCounts, trustProxy })
+  const app = createServer({ log, clock, metrics, rateLimits, sharedCounts, trustProxy, startLag })
   const routes = requireDeclarations(app)
   await registerOpenApi(app, { version: manifest.version, baseUrl, gatewayHeader: gateway?.header })
   const models = createModels({

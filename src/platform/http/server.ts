@@ -4,6 +4,7 @@ import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import { fastify, LogController } from 'fastify'
 import type { Clock } from '../clock.ts'
 import { AppError, invalid } from '../errors.ts'
+import type { LagMeasurement } from '../event-loop/measure-lag.ts'
 import { isDeeperThan, mostLevels } from '../json-depth.ts'
 import { hasMoreValuesThan, mostValues } from '../json-values.ts'
 import type { Log } from '../logging/log.ts'
@@ -13,6 +14,7 @@ import type { App } from './app.ts'
 import { whenClosed } from './closing.ts'
 import { answerClientError } from './errors/client-error.ts'
 import { asKnownError, formatError } from './errors/error-format.ts'
+import { shedLoad } from './load-shedding.ts'
 import type { RateLimits } from './rate-limits/rate-limit.ts'
 import { registerRateLimits } from './rate-limits/rate-limit.ts'
 import type { SharedCounts } from './rate-limits/shared-counts.ts'
@@ -39,6 +41,7 @@ interface ServerOptions {
   trustProxy: string[]
   /** How long a client may read nothing of a large answer, in milliseconds. */
   patience?: number | undefined
+  startLag?: (() => LagMeasurement) | undefined
 }
 
 /** The HTTP server without routes: request ids, CORS, security headers, rate limits, error shapes, logs and metrics. */
@@ -68,6 +71,7 @@ export function createServer(options: ServerOptions): App {
   // Hooks call back, where async ones would cost every request a promise.
   registerHeaders(app)
   treatNoBodyAsEmpty(app)
+  shedLoad(app, options)
   registerRateLimits(app, options)
   answerBrokenOff(app)
   forgetTypeOfNoBody(app)
