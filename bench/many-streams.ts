@@ -82,7 +82,11 @@ async function makeAgents(): Promise<string[]> {
   const made: string[] = []
   while (made.length * callersPerAgent < streams + more) {
     const body = JSON.stringify({ name: `agent-${made.length}` })
-    const { id } = await call<{ id: string }>(`${service.address}/api/agents`, { method: 'POST', headers, body })
+    const { id } = await call<{ id: string }>(`${service.address}/api/agents`, {
+      method: 'POST',
+      headers,
+      body,
+    })
     made.push(`${service.address}/api/agents/${id}/chat`)
   }
   return made

@@ -1,6 +1,7 @@
 /** Beyond what the process can carry, all that begins a turn is refused, and nothing else. */
 import { Readable } from 'node:stream'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { errorRow } from '#test/spec/row.ts'
 import type { TestApp } from '#test/support/build-app.ts'
 import { testApp } from '#test/support/build-app.ts'
 
@@ -32,7 +33,7 @@ function callOf(name: string, input: object) {
   return { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: input } }
 }
 
-it('questions of all kinds are answered with 503 in the shape of their area', async () => {
+it(`questions of all kinds are answered with 503 in the shape of their area ${errorRow('shared', 503)}`, async () => {
   const app = await testApp({ startLag: () => ({ read: () => 100, stop: () => {} }) })
   const first = await app.call<{ userMessage: { id: string } }>('POST', `${agent}/chat`, {
     body: { content: 'Hello' },
@@ -48,7 +49,10 @@ it('questions of all kinds are answered with 503 in the shape of their area', as
   expect(await app.call('POST', `${agent}/chat`, { body: { content: 'Hello' } })).toMatchObject(refused)
   expect(await app.call('POST', again, { body: {} })).toMatchObject(refused)
   expect(
-    await app.call('POST', endpoint, { body: callOf('chat', { message: 'Hello' }), headers: protocolHeaders }),
+    await app.call('POST', endpoint, {
+      body: callOf('chat', { message: 'Hello' }),
+      headers: protocolHeaders,
+    }),
   ).toMatchObject({ ...refused, body: { error: { code: 'OVERLOADED' } } })
 
   const search = callOf('search_knowledge', { query: 'Hello' })
