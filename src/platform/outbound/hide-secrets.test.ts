@@ -50,6 +50,11 @@ describe('a secret that a service tells back', () => {
     expect(createSecretFilter([secret])(`${secret.slice(0, 60)}…`)).toBe(`${secret.slice(0, 60)}…`)
   })
 
+  it('is hidden as a whole where its beginning stands before it', () => {
+    const secret = `${'x'.repeat(64)}${'y'.repeat(30)}`
+    expect(createSecretFilter([secret])(`x${secret}!`)).toBe('********!')
+  })
+
   it.each([
     ['its beginning', `${'a'.repeat(10_000)}/${'a'.repeat(10_000)}`, true],
     ['all but its beginning', `/${'a'.repeat(20_000)}`, false],

@@ -33,11 +33,13 @@ interface Place {
 function placesOf(form: string, text: string): Place[] {
   const searched = form.slice(0, maxSearched)
   const places: Place[] = []
-  let end = 0
-  for (let start = text.indexOf(searched); start >= 0; start = text.indexOf(searched, end)) {
-    end = start + searched.length
+  let from = 0
+  for (let start = text.indexOf(searched); start >= 0; start = text.indexOf(searched, from)) {
+    let end = start + searched.length
     while (end - start < form.length && text.charCodeAt(end) === form.charCodeAt(end - start)) end += 1
     places.push({ start, end })
+    // Where only a beginning stands, the whole may begin within it.
+    from = end - start === form.length ? end : end - searched.length + 1
   }
   return places
 }
