@@ -4,6 +4,7 @@ import { executeSql } from '#features/chat/builtin-tools/execute-sql.ts'
 import { searchKnowledge } from '#features/chat/builtin-tools/search-knowledge.ts'
 import type { McpService } from '#features/mcp/mcp.service.ts'
 import type { KnowledgeService } from '#features/sources/knowledge.service.ts'
+import { listDocuments } from '#features/sources/knowledge.service.ts'
 import { createPageReader } from '#features/sources/page-reader.service.ts'
 import type { SqlService } from '#features/sql/sql.service.ts'
 import type { ToolsService } from '#features/tools/tools.service.ts'
@@ -26,7 +27,10 @@ export function createModelTools({ foundation, settings, knowledge, sql, tools, 
   const readPage = createPageReader(foundation.documentWorkers)
 
   const knowledgeTool = (agent: AgentHandle): Tool =>
-    searchKnowledge((query, limit, signal) => knowledge.search(agent, { query, limit }, signal))
+    searchKnowledge({
+      lookUp: (query, limit, signal) => knowledge.lookUp(agent, { query, limit }, signal),
+      documents: () => listDocuments(agent),
+    })
 
   const sqlTool = (agent: AgentHandle): Tool =>
     executeSql({
