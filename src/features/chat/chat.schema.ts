@@ -90,16 +90,11 @@ const turnOptions = {
   stream: Type.Optional(Type.Boolean({ default: false, description: 'Answer as server-sent events.' })),
 }
 
-/** Characters; about 25,000 tokens, and below the limit of a body even if each character is escaped. */
+/** Characters; about 25,000 tokens. */
 export const messageLength = 100_000
 
 export const newMessageSchema = Type.Object({
-  content: Type.String({
-    minLength: 1,
-    maxLength: messageLength,
-    pattern: '\\S',
-    description: `At most ${messageLength} characters.`,
-  }),
+  content: Type.String({ minLength: 1, maxLength: messageLength, pattern: '\\S' }),
   conversationId: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
   autoRag: Type.Optional(
     Type.Boolean({ default: true, description: 'Look the message up in the sources first.' }),

@@ -49,4 +49,5 @@ test.each([
   'Welche Dokumente brauche ich?',
   'Welche Dokumente gibt es für den Antrag?',
   'Zeig mir die Garantie',
+  'List documents 关于保修',
 ])('“%s” does not', message => expect(requestsDocuments(message)).toBe(false))

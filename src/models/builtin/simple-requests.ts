@@ -9,7 +9,7 @@ const greetings = [
   '你好|您好|こんにちは|안녕하세요',
 ]
 const greeting = new RegExp(
-  `^(${greetings.join('|')})(?: (?:zusammen|everyone|all))?(?![\\p{L}\\p{N}])`,
+  `^\\s*(${greetings.join('|')})(?: (?:zusammen|everyone|all))?(?![\\p{L}\\p{N}])`,
   'iu',
 )
 
@@ -20,14 +20,15 @@ const requestsForDocuments = [
   `welche (?:${documents}) (?:hast du|habt ihr|haben sie|kennst du|kennen sie|gibt es|sind (?:da|vorhanden))`,
   `(?:bitte )?(?:liste|zeige?|nenne?)(?: mir| uns)?(?: alle)?(?: die| deine| ihre)? (?:${documents})(?: auf| an)?`,
 ]
-const requestForDocuments = new RegExp(`^(?:${requestsForDocuments.join('|')})(?: here| hier)?\\W*$`, 'iu')
+const requestForDocuments = new RegExp(
+  `^(?:${requestsForDocuments.join('|')})(?: here| hier)?[^\\p{L}\\p{N}]*$`,
+  'iu',
+)
 
 /** The greeting that a message begins with, if it says nothing else. */
 export function greetingIn(message: string): string | undefined {
-  const [found, said] = message.trimStart().match(greeting) ?? []
-  if (found === undefined || contentWordsOf(message.trimStart().slice(found.length)).length > 0)
-    return undefined
-  return said
+  const said = message.match(greeting)?.[1]
+  return contentWordsOf(message.replace(greeting, '')).length === 0 ? said : undefined
 }
 
 export function requestsDocuments(message: string): boolean {

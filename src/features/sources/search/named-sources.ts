@@ -20,7 +20,8 @@ export async function findNamedSources(
   db: Kysely<AgentTables>,
   text: string,
 ): Promise<NamedSources | undefined> {
-  const beginning = text.slice(0, searchedCharacters).toWellFormed()
+  // PostgreSQL takes no U+0000, which a model may write.
+  const beginning = text.slice(0, searchedCharacters).toWellFormed().replaceAll('\u0000', ' ')
   const sources = (await selectNamed(db, { text: beginning })).filter(({ name }) => isTelling(name))
   if (sources.length === 0) return undefined
   const names = new Set<string>()
