@@ -90,8 +90,11 @@ const turnOptions = {
   stream: Type.Optional(Type.Boolean({ default: false, description: 'Answer as server-sent events.' })),
 }
 
+/** Characters; about 25,000 tokens. */
+export const messageLength = 100_000
+
 export const newMessageSchema = Type.Object({
-  content: Type.String({ minLength: 1, maxLength: 500_000, pattern: '\\S' }),
+  content: Type.String({ minLength: 1, maxLength: messageLength, pattern: '\\S' }),
   conversationId: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
   autoRag: Type.Optional(
     Type.Boolean({ default: true, description: 'Look the message up in the sources first.' }),

@@ -10,10 +10,14 @@ import type { Question } from './answering/question.ts'
 import type { PlannerNeeds } from './answering/turn-planner.ts'
 import { createTurnPlanner } from './answering/turn-planner.ts'
 import type { ChatMessage, modelSchema } from './chat.schema.ts'
+import { messageLength } from './chat.schema.ts'
 import type { StreamEvent } from './event-stream.ts'
 import { streamAnswer } from './event-stream.ts'
 import { toPublic } from './messages.repository.ts'
 import type { TurnEvent } from './turn/turn.ts'
+
+/** Characters of a message, for whatever else takes one. */
+export const maxMessageLength = messageLength
 
 interface Needs extends PlannerNeeds, Omit<AskingNeeds, 'planner'>, Omit<AnsweringNeeds, 'store'> {
   modelsOf(agentId: string): Promise<Static<typeof modelSchema>[]>

@@ -184,7 +184,11 @@ describe('a message that is refused', () => {
     ['blank content', { content: ' \n\t' }, 'content'],
     ['content of another type', { content: 17 }, 'content must be a string'],
     ['content that is null', { content: null }, 'content must be a string'],
-    ['content that is too long', { content: 'x'.repeat(500_001) }, 'content'],
+    [
+      'content that is too long',
+      { content: 'x'.repeat(100_001) },
+      'content must have at most 100000 characters',
+    ],
     ['a conversation id that is none', { content: 'Hi', conversationId: 7 }, 'conversationId'],
     ['an empty conversation id', { content: 'Hi', conversationId: '' }, 'conversationId'],
     ['a model that is no text', { content: 'Hi', model: {} }, 'model'],

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
+import { maxMessageLength } from '#features/chat/chat.service.ts'
 import type { ToolParameters } from '#models/tools/tool.ts'
 
 /*
@@ -55,7 +56,7 @@ export const chatInputSchema = Type.Object(
   {
     message: Type.String({
       minLength: 1,
-      maxLength: 500_000,
+      maxLength: maxMessageLength,
       pattern: '\\S',
       description: 'What to say to the agent.',
     }),
