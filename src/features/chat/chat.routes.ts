@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
 import type { SignalOf } from '#platform/http/closing.ts'
+import { fitting } from '#platform/http/lists/list-large.ts'
 import { listParameters } from '#platform/http/lists/list-query.ts'
 import { listValues } from '#platform/http/lists/list-values.ts'
 import { openEventStream } from '#platform/http/responses/sse.ts'
@@ -11,6 +12,7 @@ import {
   modelListSchema,
   newMessageSchema,
   regenerateSchema,
+  toolListQuery,
   toolListSchema,
 } from './chat.schema.ts'
 import type { ChatService } from './chat.service.ts'
@@ -104,14 +106,17 @@ function registerCatalogueRoutes(app: App, chat: ChatService): void {
     url: '/api/agents/:id/chat/tools',
     config: { area: 'chat', access: 'viewer', limit: 'general' },
     schema: {
-      summary: 'The built-in tools that a model may call',
+      summary: 'The tools that a model may call, under the names that it sees',
       tags: ['Chat'],
       params: agentPath,
-      querystring: Type.Object(listParameters),
+      querystring: toolListQuery,
       response: { 200: toolListSchema },
     },
     handler: async request => {
-      const { rows, meta } = listValues(chat.tools(request.agent), request.query)
+      const tools = await chat.tools(request.agent, request.query.scope)
+      const { rows, meta } = listValues(tools, request.query, found =>
+        fitting(found, tool => JSON.stringify(tool).length),
+      )
       return { tools: rows, meta }
     },
   })

@@ -165,15 +165,29 @@ export const modelSchema = Type.Object(
 
 export const modelListSchema = Type.Object({ models: Type.Array(modelSchema), meta: listMetaSchema })
 
+export const toolListQuery = Type.Object({
+  ...listParameters,
+  scope: Type.Optional(
+    Type.Enum(['builtin', 'all'], {
+      default: 'builtin',
+      description: 'The tools that come with the service, or all that a model may be offered.',
+    }),
+  ),
+})
+export type ToolScope = Static<typeof toolListQuery>['scope']
+
 export const toolDescriptorSchema = Type.Object(
   {
     name: Type.String(),
     description: Type.String(),
-    parameters: Type.Object({
-      type: Type.String(),
-      properties: Type.Record(Type.String(), Type.Unknown()),
-      required: Type.Optional(Type.Array(Type.String())),
-    }),
+    parameters: Type.Object(
+      {
+        type: Type.String(),
+        properties: Type.Record(Type.String(), Type.Unknown()),
+        required: Type.Optional(Type.Array(Type.String())),
+      },
+      { additionalProperties: true, description: 'JSON Schema of the arguments.' },
+    ),
   },
   { title: 'ChatTool' },
 )

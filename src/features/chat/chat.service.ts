@@ -10,7 +10,7 @@ import { createAsking } from './answering/asking.ts'
 import type { Question } from './answering/question.ts'
 import type { PlannerNeeds } from './answering/turn-planner.ts'
 import { createTurnPlanner } from './answering/turn-planner.ts'
-import type { ChatMessage, modelSchema } from './chat.schema.ts'
+import type { ChatMessage, modelSchema, ToolScope } from './chat.schema.ts'
 import type { StreamEvent } from './event-stream.ts'
 import { streamAnswer } from './event-stream.ts'
 import { toPublic } from './messages.repository.ts'
@@ -54,11 +54,11 @@ export function createChatService(needs: Needs) {
     /** The models that the agent can use. */
     models: needs.modelsOf,
 
-    /** The tools that come with the service, as a model sees them. */
-    tools: (agent: AgentHandle) =>
-      needs
-        .builtInTools(agent)
-        .map(({ name, description, parameters }) => ({ name, description, parameters })),
+    /** Tools as a model sees them: those that come with the service, or all that it may be offered. */
+    async tools(agent: AgentHandle, scope: ToolScope) {
+      const tools = scope === 'all' ? await needs.toolsFor(agent) : needs.builtInTools(agent)
+      return tools.map(({ name, description, parameters }) => ({ name, description, parameters }))
+    },
 
     /** Lets running turns finish within the grace (milliseconds); then ends them with an error. */
     close: answering.close,
