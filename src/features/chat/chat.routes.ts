@@ -16,6 +16,7 @@ import {
   toolListSchema,
 } from './chat.schema.ts'
 import type { ChatService } from './chat.service.ts'
+import { streamEventSchema } from './stream-events.schema.ts'
 
 const agentPath = Type.Object({ id: Type.String() })
 const messagePath = Type.Object({ id: Type.String(), messageId: Type.String() })
@@ -46,13 +47,14 @@ export function registerChatRoutes(app: App, { chat, callerSignal }: Needs): voi
   app.route({
     method: 'POST',
     url: '/api/agents/:id/chat',
-    config: { area: 'chat', access: 'chatter', limit: 'chat' },
+    config: { area: 'chat', access: 'chatter', limit: 'chat', operationId: 'sendMessage' },
     schema: {
       summary: 'Send a message and get the answer, as JSON or as a stream of events',
       tags: ['Chat'],
       params: agentPath,
       body: newMessageSchema,
       response: answerResponse,
+      event: streamEventSchema,
     },
     handler: (request, reply) =>
       deliver(
@@ -65,13 +67,14 @@ export function registerChatRoutes(app: App, { chat, callerSignal }: Needs): voi
   app.route({
     method: 'POST',
     url: '/api/agents/:id/chat/messages/:messageId/regenerate',
-    config: { area: 'chat', access: 'chatter', limit: 'chat' },
+    config: { area: 'chat', access: 'chatter', limit: 'chat', operationId: 'regenerateMessage' },
     schema: {
       summary: 'Answer a message anew; the new answer replaces the old one and all that followed',
       tags: ['Chat'],
       params: messagePath,
       body: regenerateSchema,
       response: answerResponse,
+      event: streamEventSchema,
     },
     handler: (request, reply) => {
       const { id, messageId } = request.params
@@ -87,7 +90,7 @@ function registerCatalogueRoutes(app: App, chat: ChatService): void {
   app.route({
     method: 'GET',
     url: '/api/agents/:id/chat/models',
-    config: { area: 'chat', access: 'viewer', limit: 'general' },
+    config: { area: 'chat', access: 'viewer', limit: 'general', operationId: 'listModels' },
     schema: {
       summary: 'The models that the agent can use',
       tags: ['Chat'],
@@ -104,7 +107,7 @@ function registerCatalogueRoutes(app: App, chat: ChatService): void {
   app.route({
     method: 'GET',
     url: '/api/agents/:id/chat/tools',
-    config: { area: 'chat', access: 'viewer', limit: 'general' },
+    config: { area: 'chat', access: 'viewer', limit: 'general', operationId: 'listModelTools' },
     schema: {
       summary: 'The tools that a model may call, under the names that it sees',
       tags: ['Chat'],

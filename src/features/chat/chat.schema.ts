@@ -91,7 +91,7 @@ const turnOptions = {
 }
 
 export const newMessageSchema = Type.Object({
-  content: Type.String({ minLength: 1, maxLength: 500_000, pattern: '\\S' }),
+  content: Type.String({ minLength: 1, maxLength: 500_000, pattern: '\\S', examples: ['What can you do?'] }),
   conversationId: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
   autoRag: Type.Optional(
     Type.Boolean({ default: true, description: 'Look the message up in the sources first.' }),
@@ -107,7 +107,7 @@ export const answerSchema = Type.Object({ userMessage: messageSchema, assistantM
 
 export const messageListQuery = Type.Object({
   ...listParameters,
-  conversationId: Type.Optional(Type.String()),
+  conversationId: Type.Optional(Type.String({ description: 'Only those of this conversation.' })),
   before: Type.Optional(
     Type.String({ description: 'Only messages before this one; the nearest `limit` of them.' }),
   ),
@@ -148,7 +148,7 @@ export const conversationListSchema = Type.Object({
 export const titleLength = 200
 
 export const newConversationSchema = Type.Object({
-  title: Type.String({ minLength: 1, maxLength: titleLength, pattern: '\\S' }),
+  title: Type.String({ minLength: 1, maxLength: titleLength, pattern: '\\S', examples: ['Prices'] }),
 })
 
 export const modelSchema = Type.Object(

@@ -11,10 +11,9 @@ import type { Question } from './answering/question.ts'
 import type { PlannerNeeds } from './answering/turn-planner.ts'
 import { createTurnPlanner } from './answering/turn-planner.ts'
 import type { ChatMessage, modelSchema, ToolScope } from './chat.schema.ts'
-import type { StreamEvent } from './event-stream.ts'
 import { streamAnswer } from './event-stream.ts'
 import { toPublic } from './messages.repository.ts'
-import type { TurnEvent } from './turn/turn.ts'
+import type { StreamEvent, TurnEvent } from './stream-events.schema.ts'
 
 interface Needs extends PlannerNeeds, Omit<AskingNeeds, 'planner'>, Omit<AnsweringNeeds, 'store'> {
   modelsOf(agentId: string): Promise<Static<typeof modelSchema>[]>
