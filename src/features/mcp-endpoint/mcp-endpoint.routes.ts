@@ -23,7 +23,7 @@ export function registerMcpEndpointRoutes(app: App, { protocol, callerSignal }: 
   app.route({
     method: 'POST',
     url,
-    config: { area: 'generic', access: 'chatter', limit: 'general' },
+    config: { area: 'generic', access: 'chatter', limit: 'general', operationId: 'sendMcpMessage' },
     schema: {
       summary: 'The agent as an MCP server: one message of the protocol (Streamable HTTP, without sessions)',
       tags,
@@ -54,7 +54,7 @@ export function registerMcpEndpointRoutes(app: App, { protocol, callerSignal }: 
   app.route({
     method: 'GET',
     url,
-    config: { area: 'generic', access: 'viewer', limit: 'general' },
+    config: { area: 'generic', access: 'viewer', limit: 'general', operationId: 'openMcpStream' },
     schema: {
       summary: 'Refused: there is no stream of news',
       tags,
@@ -67,7 +67,7 @@ export function registerMcpEndpointRoutes(app: App, { protocol, callerSignal }: 
   app.route({
     method: 'DELETE',
     url,
-    config: { area: 'generic', access: 'chatter', limit: 'general' },
+    config: { area: 'generic', access: 'chatter', limit: 'general', operationId: 'endMcpSession' },
     schema: {
       summary: 'Refused: there are no sessions to end',
       tags,

@@ -12,6 +12,7 @@ import type { ToolParameters } from '#models/tools/tool.ts'
 export const messageSchema = Type.Unknown({
   additionalProperties: true,
   description: 'One message of the Model Context Protocol: a JSON-RPC 2.0 request or notification.',
+  examples: [{ jsonrpc: '2.0', id: 1, method: 'tools/list' }],
 })
 
 /** A message that asks the agent. */

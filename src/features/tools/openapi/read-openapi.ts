@@ -9,6 +9,7 @@ import { entriesOf } from './convert-schema.ts'
 import { limits } from './limits.ts'
 import type { Names } from './names.ts'
 import { createNames } from './names.ts'
+import type { OtherDocuments } from './other-documents.ts'
 import { parseText } from './parse-text.ts'
 import type { ReadContext } from './read-operation.ts'
 import { readOperation } from './read-operation.ts'
@@ -20,6 +21,8 @@ import { createSecurity } from './security.ts'
 export type OpenApiInput = ({ text: string } | { document: unknown }) & {
   /** The address of the document after redirects; relative servers are resolved against it. */
   documentUrl?: string
+  /** What was fetched of the documents that this one refers to. */
+  others?: OtherDocuments
 }
 
 export interface ImportedOperation {
@@ -49,6 +52,8 @@ export interface ImportedDocument {
   warnings: ImportWarning[]
   /** The schemes that any of the operations can use. */
   securitySchemes: DescribedScheme[]
+  /** Addresses of documents of the same origin without which operations had to be skipped. */
+  missing: string[]
 }
 
 const methods = ['get', 'post', 'put', 'delete', 'patch', 'head', 'options', 'trace'] as const
@@ -60,7 +65,7 @@ export function readOpenApi(input: OpenApiInput): ImportedDocument {
   const parsed = 'text' in input ? parseText(input.text) : { ok: true as const, value: input.document }
   const checked = parsed.ok ? checkVersion(parsed.value) : parsed
   if (!checked.ok) throw invalid('text' in input ? 'url' : 'spec', checked.issue)
-  return readDocument(checked.document, checked.isBefore31, input.documentUrl)
+  return readDocument(checked.document, checked.isBefore31, input)
 }
 
 interface Collected {
@@ -73,8 +78,9 @@ interface Collected {
   surplus: number
 }
 
-function readDocument(document: JsonRecord, isBefore31: boolean, documentUrl?: string): ImportedDocument {
-  const references = createReferences(document, { isBefore31, documentUrl })
+function readDocument(document: JsonRecord, isBefore31: boolean, input: OpenApiInput): ImportedDocument {
+  const { documentUrl, others } = input
+  const references = createReferences(document, { isBefore31, documentUrl, others })
   const security = createSecurity(document, references)
   const effort = { characters: limits.describedCharacters }
   const context: ReadContext = { references, security, document, documentUrl, effort }
@@ -93,6 +99,7 @@ function readDocument(document: JsonRecord, isBefore31: boolean, documentUrl?: s
     operations: collected.operations,
     ...reports(collected),
     securitySchemes: security.used(),
+    missing: references.missing(),
   }
 }
 

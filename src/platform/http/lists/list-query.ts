@@ -31,13 +31,13 @@ export const listParameters = {
   ),
 }
 
-/** `meta` of a list; the cursor fields are there when the request carried a `cursor`. */
+/** `meta` of a list; `next_cursor` is there when the request carried a `cursor`. */
 export const listMetaSchema = Type.Object({
   total: Type.Integer(),
   limit: Type.Integer(),
   offset: Type.Integer(),
+  has_more: Type.Boolean({ description: 'Whether entries follow this page.' }),
   next_cursor: Type.Optional(orNull(Type.String())),
-  has_more: Type.Optional(Type.Boolean()),
 })
 
 export interface ListParameters {
@@ -93,8 +93,8 @@ export interface ListMeta {
   total: number
   limit: number
   offset: number
+  has_more: boolean
   next_cursor?: string | null
-  has_more?: boolean
 }
 
 export interface Page<Row> {
@@ -134,12 +134,12 @@ export async function listRows<Database, Table extends keyof Database, Row exten
     .limit(limit + 1)
     .execute()
   const rows = found.slice(0, Math.min(limit, fitting(found)))
-  const meta: ListMeta = { total, limit, offset }
+  const has_more = found.length > rows.length
+  const meta: ListMeta = { total, limit, offset, has_more }
   if (parameters.cursor === undefined) return { rows, meta }
   const last = rows.at(-1)
-  const has_more = found.length > rows.length
   const next_cursor = has_more && last !== undefined ? encodeCursor(sort, placeOf(last, sort)) : null
-  return { rows, meta: { ...meta, next_cursor, has_more } }
+  return { rows, meta: { ...meta, next_cursor } }
 }
 
 function sortFields<Row>(

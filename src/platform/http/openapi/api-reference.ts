@@ -1,6 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { fastify } from 'fastify'
 
+/** Turns off the links to services of the page's vendor, and what is shown on a developer's machine only. */
+const withoutOffers = {
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  hideClientButton: true,
+  showDeveloperTools: 'never',
+} as const
+
 /** One file of the page. */
 export interface ReferenceFile {
   contentType: string
@@ -33,7 +41,7 @@ export function createApiReference(prefix: `/${string}`, documentUrl: string) {
     const { default: reference } = await import('@scalar/fastify-api-reference')
     // A server of its own, never listening: its routes stay out of ours, where every route declares its access.
     const server = fastify()
-    const looks = { pageTitle: 'agentstead API', withDefaultFonts: false }
+    const looks = { pageTitle: 'agentstead API', withDefaultFonts: false, ...withoutOffers }
     const configuration = { url: documentUrl, ...looks, telemetry: false, nonce }
     await server.register(reference, { routePrefix: prefix, configuration })
     return server

@@ -21,7 +21,7 @@ export function registerOperationRoutes(app: App, { metrics, isReady }: Needs): 
   app.route({
     method: 'GET',
     url: '/healthz',
-    config: open,
+    config: { ...open, operationId: 'isAlive' },
     schema: {
       summary: 'Whether the process is alive',
       tags: ['Operations'],
@@ -33,7 +33,7 @@ export function registerOperationRoutes(app: App, { metrics, isReady }: Needs): 
   app.route({
     method: 'GET',
     url: '/readyz',
-    config: open,
+    config: { ...open, operationId: 'isReady' },
     schema: {
       summary: 'Whether requests can be served',
       tags: ['Operations'],
@@ -53,7 +53,7 @@ export function registerOperationRoutes(app: App, { metrics, isReady }: Needs): 
   app.route({
     method: 'GET',
     url: '/metrics',
-    config: open,
+    config: { ...open, operationId: 'readMetrics' },
     schema: {
       summary: 'Numbers in the text form of Prometheus',
       tags: ['Operations'],
