@@ -5,7 +5,12 @@ import { isRecord, ownValue } from '../calling/values.ts'
 import { checkVersion } from './check-version.ts'
 import { cleanLine } from './clean-text.ts'
 import { entriesOf } from './convert-schema.ts'
-import type { ImportedDocument, ImportWarning, SkippedOperation } from './imported-document.ts'
+import type {
+  ImportedDocument,
+  ImportedOperation,
+  ImportWarning,
+  SkippedOperation,
+} from './imported-document.ts'
 import { limits } from './limits.ts'
 import type { Names } from './names.ts'
 import { createNames } from './names.ts'
