@@ -35,7 +35,8 @@ const settings = {
   unix_socket_directories: '',
 }
 
-export async function startPostgres(): Promise<PostgresServer> {
+/** @param changed settings of the server, over those that suit tests. */
+export async function startPostgres(changed: Record<string, string> = {}): Promise<PostgresServer> {
   const directory = makeTemporaryDirectory()
   const data = join(directory.path, 'data')
   mkdirSync(data)
@@ -51,7 +52,10 @@ export async function startPostgres(): Promise<PostgresServer> {
 
   demandPasswords(join(data, 'pg_hba.conf'))
   const port = await freePort()
-  const parameters = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const parameters = Object.entries({ ...settings, ...changed }).flatMap(([name, value]) => [
+    '-c',
+    `${name}=${value}`,
+  ])
   const server = await run(join(binaries, 'postgres'), ['-D', data, '-p', `${port}`, ...parameters], options)
   return {
     url: `postgres://${owner}@127.0.0.1:${port}/postgres`,
