@@ -31,10 +31,15 @@ async function quietServer() {
   return { url: server.url, rowsRead }
 }
 
+/** Of all services on one database, which need the same key. */
+function environmentFor(url: string): Record<string, string> {
+  const encryptionKey = randomBytes(32).toString('base64')
+  return { DATABASE_URL: url, ENCRYPTION_KEY: encryptionKey, DEV_USER: 'owner@localhost.test' }
+}
+
 it('what asks the catalogues reads as much of them with many agents as with few', async () => {
   const { url, rowsRead } = await quietServer()
-  const encryptionKey = randomBytes(32).toString('base64')
-  const environment = { DATABASE_URL: url, ENCRYPTION_KEY: encryptionKey, DEV_USER: 'owner@localhost.test' }
+  const environment = environmentFor(url)
 
   /** Everything that asks the catalogues, on a new agent and new connections; what that has read. */
   async function useNewAgent(): Promise<number> {
@@ -56,4 +61,27 @@ it('what asks the catalogues reads as much of them with many agents as with few'
   const withFew = await useNewAgent()
   await addSchemas(url, 'agent_default', 100)
   expect((await useNewAgent()) / withFew).toBeLessThan(1.5)
+})
+
+it('the start warns when pg_dump would need more locks than the server has room for, and says what to set', async () => {
+  const server = await startPostgres({ max_connections: '30', max_locks_per_transaction: '10' })
+  onTestFinished(() => server.stop())
+  const environment = environmentFor(server.url)
+  const warnings = async () => {
+    const app = await testApp({ environment })
+    await app.call('GET', '/api/agents/default')
+    await app.close()
+    return app.logged.filter(line => line.includes('max_locks_per_transaction'))
+  }
+
+  expect(await warnings()).toEqual([])
+  await addSchemas(server.url, 'agent_default', 20)
+  const [line = '', ...others] = await warnings()
+  expect(others).toEqual([])
+  const [, tables = '', locks, advice] =
+    /has (\d+) tables, .* room for (\d+) locks, .* set max_locks_per_transaction to (\d+)/.exec(line) ?? []
+  expect(Number(locks)).toBe(300)
+  expect(Number(tables)).toBeGreaterThan(300)
+  // Room for twice as many.
+  expect(Number(advice)).toBe(Math.ceil((2 * Number(tables)) / 30))
 })
