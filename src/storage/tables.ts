@@ -61,6 +61,8 @@ interface AgentAdminsTable {
   email: string
   role: string
   created_at: string
+  /** That of the agent, for an index in this order; it never changes. */
+  agent_created_at: string | null
 }
 
 interface AgentCredentialsTable {
