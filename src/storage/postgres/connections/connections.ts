@@ -93,8 +93,11 @@ export function schemaPool(pool: Pool, schema: string, options: SchemaOptions = 
 /** Statements of a connection, as long as it is open. */
 const mostPlans = 100
 
-/** The server remembers for a connection, as long as it is open, each table that it has seen: some 100 KB for each schema. */
-const mostChanges = 500
+/**
+ * The server remembers for a connection, as long as it is open, each table that it has used: some 400 KB for all tables of an
+ * agent.
+ */
+const mostChanges = 200
 
 /**
  * A plan that is kept may have been made for a table of a few rows, or one without statistics. If it reads the whole
