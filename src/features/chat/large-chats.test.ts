@@ -98,3 +98,29 @@ describe('deleting very many messages', () => {
     expect([200, 409]).toContain(status)
   })
 })
+
+describe('searching messages', () => {
+  it.each([
+    ['kelvin', 3],
+    ['KELVIN', 3],
+    ['Änderung', 2],
+    ['\u0130STANBUL', 1],
+    ['100% done', 1],
+    ['100_ done', 0],
+    ['nobody', 0],
+  ])('finds %j in any letter case', async (search, total) => {
+    const path = await stage.makeChat()
+    const contents = [
+      'Kelvin',
+      '\u212aelvin',
+      'KELVIN: Änderung',
+      'eine ÄNDERUNG',
+      '\u0130stanbul',
+      '100% done',
+    ]
+    for (const content of contents) await stage.send(path, { content })
+    const query = new URLSearchParams({ search })
+    const { body } = await app.call<MessageList>('GET', `${path}?${query}`)
+    expect(body.messages.filter(({ role }) => role === 'user')).toHaveLength(total)
+  })
+})
