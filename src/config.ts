@@ -35,7 +35,7 @@ function whole(defaultValue: number, minimum: number, maximum: number) {
   return Type.Integer({ default: defaultValue, minimum, maximum, expects })
 }
 
-function oneOf<const Value extends string>(values: readonly Value[], defaultValue: Value) {
+function oneOf<const Value extends string>(values: readonly Value[], defaultValue?: Value) {
   return Type.Unsafe<Value>({ enum: values, default: defaultValue, expects: `one of ${values.join(', ')}` })
 }
 
@@ -57,7 +57,7 @@ const environmentSchema = Type.Object({
     expects: 'a header name',
     pattern: '^[A-Za-z0-9-]+$',
   }),
-  PUBLIC_ACCESS: oneOf(['full', 'chat', 'read'], 'full'),
+  PUBLIC_ACCESS: Type.Optional(oneOf(['full', 'chat', 'read'])),
   DEV_USER: optional('an e-mail address'),
   RATE_LIMIT_GENERAL: whole(100, 0, 1_000_000),
   RATE_LIMIT_CHAT: whole(20, 0, 1_000_000),
@@ -73,7 +73,7 @@ const environmentSchema = Type.Object({
   GOOGLE_BASE_URL: optional('an http or https address without a query'),
   OPENAI_COMPATIBLE_BASE_URL: optional('an http or https address'),
   OPENAI_COMPATIBLE_API_KEY: key(),
-  DEFAULT_PROVIDER: Type.Optional(Type.Enum([...providers], { expects: `one of ${providers.join(', ')}` })),
+  DEFAULT_PROVIDER: Type.Optional(oneOf(providers)),
   DEFAULT_MODEL: optional('a model id'),
   EMBEDDING_PROVIDER: oneOf(embeddingProviders, 'builtin'),
   EMBEDDING_MODEL: optional('a model id, or a folder'),
@@ -232,7 +232,10 @@ function configurationFrom(environment: Environment) {
       jwksUrl === undefined || audience === undefined
         ? undefined
         : { jwksUrl, audience, issuer: environment.GATEWAY_ISSUER, header: environment.GATEWAY_HEADER },
-    publicAccess: environment.PUBLIC_ACCESS,
+    /** `local` is `full`, save for web pages of other sites. */
+    publicAccess:
+      environment.PUBLIC_ACCESS ??
+      (isLoopback(environment.HOST) && jwksUrl === undefined ? ('local' as const) : ('full' as const)),
     devUser: environment.DEV_USER === undefined ? undefined : inOneCase(environment.DEV_USER),
     rateLimits: {
       general: environment.RATE_LIMIT_GENERAL,

@@ -7,6 +7,7 @@ import { createCallerSignal } from '#features/access/caller-signal.ts'
 import { createGateway } from '#features/access/gateway.ts'
 import type { Identify } from '#features/access/identify.ts'
 import { identifyAsDeveloper, identifyByGateway, identifyNobody } from '#features/access/identify.ts'
+import { publicAccessFor, refuseOtherSites } from '#features/access/web-pages.ts'
 import { createAgentsRepository } from '#features/agents/agents.repository.ts'
 import { registerAgentRoutes } from '#features/agents/agents.routes.ts'
 import { createAgentsService } from '#features/agents/agents.service.ts'
@@ -38,13 +39,14 @@ export async function composeAgents(app: App, { configuration, foundation, surro
   const watch = createAccessWatch(foundation.isExclusive ? undefined : lookAgainMs)
   const access = createAccessService({
     repository: createAccessRepository(platform),
-    publicAccess: configuration.publicAccess,
     isExclusive: foundation.isExclusive,
     roleTakenAway: watch.tell,
     clock,
     ids,
   })
-  registerAccess(app, createDecision({ identify: identifyFor(configuration, clock), access, agentDatabases }))
+  const identify = identifyFor(configuration, clock)
+  const publicAccess = publicAccessFor(configuration.publicAccess, configuration.baseUrl)
+  registerAccess(app, createDecision({ identify, publicAccess, access, agentDatabases }))
   registerAgentRelease(app)
 
   const settings = createSettingsService({
@@ -74,7 +76,10 @@ export async function composeAgents(app: App, { configuration, foundation, surro
   return { agents, settings, callerSignal: createCallerSignal({ access, watch, isDisabled, log }) }
 }
 
-function identifyFor({ gateway, devUser }: Configuration, clock: Clock): Identify {
-  if (gateway !== undefined) return identifyByGateway(gateway.header, createGateway(gateway, clock))
+function identifyFor({ gateway, devUser, baseUrl }: Configuration, clock: Clock): Identify {
+  if (gateway !== undefined) {
+    const identify = identifyByGateway(gateway.header, createGateway(gateway, clock))
+    return refuseOtherSites(identify, gateway.header, baseUrl)
+  }
   return devUser === undefined ? identifyNobody : identifyAsDeveloper(devUser)
 }
