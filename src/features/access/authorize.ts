@@ -78,24 +78,13 @@ export function createDecision({ identify, publicAccess, access: service, agentD
 
 /** Calls back once, when both functions have been called, each at least once. */
 function afterBoth(callback: () => void) {
-  let isFirst = false
-  let isSecond = false
-  let isOver = false
-  const check = () => {
-    if (isOver || !isFirst || !isSecond) return
-    isOver = true
-    callback()
+  const isCalled = { first: false, second: false }
+  function call(one: 'first' | 'second'): void {
+    if (isCalled[one]) return
+    isCalled[one] = true
+    if (isCalled.first && isCalled.second) callback()
   }
-  return {
-    first() {
-      isFirst = true
-      check()
-    },
-    second() {
-      isSecond = true
-      check()
-    },
-  }
+  return { first: () => call('first'), second: () => call('second') }
 }
 
 /** Prepares requests for the decision; every handler's answer, or failure, passes `onSend`, unless it is written past Fastify. */

@@ -53,13 +53,17 @@ export function createGateway(settings: GatewaySettings, clock: Clock): VerifyTo
 
 function createVerifier(settings: GatewaySettings, clock: Clock): (token: string) => Promise<Verified> {
   const { audience, issuer } = settings
-  // Loaded with the first token: a service without a gateway never pays for it.
-  const ready = once(async () => {
+  let ready: ReturnType<typeof load> | undefined
+
+  async function load() {
     const jose = await import('jose')
     return { jose, keys: createKeyFinder(jose, new URL(settings.jwksUrl), clock) }
-  })
+  }
+
   return async token => {
-    const { jose, keys } = await ready()
+    // With the first token: a service without a gateway never pays for it.
+    ready ??= load()
+    const { jose, keys } = await ready
     const options = {
       audience,
       algorithms: ['RS256', 'ES256'],
@@ -104,12 +108,4 @@ function translate(error: unknown): AppError {
       cause: error,
     },
   )
-}
-
-function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
-  let made: Promise<Value> | undefined
-  return () => {
-    made ??= make()
-    return made
-  }
 }

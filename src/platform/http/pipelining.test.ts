@@ -109,6 +109,7 @@ it('connections that send more ahead than can be kept are ended, and nobody else
   modest.write(asking('/api/answer', 3, closing))
   await eventually(() => expect(begun()).toBe(2))
   let ended = 0
+  const greedy: Socket[] = []
   for (let n = 0; n < 16; n += 1) {
     const client = await open(address)
     client
@@ -116,6 +117,7 @@ it('connections that send more ahead than can be kept are ended, and nobody else
       .on('close', () => {
         ended += 1
       })
+    greedy.push(client)
     client.resume().write(asking('/api/answer', 1300))
   }
   await eventually(() => expect(ended).toBeGreaterThan(0))
@@ -123,6 +125,13 @@ it('connections that send more ahead than can be kept are ended, and nobody else
   held.resolve(Buffer.from('!'))
   expect((await text(modest)).match(/HTTP\/1\.1 200 OK/g)).toHaveLength(3)
   expect(ended).toBeLessThan(16)
+  for (const client of greedy) client.destroy()
+  // Once they have gone, there is room again.
+  await eventually(async () => {
+    const client = await open(address)
+    client.write(asking('/api/answer', 100, closing))
+    expect((await text(client)).match(/HTTP\/1\.1 200 OK/g)).toHaveLength(100)
+  })
 })
 
 it('the service lives on while many send ahead for its description and never read it', async () => {

@@ -3,8 +3,8 @@ import type { App } from './app.ts'
 
 /** Requests of a connection that are begun before the answer to the first of them has been taken. */
 const mostBegun = 2
-/** Requests that wait on all connections together: each costs a few kilobytes. */
-const mostWaiting = 10_000
+/** Requests of all connections that had to wait, and are not answered yet: each costs a few kilobytes. */
+const mostAhead = 10_000
 
 /** The requests of one connection. */
 interface Line {
@@ -19,21 +19,12 @@ interface Line {
  */
 export function beginPipelinedInTurn(app: App): void {
   const lines = new WeakMap<Socket, Line>()
-  let waiting = 0
+  let ahead = 0
 
-  function lineOf(socket: Socket): Line {
-    const known = lines.get(socket)
-    if (known !== undefined) return known
-    const line: Line = { begun: 0, waiting: [] }
+  app.addHook('onRequest', ({ raw: request }, { raw: response }, done) => {
+    const { socket } = request
+    const line = lines.get(socket) ?? { begun: 0, waiting: [] }
     lines.set(socket, line)
-    socket.once('close', () => {
-      waiting -= line.waiting.splice(0).length
-    })
-    return line
-  }
-
-  app.addHook('onRequest', ({ raw: { socket } }, { raw: response }, done) => {
-    const line = lineOf(socket)
     const mayBegin = () => line.begun === 0 || (line.begun < mostBegun && !socket.writableNeedDrain)
 
     function begin(): void {
@@ -54,10 +45,12 @@ export function beginPipelinedInTurn(app: App): void {
       begin()
       return
     }
-    if (waiting >= mostWaiting && line.waiting.length > 0) socket.destroy()
-    waiting += 1
+    if (ahead >= mostAhead && line.waiting.length > 0) socket.destroy()
+    ahead += 1
+    request.once('close', () => {
+      ahead -= 1
+    })
     line.waiting.push(() => {
-      waiting -= 1
       if (line.waiting.length === 0) socket.resume()
       begin()
     })
