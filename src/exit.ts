@@ -1,5 +1,5 @@
-import type { Configuration } from './config.ts'
-import { readConfiguration } from './config.ts'
+import type { Configuration } from '#configuration/configuration.ts'
+import { readConfiguration } from '#configuration/configuration.ts'
 
 /** The service could not start, or a command could not do its work. */
 export const failed = 1

@@ -3,9 +3,9 @@ import type { Kysely } from 'kysely'
 import { AppError, notFound } from '#platform/errors.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { OpenAgent, StorageEngine } from './engine.ts'
-import { agentMigrations } from './migrations/agent/migrations.ts'
-import { migrate } from './migrations/migrate.ts'
+import { migrate } from './migrate.ts'
 import type { AgentTables, PlatformTables } from './tables.ts'
+import { agentTables, migrationsOf } from './tables.ts'
 
 /** One use of an agent's database, which stays open until the handle is released. */
 export interface AgentHandle extends OpenAgent, Disposable {
@@ -168,7 +168,7 @@ class OpenDatabases implements AgentDatabases {
     if (!(await this.#isAgent(agentId))) throw notFound('Agent')
     const agent = await engine.openAgent(agentId)
     try {
-      await migrate(agent.db, agentMigrations(engine.schema))
+      await migrate(agent.db, migrationsOf(agentTables, engine.schema))
       if (!this.#openedBefore.has(agentId)) {
         for (const prepare of onOpen) await prepare({ agentId, db: agent.db })
         this.#openedBefore.add(agentId)

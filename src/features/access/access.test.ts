@@ -55,7 +55,7 @@ describe('admins of an agent', () => {
         { email: 'owner@example.com', role: 'owner' },
         { email: 'new.admin@example.com', role: 'admin' },
       ],
-      meta: { total: 2, limit: 50, offset: 0 },
+      meta: { total: 2, limit: 50, offset: 0, has_more: false },
     })
     const removed = await app.call('DELETE', `/api/agents/${id}/admins/${added.body.id}`, { headers: owner })
     expect(removed).toMatchObject({ status: 200, body: { success: true } })
@@ -129,7 +129,7 @@ describe('admins of an agent', () => {
       const remove = (admin: { id: string }) =>
         app.call('DELETE', `/api/agents/${id}/admins/${admin.id}`, { headers: owner })
       await Promise.all(body.admins.map(remove))
-      const { platform } = app.service.foundation
+      const { platform } = app.service.infrastructure
       const left = await platform.selectFrom('agent_admins').select('id').where('agent_id', '=', id).execute()
       expect(left.length).toBeGreaterThan(0)
     }
@@ -162,7 +162,7 @@ describe(`one's own agents ${row('GET /api/auth/agents')}`, () => {
     })
     expect(body).toEqual({
       agents: [{ id, name: expect.any(String), role: 'viewer' }],
-      meta: { total: 1, limit: 50, offset: 0 },
+      meta: { total: 1, limit: 50, offset: 0, has_more: false },
     })
   })
 
@@ -390,7 +390,7 @@ describe('a client that goes away', () => {
     socket.write(lines.join('\r\n'))
     // The job that is left before an upload is stored tells that it is under way.
     const jobs = () =>
-      own.service.foundation.agentDatabases.use(id, ({ db }) =>
+      own.service.infrastructure.agentDatabases.use(id, ({ db }) =>
         db.selectFrom('outbox').select('name').execute(),
       )
     await eventually(async () => expect(await jobs()).toEqual([{ name: 'upload.discard' }]))

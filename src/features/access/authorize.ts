@@ -63,11 +63,7 @@ export function createDecision({ identify, publicAccess, access: service, agentD
       // lets go.
       const release = afterBoth(() => request.agent.release())
       request.agentAnswered = release.first
-      whenClosed(reply, () => {
-        // An answer that is written past Fastify has begun, though no hook heard of it.
-        if (reply.sent) release.first()
-        release.second()
-      })
+      whenClosed(reply, release.second)
     },
 
     async decideAgain(request: FastifyRequest, access: Access) {
@@ -87,7 +83,7 @@ function afterBoth(callback: () => void) {
   return { first: () => call('first'), second: () => call('second') }
 }
 
-/** Prepares requests for the decision; every handler's answer, or failure, passes `onSend`, unless it is written past Fastify. */
+/** Prepares requests for the decision; every handler's answer, or failure, passes `onSend`. */
 export function registerAgentRelease(app: App): void {
   app.decorateRequest('user', undefined)
   app.decorateRequest('publicAccess', 'read')

@@ -12,12 +12,8 @@ import type { PublicAccess } from './policy.ts'
 /** What requests may do on the agent `default` without a role on it. */
 export type PublicAccessOf = (request: FastifyRequest) => PublicAccess
 
-/**
- * A service for its own machine alone is open to whoever works there, and so to every page that they visit, unless these
- * are told apart. Where others reach it, or the operator has said what everybody may do, that holds for pages as well.
- */
-export function publicAccessFor(told: PublicAccess | 'local', baseUrl: string | undefined): PublicAccessOf {
-  if (told !== 'local') return () => told
+/** For a service that is open to whoever works on its machine, but not to every page that they visit. */
+export function lessForPages(baseUrl: string | undefined): PublicAccessOf {
   const base = URL.parse(baseUrl ?? '')
   return ({ headers }) => (isForeignPage(headers, base) ? 'page' : 'full')
 }

@@ -117,7 +117,7 @@ export function createConversationsService({ lock, listMessages, clock, ids }: N
         throw notFound('Conversation')
       if (isGenericList(query)) {
         const { rows, meta } = await listMessages(path, query, signal)
-        return { rows: rows.map(toPublic), meta: { ...meta, hasMore: hasMoreAfter(meta, rows.length) } }
+        return { rows: rows.map(toPublic), meta: { ...meta, hasMore: meta.has_more } }
       }
       return readMessages(database, query)
     },
@@ -139,10 +139,6 @@ function isGenericList(query: MessageListQuery): boolean {
   return isGeneric
 }
 
-function hasMoreAfter(meta: { total: number; offset: number; has_more?: boolean }, read: number): boolean {
-  return meta.has_more ?? meta.offset + read < meta.total
-}
-
 async function readMessages(database: Database, query: MessageListQuery) {
   const { conversationId, limit = defaultWindow } = query
   const [before, after] = await Promise.all([
@@ -157,7 +153,8 @@ async function readMessages(database: Database, query: MessageListQuery) {
   const isMore = messages.length > limit
   const kept = isMore ? (end === 'newest' ? messages.slice(1) : messages.slice(0, limit)) : messages
   const total = await countMessages(database, conversationId)
-  return { rows: kept.map(toPublic), meta: { total, limit, offset: 0, hasMore: isMore || isCut } }
+  const hasMore = isMore || isCut
+  return { rows: kept.map(toPublic), meta: { total, limit, offset: 0, has_more: hasMore, hasMore } }
 }
 
 /** A message of another conversation counts as missing. */

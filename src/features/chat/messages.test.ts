@@ -45,7 +45,7 @@ describe(`reading messages ${row('GET /api/agents/{id}/chat')}`, () => {
     await talk(path, numbers(30))
     const { messages, meta } = await read(path)
     expect(messages).toHaveLength(50)
-    expect(meta).toEqual({ total: 60, limit: 50, offset: 0, hasMore: true })
+    expect(meta).toEqual({ total: 60, limit: 50, offset: 0, has_more: true, hasMore: true })
     expect(questionsOf({ messages, meta })).toEqual(Array.from({ length: 25 }, (_, index) => index + 6))
     expect(messages.at(-1)?.role).toBe('assistant')
     expect((await read(path, '?limit=60')).meta.hasMore).toBe(false)
@@ -107,7 +107,7 @@ describe(`reading messages ${row('GET /api/agents/{id}/chat')}`, () => {
   it('end early where tools have answered much, and say so', async () => {
     const path = await stage.makeChat()
     const conversationId = await talk(path, ['question 1'])
-    const agent = await app.service.foundation.agentDatabases.acquire(path.split('/')[3] ?? '')
+    const agent = await app.service.infrastructure.agentDatabases.acquire(path.split('/')[3] ?? '')
     const createdAt = '2026-01-01T00:00:00.000Z'
     for (let number = 0; number < 45; number += 1) {
       const toolCallId = `call${number}`.padEnd(9, 'x')
@@ -128,7 +128,7 @@ describe(`reading messages ${row('GET /api/agents/{id}/chat')}`, () => {
 
   it('end early as a list, too, and go on where they ended', async () => {
     const path = await stage.makeChat()
-    const agent = await app.service.foundation.agentDatabases.acquire(path.split('/')[3] ?? '')
+    const agent = await app.service.infrastructure.agentDatabases.acquire(path.split('/')[3] ?? '')
     const conversationId = await talk(path, ['question 1'])
     for (let number = 0; number < 9; number += 1)
       await insertMessage(agent.db, {
@@ -155,6 +155,7 @@ describe(`reading messages ${row('GET /api/agents/{id}/chat')}`, () => {
       total: 8,
       limit: 3,
       offset: 2,
+      has_more: true,
       hasMore: true,
     })
     expect((await read(path, '?offset=5&limit=3')).meta.hasMore).toBe(false)

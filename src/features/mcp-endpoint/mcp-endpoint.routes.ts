@@ -4,9 +4,10 @@ import { AppError } from '#platform/errors.ts'
 import type { App } from '#platform/http/app.ts'
 import type { SignalOf } from '#platform/http/closing.ts'
 import { asKnownError } from '#platform/http/errors/error-format.ts'
+import { overloaded } from '#platform/http/openapi/operation.ts'
 import { answerContent, messageSchema, refusal } from './mcp-endpoint.schema.ts'
 import type { Protocol } from './protocol.ts'
-import { notAllowed, refusalOf } from './protocol.ts'
+import { isQuestion, notAllowed, refusalOf } from './protocol.ts'
 
 const url = '/api/agents/:id/mcp/endpoint'
 const agentPath = Type.Object({ id: Type.String() })
@@ -22,7 +23,7 @@ export function registerMcpEndpointRoutes(app: App, { protocol, callerSignal }: 
   app.route({
     method: 'POST',
     url,
-    config: { area: 'generic', access: 'chatter', limit: 'general' },
+    config: { area: 'generic', access: 'chatter', limit: 'general', operationId: 'sendMcpMessage' },
     schema: {
       summary: 'The agent as an MCP server: one message of the protocol (Streamable HTTP, without sessions)',
       tags,
@@ -33,6 +34,7 @@ export function registerMcpEndpointRoutes(app: App, { protocol, callerSignal }: 
         202: { description: 'A notification was taken', type: 'null' },
         400: refusal('This is no message of the protocol'),
         406: refusal('The header Accept must name both application/json and text/event-stream'),
+        503: overloaded('generic'),
       },
     },
     errorHandler: answerInJsonRpc,
@@ -43,6 +45,7 @@ export function registerMcpEndpointRoutes(app: App, { protocol, callerSignal }: 
         countChat: () => request.countAgainst('chat'),
       }
       const { body: message, headers } = request
+      if (isQuestion(message)) reply.admitTurn()
       const signal = callerSignal(request, reply)
       return send(reply, await protocol.answer(caller, { message, headers, signal }))
     },
@@ -51,7 +54,7 @@ export function registerMcpEndpointRoutes(app: App, { protocol, callerSignal }: 
   app.route({
     method: 'GET',
     url,
-    config: { area: 'generic', access: 'viewer', limit: 'general' },
+    config: { area: 'generic', access: 'viewer', limit: 'general', operationId: 'openMcpStream' },
     schema: {
       summary: 'Refused: there is no stream of news',
       tags,
@@ -64,7 +67,7 @@ export function registerMcpEndpointRoutes(app: App, { protocol, callerSignal }: 
   app.route({
     method: 'DELETE',
     url,
-    config: { area: 'generic', access: 'chatter', limit: 'general' },
+    config: { area: 'generic', access: 'chatter', limit: 'general', operationId: 'endMcpSession' },
     schema: {
       summary: 'Refused: there are no sessions to end',
       tags,

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
+import { maxMessageLength } from '#features/chat/chat.service.ts'
 import type { ToolParameters } from '#models/tools/tool.ts'
 
 /*
@@ -11,7 +12,17 @@ import type { ToolParameters } from '#models/tools/tool.ts'
 export const messageSchema = Type.Unknown({
   additionalProperties: true,
   description: 'One message of the Model Context Protocol: a JSON-RPC 2.0 request or notification.',
+  examples: [{ jsonrpc: '2.0', id: 1, method: 'tools/list' }],
 })
+
+/** A message that asks the agent. */
+export const questionSchema = Type.Object(
+  {
+    method: Type.Literal('tools/call'),
+    params: Type.Object({ name: Type.Literal('chat') }, { additionalProperties: true }),
+  },
+  { additionalProperties: true },
+)
 
 /** Where the protocol has the last word; access, limits, size and media type are refused as everywhere. */
 const refusalSchema = Type.Object(
@@ -46,7 +57,7 @@ export const chatInputSchema = Type.Object(
   {
     message: Type.String({
       minLength: 1,
-      maxLength: 500_000,
+      maxLength: maxMessageLength,
       pattern: '\\S',
       description: 'What to say to the agent.',
     }),

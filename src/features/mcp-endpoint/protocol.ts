@@ -2,6 +2,8 @@
 import type * as Library from '@modelcontextprotocol/server'
 import { AppError } from '#platform/errors.ts'
 import type { Log } from '#platform/logging/log.ts'
+import { matches } from '#platform/schema-check.ts'
+import { questionSchema } from './mcp-endpoint.schema.ts'
 import type { Caller, McpEndpointService } from './mcp-endpoint.service.ts'
 
 /** Codes of JSON-RPC 2.0, section 5.1. */
@@ -36,7 +38,9 @@ export function createProtocol(needs: Needs) {
         return refuse(400, invalidRequest, 'Send one message at a time: batches are not accepted here.')
       const library = await import('@modelcontextprotocol/server')
       const { agentId } = caller
-      const handler = library.createMcpHandler(() => makeServer(library, needs, caller), {
+      // What this throws, the library would take for a failure of its own.
+      const about = await needs.endpoint.introduce(agentId)
+      const handler = library.createMcpHandler(() => makeServer(library, needs, { caller, about }), {
         onerror: error => log.debug({ err: error, agentId }, 'an MCP message was refused'),
       })
       const request = new Request('http://endpoint/', {
@@ -61,6 +65,11 @@ export function refusalOf({ code, status, message }: AppError): Response {
   return refuse(status, code === 'MALFORMED_JSON' ? parseError : invalidRequest, message)
 }
 
+/** Whether a message asks the agent, which begins a turn. */
+export function isQuestion(message: unknown): boolean {
+  return matches(questionSchema, message)
+}
+
 /** There is no stream to be opened and no session to be ended. */
 export const notAllowed = () =>
   refuse(405, serverError, 'Method not allowed: send each message with POST. There are no sessions.')
@@ -72,8 +81,16 @@ function protocolHeaders(headers: Incoming['headers']): Headers {
   return new Headers({ ...Object.fromEntries(texts), 'content-type': 'application/json' })
 }
 
-async function makeServer(library: typeof Library, { endpoint, service, log }: Needs, caller: Caller) {
-  const { name, description } = await endpoint.introduce(caller.agentId)
+interface Introduced {
+  caller: Caller
+  about: { name: string; description: string }
+}
+
+function makeServer(
+  library: typeof Library,
+  { endpoint, service, log }: Needs,
+  { caller, about: { name, description } }: Introduced,
+) {
   const server = new library.Server(
     { ...service, title: name },
     { capabilities: { tools: {} }, ...(description === '' ? {} : { instructions: description }) },

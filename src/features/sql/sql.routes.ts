@@ -11,7 +11,7 @@ export function registerSqlRoutes(app: App, sql: SqlService): void {
   app.route({
     method: 'GET',
     url: '/api/agents/:id/sql/schema',
-    config: { area: 'generic', access: 'viewer', limit: 'general' },
+    config: { area: 'generic', access: 'viewer', limit: 'general', operationId: 'getSqlSchema' },
     schema: {
       summary: "The tables of the agent's database",
       tags: ['SQL'],
@@ -24,7 +24,7 @@ export function registerSqlRoutes(app: App, sql: SqlService): void {
   app.route({
     method: 'POST',
     url: '/api/agents/:id/sql/execute',
-    config: { area: 'generic', access: 'admin', limit: 'general' },
+    config: { area: 'generic', access: 'admin', limit: 'general', operationId: 'executeSql' },
     schema: {
       summary: "Run one SQL statement on the agent's database",
       tags: ['SQL'],

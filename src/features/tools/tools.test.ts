@@ -102,7 +102,7 @@ describe('a tool', () => {
       ['Two', 'a'],
       ['Two', 'b'],
     ])
-    expect(body.meta).toEqual({ total: 4, limit: 50, offset: 0 })
+    expect(body.meta).toEqual({ total: 4, limit: 50, offset: 0, has_more: false })
     const clustered = await app.call<{ data: AgentTool[] }>('GET', `${path}?cluster=Two&sort=name&order=desc`)
     expect(clustered.body.data.map(({ name }) => name)).toEqual(['b', 'a'])
   })
@@ -399,7 +399,7 @@ describe('secrets in headers', () => {
     const path = await stage.newAgent()
     const { id } = await created(path, httpTool({}, { headers: headers('Bearer very-secret-6') }))
     const count = async () => {
-      const { platform } = app.service.foundation
+      const { platform } = app.service.infrastructure
       const agentId = path.split('/')[3] ?? ''
       return (
         await platform.selectFrom('agent_secrets').select('name').where('agent_id', '=', agentId).execute()

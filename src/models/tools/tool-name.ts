@@ -1,12 +1,17 @@
+import { normalizedText } from '#platform/normalized-text.ts'
+
 /** Maximum length of a name that all model services accept. */
 const longest = 64
 
 /**
- * Gives every tool a unique name that models accept. Earlier tools keep theirs, so the service's own tools, which come
- * first, cannot be shadowed.
+ * Gives every tool a unique name that models accept and that is not in `others`. Earlier tools keep theirs, so the
+ * service's own tools, which come first, cannot be shadowed.
  */
-export function nameTools<Named extends { name: string }>(tools: readonly Named[]): Named[] {
-  const taken = new Set<string>()
+export function nameTools<Named extends { name: string }>(
+  tools: readonly Named[],
+  others: ReadonlySet<string> = new Set(),
+): Named[] {
+  const taken = new Set(others)
   /** The last number given to a name, so that many tools of one name do not take quadratic time. */
   const numbers = new Map<string, number>()
   return tools.map(tool => {
@@ -24,8 +29,7 @@ export function nameTools<Named extends { name: string }>(tools: readonly Named[
 
 /** Only letters, digits, `_` and `-`, beginning with a letter or `_`. */
 export function acceptableName(name: string): string {
-  const plain = name
-    .normalize('NFKD')
+  const plain = normalizedText(name, 'NFKD')
     .replace(/\p{M}+/gu, '')
     .replace(/[^A-Za-z0-9_-]+/g, '_')
     .replace(/^[_-]+/, '')

@@ -30,6 +30,8 @@ declare module 'fastify' {
     area?: Area
     access?: Access
     limit?: LimitClass
+    /** The operation's name in the OpenAPI document, after which clients name their functions. */
+    operationId?: string
     /** False for a route on an agent that needs nothing of its database: one that can't be opened is no obstacle. */
     opensAgent?: false
   }

@@ -30,7 +30,9 @@ export async function listLarge<
   parameters: ListParameters,
   { key, read }: Reading<Key, Place[Key], Entry>,
 ): Promise<Page<Entry>> {
-  const { rows, meta } = await listRows(places, definition, parameters, fitting)
+  const { rows, meta } = await listRows(places, definition, parameters, found =>
+    fitting(found, ({ size }) => size),
+  )
   if (rows.length === 0) return { rows: [], meta }
   const keys = rows.map(place => place[key])
   const byKey = new Map<unknown, Entry>((await read(keys)).map(entry => [entry[key], entry]))
@@ -38,10 +40,10 @@ export async function listLarge<
 }
 
 /** How many of the first entries make a page; at least one, or nobody would ever come past it. */
-function fitting(found: readonly { size: number }[]): number {
+export function fitting<Entry>(found: readonly Entry[], sizeOf: (entry: Entry) => number): number {
   let bytes = 0
-  const last = found.findIndex(({ size }) => {
-    bytes += size
+  const last = found.findIndex(entry => {
+    bytes += sizeOf(entry)
     return bytes > pageBytes
   })
   return last < 0 ? found.length : last + 1

@@ -116,14 +116,14 @@ describe('a page', () => {
     await add(...numbered(60))
     const { books, meta } = await page()
     expect(books).toHaveLength(50)
-    expect(meta).toEqual({ total: 60, limit: 50, offset: 0 })
+    expect(meta).toEqual({ total: 60, limit: 50, offset: 0, has_more: true })
   })
 
   it('is cut by limit and offset', async () => {
     await add(...numbered(5))
     expect(await page({ sort: 'pages', limit: '2', offset: '3' })).toMatchObject({
       books: [{ pages: 3 }, { pages: 4 }],
-      meta: { total: 5, limit: 2, offset: 3 },
+      meta: { total: 5, limit: 2, offset: 3, has_more: false },
     })
     expect((await page({ offset: '99' })).books).toEqual([])
   })
@@ -348,7 +348,7 @@ describe('a cursor', () => {
     expect(seen).toEqual(numbered(12).map(({ title }) => title))
   })
 
-  it('counts all rows and says nothing of cursors where none was asked for', async () => {
+  it('counts all rows and gives none where none was asked for, but tells whether entries follow', async () => {
     await add(...numbered(3))
     const first = await page({ cursor: '', limit: '2' })
     expect(first.meta).toEqual({
@@ -360,7 +360,9 @@ describe('a cursor', () => {
     })
     const last = await page({ cursor: first.meta.next_cursor ?? '', limit: '2' })
     expect(last.meta).toEqual({ total: 3, limit: 2, offset: 0, has_more: false, next_cursor: null })
-    expect((await page({ limit: '2' })).meta).toEqual({ total: 3, limit: 2, offset: 0 })
+    expect((await page({ limit: '2' })).meta).toEqual({ total: 3, limit: 2, offset: 0, has_more: true })
+    const rest = { total: 3, limit: 2, offset: 2, has_more: false }
+    expect((await page({ limit: '2', offset: '2' })).meta).toEqual(rest)
   })
 
   it('belongs to its sort and order, and to a filter that may change', async () => {

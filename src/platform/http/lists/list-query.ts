@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { orNull } from '../../own-schemas.ts'
 import { decodeCursor, encodeCursor } from './list-cursor.ts'
 import { readDates } from './list-dates.ts'
-import type { Sorted } from './list-sort.ts'
+import type { Sorted, SortValue } from './list-sort.ts'
 import { readSort } from './list-sort.ts'
 
 /** Query parameters that every list takes; a route adds its own filters beside them. */
@@ -31,13 +31,13 @@ export const listParameters = {
   ),
 }
 
-/** `meta` of a list; the cursor fields are there when the request carried a `cursor`. */
+/** `meta` of a list; `next_cursor` is there when the request carried a `cursor`. */
 export const listMetaSchema = Type.Object({
   total: Type.Integer(),
   limit: Type.Integer(),
   offset: Type.Integer(),
+  has_more: Type.Boolean({ description: 'Whether entries follow this page.' }),
   next_cursor: Type.Optional(orNull(Type.String())),
-  has_more: Type.Optional(Type.Boolean()),
 })
 
 export interface ListParameters {
@@ -50,8 +50,6 @@ export interface ListParameters {
   to?: string
   cursor?: string
 }
-
-export type SortValue = string | number
 
 /**
  * How one list may be sorted and searched. Columns are ours, never the caller's text: those of the rows that the list's
@@ -95,8 +93,8 @@ export interface ListMeta {
   total: number
   limit: number
   offset: number
+  has_more: boolean
   next_cursor?: string | null
-  has_more?: boolean
 }
 
 export interface Page<Row> {
@@ -136,12 +134,12 @@ export async function listRows<Database, Table extends keyof Database, Row exten
     .limit(limit + 1)
     .execute()
   const rows = found.slice(0, Math.min(limit, fitting(found)))
-  const meta: ListMeta = { total, limit, offset }
+  const has_more = found.length > rows.length
+  const meta: ListMeta = { total, limit, offset, has_more }
   if (parameters.cursor === undefined) return { rows, meta }
   const last = rows.at(-1)
-  const has_more = found.length > rows.length
   const next_cursor = has_more && last !== undefined ? encodeCursor(sort, placeOf(last, sort)) : null
-  return { rows, meta: { ...meta, next_cursor, has_more } }
+  return { rows, meta: { ...meta, next_cursor } }
 }
 
 function sortFields<Row>(

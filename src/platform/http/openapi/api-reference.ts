@@ -3,6 +3,14 @@ import { fastify } from 'fastify'
 import type { KeptFile } from '../responses/kept-file.ts'
 import { keepFile } from '../responses/kept-file.ts'
 
+/** Turns off the links to services of the page's vendor, and what is shown on a developer's machine only. */
+const withoutOffers = {
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  hideClientButton: true,
+  showDeveloperTools: 'never',
+} as const
+
 /** One file of the page. */
 export interface ReferenceFile extends KeptFile {
   /** What the page may load: itself and this server only. */
@@ -33,7 +41,7 @@ export function createApiReference(prefix: `/${string}`, documentUrl: string) {
     const { default: reference } = await import('@scalar/fastify-api-reference')
     // A server of its own, never listening: its routes stay out of ours, where every route declares its access.
     const server = fastify()
-    const looks = { pageTitle: 'agentstead API', withDefaultFonts: false }
+    const looks = { pageTitle: 'agentstead API', withDefaultFonts: false, ...withoutOffers }
     const configuration = { url: documentUrl, ...looks, telemetry: false, nonce }
     await server.register(reference, { routePrefix: prefix, configuration })
     return server

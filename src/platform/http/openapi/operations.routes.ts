@@ -25,7 +25,7 @@ export function registerOperationRoutes(app: App, { metrics, isReady }: Needs): 
   app.route({
     method: 'GET',
     url: '/healthz',
-    config: health,
+    config: { ...health, operationId: 'isAlive' },
     schema: {
       summary: 'Whether the process is alive',
       tags: ['Operations'],
@@ -37,7 +37,7 @@ export function registerOperationRoutes(app: App, { metrics, isReady }: Needs): 
   app.route({
     method: 'GET',
     url: '/readyz',
-    config: health,
+    config: { ...health, operationId: 'isReady' },
     schema: {
       summary: 'Whether requests can be served',
       tags: ['Operations'],
@@ -57,7 +57,7 @@ export function registerOperationRoutes(app: App, { metrics, isReady }: Needs): 
   app.route({
     method: 'GET',
     url: '/metrics',
-    config: open,
+    config: { ...open, operationId: 'readMetrics' },
     schema: {
       summary: 'Numbers in the text form of Prometheus',
       tags: ['Operations'],
