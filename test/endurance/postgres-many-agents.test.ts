@@ -43,7 +43,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-const migrationsOf = ({ schema }: ReturnType<typeof createEngine>) => migrationsOf(agentTables, schema)
+const allMigrations = ({ schema }: ReturnType<typeof createEngine>) => migrationsOf(agentTables, schema)
 
 /** Opens all agents in turn, each on one of so many connections. */
 async function visitAll(
@@ -67,7 +67,7 @@ async function visitAll(
 async function makeUpTo(count: number): Promise<void> {
   const known = agents
   agents = Array.from({ length: count - known.length }, (_, index) => `made-${known.length + index}`)
-  await visitAll(together, (db, engine) => migrate(db, migrationsOf(engine)))
+  await visitAll(together, (db, engine) => migrate(db, allMigrations(engine)))
   agents = [...known, ...agents]
 }
 
@@ -129,7 +129,7 @@ describe(`PostgreSQL with ${many} agents`, () => {
     const begun = performance.now()
     await visitAll(together, (db, engine) =>
       migrate(db, {
-        ...migrationsOf(engine),
+        ...allMigrations(engine),
         '9999-one-column': {
           up: async upgraded => {
             await upgraded.schema.alterTable('sources').addColumn('remark', 'text').execute()

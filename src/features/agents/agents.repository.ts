@@ -99,34 +99,40 @@ function nobodyElseIsNamed(nameKey: string, id: string) {
     )
 }
 
+/** The agents that a user has an entry on, and the one that is open to all. */
+function listReachable(
+  database: Kysely<PlatformTables>,
+  email: string | undefined,
+  openAgentId: string,
+  parameters: AgentListQuery,
+) {
+  const reachable = selectReachable(database, email, openAgentId)
+  const reading = {
+    key: 'id' as const,
+    read: (ids: readonly string[]) => selectAgents(database).where('agents.id', 'in', ids).execute(),
+  }
+  const { status, sort, search } = parameters
+  if (status === undefined && sort === undefined && !search) {
+    const places = database.selectFrom(reachable.as('agents')).select(['id', 'created_at'])
+    return listByPlaces(places, plainList, parameters, reading)
+  }
+  // By ids and not by a condition on each agent: those of others cost nothing.
+  const ids = database.selectFrom(reachable.as('reachable')).select('id')
+  const agents = selectAgents(database).where('agents.id', 'in', ids)
+  const wanted = status ? agents.where('agents.status', 'in', status) : agents
+  // Worked out for each agent that is found, so only where it is needed before the page is known.
+  const sortsByOwner = sort?.some(fields => fields.includes('owner_email'))
+  const owner = sortsByOwner ? sql.ref<string | null>('owner_email') : sql<null>`null`
+  // A list's columns are those of what it selects from.
+  const places = database.selectFrom(wanted.as('agents')).select([...summaryColumns, owner.as('owner_email')])
+  return listByPlaces(places, agentList, parameters, reading)
+}
+
 /** Agents in the platform database. */
 export function createAgentsRepository(database: Kysely<PlatformTables>) {
   return {
-    /** The agents that a user has an entry on, and the one that is open to all. */
-    listReachable(email: string | undefined, openAgentId: string, parameters: AgentListQuery) {
-      const reachable = selectReachable(database, email, openAgentId)
-      const reading = {
-        key: 'id' as const,
-        read: (ids: readonly string[]) => selectAgents(database).where('agents.id', 'in', ids).execute(),
-      }
-      const { status, sort, search } = parameters
-      if (status === undefined && sort === undefined && !search) {
-        const places = database.selectFrom(reachable.as('agents')).select(['id', 'created_at'])
-        return listByPlaces(places, plainList, parameters, reading)
-      }
-      // By ids and not by a condition on each agent: those of others cost nothing.
-      const ids = database.selectFrom(reachable.as('reachable')).select('id')
-      const agents = selectAgents(database).where('agents.id', 'in', ids)
-      const wanted = status ? agents.where('agents.status', 'in', status) : agents
-      // Worked out for each agent that is found, so only where it is needed before the page is known.
-      const sortsByOwner = sort?.some(fields => fields.includes('owner_email'))
-      const owner = sortsByOwner ? sql.ref<string | null>('owner_email') : sql<null>`null`
-      // A list's columns are those of what it selects from.
-      const places = database
-        .selectFrom(wanted.as('agents'))
-        .select([...summaryColumns, owner.as('owner_email')])
-      return listByPlaces(places, agentList, parameters, reading)
-    },
+    listReachable: (email: string | undefined, openAgentId: string, parameters: AgentListQuery) =>
+      listReachable(database, email, openAgentId, parameters),
 
     async find(id: string): Promise<AgentRecord | undefined> {
       const row = await selectAgents(database)
