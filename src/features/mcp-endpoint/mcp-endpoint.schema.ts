@@ -49,7 +49,7 @@ export const refusal = (description: string) => ({
 export const answerContent = {
   'application/json': { schema: Type.Unknown({ description: 'A JSON-RPC 2.0 response.' }) },
   'text/event-stream': {
-    schema: Type.String({ description: 'Notifications, if any, and then the response, each as one event.' }),
+    schema: Type.Unknown({ description: 'Each event: a notification, or at last the response.' }),
   },
 }
 
