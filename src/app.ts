@@ -2,6 +2,7 @@ import { createModels } from '#models/models.ts'
 import type { DeclaredRoute } from '#platform/http/access.ts'
 import { requireDeclarations } from '#platform/http/access.ts'
 import type { App } from '#platform/http/app.ts'
+import { refuseToStoreOnFullDisk } from '#platform/http/full-disk.ts'
 import { registerOpenApi } from '#platform/http/openapi/openapi.ts'
 import { registerOperationRoutes } from '#platform/http/openapi/operations.routes.ts'
 import { createServer } from '#platform/http/server.ts'
@@ -52,6 +53,7 @@ export async function buildService(
   const app = createServer({ log, clock, metrics, rateLimits, sharedCounts, trustProxy })
   const routes = requireDeclarations(app)
   await registerOpenApi(app, { version: manifest.version, baseUrl, gatewayHeader: gateway?.header })
+  refuseToStoreOnFullDisk(app, foundation.disk)
   const models = createModels({
     configuration: configuration.models,
     local: localEmbeddings(configuration, foundation),
@@ -62,7 +64,8 @@ export async function buildService(
   })
   const needs = { configuration, foundation, surroundings, models, metrics }
   const { agents, settings, callerSignal } = await composeAgents(app, needs)
-  registerOperationRoutes(app, { metrics, isReady: () => agents.isReady() })
+  const { disk } = foundation
+  registerOperationRoutes(app, { metrics, isReady: async () => !disk.problem && (await agents.isReady()) })
   const embeddings = composeEmbeddings({ ...needs, settings })
   const sql = composeSql(app, needs)
   const knowledge = composeSources(app, { ...needs, embeddings, sql })

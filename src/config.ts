@@ -87,6 +87,7 @@ const environmentSchema = Type.Object({
   FILES_S3_ACCESS_KEY_ID: key(),
   // Requests are signed with it, so that no header carries it: a server may have one with blanks or umlauts.
   FILES_S3_SECRET_ACCESS_KEY: optional('a key', { secret: true }),
+  ACCEPT_LOST_DATA: oneOf(['false', 'true'], 'false'),
   SQLITE_SYNCHRONOUS: oneOf(['normal', 'full'], 'normal'),
   LEASE_SECONDS: whole(30, 5, 50),
   LOG_LEVEL: oneOf(logLevels, 'info'),
@@ -247,6 +248,8 @@ function configurationFrom(environment: Environment) {
     crawlBounds: { maxPages: environment.CRAWL_MAX_PAGES, maxDepth: environment.CRAWL_MAX_DEPTH },
     maxUploadBytes: environment.MAX_UPLOAD_BYTES,
     fileBucket: fileBucketFrom(environment),
+    /** Whether databases that were lost are replaced by new ones. */
+    acceptsLoss: environment.ACCEPT_LOST_DATA === 'true',
     sqliteSynchronous: environment.SQLITE_SYNCHRONOUS,
     /** A process that gives no sign for so long counts as dead: others take over its jobs and conversations. */
     leaseMs: environment.LEASE_SECONDS * 1000,

@@ -62,6 +62,7 @@ export async function openFoundation(configuration: Configuration, surroundings:
       log,
       instanceId,
       leaseMs,
+      disk: engine.disk,
     })
     const transact = createTransact<ServiceEvents>({
       wakeUps,
@@ -80,6 +81,7 @@ export async function openFoundation(configuration: Configuration, surroundings:
     return {
       /** Whether no other process uses the same data. */
       isExclusive: engine.isExclusive,
+      disk: engine.disk,
       platform,
       secretBox,
       agentSecrets: createAgentSecrets(platform, secretBox),

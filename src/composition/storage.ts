@@ -25,7 +25,7 @@ export interface Storage {
 
 export type StorageConfiguration = Pick<
   Configuration,
-  'dataDirectory' | 'database' | 'fileBucket' | 'sqliteSynchronous'
+  'dataDirectory' | 'database' | 'fileBucket' | 'acceptsLoss' | 'sqliteSynchronous'
 >
 
 /** PostgreSQL if its URL is configured, else SQLite files in the data directory. The other engine is not even loaded. */

@@ -50,6 +50,8 @@ interface AgentsTable {
   status: string
   /** JSON object of the settings keys that are set; credentials are never among them. */
   settings: string
+  /** 1 once its database was created. */
+  has_database: Generated<number>
   created_at: string
   updated_at: string
 }

@@ -22,7 +22,8 @@ export function registerMcpEndpointRoutes(app: App, { protocol, callerSignal }: 
   app.route({
     method: 'POST',
     url,
-    config: { area: 'generic', access: 'chatter', limit: 'general' },
+    // A search does not; a chat fails when it stores its question.
+    config: { area: 'generic', access: 'chatter', limit: 'general', stores: false },
     schema: {
       summary: 'The agent as an MCP server: one message of the protocol (Streamable HTTP, without sessions)',
       tags,

@@ -85,6 +85,7 @@ function failures({ config }: DeclaredRoute, hasGateway: boolean): Record<string
       : { 403: answer('The caller may not do this', { ...plainText, ...inArea }) }),
     ...(limit === 'none' ? {} : { 429: { ...answer('Too many requests', inArea), headers: waitHeaders } }),
     '4XX': answer('The request is wrong', inArea),
+    507: answer('The disk of the service is full or read-only', inArea),
     '5XX': answer('The service, or one that it needs, failed', inArea),
   }
 }

@@ -67,3 +67,10 @@ test('a server that can not be reached is tried again, without failing whoever w
   await eventually(() => expect(errors).toHaveLength(2))
   await listener.close()
 })
+
+test('a full disk of the server is told as what it is', async () => {
+  const { engine } = await openEngine()
+  const db = await engine.openPlatform()
+  const full = sql`do $$ begin raise exception 'could not extend file' using errcode = '53100'; end $$`
+  await expect(full.execute(db)).rejects.toMatchObject({ code: 'STORAGE_FULL', status: 507 })
+})

@@ -5,6 +5,7 @@
 const conflictCodes = new Set(['40001', '40P01'])
 const duplicateCodes = new Set(['23505', '42P06', '42P07', '42710'])
 const forbiddenCode = '42501'
+const diskFullCode = '53100'
 
 /** Serialisation failure, deadlock, or a concurrent change of the server's catalogues: the transaction was rolled back. */
 export function isConflict(error: unknown): boolean {
@@ -28,6 +29,11 @@ export function isDuplicate(error: unknown): boolean {
 /** The user of this connection lacks the privilege. */
 export function isForbidden(error: unknown): boolean {
   return codeOf(error) === forbiddenCode
+}
+
+/** The disk of the server. */
+export function isDiskFull(error: unknown): boolean {
+  return codeOf(error) === diskFullCode
 }
 
 /** The client gave up waiting for an answer. */
