@@ -1,4 +1,19 @@
-import { createModels } from '#models/models.ts'
+import type { Configuration } from '#configuration/configuration.ts'
+import { createAccess } from '#features/access/access.feature.ts'
+import { createAgents } from '#features/agents/agents.feature.ts'
+import { createChat } from '#features/chat/chat.feature.ts'
+import { collectTools } from '#features/collect-tools.ts'
+import type { Feature } from '#features/feature.ts'
+import { createMcp } from '#features/mcp/mcp.feature.ts'
+import { createMcpEndpoint } from '#features/mcp-endpoint/mcp-endpoint.feature.ts'
+import { createKnowledge } from '#features/sources/knowledge.feature.ts'
+import { createSources } from '#features/sources/sources.feature.ts'
+import { createSql } from '#features/sql/sql.feature.ts'
+import { createTools } from '#features/tools/tools.feature.ts'
+import type { Environment } from '#infrastructure/environment.ts'
+import type { Infrastructure } from '#infrastructure/infrastructure.ts'
+import { openInfrastructure } from '#infrastructure/infrastructure.ts'
+import type { EventHandler } from '#platform/event-bus.ts'
 import type { DeclaredRoute } from '#platform/http/access.ts'
 import { requireDeclarations } from '#platform/http/access.ts'
 import type { App } from '#platform/http/app.ts'
@@ -6,21 +21,6 @@ import { refuseToStoreOnFullDisk } from '#platform/http/full-disk.ts'
 import { registerOpenApi } from '#platform/http/openapi/openapi.ts'
 import { registerOperationRoutes } from '#platform/http/openapi/operations.routes.ts'
 import { createServer } from '#platform/http/server.ts'
-import { createMetrics } from '#platform/metrics.ts'
-import manifest from '../package.json' with { type: 'json' }
-import { composeAgents } from './composition/agents.ts'
-import { composeChat } from './composition/chat.ts'
-import { composeEmbeddings, localEmbeddings } from './composition/embeddings.ts'
-import type { Foundation } from './composition/foundation.ts'
-import { openFoundation } from './composition/foundation.ts'
-import { composeMcp } from './composition/mcp.ts'
-import { composeMcpEndpoint } from './composition/mcp-endpoint.ts'
-import { createModelTools } from './composition/model-tools.ts'
-import { composeSources } from './composition/sources.ts'
-import { composeSql } from './composition/sql.ts'
-import type { Surroundings } from './composition/surroundings.ts'
-import { composeTools } from './composition/tools.ts'
-import type { Configuration } from './config.ts'
 
 /**
  * How long answers, then open connections, then jobs may take to end when the service closes, in milliseconds; 10 s are
@@ -33,70 +33,72 @@ const jobsGraceMs = 2000
 export interface Service {
   app: App
   routes: readonly DeclaredRoute[]
-  foundation: Foundation
-  /** Resolves once all that a changed embedding of the platform entails has been started, in the background. */
-  embeddingsFollowed: Promise<void>
-  /** Ends answers, requests, jobs and connections, in this order, within 10 s. */
+  infrastructure: Infrastructure
+  /** Resolves once all background work that the features began at the start has caught up. */
+  caughtUp: Promise<void>
+  /** Ends answers, requests, features, jobs and connections, in this order, within 10 s. */
   close(): Promise<void>
 }
 
-/** Makes every part of the service once, by hand, and puts them together; nothing listens yet. */
-export async function buildService(
-  configuration: Configuration,
-  surroundings: Surroundings,
-): Promise<Service> {
-  const { clock, log } = surroundings
-  const foundation = await openFoundation(configuration, surroundings)
-  const metrics = createMetrics()
+/** Every feature, each behind those that it uses. */
+async function createFeatures(infrastructure: Infrastructure) {
+  const access = createAccess(infrastructure)
+  const agents = await createAgents(infrastructure, access)
+  const sql = createSql(infrastructure, agents)
+  const knowledge = createKnowledge(infrastructure, agents)
+  const sources = createSources(infrastructure, { ...knowledge, ...sql })
+  const mcp = createMcp(infrastructure)
+  const tools = createTools(infrastructure, mcp)
+  const toolsOf = collectTools([knowledge, sources, sql, tools])
+  const chat = createChat(infrastructure, { ...agents, ...knowledge, toolsOf })
+  const mcpEndpoint = createMcpEndpoint(infrastructure, { ...agents, ...knowledge, ...chat, toolsOf })
+  return { agents, all: [access, agents, sql, knowledge, sources, mcp, tools, chat, mcpEndpoint] }
+}
+
+/** Makes the infrastructure and every feature once, by hand; nothing listens yet. */
+export async function buildService(configuration: Configuration, environment: Environment): Promise<Service> {
+  const { clock, log } = environment
+  const infrastructure = await openInfrastructure(configuration, environment)
+  const { disk, metrics, sharedCounts, version, runner } = infrastructure
   const { rateLimits, trustProxy, gateway, baseUrl } = configuration
-  const { sharedCounts } = foundation
   const app = createServer({ log, clock, metrics, rateLimits, sharedCounts, trustProxy })
   const routes = requireDeclarations(app)
-  await registerOpenApi(app, { version: manifest.version, baseUrl, gatewayHeader: gateway?.header })
-  refuseToStoreOnFullDisk(app, foundation.disk)
-  const models = createModels({
-    configuration: configuration.models,
-    local: localEmbeddings(configuration, foundation),
-    outboundFetch: foundation.outbound.fetchFunction(),
-    trustedFetch: fetch,
-    clock,
-    log,
-  })
-  const needs = { configuration, foundation, surroundings, models, metrics }
-  const { agents, settings, callerSignal } = await composeAgents(app, needs)
-  const { disk } = foundation
-  registerOperationRoutes(app, { metrics, isReady: async () => !disk.problem && (await agents.isReady()) })
-  const embeddings = composeEmbeddings({ ...needs, settings })
-  const sql = composeSql(app, needs)
-  const knowledge = composeSources(app, { ...needs, embeddings, sql })
-  const mcp = composeMcp(app, needs)
-  const tools = composeTools(app, { ...needs, mcp })
-  const modelTools = createModelTools({ foundation, settings, knowledge, sql, tools, mcp })
-  const chat = composeChat(app, { ...needs, settings, knowledge, modelTools, callerSignal })
-  composeMcpEndpoint(app, { foundation, surroundings, agents, chat, modelTools, callerSignal })
+  await registerOpenApi(app, { version, baseUrl, gatewayHeader: gateway?.header })
+  refuseToStoreOnFullDisk(app, disk)
+  const features = await createFeatures(infrastructure)
+  for (const feature of features.all) connect(feature, app, infrastructure)
+  const { isReady } = features.agents.agents
+  registerOperationRoutes(app, { metrics, isReady: async () => !disk.problem && (await isReady()) })
   await app.ready()
-  await foundation.runner.start()
-  const embeddingsFollowed = embeddings.start()
-
+  await runner.start()
+  const caughtUp = Promise.all(features.all.map(feature => feature.start?.())).then(() => {})
   return {
     app,
     routes,
-    foundation,
-    embeddingsFollowed,
-    async close() {
-      const closed = app.close()
-      // A client that is still sending or reading after the last answer ended is too slow to wait for.
-      const patience = setTimeout(() => app.server.closeAllConnections(), answersGraceMs + connectionsGraceMs)
-      // A connection whose answer has ended meanwhile may be kept open by its client.
-      const sweep = setInterval(() => app.server.closeIdleConnections(), 100)
-      await chat.close(answersGraceMs)
-      await closed
-      clearTimeout(patience)
-      clearInterval(sweep)
-      await embeddings.stop()
-      await foundation.runner.stop(jobsGraceMs)
-      await mcp.close()
-      await foundation.close()
-    },
+    infrastructure,
+    caughtUp,
+    close: () => close(app, features.all, infrastructure),
   }
+}
+
+function connect(feature: Feature, app: App, { handlers, events }: Infrastructure): void {
+  feature.routes?.(app)
+  for (const [name, job] of Object.entries(feature.jobs ?? {})) handlers.set(name, job)
+  for (const [name, handle] of Object.entries(feature.subscriptions ?? {}))
+    events.on(name, handle as EventHandler<unknown>)
+}
+
+async function close(app: App, features: readonly Feature[], infrastructure: Infrastructure): Promise<void> {
+  const closed = app.close()
+  // A client that is still sending or reading after the last answer ended is too slow to wait for.
+  const patience = setTimeout(() => app.server.closeAllConnections(), answersGraceMs + connectionsGraceMs)
+  // A connection whose answer has ended meanwhile may be kept open by its client.
+  const sweep = setInterval(() => app.server.closeIdleConnections(), 100)
+  await Promise.all(features.map(feature => feature.drain?.(answersGraceMs)))
+  await closed
+  clearTimeout(patience)
+  clearInterval(sweep)
+  for (const feature of features.toReversed()) await feature.stop?.()
+  await infrastructure.runner.stop(jobsGraceMs)
+  await infrastructure.close()
 }

@@ -1,6 +1,6 @@
+import type { Configuration } from '#configuration/configuration.ts'
+import { readConfiguration } from '#configuration/configuration.ts'
 import { AppError } from '#platform/errors.ts'
-import type { Configuration } from './config.ts'
-import { readConfiguration } from './config.ts'
 
 /** The service could not start, or a command could not do its work. */
 export const failed = 1

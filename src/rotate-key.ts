@@ -1,13 +1,13 @@
 /** `npm run rotate-key`: seals all stored credentials with ENCRYPTION_KEY, which were sealed with ENCRYPTION_KEY_PREVIOUS. */
 import { resolve } from 'node:path'
+import type { Configuration } from '#configuration/configuration.ts'
+import { openStorage } from '#infrastructure/open-storage.ts'
 import { decodeKey } from '#platform/encryption/encryption-key.ts'
 import { createSecretBox } from '#platform/encryption/secret-box.ts'
 import { createLog } from '#platform/logging/log.ts'
 import type { RotationResult } from '#storage/encryption/rotate-encryption-key.ts'
 import { rotateEncryptionKey } from '#storage/encryption/rotate-encryption-key.ts'
 import { openPlatformDatabase } from '#storage/platform-database.ts'
-import { openStorage } from './composition/storage.ts'
-import type { Configuration } from './config.ts'
 import { configurationOrExit, exitBecause } from './exit.ts'
 
 async function rotateKey(configuration: Configuration): Promise<RotationResult> {

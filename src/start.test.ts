@@ -1,9 +1,9 @@
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
+import { readConfiguration } from '#configuration/configuration.ts'
 import { openDataDirectory } from '#storage/sqlite/connections/data-directory.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
-import { readConfiguration } from './config.ts'
 import { start } from './start.ts'
 
 it('a service that cannot listen has given its data free by the time it says so', async () => {

@@ -1,3 +1,4 @@
+import type { Configuration } from '#configuration/configuration.ts'
 import { systemClock } from '#platform/clock.ts'
 import { randomIds } from '#platform/ids.ts'
 import { createLog } from '#platform/logging/log.ts'
@@ -5,7 +6,6 @@ import { isLoopback } from '#platform/network.ts'
 import { createWorkerPool } from '#platform/workers/worker-pool.ts'
 import type { Service } from './app.ts'
 import { buildService } from './app.ts'
-import type { Configuration } from './config.ts'
 
 /**
  * Connections that may wait to be accepted, unless the system allows fewer. Those beyond are dropped silently, and their

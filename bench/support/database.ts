@@ -1,9 +1,9 @@
 import pg from 'pg'
-import { agentMigrations } from '#storage/migrations/agent/migrations.ts'
-import { migrate } from '#storage/migrations/migrate.ts'
+import { migrate } from '#storage/migrate.ts'
 import { createEngine as createPostgresEngine } from '#storage/postgres/engine.ts'
 import { openDataDirectory } from '#storage/sqlite/connections/data-directory.ts'
 import { createEngine as createSqliteEngine } from '#storage/sqlite/engine.ts'
+import { agentTables, migrationsOf } from '#storage/tables.ts'
 import { makeDataDirectory } from './data-directory.ts'
 
 const name = 'agentstead_benchmark'
@@ -42,7 +42,7 @@ export async function openAgentDatabases() {
     /** Where a worker finds the new, empty database of the agent. */
     async make(agentId: string): Promise<string> {
       const { db, path } = await engine.openAgent(agentId)
-      await migrate(db, agentMigrations(engine.schema))
+      await migrate(db, migrationsOf(agentTables, engine.schema))
       await db.destroy()
       return path
     },

@@ -1,4 +1,4 @@
-type EventHandler<Payload> = (payload: Payload) => void | Promise<void>
+export type EventHandler<Payload> = (payload: Payload) => void | Promise<void>
 
 /** Carries events from a lower part of the service to those above it; `Events` maps each name to its payload. */
 export interface EventBus<Events> {

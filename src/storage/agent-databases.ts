@@ -4,9 +4,9 @@ import { withRoom } from '#platform/disk.ts'
 import { AppError, notFound } from '#platform/errors.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { OpenAgent, StorageEngine } from './engine.ts'
-import { agentMigrations } from './migrations/agent/migrations.ts'
-import { migrate } from './migrations/migrate.ts'
+import { migrate } from './migrate.ts'
 import type { AgentTables, PlatformTables } from './tables.ts'
+import { agentTables, migrationsOf } from './tables.ts'
 
 /** One use of an agent's database, which stays open until the handle is released. */
 export interface AgentHandle extends OpenAgent, Disposable {
@@ -174,7 +174,7 @@ class OpenDatabases implements AgentDatabases {
         throw error
       })
     try {
-      await migrate(agent.db, agentMigrations(engine.schema))
+      await migrate(agent.db, migrationsOf(agentTables, engine.schema))
       // From now on, if there is none it was lost.
       if (known.has_database === 0)
         await platform.updateTable('agents').set({ has_database: 1 }).where('id', '=', agentId).execute()

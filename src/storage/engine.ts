@@ -1,12 +1,7 @@
-import type {
-  ColumnDefinitionBuilder,
-  CreateTableBuilder,
-  Expression,
-  Kysely,
-  QueryExecutorProvider,
-} from 'kysely'
+import type { Kysely } from 'kysely'
 import type { Disk } from '#platform/disk.ts'
 import type { FileStore } from './files/file-store.ts'
+import type { SchemaParts } from './schema-parts.ts'
 import type { AgentTables, PlatformTables } from './tables.ts'
 
 /** What a database engine provides to storage; everything else is written once, for all engines. */
@@ -37,27 +32,4 @@ export interface OpenAgent {
   path: string
   /** The agent's uploads. */
   files: FileStore
-}
-
-/** The parts of the schema that differ between engines; migrations take them as an argument. */
-export interface SchemaParts {
-  /** Type of text columns, sorted and compared by code points. */
-  textType: 'text' | Expression<string>
-  /** Type of columns that hold bytes. */
-  bytesType: 'blob' | 'bytea'
-  /** Type of a column that numbers its rows by itself, ascending, never using a number twice. */
-  sequenceType: 'integer' | 'bigserial'
-  /** Type of a column that holds such a number. */
-  sequenceReference: 'integer' | 'bigint'
-  sequence(column: ColumnDefinitionBuilder): ColumnDefinitionBuilder
-  /** A table whose rows need not outlive a crash. */
-  shortLived<Table extends string>(table: CreateTableBuilder<Table>): CreateTableBuilder<Table>
-  /** Creates the function `fold_case(text)`, which is used to compare texts case-insensitively. */
-  createFoldCase(db: QueryExecutorProvider): Promise<void>
-  /** Creates the full-text index. */
-  createFullText(db: QueryExecutorProvider): Promise<void>
-  /** Converts the index to the form that it has since the second migration. */
-  renewFullText(db: QueryExecutorProvider): Promise<void>
-  /** Creates the packed lists of terms, which exist since the third migration. */
-  packFullText(db: QueryExecutorProvider): Promise<void>
 }

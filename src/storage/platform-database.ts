@@ -1,14 +1,14 @@
 import type { Kysely } from 'kysely'
 import type { StorageEngine } from './engine.ts'
-import { migrate } from './migrations/migrate.ts'
-import { platformMigrations } from './migrations/platform/migrations.ts'
+import { migrate } from './migrate.ts'
 import type { PlatformTables } from './tables.ts'
+import { migrationsOf, platformTables } from './tables.ts'
 
 /** Opens the platform database at its newest schema; the caller destroys it. */
 export async function openPlatformDatabase(engine: StorageEngine): Promise<Kysely<PlatformTables>> {
   const db = await engine.openPlatform()
   try {
-    await migrate(db, platformMigrations(engine.schema))
+    await migrate(db, migrationsOf(platformTables, engine.schema))
     return db
   } catch (error) {
     await db.destroy()

@@ -1,18 +1,23 @@
-/** Holds the configuration table of README.md against what src/config.ts reads. */
+/** Holds the tables of variables in the documents against those that the service reads. */
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { declaredVariables } from '../support/declared-variables.ts'
 
-const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
-
-/** Variables and their defaults as the table tells them, in its order. */
-function documented(): [name: string, value: string][] {
-  return [...readme.matchAll(/^\| `([A-Z][A-Z_0-9]+)` \| (\S+) \| \S.* \|$/gm)].map(
+/** Variables and their defaults as the tables of a document give them, in their order. */
+function documented(file: string): [name: string, value: string][] {
+  const document = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
+  return [...document.matchAll(/^\| `([A-Z][A-Z_0-9]+)` \| (\S+) \| \S.* \|$/gm)].map(
     ([, name = '', value = '']) => [name, value.replaceAll('`', '')],
   )
 }
 
-it('README.md lists every variable that is read, and no other, with its default', () => {
+it('docs/configuration.md lists every variable that is read, and no other, with its default', () => {
   expect(declaredVariables().length).toBeGreaterThan(30)
-  expect(documented()).toEqual(declaredVariables())
+  expect(documented('docs/configuration.md')).toEqual(declaredVariables())
+})
+
+it('README.md lists some of them, with the same defaults', () => {
+  const inReadme = documented('README.md')
+  expect(inReadme.length).toBeGreaterThan(5)
+  expect(declaredVariables()).toEqual(expect.arrayContaining(inReadme))
 })

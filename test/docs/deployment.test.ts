@@ -2,8 +2,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { readConfiguration } from '#configuration/configuration.ts'
 import manifest from '../../package.json' with { type: 'json' }
-import { readConfiguration } from '../../src/config.ts'
 import { declaredVariables } from '../support/declared-variables.ts'
 
 const root = new URL('../../', import.meta.url)

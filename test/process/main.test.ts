@@ -173,6 +173,26 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', signal => {
   })
 })
 
+it('SIGTERM ends the service also while a thread is busy in native code, which nothing can interrupt', async () => {
+  const program = `import { writeSync } from 'node:fs'
+    import { DatabaseSync } from 'node:sqlite'
+    import { isMainThread } from 'node:worker_threads'
+    if (!isMainThread) {
+      writeSync(2, 'a thread is busy')
+      new DatabaseSync(':memory:').exec('with recursive n (i) as (select 1 union all select i + 1 from n) select max(i) from n')
+    }`
+  const NodeOptions = `--import=data:text/javascript,${encodeURIComponent(program)}`
+  await using server = await startServerProcess({
+    dataDirectory: temporaryDirectory(),
+    environment: { NODE_OPTIONS: NodeOptions },
+  })
+  const body = { type: 'database', name: 'one', query: 'SELECT 1 AS one' }
+  await server.call('POST', '/api/agents/default/sources', { body })
+  await expect.poll(() => server.output()).toContain('a thread is busy')
+  expect(await server.stop()).toBeNull()
+  expect(server.process.signalCode).toBe('SIGKILL')
+})
+
 it('SIGTERM does not wait for an MCP server that never answers', async () => {
   const silent = createServer().listen(0, '127.0.0.1')
   await once(silent, 'listening')

@@ -298,7 +298,7 @@ describe('every route, and then the service, bears', () => {
         await attack(operation, path, form)
       }
     }
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
     await expectUnharmed()
   })
 })
@@ -381,7 +381,7 @@ describe.skipIf(!process.env.REAL_FIXTURES)('every route bears the collections (
       if (status === 201) accepted += 1
     }
     expect(accepted).toBeGreaterThan(30)
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
     await expectUnharmed()
   })
 })

@@ -27,7 +27,7 @@ async function fill(app: TestApp, agentId: string): Promise<Record<string, strin
     configuration: { url: 'https://example.com', method: 'GET' },
   }
   const { data } = await make(app, `${path}/tools`, tool)
-  await app.service.foundation.runner.idle()
+  await app.service.infrastructure.runner.idle()
   return {
     adminId: String((await make(app, `${path}/admins`, { email: 'a@example.com', role: 'owner' })).id),
     conversationId: message.conversationId,

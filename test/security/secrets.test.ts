@@ -71,7 +71,7 @@ it('no credential appears in an answer, a log line, an error or a file', async (
     said.push(
       await app.call('POST', `${path}/sources`, { ...form, headers: { ...signedIn, ...form.headers } }),
     )
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
     await send('GET', `${path}/sources`)
   }
   for (const one of [

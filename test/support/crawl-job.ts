@@ -24,7 +24,7 @@ export function changeCrawls(
     transact,
     documentWorkers: writers,
     searchWorkers: readers,
-  } = service.foundation
+  } = service.infrastructure
   const threadsOf = createCrawlThreads(writers)
   const starts: number[] = []
   const job = createCrawlSourceJob({

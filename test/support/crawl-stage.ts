@@ -47,7 +47,7 @@ function answerOf({ headers }: SiteRequest, given: SiteAnswer | string | undefin
 }
 
 export const chunksOf = (app: TestApp) =>
-  app.service.foundation.agentDatabases.use('default', async ({ db }) =>
+  app.service.infrastructure.agentDatabases.use('default', async ({ db }) =>
     (
       await db
         .selectFrom('chunks')

@@ -15,7 +15,7 @@ export function startCrawl(
 }
 
 export async function crawled(app: TestApp, id: string): Promise<CrawledSource> {
-  await app.service.foundation.runner.idle()
+  await app.service.infrastructure.runner.idle()
   return (await app.call<CrawledSource>('GET', `${sources}/${id}`)).body
 }
 

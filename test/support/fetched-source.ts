@@ -16,7 +16,7 @@ export function createSource(app: TestApp, body: unknown): Promise<Answer<Fetche
 
 /** The source when all work on it has ended. */
 export async function settled(app: TestApp, id: string): Promise<FetchedSource> {
-  await app.service.foundation.runner.idle()
+  await app.service.infrastructure.runner.idle()
   return (await app.call<FetchedSource>('GET', `${sources}/${id}`)).body
 }
 

@@ -30,12 +30,12 @@ interface StageOptions {
  */
 export async function mcpStage({ limits = {}, outbound, environment = {} }: StageOptions = {}) {
   const app = await testApp({ environment: { OUTBOUND_ALLOW: '127.0.0.0/8', ...environment } })
-  const { foundation } = app.service
-  const agent = await foundation.agentDatabases.acquire('default')
+  const { infrastructure } = app.service
+  const agent = await infrastructure.agentDatabases.acquire('default')
   const logged: string[] = []
   const service = createMcpService({
-    agentSecrets: foundation.agentSecrets,
-    outboundFetch: (outbound ?? foundation.outbound).fetchFunction(),
+    agentSecrets: infrastructure.agentSecrets,
+    outboundFetch: (outbound ?? infrastructure.outbound).fetchFunction(),
     version: '0.0.0',
     clock: systemClock,
     ids: randomIds,

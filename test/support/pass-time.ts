@@ -12,5 +12,5 @@ export async function passTime(app: TestApp, clock: ManualClock, milliseconds: n
       url,
       `update agentstead_wake_ups.job set start_after = start_after - interval '${milliseconds} milliseconds'`,
     )
-  await app.service.foundation.runner.idle()
+  await app.service.infrastructure.runner.idle()
 }

@@ -9,7 +9,7 @@ import type { TestApp } from './build-app.ts'
  */
 export async function removeAtOnce(app: TestApp, agentId: string): Promise<void> {
   const used = await makeAgent(app)
-  const handle = await app.service.foundation.agentDatabases.acquire(used)
+  const handle = await app.service.infrastructure.agentDatabases.acquire(used)
   const waiting = app.call('DELETE', `/api/agents/${used}`)
   await once(handle.signal, 'abort')
   const removal = app.call('DELETE', `/api/agents/${agentId}`)

@@ -66,9 +66,6 @@ const kinds = forbidden(`
   TABLE outbox
   COMMENT ON TABLE fruits IS 'mine'
   LOAD 'evil'
-  EXPLAIN DROP TABLE fruits
-  EXPLAIN ANALYZE CREATE TABLE stolen AS SELECT 1 AS a
-  EXPLAIN VACUUM
   dRoP tAbLe fruits
   /* SELECT */ DROP TABLE fruits
   ; ; DROP TABLE fruits
@@ -127,6 +124,51 @@ const internalTables = forbidden(`
   DELETE FROM kysely_migration
 `)
 
+/** Tables of which every column that is used has its counterpart: SQLite's authorizer is not asked about these. */
+const matchedTables = forbidden(`
+  SELECT name FROM fruits FULL JOIN agent_facts USING (name)
+  SELECT name, payload FROM (SELECT '' AS name, '' AS payload) FULL JOIN outbox USING (name, payload)
+  SELECT payload FROM (SELECT '' AS payload) AS a NATURAL FULL JOIN (SELECT payload FROM outbox NATURAL FULL JOIN (SELECT '' AS payload))
+  SELECT name FROM tools RIGHT JOIN kysely_migration USING (name)
+  SELECT id FROM tools FULL JOIN kysely_migration_lock USING (id)
+  SELECT url, depth FROM (SELECT '' AS url, 0 AS depth) FULL JOIN crawl_queue USING (url, depth)
+  SELECT secret_set FROM tools FULL JOIN tool_credentials USING (secret_set)
+  SELECT name FROM fruits NATURAL JOIN tool_credentials
+  SELECT draft FROM (SELECT '' AS draft) FULL JOIN chunk_generations USING (draft)
+  WITH stolen AS (SELECT name FROM fruits FULL JOIN agent_facts USING (name)) SELECT * FROM stolen
+  SELECT 1 FROM fruits WHERE EXISTS (SELECT name FROM fruits AS f FULL JOIN agent_facts USING (name))
+  INSERT INTO fruits (id, name) SELECT 99, name FROM fruits FULL JOIN agent_facts USING (name)
+  INSERT INTO fruits (id, name) VALUES (1, 'x') ON CONFLICT (id) DO UPDATE SET name = (SELECT max(name) FROM fruits AS f FULL JOIN agent_facts USING (name))
+  UPDATE fruits SET name = name RETURNING (SELECT max(name) FROM fruits AS f FULL JOIN agent_facts USING (name))
+  DELETE FROM fruits WHERE name IN (SELECT name FROM fruits AS f FULL JOIN agent_facts USING (name))
+  EXPLAIN SELECT name FROM fruits FULL JOIN agent_facts USING (name)
+  EXPLAIN QUERY PLAN SELECT name FROM fruits FULL JOIN agent_facts USING (name)
+  ; /* ; */ EXPLAIN SELECT name FROM fruits FULL JOIN agent_facts USING (name)
+`)
+
+/** Likewise, of tables and in ways that only SQLite has. */
+const matchedInternals: Refusal[] = `
+  WITH RECURSIVE stolen (name) AS (SELECT '' UNION SELECT name FROM stolen FULL JOIN agent_facts USING (name)) SELECT name FROM stolen
+  SELECT name FROM fruits FULL JOIN sqlite_temp_master USING (name)
+  SELECT name, sql FROM sqlite_master FULL JOIN sqlite_temp_schema USING (name, sql)
+  SELECT name FROM fruits FULL JOIN dbstat USING (name)
+  SELECT name, payload FROM (SELECT '' AS name, 0 AS payload) NATURAL FULL JOIN dbstat
+  SELECT name FROM fruits FULL JOIN sqlite_sequence USING (name)
+  SELECT name FROM fruits FULL JOIN pragma_database_list USING (name)
+  INSERT INTO fruits (id, name) SELECT 99, name FROM fruits FULL JOIN sqlite_sequence USING (name)
+  INSERT INTO numbered (name) SELECT name FROM fruits FULL JOIN sqlite_sequence USING (name)
+  SELECT name FROM facts_view
+  WITH seen AS (SELECT name FROM facts_view) SELECT name FROM seen FULL JOIN fruits USING (name)
+  INSERT INTO baskets (name) VALUES ('small')
+  UPDATE baskets SET name = 'small'
+  SELECT 1 FROM (SELECT '' AS terms) FULL JOIN chunk_text USING (terms)
+  SELECT id FROM fruits FULL JOIN chunk_text_data USING (id)
+  SELECT id FROM fruits NATURAL JOIN chunk_text_docsize
+`
+  .trim()
+  .split('\n')
+  .map(query => ({ query: query.trim(), status: { sqlite: 403, postgres: 400 } }))
+
 /** What decides about rights, follows from other tables or belongs to the protocol of the lock. */
 const guardedTables = forbidden(`
   INSERT INTO sources (id, type, name, status, progress, config, created_at, updated_at) VALUES ('s', 'file', 's', 'ready', 1, '{}', '', '')
@@ -179,6 +221,10 @@ const mistakes: Refusal[] = [
     'SELECT 1 /* ; */ ; -- nothing\n DELETE FROM fruits',
     'EXPLAIN PRAGMA user_version',
     'EXPLAIN EXPLAIN SELECT 1',
+    'EXPLAIN DROP TABLE fruits',
+    'EXPLAIN ANALYZE CREATE TABLE stolen AS SELECT 1 AS a',
+    'EXPLAIN (ANALYZE) REFRESH MATERIALIZED VIEW fruits',
+    'EXPLAIN VACUUM',
     `SELECT ${'('.repeat(300)}1${')'.repeat(300)}`,
     'UPDATE no_such_table SET a = 1',
     'SELECT \u{1f352}',
@@ -241,6 +287,8 @@ export const refusals: Refusal[] = [
   ...hidden,
   ...pragmas,
   ...internalTables,
+  ...matchedTables,
+  ...matchedInternals,
   ...guardedTables,
   ...functions,
   ...mistakes,

@@ -9,7 +9,7 @@ interface ErrorBody {
 
 /** Makes the table `fruits` with three rows in the database of `default`. */
 export async function makeFruits(app: TestApp): Promise<void> {
-  await app.service.foundation.agentDatabases.use('default', async ({ db }) => {
+  await app.service.infrastructure.agentDatabases.use('default', async ({ db }) => {
     await sql`create table fruits (id integer primary key, name text not null unique, price double precision)`.execute(
       db,
     )

@@ -8,7 +8,7 @@ export async function storedFiles(
   agentId = 'default',
 ): Promise<string[]> {
   const folder = join(dataDirectory, 'agents', agentId, 'files')
-  const parts = await service.foundation.agentDatabases.use(agentId, ({ db }) =>
+  const parts = await service.infrastructure.agentDatabases.use(agentId, ({ db }) =>
     db.selectFrom('file_parts').select('file_id').distinct().execute(),
   )
   return [...(existsSync(folder) ? readdirSync(folder) : []), ...parts.map(part => part.file_id)].toSorted()

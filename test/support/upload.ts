@@ -44,6 +44,6 @@ export async function upload(
 export async function uploadAndProcess(app: TestApp, options: Upload): Promise<string> {
   const { status, body } = await upload(app, options)
   if (status !== 201) throw new Error(`the upload was answered with ${status}: ${JSON.stringify(body)}`)
-  await app.service.foundation.runner.idle()
+  await app.service.infrastructure.runner.idle()
   return body.id
 }

@@ -129,7 +129,7 @@ describe('admins of an agent', () => {
       const remove = (admin: { id: string }) =>
         app.call('DELETE', `/api/agents/${id}/admins/${admin.id}`, { headers: owner })
       await Promise.all(body.admins.map(remove))
-      const { platform } = app.service.foundation
+      const { platform } = app.service.infrastructure
       const left = await platform.selectFrom('agent_admins').select('id').where('agent_id', '=', id).execute()
       expect(left.length).toBeGreaterThan(0)
     }
@@ -390,7 +390,7 @@ describe('a client that goes away', () => {
     socket.write(lines.join('\r\n'))
     // The job that is left before an upload is stored tells that it is under way.
     const jobs = () =>
-      own.service.foundation.agentDatabases.use(id, ({ db }) =>
+      own.service.infrastructure.agentDatabases.use(id, ({ db }) =>
         db.selectFrom('outbox').select('name').execute(),
       )
     await eventually(async () => expect(await jobs()).toEqual([{ name: 'upload.discard' }]))

@@ -249,7 +249,7 @@ async function brokenAgent(): Promise<{ app: TestApp; id: string }> {
     body: { name: 'broken' },
   })
   const ofNewerVersion = { name: '9999-of-a-newer-version', timestamp: '2099-01-01T00:00:00.000Z' }
-  await before.service.foundation.agentDatabases.use(body.id, ({ db }) =>
+  await before.service.infrastructure.agentDatabases.use(body.id, ({ db }) =>
     db
       .withTables<{ kysely_migration: typeof ofNewerVersion }>()
       .insertInto('kysely_migration')
@@ -327,7 +327,7 @@ describe(`deleting an agent ${row('DELETE /api/agents/{id}')}`, () => {
       body: { name: 'half-gone' },
     })
     await first.call('GET', `/api/agents/${body.id}`, { headers: olga })
-    const { platform } = first.service.foundation
+    const { platform } = first.service.infrastructure
     await platform.deleteFrom('agents').where('id', '=', body.id).execute()
     await platform.insertInto('agent_removals').values({ agent_id: body.id }).execute()
     await first.service.close()

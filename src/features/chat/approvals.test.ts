@@ -100,7 +100,7 @@ describe('a call that waits for approval', () => {
   it('ends a page of the list when it is large', async () => {
     const { path, conversationId } = await waiting()
     const [waitsToo] = await approvals(path)
-    const agent = await stage.app.service.foundation.agentDatabases.acquire(path.split('/')[3] ?? '')
+    const agent = await stage.app.service.infrastructure.agentDatabases.acquire(path.split('/')[3] ?? '')
     const ids = ['call0xxxx', 'call1xxxx', 'call2xxxx']
     await putApprovals(agent.db, {
       ...{ id: waitsToo?.messageId ?? '', role: 'assistant', content: '', conversationId },
@@ -144,7 +144,7 @@ describe('a call that waits for approval', () => {
     const call = await waiting({ ...transfer, configuration: { code } })
     const [answer] = (await stage.messages(call.path, call.conversationId)).slice(-1)
     if (answer === undefined) throw new Error('there is no answer')
-    const { agentDatabases } = stage.app.service.foundation
+    const { agentDatabases } = stage.app.service.infrastructure
     const large = { toolCallId: 'large0000', name: 'transfer', result: 'x'.repeat(2_000_000) }
     await agentDatabases.use(call.path.split('/')[3] ?? '', ({ db }) =>
       putMessage(db, { ...answer, toolResults: [large, ...(answer.toolResults ?? [])] }),

@@ -206,7 +206,7 @@ describe('an answer that fails', () => {
     model.next(held.reply)
     const answer = await stream(path, {})
     await answer.until('content_delta')
-    const { agentDatabases } = app.service.foundation
+    const { agentDatabases } = app.service.infrastructure
     await agentDatabases.use(path.split('/')[3] ?? '', async ({ db }) => {
       for (const table of ['tool_approvals', 'messages']) await db.schema.dropTable(table).execute()
     })
@@ -223,7 +223,7 @@ describe('an answer that fails', () => {
     model.next(held.reply)
     const answer = await stream(path, {})
     await answer.until('content_delta')
-    const { agentDatabases } = app.service.foundation
+    const { agentDatabases } = app.service.infrastructure
     await agentDatabases.use(path.split('/')[3] ?? '', ({ db }) =>
       db.updateTable('conversations').set({ lock_token: 99, lock_holder: 'somebody' }).execute(),
     )
@@ -438,7 +438,7 @@ describe('while an answer is streamed', () => {
 
   it('its failing to be stored frees its conversation', async () => {
     const path = await stage.makeChat()
-    const agent = await app.service.foundation.agentDatabases.acquire(path.split('/')[3] ?? '')
+    const agent = await app.service.infrastructure.agentDatabases.acquire(path.split('/')[3] ?? '')
     // No conversation may have a second message.
     await agent.db.schema.createIndex('single').on('messages').column('conversation_id').unique().execute()
     const answer = await stream(path, {})

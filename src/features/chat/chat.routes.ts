@@ -111,7 +111,7 @@ function registerCatalogueRoutes(app: App, chat: ChatService): void {
       response: { 200: toolListSchema },
     },
     handler: async request => {
-      const { rows, meta } = listValues(chat.tools(request.agent), request.query)
+      const { rows, meta } = listValues(await chat.tools(request.agent), request.query)
       return { tools: rows, meta }
     },
   })

@@ -1,5 +1,4 @@
 import type { Static } from 'typebox'
-import type { Tool } from '#models/tools/tool.ts'
 import { conflict } from '#platform/errors.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { createAnswerStore } from './answering/answer-store.ts'
@@ -18,8 +17,6 @@ import type { TurnEvent } from './turn/turn.ts'
 
 interface Needs extends PlannerNeeds, Omit<AskingNeeds, 'planner'>, Omit<AnsweringNeeds, 'store'> {
   modelsOf(agentId: string): Promise<Static<typeof modelSchema>[]>
-  /** The tools that come with the service. */
-  builtInTools(agent: AgentHandle): readonly Tool[]
 }
 
 /** Asking an agent and getting its answer, and what a caller can choose from. */
@@ -55,10 +52,12 @@ export function createChatService(needs: Needs) {
     models: needs.modelsOf,
 
     /** The tools that come with the service, as a model sees them. */
-    tools: (agent: AgentHandle) =>
-      needs
-        .builtInTools(agent)
-        .map(({ name, description, parameters }) => ({ name, description, parameters })),
+    async tools(agent: AgentHandle) {
+      const tools = await needs.toolsFor(agent)
+      return tools
+        .filter(({ isBuiltIn }) => isBuiltIn)
+        .map(({ name, description, parameters }) => ({ name, description, parameters }))
+    },
 
     /** Lets running turns finish within the grace (milliseconds); then ends them with an error. */
     close: answering.close,

@@ -233,6 +233,6 @@ describe(`an agent holds 50 conversations ${limitRow('conversations')}`, () => {
 
   function onDatabase(path: string, work: (db: Kysely<AgentTables>) => Promise<unknown>) {
     const agentId = path.split('/')[3] ?? ''
-    return app.service.foundation.agentDatabases.use(agentId, agent => work(agent.db))
+    return app.service.infrastructure.agentDatabases.use(agentId, agent => work(agent.db))
   }
 })

@@ -107,7 +107,7 @@ describe(`reading messages ${row('GET /api/agents/{id}/chat')}`, () => {
   it('end early where tools have answered much, and say so', async () => {
     const path = await stage.makeChat()
     const conversationId = await talk(path, ['question 1'])
-    const agent = await app.service.foundation.agentDatabases.acquire(path.split('/')[3] ?? '')
+    const agent = await app.service.infrastructure.agentDatabases.acquire(path.split('/')[3] ?? '')
     const createdAt = '2026-01-01T00:00:00.000Z'
     for (let number = 0; number < 45; number += 1) {
       const toolCallId = `call${number}`.padEnd(9, 'x')
@@ -128,7 +128,7 @@ describe(`reading messages ${row('GET /api/agents/{id}/chat')}`, () => {
 
   it('end early as a list, too, and go on where they ended', async () => {
     const path = await stage.makeChat()
-    const agent = await app.service.foundation.agentDatabases.acquire(path.split('/')[3] ?? '')
+    const agent = await app.service.infrastructure.agentDatabases.acquire(path.split('/')[3] ?? '')
     const conversationId = await talk(path, ['question 1'])
     for (let number = 0; number < 9; number += 1)
       await insertMessage(agent.db, {

@@ -23,7 +23,7 @@ function toolOf(name: string, execute: Tool['execute'], more: Partial<Tool> = {}
 /** The endpoint of an agent with these tools of its own. */
 async function endpointWith(tools: () => readonly Tool[]) {
   const app = await testApp()
-  const { platform, agentDatabases } = app.service.foundation
+  const { platform, agentDatabases } = app.service.infrastructure
   const logged: string[] = []
   const unused = () => Promise.reject(new Error('Nobody chats here.'))
   const endpoint = createMcpEndpointService({

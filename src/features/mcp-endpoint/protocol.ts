@@ -36,7 +36,9 @@ export function createProtocol(needs: Needs) {
         return refuse(400, invalidRequest, 'Send one message at a time: batches are not accepted here.')
       const library = await import('@modelcontextprotocol/server')
       const { agentId } = caller
-      const handler = library.createMcpHandler(() => makeServer(library, needs, caller), {
+      // What this throws, the library would take for a failure of its own.
+      const about = await needs.endpoint.introduce(agentId)
+      const handler = library.createMcpHandler(() => makeServer(library, needs, { caller, about }), {
         onerror: error => log.debug({ err: error, agentId }, 'an MCP message was refused'),
       })
       const request = new Request('http://endpoint/', {
@@ -72,8 +74,16 @@ function protocolHeaders(headers: Incoming['headers']): Headers {
   return new Headers({ ...Object.fromEntries(texts), 'content-type': 'application/json' })
 }
 
-async function makeServer(library: typeof Library, { endpoint, service, log }: Needs, caller: Caller) {
-  const { name, description } = await endpoint.introduce(caller.agentId)
+interface Introduced {
+  caller: Caller
+  about: { name: string; description: string }
+}
+
+function makeServer(
+  library: typeof Library,
+  { endpoint, service, log }: Needs,
+  { caller, about: { name, description } }: Introduced,
+) {
   const server = new library.Server(
     { ...service, title: name },
     { capabilities: { tools: {} }, ...(description === '' ? {} : { instructions: description }) },

@@ -114,7 +114,7 @@ describe('a token', () => {
         stage.agent.db.selectFrom(table).selectAll().execute(),
       ),
     )
-    const secrets = await stage.app.service.foundation.platform
+    const secrets = await stage.app.service.infrastructure.platform
       .selectFrom('agent_secrets')
       .selectAll()
       .execute()

@@ -128,7 +128,10 @@ describe('registering a server', () => {
       expect(body).toMatchObject({ error: { code: 'OUTBOUND_REFUSED' } })
     }
     expect((await app.call('GET', '/api/agents/default/mcp')).body).toMatchObject({ meta: { total: 0 } })
-    const secrets = await app.service.foundation.platform.selectFrom('agent_secrets').selectAll().execute()
+    const secrets = await app.service.infrastructure.platform
+      .selectFrom('agent_secrets')
+      .selectAll()
+      .execute()
     expect(secrets).toEqual([])
   })
 
@@ -148,7 +151,7 @@ describe('registering a server', () => {
     const answers = await Promise.all([1, 2, 3].map(() => stage.post({ name: 'one', url: fake.url, auth })))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409])
     expect((await stage.post({ name: 'one', url: fake.url })).status).toBe(409)
-    const secrets = await stage.app.service.foundation.platform
+    const secrets = await stage.app.service.infrastructure.platform
       .selectFrom('agent_secrets')
       .selectAll()
       .execute()
@@ -182,8 +185,8 @@ describe('registered servers', () => {
     expect(await stage.service.tools(stage.agent)).toHaveLength(1)
     expect((await stage.app.call('DELETE', `${stage.path}?id=${id}`)).body).toEqual({ success: true })
     expect(await stage.service.tools(stage.agent)).toEqual([])
-    const { foundation } = stage.app.service
-    expect(await foundation.platform.selectFrom('agent_secrets').selectAll().execute()).toEqual([])
+    const { infrastructure } = stage.app.service
+    expect(await infrastructure.platform.selectFrom('agent_secrets').selectAll().execute()).toEqual([])
     expect(await stage.agent.db.selectFrom('mcp_tools').selectAll().execute()).toEqual([])
     for (const [method, path] of [
       ['DELETE', `?id=${id}`],

@@ -40,7 +40,7 @@ describe(`uploading ${row('POST /api/agents/{id}/sources')}`, () => {
       status: 'processing',
       created_at: expect.any(String),
     })
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
     expect(await get(answer.body.id)).toMatchObject({
       status: 'ready',
       progress: 1,
@@ -67,13 +67,13 @@ describe(`uploading ${row('POST /api/agents/{id}/sources')}`, () => {
       ],
     ] as [string, string | File][][])
       expect((await app.call('POST', sources, await formOf(parts))).status).toBe(201)
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
   })
 
   it('names the source after its file unless told otherwise', async () => {
     const form = await formOf([['file', new File(['Text'], 'unnamed.txt')]])
     expect((await app.call('POST', sources, form)).body).toMatchObject({ name: 'unnamed.txt' })
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
   })
 
   it('cuts as the form asks, and documents what it did', async () => {
@@ -159,7 +159,7 @@ describe(`uploading ${row('POST /api/agents/{id}/sources')}`, () => {
     expect(body).toMatchObject({ error: { code: 'PAYLOAD_TOO_LARGE' } })
     expect(await stored()).toEqual(before)
     expect((await upload(app, { name: 'largest.txt', content: 'x '.repeat(200_000) })).status).toBe(201)
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
   })
 
   it('takes no JSON for a form, so that no body can name a file of the server', async () => {
@@ -179,7 +179,7 @@ describe(`uploading ${row('POST /api/agents/{id}/sources')}`, () => {
       const { status, body } = await upload(app, { name, content: 'Text of a traveller.' })
       expect(status).toBe(201)
       expect((await stored()).filter(file => !before.includes(file))).toEqual([body.id])
-      await app.service.foundation.runner.idle()
+      await app.service.infrastructure.runner.idle()
     },
   )
 })
@@ -187,7 +187,7 @@ describe(`uploading ${row('POST /api/agents/{id}/sources')}`, () => {
 it('takes control characters out of names', async () => {
   const { status, body } = await upload(app, { name: 'tea\u0000\u001b\udc00.txt', content: 'Green tea.' })
   expect(status).toBe(201)
-  await app.service.foundation.runner.idle()
+  await app.service.infrastructure.runner.idle()
   const { name, status: processed, config } = await get(body.id)
   expect(processed).toBe('ready')
   const { file_name } = config as FileConfig
@@ -202,7 +202,7 @@ describe('an agent whose embedding model lacks a key', () => {
     const refused = { status: 400, body: { error: { code: 'MODEL_NOT_CONFIGURED' } } }
     const change = { embedding_provider: 'openai' }
     expect((await own.call('PUT', settings, { body: change })).status).toBe(400)
-    await own.service.foundation.platform
+    await own.service.infrastructure.platform
       .updateTable('agents')
       .set({ settings: JSON.stringify(change) })
       .execute()
@@ -254,7 +254,7 @@ describe(`reading sources ${row('GET /api/agents/{id}/sources')} ${row('GET /api
       ...{ url: 'https://example.com/', maxPages: 1, maxDepth: 0, includePatterns: [], excludePatterns: [] },
       ...{ useSitemap: false, render: 'never', startedAt: time, pageHashes },
     }
-    await own.service.foundation.agentDatabases.use('default', async ({ db }) => {
+    await own.service.infrastructure.agentDatabases.use('default', async ({ db }) => {
       for (const id of ['a', 'b', 'c', 'd'])
         await insertSource(db, {
           ...{
@@ -286,7 +286,7 @@ describe(`reading sources ${row('GET /api/agents/{id}/sources')} ${row('GET /api
     const own = await testApp()
     const id = await uploadAndProcess(own, { name: 'damaged.txt', content: 'Good text.' })
     for (const config of ['{"chunk_si', '[]', '{}']) {
-      await own.service.foundation.agentDatabases.use('default', ({ db }) =>
+      await own.service.infrastructure.agentDatabases.use('default', ({ db }) =>
         db.updateTable('sources').set({ config }).where('id', '=', id).execute(),
       )
       const { status, body } = await own.call<{ sources: Source[] }>('GET', sources)
@@ -405,7 +405,7 @@ describe('processing anew', () => {
       expect(status).toBe(200)
       expect(body).toEqual({ id, type: 'file', status: 'updating', message: expect.any(String) })
       expect(await search(`query=otters&source_id=${id}`)).toHaveLength(1)
-      await app.service.foundation.runner.idle()
+      await app.service.infrastructure.runner.idle()
       expect(await get(id)).toMatchObject({ status: 'ready', chunks: 1 })
       expect(await search(`query=otters&source_id=${id}`)).toHaveLength(1)
     },
@@ -415,7 +415,7 @@ describe('processing anew', () => {
     const { body } = await upload(app, { name: 'busy.txt', content: 'Busy text.' })
     const { status } = await app.call('POST', `${sources}/${body.id}/refresh`)
     expect(status).toBe(409)
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
   })
 })
 
@@ -433,7 +433,7 @@ describe(`deleting ${row('DELETE /api/agents/{id}/sources/{sourceId}')}`, () => 
       body: { success: true },
     })
     expect((await search('query=walrus%20tusks')).map(({ source_id }) => source_id)).not.toContain(id)
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
     expect(await stored()).not.toContain(id)
   })
 
@@ -441,7 +441,7 @@ describe(`deleting ${row('DELETE /api/agents/{id}/sources/{sourceId}')}`, () => 
     const dataDirectory = temporaryDirectory()
     const before = await testApp({ dataDirectory })
     const id = await uploadAndProcess(before, { name: 'hidden.txt', content: 'Narwhals have a tusk.' })
-    await before.service.foundation.runner.stop(1000)
+    await before.service.infrastructure.runner.stop(1000)
     expect((await before.call('DELETE', `${sources}/${id}`)).body).toEqual({ success: true })
     expect(await before.call('GET', sources)).toMatchObject({ body: { sources: [], meta: { total: 0 } } })
     const found = `${sources}/search?query=narwhals`
@@ -454,7 +454,7 @@ describe(`deleting ${row('DELETE /api/agents/{id}/sources/{sourceId}')}`, () => 
     ] as const)
       expect((await before.call(method, path)).status).toBe(404)
     const left = async (from: TestApp) =>
-      await from.service.foundation.agentDatabases.use('default', async ({ db }) => ({
+      await from.service.infrastructure.agentDatabases.use('default', async ({ db }) => ({
         sources: (await db.selectFrom('sources').select('id').execute()).length,
         chunks: (await db.selectFrom('chunks').select('id').execute()).length,
         generations: (await db.selectFrom('chunk_generations').select('source_id').execute()).length,
@@ -464,14 +464,14 @@ describe(`deleting ${row('DELETE /api/agents/{id}/sources/{sourceId}')}`, () => 
     await before.close()
 
     const after = await testApp({ dataDirectory })
-    await after.service.foundation.runner.idle()
+    await after.service.infrastructure.runner.idle()
     expect(await left(after)).toEqual({ sources: 0, chunks: 0, generations: 0, files: 0 })
   })
 
   it('ends processing that is under way', async () => {
     const { body } = await upload(app, { name: 'short-lived.txt', content: 'A long text. '.repeat(20_000) })
     expect((await app.call('DELETE', `${sources}/${body.id}`)).status).toBe(200)
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
     expect((await app.call('GET', `${sources}/${body.id}`)).status).toBe(404)
     expect(await stored()).not.toContain(body.id)
   })

@@ -115,7 +115,7 @@ describe('many at once', () => {
     for (const name of ['One', 'Two', 'Three', 'Four', 'Five', 'Six']) {
       const id = await makeAgent(own, { name })
       ids.push(id)
-      await own.service.foundation.agentDatabases.use(id, async ({ db }) => {
+      await own.service.infrastructure.agentDatabases.use(id, async ({ db }) => {
         await sql`create table owner (name text)`.execute(db)
         await sql`insert into owner values (${name})`.execute(db)
       })

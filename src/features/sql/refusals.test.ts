@@ -13,13 +13,30 @@ let app: TestApp
 beforeAll(async () => {
   app = await buildApp()
   await makeFruits(app)
+  if (app.service.foundation.isExclusive) await makeIndirectReaders()
 })
+
+/** What an operator may have made and what opens a hidden table by names that are matched; all of this is SQLite's wording. */
+function makeIndirectReaders() {
+  return app.service.foundation.agentDatabases.use('default', async ({ db }) => {
+    const names = 'select name from fruits full join agent_facts using (name)'
+    for (const statement of [
+      `create view facts_view as ${names}`,
+      'create table numbered (id integer primary key autoincrement, name text)',
+      'create table baskets (name text)',
+      "insert into baskets values ('large')",
+      `create trigger filled after insert on baskets begin update fruits set name = (${names}); end`,
+      `create trigger changed after update on baskets begin update fruits set name = (${names}); end`,
+    ])
+      await sql.raw(statement).execute(db)
+  })
+}
 
 afterAll(() => app.close())
 
 /** All that a statement could have changed. */
 function everything() {
-  return app.service.foundation.agentDatabases.use('default', async ({ db }) => {
+  return app.service.infrastructure.agentDatabases.use('default', async ({ db }) => {
     const { rows } = await sql`select id, name, price from fruits order by id`.execute(db)
     const counts = [
       'conversations',
@@ -47,7 +64,7 @@ describe('a statement that may not do what it says', () => {
     async (_title, refusal) => {
       const before = await everything()
       const { status, body } = await execute(app, refusal.query, refusal.params)
-      const engine = app.service.foundation.isExclusive ? 'sqlite' : 'postgres'
+      const engine = app.service.infrastructure.isExclusive ? 'sqlite' : 'postgres'
       const expected = typeof refusal.status === 'object' ? refusal.status[engine] : (refusal.status ?? 403)
       expect({ status, message: body.error?.message }).toMatchObject({ status: expected })
       if (expected === 403) expect(body.error.code).toBe('FORBIDDEN')
@@ -83,7 +100,7 @@ describe.skipIf(fixtures === undefined)('the public corpus of statements (needs 
     file === undefined ? [] : JSON.parse(readFileSync(file, 'utf8')).statements
 
   beforeAll(async () => {
-    const { agentDatabases, isExclusive } = app.service.foundation
+    const { agentDatabases, isExclusive } = app.service.infrastructure
     const number = isExclusive ? sql`integer primary key autoincrement` : sql`serial primary key`
     await agentDatabases.use('default', async ({ db }) => {
       await sql`create table t (id ${number}, name text)`.execute(db)
@@ -95,7 +112,7 @@ describe.skipIf(fixtures === undefined)('the public corpus of statements (needs 
     '%s',
     async (query, statement) => {
       const { status } = await execute(app, query, statement.params)
-      const isForeign = !app.service.foundation.isExclusive && onlySqlite.test(query)
+      const isForeign = !app.service.infrastructure.isExclusive && onlySqlite.test(query)
       const isSeveral = statement.note?.startsWith('several statements') === true
       const allowed = isForeign || isSeveral ? [400] : statuses[statement.expect]
       expect(allowed).toContain(status)

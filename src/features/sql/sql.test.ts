@@ -89,7 +89,7 @@ describe(`running a statement ${row('POST /api/agents/{id}/sql/execute')}`, () =
 
 it('a statement that ran before finds its table as it is now', async () => {
   const change = (text: string) =>
-    app.service.foundation.agentDatabases.use('default', ({ db }) => sql.raw(text).execute(db))
+    app.service.infrastructure.agentDatabases.use('default', ({ db }) => sql.raw(text).execute(db))
   const query = 'SELECT * FROM moons'
   await change("create table moons (name text default 'Io')")
   expect((await execute(app, query)).body.columns).toEqual(['name'])
@@ -179,13 +179,13 @@ describe('values of the answer', () => {
   })
 
   it('have a base64 of their own if they are bytes', async () => {
-    await app.service.foundation.agentDatabases.use('default', async ({ db }) => {
-      const bytes = app.service.foundation.isExclusive ? sql`blob` : sql`bytea`
+    await app.service.infrastructure.agentDatabases.use('default', async ({ db }) => {
+      const bytes = app.service.infrastructure.isExclusive ? sql`blob` : sql`bytea`
       await sql`create table pictures (content ${bytes})`.execute(db)
       await sql`insert into pictures values (${Buffer.from([0, 255, 16])})`.execute(db)
     })
     expect(await rowsOf('SELECT content FROM pictures')).toEqual([[{ base64: 'AP8Q' }]])
-    await app.service.foundation.agentDatabases.use('default', ({ db }) =>
+    await app.service.infrastructure.agentDatabases.use('default', ({ db }) =>
       sql`drop table pictures`.execute(db),
     )
   })
@@ -271,7 +271,7 @@ describe('an agent of its own', () => {
   it('has a database that SQL of others does not reach', async () => {
     const own = await testApp({ environment: { DEV_USER: 'owner@example.com' } })
     const other = await makeAgent(own)
-    await own.service.foundation.agentDatabases.use(other, ({ db }) =>
+    await own.service.infrastructure.agentDatabases.use(other, ({ db }) =>
       sql`create table secrets (a integer)`.execute(db),
     )
     expect((await execute(own, 'SELECT a FROM secrets', [], other)).status).toBe(200)

@@ -13,7 +13,7 @@ const weather = (secret: string) => ({
 
 it('a change that meets another is made to what that one has left, secrets included', async () => {
   const { service } = await testApp()
-  const { agentDatabases, agentSecrets } = service.foundation
+  const { agentDatabases, agentSecrets } = service.infrastructure
   await agentDatabases.use('default', async agent => {
     let meanwhile: (() => Promise<unknown>) | undefined
     const met: typeof agentSecrets = {
@@ -39,7 +39,7 @@ it('a change that meets another is made to what that one has left, secrets inclu
     meanwhile = () => tools.update(agent, id, { configuration: weather('Bearer secret-2'), cluster: 'Sky' })
     await tools.update(agent, id, { description: 'New' })
     expect(await tools.find(agent, id)).toMatchObject({ description: 'New', cluster: 'Sky' })
-    const sets = await service.foundation.platform.selectFrom('agent_secrets').select('set_id').execute()
+    const sets = await service.infrastructure.platform.selectFrom('agent_secrets').select('set_id').execute()
     expect(sets).toHaveLength(1)
     expect(await agentSecrets.read('default', sets[0]?.set_id ?? null)).toEqual({
       authorization: 'Bearer secret-2',
@@ -49,7 +49,7 @@ it('a change that meets another is made to what that one has left, secrets inclu
 
 it('a change of something else leaves the secrets to the calls that are under way', async () => {
   const { service } = await testApp()
-  const { agentDatabases, agentSecrets, platform } = service.foundation
+  const { agentDatabases, agentSecrets, platform } = service.infrastructure
   await agentDatabases.use('default', async agent => {
     const needs = {
       offered: {} as OfferedTools,

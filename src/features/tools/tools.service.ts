@@ -113,9 +113,6 @@ export function createToolsService({ agentSecrets, offered, findMcpTool, clock, 
     /** Calls the tool, whether it is enabled or not; errors are part of the result. */
     test: async (agent: AgentHandle, toolId: string, given: Record<string, unknown>, signal: AbortSignal) =>
       testTool(await offered.one(agent, await require(agent, toolId)), given, signal),
-
-    /** What the model may call: the enabled tools, under names that models accept. */
-    tools: offered.all,
   }
 }
 

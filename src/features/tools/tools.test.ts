@@ -399,7 +399,7 @@ describe('secrets in headers', () => {
     const path = await stage.newAgent()
     const { id } = await created(path, httpTool({}, { headers: headers('Bearer very-secret-6') }))
     const count = async () => {
-      const { platform } = app.service.foundation
+      const { platform } = app.service.infrastructure
       const agentId = path.split('/')[3] ?? ''
       return (
         await platform.selectFrom('agent_secrets').select('name').where('agent_id', '=', agentId).execute()

@@ -2,11 +2,14 @@
 const longest = 64
 
 /**
- * Gives every tool a unique name that models accept. Earlier tools keep theirs, so the service's own tools, which come
- * first, cannot be shadowed.
+ * Gives every tool a unique name that models accept and that is not in `others`. Earlier tools keep theirs, so the
+ * service's own tools, which come first, cannot be shadowed.
  */
-export function nameTools<Named extends { name: string }>(tools: readonly Named[]): Named[] {
-  const taken = new Set<string>()
+export function nameTools<Named extends { name: string }>(
+  tools: readonly Named[],
+  others: ReadonlySet<string> = new Set(),
+): Named[] {
+  const taken = new Set(others)
   /** The last number given to a name, so that many tools of one name do not take quadratic time. */
   const numbers = new Map<string, number>()
   return tools.map(tool => {

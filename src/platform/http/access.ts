@@ -1,5 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../errors.ts'
 import type { Access, App, Area, LimitClass } from './app.ts'
+import { asKnownError } from './errors/error-format.ts'
 import { isArriving } from './requests/arriving.ts'
 
 declare module 'fastify' {
@@ -69,6 +71,20 @@ export function registerAccess(app: App, { decide, decideAgain }: Decision): voi
     if (arriving.has(request)) decideAgain(request, accessOf(request)).then(() => done(), done)
     else done()
   })
+}
+
+/**
+ * What a request is answered with that has failed, or met a conflict: NOT_FOUND if what it is about has been deleted in the
+ * meantime, since that is then the reason, whatever part of the service has noticed it in whatever way.
+ */
+export async function behindFailure(thrown: unknown, request: FastifyRequest): Promise<unknown> {
+  const error = asKnownError(thrown)
+  const mayBeGone = error instanceof AppError && (error.fault !== 'user' || error.status === 409)
+  if (!mayBeGone || !request.server.hasRequestDecorator('requireAccess')) return thrown
+  return await request.requireAccess().then(
+    () => thrown,
+    reason => (reason instanceof AppError && reason.code === 'NOT_FOUND' ? reason : thrown),
+  )
 }
 
 /** A path without a route still has its token checked, so that a bad one is refused on every /api path alike. */

@@ -10,7 +10,7 @@ import { isDeeperThan, mostLevels } from '../json-depth.ts'
 import { hasMoreValuesThan, mostValues } from '../json-values.ts'
 import type { Log } from '../logging/log.ts'
 import type { Metrics } from '../metrics.ts'
-import { isOfApi } from './access.ts'
+import { behindFailure, isOfApi } from './access.ts'
 import type { App } from './app.ts'
 import { whenClosed } from './closing.ts'
 import { answerClientError } from './errors/client-error.ts'
@@ -127,7 +127,9 @@ function isJson(text: string): boolean {
 }
 
 function registerErrors(app: App): void {
-  app.setErrorHandler((error, request, reply) => sendError(error, request, reply))
+  app.setErrorHandler(async (error, request, reply) =>
+    sendError(await behindFailure(error, request), request, reply),
+  )
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?')[0]
     const unknown = new AppError('NOT_FOUND', `There is no ${request.method} ${path}. See /docs.`)

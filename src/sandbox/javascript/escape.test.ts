@@ -362,6 +362,13 @@ describe('bombs end within their limits, beside a main thread that goes on', () 
     expect(await stuck).toMatchObject({ outcome: 'timed-out' })
     expect(await beside).toMatchObject({ outcome: 'returned', value: 1 })
   })
+
+  it('what computes without an interruption may not do so for the time in which code may wait', async () => {
+    const code =
+      'await new Promise(resolve => setTimeout(resolve, 4000)); [].indexOf.call({ length: 2 ** 53 - 1 }, 1)'
+    const stuck = sandbox.run({ code, argument: 0, owner: 'test', limits: { cpuMs: 300, wallMs: 60_000 } })
+    expect(await stuck).toMatchObject({ outcome: 'timed-out', message: expect.stringContaining('computing') })
+  })
 })
 
 const fixtures = process.env.REAL_FIXTURES ?? ''

@@ -6,6 +6,7 @@ import { prepareInside } from './inside.ts'
 import type { Answer, RunTask, SandboxAnswer, ToMain } from './messages.ts'
 import type { Ending } from './outcome.ts'
 import { createPending } from './pending.ts'
+import { beat, beatMs } from './pulse.ts'
 import { createTimeBudget, wallExceeded } from './time-budget.ts'
 import { createVirtualMachine } from './virtual-machine.ts'
 
@@ -21,7 +22,7 @@ export interface Execution {
 }
 
 export async function createExecution(task: ExecutionTask): Promise<Execution> {
-  const { code, argumentJson, limits, tell } = task
+  const { code, argumentJson, limits, pulse, tell } = task
   const { promise: ending, resolve } = Promise.withResolvers<Ending>()
   const pending = createPending({ limits, tell, wake: (id, json) => enter(() => inside.wake(id, json)) })
   const write = createConsoleOutput(line => tell({ kind: 'console', line }))
@@ -33,7 +34,10 @@ export async function createExecution(task: ExecutionTask): Promise<Execution> {
     createHost({ limits, pending, write, end, isFull: machine.isFull }),
   )
   const budget = createTimeBudget(limits)
-  isInterrupted = () => isOver || budget.exceeded() !== undefined
+  isInterrupted = () => {
+    beat(pulse)
+    return isOver || budget.exceeded() !== undefined
+  }
   /** The promise of the whole run; the run reports its ending to the host before the promise settles. */
   let promise: QuickJSHandle | undefined
 
@@ -82,12 +86,16 @@ export async function createExecution(task: ExecutionTask): Promise<Execution> {
       const wallTimer = setTimeout(() => {
         end({ outcome: 'timed-out', message: wallExceeded(limits.wallMs) })
       }, limits.wallMs)
+      const heart = setInterval(() => beat(pulse), beatMs)
       enter(() => {
         const result = inside.compile(code)
         if ('problem' in result) end(threw(result.problem))
         else promise = inside.start(result.compiled, argumentJson)
       })
-      return ending.finally(() => clearTimeout(wallTimer))
+      return ending.finally(() => {
+        clearTimeout(wallTimer)
+        clearInterval(heart)
+      })
     },
     answer: pending.answer,
   }

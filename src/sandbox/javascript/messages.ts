@@ -2,12 +2,14 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { RunLimits } from './limits.ts'
 import type { ConsoleLine } from './outcome.ts'
+import type { Pulse } from './pulse.ts'
 
 export interface RunTask {
   port: MessagePort
   code: string
   argumentJson: string
   limits: RunLimits
+  pulse: Pulse
 }
 
 export interface SandboxRequest {

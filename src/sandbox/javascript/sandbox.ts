@@ -10,9 +10,10 @@ import type { RunLimits } from './limits.ts'
 import { bounds, defaultLimits } from './limits.ts'
 import type { RunTask, ToMain, ToThread } from './messages.ts'
 import type { ConsoleLine, Ending, FailedEnding, JsonValue, RunResult } from './outcome.ts'
+import { createPulse, watchPulse } from './pulse.ts'
 import type { GuardedFetch } from './serve-requests.ts'
 import { createRequestServer } from './serve-requests.ts'
-import { wallExceeded } from './time-budget.ts'
+import { cpuExceeded, wallExceeded } from './time-budget.ts'
 
 export interface SandboxRun {
   /** Body of an async function of `args`. */
@@ -55,7 +56,10 @@ const workerFile = new URL('./run.worker.ts', import.meta.url)
 const threadMemoryMb = 1024
 const threadIdleMs = 30_000
 
-/** The thread ends a run by itself; only what it cannot interrupt is killed, after so many milliseconds more. */
+/**
+ * The thread ends a run by itself. What it can't interrupt, such as a built-in that loops in C, is killed so many milliseconds
+ * after the processor time or the whole time is over.
+ */
 const graceMs = 2000
 
 /** Runs JavaScript written by users and models: QuickJS, on threads that can be killed. An idle sandbox has no threads. */
@@ -91,7 +95,10 @@ export function createSandbox(options: SandboxOptions): Sandbox {
       const release = await takeSlot(owner, signal)
       if (release === undefined) return { ...busy, console: [] }
       try {
-        return await runInThread({ code, argumentJson, limits }, { pool, fetch, log, signal })
+        return await runInThread(
+          { code, argumentJson, limits, pulse: createPulse() },
+          { pool, fetch, log, signal },
+        )
       } finally {
         release()
       }
@@ -122,7 +129,8 @@ async function runInThread(
   const { port1: port, port2 } = new MessageChannel()
   const over = new AbortController()
   const lines: ConsoleLine[] = []
-  const { limits } = task
+  const { limits, pulse } = task
+  const watch = watchPulse(pulse, limits.cpuMs + graceMs)
   const answer = createRequestServer({ fetch, limits, log, signal: over.signal })
 
   port.on('message', (message: ToMain) => {
@@ -136,16 +144,21 @@ async function runInThread(
         name: 'runCode',
         argument: { ...task, port: port2 } satisfies RunTask,
         transfer: [port2],
-        signal,
+        signal: AbortSignal.any([signal, watch.signal]),
         timeoutMs: limits.wallMs + graceMs,
       })
-      .catch(error => endingOfKilled(error, limits))
+      .catch(error => {
+        if (error === watch.signal.reason)
+          return { outcome: 'timed-out', message: cpuExceeded(limits.cpuMs) } as const
+        return endingOfKilled(error, limits)
+      })
     // The end of a run may overtake what it wrote before.
     for (let rest = receiveMessageOnPort(port); rest; rest = receiveMessageOnPort(port)) {
       if (rest.message.kind === 'console') lines.push(rest.message.line)
     }
     return resultOf(ending, lines)
   } finally {
+    watch.stop()
     over.abort()
     port.close()
   }

@@ -18,7 +18,7 @@ export function createTimeBudget({ cpuMs, wallMs }: RunLimits): TimeBudget {
   }
 }
 
-function cpuExceeded(limit: number): string {
+export function cpuExceeded(limit: number): string {
   return `The code was stopped after ${limit / 1000} s of computing. Look for a loop that does not end, or do less in one call.`
 }
 

@@ -73,10 +73,15 @@ function kindOf(tokens: readonly Token[]): StatementKind | Problem {
   const kind = allowedKinds.find(allowed => first.kind === 'word' && allowed === first.text)
   if (kind === undefined) return unknownKind(first)
   const explained = kind === 'explain' ? explainedToken(tokens) : undefined
-  const inner = explained && kindOf([explained])
-  if (inner === 'explain' || inner === 'pragma')
-    return invalid(`explains ${inner.toUpperCase()}, which has no plan`)
-  return typeof inner === 'object' ? inner : kind
+  return explained === undefined ? kind : (problemOfExplained(explained) ?? kind)
+}
+
+/** Explaining changes nothing, so what can't be explained is a mistake, even where running it is forbidden. */
+function problemOfExplained(first: Token): Problem | undefined {
+  const kind = kindOf([first])
+  if (typeof kind === 'object' && kind.kind === 'invalid') return kind
+  const hasPlan = typeof kind === 'string' && kind !== 'explain' && kind !== 'pragma'
+  return hasPlan ? undefined : invalid(`explains ${first.text.toUpperCase()}, which has no plan`)
 }
 
 function unknownKind({ kind, text }: Token): Problem {

@@ -27,7 +27,7 @@ interface Stage {
 /** In the database that the project's tests run on. */
 async function databaseStage(): Promise<Stage & { parts(): Promise<number[]> }> {
   const app = await testApp()
-  const agent = await app.service.foundation.agentDatabases.acquire('default')
+  const agent = await app.service.infrastructure.agentDatabases.acquire('default')
   onTestFinished(() => agent.release())
   const files = createDatabaseFiles(agent)
   const parts = agent.db.selectFrom('file_parts').orderBy('file_id')

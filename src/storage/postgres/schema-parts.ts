@@ -1,8 +1,7 @@
 import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
-import type { SchemaParts } from '../engine.ts'
-import { createFullText, renewFullText } from './full-text/full-text.ts'
-import { packFullText } from './full-text/packed-lists.ts'
+import type { SchemaParts } from '../schema-parts.ts'
+import { createFullText } from './full-text/full-text.ts'
 
 export const schemaParts: SchemaParts = {
   textType: sql<string>`text collate "C"`,
@@ -10,11 +9,10 @@ export const schemaParts: SchemaParts = {
   sequenceType: 'bigserial',
   sequenceReference: 'bigint',
   sequence: column => column.primaryKey(),
+  reference: sql.ref,
   shortLived: table => table.modifyFront(sql`unlogged`),
   createFoldCase,
   createFullText,
-  renewFullText,
-  packFullText,
 }
 
 /**

@@ -1,4 +1,5 @@
-import type { SchemaParts } from '../engine.ts'
+import { sql } from 'kysely'
+import type { SchemaParts } from '../schema-parts.ts'
 import { createFullText } from './full-text/full-text.ts'
 
 export const schemaParts: SchemaParts = {
@@ -7,10 +8,9 @@ export const schemaParts: SchemaParts = {
   sequenceType: 'integer',
   sequenceReference: 'integer',
   sequence: column => column.primaryKey().autoIncrement(),
+  reference: sql.ref,
   shortLived: table => table,
   // Every connection registers the function itself, since SQLite does not store functions.
   createFoldCase: async () => {},
   createFullText,
-  renewFullText: async () => {},
-  packFullText: async () => {},
 }

@@ -2,8 +2,8 @@ import { nextDue } from '#platform/jobs/outbox.ts'
 import type { WakeUps } from '#platform/jobs/wake-ups.ts'
 import { findAgent } from '../agent-databases.ts'
 import type { OpenAgent } from '../engine.ts'
-import { agentMigrations } from '../migrations/agent/migrations.ts'
-import { migrate } from '../migrations/migrate.ts'
+import { migrate } from '../migrate.ts'
+import { agentTables, migrationsOf } from '../tables.ts'
 import type { AgentFiles } from './agent-files.ts'
 import { agentFiles } from './agent-files.ts'
 import type { Catalogue } from './catalogue.ts'
@@ -98,7 +98,7 @@ async function withAgent<Result>(
   const mustExist = !isNew && (await findAgent(end.platform, agentId))?.has_database === 1
   const agent = await engine.openAgent(agentId, { mustExist })
   try {
-    await migrate(agent.db, agentMigrations(engine.schema))
+    await migrate(agent.db, migrationsOf(agentTables, engine.schema))
     const vectors = await catalogue.vectorTables(agent.db)
     requirePlans(
       await catalogue.tables(agent.db),

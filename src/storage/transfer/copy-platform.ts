@@ -1,12 +1,12 @@
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import { inTransaction } from '#platform/transactions/transaction.ts'
+import type { CopiedTable } from '../tables/table-set.ts'
 import { changeFor, copyRows, readRows } from './copy-rows.ts'
 import type { Part } from './digest.ts'
 import { isOwnFact } from './marker.ts'
 import type { Progress } from './progress.ts'
 import type { AnyDatabase, StorageEnd } from './storage-end.ts'
-import type { CopiedTable } from './table-plans.ts'
 import { copiedTables, platformPlans, requirePlans } from './table-plans.ts'
 
 interface Needs {

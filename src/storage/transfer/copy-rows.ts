@@ -1,11 +1,11 @@
 import type { RawBuilder } from 'kysely'
 import { inTransaction } from '#platform/transactions/transaction.ts'
+import type { CopiedTable } from '../tables/table-set.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { Part, Row } from './digest.ts'
 import { createDigest } from './digest.ts'
 import { readPages } from './pages.ts'
 import type { AnyDatabase } from './storage-end.ts'
-import type { CopiedTable } from './table-plans.ts'
 
 /** A table of one database, and which of its rows are selected. */
 export interface TableRows {

@@ -1,12 +1,12 @@
 /** Migrates the agent database of its first argument, and stops dead after as many statements as the second says. */
 import { writeSync } from 'node:fs'
 import { Kysely } from 'kysely'
-import { agentMigrations } from '#storage/migrations/agent/migrations.ts'
-import { migrate } from '#storage/migrations/migrate.ts'
+import { migrate } from '#storage/migrate.ts'
 import { createSqliteDialect } from '#storage/sqlite/connections/dialect.ts'
 import { openDatabase } from '#storage/sqlite/connections/open.ts'
 import { schemaParts } from '#storage/sqlite/schema-parts.ts'
 import type { AgentTables } from '#storage/tables.ts'
+import { agentTables, migrationsOf } from '#storage/tables.ts'
 
 const [path = '', freezeAfter = ''] = process.argv.slice(2)
 let statements = 0
@@ -23,5 +23,5 @@ const db = new Kysely<AgentTables>({
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
   },
 })
-await migrate(db, agentMigrations(schemaParts))
+await migrate(db, migrationsOf(agentTables, schemaParts))
 writeSync(1, `statements: ${statements}\n`)

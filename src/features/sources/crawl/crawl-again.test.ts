@@ -69,7 +69,7 @@ describe(`crawling again ${row('POST /api/agents/{id}/sources/{sourceId}/reindex
     const before = await chunksOf(app)
     const settings = { embedding_provider: 'openai-compatible', embedding_model: 'm' }
     await app.call('PUT', '/api/agents/default/settings', { body: settings })
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
     expect(server.requests).toHaveLength(2)
     const again = await crawlAgain(app, source.id)
     expect(again).toMatchObject({ status: 'ready', config: { changedPages: 0, unchangedPages: 2 } })
@@ -166,7 +166,7 @@ describe(`crawling again ${row('POST /api/agents/{id}/sources/{sourceId}/reindex
   it('says what to wait for where its passages are being embedded by another model', async () => {
     const { app, site } = await setStage({ '/': page('Start') })
     const { id } = await crawl(app, { url: site.url })
-    await app.service.foundation.agentDatabases.use('default', ({ db }) =>
+    await app.service.infrastructure.agentDatabases.use('default', ({ db }) =>
       db.updateTable('sources').set({ status: 'updating' }).where('id', '=', id).execute(),
     )
     expect(await app.call('POST', `${sources}/${id}/reindex`)).toMatchObject({
@@ -251,9 +251,9 @@ describe('a crawl that is under way', () => {
     const { body } = await startCrawl(app, { url: site.url })
     await arrived
     expect((await app.call('DELETE', `${sources}/${body.id}`)).status).toBe(200)
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
     expect((await app.call('GET', `${sources}/${body.id}`)).status).toBe(404)
-    const left = await app.service.foundation.agentDatabases.use('default', async ({ db }) => [
+    const left = await app.service.infrastructure.agentDatabases.use('default', async ({ db }) => [
       ...(await db.selectFrom('chunks').selectAll().execute()),
       ...(await db.selectFrom('chunk_generations').selectAll().execute()),
       ...(await db.selectFrom('crawl_pages').selectAll().execute()),
@@ -273,9 +273,9 @@ describe('a crawl that is under way', () => {
     await arrived
     await expect.poll(async () => (await get(app, body)).config.pageCount).toBe(2)
     const before = await chunksOf(app)
-    await app.service.foundation.runner.stop(10_000)
+    await app.service.infrastructure.runner.stop(10_000)
     release()
-    await app.service.foundation.runner.start()
+    await app.service.infrastructure.runner.start()
     expect(await crawled(app, body.id)).toMatchObject({ status: 'ready', config: { pageCount: 3 } })
     expect(asked(site).filter(path => path !== '/b')).toEqual(['/', '/a'])
     expect((await chunksOf(app)).filter(chunk => before.includes(chunk))).toEqual(before)
@@ -290,7 +290,7 @@ describe('a crawl that is under way', () => {
     })
     const { job } = changeCrawls(app, undefined, 0)
     let turns = 0
-    app.service.foundation.handlers.set(crawlJobName, {
+    app.service.infrastructure.handlers.set(crawlJobName, {
       ...job,
       run(context) {
         turns += 1

@@ -39,7 +39,7 @@ function recordWrites(threads: CrawlThreads, written: number[]): Pick<CrawlThrea
 }
 
 const rowsOf = (app: TestApp) =>
-  app.service.foundation.agentDatabases.use('default', async ({ db }) => ({
+  app.service.infrastructure.agentDatabases.use('default', async ({ db }) => ({
     queue: (
       await db.selectFrom('crawl_queue').select(['url', 'depth', 'state']).orderBy('position').execute()
     ).map(({ url, depth, state }) => `${new URL(url).pathname} ${depth} ${state}`),
@@ -274,7 +274,7 @@ describe('a write of several pages', () => {
     }))
     const { body } = await startCrawl(app, { url: site.url })
     await written.promise
-    const { runner } = app.service.foundation
+    const { runner } = app.service.infrastructure
     await runner.stop(10_000)
     expect((await rowsOf(app)).generations).toHaveLength(2 + count)
     restore()
@@ -305,7 +305,7 @@ describe('a write of several pages', () => {
     const { body } = await startCrawl(app, { url: site.url })
     const { id } = body
     expect(await deleted.promise).toBe(200)
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
     expect(await rowsOf(app)).toEqual({ queue: [], generations: [], chunks: [], pages: [] })
   })
 })

@@ -161,7 +161,7 @@ describe('what is found stays found', () => {
     const { app, site, pages } = await setStage({ '/': page('Start', ['/a']), '/a': page('Alder') })
     const source = await crawl(app, { url: site.url })
     const before = await chunksOf(app)
-    const { runner, agentDatabases } = app.service.foundation
+    const { runner, agentDatabases } = app.service.infrastructure
     await runner.stop(10_000)
     pages.set('/', { status: 500 })
     await app.call('POST', `${sources}/${source.id}/reindex`)
@@ -235,9 +235,9 @@ describe('a source that is deleted while it is crawled', () => {
     expect((await app.call('DELETE', `${sources}/${body.id}`)).status).toBe(200)
     const before = site.requests.length
     release()
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
     expect(site.requests.length - before).toBeLessThanOrEqual(4)
-    const left = await app.service.foundation.agentDatabases.use('default', async ({ db }) => [
+    const left = await app.service.infrastructure.agentDatabases.use('default', async ({ db }) => [
       ...(await db.selectFrom('sources').select('id').execute()),
       ...(await db.selectFrom('chunks').select('id').execute()),
       ...(await db.selectFrom('chunk_generations').select('document').execute()),

@@ -125,7 +125,7 @@ describe(`crawling a website ${row('POST /api/agents/{id}/sources/crawl')}`, () 
     const usual = await startCrawl(app, { url: site.url })
     expect(usual.body.config).toMatchObject({ maxPages: 50, maxDepth: 3 })
     expect((await startCrawl(app, { url: site.url, maxPages: 50, maxDepth: 5 })).status).toBe(201)
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
     const small = await testApp({
       environment: { ...forCrawls, CRAWL_MAX_PAGES: '10', CRAWL_MAX_DEPTH: '2' },
     })
@@ -134,7 +134,7 @@ describe(`crawling a website ${row('POST /api/agents/{id}/sources/crawl')}`, () 
       maxDepth: 2,
     })
     expect((await startCrawl(small, { url: site.url, maxPages: 11 })).status).toBe(400)
-    await small.service.foundation.runner.idle()
+    await small.service.infrastructure.runner.idle()
   })
 
   it('counts as a bulk operation', async () => {

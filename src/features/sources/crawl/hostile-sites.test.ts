@@ -205,7 +205,7 @@ describe.skipIf(fixtures === '')('addresses that lead inside', { timeout: 60_000
   test('are no start page', async () => {
     const app = await testApp()
     // Nothing is to be asked for outside of this machine.
-    await app.service.foundation.runner.stop(10_000)
+    await app.service.infrastructure.runner.stop(10_000)
     expect(refused.length).toBeGreaterThan(30)
     for (const { url } of refused)
       expect(await startCrawl(app, { url }), url).toMatchObject({

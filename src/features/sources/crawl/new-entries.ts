@@ -2,8 +2,8 @@
 import type { NewEntry } from './crawl.repository.ts'
 import { countQueue, unknownUrls } from './crawl.repository.ts'
 import { crawlLimits } from './crawl-limits.ts'
-import type { ReadSitemap, Settled, Settling } from './settle-pages.ts'
-import { disallowed } from './visit-page.ts'
+import type { ReadSitemap, Settled, Settling } from './crawl-state.ts'
+import { disallowed } from './crawl-state.ts'
 
 /** Where a visit led: addresses that are not in the queue yet. */
 interface Links {

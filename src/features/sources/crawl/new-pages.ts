@@ -2,9 +2,8 @@
 import { chunksPerTask } from '../search/search-index.ts'
 import { documentOfPage, findPage, isFound } from './crawl.repository.ts'
 import { crawlLimits } from './crawl-limits.ts'
+import type { Site, Visited, VisitedPage } from './crawl-state.ts'
 import type { IndexedPage } from './index-page.ts'
-import type { Visited } from './settle-pages.ts'
-import type { Site, VisitedPage } from './visit-page.ts'
 
 export interface NewPage extends IndexedPage, Visited {
   visit: VisitedPage

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { testApp } from '#test/support/build-app.ts'
 import type { ReadPage } from './crawl.worker.ts'
+import type { Site } from './crawl-state.ts'
 import type { FetchedPage } from './fetch-page.ts'
 import { ownUrl } from './own-url.ts'
-import type { Site } from './visit-page.ts'
 
 const { signal } = new AbortController()
 
@@ -21,7 +21,7 @@ test('however long a host lets wait for the turn, an address is asked for as lon
     isItsTurn = true
     return work()
   }
-  const found = await app.service.foundation.agentDatabases.use('default', ({ db }) => {
+  const found = await app.service.infrastructure.agentDatabases.use('default', ({ db }) => {
     const site = {
       ...{ db, sourceId: 'source', rules: { robots: { kind: 'none' }, pauseMs: 30_000 } },
       threads: { allowed: async () => [true] },

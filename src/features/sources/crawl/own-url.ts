@@ -1,8 +1,8 @@
 import { documentOfPage, isFound } from './crawl.repository.ts'
 import type { ReadPage } from './crawl.worker.ts'
 import { crawlLimits } from './crawl-limits.ts'
+import type { Site } from './crawl-state.ts'
 import type { FetchedPage } from './fetch-page.ts'
-import type { Site } from './visit-page.ts'
 
 /**
  * The canonical URL that the page names, if it may be read and is not gone. A page that is omitted keeps its own: it says

@@ -2,9 +2,8 @@
 import type { QueuedUrl } from './crawl.repository.ts'
 import { countQueue, nextInQueue, startProblem } from './crawl.repository.ts'
 import { crawlLimits } from './crawl-limits.ts'
-import type { Settling, Visited } from './settle-pages.ts'
+import type { Settling, Visit, Visited } from './crawl-state.ts'
 import { settlePages } from './settle-pages.ts'
-import type { Visit } from './visit-page.ts'
 import { visitPage } from './visit-page.ts'
 
 export type CrawlEnd =

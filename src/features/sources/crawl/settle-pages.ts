@@ -2,7 +2,7 @@
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import { requireAttempt } from '../indexing/generations.ts'
 import { raiseProgress } from '../sources.repository.ts'
-import type { NewEntry, QueuedUrl, QueueState, StoredPage } from './crawl.repository.ts'
+import type { QueuedUrl, StoredPage } from './crawl.repository.ts'
 import {
   addToQueue,
   countQueue,
@@ -13,40 +13,12 @@ import {
   settleInQueue,
   storePage,
 } from './crawl.repository.ts'
+import type { ReadSitemap, Settled, Settling, Visited, VisitedPage } from './crawl-state.ts'
 import type { NoPage } from './fetch-page.ts'
-import type { PageIndexer } from './index-page.ts'
 import { newEntries } from './new-entries.ts'
 import type { NewPage } from './new-pages.ts'
 import { newPagesAmong } from './new-pages.ts'
 import { boundedTogether } from './page/page-url.ts'
-import type { SitemapPages } from './site/site-rules.ts'
-import type { Site, Visit, VisitedPage } from './visit-page.ts'
-
-export interface Settling extends Site {
-  /** Names the run; the writes of any other are refused. */
-  attempt: string
-  maxPages: number
-  maxDepth: number
-  signal: AbortSignal
-  index: PageIndexer
-  /** Further addresses that the start page leads to; undefined where the site's sitemap is not wanted. */
-  sitemapPages(): Promise<SitemapPages | undefined>
-}
-
-export interface Visited {
-  entry: QueuedUrl
-  visit: Visit
-}
-
-export interface Settled {
-  entry: QueuedUrl
-  state: QueueState
-  reason?: string
-  document?: string
-  /** To be stored with it. */
-  page?: StoredPage
-  links: readonly string[]
-}
 
 /** Writes down what the first of these visits have found, which follow each other in the queue; tells how many those are. */
 export async function settlePages(site: Settling, visited: readonly Visited[]): Promise<number> {
@@ -173,11 +145,6 @@ async function keptOrFailed(
 function leadingOn(page: Pick<StoredPage, 'url' | 'requested_url' | 'fetched_url' | 'links'>): StoredPage {
   const unknown = { etag: null, last_modified: null, content_hash: noContent, embedding: '', chunks: 0 }
   return { ...page, ...unknown, document: documentOfPage(page.url) }
-}
-
-export interface ReadSitemap {
-  stored: StoredPage
-  entry: Pick<NewEntry, 'url' | 'state' | 'reason' | 'document'>
 }
 
 async function readSitemap(site: Settling): Promise<ReadSitemap | undefined> {

@@ -1,60 +1,11 @@
-/** Visits one URL of the queue: uses the network and threads, and writes nothing. */
-import type { Kysely } from 'kysely'
-import type { Outbound } from '#platform/outbound/outbound.ts'
-import type { AgentTables } from '#storage/tables.ts'
-import type { ChunkingOptions } from '../chunking/chunking-options.ts'
-import type { QueuedUrl, StoredPage } from './crawl.repository.ts'
+import type { QueuedUrl } from './crawl.repository.ts'
 import { documentOfPage, findPage, isFound } from './crawl.repository.ts'
-import type { ReadPage } from './crawl.worker.ts'
 import { crawlLimits } from './crawl-limits.ts'
-import type { CrawlThreads } from './crawl-threads.ts'
-import type { FetchedPage, NoPage } from './fetch-page.ts'
+import type { Site, Visit } from './crawl-state.ts'
+import { disallowed } from './crawl-state.ts'
 import { fetchPage } from './fetch-page.ts'
 import { ownUrl } from './own-url.ts'
 import { isSameOrigin } from './page/page-url.ts'
-import type { HostGates } from './site/host-gates.ts'
-import type { SiteRules } from './site/site-rules.ts'
-import type { UrlPatterns } from './site/url-patterns.ts'
-
-/** Everything that a crawl of one source works with. */
-export interface Site {
-  db: Kysely<AgentTables>
-  sourceId: string
-  startUrl: string
-  patterns: UrlPatterns
-  rules: SiteRules
-  /** Names the embedding in use: pages with chunks of another one must be read, whatever their server says. */
-  embedding: string
-  /** How pages are chunked. */
-  chunking: ChunkingOptions
-  /**
-   * Whether the thread that reads a page also chunks it and makes its built-in vectors: worthwhile if most pages are new.
-   */
-  cutsPages: boolean
-  outbound: Outbound
-  threads: CrawlThreads
-  gates: HostGates
-  /** Addresses that pages of this run name as their own, with whether nothing is there. */
-  namedAddresses: Map<string, Promise<boolean>>
-  /** What the pages of this run have brought so far. */
-  traffic: { bytes: number }
-}
-
-export type Visit =
-  /** Another address has led to this page before. */
-  | { kind: 'same' }
-  /** Its server says that it has not changed. */
-  | { kind: 'unchanged'; stored: StoredPage }
-  | VisitedPage
-  | NoPage
-
-export interface VisitedPage {
-  kind: 'page'
-  /** What it goes by. */
-  url: string
-  fetched: FetchedPage
-  read: ReadPage
-}
 
 export async function visitPage(site: Site, entry: QueuedUrl, signal: AbortSignal): Promise<Visit> {
   const { db, sourceId, threads, gates, outbound, rules } = site
@@ -109,8 +60,6 @@ async function objectionTo(
   if (!isWanted && entry.position !== 0) return 'It redirects to an address that the patterns leave out.'
   return await robotsObjection(site, url, signal)
 }
-
-export const disallowed = "The site's robots.txt does not allow it."
 
 async function robotsObjection(
   { rules: { robots }, threads }: Site,

@@ -69,7 +69,7 @@ const found = async (app: TestApp, query: string) => {
 
 /** Numbers of vectors, in the order of the embeddings' names; those without any left out. */
 async function vectorCounts(app: TestApp): Promise<Record<string, number>> {
-  return await app.service.foundation.agentDatabases.use('default', async agent => {
+  return await app.service.infrastructure.agentDatabases.use('default', async agent => {
     const { withAgentDatabase } = await import('../indexing/agent-database.ts')
     const { isTableOf } = await import('#storage/search/vector-space.ts')
     return await withAgentDatabase(agent.path, { readOnly: true }, async ({ db, engine }) => {
@@ -102,7 +102,7 @@ describe('a change of the embedding model', () => {
     const ids = [await uploadAndProcess(app, otters), await uploadAndProcess(app, tea)]
     expect(await vectorCounts(app)).toEqual({ builtin: 2 })
     expect((await use(app, 'm')).status).toBe(200)
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
     for (const id of ids)
       expect(await sourceOf(app, id)).toMatchObject({ status: 'ready', progress: 1, chunks: 1 })
     expect(await vectorCounts(app)).toEqual({ m: 2 })
@@ -111,7 +111,7 @@ describe('a change of the embedding model', () => {
     expect((await found(app, 'swimmer'))[0]).toBe(otters.content)
 
     await use(app, null, null)
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
     expect(await vectorCounts(app)).toEqual({ builtin: 2 })
     expect((await found(app, 'ottters'))[0]).toBe(otters.content)
   })
@@ -123,11 +123,11 @@ describe('a change of the embedding model', () => {
     expect((await found(app, 'ottters'))[0]).toBe(otters.content)
     for (const model of ['m', 'other']) {
       await use(app, model)
-      await app.service.foundation.runner.idle()
+      await app.service.infrastructure.runner.idle()
       expect((await found(app, 'swimmer'))[0]).toBe(otters.content)
     }
     await use(app, null, null)
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
     expect((await found(app, 'ottters'))[0]).toBe(otters.content)
   })
 
@@ -139,7 +139,7 @@ describe('a change of the embedding model', () => {
     const before = await sourceOf(app, id)
     await use(app, 'm')
     await app.call('PUT', settings, { body: { system_prompt: 'Be brief.' } })
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
     expect(await sourceOf(app, id)).toEqual(before)
     expect(asked()).toHaveLength(1)
   })
@@ -159,7 +159,7 @@ describe('a change of the embedding model', () => {
     await uploadAndProcess(app, otters)
     const id = await uploadAndProcess(app, many(200))
     await use(app, 'other')
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
     expect(during.map(({ status }) => status)).toEqual(during.map(() => 'updating'))
     const progress = during.map(source => source.progress)
     expect(progress).toEqual(progress.toSorted((one, next) => one - next))
@@ -178,7 +178,7 @@ describe('a change of the embedding model', () => {
     const app = await testApp({ environment, clock })
     const id = await uploadAndProcess(app, many(200))
     await use(app, 'm')
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
     expect(await sourceOf(app, id)).toMatchObject({ status: 'updating', progress: expect.closeTo(0.96) })
     expect(await vectorCounts(app)).toEqual({ builtin: 200, m: 192 })
     await passTime(app, clock, 2_000)
@@ -200,7 +200,7 @@ describe('a change of the embedding model', () => {
     const id = await uploadAndProcess(app, many(200))
     const before = await sourceOf(app, id)
     await use(app, 'other')
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
     expect(await vectorCounts(app)).toEqual({ m: 200 })
     expect(texts('m')).toHaveLength(200)
     expect(await sourceOf(app, id)).toEqual({ ...before, updated_at: expect.any(String) })
@@ -213,7 +213,7 @@ describe('a change of the embedding model', () => {
     const app = await testApp({ environment })
     const id = await uploadAndProcess(app, otters)
     await use(app, 'm')
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
     const failed = await sourceOf(app, id)
     expect(failed).toMatchObject({
       status: 'error',
@@ -223,7 +223,7 @@ describe('a change of the embedding model', () => {
     })
     expect(await found(app, 'ottters')).toEqual([otters.content])
     await use(app, 'other')
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
     const { error: _, ...healed } = {
       ...failed,
       status: 'ready',
@@ -241,12 +241,12 @@ describe('a change of the embedding model', () => {
     const app = await testApp({ environment, clock })
     const id = await uploadAndProcess(app, otters)
     await use(app, 'm')
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
     expect(await sourceOf(app, id)).toMatchObject({ status: 'updating' })
     isDown = false
     // Without the clock moving.
     await use(app, 'm')
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
     expect(await sourceOf(app, id)).toMatchObject({ status: 'ready' })
     expect(await vectorCounts(app)).toEqual({ m: 1 })
   })
@@ -256,10 +256,10 @@ describe('a change of the embedding model', () => {
     const app = await testApp({ environment, clock: manualClock() })
     const id = await uploadAndProcess(app, otters)
     await use(app, 'm')
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
     expect(await sourceOf(app, id)).toMatchObject({ status: 'updating' })
     await use(app, null, null)
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
     expect(await sourceOf(app, id)).toMatchObject({ status: 'ready' })
     expect(await vectorCounts(app)).toEqual({ builtin: 1 })
   })
@@ -269,10 +269,10 @@ describe('a change of the embedding model', () => {
     const app = await testApp({ environment })
     const id = await uploadAndProcess(app, otters)
     await use(app, 'm')
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
     expect((await sourceOf(app, id)).status).toBe('error')
     await use(app, null, null)
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
     expect(await sourceOf(app, id)).toMatchObject({ status: 'ready' })
     expect(await sourceOf(app, id)).not.toHaveProperty('error')
   })
@@ -281,7 +281,7 @@ describe('a change of the embedding model', () => {
     const { environment } = await setProvider(() => undefined)
     const app = await testApp({ environment })
     const change = (statement: string) =>
-      app.service.foundation.agentDatabases.use('default', ({ db }) => sql.raw(statement).execute(db))
+      app.service.infrastructure.agentDatabases.use('default', ({ db }) => sql.raw(statement).execute(db))
     await change('create table moons (name text)')
     await change("insert into moons values ('Callisto')")
     const { id } = await fetchedSource(app, { type: 'database', name: 'Moons', query: 'SELECT * FROM moons' })
@@ -289,7 +289,7 @@ describe('a change of the embedding model', () => {
     const broken = await refreshed(app, id)
     expect(broken.status).toBe('error')
     await use(app, 'm')
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
     expect(await vectorCounts(app)).toEqual({ m: 1 })
     expect(await sourceOf(app, id)).toEqual({ ...broken, progress: 1, updated_at: expect.any(String) })
   })
@@ -315,7 +315,7 @@ describe('a change of the embedding model', () => {
     clock.advance(1_000)
     const later = await uploadAndProcess(app, otters)
     await use(app, 'm')
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
     await passTime(app, clock, 2_000)
     expect(await sourceOf(app, later)).toMatchObject({ status: 'ready' })
     expect(await vectorCounts(app)).toEqual({ m: 1 })
@@ -334,8 +334,8 @@ describe('another embedding model of the platform', () => {
     const changed = { ...environment, EMBEDDING_PROVIDER: 'openai-compatible', EMBEDDING_MODEL: 'm' }
     for (const _ of ['second', 'third']) {
       const app = await buildApp({ dataDirectory, environment: changed })
-      await app.service.embeddingsFollowed
-      await app.service.foundation.runner.idle()
+      await app.service.caughtUp
+      await app.service.infrastructure.runner.idle()
       expect(await sourceOf(app, id)).toMatchObject({ status: 'ready' })
       expect(await vectorCounts(app)).toEqual({ m: 1 })
       await app.close()
@@ -353,7 +353,7 @@ describe('another embedding model of the platform', () => {
       dataDirectory: directory.path,
       environment: { EMBEDDING_PROVIDER: 'openai' },
     })
-    await app.service.embeddingsFollowed
+    await app.service.caughtUp
     expect(app.logged.join('')).toMatch(/Documents cannot be embedded .* set openai_api_key/)
     expect(await found(app, 'ottters')).toEqual([otters.content])
   })

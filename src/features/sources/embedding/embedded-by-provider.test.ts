@@ -45,7 +45,7 @@ const paragraphs = Array.from({ length: 300 }, (_, at) => `${'tea '.repeat(20)}$
 const document = { name: 'tea.txt', content: paragraphs, fields: { chunk_size: '100', overlap: '0' } }
 
 const chunkIds = (app: TestApp) =>
-  app.service.foundation.agentDatabases.use('default', async ({ db }) =>
+  app.service.infrastructure.agentDatabases.use('default', async ({ db }) =>
     (await db.selectFrom('chunks').select('id').execute()).map(({ id }) => id).toSorted(),
   )
 
@@ -53,7 +53,7 @@ describe('processing that fails on its way', () => {
   it('goes on where it stopped: nothing is read twice, and no more than a part embedded twice', async () => {
     const { app, clock, asked } = await setStage(request => (request === 3 ? empty : undefined))
     const { body } = await upload(app, document)
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
     const get = async () => (await app.call<Source>('GET', `${sources}/${body.id}`)).body
     expect(await get()).toMatchObject({ status: 'processing' })
     expect((await get()).progress).toBeCloseTo(0.2 + (0.8 * 192) / 300)
@@ -70,7 +70,7 @@ describe('processing that fails on its way', () => {
   it('begins anew when it is asked to, or with another embedding', async () => {
     const { app, clock } = await setStage(request => (request > 2 ? empty : undefined))
     const { body } = await upload(app, document)
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
     const stored = await chunkIds(app)
     await app.call('PUT', '/api/agents/default/settings', { body: { embedding_provider: 'builtin' } })
     await passTime(app, clock, 2_000)
@@ -95,7 +95,7 @@ describe('a provider that refuses', () => {
     expect(asked()).toHaveLength(1)
 
     await app.call('POST', `${sources}/${id}/refresh`)
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
     expect(await get()).toMatchObject({ status: 'ready', chunks: 1 })
   })
 
@@ -107,7 +107,7 @@ describe('a provider that refuses', () => {
   ])('%s is asked again later', async (_what, reply, times) => {
     const { app, clock, asked } = await setStage(request => (request <= times ? reply : undefined))
     const { body } = await upload(app, { name: 'otter.txt', content: 'Otters hold hands.' })
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
     const get = async () => (await app.call<Source>('GET', `${sources}/${body.id}`)).body
     expect(await get()).toMatchObject({ status: 'processing' })
     await passTime(app, clock, 2_000)

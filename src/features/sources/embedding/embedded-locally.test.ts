@@ -32,7 +32,7 @@ describe('documents that a model on this machine embeds', () => {
   it('are refused while its packages are missing, which start and upload tell; all else goes on', async () => {
     const { path, installRuntime } = makeLocalModel()
     const app = await testApp({ environment: local(path) })
-    await app.service.embeddingsFollowed
+    await app.service.caughtUp
     expect(app.logged.join('')).toMatch(/Documents cannot be embedded .*npm install onnxruntime-node/)
     const { status, body } = await upload(app, otters)
     expect({ status, body }).toMatchObject({ status: 400, body: { error: { code: 'MODEL_NOT_CONFIGURED' } } })
@@ -96,7 +96,7 @@ describe('an agent', () => {
       ['local', [otters.content]],
     ] as const) {
       expect((await app.call('PUT', settings, { body: { embedding_provider } })).status).toBe(200)
-      await app.service.foundation.runner.idle()
+      await app.service.infrastructure.runner.idle()
       expect(await found(app, 'swimmer')).toEqual(results)
     }
   })
@@ -111,5 +111,5 @@ it('a model that is still being loaded does not keep the service from ending', a
   )
   const { service } = await testApp({ environment: local(path) })
   await service.close()
-  await service.embeddingsFollowed
+  await service.caughtUp
 })

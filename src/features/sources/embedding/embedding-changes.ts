@@ -12,6 +12,21 @@ import type { SourceEvents } from '../sources.events.ts'
 import { updateSource } from '../sources.repository.ts'
 import { forgetFailures, isUnderWay, nextToChange } from './embedding-changes.repository.ts'
 
+/** Settings that decide by which model, if at all, an agent's documents are embedded. */
+const decisive: ReadonlySet<string> = new Set([
+  'embedding_provider',
+  'embedding_model',
+  'llm_base_url',
+  'openai_api_key',
+  'google_api_key',
+  'openai_compatible_api_key',
+])
+
+/** Whether a change of this setting may change the model that embeds the agent's documents. */
+export function concernsEmbedding(setting: string): boolean {
+  return decisive.has(setting)
+}
+
 interface Needs {
   embeddingOf(agentId: string): Promise<EmbeddingModel>
   transact: Transact<SourceEvents>

@@ -46,7 +46,7 @@ const api = (url: string, headers?: Record<string, string>) => ({
   ...(headers && { headers }),
 })
 const chunkIds = () =>
-  app.service.foundation.agentDatabases.use('default', async ({ db }) =>
+  app.service.infrastructure.agentDatabases.use('default', async ({ db }) =>
     (await db.selectFrom('chunks').select('id').orderBy('id').execute()).map(({ id }) => id),
   )
 
@@ -326,7 +326,7 @@ describe('what is refused at once', () => {
 
 describe('the secrets of an address', () => {
   const secretRows = () =>
-    app.service.foundation.platform
+    app.service.infrastructure.platform
       .selectFrom('agent_secrets')
       .selectAll()
       .where('agent_id', '=', 'default')
@@ -348,7 +348,7 @@ describe('the secrets of an address', () => {
     ]
     expect(JSON.stringify(told)).not.toContain('sk-tides')
     expect((await app.call('DELETE', `${sources}/${id}`)).status).toBe(200)
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
     expect(await secretRows()).toEqual(before)
   })
 
@@ -370,7 +370,7 @@ describe('the secrets of an address', () => {
     const thief = await siteOf(() => json(['Zweidorf']))
     const site = await siteOf(() => json(['Zweidorf']))
     const { id, config } = await fetchedSource(app, api(site.url, { 'X-Key': secret }))
-    await app.service.foundation.agentDatabases.use('default', ({ db }) =>
+    await app.service.infrastructure.agentDatabases.use('default', ({ db }) =>
       db
         .updateTable('sources')
         .set({ config: JSON.stringify({ ...config, url: thief.url }) })
@@ -390,9 +390,9 @@ describe('the secrets of an address', () => {
     const id = await makeAgent(owned)
     const body = api(site.url, { 'X-Key': secret })
     expect((await owned.call('POST', `/api/agents/${id}/sources`, { body })).status).toBe(201)
-    await owned.service.foundation.runner.idle()
+    await owned.service.infrastructure.runner.idle()
     expect((await owned.call('DELETE', `/api/agents/${id}`)).status).toBe(200)
-    const rows = await owned.service.foundation.platform.selectFrom('agent_secrets').selectAll().execute()
+    const rows = await owned.service.infrastructure.platform.selectFrom('agent_secrets').selectAll().execute()
     expect(rows).toEqual([])
   })
 })

@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => app.close())
 
 const change = (statement: string) =>
-  app.service.foundation.agentDatabases.use('default', ({ db }) => sql.raw(statement).execute(db))
+  app.service.infrastructure.agentDatabases.use('default', ({ db }) => sql.raw(statement).execute(db))
 
 const fruits = { type: 'database', name: 'Fruits', query: 'SELECT name, price FROM fruits ORDER BY id' }
 
@@ -107,7 +107,7 @@ describe(`a query as a source ${row('POST /api/agents/{id}/sources')}`, () => {
   })
 
   it('takes values of every kind, and leaves out nulls and bytes', async () => {
-    const isSqlite = app.service.foundation.isExclusive
+    const isSqlite = app.service.infrastructure.isExclusive
     const bytes = isSqlite ? "x'00ff'" : "'\\x00ff'::bytea"
     const query = `SELECT 'two\n\n \nlines' AS note, 9007199254740993 AS large, 1.5 AS part, NULL AS missing, ${bytes} AS raw`
     const { id } = await fetchedSource(app, { type: 'database', name: 'Values', query })
@@ -120,7 +120,7 @@ it('sources that are refreshed beyond those that are worked on wait for their tu
   for (const name of ['One', 'Two', 'Three', 'Four'])
     ids.push((await fetchedSource(app, { ...fruits, name })).id)
   const release = Promise.withResolvers<void>()
-  const { handlers } = app.service.foundation
+  const { handlers } = app.service.infrastructure
   const handler = handlers.get('source.fetch')
   if (handler === undefined) throw new Error('nothing fetches')
   handlers.set('source.fetch', {
@@ -282,7 +282,7 @@ it('is created by those alone who may use SQL', async () => {
 it('is gone with all its passages once it is deleted', async () => {
   const { id } = await fetchedSource(app, fruits)
   expect((await app.call('DELETE', `${sources}/${id}`)).status).toBe(200)
-  await app.service.foundation.runner.idle()
+  await app.service.infrastructure.runner.idle()
   const { rows } = await change(`select * from chunks where source_id = '${id}'`)
   expect(rows).toEqual([])
 })

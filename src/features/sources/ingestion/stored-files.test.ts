@@ -63,10 +63,10 @@ describe.each<[where: string, open: () => Promise<Stage>]>([
     expect(await find(app, 'herring spring')).toContain(id)
     expect(await stored()).toEqual([id])
     expect((await app.call('POST', `${sources}/${id}/refresh`)).status).toBe(200)
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
     expect(await sourceOf(app, id)).toMatchObject({ status: 'ready' })
     expect((await app.call('DELETE', `${sources}/${id}`)).status).toBe(200)
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
     expect(await stored()).toEqual([])
   })
 
@@ -82,9 +82,9 @@ describe.each<[where: string, open: () => Promise<Stage>]>([
   it('ends in error at once when it is no longer there', async () => {
     const { app } = await open()
     const id = await uploadAndProcess(app, { name: 'fish.txt', content: 'Text of a fish.' })
-    await app.service.foundation.agentDatabases.use('default', ({ files }) => files.remove(id))
+    await app.service.infrastructure.agentDatabases.use('default', ({ files }) => files.remove(id))
     await app.call('POST', `${sources}/${id}/refresh`)
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
     expect(await sourceOf(app, id)).toMatchObject({
       status: 'error',
       error: 'The file of this source is missing.',
@@ -96,7 +96,7 @@ describe('a file that a process stored and then died', () => {
   async function stage() {
     const clock = manualClock()
     const app = await testApp({ clock })
-    const { transact, agentDatabases } = app.service.foundation
+    const { transact, agentDatabases } = app.service.infrastructure
     const service = createSourcesService({
       transact,
       requireEmbedding: async () => {},
@@ -129,8 +129,10 @@ describe('a file that a process stored and then died', () => {
     const { app, service, begin, jobs, pass } = await stage()
     const begun = await begin()
     const form = { fields: {}, file: { field: 'file', name: 'half.txt', bytes: 18 } }
-    await app.service.foundation.agentDatabases.use('default', agent => service.create(agent, begun, form))
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.agentDatabases.use('default', agent =>
+      service.create(agent, begun, form),
+    )
+    await app.service.infrastructure.runner.idle()
     expect(await jobs()).toEqual([])
     await pass(120)
     expect(await storedFiles(app)).toEqual([begun.id])
@@ -141,7 +143,7 @@ describe('a file that a process stored and then died', () => {
     const { id } = await begin()
     const text = { type: 'file', name: 'half.txt', status: 'ready', config: '{}' }
     const time = '2026-01-01T00:00:00.000Z'
-    await app.service.foundation.agentDatabases.use('default', ({ db }) =>
+    await app.service.infrastructure.agentDatabases.use('default', ({ db }) =>
       db
         .insertInto('sources')
         .values({ ...text, id, file_path: id, progress: 1, created_at: time, updated_at: time })
@@ -199,7 +201,7 @@ describe('a bucket that fails', () => {
     const id = await uploadAndProcess(app, { name: 'fish.txt', content: 'Text of a fish.' })
     breakDown(bucket)
     await app.call('POST', `${sources}/${id}/refresh`)
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
     for (let attempt = 1; attempt < 5; attempt += 1) await passTime(app, clock, 5 * minute)
     const source = await sourceOf(app, id)
     expect(source).toMatchObject({
@@ -213,7 +215,7 @@ describe('a bucket that fails', () => {
 
     bucket.trouble = undefined
     await app.call('POST', `${sources}/${id}/refresh`)
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
     expect(await sourceOf(app, id)).toMatchObject({ status: 'ready' })
   })
 })
@@ -226,7 +228,7 @@ describe('deleting an agent whose files are in a bucket', () => {
     const agentId = await makeAgent(app)
     for (const name of ['a.txt', 'b.txt', 'c.txt', 'd.txt'])
       await upload(app, { name, content: 'Text', agentId })
-    await app.service.foundation.runner.idle()
+    await app.service.infrastructure.runner.idle()
     await upload(app, { name: 'kept.txt', content: 'Text' })
     const remove = () => app.call('DELETE', `/api/agents/${agentId}`)
     const left = () => [...bucket.objects.keys()].filter(key => key.includes(agentId))

@@ -13,7 +13,7 @@ import { crawlJobName, processJobName } from './source-jobs.ts'
 function holdEnds(app: TestApp, name: string) {
   const done = Promise.withResolvers<void>()
   const { promise: end, resolve: letEnd } = Promise.withResolvers<void>()
-  const { handlers } = app.service.foundation
+  const { handlers } = app.service.infrastructure
   const handler = handlers.get(name)
   if (handler === undefined) throw new Error(`nothing handles ${name}`)
   let runs = 0
@@ -39,7 +39,7 @@ async function expectAnother(app: TestApp, { id, name, how }: { id: string; name
   expect((await sourceNow()).status).toBe('ready')
   expect(await again()).toBe(200)
   held.letEnd()
-  await app.service.foundation.runner.idle()
+  await app.service.infrastructure.runner.idle()
   expect(held.runs()).toBe(2)
   expect((await sourceNow()).status).toBe('ready')
 }

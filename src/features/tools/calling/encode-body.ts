@@ -1,14 +1,10 @@
 import { invalid } from '#platform/errors.ts'
-import type { FormField, HttpRequest, RequestBody } from './http-configuration.ts'
+import type { EncodedBody } from './encoded-body.ts'
+import type { FormField, RequestBody } from './http-configuration.ts'
 import { encodeMultipart } from './multipart.ts'
 import { encodeValue } from './percent-encoding.ts'
 import { stylePairs } from './serialize-argument.ts'
 import { isRecord, textOf } from './values.ts'
-
-export interface EncodedBody {
-  contentType: string
-  body: NonNullable<HttpRequest['body']>
-}
 
 /** The syntax of a media type. */
 export type BodyKind = 'json' | 'form' | 'multipart' | 'text'

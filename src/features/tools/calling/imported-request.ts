@@ -2,8 +2,8 @@ import { invalid } from '#platform/errors.ts'
 import { isConnectionHeader, isHeaderName, requireHeaderValue } from '#platform/outbound/header-rules.ts'
 import { parseTarget } from '#platform/outbound/target-url.ts'
 import { applyCredentials } from './credentials.ts'
-import type { EncodedBody } from './encode-body.ts'
 import { encodeBody } from './encode-body.ts'
+import type { EncodedBody } from './encoded-body.ts'
 import type {
   Arguments,
   Credentials,

@@ -1,6 +1,6 @@
 /** Multipart forms (RFC 7578), as browsers write them. */
 import { createHash } from 'node:crypto'
-import type { EncodedBody } from './encode-body.ts'
+import type { EncodedBody } from './encoded-body.ts'
 import type { FormField } from './http-configuration.ts'
 import { textOf } from './values.ts'
 

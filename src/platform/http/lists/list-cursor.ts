@@ -1,8 +1,7 @@
 import type { AppError } from '../../errors.ts'
 import { invalid } from '../../errors.ts'
 import { unstorable } from '../requests/storable-text.ts'
-import type { SortValue } from './list-query.ts'
-import type { Sorted } from './list-sort.ts'
+import type { Sorted, SortValue } from './list-sort.ts'
 
 /** An opaque place in a sorted list: the sort it belongs to, and what the place is in that sort. */
 export function encodeCursor(sort: readonly Sorted[], place: readonly SortValue[]): string {

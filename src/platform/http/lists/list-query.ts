@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { orNull } from '../../own-schemas.ts'
 import { decodeCursor, encodeCursor } from './list-cursor.ts'
 import { readDates } from './list-dates.ts'
-import type { Sorted } from './list-sort.ts'
+import type { Sorted, SortValue } from './list-sort.ts'
 import { readSort } from './list-sort.ts'
 
 /** Query parameters that every list takes; a route adds its own filters beside them. */
@@ -50,8 +50,6 @@ export interface ListParameters {
   to?: string
   cursor?: string
 }
-
-export type SortValue = string | number
 
 /**
  * How one list may be sorted and searched. Columns are ours, never the caller's text: those of the rows that the list's

@@ -1,5 +1,8 @@
 import { invalid } from '../../errors.ts'
 
+/** What a row is sorted by. */
+export type SortValue = string | number
+
 /** One field of a sort, as callers name it. */
 export interface Sorted {
   field: string

@@ -29,7 +29,7 @@ async function rolesOf(app: TestApp): Promise<string[]> {
 async function loginAs(app: TestApp, role: string): Promise<pg.Client> {
   const address = new URL(await databaseOf(app))
   address.username = role
-  address.password = app.service.foundation.secretBox.derive(['sql role', role])
+  address.password = app.service.infrastructure.secretBox.derive(['sql role', role])
   const client = new pg.Client({ connectionString: address.href })
   await client.connect()
   onTestFinished(() => client.end())
@@ -235,8 +235,8 @@ describe('a statement that nobody waits for any more', () => {
   const endless = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n'
 
   const run = (app: TestApp, query: string, signal: AbortSignal) =>
-    app.service.foundation.agentDatabases.use('default', agent =>
-      app.service.foundation.sqlRunner.run(
+    app.service.infrastructure.agentDatabases.use('default', agent =>
+      app.service.infrastructure.sqlRunner.run(
         agent,
         { query, parameters: [], readOnly: false, maxRows: 1 },
         signal,

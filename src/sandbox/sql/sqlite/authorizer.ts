@@ -17,9 +17,13 @@ export interface Authorizer {
   refusal(): string | undefined
   /** Whether the last compiled statement writes. */
   writes(): boolean
+  /** Runs the service's own statements, of which nothing is refused. */
+  trust<Result>(work: () => Result): Result
 }
 
 type Decision = string | undefined
+
+const notAllowed = 'This statement is not allowed here.'
 
 /** Requested by SQLite's own full-text search while it runs. */
 const internalPragma = 'data_version'
@@ -28,6 +32,7 @@ export function createAuthorizer(): Authorizer {
   let rights: Rights = { readOnly: true }
   let refused: Decision
   let changing = false
+  let trusted = false
 
   function change(table: string, kind: 'insert' | 'update' | 'delete', column?: string): Decision {
     changing = true
@@ -53,12 +58,13 @@ export function createAuthorizer(): Authorizer {
       case constants.SQLITE_PRAGMA:
         return refusedPragmaCall(first.toLowerCase(), second)
       default:
-        return 'This statement is not allowed here.'
+        return notAllowed
     }
   }
 
   return {
     decide(action, first, second) {
+      if (trusted) return constants.SQLITE_OK
       const problem = problemOf(action, first ?? '', second)
       refused ??= problem
       return problem === undefined ? constants.SQLITE_OK : constants.SQLITE_DENY
@@ -70,7 +76,21 @@ export function createAuthorizer(): Authorizer {
     },
     refusal: () => refused,
     writes: () => changing,
+    trust(work) {
+      trusted = true
+      try {
+        return work()
+      } finally {
+        trusted = false
+      }
+    },
   }
+}
+
+/** @param tables as `OpenedTables.of` tells them. */
+export function refusedOpening(tables: readonly (string | undefined)[]): string | undefined {
+  if (tables.includes(undefined)) return notAllowed
+  return tables.map(table => refusedRead(table ?? '')).find(refusal => refusal !== undefined)
 }
 
 function refusedRead(table: string): Decision {

@@ -2,10 +2,10 @@
 import type { StatementSync } from 'node:sqlite'
 import { DatabaseSync } from 'node:sqlite'
 import { maxNesting, maxParameters } from '../limits.ts'
-import type { TableAccess } from '../table-access.ts'
-import { tableAccess } from '../table-access.ts'
+import { knownTables } from '../table-access.ts'
 import type { Authorizer, Rights } from './authorizer.ts'
-import { createAuthorizer } from './authorizer.ts'
+import { createAuthorizer, refusedOpening } from './authorizer.ts'
+import { createOpenedTables } from './opened-tables.ts'
 
 /** Milliseconds for which SQLite waits for the write lock; the process has nothing else to do. */
 const busyTimeout = 4_000
@@ -54,6 +54,8 @@ export interface Prepared {
    */
   hasRows: boolean
   writes: boolean
+  /** Why it must not be run, as a sentence: it opens a table that it may not read. */
+  refusal: string | undefined
 }
 
 export function connect(path: string, synchronous: string): Connection {
@@ -72,36 +74,41 @@ export function connect(path: string, synchronous: string): Connection {
   keepTexts(database)
   const limitGrowth = createGrowthLimit(database)
   const changed = database.prepare('select changes()')
+  const opened = createOpenedTables(database)
   const authorizer = createAuthorizer()
   let writes = 0
   limitGrowth()
   database.setAuthorizer(authorizer.decide)
   const cache = new Map<string, Prepared>()
+  let cacheVersion: unknown
+
+  /** A changed schema can give names in a statement another meaning. */
+  function dropOutdated(): void {
+    const version = authorizer.trust(opened.schemaVersion)
+    if (version !== cacheVersion) cache.clear()
+    cacheVersion = version
+  }
 
   return {
     authorizer,
     beforeWrite() {
       writes += 1
-      if (writes % writesBetweenLooks !== 0) return
       // The limit is set by a PRAGMA that statements may not use.
-      database.setAuthorizer(null)
-      try {
-        limitGrowth()
-      } finally {
-        database.setAuthorizer(authorizer.decide)
-      }
+      if (writes % writesBetweenLooks === 0) authorizer.trust(limitGrowth)
     },
     // An array, since the connection is configured to return rows as arrays.
     changes: () => Number(Object.values(changed.get() ?? [0])[0]),
     close: () => database.close(),
     prepare(query, rights) {
       authorizer.begin(rights)
+      dropOutdated()
       const key = keyOf(query, rights)
       const cached = cache.get(key)
       if (cached !== undefined) return cached
       const statement = database.prepare(query)
       const hasRows = statement.columns().length > 0
-      const prepared = { statement, hasRows, writes: authorizer.writes() }
+      const refusal = refusedOpening(authorizer.trust(() => opened.of(statement.sourceSQL)))
+      const prepared = { statement, hasRows, writes: authorizer.writes(), refusal }
       const [oldest] = cache.size < statementsKept ? [] : cache.keys()
       if (oldest !== undefined) cache.delete(oldest)
       cache.set(key, prepared)
@@ -117,7 +124,7 @@ function keyOf(query: string, { readOnly }: Rights): string {
 
 /** Columns that may be updated contain text: a blob there would be read by code that expects none. */
 function keepTexts(database: DatabaseSync): void {
-  for (const [table, access] of Object.entries<TableAccess>(tableAccess)) {
+  for (const [table, access] of knownTables) {
     const columns = access.kind === 'readable' ? access.updatable : []
     for (const column of columns)
       database.exec(`create temp trigger "${table} ${column}" before update of ${column} on main.${table}

@@ -26,6 +26,7 @@ function prepare(connection: Connection, { query, readOnly }: SqlStatement): Pre
     const rest = query.slice(prepared.statement.sourceSQL.length)
     if (rest !== '' && tokensOf(rest, 'sqlite').some(({ text }) => text !== ';'))
       return { kind: 'invalid', message: 'holds several statements; send one at a time' }
+    if (prepared.refusal !== undefined) return { kind: 'forbidden', message: prepared.refusal }
     return prepared
   } catch (error) {
     return problemOf(error, 'prepare', connection.authorizer.refusal())

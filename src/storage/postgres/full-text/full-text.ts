@@ -16,52 +16,18 @@ import { neighbourhoodOf } from './chunk-places.ts'
 import { createIndexState } from './index-state.ts'
 import type { KeptIndex } from './kept-index.ts'
 import { keptIndex, postingsOf } from './kept-index.ts'
-import { frequencies, indexedText, lexemeOf, longestLexeme, quoted } from './lexemes.ts'
-import { frequencyBits, neighbourhoodForm } from './packed-lists.ts'
+import { frequencies, indexedText, lexemeOf, quoted } from './lexemes.ts'
+import { createPackedLists, frequencyBits, neighbourhoodForm } from './packed-lists.ts'
 import type { Postings } from './postings.ts'
 
-/** For the migration that creates the first tables; a later migration replaces this table. */
+/** For the migration that creates the tables of knowledge. */
 export async function createFullText(db: QueryExecutorProvider): Promise<void> {
-  await sql`create table chunk_text (
-    sequence bigint primary key references chunks (sequence) on delete cascade,
-    terms tsvector not null,
-    length integer not null
-  )`.execute(db)
-}
-
-/**
- * For the migration after the first tables: converts their content to the current form. There, the label of a lexeme's
- * position encoded how often the chunk contains it.
- */
-export async function renewFullText(db: QueryExecutorProvider): Promise<void> {
-  await sql`alter table chunk_text rename to former_chunk_text`.execute(db)
-  await sql`drop index if exists chunk_text_terms`.execute(db)
   await createTable(db)
   await createIndexState(db)
-  // Filled in parts and indexed along the way: for large tables, each would otherwise take longer than the statement timeout.
-  await sql`create index chunk_text_terms on chunk_text using gin (terms)`.execute(db)
-  for (let last = 0; last < Number.POSITIVE_INFINITY; ) last = await renewSome(db, last)
-  await sql`select gin_clean_pending_list('chunk_text_terms')`.execute(db)
-  await sql`drop table former_chunk_text`.execute(db)
   // Each look-up reads the index's whole pending list, so it must stay short, however late it is merged.
-  await sql`alter index chunk_text_terms set (gin_pending_list_limit = 128)`.execute(db)
-}
-
-/** The texts of so many chunks take far less time than the statement timeout. */
-const renewedAtOnce = 2_000
-
-/** Returns the last chunk that it has converted, where the next call continues; infinity when none are left. */
-async function renewSome(db: QueryExecutorProvider, after: number): Promise<number> {
-  const { rows } = await sql<{ last: number | null }>`with renewed as (
-    insert into chunk_text (sequence, length, terms)
-    select sequence, length, (
-      select array_to_tsvector(coalesce(array_agg(lexeme || case weights[1]
-        when 'C' then ' 2' when 'B' then ' 3' when 'A' then ' 5' else '' end), '{}'))
-      from unnest(terms) where octet_length(lexeme) <= ${longestLexeme}
-    ) from former_chunk_text where sequence > ${after} order by sequence limit ${renewedAtOnce}
-    returning sequence
-  ) select max(sequence) as last from renewed`.execute(db)
-  return rows[0]?.last ?? Number.POSITIVE_INFINITY
+  await sql`create index chunk_text_terms on chunk_text using gin (terms)
+    with (gin_pending_list_limit = 128)`.execute(db)
+  await createPackedLists(db)
 }
 
 /**

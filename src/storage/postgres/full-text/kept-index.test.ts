@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { setSearchStage } from '#test/support/search-stage.ts'
 import { searchEngine as engine } from '../search-engine.ts'
-import { createFullText, renewFullText } from './full-text.ts'
 import { fewIndexRows, stateOf } from './index-state.ts'
 
 const chunks = 1_000
@@ -132,25 +131,4 @@ test('a copy on a server that gives the numbers of transactions again is followe
     await engine.removeFullText(transaction, 1)
   })
   expect(await count('tea')).toEqual([chunks - 2, chunks - 2])
-})
-
-test('an index of the first form, of any length, is found by as before', async () => {
-  const { db, addSource } = await setSearchStage()
-  await addSource('manual')
-  const many = 5_000
-  await sql`insert into chunks (id, source_id, content, start_offset, end_offset)
-    select number, 'manual', '', 0, 0 from generate_series(1, ${many}::integer) as number`.execute(db)
-  await sql`drop table chunk_text, chunk_text_totals`.execute(db)
-  await sql`drop function count_chunk_text`.execute(db)
-  await createFullText(db)
-  await sql`create index chunk_text_terms on chunk_text using gin (terms)`.execute(db)
-  await sql`insert into chunk_text (sequence, length, terms)
-    select number, 6, '''pot'':1D' from generate_series(6, ${many}::integer) as number`.execute(db)
-  await sql`insert into chunk_text (sequence, length, terms) values
-    (1, 6, '''tea'':1D'), (2, 6, '''tea'':1A ''cup'':1D'), (3, 6, '''tea'':1C'), (4, 6, '''tea'':1B'), (5, 0, '')
-  `.execute(db)
-  await renewFullText(db)
-  const { terms, chunks: all } = await engine.countTerms(db, ['tea', 'cup', 'of', 'pot'])
-  expect([Object.fromEntries(terms), all]).toEqual([{ tea: 4, cup: 1, pot: many - 5 }, many])
-  expect(await find(db, 'tea')).toEqual([2, 4, 3, 1])
 })

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { setSearchStage } from '#test/support/search-stage.ts'
 import { searchEngine as engine } from '../search-engine.ts'
 import { neighbours } from './chunk-places.ts'
-import { frequencyBits, packFullText, packLists } from './packed-lists.ts'
+import { frequencyBits, packLists } from './packed-lists.ts'
 
 /** As many as make lists worth packing in one neighbourhood, and not in the next one. */
 const chunks = neighbours + 1_000
@@ -13,17 +13,16 @@ const [between, later] = [500, neighbours + 500]
 type Database = Awaited<ReturnType<typeof setSearchStage>>['db']
 
 /** An index in which all chunks but two hold tea, some twice, others cups, pots and plates. */
-async function open({ isFormer = false } = {}) {
+async function open() {
   const { db, addSource } = await setSearchStage()
   await addSource('manual')
   await sql`insert into chunks (id, source_id, content, start_offset, end_offset)
     select number, 'manual', '', 0, 0 from generate_series(1, ${chunks}::integer) as number`.execute(db)
-  const place = isFormer ? sql`'{}'` : sql`array[' ' || number / ${sql.lit(neighbours)}]`
   await sql`insert into chunk_text (sequence, length, terms)
     select number, number % 7 + 1, array_to_tsvector(
       array[case when number % 3 = 0 then 'tea 2' else 'tea' end]
       || case when number % 10 = 0 then array['cup 5', 'pot'] else '{}' end
-      || case when number % 1000 = 1 then array['plate 3'] else '{}' end || ${place})
+      || case when number % 1000 = 1 then array['plate 3'] else '{}' end || array[' ' || number / ${sql.lit(neighbours)}])
     from generate_series(1, ${chunks}::integer) as number where number not in (${between}, ${later})
   `.execute(db)
   return {
@@ -100,17 +99,4 @@ test('a transaction that does not see the lists yet reads what the index tells',
       expect((await find(transaction as unknown as Database, 'cup')).counts).toEqual([918])
     })
   expect((await findNow('pot')).counts).toEqual([918])
-})
-
-test('what was written before there were packed lists is found, also beside what comes then', async () => {
-  const { db, write, find: findNow } = await open({ isFormer: true })
-  await sql`drop table chunk_text_lists`.execute(db)
-  await packFullText(db)
-  expect(await packed(db)).toEqual([
-    [0, 5],
-    [1, 5],
-  ])
-  await write(between, 'tea cup')
-  await write(later, 'tea plate')
-  expect((await findNow('tea', 'cup', 'plate')).counts).toEqual([chunks, 919, 11])
 })

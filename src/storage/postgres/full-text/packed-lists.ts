@@ -15,18 +15,13 @@ export const allChunks = ''
 /** The last bits of an entry are the position of the frequency in `frequencies`; those before them are the chunk. */
 export const frequencyBits = 2
 
-/**
- * For the migration that creates the table. It packs all existing chunks, in parts that each take far less time than
- * the statement timeout: the index has no neighbourhoods for chunks that were written before.
- */
-export async function packFullText(db: QueryExecutorProvider): Promise<void> {
+export async function createPackedLists(db: QueryExecutorProvider): Promise<void> {
   await sql`create table chunk_text_lists (
     lexeme text collate "C" not null,
     neighbourhood bigint not null,
     entries bytea not null,
     primary key (lexeme, neighbourhood)
   )`.execute(db)
-  for (const neighbourhood of await unpacked(db, 1, 1)) await pack(db, neighbourhood)
 }
 
 /** Packing is worthwhile for so many added chunks: in neighbourhoods that are complete, and in the newest one. */

@@ -1,0 +1,16 @@
+import { group, whole } from './variables.ts'
+
+/** How far a turn, a crawl and an upload may go. */
+export const bounds = group({
+  variables: {
+    CHAT_MAX_ITERATIONS: whole(8, 1, 100),
+    CRAWL_MAX_PAGES: whole(50, 1, 100_000),
+    CRAWL_MAX_DEPTH: whole(5, 0, 100),
+    MAX_UPLOAD_BYTES: whole(26_214_400, 1, 2_147_483_647),
+  },
+  read: environment => ({
+    chatMaxIterations: environment.CHAT_MAX_ITERATIONS,
+    crawlBounds: { maxPages: environment.CRAWL_MAX_PAGES, maxDepth: environment.CRAWL_MAX_DEPTH },
+    maxUploadBytes: environment.MAX_UPLOAD_BYTES,
+  }),
+})

@@ -1,0 +1,77 @@
+import { Ajv } from 'ajv'
+import type { Static } from 'typebox'
+import { Type } from 'typebox'
+import { ofOwnSchemas } from '#platform/own-schemas.ts'
+import { access } from './access.ts'
+import { bounds } from './bounds.ts'
+import { models } from './models.ts'
+import { server } from './server.ts'
+import { storage } from './storage.ts'
+import type { Description } from './variables.ts'
+
+/** Every environment variable that the service reads. */
+export const variables = {
+  ...server.variables,
+  ...storage.variables,
+  ...access.variables,
+  ...models.variables,
+  ...bounds.variables,
+}
+
+const environmentSchema = Type.Object(variables)
+type Environment = Static<typeof environmentSchema>
+
+/** What the process was told, checked. Byte counts are bytes, limits are requests per minute. */
+export type Configuration = ReturnType<typeof configurationFrom>
+
+export type ConfigurationResult = { configuration: Configuration } | { problems: string[] }
+
+/** Reads and checks the environment; reports every problem at once, as sentences that name the variable. */
+export function readConfiguration(source: NodeJS.ProcessEnv = process.env): ConfigurationResult {
+  const environment: Record<string, unknown> = {}
+  for (const name of Object.keys(variables)) {
+    const value = source[name]?.trim()
+    // An empty variable is what compose files and shells leave of an unset one.
+    if (value !== undefined && value !== '') environment[name] = value
+  }
+  const problems = valueProblems(environment)
+  const checked = environment as unknown as Environment
+  for (const { problems: of } of [server, storage, access, models])
+    problems.push(...(of?.(checked as never, environment) ?? []))
+  return problems.length > 0 ? { problems } : { configuration: configurationFrom(checked) }
+}
+
+/** Changes the environment to numbers where these are expected, and adds the defaults. */
+function valueProblems(environment: Record<string, unknown>): string[] {
+  const ajv = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true, ...ofOwnSchemas })
+  const given = { ...environment }
+  const validate = ajv.compile(environmentSchema)
+  validate(environment)
+  const wrong = new Set((validate.errors ?? []).map(error => error.instancePath.slice(1)))
+  return Object.entries(variables as unknown as Record<string, Description>)
+    .filter(([name, { check }]) => wrong.has(name) || isRefused(environment[name], check))
+    .map(([name, description]) => mustBe(name, description, given[name]))
+}
+
+function isRefused(value: unknown, check: Description['check']): boolean {
+  return typeof value === 'string' && check !== undefined && !check(value)
+}
+
+function mustBe(name: string, { expects, secret }: Description, value: unknown): string {
+  return `${name} must be ${expects}${secret ? '' : `, not ${quoted(value)}`}.`
+}
+
+/** An address may hold a password before its `@`. */
+function quoted(value: unknown): string {
+  return JSON.stringify(typeof value === 'string' ? value.replace(/\/\/[^/]*@/, '//***@') : value)
+}
+
+function configurationFrom(environment: Environment) {
+  return {
+    ...server.read(environment),
+    ...storage.read(environment),
+    ...access.read(environment),
+    ...models.read(environment),
+    ...bounds.read(environment),
+  }
+}

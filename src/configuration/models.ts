@@ -1,0 +1,55 @@
+import { isAbsolute } from 'node:path'
+import { Type } from 'typebox'
+import { group, isWebAddress, key, oneOf, optional, webAddress } from './variables.ts'
+
+const providers = ['openai', 'anthropic', 'google', 'openai-compatible', 'builtin'] as const
+const embeddingProviders = ['builtin', 'openai', 'openai-compatible', 'google', 'local'] as const
+
+/** What asks these providers puts its paths behind the whole address. */
+function providerAddress() {
+  return optional('an http or https address without a query', {
+    check: value => isWebAddress(value) && !value.includes('?'),
+  })
+}
+
+/** Language and embedding models that agents use unless they have their own. */
+export const models = group({
+  variables: {
+    OPENAI_API_KEY: key(),
+    OPENAI_BASE_URL: providerAddress(),
+    ANTHROPIC_API_KEY: key(),
+    ANTHROPIC_BASE_URL: providerAddress(),
+    GOOGLE_GENERATIVE_AI_API_KEY: key(),
+    GOOGLE_BASE_URL: providerAddress(),
+    OPENAI_COMPATIBLE_BASE_URL: webAddress(),
+    OPENAI_COMPATIBLE_API_KEY: key(),
+    DEFAULT_PROVIDER: Type.Optional(Type.Enum([...providers], { expects: `one of ${providers.join(', ')}` })),
+    DEFAULT_MODEL: optional('a model id'),
+    EMBEDDING_PROVIDER: oneOf(embeddingProviders, 'builtin'),
+    EMBEDDING_MODEL: optional('a model id, or a folder'),
+  },
+  problems({ EMBEDDING_PROVIDER: provider, EMBEDDING_MODEL: model }) {
+    if (provider === 'openai-compatible' && model === undefined)
+      return ['EMBEDDING_MODEL must be set when EMBEDDING_PROVIDER is openai-compatible.']
+    if (provider === 'local' && !isAbsolute(model ?? ''))
+      return [
+        "EMBEDDING_MODEL must be the absolute path of the model's folder when EMBEDDING_PROVIDER is local.",
+      ]
+    return []
+  },
+  read(environment) {
+    const { OPENAI_COMPATIBLE_BASE_URL: baseUrl, OPENAI_COMPATIBLE_API_KEY: apiKey } = environment
+    return {
+      models: {
+        openai: { apiKey: environment.OPENAI_API_KEY, baseUrl: environment.OPENAI_BASE_URL },
+        anthropic: { apiKey: environment.ANTHROPIC_API_KEY, baseUrl: environment.ANTHROPIC_BASE_URL },
+        google: { apiKey: environment.GOOGLE_GENERATIVE_AI_API_KEY, baseUrl: environment.GOOGLE_BASE_URL },
+        openaiCompatible: baseUrl === undefined ? undefined : { baseUrl, apiKey },
+        defaultProvider: environment.DEFAULT_PROVIDER,
+        defaultModel: environment.DEFAULT_MODEL,
+        embeddingProvider: environment.EMBEDDING_PROVIDER,
+        embeddingModel: environment.EMBEDDING_MODEL,
+      },
+    }
+  },
+})

@@ -1,0 +1,78 @@
+/** The kinds of environment variables, and what a group of them declares. */
+import type { Static, TObject, TProperties } from 'typebox'
+import { Type } from 'typebox'
+
+interface TextOptions {
+  default?: string
+  /** Not to be shown in messages. */
+  secret?: boolean
+  pattern?: string
+  check?: Check
+}
+
+/** What the schema cannot tell of a value that is set. */
+type Check = (value: string) => boolean
+
+/** How a variable is described; `expects` ends the sentence "NAME must be …" of a problem report. */
+export interface Description {
+  expects: string
+  secret?: boolean
+  check?: Check
+}
+
+/** One part of the configuration. */
+export interface Group<Variables extends TProperties, Values> {
+  variables: Variables
+  /** Problems of how variables combine, as sentences; `all` holds the variables of every group. */
+  problems?(environment: Static<TObject<Variables>>, all: Readonly<Record<string, unknown>>): string[]
+  /** Called when there are no problems. */
+  read(environment: Static<TObject<Variables>>): Values
+}
+
+/** Only lends the group its types. */
+export function group<Variables extends TProperties, Values>(
+  declared: Group<Variables, Values>,
+): Group<Variables, Values> {
+  return declared
+}
+
+/** A text that may be unset. */
+export function optional(expects: string, options: TextOptions = {}) {
+  return Type.Optional(Type.String({ expects, ...options }))
+}
+
+/** A text with a default. */
+export function text(defaultValue: string, expects: string, options: TextOptions = {}) {
+  return Type.String({ default: defaultValue, expects, ...options })
+}
+
+/** Something else in it would only show when it is used, as an answer that no model gives. */
+export function key() {
+  const pattern = '^[\\x21-\\x7e]+$'
+  return optional('a key of printable ASCII characters without blanks', { pattern, secret: true })
+}
+
+export function whole(defaultValue: number, minimum: number, maximum: number) {
+  const expects = `a whole number from ${minimum} to ${maximum}`
+  return Type.Integer({ default: defaultValue, minimum, maximum, expects })
+}
+
+export function oneOf<const Value extends string>(values: readonly Value[], defaultValue: Value) {
+  return Type.Unsafe<Value>({ enum: values, default: defaultValue, expects: `one of ${values.join(', ')}` })
+}
+
+export function webAddress() {
+  return optional('an http or https address', { check: isWebAddress })
+}
+
+export function isWebAddress(value: string): boolean {
+  return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
+}
+
+/** The entries of a list that is separated by commas; none if it is unset. */
+export function listOf(value: string | undefined): string[] {
+  return (value ?? '')
+    .split(',')
+    .map(entry => entry.trim())
+    .filter(entry => entry !== '')
+}

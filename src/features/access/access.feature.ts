@@ -1,0 +1,56 @@
+import type { Feature } from '#features/feature.ts'
+import type { Infrastructure } from '#infrastructure/infrastructure.ts'
+import type { Clock } from '#platform/clock.ts'
+import { registerAccess } from '#platform/http/access.ts'
+import type { SignalOf } from '#platform/http/closing.ts'
+import { createAccessRepository } from './access.repository.ts'
+import { registerAccessRoutes } from './access.routes.ts'
+import type { AccessService } from './access.service.ts'
+import { createAccessService } from './access.service.ts'
+import { createAccessWatch } from './access-watch.ts'
+import { createDecision, registerAgentRelease } from './authorize.ts'
+import { createCallerSignal } from './caller-signal.ts'
+import { createGateway } from './gateway.ts'
+import type { Identify } from './identify.ts'
+import { identifyAsDeveloper, identifyByGateway, identifyNobody } from './identify.ts'
+
+/** How often to look for changes by other processes to who may use an agent, in milliseconds. */
+const lookAgainMs = 5_000
+
+export interface AccessFeature extends Feature {
+  access: AccessService
+  /** To be called when an agent was disabled. */
+  disabled(agentId: string): void
+  /** For requests that take long: aborts when their caller may no longer make them, or the agent is disabled. */
+  callerSignal(isDisabled: (agentId: string) => Promise<boolean>): SignalOf
+}
+
+/** Who may do what. Its hooks decide every request to a route that is registered after them. */
+export function createAccess(infrastructure: Infrastructure): AccessFeature {
+  const { platform, agentDatabases, isExclusive, configuration, clock, ids, log } = infrastructure
+  const watch = createAccessWatch(isExclusive ? undefined : lookAgainMs)
+  const access = createAccessService({
+    repository: createAccessRepository(platform),
+    publicAccess: configuration.publicAccess,
+    isExclusive,
+    roleTakenAway: watch.tell,
+    clock,
+    ids,
+  })
+  const identify = identifyFor(configuration, clock)
+  return {
+    access,
+    disabled: watch.tell,
+    callerSignal: isDisabled => createCallerSignal({ access, watch, isDisabled, log }),
+    routes(app) {
+      registerAccess(app, createDecision({ identify, access, agentDatabases }))
+      registerAgentRelease(app)
+      registerAccessRoutes(app, access)
+    },
+  }
+}
+
+function identifyFor({ gateway, devUser }: Infrastructure['configuration'], clock: Clock): Identify {
+  if (gateway !== undefined) return identifyByGateway(gateway.header, createGateway(gateway, clock))
+  return devUser === undefined ? identifyNobody : identifyAsDeveloper(devUser)
+}

@@ -1,0 +1,57 @@
+import type { AccessFeature } from '#features/access/access.feature.ts'
+import { defaultAgentId } from '#features/access/access.service.ts'
+import type { Feature } from '#features/feature.ts'
+import type { Infrastructure } from '#infrastructure/infrastructure.ts'
+import type { SignalOf } from '#platform/http/closing.ts'
+import { createAgentsRepository } from './agents.repository.ts'
+import { registerAgentRoutes } from './agents.routes.ts'
+import type { AgentsService } from './agents.service.ts'
+import { createAgentsService } from './agents.service.ts'
+import { createSettingsRepository } from './settings.repository.ts'
+import { registerSettingsRoutes } from './settings.routes.ts'
+import type { SettingsService } from './settings.service.ts'
+import { createSettingsService } from './settings.service.ts'
+
+export interface AgentsFeature extends Feature {
+  agents: AgentsService
+  settings: SettingsService
+  /** For requests that take long: aborts when their caller may no longer make them. */
+  callerSignal: SignalOf
+}
+
+/** Agents and their settings. Resolves once the agent exists that always does. */
+export async function createAgents(
+  infrastructure: Infrastructure,
+  { access, disabled, callerSignal }: Pick<AccessFeature, 'access' | 'disabled' | 'callerSignal'>,
+): Promise<AgentsFeature> {
+  const { platform, agentDatabases, secretBox, models, events, clock, ids, log } = infrastructure
+  const settings = createSettingsService({
+    repository: createSettingsRepository(platform),
+    secretBox,
+    modelInForce: models.inForce,
+    requireEmbedding: models.embedding,
+    tellChanged: (agentId, names) => events.emit('settings.changed', { agentId, names }),
+    clock,
+  })
+  const agents = createAgentsService({
+    repository: createAgentsRepository(platform),
+    settings,
+    defaultAgentId,
+    removeDatabase: agentId => agentDatabases.remove(agentId),
+    forgetRoles: access.forgetRoles,
+    disabled,
+    clock,
+    ids,
+    log,
+  })
+  await agents.prepare()
+  return {
+    agents,
+    settings,
+    callerSignal: callerSignal(agents.isDisabled),
+    routes(app) {
+      registerAgentRoutes(app, agents)
+      registerSettingsRoutes(app, settings)
+    },
+  }
+}

@@ -1,0 +1,26 @@
+import type { Tool } from '#models/tools/tool.ts'
+import type { EventHandler } from '#platform/event-bus.ts'
+import type { App } from '#platform/http/app.ts'
+import type { JobHandler } from '#platform/jobs/jobs.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+
+/** What a feature brings to the service; what it does not need is absent. */
+export interface Feature {
+  /** Registers its routes, and hooks for these and for the routes of all later features. */
+  routes?(app: App): void
+  /** Handlers of its durable jobs, by the job's name. */
+  jobs?: Readonly<Record<string, JobHandler<AgentHandle>>>
+  /** Handlers of events, by the event's name. Check them with `satisfies Subscriptions<…>`. */
+  subscriptions?: Readonly<Record<string, EventHandler<never>>>
+  /** The tools that it offers to models of this agent; names in `taken` are those of earlier features. */
+  tools?(agent: AgentHandle, taken: ReadonlySet<string>): readonly Tool[] | Promise<readonly Tool[]>
+  /** Begins its background work once jobs can run; resolves when that work has caught up. */
+  start?(): Promise<void>
+  /** Lets what it is answering end within `graceMs`, and aborts the rest. Called while connections are closed. */
+  drain?(graceMs: number): Promise<void>
+  /** Ends its background work; called after all answers have ended. */
+  stop?(): Promise<void>
+}
+
+/** Handlers of the events in `Events`, which maps each name to its payload. */
+export type Subscriptions<Events> = { [Name in keyof Events]?: EventHandler<Events[Name]> }

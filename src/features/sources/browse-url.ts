@@ -1,0 +1,47 @@
+import { Type } from 'typebox'
+import type { Tool } from '#models/tools/tool.ts'
+import { fromSchema } from '#models/tools/tool.ts'
+import { AppError } from '#platform/errors.ts'
+import type { Outbound } from '#platform/outbound/outbound.ts'
+
+const pageLimits = { timeoutMs: 20_000, maxBytes: 5 * 1024 * 1024 }
+
+const readableType = /html|^(?:text\/|application\/(?:json|xml|[\w.+-]+\+(?:json|xml)))/i
+
+const input = fromSchema(
+  Type.Object({
+    url: Type.String({ minLength: 1, description: 'The http or https address of the page.' }),
+  }),
+)
+
+export type ToMarkdown = (
+  page: { body: Uint8Array; contentType: string; url: string },
+  signal: AbortSignal,
+) => Promise<{ title: string; markdown: string }>
+
+/** Lets a model read a public page, as text. */
+export function browseUrl(outbound: Outbound, toMarkdown: ToMarkdown): Tool {
+  return {
+    name: 'browse_url',
+    description: 'Fetches a web page and returns its main content as markdown.',
+    isBuiltIn: true,
+    ...input,
+    async execute({ url }, signal) {
+      const page = await outbound.fetch(String(url), {
+        ...pageLimits,
+        signal,
+        headers: { accept: 'text/html, text/*;q=0.8' },
+      })
+      if (page.status >= 400)
+        throw new AppError('OUTBOUND_FAILED', `The page answered with status ${page.status}.`)
+      const { url: address, body } = page
+      const contentType = page.headers.get('content-type') ?? 'text/html'
+      if (!readableType.test(contentType))
+        throw new AppError(
+          'OUTBOUND_FAILED',
+          `This address holds ${contentType.toLowerCase().split(';')[0]}, which cannot be read as a page.`,
+        )
+      return { url: address, ...(await toMarkdown({ body, contentType, url: address }, signal)) }
+    },
+  }
+}

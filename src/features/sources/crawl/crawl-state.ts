@@ -1,0 +1,86 @@
+/** What a crawl works with, and what its visits and their settling have found. */
+import type { Kysely } from 'kysely'
+import type { Outbound } from '#platform/outbound/outbound.ts'
+import type { AgentTables } from '#storage/tables.ts'
+import type { ChunkingOptions } from '../chunking/chunking-options.ts'
+import type { NewEntry, QueuedUrl, QueueState, StoredPage } from './crawl.repository.ts'
+import type { ReadPage } from './crawl.worker.ts'
+import type { CrawlThreads } from './crawl-threads.ts'
+import type { FetchedPage, NoPage } from './fetch-page.ts'
+import type { PageIndexer } from './index-page.ts'
+import type { HostGates } from './site/host-gates.ts'
+import type { SitemapPages, SiteRules } from './site/site-rules.ts'
+import type { UrlPatterns } from './site/url-patterns.ts'
+
+/** Everything that a crawl of one source works with. */
+export interface Site {
+  db: Kysely<AgentTables>
+  sourceId: string
+  startUrl: string
+  patterns: UrlPatterns
+  rules: SiteRules
+  /** Names the embedding in use: pages with chunks of another one must be read, whatever their server says. */
+  embedding: string
+  /** How pages are chunked. */
+  chunking: ChunkingOptions
+  /**
+   * Whether the thread that reads a page also chunks it and makes its built-in vectors: worthwhile if most pages are new.
+   */
+  cutsPages: boolean
+  outbound: Outbound
+  threads: CrawlThreads
+  gates: HostGates
+  /** Addresses that pages of this run name as their own, with whether nothing is there. */
+  namedAddresses: Map<string, Promise<boolean>>
+  /** What the pages of this run have brought so far. */
+  traffic: { bytes: number }
+}
+
+export type Visit =
+  /** Another address has led to this page before. */
+  | { kind: 'same' }
+  /** Its server says that it has not changed. */
+  | { kind: 'unchanged'; stored: StoredPage }
+  | VisitedPage
+  | NoPage
+
+export interface VisitedPage {
+  kind: 'page'
+  /** What it goes by. */
+  url: string
+  fetched: FetchedPage
+  read: ReadPage
+}
+
+export interface Settling extends Site {
+  /** Names the run; the writes of any other are refused. */
+  attempt: string
+  maxPages: number
+  maxDepth: number
+  signal: AbortSignal
+  index: PageIndexer
+  /** Further addresses that the start page leads to; undefined where the site's sitemap is not wanted. */
+  sitemapPages(): Promise<SitemapPages | undefined>
+}
+
+export interface Visited {
+  entry: QueuedUrl
+  visit: Visit
+}
+
+export interface Settled {
+  entry: QueuedUrl
+  state: QueueState
+  reason?: string
+  document?: string
+  /** To be stored with it. */
+  page?: StoredPage
+  links: readonly string[]
+}
+
+export interface ReadSitemap {
+  stored: StoredPage
+  entry: Pick<NewEntry, 'url' | 'state' | 'reason' | 'document'>
+}
+
+export const disallowed = "The site's robots.txt does not allow it."

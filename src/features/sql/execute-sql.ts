@@ -1,0 +1,40 @@
+import { Type } from 'typebox'
+import type { Tool } from '#models/tools/tool.ts'
+import { fromSchema } from '#models/tools/tool.ts'
+import type { SqlService } from './sql.service.ts'
+
+/** More would fill a model's context without telling it more. */
+const rowsGiven = 200
+
+const input = fromSchema(
+  Type.Object({
+    query: Type.String({ minLength: 1, description: 'One SQL statement.' }),
+  }),
+)
+
+interface Needs {
+  sql(
+    statement: { query: string; readOnly: boolean; maxRows: number },
+    signal: AbortSignal,
+  ): ReturnType<SqlService['execute']>
+  /** Whether the agent's owner lets the model change data. */
+  mayWrite(): Promise<boolean>
+}
+
+/** Lets a model ask the agent's own database. */
+export function executeSql({ sql, mayWrite }: Needs): Tool {
+  return {
+    name: 'execute_sql',
+    description:
+      "Runs one SQL statement on the agent's own database and returns its rows. " +
+      'The tables and their columns are told by PRAGMA table_list and PRAGMA table_info(name).',
+    isBuiltIn: true,
+    ...input,
+    // A statement between two equal ones may have changed what they tell.
+    observesChange: true,
+    async execute({ query }, signal) {
+      const readOnly = !(await mayWrite())
+      return await sql({ query: String(query), readOnly, maxRows: rowsGiven }, signal)
+    },
+  }
+}

@@ -1,0 +1,29 @@
+import type { SettingsService } from '#features/agents/settings.service.ts'
+import type { Feature } from '#features/feature.ts'
+import type { Infrastructure } from '#infrastructure/infrastructure.ts'
+import { executeSql } from './execute-sql.ts'
+import { registerSqlRoutes } from './sql.routes.ts'
+import type { SqlService } from './sql.service.ts'
+import { createSqlService } from './sql.service.ts'
+
+export interface SqlFeature extends Feature {
+  sql: SqlService
+}
+
+/** The agent's own database, for people and models. */
+export function createSql(
+  { sqlRunner }: Infrastructure,
+  { settings }: { settings: SettingsService },
+): SqlFeature {
+  const sql = createSqlService(sqlRunner)
+  return {
+    sql,
+    routes: app => registerSqlRoutes(app, sql),
+    tools: agent => [
+      executeSql({
+        sql: (statement, signal) => sql.execute(agent, statement, signal),
+        mayWrite: async () => (await settings.profileOf(agent.agentId)).settings.sql_tool_writes === true,
+      }),
+    ],
+  }
+}

@@ -1,0 +1,12 @@
+import type { Clock } from '#platform/clock.ts'
+import type { Ids } from '#platform/ids.ts'
+import type { Log } from '#platform/logging/log.ts'
+import type { CreateWorkerPool } from '#platform/workers/worker-pool.ts'
+
+/** What a service takes from its environment; tests bring their own. */
+export interface Environment {
+  clock: Clock
+  ids: Ids
+  log: Log
+  createWorkerPool: CreateWorkerPool
+}

@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto'
+import type { Kysely } from 'kysely'
+import type { Configuration } from '#configuration/configuration.ts'
+import { createLocalEmbeddings } from '#models/embeddings/local/local-embeddings.ts'
+import { createModels } from '#models/models.ts'
+import type { Disk } from '#platform/disk.ts'
+import type { KeySource } from '#platform/encryption/encryption-key.ts'
+import { loadKey } from '#platform/encryption/encryption-key.ts'
+import { createSecretBox } from '#platform/encryption/secret-box.ts'
+import { createEventBus } from '#platform/event-bus.ts'
+import type { JobHandler } from '#platform/jobs/jobs.ts'
+import { createJobRunner } from '#platform/jobs/runner.ts'
+import { createTransact } from '#platform/jobs/transact.ts'
+import type { WakeUps } from '#platform/jobs/wake-ups.ts'
+import { createMetrics } from '#platform/metrics.ts'
+import type { Outbound } from '#platform/outbound/outbound.ts'
+import { createOutbound } from '#platform/outbound/outbound.ts'
+import { userAgent } from '#platform/user-agent.ts'
+import type { WorkerPool } from '#platform/workers/worker-pool.ts'
+import { createSandbox } from '#sandbox/javascript/sandbox.ts'
+import type { SqlRunner } from '#sandbox/sql/sql-runner.ts'
+import type { AgentDatabases, AgentHandle } from '#storage/agent-databases.ts'
+import { createAgentDatabases } from '#storage/agent-databases.ts'
+import { createAgentSecrets } from '#storage/encryption/agent-secrets.ts'
+import { checkEncryptionKey, readKeyCheck } from '#storage/encryption/check-encryption-key.ts'
+import { openPlatformDatabase } from '#storage/platform-database.ts'
+import { createSharedCounts } from '#storage/shared-counts.ts'
+import type { PlatformTables } from '#storage/tables.ts'
+import { requireCompleteTransfer } from '#storage/transfer/marker.ts'
+import { wakeLostWork } from '#storage/wake-lost-work.ts'
+import manifest from '../../package.json' with { type: 'json' }
+import type { Environment } from './environment.ts'
+import { openStorage } from './open-storage.ts'
+
+/** Threads for searches stay ready between questions, so that the first words of an answer need not wait for them. */
+const searchThreadIdleMs = 10 * 60_000
+
+/** A model takes long to load, and its dictionary much memory. */
+const forModels = { memoryLimitMb: 2048, idleTimeoutMs: 60 * 60_000 }
+
+export type Infrastructure = Awaited<ReturnType<typeof openInfrastructure>>
+
+/**
+ * Storage, jobs, workers, models and outbound requests: what every feature stands on. Throws AppError if the data can't be opened.
+ */
+export async function openInfrastructure(configuration: Configuration, environment: Environment) {
+  const { clock, log } = environment
+  const storage = await openStorage(configuration, log)
+  const { engine, encryptionKeyFile: path } = storage
+  try {
+    const platform = await openPlatformDatabase(engine)
+    await requireCompleteTransfer(platform)
+    await storage.prepare(platform)
+    const secretBox = await openSecretBox(platform, { configured: configuration.encryptionKey, path, log })
+    const instanceId = randomUUID()
+    const wakeUps = await storage.createWakeUps(platform, clock)
+    const onOpen = [...storage.onOpen(instanceId), wakeLostWork(wakeUps)]
+    const agentDatabases = createAgentDatabases({ engine, platform, log, onOpen })
+    const { disk } = engine
+    const jobs = createJobs({ configuration, environment, wakeUps, agentDatabases, instanceId, disk })
+    const outbound = createOutbound({ allow: configuration.outboundAllow, userAgent })
+    const { close: closeWorkers, ...workers } = createWorkers(
+      environment,
+      outbound,
+      storage.createSqlRunner(secretBox),
+    )
+    const models = createModels({
+      configuration: configuration.models,
+      local: localEmbeddings(configuration.models, workers.embeddingWorkers),
+      outboundFetch: outbound.fetchFunction(),
+      trustedFetch: fetch,
+      clock,
+      log,
+    })
+    return {
+      ...environment,
+      configuration,
+      /** Of this program, as other services are told. */
+      version: manifest.version,
+      models,
+      metrics: createMetrics(),
+      /** Whether no other process uses the same data. */
+      isExclusive: engine.isExclusive,
+      disk,
+      platform,
+      secretBox,
+      agentSecrets: createAgentSecrets(platform, secretBox),
+      instanceId,
+      agentDatabases,
+      ...jobs,
+      /** Undefined if this is the only process. */
+      sharedCounts: engine.isExclusive ? undefined : createSharedCounts(platform, clock),
+      outbound,
+      ...workers,
+      /** To be called after requests and jobs have ended. */
+      async close(): Promise<void> {
+        await Promise.all([outbound.close(), closeWorkers()])
+        await agentDatabases.close()
+        await platform.destroy()
+        await engine.close()
+      },
+    }
+  } catch (error) {
+    await engine.close()
+    throw error
+  }
+}
+
+interface JobNeeds {
+  configuration: Configuration
+  environment: Environment
+  wakeUps: WakeUps
+  agentDatabases: AgentDatabases
+  instanceId: string
+  disk: Disk
+}
+
+/** Durable jobs and events; `handlers` and `events` are filled by the features before the runner starts. */
+function createJobs({ configuration, environment, ...needs }: JobNeeds) {
+  const { clock, ids, log } = environment
+  const events = createEventBus<Record<string, unknown>>()
+  const handlers = new Map<string, JobHandler<AgentHandle>>()
+  const { leaseMs } = configuration
+  const runner = createJobRunner({ ...needs, handlers, events, clock, log, leaseMs })
+  const abort = runner.abort.bind(runner)
+  const transact = createTransact({ wakeUps: needs.wakeUps, clock, ids, log, events, abort })
+  return { events, handlers, runner, transact }
+}
+
+/** The operator's own embedding model, if one is configured; loaded on first use. */
+function localEmbeddings(
+  { embeddingProvider, embeddingModel: folder }: Configuration['models'],
+  workers: WorkerPool,
+) {
+  if (embeddingProvider !== 'local' || folder === undefined) return undefined
+  return createLocalEmbeddings({ workers, folder })
+}
+
+/** The box that the data's credentials are in. Throws AppError if the key is missing, or not the right one. */
+async function openSecretBox(platform: Kysely<PlatformTables>, source: Omit<KeySource, 'isNewData'>) {
+  const isNewData = (await readKeyCheck(platform)) === undefined
+  const secretBox = createSecretBox(await loadKey({ ...source, isNewData }))
+  await checkEncryptionKey(platform, secretBox)
+  return secretBox
+}
+
+/** What runs outside the main thread: threads for documents and searches, and sandboxes for others' JavaScript and SQL. */
+function createWorkers({ log, createWorkerPool }: Environment, outbound: Outbound, sqlRunner: SqlRunner) {
+  const documentWorkers = createWorkerPool({ log, isBackground: true })
+  const searchWorkers = createWorkerPool({ log, idleTimeoutMs: searchThreadIdleMs })
+  const embeddingWorkers = createWorkerPool({ log, maxThreads: 1, ...forModels })
+  const sandbox = createSandbox({ log, fetch: outbound.fetch })
+  const workers = { documentWorkers, searchWorkers, embeddingWorkers, sandbox, sqlRunner }
+  return {
+    ...workers,
+    async close(): Promise<void> {
+      await Promise.all(Object.values(workers).map(part => part.close()))
+    },
+  }
+}

@@ -1,0 +1,29 @@
+/** The sign of life of a run: a counter in shared memory that its thread changes whenever it could interrupt the code. */
+export type Pulse = Int32Array<SharedArrayBuffer>
+
+/** While the code waits, between two beats; in milliseconds. */
+export const beatMs = 500
+
+const checkMs = 250
+
+export function createPulse(): Pulse {
+  return new Int32Array(new SharedArrayBuffer(4))
+}
+
+export function beat(pulse: Pulse): void {
+  Atomics.add(pulse, 0, 1)
+}
+
+/** Its signal aborts once there has been no beat for so long, counted from the first one. To be stopped after the run. */
+export function watchPulse(pulse: Pulse, silenceMs: number): { signal: AbortSignal; stop(): void } {
+  const silent = new AbortController()
+  let last = 0
+  let heardAt = Number.POSITIVE_INFINITY
+  const timer = setInterval(() => {
+    const now = Atomics.load(pulse, 0)
+    if (now !== last) heardAt = performance.now()
+    else if (performance.now() - heardAt > silenceMs) silent.abort()
+    last = now
+  }, checkMs)
+  return { signal: silent.signal, stop: () => clearInterval(timer) }
+}

@@ -1,0 +1,179 @@
+import { join } from 'node:path'
+import { Kysely } from 'kysely'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { startProgram } from '#test/support/child-process.ts'
+import { temporaryDirectory } from '#test/support/temporary-directory.ts'
+import { migrate } from './migrate.ts'
+import { createSqliteDialect } from './sqlite/connections/dialect.ts'
+import { openDatabase } from './sqlite/connections/open.ts'
+import { schemaParts } from './sqlite/schema-parts.ts'
+import type { AgentTables, PlatformTables } from './tables.ts'
+import { agentTables, migrationsOf, platformTables } from './tables.ts'
+
+function open<Tables>(path = join(temporaryDirectory(), 'a.db')) {
+  const database = openDatabase(path, { synchronous: 'normal' })
+  const db = new Kysely<Tables>({ dialect: createSqliteDialect({ database }) })
+  onTestFinished(() => db.destroy())
+  return { db, database }
+}
+
+async function openAgent(path?: string) {
+  const opened = open<AgentTables>(path)
+  await migrate(opened.db, migrationsOf(agentTables, schemaParts))
+  return opened
+}
+
+const at = '2026-01-01T00:00:00.000Z'
+const conversation = { id: 'c1', title: 'Talk', message_count: 0, created_at: at, lock_token: 0 }
+const message = (id: string) => ({
+  id,
+  conversation_id: 'c1',
+  role: 'user',
+  content: 'Hello',
+  created_at: at,
+})
+const source = {
+  id: 's1',
+  type: 'file',
+  name: 'a.txt',
+  status: 'pending',
+  progress: 0,
+  config: '{}',
+  created_at: at,
+  updated_at: at,
+}
+const chunk = { id: 'k1', source_id: 's1', content: 'text', start_offset: 0, end_offset: 4 }
+const entry = (id: string, key: string | null, failed_at: string | null = null) => ({
+  id,
+  name: 'work',
+  key,
+  payload: '{}',
+  run_at: at,
+  attempts: 0,
+  failures: 0,
+  failed_at,
+  created_at: at,
+})
+
+test('migrating again changes nothing', async () => {
+  const { db, database } = await openAgent()
+  const schema = () => database.prepare('select sql from sqlite_schema').all()
+  const before = schema()
+  await migrate(db, migrationsOf(agentTables, schemaParts))
+  expect(schema()).toEqual(before)
+})
+
+test('messages go with their conversation and chunks with their source; sequence numbers are never used twice', async () => {
+  const { db } = await openAgent()
+  await db.insertInto('conversations').values(conversation).execute()
+  await db
+    .insertInto('messages')
+    .values([message('m1'), message('m2')])
+    .execute()
+  await db.insertInto('sources').values(source).execute()
+  await db.insertInto('chunks').values(chunk).execute()
+
+  await db.deleteFrom('conversations').execute()
+  await db.deleteFrom('sources').execute()
+  expect(await db.selectFrom('messages').selectAll().execute()).toEqual([])
+  expect(await db.selectFrom('chunks').selectAll().execute()).toEqual([])
+
+  await db.insertInto('conversations').values(conversation).execute()
+  const next = await db.insertInto('messages').values(message('m3')).returning('sequence').executeTakeFirst()
+  expect(next?.sequence).toBe(3)
+})
+
+test('a message needs a conversation, and identifiers are unique', async () => {
+  const { db } = await openAgent()
+  await expect(db.insertInto('messages').values(message('m1')).execute()).rejects.toThrow(/FOREIGN KEY/)
+  await db.insertInto('conversations').values(conversation).execute()
+  await db.insertInto('messages').values(message('m1')).execute()
+  await expect(db.insertInto('messages').values(message('m1')).execute()).rejects.toThrow(/UNIQUE/)
+})
+
+test('an outbox key is unique among entries that wait or run, not among failed ones or those without', async () => {
+  const { db } = await openAgent()
+  await db
+    .insertInto('outbox')
+    .values([entry('a', null), entry('b', null), entry('c', 'k', at), entry('d', 'k', at), entry('e', 'k')])
+    .execute()
+  await expect(db.insertInto('outbox').values(entry('f', 'k')).execute()).rejects.toThrow(/UNIQUE/)
+})
+
+test("an agent's admins and credentials go with it", async () => {
+  const { db } = open<PlatformTables>()
+  await migrate(db, migrationsOf(platformTables, schemaParts))
+  const agent = {
+    id: 'a',
+    name: 'A',
+    name_key: 'a',
+    description: '',
+    status: 'active',
+    settings: '{}',
+    created_at: at,
+    updated_at: at,
+  }
+  await db.insertInto('agents').values(agent).execute()
+  const admin = { agent_id: 'a', email: 'a@example.com', role: 'owner', created_at: at }
+  await db
+    .insertInto('agent_admins')
+    .values({ id: '1', ...admin })
+    .execute()
+  await expect(
+    db
+      .insertInto('agent_admins')
+      .values({ id: '2', ...admin })
+      .execute(),
+  ).rejects.toThrow(/UNIQUE/)
+  await db.insertInto('agent_credentials').values({ agent_id: 'a', name: 'key', sealed: 'x' }).execute()
+  await db.deleteFrom('agents').execute()
+  expect(await db.selectFrom('agent_admins').selectAll().execute()).toEqual([])
+  expect(await db.selectFrom('agent_credentials').selectAll().execute()).toEqual([])
+})
+
+test('the list that each page asks for comes out of an index, without sorting', async () => {
+  const { database } = await openAgent()
+  const plan = (sql: string) =>
+    database
+      .prepare(`explain query plan ${sql}`)
+      .all()
+      .map(row => String(row.detail))
+      .join('; ')
+  expect(plan("select * from messages where conversation_id = 'c' order by sequence")).toMatch(
+    /^SEARCH.*messages_con/,
+  )
+  expect(plan('select * from conversations order by last_message_at desc')).toMatch(
+    /conversations_last_message_at$/,
+  )
+  expect(plan("select * from chunks where source_id = 's' order by start_offset")).toMatch(
+    /^SEARCH.*chunks_so/,
+  )
+  expect(plan("select * from outbox where failed_at is null and run_at <= 'now'")).toMatch(/outbox_run_at/)
+})
+
+describe('kill -9 in the middle of a migration', () => {
+  const program = new URL('../../test/support/programs/freeze-in-migration.ts', import.meta.url)
+
+  async function countStatements(): Promise<number> {
+    const counting = startProgram(program, join(temporaryDirectory(), 'a.db'), 'Infinity')
+    return Number((await counting.line()).replace('statements: ', ''))
+  }
+
+  test.each([0.5, 0.75, 1])(
+    'leaves a database that opens whole, having died at %d of the way',
+    async share => {
+      const path = join(temporaryDirectory(), 'a.db')
+      const dying = startProgram(program, path, String(Math.floor((await countStatements()) * share)))
+      expect(await dying.line()).toBe('frozen in transaction: true')
+      await dying.kill()
+
+      const { db, database } = await openAgent(path)
+      expect(database.prepare('pragma integrity_check').all()).toEqual([{ integrity_check: 'ok' }])
+      const fresh = await openAgent()
+      const schema = (of: typeof database) =>
+        of.prepare('select name, sql from sqlite_schema order by name').all()
+      expect(schema(database)).toEqual(schema(fresh.database))
+      await db.insertInto('sources').values(source).execute()
+    },
+  )
+})

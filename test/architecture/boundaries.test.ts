@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest'
+import type { Import } from './imports.ts'
+import { findCircles, readImports } from './imports.ts'
+
+/** What the files of a layer may import, beside each other. Features know no engine: those lie in folders of their own. */
+const layers: Record<string, readonly string[]> = {
+  platform: [],
+  configuration: ['platform'],
+  // Which engine it is, is asked in one place each for transfers and for search threads.
+  storage: ['storage/sqlite', 'storage/postgres', 'platform'],
+  'storage/sqlite': ['storage', 'platform'],
+  'storage/postgres': ['storage', 'platform'],
+  models: ['platform'],
+  sandbox: ['storage', 'storage/sqlite', 'storage/postgres', 'platform'],
+  infrastructure: [
+    'storage',
+    'storage/sqlite',
+    'storage/postgres',
+    'models',
+    'sandbox',
+    'configuration',
+    'platform',
+  ],
+  features: ['infrastructure', 'storage', 'models', 'sandbox', 'platform'],
+}
+
+/** Which other features a feature may enter, through its doors. */
+const features: Record<string, readonly string[]> = {
+  access: [],
+  agents: ['access'],
+  sql: ['agents'],
+  sources: ['sql', 'agents'],
+  mcp: [],
+  tools: ['mcp'],
+  chat: ['sources', 'agents'],
+  'mcp-endpoint': ['chat', 'sources', 'agents'],
+}
+
+/** The files by which a feature is entered from outside. */
+const doors = /\.(?:feature|service|events)\.ts$/
+
+/** The deepest layer that the file is in; undefined for the entries of processes, which may import everything. */
+function layerOf(file: string): string | undefined {
+  return Object.keys(layers)
+    .filter(layer => file.startsWith(`src/${layer}/`))
+    .toSorted((one, other) => other.length - one.length)[0]
+}
+
+/** The feature that the file belongs to; undefined for what all features share. */
+function featureOf(file: string): string | undefined {
+  return /^src\/features\/([^/]+)\//.exec(file)?.[1]
+}
+
+function problemOf({ from, to }: Import): string | undefined {
+  const [layer, other] = [layerOf(from), layerOf(to)]
+  if (layer === undefined) return undefined
+  if (other === undefined || (layer !== other && !layers[layer]?.includes(other)))
+    return `${layer} may not import ${other ?? 'the entries'}`
+  const [feature, entered] = [featureOf(from), featureOf(to)]
+  if (entered === undefined || feature === entered) return undefined
+  if (feature === undefined || !features[feature]?.includes(entered))
+    return `${feature ?? 'what features share'} may not enter ${entered}`
+  return doors.test(to) ? undefined : `${entered} is entered by its ${doors.source} only`
+}
+
+describe('boundaries', () => {
+  const imports = readImports()
+
+  it('are kept by every file', () => {
+    expect(imports.length).toBeGreaterThan(1000)
+    const broken = imports.map(one => ({ ...one, problem: problemOf(one) })).filter(({ problem }) => problem)
+    expect(broken.map(({ from, to, problem }) => `${from} → ${to}: ${problem}`)).toEqual([])
+  })
+
+  it('are told for every feature', () => {
+    const known = new Set(imports.flatMap(({ from }) => featureOf(from) ?? []))
+    expect(Object.keys(features).toSorted()).toEqual([...known].toSorted())
+  })
+
+  it('have no circles, types included', () => {
+    expect(findCircles(imports)).toEqual([])
+  })
+
+  it.each([
+    ['src/platform/ids.ts', 'src/storage/tables.ts', 'platform may not import storage'],
+    [
+      'src/features/sql/sql.service.ts',
+      'src/storage/sqlite/engine.ts',
+      'features may not import storage/sqlite',
+    ],
+    ['src/features/mcp/mcp.service.ts', 'src/features/tools/tools.service.ts', 'mcp may not enter tools'],
+    ['src/features/chat/chat.service.ts', 'src/features/agents/policy.ts', 'agents is entered by'],
+    ['src/features/access/policy.ts', 'src/app.ts', 'features may not import the entries'],
+  ])('tell that %s may not import %s', (from, to, problem) => {
+    expect(problemOf({ from, to })).toContain(problem)
+  })
+
+  it('find a circle', () => {
+    const circle = [
+      { from: 'a', to: 'b' },
+      { from: 'b', to: 'c' },
+      { from: 'c', to: 'b' },
+    ]
+    expect(findCircles(circle)).toEqual([['b', 'c', 'b']])
+  })
+})
