@@ -23,4 +23,4 @@ USER node
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "--eval", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # In this form no shell stands between the container's signals and the service, which ends within 10 s of SIGTERM.
-CMD ["node", "--expose-gc", "--no-parallel-scavenge", "--import", "./src/compile-cache.mjs", "--import", "./src/relative-imports.mjs", "src/main.ts"]
+CMD ["node", "--import", "./src/compile-cache.mjs", "src/main.ts"]

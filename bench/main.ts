@@ -1,15 +1,16 @@
 /** Runs the benchmarks that are named, or all of them, one after the other: `npm run bench -- streaming start`. */
 import { spawnSync } from 'node:child_process'
 
-/** Milliseconds; each is made to need less than a minute on a quiet machine, but for those that write very much. */
+/** Milliseconds; each is made to need less than a minute on a quiet machine, but for those named here. */
 const timeLimit = 180_000
 const longLimit = 1_800_000
-const writers = ['search-large', 'search-postgres', 'uploads']
+const writers = ['many-streams', 'search-large', 'search-postgres', 'uploads']
 
 const benchmarks = [
   'start',
   'point-read',
   'streaming',
+  'many-streams',
   'ingestion',
   'uploads',
   'crawl',

@@ -57,11 +57,11 @@ async function createFeatures(infrastructure: Infrastructure) {
 
 /** Makes the infrastructure and every feature once, by hand; nothing listens yet. */
 export async function buildService(configuration: Configuration, environment: Environment): Promise<Service> {
-  const { clock, log } = environment
+  const { clock, log, startLag } = environment
   const infrastructure = await openInfrastructure(configuration, environment)
   const { disk, metrics, sharedCounts, version, runner } = infrastructure
   const { rateLimits, trustProxy, gateway, baseUrl } = configuration
-  const app = createServer({ log, clock, metrics, rateLimits, sharedCounts, trustProxy })
+  const app = createServer({ log, clock, metrics, rateLimits, sharedCounts, trustProxy, startLag })
   const routes = requireDeclarations(app)
   await registerOpenApi(app, { version, baseUrl, gatewayHeader: gateway?.header })
   refuseToStoreOnFullDisk(app, disk)

@@ -14,8 +14,6 @@ process.on('worker', thread => {
 const configuration = configurationOrExit()
 const { start } = await import('./start.ts')
 const service = await start(configuration).catch(error => exitBecause('agentstead could not start', error))
-// Starting needs far more memory than running, and a young generation that has grown shrinks only in such a collection.
-void globalThis.gc?.({ type: 'major', execution: 'async', flavor: 'last-resort' })
 
 async function close(): Promise<number> {
   const code = await service.close().then(

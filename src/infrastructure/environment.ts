@@ -1,4 +1,5 @@
 import type { Clock } from '#platform/clock.ts'
+import type { LagMeasurement } from '#platform/event-loop/measure-lag.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { CreateWorkerPool } from '#platform/workers/worker-pool.ts'
@@ -9,4 +10,5 @@ export interface Environment {
   ids: Ids
   log: Log
   createWorkerPool: CreateWorkerPool
+  startLag?: () => LagMeasurement
 }

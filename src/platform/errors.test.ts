@@ -17,6 +17,7 @@ const expected: Record<ErrorCode, [status: number, fault: AppError['fault']]> = 
   PAYLOAD_TOO_LARGE: [413, 'user'],
   UNSUPPORTED_MEDIA_TYPE: [415, 'user'],
   RATE_LIMITED: [429, 'user'],
+  OVERLOADED: [503, 'user'],
   SQL_FAILED: [500, 'operational'],
   SQL_UNAVAILABLE: [500, 'operational'],
   MODEL_ERROR: [500, 'operational'],

@@ -17,6 +17,7 @@ const catalogue = {
   PAYLOAD_TOO_LARGE: { status: 413, fault: 'user' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, fault: 'user' },
   RATE_LIMITED: { status: 429, fault: 'user' },
+  OVERLOADED: { status: 503, fault: 'user' },
   SQL_FAILED: { status: 500, fault: 'operational' },
   SQL_UNAVAILABLE: { status: 500, fault: 'operational' },
   MODEL_ERROR: { status: 500, fault: 'operational' },

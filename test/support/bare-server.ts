@@ -2,6 +2,7 @@
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import { onTestFinished } from 'vitest'
 import { systemClock } from '#platform/clock.ts'
+import type { LagMeasurement } from '#platform/event-loop/measure-lag.ts'
 import { requireDeclarations } from '#platform/http/access.ts'
 import type { App } from '#platform/http/app.ts'
 import type { RateLimits } from '#platform/http/rate-limits/rate-limit.ts'
@@ -16,6 +17,7 @@ interface BareServerOptions {
   sharedCounts?: SharedCounts
   trustProxy?: string[]
   patience?: number
+  startLag?: () => LagMeasurement
 }
 
 export interface BareServer {
@@ -38,6 +40,7 @@ export async function bareServer(options: BareServerOptions = {}): Promise<BareS
     sharedCounts: options.sharedCounts,
     trustProxy: options.trustProxy ?? [],
     patience: options.patience,
+    startLag: options.startLag,
   })
   onTestFinished(() => app.close())
   requireDeclarations(app)

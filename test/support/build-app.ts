@@ -2,8 +2,10 @@
 import type { InjectOptions } from 'fastify'
 import { onTestFinished } from 'vitest'
 import { readConfiguration } from '#configuration/configuration.ts'
+import type { Environment } from '#infrastructure/environment.ts'
 import type { Clock } from '#platform/clock.ts'
 import { systemClock } from '#platform/clock.ts'
+import { measureLag } from '#platform/event-loop/measure-lag.ts'
 import { randomIds } from '#platform/ids.ts'
 import { createLog } from '#platform/logging/log.ts'
 import type { Service } from '../../src/app.ts'
@@ -46,6 +48,7 @@ interface BuildOptions {
   /** Environment variables, over those that suit tests. */
   environment?: Record<string, string>
   clock?: Clock
+  startLag?: Environment['startLag']
   /** A folder that outlives the app, for tests that start it twice. */
   dataDirectory?: string
 }
@@ -63,6 +66,7 @@ export async function buildApp({
   environment = {},
   clock = systemClock,
   dataDirectory,
+  startLag = measureLag,
 }: BuildOptions = {}): Promise<TestApp> {
   const directory =
     dataDirectory === undefined ? makeTemporaryDirectory() : { path: dataDirectory, remove: () => {} }
@@ -76,6 +80,7 @@ export async function buildApp({
     ids: randomIds,
     log,
     createWorkerPool: keptThreads,
+    startLag,
   })
   return {
     service,

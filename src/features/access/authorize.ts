@@ -57,11 +57,7 @@ export function createDecision({ identify, access: service, agentDatabases }: Ne
       // lets go.
       const release = afterBoth(() => request.agent.release())
       request.agentAnswered = release.first
-      whenClosed(reply, () => {
-        // An answer that is written past Fastify has begun, though no hook heard of it.
-        if (reply.sent) release.first()
-        release.second()
-      })
+      whenClosed(reply, release.second)
     },
 
     async decideAgain(request: FastifyRequest, access: Access) {
@@ -92,7 +88,7 @@ function afterBoth(callback: () => void) {
   }
 }
 
-/** Prepares requests for the decision; every handler's answer, or failure, passes `onSend`, unless it is written past Fastify. */
+/** Prepares requests for the decision; every handler's answer, or failure, passes `onSend`. */
 export function registerAgentRelease(app: App): void {
   app.decorateRequest('user', undefined)
   app.decorateRequest('agent')

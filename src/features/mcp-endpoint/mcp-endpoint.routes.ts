@@ -4,9 +4,10 @@ import { AppError } from '#platform/errors.ts'
 import type { App } from '#platform/http/app.ts'
 import type { SignalOf } from '#platform/http/closing.ts'
 import { asKnownError } from '#platform/http/errors/error-format.ts'
+import { overloaded } from '#platform/http/openapi/operation.ts'
 import { answerContent, messageSchema, refusal } from './mcp-endpoint.schema.ts'
 import type { Protocol } from './protocol.ts'
-import { notAllowed, refusalOf } from './protocol.ts'
+import { isQuestion, notAllowed, refusalOf } from './protocol.ts'
 
 const url = '/api/agents/:id/mcp/endpoint'
 const agentPath = Type.Object({ id: Type.String() })
@@ -34,6 +35,7 @@ export function registerMcpEndpointRoutes(app: App, { protocol, callerSignal }: 
         202: { description: 'A notification was taken', type: 'null' },
         400: refusal('This is no message of the protocol'),
         406: refusal('The header Accept must name both application/json and text/event-stream'),
+        503: overloaded('generic'),
       },
     },
     errorHandler: answerInJsonRpc,
@@ -44,6 +46,7 @@ export function registerMcpEndpointRoutes(app: App, { protocol, callerSignal }: 
         countChat: () => request.countAgainst('chat'),
       }
       const { body: message, headers } = request
+      if (isQuestion(message)) reply.admitTurn()
       const signal = callerSignal(request, reply)
       return send(reply, await protocol.answer(caller, { message, headers, signal }))
     },

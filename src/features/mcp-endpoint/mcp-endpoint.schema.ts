@@ -13,6 +13,15 @@ export const messageSchema = Type.Unknown({
   description: 'One message of the Model Context Protocol: a JSON-RPC 2.0 request or notification.',
 })
 
+/** A message that asks the agent. */
+export const questionSchema = Type.Object(
+  {
+    method: Type.Literal('tools/call'),
+    params: Type.Object({ name: Type.Literal('chat') }, { additionalProperties: true }),
+  },
+  { additionalProperties: true },
+)
+
 /** Where the protocol has the last word; access, limits, size and media type are refused as everywhere. */
 const refusalSchema = Type.Object(
   {

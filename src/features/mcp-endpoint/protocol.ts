@@ -2,6 +2,8 @@
 import type * as Library from '@modelcontextprotocol/server'
 import { AppError } from '#platform/errors.ts'
 import type { Log } from '#platform/logging/log.ts'
+import { matches } from '#platform/schema-check.ts'
+import { questionSchema } from './mcp-endpoint.schema.ts'
 import type { Caller, McpEndpointService } from './mcp-endpoint.service.ts'
 
 /** Codes of JSON-RPC 2.0, section 5.1. */
@@ -61,6 +63,11 @@ function refuse(status: number, code: number, message: string): Response {
 /** A body that was refused before it came here. */
 export function refusalOf({ code, status, message }: AppError): Response {
   return refuse(status, code === 'MALFORMED_JSON' ? parseError : invalidRequest, message)
+}
+
+/** Whether a message asks the agent, which begins a turn. */
+export function isQuestion(message: unknown): boolean {
+  return matches(questionSchema, message)
 }
 
 /** There is no stream to be opened and no session to be ended. */

@@ -13,12 +13,12 @@ let app: TestApp
 beforeAll(async () => {
   app = await buildApp()
   await makeFruits(app)
-  if (app.service.foundation.isExclusive) await makeIndirectReaders()
+  if (app.service.infrastructure.isExclusive) await makeIndirectReaders()
 })
 
 /** What an operator may have made and what opens a hidden table by names that are matched; all of this is SQLite's wording. */
 function makeIndirectReaders() {
-  return app.service.foundation.agentDatabases.use('default', async ({ db }) => {
+  return app.service.infrastructure.agentDatabases.use('default', async ({ db }) => {
     const names = 'select name from fruits full join agent_facts using (name)'
     for (const statement of [
       `create view facts_view as ${names}`,

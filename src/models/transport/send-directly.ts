@@ -35,12 +35,8 @@ export function sendDirectlyWithin({ connect, silence }: Patience): Send {
       bodyTimeout: silence,
       allowH2: false,
     }
-    if (goesByProxies()) {
-      const { default: EnvHttpProxyAgent } = await import('undici/lib/dispatcher/env-http-proxy-agent.js')
-      return new EnvHttpProxyAgent(options)
-    }
-    const { default: Agent } = await import('undici/lib/dispatcher/agent.js')
-    return new Agent(options)
+    const { Agent, EnvHttpProxyAgent } = await import('undici')
+    return goesByProxies() ? new EnvHttpProxyAgent(options) : new Agent(options)
   }
 
   return async (url, { headers, body, signal }) => {

@@ -5,7 +5,7 @@ import { fastify, LogController } from 'fastify'
 import type { Clock } from '../clock.ts'
 import { diskProblemIn } from '../disk.ts'
 import { AppError, invalid } from '../errors.ts'
-import { collectWhenQuiet } from '../event-loop/collect-when-quiet.ts'
+import type { LagMeasurement } from '../event-loop/measure-lag.ts'
 import { isDeeperThan, mostLevels } from '../json-depth.ts'
 import { hasMoreValuesThan, mostValues } from '../json-values.ts'
 import type { Log } from '../logging/log.ts'
@@ -15,16 +15,15 @@ import type { App } from './app.ts'
 import { whenClosed } from './closing.ts'
 import { answerClientError } from './errors/client-error.ts'
 import { asKnownError, formatError } from './errors/error-format.ts'
+import { shedLoad } from './load-shedding.ts'
 import type { RateLimits } from './rate-limits/rate-limit.ts'
 import { registerRateLimits } from './rate-limits/rate-limit.ts'
 import type { SharedCounts } from './rate-limits/shared-counts.ts'
 import { refuseUnstorableAddresses, requireStorableJson } from './requests/storable-text.ts'
-import { takeUploadsInTurns } from './requests/upload-turns.ts'
+import { limitUploads } from './requests/upload-limit.ts'
 import { createSerializerCompiler, createValidatorCompiler } from './requests/validation.ts'
 import { registerHeaders } from './responses/headers.ts'
-import { sendTogether } from './responses/send-together.ts'
 import { leaveSlowReaders } from './responses/slow-readers.ts'
-import { beginQuestionsInOrder } from './turnstile.ts'
 
 const jsonBodyLimit = 1024 * 1024
 /** The status, in logs and metrics only, of an answer whose client did not wait for its end. */
@@ -43,6 +42,7 @@ interface ServerOptions {
   trustProxy: string[]
   /** How long a client may read nothing of a large answer, in milliseconds. */
   patience?: number | undefined
+  startLag?: (() => LagMeasurement) | undefined
 }
 
 /** The HTTP server without routes: request ids, CORS, security headers, rate limits, error shapes, logs and metrics. */
@@ -67,19 +67,17 @@ export function createServer(options: ServerOptions): App {
   app.setSerializerCompiler(createSerializerCompiler())
   acceptJsonOnly(app)
   registerErrors(app)
-  beginQuestionsInOrder(app)
   registerObservation(app, options)
-  takeUploadsInTurns(app)
+  limitUploads(app)
   // Hooks call back, where async ones would cost every request a promise.
   registerHeaders(app)
   treatNoBodyAsEmpty(app)
+  shedLoad(app, options)
   registerRateLimits(app, options)
   answerBrokenOff(app)
   forgetTypeOfNoBody(app)
   refuseUnstorableAddresses(app)
   leaveSlowReaders(app, options.patience)
-  sendTogether(app)
-  collectBetweenAnswers(app)
   return app
 }
 
@@ -207,14 +205,6 @@ function answerBrokenOff(app: App): void {
   app.addHook('preParsing', (request, _reply, payload, done) => {
     if (request.raw.destroyed) done(new AppError('VALIDATION_ERROR', 'The request broke off. Send it again.'))
     else done(null, payload)
-  })
-}
-
-function collectBetweenAnswers(app: App): void {
-  const answered = collectWhenQuiet()
-  app.addHook('onResponse', (_request, _reply, done) => {
-    answered()
-    done()
   })
 }
 

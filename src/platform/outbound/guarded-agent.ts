@@ -1,9 +1,6 @@
 import type { LookupFunction } from 'node:net'
 import { isIP } from 'node:net'
-import type { buildConnector } from 'undici'
-import createConnector from 'undici/lib/core/connect.js'
-import Agent from 'undici/lib/dispatcher/agent.js'
-import { fetch } from 'undici/lib/web/fetch/index.js'
+import { Agent, buildConnector, fetch } from 'undici'
 import type { Resolve } from './guarded-resolver.ts'
 import { decompressStrictly } from './strict-decompression.ts'
 
@@ -30,7 +27,7 @@ export function createGuardedAgent(permitted: Resolve): GuardedAgent {
       error => callback(error, []),
     )
   }
-  const connectSocket = createConnector({
+  const connectSocket = buildConnector({
     lookup,
     autoSelectFamily: true,
     timeout: connectMs,

@@ -44,8 +44,22 @@ describe('a secret that a service tells back', () => {
     expect(createSecretFilter([long])(told)).toBe('["********","********"]')
   })
 
-  it('is looked for in time, also where everything looks like its beginning', () => {
-    const [secret, told] = [`${'a'.repeat(10_000)}/${'a'.repeat(10_000)}`, 'a'.repeat(10_000_000)]
-    expect(createSecretFilter([secret])(told) === told).toBe(true)
+  it('is hidden as far as it is told, once that is enough to recognise it by', () => {
+    const secret = Array.from({ length: 50 }, (_, n) => `part-${n}`).join('/')
+    expect(createSecretFilter([secret])(`${secret.slice(0, 200)}…`)).toBe('********…')
+    expect(createSecretFilter([secret])(`${secret.slice(0, 60)}…`)).toBe(`${secret.slice(0, 60)}…`)
+  })
+
+  it('is hidden as a whole where its beginning stands before it', () => {
+    const secret = `${'x'.repeat(64)}${'y'.repeat(30)}`
+    expect(createSecretFilter([secret])(`x${secret}!`)).toBe('********!')
+  })
+
+  it.each([
+    ['its beginning', `${'a'.repeat(10_000)}/${'a'.repeat(10_000)}`, true],
+    ['all but its beginning', `/${'a'.repeat(20_000)}`, false],
+  ])('is looked for in time, also where everything looks like %s', (_, secret, isHidden) => {
+    const told = 'a'.repeat(10_000_000)
+    expect(createSecretFilter([secret])(told) !== told).toBe(isHidden)
   })
 })

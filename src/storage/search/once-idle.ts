@@ -10,8 +10,6 @@ export function onceIdle(letGo: () => void): () => void {
       timer = setTimeout(() => {
         timer = undefined
         letGo()
-        // An idle thread would never collect the garbage by itself; `npm start` exposes `gc`.
-        void globalThis.gc?.({ type: 'major', execution: 'async' })
       }, idleMs).unref()
   }
 }

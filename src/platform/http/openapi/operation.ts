@@ -3,6 +3,7 @@ import type { FastifySchema } from 'fastify'
 import type { TSchema } from 'typebox'
 import { Type } from 'typebox'
 import type { DeclaredRoute } from '../access.ts'
+import type { Area } from '../app.ts'
 import { errorSchemas } from '../errors/error-schemas.ts'
 
 declare module 'fastify' {
@@ -84,6 +85,7 @@ function failures({ config }: DeclaredRoute, hasGateway: boolean): Record<string
       ? {}
       : { 403: answer('The caller may not do this', { ...plainText, ...inArea }) }),
     ...(limit === 'none' ? {} : { 429: { ...answer('Too many requests', inArea), headers: waitHeaders } }),
+    ...(limit === 'chat' ? { 503: overloaded(area) } : {}),
     '4XX': answer('The request is wrong', inArea),
     507: answer('The disk of the service is full or read-only', inArea),
     '5XX': answer('The service, or one that it needs, failed', inArea),
@@ -93,11 +95,19 @@ function failures({ config }: DeclaredRoute, hasGateway: boolean): Record<string
 const generic: Content = { 'application/json': { schema: errorSchemas.generic } }
 const plainText: Content = { 'text/plain': { schema: Type.String() } }
 
+const retryAfter = { 'Retry-After': Type.Integer({ description: 'Seconds to wait.' }) }
+
 const waitHeaders = {
-  'Retry-After': Type.Integer({ description: 'Seconds to wait.' }),
+  ...retryAfter,
   'X-RateLimit-Limit': Type.Integer({ description: 'Requests allowed in a minute.' }),
   'X-RateLimit-Remaining': Type.Integer({ description: 'Requests left in this minute.' }),
   'X-RateLimit-Reset': Type.Integer({ description: 'When the minute ends: Unix time in seconds.' }),
+}
+
+/** What a request that begins a turn may be answered with. */
+export function overloaded(area: Area) {
+  const content = { 'application/json': { schema: errorSchemas[area] } }
+  return { ...answer('Too many answers are under way', content), headers: retryAfter }
 }
 
 function answer(description: string, content: Content) {
