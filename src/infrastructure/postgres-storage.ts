@@ -16,13 +16,13 @@ type PostgresConfiguration = StorageConfiguration & {
 
 /** A database that any number of processes share; the data directory holds at most a generated key. */
 export async function openPostgresStorage(
-  { dataDirectory, database, fileBucket }: PostgresConfiguration,
+  { dataDirectory, database, fileBucket, acceptsLoss }: PostgresConfiguration,
   log: Log,
 ): Promise<Storage> {
   const folder = resolve(dataDirectory)
   await makeDataFolder(folder)
   const onError = (error: Error) => log.warn({ err: error }, 'a connection to the database broke')
-  const engine = createEngine({ ...database, fileBucket, onError })
+  const engine = createEngine({ ...database, fileBucket, acceptsLoss, onError })
   let share: AsyncDisposable | undefined
   const endShare = async () => {
     await share?.[Symbol.asyncDispose]()

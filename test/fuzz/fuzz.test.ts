@@ -50,7 +50,7 @@ it(`${requests} requests get answers as described, with the seed ${seed}`, async
     known.learn(operation.path, agentId, answer.body)
   }
   expect([...faults]).toEqual([])
-  await app.service.foundation.runner.idle()
+  await app.service.infrastructure.runner.idle()
   const missed = description.operations.map(({ operationId }) => operationId).filter(id => !succeeded.has(id))
   expect(succeeded.size, `without a success: ${missed.join(', ')}`).toBeGreaterThanOrEqual(succeeding)
   expect(app.logged.filter(line => JSON.parse(line).level >= 50)).toEqual([])

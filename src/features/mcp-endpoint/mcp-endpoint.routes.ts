@@ -23,7 +23,14 @@ export function registerMcpEndpointRoutes(app: App, { protocol, callerSignal }: 
   app.route({
     method: 'POST',
     url,
-    config: { area: 'generic', access: 'chatter', limit: 'general', operationId: 'sendMcpMessage' },
+    // A search stores nothing; a chat fails when it stores its question.
+    config: {
+      area: 'generic',
+      access: 'chatter',
+      limit: 'general',
+      operationId: 'sendMcpMessage',
+      stores: false,
+    },
     schema: {
       summary: 'The agent as an MCP server: one message of the protocol (Streamable HTTP, without sessions)',
       tags,

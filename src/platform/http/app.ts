@@ -34,5 +34,7 @@ declare module 'fastify' {
     operationId?: string
     /** False for a route on an agent that needs nothing of its database: one that can't be opened is no obstacle. */
     opensAgent?: false
+    /** False for a route that stores nothing although its method is not GET: it is served while the disk is full. */
+    stores?: false
   }
 }

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import { fastify, LogController } from 'fastify'
 import type { Clock } from '../clock.ts'
+import { diskProblemIn } from '../disk.ts'
 import { AppError, invalid } from '../errors.ts'
 import type { LagMeasurement } from '../event-loop/measure-lag.ts'
 import { isDeeperThan, mostLevels } from '../json-depth.ts'
@@ -147,18 +148,25 @@ function registerErrors(app: App): void {
 }
 
 function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const error = asKnownError(thrown)
+  const error = diskProblemIn(thrown) ?? asKnownError(thrown)
   // What was under way for a client that has gone ends by being stopped: that is no failure.
   const isStopped = reply.raw.destroyed && (isAbort(thrown) || thrown === request.raw.errored)
   if (error instanceof AppError && error.fault !== 'user' && !isStopped) {
-    const level = error.fault === 'unexpected' ? 'error' : 'warn'
-    request.log[level]({ err: error, requestId: request.id }, error.message)
+    const { method, originalUrl } = request
+    const path = originalUrl.split('?')[0]
+    request.log[levelOf(error)]({ err: error, requestId: request.id, method, path }, error.message)
   }
   const area = request.routeOptions.config.area ?? unroutable.get(request.raw)?.area ?? 'generic'
   const answer = formatError(error, area, request.id)
   // Fastify would close the connection under a client that still sends its body, which then never sees this answer.
   if (answer.status === 413) reply.removeHeader('connection')
   return reply.code(answer.status).header('Content-Type', answer.contentType).send(answer.body)
+}
+
+/** Lost data is told at every level of the log. */
+function levelOf({ code, fault }: AppError): 'fatal' | 'error' | 'warn' {
+  if (code === 'DATA_DAMAGED') return 'fatal'
+  return fault === 'unexpected' ? 'error' : 'warn'
 }
 
 function isAbort(thrown: unknown): boolean {

@@ -137,7 +137,7 @@ describe('the description of the service', () => {
       const isRefusal = '405' in responses
       expect(successes, `${method} ${url}`).toHaveLength(isRefusal ? 0 : 1)
       const Ref = `#/components/schemas/${shapes[config.area]}`
-      for (const status of ['429', '4XX', '5XX'])
+      for (const status of ['429', '4XX', '507', '5XX'])
         expect(responses[status]?.content, `${method} ${url} ${status}`).toEqual({
           'application/json': { schema: { $ref: Ref } },
         })

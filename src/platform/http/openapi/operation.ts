@@ -72,6 +72,7 @@ function failures({ config }: DeclaredRoute, hasGateway: boolean): Record<string
       : { 403: answer('The caller may not do this', { ...plainText, ...inArea }) }),
     ...always,
     ...(limit === 'chat' ? { 503: overloaded(area) } : {}),
+    507: answer('The disk of the service is full or read-only', inArea),
     '5XX': answer('The service, or one that it needs, failed', inArea),
   }
 }

@@ -140,3 +140,10 @@ test('a connection ends after 200 changes of schema', async () => {
   }
   expect(processes.size).toBe(3)
 })
+
+test('a full disk of the server is told as what it is', async () => {
+  const { engine } = await openEngine()
+  const db = await engine.openPlatform()
+  const full = sql`do $$ begin raise exception 'could not extend file' using errcode = '53100'; end $$`
+  await expect(full.execute(db)).rejects.toMatchObject({ code: 'STORAGE_FULL', status: 507 })
+})

@@ -1,8 +1,9 @@
 import type { PostgresPool, PostgresPoolClient } from 'kysely'
 import type { Pool, PoolClient, PoolConfig } from 'pg'
 import pg from 'pg'
+import { storageFull } from '#platform/disk.ts'
 import { TransactionConflict } from '#platform/transactions/transaction.ts'
-import { isConflict, isUnanswered } from './errors.ts'
+import { isConflict, isDiskFull, isUnanswered } from './errors.ts'
 import { PatientPool } from './patient-pool.ts'
 import { withReadAhead } from './read-ahead.ts'
 
@@ -124,6 +125,7 @@ function schemaClient(
       return await client.query({ ...(parameters.length > 0 && named(text)), text, values: parameters })
     } catch (error) {
       isCut ||= isUnanswered(error)
+      if (isDiskFull(error)) throw storageFull(error)
       throw isConflict(error) ? new TransactionConflict(error) : error
     }
   }
