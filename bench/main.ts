@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 /** Milliseconds; each is made to need less than a minute on a quiet machine, but for those that write very much. */
 const timeLimit = 180_000
 const longLimit = 1_800_000
-const writers = ['search-large', 'search-postgres', 'uploads']
+const writers = ['large-owner', 'postgres', 'search-large', 'search-postgres', 'uploads']
 
 const benchmarks = [
   'start',
@@ -18,6 +18,7 @@ const benchmarks = [
   'sql',
   'sandbox',
   'openapi',
+  'large-owner',
   'retrieval',
   'postgres',
   'search-postgres',

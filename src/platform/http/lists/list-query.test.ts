@@ -192,7 +192,7 @@ describe('search', () => {
 
   it('holds just these two for letters that become one of ASCII', () => {
     const letters = Array.from({ length: 0x110000 - 0x80 }, (_, index) => String.fromCodePoint(index + 0x80))
-    expect(letters.filter(letter => /[\x00-\x7f]/.test(letter.toLowerCase()))).toEqual(['\u0130', '\u212a'])
+    expect(letters.filter(letter => [...letter.toLowerCase()].some(folded => folded < '\u0080'))).toEqual(['\u0130', '\u212a'])
   })
 
   it('counts nothing that the page tells by itself', async () => {
