@@ -41,7 +41,8 @@ beforeAll(async () => {
 afterAll(async () => {
   await app.close()
   await server.stop()
-})
+  // Some hundred thousand files are removed.
+}, 900_000)
 
 const allMigrations = ({ schema }: ReturnType<typeof createEngine>) => migrationsOf(agentTables, schema)
 

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { isLoopback } from '#platform/network.ts'
+import { isCrossOrigin } from './cross-origin.ts'
 import type { User, VerifyToken } from './gateway.ts'
-import { isCrossOrigin } from './web-pages.ts'
 
 /**
  * Finds out who sends a request: a user, or nobody. Returns at once if there is nothing to wait for. Throws UNAUTHORIZED

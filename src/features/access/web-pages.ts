@@ -6,6 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { AccessDenied } from '#platform/errors.ts'
 import { isLoopback } from '#platform/network.ts'
+import { isCrossOrigin } from './cross-origin.ts'
 import type { Identify } from './identify.ts'
 import type { PublicAccess } from './policy.ts'
 
@@ -26,11 +27,6 @@ function isForeignPage({ host, origin }: IncomingHttpHeaders, base: URL | null):
   const isOurPage =
     page !== null && (page === name || isLoopback(page.hostname) || page.origin === base?.origin)
   return !isOurName || !isOurPage
-}
-
-/** Whether a page sends the request that does not come from the address which the request is sent to. */
-export function isCrossOrigin({ host, origin }: IncomingHttpHeaders): boolean {
-  return origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`
 }
 
 const forged =

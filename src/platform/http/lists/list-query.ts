@@ -174,21 +174,26 @@ function withSearch<Database, Table extends keyof Database, Row>(
 
 /**
  * Whether a column holds a text, in any letter case. The engines' own `lower` knows the letters of ASCII only, and takes a
- * fraction of the time of `fold_case`, which so is left to the rows that may hold the text.
+ * fraction of the time of `fold_case`, which so is left to rows that `lower` can't tell about.
  */
 function holds(column: RawBuilder<unknown>, folded: string) {
   const inAnyCase = contains(sql`fold_case(${column})`, folded)
-  const [start = ''] = folded.match(asciiParts)?.toSorted((one, other) => other.length - one.length) ?? []
-  if (start === '') return inAnyCase
-  const inAscii = contains(sql`lower(${column})`, start)
-  // No other letters become one of ASCII: the Kelvin sign, and the capital I with a dot.
-  const others = sql<SqlBool>`${contains(column, '\u212a')} or ${contains(column, '\u0130')}`
-  const mayDiffer = /[ik]/.test(start) ? others : sql<SqlBool>`1 = 0`
-  if (start === folded) return sql<SqlBool>`(${inAscii} or ((${mayDiffer}) and ${inAnyCase}))`
-  return sql<SqlBool>`case when ${inAscii} or ${mayDiffer} then ${inAnyCase} else 1 = 0 end`
+  if (isAscii.test(folded)) {
+    const inAscii = contains(sql`lower(${column})`, folded)
+    if (!/[ik]/.test(folded)) return inAscii
+    // No other letters become one of ASCII: the Kelvin sign, and the capital I with a dot.
+    const others = sql<SqlBool>`(${contains(column, '\u212a')} or ${contains(column, '\u0130')})`
+    return sql<SqlBool>`(${inAscii} or (${others} and ${inAnyCase}))`
+  }
+  const parts = folded.match(partsOfOneCase)?.toSorted((one, other) => other.length - one.length)
+  if (parts?.[0] === undefined) return inAnyCase
+  // In a `case`, since a server may choose the order of conditions.
+  return sql<SqlBool>`case when ${contains(sql`lower(${column})`, parts[0])} then ${inAnyCase} else 1 = 0 end`
 }
 
-const asciiParts = /[\x20-\x7e]+/g
+const isAscii = /^[\x20-\x7e]*$/
+/** Letters that nothing beyond ASCII becomes. */
+const partsOfOneCase = /[\x20-hjl-\x7e]+/g
 
 function contains(text: RawBuilder<unknown>, part: string) {
   return sql<SqlBool>`${text} like ${`%${part.replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`
