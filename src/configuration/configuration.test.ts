@@ -46,6 +46,7 @@ describe('without any variable', () => {
       crawlBounds: { maxPages: 50, maxDepth: 5 },
       maxUploadBytes: 26_214_400,
       fileBucket: undefined,
+      acceptsLoss: false,
       sqliteSynchronous: 'normal',
       leaseMs: 30_000,
       logLevel: 'info',
