@@ -4,7 +4,8 @@ import { spawnSync } from 'node:child_process'
 /** Milliseconds; each is made to need less than a minute on a quiet machine, but for those named here. */
 const timeLimit = 180_000
 const longLimit = 1_800_000
-const writers = ['many-streams', 'search-large', 'search-postgres', 'uploads']
+const writers = ['answers', 'many-streams', 'search-large', 'search-postgres', 'uploads']
+const needFixtures = ['retrieval', 'answers']
 
 const benchmarks = [
   'start',
@@ -20,6 +21,7 @@ const benchmarks = [
   'sandbox',
   'openapi',
   'retrieval',
+  'answers',
   'postgres',
   'search-postgres',
 ]
@@ -33,8 +35,8 @@ if (unknown.length > 0) {
 for (const name of named.length > 0 ? named : benchmarks) run(name)
 
 function run(name: string): void {
-  if (name === 'retrieval' && process.env.REAL_FIXTURES === undefined) {
-    console.log('\nretrieval was left out: it needs REAL_FIXTURES, the folder with its collections')
+  if (needFixtures.includes(name) && process.env.REAL_FIXTURES === undefined) {
+    console.log(`\n${name} was left out: it needs REAL_FIXTURES, the folder with its collections`)
     return
   }
   const file = new URL(`./${name}.ts`, import.meta.url).pathname

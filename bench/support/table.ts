@@ -8,7 +8,7 @@ export interface Row {
   reference?: string
   /** The figure that the bar is about. */
   figure: number
-  unit: 'ms' | 's' | 'MB' | '×' | '/s'
+  unit: 'ms' | 's' | 'MB' | '×' | '/s' | '%'
   /** The figure must be at most, or at least, this. */
   bar?: { most: number } | { least: number }
 }

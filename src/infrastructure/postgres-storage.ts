@@ -4,6 +4,7 @@ import type { Log } from '#platform/logging/log.ts'
 import { createSqlRunner } from '#sandbox/sql/postgres/runner.ts'
 import { makeDataFolder } from '#storage/data-folder.ts'
 import { connectToShare } from '#storage/postgres/connections/data-lock.ts'
+import { shortageOfLocks } from '#storage/postgres/connections/lock-space.ts'
 import { createEngine } from '#storage/postgres/engine.ts'
 import { extensionSchema } from '#storage/postgres/vectors/vector-extension.ts'
 import { requireCompleteTransfer } from '#storage/transfer/marker.ts'
@@ -40,6 +41,8 @@ export async function openPostgresStorage(
       share = await connectToShare(database.url)
       // A transfer may have begun and failed before the data was shared.
       await requireCompleteTransfer(platform)
+      const shortage = await shortageOfLocks(platform)
+      if (shortage !== undefined) log.warn(shortage)
       const hasExtension = (await extensionSchema(platform)) !== undefined
       if (hasExtension) log.info('pgvector compares the vectors of embedding providers')
       else

@@ -6,12 +6,13 @@ import { adminListSchema, adminSchema, newAdminSchema, ownAgentListSchema } from
 import type { AccessService } from './access.service.ts'
 
 const agentPath = Type.Object({ id: Type.String() })
+const entries = { area: 'generic', limit: 'general', opensAgent: false } as const
 
 export function registerAccessRoutes(app: App, access: AccessService): void {
   app.route({
     method: 'GET',
     url: '/api/auth/agents',
-    config: { area: 'generic', access: 'anyone', limit: 'general' },
+    config: { area: 'generic', access: 'anyone', limit: 'general', operationId: 'listMyAgents' },
     schema: {
       summary: "The caller's agents with the role on each",
       tags: ['Agents'],
@@ -19,7 +20,7 @@ export function registerAccessRoutes(app: App, access: AccessService): void {
       response: { 200: ownAgentListSchema },
     },
     handler: async request => {
-      const { rows, meta } = await access.listOwnAgents(request.user, request.query)
+      const { rows, meta } = await access.listOwnAgents(request, request.query)
       return { agents: rows, meta }
     },
   })
@@ -27,7 +28,7 @@ export function registerAccessRoutes(app: App, access: AccessService): void {
   app.route({
     method: 'GET',
     url: '/api/agents/:id/admins',
-    config: { area: 'generic', access: 'viewer', limit: 'general', opensAgent: false },
+    config: { ...entries, access: 'viewer', operationId: 'listAdmins' },
     schema: {
       summary: 'Who has a role on the agent',
       tags: ['Agents'],
@@ -44,7 +45,7 @@ export function registerAccessRoutes(app: App, access: AccessService): void {
   app.route({
     method: 'POST',
     url: '/api/agents/:id/admins',
-    config: { area: 'generic', access: 'owner', limit: 'general', opensAgent: false },
+    config: { ...entries, access: 'owner', operationId: 'addAdmin' },
     schema: {
       summary: 'Give somebody a role on the agent',
       tags: ['Agents'],
@@ -59,7 +60,7 @@ export function registerAccessRoutes(app: App, access: AccessService): void {
   app.route({
     method: 'DELETE',
     url: '/api/agents/:id/admins/:adminId',
-    config: { area: 'generic', access: 'owner', limit: 'general', opensAgent: false },
+    config: { ...entries, access: 'owner', operationId: 'removeAdmin' },
     schema: {
       summary: "Take somebody's role away",
       tags: ['Agents'],

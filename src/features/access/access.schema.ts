@@ -20,7 +20,7 @@ export const adminSchema = Type.Object(
 export type AdminEntry = Static<typeof adminSchema>
 
 export const newAdminSchema = Type.Object({
-  email: Type.String({ format: 'email', maxLength: 320 }),
+  email: Type.String({ format: 'email', maxLength: 320, examples: ['ada@example.com'] }),
   role: Type.Enum([...roles]),
 })
 export type NewAdmin = Static<typeof newAdminSchema>

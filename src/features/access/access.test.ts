@@ -55,7 +55,7 @@ describe('admins of an agent', () => {
         { email: 'owner@example.com', role: 'owner' },
         { email: 'new.admin@example.com', role: 'admin' },
       ],
-      meta: { total: 2, limit: 50, offset: 0 },
+      meta: { total: 2, limit: 50, offset: 0, has_more: false },
     })
     const removed = await app.call('DELETE', `/api/agents/${id}/admins/${added.body.id}`, { headers: owner })
     expect(removed).toMatchObject({ status: 200, body: { success: true } })
@@ -162,7 +162,7 @@ describe(`one's own agents ${row('GET /api/auth/agents')}`, () => {
     })
     expect(body).toEqual({
       agents: [{ id, name: expect.any(String), role: 'viewer' }],
-      meta: { total: 1, limit: 50, offset: 0 },
+      meta: { total: 1, limit: 50, offset: 0, has_more: false },
     })
   })
 

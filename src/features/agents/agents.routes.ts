@@ -24,7 +24,7 @@ function registerCollection(app: App, agents: AgentsService): void {
   app.route({
     method: 'GET',
     url: '/api/agents',
-    config: { area: 'generic', access: 'anyone', limit: 'general' },
+    config: { area: 'generic', access: 'anyone', limit: 'general', operationId: 'listAgents' },
     schema: {
       summary: 'The agents that the caller can reach',
       tags: ['Agents'],
@@ -40,7 +40,7 @@ function registerCollection(app: App, agents: AgentsService): void {
   app.route({
     method: 'POST',
     url: '/api/agents',
-    config: { area: 'generic', access: 'user', limit: 'general' },
+    config: { area: 'generic', access: 'user', limit: 'general', operationId: 'createAgent' },
     schema: {
       summary: 'Create an agent',
       tags: ['Agents'],
@@ -58,7 +58,7 @@ function registerOne(app: App, agents: AgentsService): void {
   app.route({
     method: 'GET',
     url: '/api/agents/:id',
-    config: { area: 'generic', access: 'viewer', limit: 'general' },
+    config: { area: 'generic', access: 'viewer', limit: 'general', operationId: 'getAgent' },
     schema: {
       summary: 'An agent with its settings and counts',
       tags: ['Agents'],
@@ -71,7 +71,13 @@ function registerOne(app: App, agents: AgentsService): void {
   app.route({
     method: 'PUT',
     url: '/api/agents/:id',
-    config: { area: 'generic', access: 'admin', limit: 'general', opensAgent: false },
+    config: {
+      area: 'generic',
+      access: 'admin',
+      limit: 'general',
+      opensAgent: false,
+      operationId: 'updateAgent',
+    },
     schema: {
       summary: "Change an agent's name, description or status",
       tags: ['Agents'],
@@ -85,7 +91,13 @@ function registerOne(app: App, agents: AgentsService): void {
   app.route({
     method: 'DELETE',
     url: '/api/agents/:id',
-    config: { area: 'generic', access: 'owner', limit: 'general', opensAgent: false },
+    config: {
+      area: 'generic',
+      access: 'owner',
+      limit: 'general',
+      opensAgent: false,
+      operationId: 'deleteAgent',
+    },
     schema: {
       summary: 'Delete an agent with everything that belongs to it',
       tags: ['Agents'],

@@ -17,6 +17,7 @@ const name = Type.String({
   pattern: '^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$',
   maxLength: 64,
   description: 'Letters and digits, in groups joined by single hyphens.',
+  examples: ['support'],
 })
 const description = Type.String({ maxLength: 500 })
 const status = Type.Enum([...agentStatuses])

@@ -7,7 +7,7 @@ export function registerSettingsRoutes(app: App, settings: SettingsService): voi
   app.route({
     method: 'PUT',
     url: '/api/agents/:id/settings',
-    config: { area: 'generic', access: 'admin', limit: 'general' },
+    config: { area: 'generic', access: 'admin', limit: 'general', operationId: 'updateSettings' },
     schema: {
       summary: "Change an agent's settings and credentials",
       tags: ['Agents'],

@@ -70,7 +70,7 @@ export const settingsChangesSchema = Type.Object(
     x402_pay_to: nullable(short),
     ...credentialProperties,
   },
-  { additionalProperties: false, minProperties: 1 },
+  { additionalProperties: false, minProperties: 1, examples: [{ llm_temperature: 0.5 }] },
 )
 export type SettingsChanges = Static<typeof settingsChangesSchema>
 

@@ -7,7 +7,7 @@ export function registerApprovalRoutes(app: App, approvals: ApprovalsService): v
   app.route({
     method: 'GET',
     url: '/api/agents/:id/chat/approvals',
-    config: { area: 'chat', access: 'viewer', limit: 'general' },
+    config: { area: 'chat', access: 'viewer', limit: 'general', operationId: 'listApprovals' },
     schema: {
       summary: 'Calls of tools that wait for a person, or have had their word',
       tags: ['Chat'],
@@ -24,7 +24,7 @@ export function registerApprovalRoutes(app: App, approvals: ApprovalsService): v
   app.route({
     method: 'POST',
     url: '/api/agents/:id/chat/approvals/:toolCallId',
-    config: { area: 'chat', access: 'admin', limit: 'general' },
+    config: { area: 'chat', access: 'admin', limit: 'general', operationId: 'decideApproval' },
     schema: {
       summary: 'Make a call that waits for approval, or refuse it; its result goes into the answer',
       tags: ['Chat'],

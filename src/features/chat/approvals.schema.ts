@@ -28,8 +28,8 @@ export type Approval = Static<typeof approvalSchema>
 
 export const approvalListQuery = Type.Object({
   ...listParameters,
-  status: Type.Optional(Type.Array(Type.Enum([...statuses]))),
-  conversationId: Type.Optional(Type.String()),
+  status: Type.Optional(Type.Array(Type.Enum([...statuses]), { description: 'Only these.' })),
+  conversationId: Type.Optional(Type.String({ description: 'Only those of this conversation.' })),
 })
 export type ApprovalListQuery = Static<typeof approvalListQuery>
 

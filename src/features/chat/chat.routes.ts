@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
 import type { SignalOf } from '#platform/http/closing.ts'
+import { fitting } from '#platform/http/lists/list-large.ts'
 import { listParameters } from '#platform/http/lists/list-query.ts'
 import { listValues } from '#platform/http/lists/list-values.ts'
 import { openEventStream } from '#platform/http/responses/sse.ts'
@@ -11,9 +12,11 @@ import {
   modelListSchema,
   newMessageSchema,
   regenerateSchema,
+  toolListQuery,
   toolListSchema,
 } from './chat.schema.ts'
 import type { ChatService } from './chat.service.ts'
+import { streamEventSchema } from './stream-events.schema.ts'
 
 const agentPath = Type.Object({ id: Type.String() })
 const messagePath = Type.Object({ id: Type.String(), messageId: Type.String() })
@@ -44,13 +47,14 @@ export function registerChatRoutes(app: App, { chat, callerSignal }: Needs): voi
   app.route({
     method: 'POST',
     url: '/api/agents/:id/chat',
-    config: { area: 'chat', access: 'chatter', limit: 'chat' },
+    config: { area: 'chat', access: 'chatter', limit: 'chat', operationId: 'sendMessage' },
     schema: {
       summary: 'Send a message and get the answer, as JSON or as a stream of events',
       tags: ['Chat'],
       params: agentPath,
       body: newMessageSchema,
       response: answerResponse,
+      event: streamEventSchema,
     },
     handler: (request, reply) =>
       deliver(
@@ -63,13 +67,14 @@ export function registerChatRoutes(app: App, { chat, callerSignal }: Needs): voi
   app.route({
     method: 'POST',
     url: '/api/agents/:id/chat/messages/:messageId/regenerate',
-    config: { area: 'chat', access: 'chatter', limit: 'chat' },
+    config: { area: 'chat', access: 'chatter', limit: 'chat', operationId: 'regenerateMessage' },
     schema: {
       summary: 'Answer a message anew; the new answer replaces the old one and all that followed',
       tags: ['Chat'],
       params: messagePath,
       body: regenerateSchema,
       response: answerResponse,
+      event: streamEventSchema,
     },
     handler: (request, reply) => {
       const { id, messageId } = request.params
@@ -85,7 +90,7 @@ function registerCatalogueRoutes(app: App, chat: ChatService): void {
   app.route({
     method: 'GET',
     url: '/api/agents/:id/chat/models',
-    config: { area: 'chat', access: 'viewer', limit: 'general' },
+    config: { area: 'chat', access: 'viewer', limit: 'general', operationId: 'listModels' },
     schema: {
       summary: 'The models that the agent can use',
       tags: ['Chat'],
@@ -102,16 +107,19 @@ function registerCatalogueRoutes(app: App, chat: ChatService): void {
   app.route({
     method: 'GET',
     url: '/api/agents/:id/chat/tools',
-    config: { area: 'chat', access: 'viewer', limit: 'general' },
+    config: { area: 'chat', access: 'viewer', limit: 'general', operationId: 'listModelTools' },
     schema: {
-      summary: 'The built-in tools that a model may call',
+      summary: 'The tools that a model may call, under the names that it sees',
       tags: ['Chat'],
       params: agentPath,
-      querystring: Type.Object(listParameters),
+      querystring: toolListQuery,
       response: { 200: toolListSchema },
     },
     handler: async request => {
-      const { rows, meta } = listValues(await chat.tools(request.agent), request.query)
+      const tools = await chat.tools(request.agent, request.query.scope)
+      const { rows, meta } = listValues(tools, request.query, found =>
+        fitting(found, tool => JSON.stringify(tool).length),
+      )
       return { tools: rows, meta }
     },
   })

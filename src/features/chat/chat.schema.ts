@@ -90,8 +90,16 @@ const turnOptions = {
   stream: Type.Optional(Type.Boolean({ default: false, description: 'Answer as server-sent events.' })),
 }
 
+/** Characters; about 25,000 tokens. */
+export const messageLength = 100_000
+
 export const newMessageSchema = Type.Object({
-  content: Type.String({ minLength: 1, maxLength: 500_000, pattern: '\\S' }),
+  content: Type.String({
+    minLength: 1,
+    maxLength: messageLength,
+    pattern: '\\S',
+    examples: ['What can you do?'],
+  }),
   conversationId: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
   autoRag: Type.Optional(
     Type.Boolean({ default: true, description: 'Look the message up in the sources first.' }),
@@ -107,7 +115,7 @@ export const answerSchema = Type.Object({ userMessage: messageSchema, assistantM
 
 export const messageListQuery = Type.Object({
   ...listParameters,
-  conversationId: Type.Optional(Type.String()),
+  conversationId: Type.Optional(Type.String({ description: 'Only those of this conversation.' })),
   before: Type.Optional(
     Type.String({ description: 'Only messages before this one; the nearest `limit` of them.' }),
   ),
@@ -148,7 +156,7 @@ export const conversationListSchema = Type.Object({
 export const titleLength = 200
 
 export const newConversationSchema = Type.Object({
-  title: Type.String({ minLength: 1, maxLength: titleLength, pattern: '\\S' }),
+  title: Type.String({ minLength: 1, maxLength: titleLength, pattern: '\\S', examples: ['Prices'] }),
 })
 
 export const modelSchema = Type.Object(
@@ -165,15 +173,29 @@ export const modelSchema = Type.Object(
 
 export const modelListSchema = Type.Object({ models: Type.Array(modelSchema), meta: listMetaSchema })
 
+export const toolListQuery = Type.Object({
+  ...listParameters,
+  scope: Type.Optional(
+    Type.Enum(['builtin', 'all'], {
+      default: 'builtin',
+      description: 'The tools that come with the service, or all that a model may be offered.',
+    }),
+  ),
+})
+export type ToolScope = Static<typeof toolListQuery>['scope']
+
 export const toolDescriptorSchema = Type.Object(
   {
     name: Type.String(),
     description: Type.String(),
-    parameters: Type.Object({
-      type: Type.String(),
-      properties: Type.Record(Type.String(), Type.Unknown()),
-      required: Type.Optional(Type.Array(Type.String())),
-    }),
+    parameters: Type.Object(
+      {
+        type: Type.String(),
+        properties: Type.Record(Type.String(), Type.Unknown()),
+        required: Type.Optional(Type.Array(Type.String())),
+      },
+      { additionalProperties: true, description: 'JSON Schema of the arguments.' },
+    ),
   },
   { title: 'ChatTool' },
 )

@@ -9,11 +9,14 @@ import { createAsking } from './answering/asking.ts'
 import type { Question } from './answering/question.ts'
 import type { PlannerNeeds } from './answering/turn-planner.ts'
 import { createTurnPlanner } from './answering/turn-planner.ts'
-import type { ChatMessage, modelSchema } from './chat.schema.ts'
-import type { StreamEvent } from './event-stream.ts'
+import type { ChatMessage, modelSchema, ToolScope } from './chat.schema.ts'
+import { messageLength } from './chat.schema.ts'
 import { streamAnswer } from './event-stream.ts'
 import { toPublic } from './messages.repository.ts'
-import type { TurnEvent } from './turn/turn.ts'
+import type { StreamEvent, TurnEvent } from './stream-events.schema.ts'
+
+/** Characters of a message, for whatever else takes one. */
+export const maxMessageLength = messageLength
 
 interface Needs extends PlannerNeeds, Omit<AskingNeeds, 'planner'>, Omit<AnsweringNeeds, 'store'> {
   modelsOf(agentId: string): Promise<Static<typeof modelSchema>[]>
@@ -51,11 +54,11 @@ export function createChatService(needs: Needs) {
     /** The models that the agent can use. */
     models: needs.modelsOf,
 
-    /** The tools that come with the service, as a model sees them. */
-    async tools(agent: AgentHandle) {
+    /** Tools as a model sees them: those that come with the service, or all that it may be offered. */
+    async tools(agent: AgentHandle, scope: ToolScope) {
       const tools = await needs.toolsFor(agent)
       return tools
-        .filter(({ isBuiltIn }) => isBuiltIn)
+        .filter(({ isBuiltIn }) => isBuiltIn || scope === 'all')
         .map(({ name, description, parameters }) => ({ name, description, parameters }))
     },
 

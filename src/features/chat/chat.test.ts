@@ -184,7 +184,11 @@ describe('a message that is refused', () => {
     ['blank content', { content: ' \n\t' }, 'content'],
     ['content of another type', { content: 17 }, 'content must be a string'],
     ['content that is null', { content: null }, 'content must be a string'],
-    ['content that is too long', { content: 'x'.repeat(500_001) }, 'content'],
+    [
+      'content that is too long',
+      { content: 'x'.repeat(100_001) },
+      'content must have at most 100000 characters',
+    ],
     ['a conversation id that is none', { content: 'Hi', conversationId: 7 }, 'conversationId'],
     ['an empty conversation id', { content: 'Hi', conversationId: '' }, 'conversationId'],
     ['a model that is no text', { content: 'Hi', model: {} }, 'model'],
@@ -398,7 +402,7 @@ describe(`the models ${row('GET /api/agents/{id}/chat/models')}`, () => {
         { id: 'large', name: 'Large', contextWindow: 32_768, ...remote },
         { id: 'builtin', name: expect.any(String), contextWindow: 32_768, provider: 'builtin', ...common },
       ],
-      meta: { total: 3, limit: 50, offset: 0 },
+      meta: { total: 3, limit: 50, offset: 0, has_more: false },
     })
   })
 
@@ -429,6 +433,11 @@ describe(`the models ${row('GET /api/agents/{id}/chat/models')}`, () => {
 })
 
 describe(`the tools ${row('GET /api/agents/{id}/chat/tools')}`, () => {
+  interface ToolList {
+    tools: { name: string }[]
+    meta: { total: number; has_more: boolean }
+  }
+
   it('are described as the model sees them', async () => {
     const { status, body } = await app.call('GET', `${path}/tools`)
     expect(status).toBe(200)
@@ -449,13 +458,67 @@ describe(`the tools ${row('GET /api/agents/{id}/chat/tools')}`, () => {
         described('browse_url', 'url'),
         described('execute_sql', 'query'),
       ],
-      meta: { total: 3, limit: 50, offset: 0 },
+      meta: { total: 3, limit: 50, offset: 0, has_more: false },
     })
+  })
+
+  it('of the agent are among them if all are asked for', async () => {
+    const agentId = await makeAgent(app)
+    const tools = `/api/agents/${agentId}/tools`
+    const parameters = {
+      type: 'object',
+      properties: { place: { $ref: '#/$defs/place' } },
+      required: ['place'],
+      $defs: { place: { type: 'string', enum: ['harbour', 'quay'] } },
+    }
+    const own = { name: 'Tide gauge!', type: 'javascript', configuration: { code: 'return 1', parameters } }
+    expect((await app.call('POST', tools, { body: own })).status).toBe(201)
+    const off = { name: 'off', type: 'javascript', configuration: { code: 'return 1' }, isEnabled: false }
+    expect((await app.call('POST', tools, { body: off })).status).toBe(201)
+    const list = async (query: string) =>
+      (await app.call<ToolList>('GET', `/api/agents/${agentId}/chat/tools${query}`)).body
+    const builtin = ['search_knowledge', 'browse_url', 'execute_sql']
+    const names = ({ tools }: ToolList) => tools.map(({ name }) => name)
+    expect(names(await list(''))).toEqual(builtin)
+    expect(names(await list('?scope=builtin'))).toEqual(builtin)
+    const all = await list('?scope=all')
+    expect(names(all)).toEqual([...builtin, 'Tide_gauge'])
+    expect(all.tools.at(-1)).toMatchObject({ parameters })
+    expect(await app.call('GET', `${path}/tools?scope=some`)).toMatchObject({ status: 400 })
+  })
+
+  it('of which there are many come in pages that are not too large', async () => {
+    const agentId = await makeAgent(app)
+    const properties = Object.fromEntries(
+      Array.from({ length: 10 }, (_, n) => [`p${n}`, { type: 'string', description: 'x'.repeat(3000) }]),
+    )
+    for (let n = 0; n < 40; n += 1) {
+      const configuration = { code: 'return 1', parameters: { type: 'object', properties } }
+      const body = { name: `tool_${n}`, type: 'javascript', configuration }
+      expect((await app.call('POST', `/api/agents/${agentId}/tools`, { body })).status).toBe(201)
+    }
+    const to = `/api/agents/${agentId}/chat/tools?scope=all`
+    const { tools, meta } = (await app.call<ToolList>('GET', to)).body
+    expect(meta).toMatchObject({ total: 43, has_more: true })
+    const rest = (await app.call<ToolList>('GET', `${to}&offset=${tools.length}`)).body
+    expect([...tools, ...rest.tools]).toHaveLength(43)
+    expect(rest.meta.has_more).toBe(false)
   })
 
   it('are listed as every list is', async () => {
     const { body } = await app.call('GET', `${path}/tools?search=page&sort=name&limit=1`)
     expect(body).toMatchObject({ tools: [{ name: 'browse_url' }], meta: { total: 2, limit: 1 } })
+  })
+})
+
+it('a field that is nearly one of a message is refused by its name, so that no message goes astray', async () => {
+  const body = { content: 'Go on.', conversation_id: 'x' }
+  expect(await app.call('POST', path, { body })).toMatchObject({
+    status: 400,
+    body: {
+      code: 'VALIDATION_ERROR',
+      error: 'conversation_id is not a known field: write conversationId.',
+    },
   })
 })
 

@@ -19,7 +19,7 @@ export function registerConversationRoutes(app: App, conversations: Conversation
   app.route({
     method: 'GET',
     url: '/api/agents/:id/chat/conversations',
-    config: { area: 'chat', access: 'viewer', limit: 'general' },
+    config: { area: 'chat', access: 'viewer', limit: 'general', operationId: 'listConversations' },
     schema: {
       summary: 'Conversations, the latest first',
       tags: ['Chat'],
@@ -36,7 +36,7 @@ export function registerConversationRoutes(app: App, conversations: Conversation
   app.route({
     method: 'POST',
     url: '/api/agents/:id/chat/conversations',
-    config: { area: 'chat', access: 'chatter', limit: 'general' },
+    config: { area: 'chat', access: 'chatter', limit: 'general', operationId: 'createConversation' },
     schema: {
       summary: 'Begin a conversation',
       tags: ['Chat'],
@@ -51,7 +51,7 @@ export function registerConversationRoutes(app: App, conversations: Conversation
   app.route({
     method: 'DELETE',
     url: '/api/agents/:id/chat/conversations/:conversationId',
-    config: { area: 'chat', access: 'admin', limit: 'general' },
+    config: { area: 'chat', access: 'admin', limit: 'general', operationId: 'deleteConversation' },
     schema: {
       summary: 'Delete a conversation with its messages',
       tags: ['Chat'],
@@ -69,7 +69,7 @@ export function registerMessageRoutes(app: App, conversations: ConversationsServ
   app.route({
     method: 'GET',
     url: '/api/agents/:id/chat',
-    config: { area: 'chat', access: 'viewer', limit: 'general' },
+    config: { area: 'chat', access: 'viewer', limit: 'general', operationId: 'listMessages' },
     schema: {
       summary: 'Messages, oldest first',
       tags: ['Chat'],
@@ -86,12 +86,14 @@ export function registerMessageRoutes(app: App, conversations: ConversationsServ
   app.route({
     method: 'DELETE',
     url: '/api/agents/:id/chat',
-    config: { area: 'chat', access: 'admin', limit: 'bulk' },
+    config: { area: 'chat', access: 'admin', limit: 'bulk', operationId: 'deleteMessages' },
     schema: {
       summary: 'Delete the messages of one conversation, or of all',
       tags: ['Chat'],
       params: agentPath,
-      querystring: Type.Object({ conversationId: Type.Optional(Type.String()) }),
+      querystring: Type.Object({
+        conversationId: Type.Optional(Type.String({ description: 'Of all conversations unless given.' })),
+      }),
       response: { 200: deletedSchema },
     },
     handler: async request => {
@@ -103,7 +105,7 @@ export function registerMessageRoutes(app: App, conversations: ConversationsServ
   app.route({
     method: 'DELETE',
     url: '/api/agents/:id/chat/messages/:messageId',
-    config: { area: 'chat', access: 'admin', limit: 'general' },
+    config: { area: 'chat', access: 'admin', limit: 'general', operationId: 'deleteMessage' },
     schema: {
       summary: 'Delete a message',
       tags: ['Chat'],

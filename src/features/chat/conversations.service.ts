@@ -1,3 +1,4 @@
+import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
@@ -12,6 +13,8 @@ import type { Conversation, MessageListQuery } from './chat.schema.ts'
 import type { HeldLock, Lock } from './conversation-lock.repository.ts'
 import type { ConversationLock } from './conversation-lock.ts'
 import {
+  conversationIds,
+  countDown,
   deleteConversation,
   evictConversations,
   hasConversation,
@@ -24,7 +27,7 @@ import type { StoredMessage } from './messages.repository.ts'
 import {
   countMessages,
   deleteMessage,
-  deleteMessages,
+  deleteOldest,
   findMessage,
   putMessage,
   readWindow,
@@ -58,6 +61,33 @@ export function createConversationsService({ lock, listMessages, clock, ids }: N
       )
   }
 
+  /**
+   * Deletes the messages of a conversation in portions, oldest first, so that nobody waits long; returns their number. Once
+   * somebody answers in it, it ends with CONVERSATION_LOCKED.
+   */
+  async function empty(database: Database, conversationId: string): Promise<number> {
+    for (let deleted = 0; ; await yieldToOthers()) {
+      const portion = await inTransaction(database, async transaction => {
+        if (!(await hasConversation(transaction, conversationId))) return 0
+        await lock.requireUnlocked(transaction, conversationId)
+        const portion = await deleteOldest(transaction, conversationId)
+        if (portion > 0) await countDown(transaction, conversationId, portion)
+        else await refreshActivity(transaction, conversationId)
+        return portion
+      })
+      if (portion === 0) return deleted
+      deleted += portion
+    }
+  }
+
+  async function clear(database: Database, conversationId: string | undefined): Promise<number> {
+    await inTransaction(database, transaction => lock.requireUnlocked(transaction, conversationId))
+    let deleted = 0
+    for (const id of conversationId === undefined ? await conversationIds(database) : [conversationId])
+      deleted += await empty(database, id)
+    return deleted
+  }
+
   return {
     list: (database: Database, parameters: ListParameters) => listConversations(database, parameters),
 
@@ -80,24 +110,17 @@ export function createConversationsService({ lock, listMessages, clock, ids }: N
     },
 
     /** Deletes the conversation with its messages; returns the number of messages. */
-    remove(database: Database, conversationId: string): Promise<number> {
-      return inTransaction(database, async transaction => {
+    async remove(database: Database, conversationId: string): Promise<number> {
+      const deleted = await clear(database, conversationId)
+      await inTransaction(database, async transaction => {
         await lock.requireUnlocked(transaction, conversationId)
-        const deleted = await deleteMessages(transaction, conversationId)
         await deleteConversation(transaction, conversationId)
-        return deleted
       })
+      return deleted
     },
 
     /** Deletes the messages of one conversation, or of all; the conversations stay. */
-    clear(database: Database, conversationId: string | undefined): Promise<number> {
-      return inTransaction(database, async transaction => {
-        await lock.requireUnlocked(transaction, conversationId)
-        const deleted = await deleteMessages(transaction, conversationId)
-        await refreshActivity(transaction, conversationId)
-        return deleted
-      })
-    },
+    clear,
 
     removeMessage(database: Database, messageId: string): Promise<void> {
       return inTransaction(database, async transaction => {
@@ -117,7 +140,7 @@ export function createConversationsService({ lock, listMessages, clock, ids }: N
         throw notFound('Conversation')
       if (isGenericList(query)) {
         const { rows, meta } = await listMessages(path, query, signal)
-        return { rows: rows.map(toPublic), meta: { ...meta, hasMore: hasMoreAfter(meta, rows.length) } }
+        return { rows: rows.map(toPublic), meta: { ...meta, hasMore: meta.has_more } }
       }
       return readMessages(database, query)
     },
@@ -139,10 +162,6 @@ function isGenericList(query: MessageListQuery): boolean {
   return isGeneric
 }
 
-function hasMoreAfter(meta: { total: number; offset: number; has_more?: boolean }, read: number): boolean {
-  return meta.has_more ?? meta.offset + read < meta.total
-}
-
 async function readMessages(database: Database, query: MessageListQuery) {
   const { conversationId, limit = defaultWindow } = query
   const [before, after] = await Promise.all([
@@ -157,7 +176,8 @@ async function readMessages(database: Database, query: MessageListQuery) {
   const isMore = messages.length > limit
   const kept = isMore ? (end === 'newest' ? messages.slice(1) : messages.slice(0, limit)) : messages
   const total = await countMessages(database, conversationId)
-  return { rows: kept.map(toPublic), meta: { total, limit, offset: 0, hasMore: isMore || isCut } }
+  const hasMore = isMore || isCut
+  return { rows: kept.map(toPublic), meta: { total, limit, offset: 0, has_more: hasMore, hasMore } }
 }
 
 /** A message of another conversation counts as missing. */

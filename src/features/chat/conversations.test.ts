@@ -104,7 +104,7 @@ describe(`listing conversations ${row('GET /api/agents/{id}/chat/conversations')
       },
       { id: empty, title: 'a', messageCount: 0, createdAt: expect.any(String) },
     ])
-    expect(meta).toEqual({ total: 3, limit: 50, offset: 0 })
+    expect(meta).toEqual({ total: 3, limit: 50, offset: 0, has_more: false })
   })
 
   it('puts the newest first of those without any, on pages, too', async () => {

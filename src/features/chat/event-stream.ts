@@ -1,18 +1,6 @@
 import type { Answering } from './answering/answering.ts'
 import type { Question } from './answering/question.ts'
-import type { ToolCall, ToolResult, TurnEvent } from './turn/turn.ts'
-
-/** Everything that a client of a streamed answer receives, in this order; if `error` comes, it is the last event. */
-export type StreamEvent =
-  | { type: 'message_start'; userMessageId: string; conversationId: string; model: string }
-  | TurnEvent
-  | {
-      type: 'message_complete'
-      assistantMessageId: string
-      toolCalls: ToolCall[] | null
-      toolResults: ToolResult[] | null
-    }
-  | { type: 'error'; message: string; code: string }
+import type { StreamEvent } from './stream-events.schema.ts'
 
 /** Runs the question's turn and calls `tell` with each event; resolves at the end, and never rejects. */
 export async function streamAnswer(

@@ -45,7 +45,7 @@ describe(`reading messages ${row('GET /api/agents/{id}/chat')}`, () => {
     await talk(path, numbers(30))
     const { messages, meta } = await read(path)
     expect(messages).toHaveLength(50)
-    expect(meta).toEqual({ total: 60, limit: 50, offset: 0, hasMore: true })
+    expect(meta).toEqual({ total: 60, limit: 50, offset: 0, has_more: true, hasMore: true })
     expect(questionsOf({ messages, meta })).toEqual(Array.from({ length: 25 }, (_, index) => index + 6))
     expect(messages.at(-1)?.role).toBe('assistant')
     expect((await read(path, '?limit=60')).meta.hasMore).toBe(false)
@@ -155,6 +155,7 @@ describe(`reading messages ${row('GET /api/agents/{id}/chat')}`, () => {
       total: 8,
       limit: 3,
       offset: 2,
+      has_more: true,
       hasMore: true,
     })
     expect((await read(path, '?offset=5&limit=3')).meta.hasMore).toBe(false)

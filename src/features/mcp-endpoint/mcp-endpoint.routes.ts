@@ -23,8 +23,14 @@ export function registerMcpEndpointRoutes(app: App, { protocol, callerSignal }: 
   app.route({
     method: 'POST',
     url,
-    // A search does not; a chat fails when it stores its question.
-    config: { area: 'generic', access: 'chatter', limit: 'general', stores: false },
+    // A search stores nothing; a chat fails when it stores its question.
+    config: {
+      area: 'generic',
+      access: 'chatter',
+      limit: 'general',
+      operationId: 'sendMcpMessage',
+      stores: false,
+    },
     schema: {
       summary: 'The agent as an MCP server: one message of the protocol (Streamable HTTP, without sessions)',
       tags,
@@ -55,7 +61,7 @@ export function registerMcpEndpointRoutes(app: App, { protocol, callerSignal }: 
   app.route({
     method: 'GET',
     url,
-    config: { area: 'generic', access: 'viewer', limit: 'general' },
+    config: { area: 'generic', access: 'viewer', limit: 'general', operationId: 'openMcpStream' },
     schema: {
       summary: 'Refused: there is no stream of news',
       tags,
@@ -68,7 +74,7 @@ export function registerMcpEndpointRoutes(app: App, { protocol, callerSignal }: 
   app.route({
     method: 'DELETE',
     url,
-    config: { area: 'generic', access: 'chatter', limit: 'general' },
+    config: { area: 'generic', access: 'chatter', limit: 'general', operationId: 'endMcpSession' },
     schema: {
       summary: 'Refused: there are no sessions to end',
       tags,

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
+import { maxMessageLength } from '#features/chat/chat.service.ts'
 import type { ToolParameters } from '#models/tools/tool.ts'
 
 /*
@@ -11,6 +12,7 @@ import type { ToolParameters } from '#models/tools/tool.ts'
 export const messageSchema = Type.Unknown({
   additionalProperties: true,
   description: 'One message of the Model Context Protocol: a JSON-RPC 2.0 request or notification.',
+  examples: [{ jsonrpc: '2.0', id: 1, method: 'tools/list' }],
 })
 
 /** A message that asks the agent. */
@@ -47,7 +49,7 @@ export const refusal = (description: string) => ({
 export const answerContent = {
   'application/json': { schema: Type.Unknown({ description: 'A JSON-RPC 2.0 response.' }) },
   'text/event-stream': {
-    schema: Type.String({ description: 'Notifications, if any, and then the response, each as one event.' }),
+    schema: Type.Unknown({ description: 'Each event: a notification, or at last the response.' }),
   },
 }
 
@@ -55,7 +57,7 @@ export const chatInputSchema = Type.Object(
   {
     message: Type.String({
       minLength: 1,
-      maxLength: 500_000,
+      maxLength: maxMessageLength,
       pattern: '\\S',
       description: 'What to say to the agent.',
     }),

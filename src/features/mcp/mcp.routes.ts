@@ -25,7 +25,7 @@ function registerReading(app: App, mcp: McpService): void {
   app.route({
     method: 'GET',
     url: '/api/agents/:id/mcp',
-    config: { area: 'generic', access: 'viewer', limit: 'general' },
+    config: { area: 'generic', access: 'viewer', limit: 'general', operationId: 'listMcpServers' },
     schema: {
       summary: 'MCP servers whose tools the agent may use',
       tags: ['MCP'],
@@ -42,7 +42,7 @@ function registerReading(app: App, mcp: McpService): void {
   app.route({
     method: 'GET',
     url: '/api/agents/:id/mcp/:serverId',
-    config: { area: 'generic', access: 'viewer', limit: 'general' },
+    config: { area: 'generic', access: 'viewer', limit: 'general', operationId: 'getMcpServer' },
     schema: {
       summary: 'An MCP server and what the last attempt to use it came to',
       tags: ['MCP'],
@@ -55,7 +55,7 @@ function registerReading(app: App, mcp: McpService): void {
   app.route({
     method: 'GET',
     url: '/api/agents/:id/mcp/:serverId/tools',
-    config: { area: 'generic', access: 'viewer', limit: 'general' },
+    config: { area: 'generic', access: 'viewer', limit: 'general', operationId: 'listMcpServerTools' },
     schema: {
       summary: 'Ask an MCP server for its tools; the last known ones if it cannot be reached',
       tags: ['MCP'],
@@ -78,7 +78,7 @@ function registerChanging(app: App, mcp: McpService): void {
   app.route({
     method: 'POST',
     url: '/api/agents/:id/mcp',
-    config: { area: 'generic', access: 'admin', limit: 'general' },
+    config: { area: 'generic', access: 'admin', limit: 'general', operationId: 'registerMcpServer' },
     schema: {
       summary: 'Register an MCP server and agree to the tools that it has now',
       tags: ['MCP'],
@@ -92,7 +92,7 @@ function registerChanging(app: App, mcp: McpService): void {
   app.route({
     method: 'POST',
     url: '/api/agents/:id/mcp/:serverId/approve',
-    config: { area: 'generic', access: 'admin', limit: 'general' },
+    config: { area: 'generic', access: 'admin', limit: 'general', operationId: 'approveMcpServerTools' },
     schema: {
       summary: 'Agree to new and changed tools, as they were last listed',
       tags: ['MCP'],
@@ -109,12 +109,12 @@ function registerChanging(app: App, mcp: McpService): void {
   app.route({
     method: 'DELETE',
     url: '/api/agents/:id/mcp',
-    config: { area: 'generic', access: 'admin', limit: 'general' },
+    config: { area: 'generic', access: 'admin', limit: 'general', operationId: 'removeMcpServer' },
     schema: {
       summary: 'Forget an MCP server, its token and its tools',
       tags: ['MCP'],
       params: agentPath,
-      querystring: Type.Object({ id: Type.String({ minLength: 1 }) }),
+      querystring: Type.Object({ id: Type.String({ minLength: 1, description: 'Of the server.' }) }),
       response: { 200: successSchema },
     },
     handler: async request => {

@@ -40,11 +40,13 @@ export const newServerSchema = Type.Object({
     maxLength: 100,
     pattern: '\\S',
     description: 'Without line breaks or characters that cannot be seen.',
+    examples: ['Search'],
   }),
   url: Type.String({
     minLength: 1,
     maxLength: 2048,
     description: 'Address of the MCP endpoint, http or https.',
+    examples: ['https://example.com/mcp'],
   }),
   auth: Type.Optional(
     Type.Object(
@@ -68,7 +70,7 @@ export type NewServer = Static<typeof newServerSchema>
 
 export const serverListQuery = Type.Object({
   ...listParameters,
-  status: Type.Optional(Type.Array(Type.Enum([...serverStatuses]))),
+  status: Type.Optional(Type.Array(Type.Enum([...serverStatuses]), { description: 'Only these.' })),
 })
 export type ServerListQuery = Static<typeof serverListQuery>
 
@@ -93,7 +95,7 @@ export type McpTool = Static<typeof toolSchema>
 
 export const toolListQuery = Type.Object({
   ...listParameters,
-  status: Type.Optional(Type.Array(Type.Enum([...toolStatuses]))),
+  status: Type.Optional(Type.Array(Type.Enum([...toolStatuses]), { description: 'Only these.' })),
 })
 export type ToolListQuery = Static<typeof toolListQuery>
 

@@ -13,7 +13,7 @@ import { namedEmbedding } from './indexing/provider-space.ts'
 import { createEmbedSourceJob } from './jobs/embed-source.job.ts'
 import { embedJobName } from './jobs/source-jobs.ts'
 import type { KnowledgeService } from './knowledge.service.ts'
-import { createKnowledgeService } from './knowledge.service.ts'
+import { createKnowledgeService, listDocuments } from './knowledge.service.ts'
 import type { SearchIndex } from './search/search-index.ts'
 import { createSearchIndex } from './search/search-index.ts'
 import { searchKnowledge } from './search-knowledge.ts'
@@ -45,7 +45,10 @@ export function createKnowledge(
   const knowledge = createKnowledgeService({ index, embeddingNamed, changes, isExclusive, log })
   const vectors = createNewVectors(documentWorkers)
   const searchTool = (agent: AgentHandle) =>
-    searchKnowledge((query, limit, signal) => knowledge.search(agent, { query, limit }, signal))
+    searchKnowledge({
+      lookUp: (query, limit, signal) => knowledge.lookUp(agent, { query, limit }, signal),
+      documents: () => listDocuments(agent),
+    })
   const ending = new AbortController()
   let followed = Promise.resolve()
 

@@ -6,15 +6,18 @@ import type { Log } from '#platform/logging/log.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { EmbeddingChanges } from './embedding/embedding-changes.ts'
 import { choosePassages } from './search/choose-passages.ts'
+import { findNamedSources } from './search/named-sources.ts'
 import { createPrepareQuery } from './search/prepare-query.ts'
 import type { SearchIndex } from './search/search-index.ts'
 import { shownEmbeddings } from './search/shown-embeddings.ts'
-import { findSource } from './sources.repository.ts'
-import type { SearchQuery, SearchResult } from './sources.schema.ts'
+import { findSource, listSources } from './sources.repository.ts'
+import type { SearchQuery, SearchResult, Source } from './sources.schema.ts'
 
 /** How many results the passages for a question are chosen from, and how good each must be. */
 const automaticResults = 24
 const usefulScore = 0.2
+/** So many names of the greatest length are seen whole by a model. */
+const maxListedDocuments = 40
 
 interface Needs {
   index: SearchIndex
@@ -68,8 +71,26 @@ export function createKnowledgeService({ index, embeddingNamed, changes, isExclu
     return await searchBy(await shownEmbeddings(agent.db, source_id), agent, query, signal)
   }
 
+  /** The same, but only in the sources that the query names, if these have something that fits. */
+  async function lookUp(
+    agent: AgentHandle,
+    query: SearchQuery,
+    signal: AbortSignal,
+  ): Promise<SearchResult[]> {
+    const [named, results] = await Promise.all([
+      findNamedSources(agent.db, query.query),
+      searchAll(agent, query, signal),
+    ])
+    if (named === undefined) return results
+    const { sourceIds: source_id, rest } = named
+    const within = { ...query, query: rest, source_id, min_score: usefulScore }
+    const ofNamed = await searchBy(await shownEmbeddings(agent.db, source_id), agent, within, signal)
+    return ofNamed.length > 0 ? ofNamed : results
+  }
+
   return {
     search,
+    lookUp,
 
     /** Passages that may answer a question, best first, with at most this many characters; none if nothing fits. */
     async passages(
@@ -78,22 +99,37 @@ export function createKnowledgeService({ index, embeddingNamed, changes, isExclu
       characters: number,
       signal: AbortSignal,
     ): Promise<Passage[]> {
-      const results = await search(
+      const results = await lookUp(
         agent,
         { query: question, limit: automaticResults, min_score: usefulScore },
         signal,
       )
-      return choosePassages(results, characters).map(
-        ({ content, metadata: { source_name, page, section, url } }) => ({
-          source: source_name,
-          ...(page === null ? {} : { page }),
-          ...(section === null ? {} : { section }),
-          ...(url !== undefined && { url }),
-          text: content,
-        }),
-      )
+      return choosePassages(results, characters).map(toPassage)
     },
   }
+}
+
+function toPassage({ content, score, metadata: { source_name, page, section, url } }: SearchResult): Passage {
+  return {
+    source: source_name,
+    ...(page === null ? {} : { page }),
+    ...(section === null ? {} : { section }),
+    ...(url !== undefined && { url }),
+    score: Math.round(score * 1000) / 1000,
+    text: content,
+  }
+}
+
+export interface DocumentList {
+  total: number
+  documents: Pick<Source, 'name' | 'status'>[]
+}
+
+/** The names and states of an agent's sources, the first by name, and how many there are. */
+export async function listDocuments(agent: AgentHandle): Promise<DocumentList> {
+  const query = { limit: maxListedDocuments, sort: ['name'], order: ['asc'] }
+  const { rows, meta } = await listSources(agent.db, query)
+  return { total: meta.total, documents: rows.map(({ name, status }) => ({ name, status })) }
 }
 
 export type KnowledgeService = ReturnType<typeof createKnowledgeService>

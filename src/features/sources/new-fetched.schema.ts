@@ -8,10 +8,11 @@ const strict = { additionalProperties: false }
 export const newDatabaseSchema = Type.Object(
   {
     type: Type.Literal('database'),
-    name: Type.String({ minLength: 1, maxLength: 300, pattern: '\\S' }),
+    name: Type.String({ minLength: 1, maxLength: 300, pattern: '\\S', examples: ['Prices'] }),
     query: Type.String({
       minLength: 1,
       maxLength: maxQueryLength,
+      examples: ['SELECT 1 AS price'],
       description: "One SELECT on the agent's own database.",
     }),
     ...chunkingWishes,

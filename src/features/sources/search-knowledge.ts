@@ -1,25 +1,37 @@
 import { Type } from 'typebox'
 import type { Tool } from '#models/tools/tool.ts'
 import { fromSchema } from '#models/tools/tool.ts'
-import type { KnowledgeService } from './knowledge.service.ts'
+import type { DocumentList, KnowledgeService } from './knowledge.service.ts'
 
 const resultsGiven = 8
+/** The query that stands for all documents. */
+const everything = '*'
 
 const input = fromSchema(
   Type.Object({
-    query: Type.String({ minLength: 1, description: 'What to look for, in natural language.' }),
+    query: Type.String({
+      minLength: 1,
+      maxLength: 10_000,
+      description: `What to look for, in natural language; ${everything} for the list of documents.`,
+    }),
   }),
 )
 
+interface Needs {
+  lookUp(query: string, limit: number, signal: AbortSignal): ReturnType<KnowledgeService['lookUp']>
+  documents(): Promise<DocumentList>
+}
+
 /** Lets a model look something up in the agent's own sources. */
-export function searchKnowledge(
-  search: (query: string, limit: number, signal: AbortSignal) => ReturnType<KnowledgeService['search']>,
-): Tool {
+export function searchKnowledge({ lookUp, documents }: Needs): Tool {
   return {
     name: 'search_knowledge',
     description: "Searches the agent's documents and crawled pages for passages on a question.",
     isBuiltIn: true,
     ...input,
-    execute: async ({ query }, signal) => ({ results: await search(String(query), resultsGiven, signal) }),
+    async execute({ query }, signal) {
+      if (query === everything) return await documents()
+      return { results: await lookUp(String(query), resultsGiven, signal) }
+    },
   }
 }

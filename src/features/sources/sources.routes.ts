@@ -53,7 +53,7 @@ function registerReading(app: App, { sources, knowledge }: Needs): void {
   app.route({
     method: 'GET',
     url: '/api/agents/:id/sources',
-    config: { area: 'generic', access: 'viewer', limit: 'general' },
+    config: { area: 'generic', access: 'viewer', limit: 'general', operationId: 'listSources' },
     schema: {
       summary: 'What the agent answers from',
       tags: ['Sources'],
@@ -70,7 +70,7 @@ function registerReading(app: App, { sources, knowledge }: Needs): void {
   app.route({
     method: 'GET',
     url: '/api/agents/:id/sources/search',
-    config: { area: 'generic', access: 'viewer', limit: 'general' },
+    config: { area: 'generic', access: 'viewer', limit: 'general', operationId: 'searchSources' },
     schema: {
       summary: 'Search the sources; the best passages first',
       tags: ['Sources'],
@@ -84,7 +84,7 @@ function registerReading(app: App, { sources, knowledge }: Needs): void {
   app.route({
     method: 'GET',
     url: '/api/agents/:id/sources/:sourceId',
-    config: { area: 'generic', access: 'viewer', limit: 'general' },
+    config: { area: 'generic', access: 'viewer', limit: 'general', operationId: 'getSource' },
     schema: {
       summary: 'A source and how far its processing has come',
       tags: ['Sources'],
@@ -99,7 +99,7 @@ function registerNew(scope: App, needs: Needs): void {
   scope.route({
     method: 'POST',
     url: '/api/agents/:id/sources',
-    config: { area: 'generic', access: 'admin', limit: 'general' },
+    config: { area: 'generic', access: 'admin', limit: 'general', operationId: 'createSource' },
     schema: {
       summary:
         'Upload a document (a form), or name a query or an address to be fetched (JSON); processing follows',
@@ -146,7 +146,7 @@ function registerCrawl(app: App, { crawls }: Needs): void {
   app.route({
     method: 'POST',
     url: '/api/agents/:id/sources/crawl',
-    config: { area: 'generic', access: 'admin', limit: 'bulk' },
+    config: { area: 'generic', access: 'admin', limit: 'bulk', operationId: 'crawlWebsite' },
     schema: {
       summary: 'Crawl a website, breadth first; its pages become a source',
       tags: ['Sources'],
@@ -162,7 +162,7 @@ function registerChanging(app: App, { sources, crawls }: Needs): void {
   app.route({
     method: 'DELETE',
     url: '/api/agents/:id/sources/:sourceId',
-    config: { area: 'generic', access: 'admin', limit: 'general' },
+    config: { area: 'generic', access: 'admin', limit: 'general', operationId: 'deleteSource' },
     schema: {
       summary: 'Delete a source with all that was found in it',
       tags: ['Sources'],
@@ -180,7 +180,7 @@ function registerChanging(app: App, { sources, crawls }: Needs): void {
   app.route({
     method: 'POST',
     url: '/api/agents/:id/sources/:sourceId/reindex',
-    config: { area: 'generic', access: 'admin', limit: 'bulk' },
+    config: { area: 'generic', access: 'admin', limit: 'bulk', operationId: 'reindexSource' },
     schema: {
       ...reprocessing,
       summary: 'Process a source anew, or crawl a website again; it stays searchable',
@@ -197,7 +197,7 @@ function registerChanging(app: App, { sources, crawls }: Needs): void {
   app.route({
     method: 'POST',
     url: '/api/agents/:id/sources/:sourceId/refresh',
-    config: { area: 'generic', access: 'admin', limit: 'general' },
+    config: { area: 'generic', access: 'admin', limit: 'general', operationId: 'refreshSource' },
     schema: { ...reprocessing, summary: 'Process a source anew; it stays searchable meanwhile' },
     handler: async ({ agent, params }) =>
       reprocessed(await sources.refresh(agent, params.sourceId), 'The source is being processed anew.'),

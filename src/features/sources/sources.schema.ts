@@ -109,8 +109,8 @@ export type Source = Static<typeof sourceSchema>
 
 export const sourceListQuery = Type.Object({
   ...listParameters,
-  status: Type.Optional(Type.Array(Type.Enum([...sourceStatuses]))),
-  type: Type.Optional(Type.Array(Type.Enum([...sourceTypes]))),
+  status: Type.Optional(Type.Array(Type.Enum([...sourceStatuses]), { description: 'Only these.' })),
+  type: Type.Optional(Type.Array(Type.Enum([...sourceTypes]), { description: 'Only these.' })),
 })
 export type SourceListQuery = Static<typeof sourceListQuery>
 
@@ -155,8 +155,13 @@ export interface CrawlBounds {
 /** @param bounds the greatest values that a request may ask for. */
 export function newCrawlSchema({ maxPages, maxDepth }: CrawlBounds) {
   return Type.Object({
-    url: Type.String({ minLength: 1, maxLength: 2_000, description: 'The start page.' }),
-    name: Type.String({ minLength: 1, maxLength: 300, pattern: '\\S' }),
+    url: Type.String({
+      minLength: 1,
+      maxLength: 2_000,
+      description: 'The start page.',
+      examples: ['https://example.com/'],
+    }),
+    name: Type.String({ minLength: 1, maxLength: 300, pattern: '\\S', examples: ['Example'] }),
     maxPages: Type.Optional(Type.Integer({ minimum: 1, maximum: maxPages })),
     maxDepth: Type.Optional(Type.Integer({ minimum: 0, maximum: maxDepth })),
     includePatterns: Type.Optional(patterns),
@@ -195,7 +200,12 @@ export const reprocessedSourceSchema = Type.Object({
 })
 
 export const searchQuery = Type.Object({
-  query: Type.String({ minLength: 1, maxLength: 10_000, pattern: '\\S' }),
+  query: Type.String({
+    minLength: 1,
+    maxLength: 10_000,
+    pattern: '\\S',
+    description: 'What to look for: words or a question.',
+  }),
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 1000, description: 'Results wanted; 10 unless given.' }),
   ),

@@ -11,7 +11,7 @@ export function registerSqlRoutes(app: App, sql: SqlService): void {
   app.route({
     method: 'GET',
     url: '/api/agents/:id/sql/schema',
-    config: { area: 'generic', access: 'viewer', limit: 'general' },
+    config: { area: 'generic', access: 'viewer', limit: 'general', operationId: 'getSqlSchema' },
     schema: {
       summary: "The tables of the agent's database",
       tags: ['SQL'],
@@ -25,7 +25,7 @@ export function registerSqlRoutes(app: App, sql: SqlService): void {
     method: 'POST',
     url: '/api/agents/:id/sql/execute',
     // Most statements read; one that writes finds out by itself whether there is space.
-    config: { area: 'generic', access: 'admin', limit: 'general', stores: false },
+    config: { area: 'generic', access: 'admin', limit: 'general', operationId: 'executeSql', stores: false },
     schema: {
       summary: "Run one SQL statement on the agent's database",
       tags: ['SQL'],

@@ -35,7 +35,7 @@ const values = Type.Array(Type.Unsafe<Value>({ type: ['string', 'number', 'boole
 })
 
 export const statementSchema = Type.Object({
-  query: Type.String({ maxLength, description: 'One SQL statement.' }),
+  query: Type.String({ maxLength, description: 'One SQL statement.', examples: ['SELECT 1'] }),
   params: Type.Optional(values),
   'the service': Type.Optional({
     ...values,
@@ -49,7 +49,7 @@ export const resultSchema = Type.Object(
     columns: Type.Array(Type.String()),
     rows: Type.Unsafe<unknown[][]>({
       type: 'array',
-      items: { type: 'array' },
+      items: { type: 'array', items: {} },
       description:
         'Values of the columns, in their order: texts, numbers, truth values, null; bytes as `{"base64": "…"}`; numbers that JSON or JavaScript can not hold exactly as texts.',
     }),

@@ -7,7 +7,7 @@ export function registerCredentialRoutes(app: App, credentials: CredentialsServi
   app.route({
     method: 'GET',
     url: '/api/agents/:id/tools/cluster/:clusterName/credentials',
-    config: { area: 'generic', access: 'viewer', limit: 'general' },
+    config: { area: 'generic', access: 'viewer', limit: 'general', operationId: 'listClusterCredentials' },
     schema: {
       summary: 'What the tools of a cluster have to show to the service that they call',
       tags: ['Tools'],
@@ -23,7 +23,7 @@ export function registerCredentialRoutes(app: App, credentials: CredentialsServi
   app.route({
     method: 'PUT',
     url: '/api/agents/:id/tools/cluster/:clusterName/credentials',
-    config: { area: 'generic', access: 'admin', limit: 'general' },
+    config: { area: 'generic', access: 'admin', limit: 'general', operationId: 'setClusterCredentials' },
     schema: {
       summary: 'Fill credentials in, for the servers that the tools of the cluster call now',
       tags: ['Tools'],

@@ -42,6 +42,7 @@ export const credentialValuesSchema = Type.Record(
   {
     minProperties: 1,
     description: 'By name: a key or token; {username, password} for type basic; null takes it back.',
+    examples: [{ api_key: 'secret' }],
   },
 )
 export type CredentialValues = Static<typeof credentialValuesSchema>

@@ -1,7 +1,9 @@
 /** Runs in a thread of the worker pool; the other side is `import-request.ts`. */
 import { AppError } from '#platform/errors.ts'
+import { nearMissOf } from '#platform/http/requests/near-misses.ts'
 import { requireStorableJson } from '#platform/http/requests/storable-text.ts'
 import { problemOf } from '#platform/schema-check.ts'
+import { problemFrom } from '#platform/schema-problem.ts'
 import type { ImportBody } from './import.schema.ts'
 import { importBodySchema } from './import.schema.ts'
 import type { OpenApiAnswer } from './openapi/openapi.worker.ts'
@@ -42,7 +44,8 @@ function parse(text: string): { value: unknown } | undefined {
 }
 
 function refusalOf(text: string, body: unknown): { field: string; issue: string } | undefined {
-  const problem = problemOf(importBodySchema, body)
+  const nearMiss = nearMissOf(importBodySchema, body)
+  const problem = nearMiss === undefined ? problemOf(importBodySchema, body) : problemFrom(nearMiss)
   if (problem !== undefined) return { field: problem.field || 'body', issue: problem.issue }
   const { url, spec, ...options } = body as ImportBody
   if ((url === undefined) === (spec === undefined))

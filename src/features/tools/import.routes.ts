@@ -22,7 +22,7 @@ function registerImport(scope: App, { imports, maxBytes }: Parameters<typeof reg
   scope.route({
     method: 'POST',
     url: '/api/agents/:id/tools/import-openapi',
-    config: { area: 'generic', access: 'admin', limit: 'bulk' },
+    config: { area: 'generic', access: 'admin', limit: 'bulk', operationId: 'importOpenApiTools' },
     bodyLimit: maxBytes,
     // The body is bytes until a thread has parsed it and checked it against this schema.
     validatorCompiler: () => () => true,
@@ -30,7 +30,12 @@ function registerImport(scope: App, { imports, maxBytes }: Parameters<typeof reg
       summary: 'Make a tool of every operation of an OpenAPI 3 document, or update those of a former import',
       tags: ['Tools'],
       params: Type.Object({ id: Type.String() }),
-      body: { ...importBodySchema, minProperties: 1, description: 'Exactly one of `url` and `spec`.' },
+      body: {
+        ...importBodySchema,
+        minProperties: 1,
+        description: 'Exactly one of `url` and `spec`.',
+        examples: [{ url: 'https://petstore3.swagger.io/api/v3/openapi.json' }],
+      },
       response: { 201: importAnswerSchema },
     },
     handler: async (request, reply) => {

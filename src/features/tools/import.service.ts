@@ -13,8 +13,9 @@ import type { ImportAnswer } from './import.schema.ts'
 import type { ReadImportRequest } from './import-request.ts'
 import type { ImportOptions } from './import-request.worker.ts'
 import { mergeImport } from './merge-import.ts'
+import type { ImportedDocument } from './openapi/imported-document.ts'
 import type { OpenApiReader } from './openapi/openapi-reader.ts'
-import type { ImportedDocument } from './openapi/read-openapi.ts'
+import { readWithOthers } from './openapi/read-with-others.ts'
 import type { DescribedScheme } from './openapi/security.ts'
 import { toPublic } from './tool-store.ts'
 import { listCluster, putTools } from './tools.repository.ts'
@@ -45,7 +46,8 @@ export function createImportService(needs: Needs) {
     const answer = await outbound.fetch(url, { ...limits, headers: { accept } }).catch(refuseAddress)
     if (answer.status >= 400)
       throw invalid('url', `this address answered with status ${answer.status} instead of a document`)
-    return readDocument({ text: answer.text(), documentUrl: answer.url }, signal)
+    const document = { text: answer.text(), documentUrl: answer.url }
+    return readWithOthers({ read: readDocument, outbound }, document, signal)
   }
 
   async function store(

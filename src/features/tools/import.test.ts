@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { errorRow, row } from '#test/spec/row.ts'
 import type { TestApp } from '#test/support/build-app.ts'
+import type { Reply } from '#test/support/model-server.ts'
 import { startModelServer } from '#test/support/model-server.ts'
 import type { ToolsStage } from '#test/support/tools-stage.ts'
 import { setToolsStage } from '#test/support/tools-stage.ts'
@@ -140,6 +141,93 @@ describe('an import', () => {
     ])
   })
 
+  describe('of a document that refers to others', () => {
+    const whole = 'paths: { "/pets/{petId}": { $ref: "parts/pet.yaml" } }'
+    const root = `openapi: 3.1.0\ninfo: { title: Pets, version: "1" }\n${whole}`
+    const pet = 'parameters: [{ $ref: "../shared.yaml#/PetId" }]\nget: { operationId: getPet }'
+    const petId = 'PetId: { name: petId, in: path, required: true, schema: { type: integer } }'
+
+    /** What the server has, by path; `importAll` imports its document. */
+    function serve(files: Record<string, Reply>) {
+      const before = stage.server.requests.length
+      stage.replyWith(({ path }) => files[path] ?? { status: 404, text: 'none' })
+      return {
+        importAll: async () => imported(await stage.newAgent(), { url: `${stage.server.url}/api/root.yaml` }),
+        asked: () => stage.server.requests.slice(before).map(({ path }) => path),
+      }
+    }
+
+    it('fetches each of them once', async () => {
+      const { importAll, asked } = serve({
+        '/api/root.yaml': { text: root },
+        '/api/parts/pet.yaml': { text: pet },
+        '/api/shared.yaml': { text: petId },
+      })
+      const { data, skipped, warnings } = await importAll()
+      expect({ skipped, warnings }).toEqual({ skipped: [], warnings: [] })
+      expect(data).toMatchObject([
+        { name: 'getPet', configuration: { pathParams: ['petId'], baseUrl: stage.server.url } },
+      ])
+      expect(asked()).toEqual(['/api/root.yaml', '/api/parts/pet.yaml', '/api/shared.yaml'])
+    })
+
+    it('skips what needs one that is not there, is at another origin, or leads away', async () => {
+      const paths = `paths:
+  /a: { $ref: none.yaml }
+  /b: { $ref: "http://localhost:1/b.yaml" }
+  /c: { $ref: away.yaml }
+  /d: { get: { operationId: whole } }`
+      const { importAll, asked } = serve({
+        '/api/root.yaml': { text: `openapi: 3.1.0\n${paths}` },
+        '/api/away.yaml': { status: 302, headers: { location: '/api/elsewhere.yaml' }, text: '' },
+      })
+      const { data, skipped } = await importAll()
+      expect(data.map(({ name }) => name)).toEqual(['whole'])
+      expect(skipped).toEqual([
+        { operation: '/a', reason: expect.stringContaining('which answered with status 404') },
+        { operation: '/b', reason: expect.stringContaining('at another origin') },
+        { operation: '/c', reason: expect.stringContaining("which can't be fetched") },
+      ])
+      expect(asked().toSorted()).toEqual(['/api/away.yaml', '/api/none.yaml', '/api/root.yaml'])
+    })
+
+    it('fetches at most 200 of them', async () => {
+      const files: Record<string, Reply> = {}
+      const lines = Array.from({ length: 250 }, (_, number) => {
+        files[`/api/${number}.json`] = { text: '{"get": {}}' }
+        return `  /${number}: { $ref: ${number}.json }`
+      })
+      const text = `openapi: 3.1.0\npaths:\n${lines.join('\n')}`
+      const { importAll, asked } = serve({ ...files, '/api/root.yaml': { text } })
+      const { data, skipped } = await importAll()
+      expect(data).toHaveLength(200)
+      expect(skipped).toHaveLength(50)
+      expect(skipped[0]?.reason).toContain('which was not fetched')
+      expect(asked()).toHaveLength(201)
+    })
+
+    it('fetches at most 10 MB of them', async () => {
+      const large = `{"get": {}, "x-filler": "${'x'.repeat(3_000_000)}"}`
+      const files: Record<string, Reply> = {}
+      const lines = Array.from({ length: 5 }, (_, number) => {
+        files[`/api/${number}.json`] = { text: large }
+        return `  /${number}: { $ref: ${number}.json }`
+      })
+      const text = `openapi: 3.1.0\npaths:\n${lines.join('\n')}`
+      const { data, skipped } = await serve({ ...files, '/api/root.yaml': { text } }).importAll()
+      expect(data).toHaveLength(3)
+      for (const { reason } of skipped) expect(reason).toContain('beyond the limit of 10 MB')
+    })
+
+    it('reads none for a document that has no address', async () => {
+      const { asked } = serve({})
+      const { data, skipped } = await imported(await stage.newAgent(), { spec: root })
+      expect(data).toEqual([])
+      expect(skipped).toMatchObject([{ reason: expect.stringContaining('outside of the document') }])
+      expect(asked()).toEqual([])
+    })
+  })
+
   it('done again updates tools by their names, and leaves the choices of people', async () => {
     const path = await stage.newAgent()
     const first = await imported(path, { spec: shop() })
@@ -190,6 +278,7 @@ describe('an import', () => {
     ['an address that is none', 'url', { url: 'example' }],
     ['an address where nobody answers', 'url', { url: 'http://127.0.0.1:10/openapi.json' }],
     ['a cluster of a wrong type', 'cluster', { spec: {}, cluster: 7 }],
+    ['a field that is nearly one of its own', 'requires_approval', { spec: {}, requires_approval: true }],
   ])(`is refused for %s`, async (_case, field, body) => {
     const path = await stage.newAgent()
     const { status, body: refused } = await importInto(path, body)

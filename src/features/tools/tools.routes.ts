@@ -28,7 +28,7 @@ function registerReading(app: App, tools: ToolsService): void {
   app.route({
     method: 'GET',
     url: '/api/agents/:id/tools',
-    config: { area: 'generic', access: 'viewer', limit: 'general' },
+    config: { area: 'generic', access: 'viewer', limit: 'general', operationId: 'listTools' },
     schema: {
       summary: 'The tools that the agent was given, by cluster and name',
       tags: ['Tools'],
@@ -45,7 +45,7 @@ function registerReading(app: App, tools: ToolsService): void {
   app.route({
     method: 'GET',
     url: '/api/agents/:id/tools/:toolId',
-    config: { area: 'generic', access: 'viewer', limit: 'general' },
+    config: { area: 'generic', access: 'viewer', limit: 'general', operationId: 'getTool' },
     schema: {
       summary: 'A tool; secrets in its headers are masked',
       tags: ['Tools'],
@@ -63,7 +63,7 @@ function registerChanging(app: App, tools: ToolsService): void {
   app.route({
     method: 'POST',
     url: '/api/agents/:id/tools',
-    config: { area: 'generic', access: 'admin', limit: 'general' },
+    config: { area: 'generic', access: 'admin', limit: 'general', operationId: 'createTool' },
     schema: {
       summary: 'Give the agent a tool: an HTTP call, JavaScript, or a tool of an MCP server',
       tags: ['Tools'],
@@ -78,7 +78,7 @@ function registerChanging(app: App, tools: ToolsService): void {
   app.route({
     method: 'PUT',
     url: '/api/agents/:id/tools/:toolId',
-    config: { area: 'generic', access: 'admin', limit: 'general' },
+    config: { area: 'generic', access: 'admin', limit: 'general', operationId: 'updateTool' },
     schema: {
       summary: 'Change a tool, enable or disable it; a masked secret that is sent back stays as it is',
       tags: ['Tools'],
@@ -95,7 +95,7 @@ function registerChanging(app: App, tools: ToolsService): void {
   app.route({
     method: 'POST',
     url: '/api/agents/:id/tools/:toolId/test',
-    config: { area: 'generic', access: 'admin', limit: 'general' },
+    config: { area: 'generic', access: 'admin', limit: 'general', operationId: 'testTool' },
     schema: {
       summary: 'Call a tool once, to see what it answers',
       tags: ['Tools'],
@@ -115,12 +115,12 @@ function registerDeleting(app: App, tools: ToolsService): void {
   app.route({
     method: 'DELETE',
     url: '/api/agents/:id/tools',
-    config: { area: 'generic', access: 'admin', limit: 'general' },
+    config: { area: 'generic', access: 'admin', limit: 'general', operationId: 'deleteTool' },
     schema: {
       summary: 'Delete the tool that `id` names',
       tags: ['Tools'],
       params: agentPath,
-      querystring: Type.Object({ id: Type.String({ minLength: 1 }) }),
+      querystring: Type.Object({ id: Type.String({ minLength: 1, description: 'Of the tool.' }) }),
       response: { 200: successSchema },
     },
     handler: async request => {
@@ -132,7 +132,7 @@ function registerDeleting(app: App, tools: ToolsService): void {
   app.route({
     method: 'DELETE',
     url: '/api/agents/:id/tools/cluster/:clusterName',
-    config: { area: 'generic', access: 'admin', limit: 'general' },
+    config: { area: 'generic', access: 'admin', limit: 'general', operationId: 'deleteToolCluster' },
     schema: {
       summary: 'Delete all tools of a cluster, with its credentials',
       tags: ['Tools'],

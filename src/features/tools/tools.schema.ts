@@ -12,11 +12,12 @@ const time = Type.String({ format: 'date-time' })
 export const toolTypes = ['http', 'javascript', 'mcp'] as const
 export type ToolType = (typeof toolTypes)[number]
 
-const name = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' })
+const name = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S', examples: ['readPage'] })
 const description = Type.String({ maxLength: 4000 })
 const configuration = Type.Record(Type.String(), Type.Unknown(), {
   description:
     'http: {url, method, headers?, parameters?, body?}; javascript: {code, parameters?}; mcp: {serverId, toolName}.',
+  examples: [{ url: 'https://example.com/{page}', method: 'GET' }],
 })
 const cluster = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' })
 const isEnabled = Type.Boolean({ description: 'Only enabled tools are offered to the model.' })
@@ -61,14 +62,14 @@ export const toolChangesSchema = Type.Object(
     isEnabled: Type.Optional(isEnabled),
     requiresApproval: Type.Optional(requiresApproval),
   },
-  { minProperties: 1 },
+  { minProperties: 1, examples: [{ isEnabled: true }] },
 )
 export type ToolChanges = Static<typeof toolChangesSchema>
 
 export const toolListQuery = Type.Object({
   ...listParameters,
-  type: Type.Optional(Type.Array(Type.Enum([...toolTypes]))),
-  cluster: Type.Optional(Type.Array(Type.String())),
+  type: Type.Optional(Type.Array(Type.Enum([...toolTypes]), { description: 'Only these.' })),
+  cluster: Type.Optional(Type.Array(Type.String(), { description: 'Only these.' })),
 })
 export type ToolListQuery = Static<typeof toolListQuery>
 

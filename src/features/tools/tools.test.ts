@@ -102,7 +102,7 @@ describe('a tool', () => {
       ['Two', 'a'],
       ['Two', 'b'],
     ])
-    expect(body.meta).toEqual({ total: 4, limit: 50, offset: 0 })
+    expect(body.meta).toEqual({ total: 4, limit: 50, offset: 0, has_more: false })
     const clustered = await app.call<{ data: AgentTool[] }>('GET', `${path}?cluster=Two&sort=name&order=desc`)
     expect(clustered.body.data.map(({ name }) => name)).toEqual(['b', 'a'])
   })

@@ -1,8 +1,9 @@
 /** The sentences of the built-in retriever: it quotes and names its sources, and never says more than they do. */
 import type { Passage } from '../language-model/passages.ts'
+import { isPiece } from '../text-analysis/text-analysis.ts'
 import type { FittingPassage } from './best-passages.ts'
 import { bestPassages, contentWordsOf } from './best-passages.ts'
-import type { Table, WebPage } from './tool-results.ts'
+import type { DocumentList, Table, WebPage } from './tool-results.ts'
 
 const about = 'I am the built-in retriever, not a language model: I find passages and quote them, no more.'
 
@@ -11,18 +12,39 @@ export const nothingFits = `Nothing in this agent's documents fits that question
 export const nothingGiven = `Nothing that I was given fits that question, and there is no tool here to search this agent's documents with. ${about}`
 export const nothingAsked = `${about} Ask about something that stands in this agent's documents.`
 
-/** Share of the question's words that a quote must contain to count as an answer. */
-const answering = 0.45
+/**
+ * The score that a passage needs to be quoted, and the share of the question's words that its quote must contain to count
+ * as an answer. Pieces are pairs of characters, of which other words for the same share fewer. Chosen with
+ * `bench/answers.ts`, see docs/decisions/2026-11-23-when-nothing-fits.md.
+ */
+const leasts = { words: { score: 0.36, coverage: 0.45 }, pieces: { score: 0.28, coverage: 0.3 } }
 const shownRows = 20
 
 export function answerFromPassages(question: string, passages: readonly Passage[]): string {
-  if (contentWordsOf(question).length === 0) return nothingAsked
-  const [best, ...others] = bestPassages(question, passages)
+  const words = contentWordsOf(question)
+  if (words.length === 0) return nothingAsked
+  const least = words.some(isPiece) ? leasts.pieces : leasts.words
+  // Who names a document is shown what is closest in it.
+  const isNamed = (source: string) => question.toLowerCase().includes(source.toLowerCase())
+  const [best, ...others] = bestPassages(question, passages).filter(
+    ({ passage: { score = 1, source } }) => score >= least.score || isNamed(source),
+  )
   if (best === undefined) return nothingFits
-  if (best.coverage < answering) {
-    return `Nothing in this agent's documents answers that clearly. The closest passage:\n\n${cited(best)}`
-  }
-  return [best, ...others.filter(({ coverage }) => coverage >= answering)].map(cited).join('\n\n')
+  if (best.coverage < least.coverage)
+    return `This may not answer the question, but it is the closest passage:\n\n${cited(best)}`
+  return [best, ...others.filter(({ coverage }) => coverage >= least.coverage)].map(cited).join('\n\n')
+}
+
+export function answerToGreeting(greeting: string): string {
+  return `${greeting.charAt(0).toUpperCase()}${greeting.slice(1)}! ${nothingAsked}`
+}
+
+/** The names of the documents and their states. */
+export function answerFromDocuments({ total, documents }: DocumentList): string {
+  if (total === 0) return 'This agent has no documents yet.'
+  const count = `This agent has ${total === 1 ? 'one document' : `${total} documents`}`
+  const note = documents.length < total ? `${count}; the first ${documents.length}:` : `${count}:`
+  return [note, '', ...documents.map(({ name, status }) => `- “${name}” (${status})`)].join('\n')
 }
 
 /** The answer to a question that came without passages, when no more can be looked up. */

@@ -79,14 +79,14 @@ describe('the quote', () => {
     const text = `${filler(40)} The impeller turns left. ${filler(40)}`
     const [found] = bestPassages('impeller', [passage(text)])
     expect(found?.quote).toMatch(/^…The impeller turns left\. Filler .*…$/)
-    expect(found?.quote.length).toBeLessThanOrEqual(502)
+    expect(found?.quote.length).toBeLessThanOrEqual(702)
   })
 
   test('is cut between words where a sentence never ends', () => {
     const text = `${'word '.repeat(300)}impeller ${'word '.repeat(300)}`
     const quote = bestPassages('impeller', [passage(text)])[0]?.quote ?? ''
     expect(quote).toMatch(/^…(word )*impeller( word)*…$/)
-    expect(quote.length).toBeLessThanOrEqual(502)
+    expect(quote.length).toBeLessThanOrEqual(702)
   })
 
   test('is a text of the passage, word for word', () => {

@@ -11,7 +11,7 @@ export interface FittingPassage {
 }
 
 /** Maximum length of a quote in characters. */
-const quoteLength = 500
+const quoteLength = 700
 /** Length in characters of the pieces that a quote is made of: sentences, or parts of very long ones. */
 const pieceLength = 250
 /** Maximum number of words of a question that are considered: a pasted page is a question too. */

@@ -143,7 +143,46 @@ describe('what the built-in retriever answers', () => {
       question(`Which colour does the probe case of the deluxe edition have?\n${writePassages([manual])}`),
     )
     expect(text).toMatch(
-      /^Nothing in this agent's documents answers that clearly\. The closest passage:\n\nFrom “manual\.pdf”, page 8: “/,
+      /^This may not answer the question, but it is the closest passage:\n\nFrom “manual\.pdf”, page 8: “/,
+    )
+  })
+
+  test.each([
+    [0.36, 0.35, 'How long is the warranty?', warranty],
+    [0.28, 0.27, '校准探头需要多久？', { source: '手册.md', text: '校准探头需要十秒钟。' }],
+  ])(
+    'says that nothing fits where the search found the passage less than %d good',
+    async (good, less, asked, passage) => {
+      const answer = async (score: number) =>
+        (await ask(question(`${asked}\n${writePassages([{ ...passage, score }])}`))).text
+      expect(await answer(good)).toContain(passage.text)
+      expect(await answer(less)).toBe(nothingFits)
+    },
+  )
+
+  test.each([
+    [{ total: 0, documents: [] }, 'This agent has no documents yet.'],
+    [
+      { total: 1, documents: [{ name: 'a.pdf', status: 'ready' }] },
+      'This agent has one document:\n\n- “a.pdf” (ready)',
+    ],
+    [
+      { total: 3, documents: ['a', 'b'].map(name => ({ name, status: 'error' })) },
+      'This agent has 3 documents; the first 2:\n\n- “a” (error)\n- “b” (error)',
+    ],
+  ])('lists documents', async (value, answer) => {
+    const asked = 'Which documents do you have?'
+    expect(await askAfter(asked, 'search_knowledge', { type: 'json', value })).toBe(answer)
+    const json = JSON.stringify(value)
+    expect(await askAfter(asked, 'search_knowledge', { type: 'text', value: json })).toBe(answer)
+  })
+
+  test('lists as many documents as there are in a shortened list', async () => {
+    const documents = ['a', 'b', 'c'].map(name => ({ name, status: 'ready' }))
+    const json = JSON.stringify({ total: 3, documents })
+    const value = `${json.slice(0, -20)}\n[… left out …]\n${json.slice(-5)}`
+    expect(await askAfter('List your documents', 'search_knowledge', { type: 'text', value })).toBe(
+      'This agent has 3 documents; the first 2:\n\n- “a” (ready)\n- “b” (ready)',
     )
   })
 

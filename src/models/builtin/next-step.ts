@@ -1,7 +1,16 @@
 import type { CallOptions, PromptMessage, ToolOutput } from '../language-model/language-model.ts'
 import { readPassages, withoutPassages } from '../language-model/passages.ts'
-import { answerFromNothing, answerFromPage, answerFromPassages, answerFromTable, failed } from './answer.ts'
-import { failureOf, foundPassages, tableOf, webPage } from './tool-results.ts'
+import {
+  answerFromDocuments,
+  answerFromNothing,
+  answerFromPage,
+  answerFromPassages,
+  answerFromTable,
+  answerToGreeting,
+  failed,
+} from './answer.ts'
+import { greetingIn, requestsDocuments } from './simple-requests.ts'
+import { documentList, failureOf, foundPassages, tableOf, webPage } from './tool-results.ts'
 
 /** What the retriever does next: calls one tool, or gives its answer. */
 export type NextStep = { toolName: string; input: Record<string, string> } | { text: string }
@@ -15,7 +24,7 @@ const select = /^\s*(?:select\s[\s\S]*\bfrom\s|select\s+(?:[\d('"*]|distinct\s)|
 
 /**
  * Decides by the last user message and what came after it. If a call has a result, answers from that; otherwise reads a
- * URL, runs a SELECT, quotes passages in the prompt, or, with none of these, searches the knowledge.
+ * URL, runs a SELECT, lists the documents, quotes passages in the prompt, or, with none of these, searches the knowledge.
  */
 export function nextStep({
   prompt,
@@ -28,15 +37,19 @@ export function nextStep({
   const result = lastResult(prompt.slice(asked + 1))
   if (result !== undefined) return { text: answerFromResult(question, result) }
 
+  const greeting = greetingIn(question)
+  if (greeting !== undefined) return { text: answerToGreeting(greeting) }
   const names = toolChoice?.type === 'none' ? [] : tools.map(tool => tool.name)
   const url = question.match(link)?.[0]
   if (url !== undefined && names.includes('browse_url')) return { toolName: 'browse_url', input: { url } }
   if (select.test(question) && names.includes('execute_sql')) {
     return { toolName: 'execute_sql', input: { query: question } }
   }
+  const maySearch = names.includes('search_knowledge')
+  if (maySearch && requestsDocuments(question)) return { toolName: 'search_knowledge', input: { query: '*' } }
   const instructions = prompt.filter(({ role }) => role === 'system').map(textOf)
   const passages = [...instructions, message].flatMap(readPassages)
-  if (passages.length === 0 && names.includes('search_knowledge') && question !== '') {
+  if (passages.length === 0 && maySearch && question !== '') {
     return { toolName: 'search_knowledge', input: { query: question.slice(0, queryLength) } }
   }
   return {
@@ -56,6 +69,8 @@ function answerFromResult(question: string, { toolName, output }: Result): strin
   if (table !== undefined) return answerFromTable(table)
   const page = toolName === 'browse_url' ? webPage(output) : undefined
   if (page !== undefined) return answerFromPage(question.replace(link, ' '), page)
+  const documents = documentList(output)
+  if (documents !== undefined) return answerFromDocuments(documents)
   return answerFromPassages(question, foundPassages(output))
 }
 

@@ -1,4 +1,5 @@
 /** The results of the built-in tools, read back from the prompt; they may have been shortened since. */
+import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import { matches } from '#platform/schema-check.ts'
 import type { ToolOutput } from '../language-model/language-model.ts'
@@ -8,6 +9,7 @@ const searchSchema = Type.Object({
   results: Type.Array(
     Type.Object({
       content: Type.String(),
+      score: Type.Optional(Type.Number()),
       metadata: Type.Object({
         source_name: Type.Optional(Type.Union([Type.String(), Type.Null()])),
         page: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
@@ -17,12 +19,18 @@ const searchSchema = Type.Object({
     }),
   ),
 })
+const documentsSchema = Type.Object({
+  total: Type.Integer(),
+  documents: Type.Array(Type.Object({ name: Type.String(), status: Type.String() })),
+})
 const pageSchema = Type.Object({
   url: Type.String(),
   title: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   markdown: Type.String(),
 })
 const rowsSchema = Type.Object({ columns: Type.Array(Type.String()), rows: Type.Array(Type.Unknown()) })
+
+export type DocumentList = Static<typeof documentsSchema>
 
 export interface WebPage {
   url: string
@@ -52,13 +60,19 @@ export function failureOf(output: ToolOutput): string | undefined {
 export function foundPassages(output: ToolOutput): Passage[] {
   const value = jsonOf(output)
   if (!matches(searchSchema, value)) return []
-  return value.results.map(({ content, metadata: { source_name, page, section, url } }) => ({
+  return value.results.map(({ content, score, metadata: { source_name, page, section, url } }) => ({
     source: source_name ?? 'unnamed source',
     text: content,
     ...(page && { page }),
     ...(section && { section }),
     ...(url !== undefined && { url }),
+    ...(score !== undefined && { score }),
   }))
+}
+
+export function documentList(output: ToolOutput): DocumentList | undefined {
+  const value = jsonOf(output)
+  return matches(documentsSchema, value) ? value : undefined
 }
 
 export function webPage(output: ToolOutput): WebPage | undefined {
@@ -87,13 +101,15 @@ function jsonOf(output: ToolOutput): unknown {
 /**
  * JSON, or what can be read of shortened JSON. JSON on one line contains no line break: the first one marks where it
  * was shortened, and everything after it is ignored. A list is then missing its last entry, an object the end of its
- * last text.
+ * last text. The entries of a list may end with an object of their own.
  */
 function parsed(text: string): unknown {
   const head = text.split('\n', 1)[0] ?? ''
-  const list = `${head.slice(0, head.lastIndexOf('},{'))}}]}`
+  const list = head.slice(0, head.lastIndexOf('},{'))
   const object = `${head.replace(/\\(u[\da-f]{0,3})?$/i, '')}"}`
-  return [text, list, object, `${head}"}`].map(parse).find(value => value !== undefined)
+  return [text, `${list}}]}`, `${list}}}]}`, object, `${head}"}`]
+    .map(parse)
+    .find(value => value !== undefined)
 }
 
 function parse(json: string): unknown {

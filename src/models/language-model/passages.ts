@@ -15,6 +15,8 @@ const passageSchema = Type.Object({
   section: Type.Optional(Type.String()),
   /** Address of the page, if the source is a website. */
   url: Type.Optional(Type.String()),
+  /** How well it matches the question, 0 to 1; absent if nobody searched for it. */
+  score: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
   text: Type.String(),
 })
 
@@ -26,8 +28,11 @@ const closing = '</passages>'
 /** The block with these passages, in the given order; empty if there are none. */
 export function writePassages(passages: readonly Passage[]): string {
   if (passages.length === 0) return ''
-  const lines = passages.map(({ source, page, section, url, text }) =>
-    JSON.stringify({ source, page, section, url, text }).replace(/<(?=\s*\/?\s*passages)/gi, '\\u003c'),
+  const lines = passages.map(({ source, page, section, url, score, text }) =>
+    JSON.stringify({ source, page, section, url, score, text }).replace(
+      /<(?=\s*\/?\s*passages)/gi,
+      '\\u003c',
+    ),
   )
   return [opening, ...lines, closing].join('\n')
 }

@@ -4,6 +4,7 @@
  * in Lucene's CJK analyser, since no dictionary knows every name; Thai and its neighbours are cut by their dictionaries.
  */
 
+import { normalizedText } from '#platform/normalized-text.ts'
 import { germanStem, isGerman } from './german.ts'
 
 /**
@@ -157,11 +158,8 @@ export function queryTerms(query: string): string[] {
 }
 
 function plainText(text: string): string {
-  return text
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(optionalMarks, '')
-    .normalize('NFC')
+  const bare = normalizedText(text, 'NFKD').toLowerCase().replace(optionalMarks, '')
+  return normalizedText(bare, 'NFC')
     .replace(variantLetters, letter => variants.get(letter) ?? letter)
     .replace(arabicDigits, digit => String(digit.charCodeAt(0) & 0xf))
     .replace(englishEndings, '')

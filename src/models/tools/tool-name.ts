@@ -1,3 +1,5 @@
+import { normalizedText } from '#platform/normalized-text.ts'
+
 /** Maximum length of a name that all model services accept. */
 const longest = 64
 
@@ -27,8 +29,7 @@ export function nameTools<Named extends { name: string }>(
 
 /** Only letters, digits, `_` and `-`, beginning with a letter or `_`. */
 export function acceptableName(name: string): string {
-  const plain = name
-    .normalize('NFKD')
+  const plain = normalizedText(name, 'NFKD')
     .replace(/\p{M}+/gu, '')
     .replace(/[^A-Za-z0-9_-]+/g, '_')
     .replace(/^[_-]+/, '')

@@ -57,8 +57,9 @@ export function createEngine(options: EngineOptions): PostgresEngine {
   // Transactions of agents may have to write to the platform at the same time: they must not use up the connections needed
   // for that.
   const forPlatform = Math.max(1, Math.floor(maxConnections / 3))
-  const platformPool = createPool(url, forPlatform, onError)
-  const agentPool = createPool(url, maxConnections - forPlatform, onError)
+  // One is kept of each, for when the server has no place for another.
+  const platformPool = createPool(url, { min: 1, max: forPlatform }, onError)
+  const agentPool = createPool(url, { min: 1, max: maxConnections - forPlatform }, onError)
   const bucket = fileBucket && createFileBucket(fileBucket)
   let closing: Promise<unknown> | undefined
   return {

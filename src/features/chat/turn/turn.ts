@@ -1,5 +1,7 @@
 import type { AppError } from '#platform/errors.ts'
 
+export type { TurnEvent } from '../stream-events.schema.ts'
+
 /*
  * Turn: everything from a user's message to the answer. Iteration: one call of the model within a turn; it ends with text
  * or with tool calls, whose results the next iteration sees. Repeat: a tool call that was already made in the turn.
@@ -23,29 +25,6 @@ export interface ToolResult {
   /** The version of the tool when a call that waits for approval was requested. */
   toolVersion?: string
 }
-
-/** What a turn emits while it runs: the one contract of all sinks (event stream, JSON answer, MCP progress). */
-export type TurnEvent =
-  | { type: 'thinking'; iteration: number }
-  | { type: 'content_delta'; delta: string; index: number }
-  | { type: 'tool_call'; id: string; name: string; arguments: Record<string, unknown> }
-  | {
-      type: 'tool_result'
-      toolCallId: string
-      name: string
-      success: true
-      result: unknown
-      resultPreview: string
-    }
-  | {
-      type: 'tool_result'
-      toolCallId: string
-      name: string
-      success: false
-      error: string
-      approval?: 'required'
-      toolVersion?: string
-    }
 
 /** How a turn ended, always with what was said until then. */
 export interface TurnOutcome {

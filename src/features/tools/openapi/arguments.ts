@@ -80,6 +80,9 @@ export function describeArguments(
     const conversion = startConversion(references, detail, limits.argumentCharacters)
     const schema = argumentSchema(conversion, parts, description)
     effort.characters -= limits.argumentCharacters - conversion.characters
+    const { outside } = conversion
+    if (outside !== undefined)
+      return { ok: false, reason: `a part of its arguments can't be read: ${outside}` }
     const fits = conversion.characters >= 0 && JSON.stringify(schema).length <= limits.argumentCharacters
     return fits ? { ok: true, schema, warnings: warningsOf(conversion) } : undefined
   }

@@ -24,7 +24,7 @@ export function checkVersion(document: unknown): CheckedDocument {
       'The document does not say its version; an OpenAPI 3 document has the member openapi, such as "3.1.0".',
     )
   }
-  if (!/^3(?:\.\d+){0,2}(?:-[\w.]+)?$/.test(version)) {
+  if (!/^3(?:\.\d+){1,2}(?:-[\w.]+)?$/.test(version)) {
     return refusal(
       `The document is of OpenAPI version ${JSON.stringify(cleanLine(version, longestShown))}; give one of version 3.0 or 3.1.`,
     )
@@ -33,7 +33,7 @@ export function checkVersion(document: unknown): CheckedDocument {
   if (paths !== undefined && paths !== null && !isRecord(paths)) {
     return refusal('The member paths of the document must be an object whose names are paths such as /pets.')
   }
-  return { ok: true, document, isBefore31: /^3(?:$|\.0)/.test(version) }
+  return { ok: true, document, isBefore31: /^3\.0/.test(version) }
 }
 
 /** YAML parses an unquoted version as a number. */

@@ -20,6 +20,8 @@ export interface Conversion {
   isCut: boolean
   /** Clauses about what could not be read. */
   problems: Set<string>
+  /** The first of them about another document, without which nobody knows what the arguments are. */
+  outside?: string
 }
 
 interface Place {
@@ -45,6 +47,7 @@ function convert(conversion: Conversion, source: unknown, place: Place): JsonSch
   const found = conversion.references.resolve(source)
   if (!found.ok) {
     conversion.problems.add(found.problem)
+    if (found.isOutside) conversion.outside ??= found.problem
     return {}
   }
   if (!isRecord(found.value)) return {}

@@ -15,6 +15,13 @@ export const limits = {
   aliases: 1000,
   /** References to references. */
   referenceHops: 20,
+  /** Documents that a document refers to, and their bytes together. */
+  otherDocuments: 200,
+  otherBytes: 10 * 1024 * 1024,
+  othersAtOnce: 8,
+  /** Milliseconds until one of them must have been fetched, and until no more of them are. */
+  otherMs: 10_000,
+  gatherMs: 60_000,
   skipped: 500,
   warnings: 1000,
   nameCharacters: 200,

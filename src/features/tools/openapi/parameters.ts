@@ -43,17 +43,18 @@ export function readParameters(
 ): ReadParameters {
   const found = new Map<string, Parameter>()
   const warnings: string[] = []
-  for (const source of [...listOf(levels.path), ...listOf(levels.operation)]) {
-    const read = readParameter(references, source)
-    if (typeof read === 'string') warnings.push(read)
-    else if (read !== undefined) found.set(`${read.in} ${comparedName(read)}`, read)
-    if (found.size > limits.parametersPerOperation) {
-      return {
-        parameters: [],
-        warnings,
-        fault: `it has more than ${limits.parametersPerOperation} parameters`,
-      }
-    }
+  const refused = (fault: string) => ({ parameters: [], warnings, fault })
+  // All at once, so that the documents that they lack are known together.
+  const sources = [...listOf(levels.path), ...listOf(levels.operation)].map(references.resolve)
+  for (const resolved of sources) {
+    if (!resolved.ok) return refused(`a parameter can't be read: ${resolved.problem}`)
+    const read = readParameter(resolved.value)
+    if (read !== undefined && 'leftOut' in read) {
+      if (read.isNeeded) return refused(`it requires a parameter that can't be sent: ${read.leftOut}`)
+      warnings.push(`A parameter was left out: ${read.leftOut}.`)
+    } else if (read !== undefined) found.set(`${read.in} ${comparedName(read)}`, read)
+    if (found.size > limits.parametersPerOperation)
+      return refused(`it has more than ${limits.parametersPerOperation} parameters`)
   }
   const names = new Set(namesInPath(template))
   const declared = [...found.values()]
@@ -81,23 +82,32 @@ function fromTemplate(name: string): Parameter {
   }
 }
 
-/** A string says why a parameter is left out; undefined is one to be ignored by the standard. */
-function readParameter(references: References, source: unknown): Parameter | string | undefined {
-  const found = references.resolve(source)
-  if (!found.ok) return `A parameter was left out: ${found.problem}.`
-  const name = ownValue(found.value, 'name')
-  const place = ownValue(found.value, 'in')
-  if (typeof name !== 'string' || !isPlace(place)) {
-    return 'A parameter was left out: it lacks a name, or the place "in" that it belongs to.'
-  }
+/** Why a parameter is left out, as a clause, and whether requests make no sense without it. */
+interface LeftOut {
+  leftOut: string
+  isNeeded: boolean
+}
+
+/** Undefined is one to be ignored by the standard. */
+function readParameter(source: unknown): Parameter | LeftOut | undefined {
+  const name = ownValue(source, 'name')
+  const place = ownValue(source, 'in')
+  const isNeeded = ownValue(source, 'required') === true
+  if (typeof name !== 'string' || !isPlace(place))
+    return { leftOut: 'it lacks a name, or the place "in" that it belongs to', isNeeded }
   if (!isCleanName(name) || name.length > limits.nameCharacters) {
-    return `A ${place} parameter was left out: its name is too long or holds characters that can't be sent.`
+    const leftOut = `the name of one in ${place} is too long or holds characters that can't be sent`
+    return { leftOut, isNeeded }
   }
   if (place === 'header' && describedElsewhere.has(name.toLowerCase())) return undefined
-  if (place === 'header' && (!isHeaderName(name) || isConnectionHeader(name))) {
-    return `The header ${JSON.stringify(name)} was left out: tools can't set it.`
-  }
-  return { name, in: place, ...shapeOf(found.value, place), ...contentOf(found.value) }
+  // The connection brings its own.
+  const isOfConnection = isConnectionHeader(name)
+  if (place === 'header' && (isOfConnection || !isHeaderName(name)))
+    return {
+      leftOut: `tools can't set the header ${JSON.stringify(name)}`,
+      isNeeded: isNeeded && !isOfConnection,
+    }
+  return { name, in: place, ...shapeOf(source, place), ...contentOf(source) }
 }
 
 function isPlace(value: unknown): value is Place {

@@ -3,7 +3,7 @@ import { AppError } from '#platform/errors.ts'
 import { matches } from '#platform/schema-check.ts'
 import { makeOpenApiDocument } from '#test/support/openapi-document.ts'
 import { processorTime } from '#test/support/processor-time.ts'
-import type { ImportedDocument, ImportedOperation } from './read-openapi.ts'
+import type { ImportedDocument, ImportedOperation } from './imported-document.ts'
 import { readOpenApi } from './read-openapi.ts'
 
 const documentUrl = 'https://shop.example.com/docs/openapi.json'
@@ -68,6 +68,8 @@ describe('what is no OpenAPI 3 document', () => {
       /is of OpenAPI version "2\.0\.0"; give one of version 3\.0 or 3\.1/,
     ],
     ['{"openapi": "4.0.0", "paths": {}}', /is of OpenAPI version "4\.0\.0"/],
+    ['{"openapi": 3, "paths": {}}', /is of OpenAPI version "3"; give one of version 3\.0 or 3\.1/],
+    ['openapi: 3\npaths: {}', /is of OpenAPI version "3"/],
     ['{"openapi": "3.0.0", "paths": []}', /paths of the document must be an object/],
     ['{"openapi": "3.0.0", "paths": "/x"}', /paths of the document must be an object/],
     ['['.repeat(200_000), /is not valid JSON/],
@@ -103,6 +105,7 @@ describe('a document without operations', () => {
       skipped: [],
       warnings: [],
       securitySchemes: [],
+      missing: [],
     })
   })
 })
@@ -270,27 +273,125 @@ describe('references', () => {
     expect(readOpenApi({ document, documentUrl }).operations).toHaveLength(1)
   })
 
-  test('what can not be followed is told: parameters and schemas are left out, a body skips its operation', () => {
-    const { operations, skipped, warnings } = read({
-      '/a': {
-        post: {
-          parameters: [{ $ref: 'p.json' }],
-          requestBody: { content: { 'application/json': { schema: { $ref: 's.json' } } } },
-        },
-      },
+  test('an operation whose arguments stand in a document that is not there is skipped', () => {
+    const json = (schema: unknown) => ({ content: { 'application/json': { schema } } })
+    const optional = { name: 'a', in: 'query', schema: { $ref: '/deep.json#/a' } }
+    const { operations, skipped } = read({
+      '/a': { post: { parameters: [{ $ref: 'p.json' }] } },
       '/b': { post: { requestBody: { $ref: 'b.json' } } },
+      '/c': { post: { requestBody: json({ $ref: 's.json' }) } },
+      '/d': { parameters: [optional], post: {} },
+      '/e': { parameters: [{ $ref: '#/none' }], get: {} },
+    })
+    expect(operations).toEqual([])
+    expect(skipped.map(({ operation, reason }) => `${operation}: ${reason}`)).toEqual([
+      'POST /a: A parameter can\'t be read: it refers to "p.json" outside of the document.',
+      'POST /b: Its request body can\'t be read: it refers to "b.json" outside of the document.',
+      'POST /c: A part of its arguments can\'t be read: it refers to "s.json" outside of the document.',
+      'POST /d: A part of its arguments can\'t be read: it refers to "/deep.json#/a" outside of the document.',
+      'GET /e: A parameter can\'t be read: the document has nothing at "#/none".',
+    ])
+  })
+
+  test('a schema that the document lacks leaves its argument undescribed, with a warning', () => {
+    const schema = { $ref: '#/components/schemas/None' }
+    const { operations, warnings } = read({
+      '/a': { post: { requestBody: { content: { 'application/json': { schema } } } } },
     })
     expect(operations[0]?.configuration.parameters?.properties).toEqual({ body: {} })
     expect(warnings.map(({ warning }) => warning)).toEqual([
-      'A parameter was left out: it refers to "p.json" outside of the document.',
-      'A part of its arguments is not described: it refers to "s.json" outside of the document.',
+      'A part of its arguments is not described: the document has nothing at "#/components/schemas/None".',
     ])
-    expect(skipped).toEqual([
-      {
-        operation: 'POST /b',
-        reason: 'Its request body can\'t be read: it refers to "b.json" outside of the document.',
+  })
+
+  describe('into other documents', () => {
+    const at = (path: string) => new URL(path, documentUrl).href
+    const paths = { '/pets/{petId}': { $ref: 'paths/pet.yaml' } }
+    const pet = [
+      'parameters: [{ $ref: "../shared.json#/parameters/PetId" }]',
+      'get: { operationId: getPet, parameters: [{ $ref: "openapi.json#/components/parameters/Verbose" }] }',
+      'put: { operationId: putPet, requestBody: { $ref: "#/body" } }',
+      'body: { content: { application/json: { schema: { $ref: "../shared.json#/schemas/Pet" } } } }',
+    ].join('\n')
+    const shared = JSON.stringify({
+      parameters: { PetId: { name: 'petId', in: 'path', required: true, schema: { type: 'integer' } } },
+      schemas: {
+        Pet: {
+          type: 'object',
+          properties: { name: { $ref: '#/schemas/Name' }, mother: { $ref: '#/schemas/Pet' } },
+        },
+        Name: { type: 'string', maxLength: 9 },
       },
-    ])
+    })
+    const readWith = (others: Record<string, { text: string } | { problem: string }>) => {
+      const document = documentOf(paths)
+      const entries = Object.entries(others).map(([path, other]) => [at(path), other] as const)
+      return readOpenApi({ document, documentUrl, others: new Map(entries) })
+    }
+
+    test('each missing one is named, as far as it is known', () => {
+      const first = readWith({})
+      expect(first.missing).toEqual([at('paths/pet.yaml')])
+      expect(first.operations).toEqual([])
+      expect(first.skipped).toMatchObject([{ reason: expect.stringContaining('which was not fetched') }])
+      expect(readWith({ 'paths/pet.yaml': { text: pet } }).missing).toEqual([
+        at('shared.json'),
+        at('paths/openapi.json'),
+      ])
+    })
+
+    test('references are relative to the document that they stand in', () => {
+      const whole = readWith({
+        'paths/pet.yaml': { text: pet.replace('"openapi.json#', '"../openapi.json#') },
+        'shared.json': { text: shared },
+      })
+      // The document itself has no such parameter.
+      expect(whole.skipped).toEqual([
+        {
+          operation: 'GET /pets/{petId}',
+          reason: expect.stringMatching(/the document has nothing at ".*Verbose"/),
+        },
+      ])
+      expect(whole.missing).toEqual([])
+      const [putPet] = whole.operations
+      expect(putPet?.configuration.pathParams).toEqual(['petId'])
+      expect(putPet?.configuration.parameters?.properties).toEqual({
+        petId: { type: 'integer' },
+        body: {
+          type: 'object',
+          properties: {
+            name: { type: 'string', maxLength: 9 },
+            mother: { type: 'object', description: 'As the object around it, and so on.' },
+          },
+        },
+      })
+    })
+
+    test('why one is not there is told', () => {
+      const reasons = ['which answered with status 404', 'beyond the limit of 10 MB']
+      for (const problem of reasons)
+        expect(readWith({ 'paths/pet.yaml': { problem } }).skipped).toEqual([
+          {
+            operation: '/pets/{petId}',
+            reason: `The operations of this path are not known: it refers to "paths/pet.yaml" outside of the document, ${problem}.`,
+          },
+        ])
+      expect(readWith({ 'paths/pet.yaml': { text: '<html>' } }).skipped).toMatchObject([
+        { reason: expect.stringContaining("which can't be read: This is a web page") },
+      ])
+    })
+
+    test('those of another origin are not wanted', () => {
+      const document = documentOf({ '/a': { $ref: 'https://other.example.com/a.json' } })
+      const { missing, skipped } = readOpenApi({ document, documentUrl })
+      expect(missing).toEqual([])
+      expect(skipped).toMatchObject([{ reason: expect.stringContaining('at another origin') }])
+    })
+
+    test('circles through them end', () => {
+      const others = { 'paths/pet.yaml': { text: '{"$ref": "pet.yaml"}' } }
+      expect(readWith(others).skipped).toMatchObject([{ reason: expect.stringContaining('leads to itself') }])
+    })
   })
 
   test('beside a reference only words count in 3.0, and all of it in 3.1', () => {
@@ -390,6 +491,21 @@ describe('parameters', () => {
       { argument: 'ok', name: 'ok', in: 'query', style: 'form', explode: true, required: false },
     ])
     expect(warnings).toHaveLength(6)
+  })
+
+  test.for([
+    [{ in: 'body', name: 'pet', required: true }, /lacks a name, or the place/],
+    [{ in: 'query', name: 'a\u0000', required: true }, /the name of one in query is too long/],
+    [{ in: 'header', name: 'b c', required: true }, /can't set the header "b c"/],
+  ] as const)('an operation that requires one that can not be sent is skipped: %j', ([parameter, reason]) => {
+    const { operations, skipped } = read({ '/a': { get: { parameters: [parameter] } } })
+    expect(operations).toEqual([])
+    expect(skipped).toEqual([{ operation: 'GET /a', reason: expect.stringMatching(reason) }])
+  })
+
+  test('headers that every request has are no reason to skip one that requires them', () => {
+    const parameters = [{ in: 'header', name: 'Host', required: true }]
+    expect(read({ '/a': { get: { parameters } } }).operations).toHaveLength(1)
   })
 
   test('what a credential fills in need not be given', () => {

@@ -1,54 +1,32 @@
 /** Turns an OpenAPI 3.0 or 3.1 document into tools. Pure; in the service it runs in `openapi.worker.ts`. */
 import { invalid } from '#platform/errors.ts'
-import type { ImportedConfiguration } from '../calling/http-configuration.ts'
 import type { JsonRecord } from '../calling/values.ts'
 import { isRecord, ownValue } from '../calling/values.ts'
 import { checkVersion } from './check-version.ts'
 import { cleanLine } from './clean-text.ts'
 import { entriesOf } from './convert-schema.ts'
+import type {
+  ImportedDocument,
+  ImportedOperation,
+  ImportWarning,
+  SkippedOperation,
+} from './imported-document.ts'
 import { limits } from './limits.ts'
 import type { Names } from './names.ts'
 import { createNames } from './names.ts'
+import type { OtherDocuments } from './other-documents.ts'
 import { parseText } from './parse-text.ts'
 import type { ReadContext } from './read-operation.ts'
 import { readOperation } from './read-operation.ts'
 import { createReferences } from './references.ts'
-import type { DescribedScheme } from './security.ts'
 import { createSecurity } from './security.ts'
 
 /** Either text as fetched, or a parsed document. */
 export type OpenApiInput = ({ text: string } | { document: unknown }) & {
   /** The address of the document after redirects; relative servers are resolved against it. */
   documentUrl?: string
-}
-
-export interface ImportedOperation {
-  name: string
-  description: string
-  /** False for an operation that cannot be called as it is; a warning says why. */
-  isEnabled: boolean
-  configuration: ImportedConfiguration
-}
-
-export interface SkippedOperation {
-  /** Such as `GET /pets/{id}`, or a path whose operations are unknown. */
-  operation: string
-  reason: string
-}
-
-export interface ImportWarning {
-  operation?: string
-  warning: string
-}
-
-export interface ImportedDocument {
-  /** `info.title`; empty if there is none. */
-  title: string
-  operations: ImportedOperation[]
-  skipped: SkippedOperation[]
-  warnings: ImportWarning[]
-  /** The schemes that any of the operations can use. */
-  securitySchemes: DescribedScheme[]
+  /** What was fetched of the documents that this one refers to. */
+  others?: OtherDocuments
 }
 
 const methods = ['get', 'post', 'put', 'delete', 'patch', 'head', 'options', 'trace'] as const
@@ -60,7 +38,7 @@ export function readOpenApi(input: OpenApiInput): ImportedDocument {
   const parsed = 'text' in input ? parseText(input.text) : { ok: true as const, value: input.document }
   const checked = parsed.ok ? checkVersion(parsed.value) : parsed
   if (!checked.ok) throw invalid('text' in input ? 'url' : 'spec', checked.issue)
-  return readDocument(checked.document, checked.isBefore31, input.documentUrl)
+  return readDocument(checked.document, checked.isBefore31, input)
 }
 
 interface Collected {
@@ -73,8 +51,9 @@ interface Collected {
   surplus: number
 }
 
-function readDocument(document: JsonRecord, isBefore31: boolean, documentUrl?: string): ImportedDocument {
-  const references = createReferences(document, { isBefore31, documentUrl })
+function readDocument(document: JsonRecord, isBefore31: boolean, input: OpenApiInput): ImportedDocument {
+  const { documentUrl, others } = input
+  const references = createReferences(document, { isBefore31, documentUrl, others })
   const security = createSecurity(document, references)
   const effort = { characters: limits.describedCharacters }
   const context: ReadContext = { references, security, document, documentUrl, effort }
@@ -93,6 +72,7 @@ function readDocument(document: JsonRecord, isBefore31: boolean, documentUrl?: s
     operations: collected.operations,
     ...reports(collected),
     securitySchemes: security.used(),
+    missing: references.missing(),
   }
 }
 

@@ -2,53 +2,65 @@ import type { JsonRecord } from '../calling/values.ts'
 import { isRecord, ownValue } from '../calling/values.ts'
 import { cleanLine } from './clean-text.ts'
 import { limits } from './limits.ts'
+import type { OtherDocuments } from './other-documents.ts'
+import { createLibrary } from './other-documents.ts'
 
 export type Resolved =
   /** `pointers` are the references that led to the value, outermost first. */
   | { ok: true; value: unknown; pointers: string[] }
-  /** `problem` is a clause such as "it refers to …". */
-  | { ok: false; problem: string }
+  /** `problem` is a clause such as "it refers to …"; `isOutside` if the value would stand in another document. */
+  | { ok: false; problem: string; isOutside: boolean }
 
 export interface References {
   isBefore31: boolean
   /**
-   * Follows `$ref` within the document until there is none. Siblings of a `$ref` count as specified by the document's
-   * version.
+   * Follows `$ref` until there is none, also into the other documents. Siblings of a `$ref` count as specified by the
+   * document's version.
    */
   resolve(value: unknown): Resolved
+  /** Addresses of the same origin that were referred to, and are not among the other documents. */
+  missing(): string[]
 }
 
 const longestShown = 120
-const missing = Symbol('missing')
+const nothing = Symbol('nothing')
+
+type Step = { key: string; value: unknown } | { problem: string; isOutside: boolean }
 
 interface ReferencesOptions {
   isBefore31: boolean
   /** References that begin with the document's own address are internal. */
   documentUrl?: string | undefined
+  others?: OtherDocuments | undefined
 }
 
 export function createReferences(document: JsonRecord, options: ReferencesOptions): References {
-  const { isBefore31, documentUrl } = options
+  const { isBefore31, documentUrl, others = new Map() } = options
   const known = new Map<string, unknown>()
+  const library = createLibrary(others, documentUrl)
 
-  function lookUp(pointer: string): unknown {
-    if (!known.has(pointer)) known.set(pointer, valueAt(document, pointer))
-    return known.get(pointer)
+  function lookUp({ key, pointer }: Target, source: unknown): unknown {
+    if (!known.has(key)) known.set(key, valueAt(source, pointer))
+    return known.get(key)
   }
 
-  /** Why a reference cannot be followed, as a clause; otherwise its pointer. */
-  function nextPointer(
-    reference: string,
-    passed: readonly string[],
-  ): { pointer: string } | { problem: string } {
-    const pointer = pointerOf(reference, documentUrl)
+  /** Why a reference cannot be followed, as a clause; otherwise where it leads, and what is there. */
+  function follow(reference: string, passed: readonly string[]): Step {
     const shown = JSON.stringify(cleanLine(reference, longestShown))
-    if (pointer === undefined) return { problem: `it refers to ${shown} outside of the document` }
-    if (passed.includes(pointer)) return { problem: `the reference ${shown} leads to itself` }
-    if (passed.length === limits.referenceHops) {
-      return { problem: `${shown} is at the end of more than ${limits.referenceHops} references` }
+    const target = targetOf(reference, documentUrl)
+    const source = target?.url === undefined ? { value: document } : library.documentAt(target.url)
+    if (target === undefined || 'problem' in source) {
+      const reason = 'problem' in source ? `, ${source.problem}` : ''
+      return { problem: `it refers to ${shown} outside of the document${reason}`, isOutside: true }
     }
-    return lookUp(pointer) === missing ? { problem: `the document has nothing at ${shown}` } : { pointer }
+    if (passed.includes(target.key)) return inside(`the reference ${shown} leads to itself`)
+    if (passed.length === limits.referenceHops) {
+      return inside(`${shown} is at the end of more than ${limits.referenceHops} references`)
+    }
+    const value = lookUp(target, source.value)
+    if (value !== nothing) return { key: target.key, value }
+    const problem = `the document has nothing at ${shown}`
+    return { problem, isOutside: target.url !== undefined }
   }
 
   function resolve(value: unknown): Resolved {
@@ -56,16 +68,20 @@ export function createReferences(document: JsonRecord, options: ReferencesOption
     const beside: JsonRecord[] = []
     let current = value
     while (isRecord(current) && typeof ownValue(current, '$ref') === 'string') {
-      const next = nextPointer(String(current.$ref), pointers)
-      if ('problem' in next) return { ok: false, problem: next.problem }
-      pointers.push(next.pointer)
+      const next = follow(String(current.$ref), pointers)
+      if ('problem' in next) return { ok: false, ...next }
+      pointers.push(next.key)
       beside.unshift(siblingsOf(current, isBefore31))
-      current = lookUp(next.pointer)
+      current = next.value
     }
     return { ok: true, value: withSiblings(current, beside), pointers }
   }
 
-  return { isBefore31, resolve }
+  return { isBefore31, resolve, missing: library.missing }
+}
+
+function inside(problem: string): Step {
+  return { problem, isOutside: false }
 }
 
 /** Before 3.1, siblings of a reference are ignored; descriptions are used all the same, since they can do no harm. */
@@ -82,32 +98,42 @@ function withSiblings(value: unknown, beside: readonly JsonRecord[]): unknown {
 
 /** Whether a reference leads to something within the document that holds it. */
 export function leadsWithin(document: unknown, reference: string): boolean {
-  const pointer = pointerOf(reference, undefined)
-  return pointer !== undefined && valueAt(document, pointer) !== missing
+  const target = targetOf(reference, undefined)
+  return target !== undefined && valueAt(document, target.pointer) !== nothing
 }
 
-/** The pointer of a reference into this document; undefined for one that leads elsewhere. */
-function pointerOf(reference: string, documentUrl: string | undefined): string | undefined {
-  if (reference.startsWith('#')) return reference.slice(1)
-  const target = documentUrl === undefined ? null : URL.parse(reference, documentUrl)
+/** Where a reference leads. */
+interface Target {
+  /** Of another document; undefined for this one. */
+  url: URL | undefined
+  pointer: string
+  /** Different for each place of each document. */
+  key: string
+}
+
+/** Undefined for a reference into other documents if this one has no address. */
+function targetOf(reference: string, documentUrl: string | undefined): Target | undefined {
+  if (reference.startsWith('#')) return { url: undefined, pointer: reference.slice(1), key: reference }
+  const url = documentUrl === undefined ? null : URL.parse(reference, documentUrl)
   const own = documentUrl === undefined ? null : URL.parse(documentUrl)
-  if (target === null || own === null) return undefined
-  const pointer = target.hash.slice(1)
-  target.hash = ''
+  if (url === null || own === null) return undefined
+  const { href: key, hash } = url
+  const pointer = hash.slice(1)
+  url.hash = ''
   own.hash = ''
-  return target.href === own.href ? pointer : undefined
+  return url.href === own.href ? { url: undefined, pointer, key: `#${pointer}` } : { url, pointer, key }
 }
 
 /** A JSON pointer (RFC 6901) in its URI form. */
 function valueAt(document: unknown, pointer: string): unknown {
   if (pointer === '') return document
-  if (!pointer.startsWith('/')) return missing
+  if (!pointer.startsWith('/')) return nothing
   let current = document
   for (const part of pointer.slice(1).split('/')) {
     const name = decodePart(part)
-    if (name === undefined) return missing
+    if (name === undefined) return nothing
     const next: unknown = Array.isArray(current) ? itemAt(current, name) : ownValue(current, name)
-    if (next === undefined) return missing
+    if (next === undefined) return nothing
     current = next
   }
   return current

@@ -116,14 +116,14 @@ describe('a page', () => {
     await add(...numbered(60))
     const { books, meta } = await page()
     expect(books).toHaveLength(50)
-    expect(meta).toEqual({ total: 60, limit: 50, offset: 0 })
+    expect(meta).toEqual({ total: 60, limit: 50, offset: 0, has_more: true })
   })
 
   it('is cut by limit and offset', async () => {
     await add(...numbered(5))
     expect(await page({ sort: 'pages', limit: '2', offset: '3' })).toMatchObject({
       books: [{ pages: 3 }, { pages: 4 }],
-      meta: { total: 5, limit: 2, offset: 3 },
+      meta: { total: 5, limit: 2, offset: 3, has_more: false },
     })
     expect((await page({ offset: '99' })).books).toEqual([])
   })
@@ -173,6 +173,37 @@ describe('search', () => {
   it.each(['ÄPFEL', 'äpfel', 'Äpfel'])('finds %s in any letter case, beyond ASCII too', async search => {
     await add({ title: 'Äpfel und Birnen' }, { title: 'ROTE ÄPFEL' }, { title: 'Apfel' })
     expect((await titles({ search })).toSorted()).toEqual(['ROTE ÄPFEL', 'Äpfel und Birnen'].toSorted())
+  })
+
+  it.each([
+    ['kelvin', ['273 \u212aELVIN', 'Kelvin']],
+    ['\u212aelvin', ['273 \u212aELVIN', 'Kelvin']],
+    ['i', ['K\u0130', 'Kelvin', '273 \u212aELVIN']],
+    ['k\u0130', ['K\u0130']],
+    ['größe 273 k', ['GRÖßE 273 K']],
+    ['größe', ['GRÖßE 273 K']],
+    ['50% ä', ['50% Ä']],
+    ['%ä', []],
+  ])('finds %s also where letters beyond ASCII become letters of it', async (search, expected) => {
+    const all = ['273 \u212aELVIN', 'Kelvin', 'K\u0130', 'GRÖßE 273 K', '50% Ä', '50 Ä']
+    await add(...all.map(title => ({ title })))
+    expect((await titles({ search })).toSorted()).toEqual(expected.toSorted())
+  })
+
+  it('holds just these two for letters that become one of ASCII', () => {
+    const letters = Array.from({ length: 0x110000 - 0x80 }, (_, index) => String.fromCodePoint(index + 0x80))
+    expect(letters.filter(letter => /\p{ASCII}/u.test(letter.toLowerCase()))).toEqual(['\u0130', '\u212a'])
+  })
+
+  it('counts nothing that the page tells by itself', async () => {
+    await add({ title: 'Sea' }, { title: 'Seal' })
+    const counts = () => queries.filter(({ sql: text }) => text.includes('count(*)')).length
+    expect((await page({ search: 'sea', limit: '2' })).meta.total).toBe(2)
+    expect((await page({ search: 'sea', limit: '2', offset: '1' })).meta.total).toBe(2)
+    expect(counts()).toBe(0)
+    expect((await page({ search: 'sea', limit: '1' })).meta.total).toBe(2)
+    expect((await page({ search: 'sea', offset: '5' })).meta.total).toBe(2)
+    expect(counts()).toBe(2)
   })
 
   it.each(['привет', 'ПРИВЕТ', 'ΣΊΣΥΦΟΣ', '東京', 'é', '🐵'])('finds %s', async search => {
@@ -348,7 +379,7 @@ describe('a cursor', () => {
     expect(seen).toEqual(numbered(12).map(({ title }) => title))
   })
 
-  it('counts all rows and says nothing of cursors where none was asked for', async () => {
+  it('counts all rows and gives none where none was asked for, but tells whether entries follow', async () => {
     await add(...numbered(3))
     const first = await page({ cursor: '', limit: '2' })
     expect(first.meta).toEqual({
@@ -360,7 +391,9 @@ describe('a cursor', () => {
     })
     const last = await page({ cursor: first.meta.next_cursor ?? '', limit: '2' })
     expect(last.meta).toEqual({ total: 3, limit: 2, offset: 0, has_more: false, next_cursor: null })
-    expect((await page({ limit: '2' })).meta).toEqual({ total: 3, limit: 2, offset: 0 })
+    expect((await page({ limit: '2' })).meta).toEqual({ total: 3, limit: 2, offset: 0, has_more: true })
+    const rest = { total: 3, limit: 2, offset: 2, has_more: false }
+    expect((await page({ limit: '2', offset: '2' })).meta).toEqual(rest)
   })
 
   it('belongs to its sort and order, and to a filter that may change', async () => {

@@ -1,4 +1,4 @@
-import type { ExpressionBuilder, SelectQueryBuilder, SqlBool } from 'kysely'
+import type { ExpressionBuilder, RawBuilder, SelectQueryBuilder, SqlBool } from 'kysely'
 import { sql } from 'kysely'
 import { Type } from 'typebox'
 import { orNull } from '../../own-schemas.ts'
@@ -31,13 +31,13 @@ export const listParameters = {
   ),
 }
 
-/** `meta` of a list; the cursor fields are there when the request carried a `cursor`. */
+/** `meta` of a list; `next_cursor` is there when the request carried a `cursor`. */
 export const listMetaSchema = Type.Object({
   total: Type.Integer(),
   limit: Type.Integer(),
   offset: Type.Integer(),
+  has_more: Type.Boolean({ description: 'Whether entries follow this page.' }),
   next_cursor: Type.Optional(orNull(Type.String())),
-  has_more: Type.Optional(Type.Boolean()),
 })
 
 export interface ListParameters {
@@ -93,8 +93,8 @@ export interface ListMeta {
   total: number
   limit: number
   offset: number
+  has_more: boolean
   next_cursor?: string | null
-  has_more?: boolean
 }
 
 export interface Page<Row> {
@@ -127,19 +127,21 @@ export async function listRows<Database, Table extends keyof Database, Row exten
   const offset = parameters.offset ?? 0
   const searched = withSearch(query, definition.searchable, parameters.search)
   const filtered = withDates(searched, definition.dateColumn, parameters)
-  const total = await count(filtered)
   const paged = parameters.cursor ? afterCursor(filtered, sort, parameters.cursor) : filtered.offset(offset)
   // One row more than asked tells whether another page follows.
   const found = await orderBy(paged, sort)
     .limit(limit + 1)
     .execute()
   const rows = found.slice(0, Math.min(limit, fitting(found)))
-  const meta: ListMeta = { total, limit, offset }
+  // The last page tells how many there are, unless it begins at a cursor, or behind the end.
+  const isCounted = !parameters.cursor && found.length <= limit && (found.length > 0 || offset === 0)
+  const total = isCounted ? offset + found.length : await count(filtered)
+  const has_more = found.length > rows.length
+  const meta: ListMeta = { total, limit, offset, has_more }
   if (parameters.cursor === undefined) return { rows, meta }
   const last = rows.at(-1)
-  const has_more = found.length > rows.length
   const next_cursor = has_more && last !== undefined ? encodeCursor(sort, placeOf(last, sort)) : null
-  return { rows, meta: { ...meta, next_cursor, has_more } }
+  return { rows, meta: { ...meta, next_cursor } }
 }
 
 function sortFields<Row>(
@@ -166,12 +168,30 @@ function withSearch<Database, Table extends keyof Database, Row>(
   search: string | undefined,
 ) {
   if (search === undefined || search === '') return query
-  const pattern = `%${search.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`
-  return query.where(builder =>
-    builder.or(
-      searchable.map(column => sql<SqlBool>`fold_case(${sql.ref(column)}) like ${pattern} escape '\\'`),
-    ),
-  )
+  const folded = search.toLowerCase()
+  return query.where(builder => builder.or(searchable.map(column => holds(sql.ref(column), folded))))
+}
+
+/**
+ * Whether a column holds a text, in any letter case. The engines' own `lower` knows the letters of ASCII only, and takes a
+ * fraction of the time of `fold_case`, which so is left to the rows that may hold the text.
+ */
+function holds(column: RawBuilder<unknown>, folded: string) {
+  const inAnyCase = contains(sql`fold_case(${column})`, folded)
+  const [start = ''] = folded.match(asciiParts)?.toSorted((one, other) => other.length - one.length) ?? []
+  if (start === '') return inAnyCase
+  const inAscii = contains(sql`lower(${column})`, start)
+  // No other letters become one of ASCII: the Kelvin sign, and the capital I with a dot.
+  const others = sql<SqlBool>`${contains(column, '\u212a')} or ${contains(column, '\u0130')}`
+  const mayDiffer = /[ik]/.test(start) ? others : sql<SqlBool>`1 = 0`
+  if (start === folded) return sql<SqlBool>`(${inAscii} or ((${mayDiffer}) and ${inAnyCase}))`
+  return sql<SqlBool>`case when ${inAscii} or ${mayDiffer} then ${inAnyCase} else 1 = 0 end`
+}
+
+const asciiParts = /[\x20-\x7e]+/g
+
+function contains(text: RawBuilder<unknown>, part: string) {
+  return sql<SqlBool>`${text} like ${`%${part.replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`
 }
 
 function withDates<Database, Table extends keyof Database, Row>(

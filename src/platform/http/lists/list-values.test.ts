@@ -37,8 +37,17 @@ it('counts what is found, not what is shown', () => {
     total: 3,
     limit: 1,
     offset: 1,
+    has_more: true,
   })
-  expect(listValues([], {}).meta).toEqual({ total: 0, limit: 50, offset: 0 })
+  expect(listValues([], {}).meta).toEqual({ total: 0, limit: 50, offset: 0, has_more: false })
+})
+
+it('ends a page early where its values are too large, and goes on with the next one', () => {
+  const first = listValues(fruits, { limit: 3, cursor: '' }, () => 2)
+  expect(first.rows).toEqual(fruits.slice(0, 2))
+  expect(first.meta).toMatchObject({ limit: 3, has_more: true })
+  const cursor = first.meta.next_cursor ?? ''
+  expect(listValues(fruits, { limit: 1, cursor }).rows).toEqual(fruits.slice(2, 3))
 })
 
 it.each<[parameters: ListParameters, message: string]>([

@@ -7,11 +7,13 @@ import { readSort } from './list-sort.ts'
 
 /**
  * The generic list over values in memory, for short lists that are in no table: every field with text, numbers or booleans
- * can be sorted by, every text field is searched, and the given order is kept unless a sort is requested.
+ * can be sorted by, every text field is searched, and the given order is kept unless a sort is requested. `fitting` tells how
+ * many of the values that were found make a page.
  */
 export function listValues<Value extends object>(
   values: readonly Value[],
   parameters: ListParameters,
+  fitting: (found: readonly Value[]) => number = found => found.length,
 ): Page<Value> {
   const { search = '', limit = defaultLimit, offset = 0, cursor } = parameters
   // Such values have no date to filter by, but what is not a date is refused all the same.
@@ -20,12 +22,13 @@ export function listValues<Value extends object>(
   const sort = values.length === 0 ? [] : readSort(parameters, sortableFields(values), [])
   const found = values.filter(value => matches(value, search.toLowerCase())).toSorted(comparison(sort))
   const start = cursor ? placeOf(sort, cursor) : offset
-  const end = start + limit
-  const rows = found.slice(start, end)
-  const meta = { total: found.length, limit, offset }
-  if (cursor === undefined) return { rows, meta }
+  const page = found.slice(start, start + limit)
+  const rows = page.slice(0, fitting(page))
+  const end = start + rows.length
   const has_more = end < found.length
-  return { rows, meta: { ...meta, next_cursor: has_more ? encodeCursor(sort, [end]) : null, has_more } }
+  const meta = { total: found.length, limit, offset, has_more }
+  if (cursor === undefined) return { rows, meta }
+  return { rows, meta: { ...meta, next_cursor: has_more ? encodeCursor(sort, [end]) : null } }
 }
 
 /** A list in memory is cut by position. */

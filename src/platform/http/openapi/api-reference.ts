@@ -1,10 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import { fastify } from 'fastify'
+import type { KeptFile } from '../responses/kept-file.ts'
+import { keepFile } from '../responses/kept-file.ts'
+
+/** Turns off the links to services of the page's vendor, and what is shown on a developer's machine only. */
+const withoutOffers = {
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  hideClientButton: true,
+  showDeveloperTools: 'never',
+} as const
 
 /** One file of the page. */
-export interface ReferenceFile {
-  contentType: string
-  body: Buffer
+export interface ReferenceFile extends KeptFile {
   /** What the page may load: itself and this server only. */
   contentSecurityPolicy: string
 }
@@ -33,7 +41,7 @@ export function createApiReference(prefix: `/${string}`, documentUrl: string) {
     const { default: reference } = await import('@scalar/fastify-api-reference')
     // A server of its own, never listening: its routes stay out of ours, where every route declares its access.
     const server = fastify()
-    const looks = { pageTitle: 'agentstead API', withDefaultFonts: false }
+    const looks = { pageTitle: 'agentstead API', withDefaultFonts: false, ...withoutOffers }
     const configuration = { url: documentUrl, ...looks, telemetry: false, nonce }
     await server.register(reference, { routePrefix: prefix, configuration })
     return server
@@ -42,7 +50,7 @@ export function createApiReference(prefix: `/${string}`, documentUrl: string) {
   async function write(path: string): Promise<ReferenceFile> {
     opened ??= open()
     const { headers, rawPayload: body } = await (await opened).inject(path)
-    const file = { contentType: String(headers['content-type']), body, contentSecurityPolicy }
+    const file = { ...keepFile(String(headers['content-type']), body), contentSecurityPolicy }
     files.set(path, file)
     return file
   }

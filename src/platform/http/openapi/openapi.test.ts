@@ -3,15 +3,17 @@ import { Ajv } from 'ajv'
 import type { TSchema } from 'typebox'
 import { Type } from 'typebox'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { streamEvents } from '#test/spec/stream-events.ts'
+import { makeAgent } from '#test/support/agents.ts'
 import { bareServer, plainRoute } from '#test/support/bare-server.ts'
 import type { TestApp } from '#test/support/build-app.ts'
-import { buildApp } from '#test/support/build-app.ts'
+import { buildApp, testApp } from '#test/support/build-app.ts'
+import { startModelServer } from '#test/support/model-server.ts'
 import type { App } from '../app.ts'
 import { openApiDocument, registerOpenApi } from './openapi.ts'
-import { operationId } from './operation.ts'
 
 interface Media {
-  content: Record<string, { schema: Record<string, unknown> }>
+  content: Record<string, { schema: Record<string, unknown>; example?: unknown }>
   description: string
   headers?: object
 }
@@ -21,13 +23,16 @@ interface Operation {
   summary: string
   tags: string[]
   security?: object[]
+  parameters?: { name: string; in: string; description?: string }[]
   requestBody?: Media & { required: boolean }
+  'x-event-stream'?: object
   responses: Record<string, Media>
 }
 
 interface Document {
   openapi: string
   servers?: object[]
+  tags?: { name: string }[]
   security?: object[]
   paths: Record<string, Record<string, Operation>>
   components: { schemas: Record<string, object>; securitySchemes?: object }
@@ -76,8 +81,8 @@ describe('the description of the service', () => {
     }
   })
 
-  it('names the public address of the service, if it has one', () => {
-    expect(document).not.toHaveProperty('servers')
+  it('names the public address of the service, or is relative to where it came from', () => {
+    expect(document.servers).toEqual([{ url: '/' }])
     expect(guarded.servers).toEqual([{ url: 'https://agents.example.com/base' }])
   })
 
@@ -98,7 +103,26 @@ describe('the description of the service', () => {
     }
     const ids = operations.map(operation => operation.operationId)
     expect(new Set(ids).size).toBe(ids.length)
-    for (const id of ids) expect(id).toMatch(/^(get|post|put|delete)[A-Z][A-Za-z0-9]*$/)
+    for (const id of ids) expect(id).toMatch(/^[a-z]+([A-Z][a-z]+)+$/)
+    expect(document.paths['/api/agents/{id}/sources/{sourceId}/reindex']?.post?.operationId).toBe(
+      'reindexSource',
+    )
+  })
+
+  it('describes every parameter', () => {
+    for (const { route, operation } of operationsOf(document))
+      for (const { name, description } of operation.parameters ?? [])
+        expect(description, `${route} ${name}`).toMatch(/\S\.$/)
+    const { parameters } = document.paths['/api/agents/{id}/tools/cluster/{clusterName}']?.delete ?? {}
+    expect(parameters?.map(({ description }) => description)).toEqual([
+      'The id of the agent.',
+      'The name of the cluster.',
+    ])
+  })
+
+  it('has its tags listed', () => {
+    const used = new Set(operationsOf(document).flatMap(({ operation }) => operation.tags))
+    expect(document.tags?.map(({ name }) => name).toSorted()).toEqual([...used].toSorted())
   })
 
   it('has a schema of every success, and of the failures in the shape of the area', () => {
@@ -130,8 +154,17 @@ describe('the description of the service', () => {
     }
   })
 
+  it('says of what is open to everybody that it may be refused, and where it is limited', () => {
+    const { '/healthz': health, '/readyz': ready, '/metrics': metrics } = document.paths
+    expect(Object.keys(health?.get?.responses ?? {})).toEqual(['200', '4XX'])
+    expect(Object.keys(ready?.get?.responses ?? {})).toEqual(['200', '503', '4XX'])
+    expect(Object.keys(metrics?.get?.responses ?? {})).toEqual(['200', '429', '4XX'])
+    const Ref = '#/components/schemas/Error'
+    expect(health?.get?.responses['4XX']?.content).toEqual({ 'application/json': { schema: { $ref: Ref } } })
+  })
+
   it('asks for the token of the gateway where there is one', () => {
-    expect(document).not.toHaveProperty('security')
+    expect(document.security).toEqual([])
     expect(document.components).not.toHaveProperty('securitySchemes')
     expect(guarded.components.securitySchemes).toEqual({
       gateway: { type: 'apiKey', in: 'header', name: 'X-Token' },
@@ -147,12 +180,21 @@ describe('the description of the service', () => {
     for (const { operation } of operationsOf(document)) expect(operation.responses).not.toHaveProperty('401')
   })
 
-  it('says that answers to messages can be streams', () => {
-    for (const path of ['/api/agents/{id}/chat', '/api/agents/{id}/chat/messages/{messageId}/regenerate'])
-      expect(Object.keys(document.paths[path]?.post?.responses[200]?.content ?? {})).toEqual([
-        'application/json',
-        'text/event-stream',
-      ])
+  it('has a type for the answers to messages, and one for each event of their streams', () => {
+    for (const path of ['/api/agents/{id}/chat', '/api/agents/{id}/chat/messages/{messageId}/regenerate']) {
+      const operation = document.paths[path]?.post
+      // Another type of content would make the type of the answer a union in every client.
+      expect(Object.keys(operation?.responses[200]?.content ?? {})).toEqual(['application/json'])
+      const Ref = '#/components/schemas/StreamEvent'
+      expect(operation?.['x-event-stream']).toEqual({ schema: { $ref: Ref } })
+    }
+    const { StreamEvent } = document.components.schemas as Record<string, { anyOf?: { $ref: string }[] }>
+    const names = StreamEvent?.anyOf?.map(({ $ref: Ref }) => Ref.split('/').at(-1) ?? '') ?? []
+    const types = names.map(name => {
+      const { properties } = document.components.schemas[name] as { properties: { type: { enum: string[] } } }
+      return properties.type.enum[0]
+    })
+    expect(new Set(types)).toEqual(new Set(streamEvents.map(({ type }) => type)))
   })
 
   it('says that a source is uploaded as a form, or named by a JSON body', () => {
@@ -199,18 +241,30 @@ describe('the description of the service', () => {
   })
 })
 
-describe('an operation', () => {
-  it.each([
-    ['GET', '/api/agents', 'getAgents'],
-    ['GET', '/api/agents/:id', 'getAgentsById'],
-    ['DELETE', '/api/agents/:id/admins/:adminId', 'deleteAgentsByIdAdminsByAdminId'],
-    ['POST', '/api/agents/:id/x402-resources', 'postAgentsByIdX402Resources'],
-    ['GET', '/api/agents/:id/calendar/feed.ics', 'getAgentsByIdCalendarFeedIcs'],
-    ['GET', '/healthz', 'getHealthz'],
-  ])('has an id made of its method and path: %s %s', (method, url, id) => {
-    expect(operationId({ method, url })).toBe(id)
-  })
+it('the example of each body can be sent as it is', async () => {
+  await using elsewhere = await startModelServer(() => ({ json: { openapi: '3.1.0', paths: {} } }))
+  const app = await testApp({ environment: { DEV_USER: 'dev@example.com', OUTBOUND_ALLOW: '127.0.0.1' } })
+  const agentId = await makeAgent(app)
+  const { paths } = await documentOf(app)
+  const headers = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' }
+  let sent = 0
+  for (const [path, methods] of Object.entries(paths))
+    for (const [method, { requestBody }] of Object.entries(methods)) {
+      const media = requestBody?.content['application/json']
+      if (media === undefined) continue
+      // Tests reach this machine only.
+      const payload = JSON.stringify(media.example).replaceAll(/https:\/\/[\w.]+/g, elsewhere.url)
+      const to = path.replace('{id}', agentId).replaceAll(/\{\w+\}/g, 'none')
+      const { status, body } = await app.call(method.toUpperCase(), to, { payload, headers })
+      // Nothing is there under a made-up id.
+      const expected = to.includes('/none') ? [404] : [200, 201]
+      expect(expected, `${method} ${path} ${JSON.stringify(body)}`).toContain(status)
+      sent += 1
+    }
+  expect(sent).toBeGreaterThan(15)
+})
 
+describe('an operation', () => {
   async function describeRoutes(routes: (app: App) => void): Promise<Document> {
     const { app } = await bareServer({
       async routes(bare) {
@@ -255,7 +309,7 @@ describe('an operation', () => {
       route(app, '/api/a', { id: Type.String() })
       route(app, '/api/b', { id: Type.String() })
     })
-    expect(Object.keys(shared.components.schemas)).toEqual(['Thing'])
+    expect(Object.keys(shared.components.schemas)).toEqual(['Thing', 'Error'])
     const different = describeRoutes(app => {
       route(app, '/api/a', { id: Type.String() })
       route(app, '/api/b', { id: Type.Integer() })

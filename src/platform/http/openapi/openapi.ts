@@ -2,6 +2,8 @@ import swagger from '@fastify/swagger'
 import type { FastifySchema } from 'fastify'
 import type { DeclaredRoute } from '../access.ts'
 import type { App } from '../app.ts'
+import type { Operation } from './complete-operation.ts'
+import { completeOperation } from './complete-operation.ts'
 import { describeOperation } from './operation.ts'
 
 const description = [
@@ -13,12 +15,7 @@ const description = [
 
 type Json = Record<string, unknown>
 
-interface RequestBody {
-  required?: boolean
-  content: Record<string, { schema: Json }>
-}
-
-type Paths = Record<string, Record<string, { requestBody?: RequestBody }>>
+type Paths = Record<string, Record<string, Operation>>
 
 /** Collects the schemas of all routes registered after it; the document is made when it is first asked for. */
 export async function registerOpenApi(
@@ -34,8 +31,8 @@ export async function registerOpenApi(
         description,
         license: { name: 'MIT', identifier: 'MIT' },
       },
-      // Without one, readers take the server that the document came from.
-      ...(options.baseUrl === undefined ? {} : { servers: [{ url: options.baseUrl }] }),
+      // Relative to where the document came from.
+      servers: [{ url: options.baseUrl ?? '/' }],
       ...security(options.gatewayHeader),
     },
     transform: ({ schema, url, route }) => ({
@@ -53,7 +50,7 @@ export async function registerOpenApi(
 
 /** Requests may carry the identity gateway's token; without a gateway there is nothing to carry. */
 function security(header: string | undefined) {
-  if (header === undefined) return {}
+  if (header === undefined) return { security: [] }
   const isBearer = header.toLowerCase() === 'authorization'
   const gateway = isBearer
     ? { type: 'http' as const, scheme: 'bearer', bearerFormat: 'JWT' }
@@ -65,19 +62,15 @@ function security(header: string | undefined) {
 export function openApiDocument(app: App): Json {
   const schemas: Record<string, unknown> = {}
   const described = structuredClone(app.swagger()) as unknown as Json & { paths: Paths }
-  markOptionalBodies(described.paths)
+  const tags = new Set<string>()
+  for (const [path, methods] of Object.entries(described.paths))
+    for (const operation of Object.values(methods)) {
+      completeOperation(path, operation)
+      for (const tag of operation.tags ?? []) tags.add(tag)
+    }
   const document = hoist(described, schemas) as Json
   const components = { ...(document.components as Json | undefined), schemas }
-  return { ...document, components }
-}
-
-/** The library calls every body required; one that needs to name nothing may be left out. */
-function markOptionalBodies(paths: Paths): void {
-  for (const { requestBody } of Object.values(paths).flatMap(methods => Object.values(methods))) {
-    const schema = requestBody?.content['application/json']?.schema
-    if (requestBody !== undefined && schema?.properties !== undefined)
-      requestBody.required = schema.required !== undefined || schema.minProperties !== undefined
-  }
+  return { ...document, tags: [...tags].map(name => ({ name })), components }
 }
 
 /** Moves every schema that has a title to the components and leaves a reference in its place. */
@@ -86,7 +79,7 @@ function hoist(value: unknown, schemas: Record<string, unknown>): unknown {
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).map(([name, inner]) => [name, hoist(inner, schemas)] as const)
   const copy: Json = Object.fromEntries(entries)
-  if (typeof copy.title !== 'string' || copy.type !== 'object') return copy
+  if (typeof copy.title !== 'string' || (copy.type !== 'object' && copy.anyOf === undefined)) return copy
   const other = schemas[copy.title]
   if (other !== undefined && JSON.stringify(other) !== JSON.stringify(copy))
     throw new Error(`Two schemas have the title ${copy.title}: rename one.`)

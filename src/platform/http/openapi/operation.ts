@@ -12,6 +12,8 @@ declare module 'fastify' {
     form?: TSchema
     /** The JSON body that such a route takes instead; described only, since its handler reads it by what it says. */
     json?: TSchema
+    /** An event of the stream that the route answers with instead when it is asked to. */
+    event?: TSchema
   }
 }
 
@@ -26,24 +28,15 @@ type Content = Record<string, { schema: TSchema }>
 
 /** The route's schema with its operation id, security, request form and every answer that it can give. */
 export function describeOperation({ route, schema, hasGateway }: Operation): FastifySchema {
-  const { access } = route.config
+  const { access, operationId } = route.config
   return {
     ...schema,
     ...(takesForm(schema) ? { body: formBody(schema) } : {}),
-    operationId: operationId(route),
+    ...(operationId === undefined ? {} : { operationId }),
     response: { ...successes(schema), ...failures(route, hasGateway) },
     ...(hasGateway && access === 'open' ? { security: [] } : {}),
     ...(hasGateway && access === 'user' ? { security: [{ gateway: [] }] } : {}),
   }
-}
-
-/** `GET /api/agents/:id/chat` as `getAgentsByIdChat`: unique, and stable as long as the path is. */
-export function operationId({ method, url }: Pick<DeclaredRoute, 'method' | 'url'>): string {
-  const words = url
-    .split('/')
-    .filter(segment => segment !== '' && segment !== 'api')
-    .flatMap(segment => (segment.startsWith(':') ? ['by', segment.slice(1)] : segment.split(/[^A-Za-z0-9]+/)))
-  return method.toLowerCase() + words.map(word => word.charAt(0).toUpperCase() + word.slice(1)).join('')
 }
 
 function takesForm({ consumes }: FastifySchema): boolean {
@@ -56,37 +49,29 @@ function formBody({ form = Type.Object({}), json }: FastifySchema): unknown {
   return { content }
 }
 
-/** A body with the option `stream` may be answered by events. */
-function successes({ body, response }: FastifySchema): Record<string, unknown> {
+function successes({ event, response }: FastifySchema): Record<string, unknown> {
   const answers = response as Record<string, TSchema> | undefined
   const answer = answers?.['200']
-  if (answer === undefined || !hasStreamOption(body)) return { ...answers }
-  const content: Content = { 'application/json': { schema: answer }, 'text/event-stream': { schema: events } }
-  return { ...answers, 200: { description: 'The answer', content } }
-}
-
-const events = Type.String({
-  description:
-    'Each event is a line `event: message` and a line `data:` with a JSON object that has a `type`.',
-})
-
-function hasStreamOption(body: unknown): boolean {
-  const properties = (body as { properties?: Record<string, unknown> } | undefined)?.properties
-  return properties !== undefined && 'stream' in properties
+  if (answer === undefined || event === undefined) return { ...answers }
+  const content: Content = { 'application/json': { schema: answer }, 'text/event-stream': { schema: event } }
+  return { ...answers, 200: { description: 'The answer, in one piece or as a stream of events', content } }
 }
 
 function failures({ config }: DeclaredRoute, hasGateway: boolean): Record<string, unknown> {
   const { area, access, limit } = config
-  if (access === 'open') return {}
   const inArea = { 'application/json': { schema: errorSchemas[area] } }
+  const always = {
+    ...(limit === 'none' ? {} : { 429: { ...answer('Too many requests', inArea), headers: waitHeaders } }),
+    '4XX': answer('The request is wrong', inArea),
+  }
+  if (access === 'open') return always
   return {
     ...(hasGateway ? { 401: answer('The token is not valid or has expired', generic) } : {}),
     ...(access === 'anyone'
       ? {}
       : { 403: answer('The caller may not do this', { ...plainText, ...inArea }) }),
-    ...(limit === 'none' ? {} : { 429: { ...answer('Too many requests', inArea), headers: waitHeaders } }),
+    ...always,
     ...(limit === 'chat' ? { 503: overloaded(area) } : {}),
-    '4XX': answer('The request is wrong', inArea),
     507: answer('The disk of the service is full or read-only', inArea),
     '5XX': answer('The service, or one that it needs, failed', inArea),
   }

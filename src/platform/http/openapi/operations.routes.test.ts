@@ -48,6 +48,24 @@ it('Prometheus finds each request under its route, not its path, so that callers
   expect(body).not.toMatch(/agents\/one|made/)
 })
 
+describe.each(['/openapi.json', '/docs/', '/docs/js/scalar.js'])('the file %s', path => {
+  it('is sent again only to those who do not have it, and kept by none without asking', async () => {
+    const app = await testApp()
+    const { headers, body } = await app.call<object>('GET', path)
+    expect(headers['cache-control']).toBe('no-cache')
+    const etag = String(headers.etag)
+    expect(etag).toMatch(/^"[\w-]{43}"$/)
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const answer = await app.call('GET', path, { headers: { 'if-none-match': known } })
+      expect([answer.status, answer.body, answer.headers.etag]).toEqual([304, '', etag])
+      expect(answer.headers['content-security-policy']).toBe(headers['content-security-policy'])
+    }
+    const other = await app.call('GET', path, { headers: { 'if-none-match': '"other"' } })
+    expect([other.status, other.headers.etag]).toEqual([200, etag])
+    expect(other.body).toEqual(body)
+  })
+})
+
 describe('the reader of the description', () => {
   it('is found at /docs', async () => {
     const { status, headers } = await (await testApp()).call('GET', '/docs')

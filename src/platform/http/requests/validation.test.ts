@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createValidatorCompiler } from './validation.ts'
 
 const compile = createValidatorCompiler()
@@ -42,6 +42,57 @@ it.each([{ tag: 'a' }, { limit: '3' }, { on: 'true' }, { on: 1 }])(
     expect(check('body', schema, value)).toBe('refused')
   },
 )
+
+describe('a field that a body does not know', () => {
+  const message = Type.Object({
+    content: Type.String(),
+    conversationId: Type.Optional(Type.String()),
+    model: Type.Optional(Type.String()),
+    url: Type.Optional(Type.String()),
+  })
+  const validate = compile({ schema: message, httpPart: 'body', method: 'POST', url: '/' })
+
+  it.each([
+    ['conversation_id', 'conversationId'],
+    ['conversation-id', 'conversationId'],
+    ['ConversationID', 'conversationId'],
+    ['conversatoinId', 'conversationId'],
+    ['conversationIds', 'conversationId'],
+    ['onversationId', 'conversationId'],
+    ['contint', 'content'],
+    ['URL', 'url'],
+  ])('is refused if it is nearly one that it knows: %s', (field, meant) => {
+    expect(validate({ content: 'x', [field]: 'y' })).toBe(false)
+    const issue = `is not a known field: write ${meant}`
+    expect(validate).toHaveProperty('errors', [
+      expect.objectContaining({ instancePath: `/${field}`, message: issue }),
+    ])
+    expect(validate({ content: 'x' })).toBe(true)
+  })
+
+  it.each([
+    'conversation',
+    'mode',
+    'urls',
+    'uri',
+    'temperature',
+    'contest1',
+    '',
+    '_',
+    'toString',
+    '__proto__',
+  ])('is taken out if it is another one: %j', field => {
+    const body = JSON.parse(`{"content": "x", ${JSON.stringify(field)}: "y"}`)
+    expect(check('body', message, body)).toEqual({ content: 'x' })
+  })
+
+  it('is no concern of queries, nor of bodies that name no fields', () => {
+    expect(check('querystring', message, { content: 'x', Content: 'y' })).toBeTypeOf('object')
+    const anything = Type.Object({ content: Type.Optional(Type.String()) }, { additionalProperties: true })
+    expect(check('body', anything, { Content: 'x' })).toBeTypeOf('object')
+    expect(check('body', message, [] as object)).toBe('refused')
+  })
+})
 
 it('infinity is no number of a body', () => {
   const amount = Type.Object({ amount: Type.Number() })

@@ -6,12 +6,13 @@ import type { TSchema } from 'typebox'
 import { Type } from 'typebox'
 import { emailAddress } from '../../email-address.ts'
 import { ofOwnSchemas } from '../../own-schemas.ts'
+import { nearMissOf } from './near-misses.ts'
 
 /**
  * Two validators: JSON bodies are taken as they are (a number is no string), while path, query and header values,
  * which arrive as text, are turned into what their schema says, with defaults filled in and a single value of a
  * repeatable parameter made a list. Fields that a body's schema does not know are taken out, unless it refuses them
- * itself: no handler ever sees one.
+ * itself, or they are nearly ones that it knows: no handler ever sees one.
  */
 export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
   // `verbose` names the schema that was violated, whose description tells people what was wanted.
@@ -31,12 +32,14 @@ export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
       return coercing.compile(isDeletion ? closed(schema) : schema)
     })
     const numbers = httpPart === 'body' ? [] : numbersIn(schema)
+    const namesAllFields = httpPart === 'body' && !isClosed(schema)
     // False with `errors` beside it, as from Ajv itself, is understood by whoever asks: by Fastify, and by `requireBody`.
     const validate: ReturnType<FastifySchemaCompiler<TSchema>> = value => {
       const compiled = validator()
       emptyBlanks(value, numbers)
-      const isValid = compiled(value)
-      validate.errors = compiled.errors ?? null
+      const nearMiss = namesAllFields ? nearMissOf(schema, value) : undefined
+      const isValid = nearMiss === undefined && compiled(value)
+      validate.errors = nearMiss === undefined ? (compiled.errors ?? null) : [nearMiss]
       return isValid
     }
     return validate

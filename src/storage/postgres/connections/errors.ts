@@ -5,6 +5,7 @@
 const conflictCodes = new Set(['40001', '40P01'])
 const duplicateCodes = new Set(['23505', '42P06', '42P07', '42710'])
 const forbiddenCode = '42501'
+const crowdedCode = '53300'
 const diskFullCode = '53100'
 
 /** Serialisation failure, deadlock, or a concurrent change of the server's catalogues: the transaction was rolled back. */
@@ -29,6 +30,11 @@ export function isDuplicate(error: unknown): boolean {
 /** The user of this connection lacks the privilege. */
 export function isForbidden(error: unknown): boolean {
   return codeOf(error) === forbiddenCode
+}
+
+/** The server has no place for another connection. */
+export function isCrowded(error: unknown): boolean {
+  return codeOf(error) === crowdedCode
 }
 
 /** The disk of the server. */

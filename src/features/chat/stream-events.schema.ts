@@ -1,0 +1,59 @@
+/** What a client of a streamed answer receives, in this order; if `error` comes, it is the last event. */
+import type { Static, TProperties } from 'typebox'
+import { Type } from 'typebox'
+import { orNull } from '#platform/own-schemas.ts'
+import { toolCallSchema, toolResultSchema } from './chat.schema.ts'
+
+function event<Name extends string, Properties extends TProperties>(
+  type: Name,
+  title: string,
+  properties: Properties,
+) {
+  return Type.Object({ type: Type.Literal(type), ...properties }, { title })
+}
+
+const call = { toolCallId: Type.String(), name: Type.String() }
+
+const turnEvents = [
+  event('thinking', 'ThinkingEvent', { iteration: Type.Integer({ description: 'From 1.' }) }),
+  event('content_delta', 'ContentDeltaEvent', {
+    delta: Type.String(),
+    index: Type.Integer({ description: 'From 0.' }),
+  }),
+  event('tool_call', 'ToolCallEvent', toolCallSchema.properties),
+  event('tool_result', 'ToolSuccessEvent', {
+    ...call,
+    success: Type.Literal(true),
+    result: Type.Unknown(),
+    resultPreview: Type.String(),
+  }),
+  event('tool_result', 'ToolFailureEvent', {
+    ...call,
+    success: Type.Literal(false),
+    error: Type.String(),
+    approval: toolResultSchema.properties.approval,
+    toolVersion: toolResultSchema.properties.toolVersion,
+  }),
+] as const
+
+/** What a turn emits while it runs: the one contract of all sinks (event stream, JSON answer, MCP progress). */
+export type TurnEvent = Static<(typeof turnEvents)[number]>
+
+export const streamEventSchema = Type.Union(
+  [
+    event('message_start', 'MessageStartEvent', {
+      userMessageId: Type.String(),
+      conversationId: Type.String(),
+      model: Type.String(),
+    }),
+    ...turnEvents,
+    event('message_complete', 'MessageCompleteEvent', {
+      assistantMessageId: Type.String(),
+      toolCalls: orNull(Type.Array(toolCallSchema)),
+      toolResults: orNull(Type.Array(toolResultSchema)),
+    }),
+    event('error', 'ErrorEvent', { message: Type.String(), code: Type.String() }),
+  ],
+  { title: 'StreamEvent', description: 'The JSON of one line `data:`, after a line `event: message`.' },
+)
+export type StreamEvent = Static<typeof streamEventSchema>

@@ -1,0 +1,51 @@
+import { AppError } from '#platform/errors.ts'
+import type { Outbound } from '#platform/outbound/outbound.ts'
+import type { ImportedDocument } from './imported-document.ts'
+import { limits } from './limits.ts'
+import type { OpenApiReader } from './openapi-reader.ts'
+
+interface Needs {
+  read: OpenApiReader
+  outbound: Outbound
+}
+
+/**
+ * Reads a document with those of its origin that it refers to: what a reading finds missing is fetched before the next
+ * one. Operations that need what can't be had are skipped.
+ */
+export async function readWithOthers(
+  { read, outbound }: Needs,
+  document: { text: string; documentUrl: string },
+  signal: AbortSignal,
+): Promise<ImportedDocument> {
+  const others = new Map<string, { text: string } | { problem: string }>()
+  const deadline = AbortSignal.timeout(limits.gatherMs)
+  let bytesLeft: number = limits.otherBytes
+
+  async function fetchOther(url: string): Promise<{ text: string } | { problem: string }> {
+    try {
+      // Each redirect could lead to another origin.
+      const rules = { maxRedirects: 0, timeoutMs: limits.otherMs, maxBytes: bytesLeft, signal }
+      const { status, body, text } = await outbound.fetch(url, rules)
+      if (status >= 400) return { problem: `which answered with status ${status}` }
+      bytesLeft -= body.byteLength
+      return bytesLeft < 0 ? { problem: tooMuch } : { text: text() }
+    } catch (error) {
+      if (!(error instanceof AppError) || signal.aborted) throw error
+      return { problem: `which can't be fetched: ${error.message.replace(/\.$/, '')}` }
+    }
+  }
+
+  for (;;) {
+    const imported = await read({ ...document, others }, signal)
+    const wanted = imported.missing.slice(0, limits.otherDocuments - others.size)
+    if (wanted.length === 0 || deadline.aborted) return imported
+    for (let at = 0; at < wanted.length; at += limits.othersAtOnce) {
+      const together = wanted.slice(at, at + limits.othersAtOnce)
+      const fetched = await Promise.all(together.map(async url => [url, await fetchOther(url)] as const))
+      for (const [url, other] of fetched) others.set(url, other)
+    }
+  }
+}
+
+const tooMuch = `beyond the limit of ${limits.otherBytes / 1024 / 1024} MB for all such documents`
