@@ -57,7 +57,7 @@ it('a disk that is read-only prevents the start, with a sentence, and a start on
   await server.stop()
   disk.remount('ro')
   await expect(onDisk(disk)).rejects.toThrow(
-    /exit code 1 [^]*The data directory \S+ can be neither made nor written/,
+    /exit code 1 .*The data directory \S+ can be neither made nor written/s,
   )
   disk.remount('rw')
   await using again = await onDisk(disk)
