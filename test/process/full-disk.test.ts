@@ -48,3 +48,18 @@ it(`a full disk ${errorRow('shared', 507)}: reads and deletions go on, also afte
   await expect.poll(async () => (await again.call('GET', '/readyz')).status).toBe(200)
   expect((await again.call('POST', chat, question)).status).toBe(200)
 })
+
+it('a disk that is read-only prevents the start, with a sentence, and a start on it later finds all', async context => {
+  const disk = await mountSmallDisk(24)
+  if (disk === undefined) return context.skip('this system lets nobody mount a disk')
+  await using server = await onDisk(disk)
+  expect((await server.call('POST', chat, question)).status).toBe(200)
+  await server.stop()
+  disk.remount('ro')
+  await expect(onDisk(disk)).rejects.toThrow(
+    /exit code 1 .*The data directory \S+ can be neither made nor written/s,
+  )
+  disk.remount('rw')
+  await using again = await onDisk(disk)
+  expect((await again.call('GET', `${agents}/default`)).body).toMatchObject({ stats: { messages: 2 } })
+})

@@ -1,5 +1,5 @@
 /** A disk of its own for a process, small enough to be filled: a file system in memory that nothing else sees. */
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFileSync, rmSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,6 +21,7 @@ export interface SmallDisk {
   fill(left?: number): void
   /** Takes back what filled it. */
   empty(): void
+  remount(mode: 'ro' | 'rw'): void
 }
 
 /** Undefined where this system lets its users mount nothing, not even in a namespace of their own. */
@@ -28,8 +29,8 @@ export async function mountSmallDisk(mebibytes: number): Promise<SmallDisk | und
   const path = temporaryDirectory()
   const isRoot = getuid?.() === 0
   const mount = `mount -t tmpfs -o size=${mebibytes}m none "$0" && echo mounted && exec cat`
-  const own = ['--mount', ...(isRoot ? [] : ['--map-root-user'])]
-  const holder = spawn('unshare', [...own, 'sh', '-c', mount, path], { stdio: ['pipe', 'pipe', 'ignore'] })
+  const unshare = `exec unshare --mount ${isRoot ? '' : '--map-root-user'} sh -c "$0" "$1"`
+  const holder = spawn('sh', ['-c', unshare, mount, path], { stdio: ['pipe', 'pipe', 'ignore'] })
   onTestFinished(() => void holder.kill('SIGKILL'))
   const ended = once(holder, 'close').catch(() => [])
   const [said] = await Promise.race([once(holder.stdout, 'data'), ended])
@@ -42,6 +43,7 @@ export async function mountSmallDisk(mebibytes: number): Promise<SmallDisk | und
     return bavail * bsize
   }
   const namespaces = ['--mount', ...(isRoot ? [] : ['--user', '--preserve-credentials'])]
+  const enter = ['nsenter', ...namespaces, `--target=${holder.pid}`] as const
   return {
     path,
     outside,
@@ -65,5 +67,9 @@ export async function mountSmallDisk(mebibytes: number): Promise<SmallDisk | und
       }
     },
     empty: () => rmSync(filling, { force: true }),
+    remount(mode) {
+      const [program, ...parameters] = enter
+      execFileSync(program, [...parameters, 'mount', '-o', `remount,${mode}`, path])
+    },
   }
 }
