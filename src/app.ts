@@ -68,7 +68,8 @@ export async function buildService(configuration: Configuration, environment: En
   const features = await createFeatures(infrastructure)
   for (const feature of features.all) connect(feature, app, infrastructure)
   const { isReady } = features.agents.agents
-  registerOperationRoutes(app, { metrics, isReady: async () => !disk.problem && (await isReady()) })
+  const isUsable = async () => !disk.problem && (await isReady())
+  registerOperationRoutes(app, { metrics, version, baseUrl, isReady: isUsable })
   await app.ready()
   await runner.start()
   const caughtUp = Promise.all(features.all.map(feature => feature.start?.())).then(() => {})

@@ -49,6 +49,13 @@ interface Needs {
   ids: Ids
 }
 
+interface Beginning {
+  id?: string | undefined
+  title: string
+  /** Time of the message. */
+  at: string
+}
+
 /** Conversations and their messages; answering is in answering/. */
 export function createConversationsService({ lock, listMessages, clock, ids }: Needs) {
   /** Stores a conversation; if all places are taken, the one with the oldest activity makes room. */
@@ -99,12 +106,13 @@ export function createConversationsService({ lock, listMessages, clock, ids }: N
 
     /**
      * Within the caller's transaction: a new conversation for a message that is stored next. It is locked, and already
-     * counts the message.
+     * counts the message. `id` is one that no conversation has, or undefined for a fresh one.
      */
-    async begin(transaction: Database, title: string, messageAt: string): Promise<Lock> {
+    async begin(transaction: Database, begun: Beginning): Promise<Lock> {
+      const { id = ids.record(), title, at: messageAt } = begun
       const held = lock.first()
       const times = { createdAt: messageAt, lastMessageAt: messageAt }
-      const conversation = { id: ids.record(), title, messageCount: 1, ...times }
+      const conversation = { id, title, messageCount: 1, ...times }
       await store(transaction, conversation, held)
       return { conversationId: conversation.id, token: held.token }
     },
