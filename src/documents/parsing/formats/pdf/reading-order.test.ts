@@ -354,15 +354,3 @@ test('letters that are drawn twice to be bold are read once', async () => {
     'text',
   ])
 })
-
-test('columns that would become more with each row are no columns', async () => {
-  const texts = Array.from({ length: 4_000 }, (_, row) =>
-    [-1, 1].map(side => ({
-      text: 'a',
-      x: 297 + side * (4_000 - row) * 0.0725,
-      y: 780 - row * 0.06,
-      size: 0.05,
-    })),
-  ).flat()
-  expect(await wordsOf(makeDrawnPdf(texts))).toHaveLength(8_000)
-})

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp } from '#test/support/build-app.ts'
-import { makePdf } from '#test/support/documents.ts'
+import { makeDrawnPdf, makePdf } from '#test/support/documents.ts'
 import { uploadAndProcess } from '#test/support/upload.ts'
 import type { SearchResult, Source } from '../sources.schema.ts'
 
@@ -116,4 +116,16 @@ describe('a PDF with a few odd signs is ready', () => {
     const plain = text.normalize('NFD').replace(/\p{M}/gu, '')
     expect((await uploaded(makePdf([plain.match(/.{1,60}(?: |$)/g)?.join('\n') ?? '']))).status).toBe('ready')
   })
+})
+
+test('a PDF whose columns would become more with each row does not take all of its time', async () => {
+  const texts = Array.from({ length: 6_000 }, (_, row) =>
+    [-1, 1].map(side => ({
+      text: 'a',
+      x: 297 + side * (6_000 - row) * 0.048,
+      y: 780 - row * 0.04,
+      size: 0.033,
+    })),
+  ).flat()
+  expect((await uploaded(makeDrawnPdf(texts))).status).toBe('ready')
 })
