@@ -29,7 +29,13 @@ export default defineConfig({
           ...shared,
           name: 'unit',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: ['test/endurance/**', 'test/replicas/**', 'test/migrate-data/**', 'src/**/postgres/**'],
+          exclude: [
+            'test/endurance/**',
+            'test/fuzz/**',
+            'test/replicas/**',
+            'test/migrate-data/**',
+            'src/**/postgres/**',
+          ],
         },
       },
       {
@@ -55,7 +61,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'replicas',
-          include: ['test/replicas/**/*.test.ts'],
+          include: ['test/replicas/**/*.test.ts', 'test/fuzz/**/*.test.ts'],
           globalSetup: 'test/support/postgres/global-setup.ts',
           testTimeout: 1_800_000,
           fileParallelism: false,
@@ -65,7 +71,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'endurance',
-          include: ['test/endurance/**/*.test.ts'],
+          include: ['test/endurance/**/*.test.ts', 'test/fuzz/**/*.test.ts'],
           testTimeout: 1_800_000,
           fileParallelism: false,
         },

@@ -4,7 +4,15 @@ import { spawnSync } from 'node:child_process'
 /** Milliseconds; each is made to need less than a minute on a quiet machine, but for those named here. */
 const timeLimit = 180_000
 const longLimit = 1_800_000
-const writers = ['answers', 'many-streams', 'search-large', 'search-postgres', 'uploads']
+const writers = [
+  'answers',
+  'large-owner',
+  'many-streams',
+  'postgres',
+  'search-large',
+  'search-postgres',
+  'uploads',
+]
 const needFixtures = ['retrieval', 'answers']
 
 const benchmarks = [
@@ -20,6 +28,7 @@ const benchmarks = [
   'sql',
   'sandbox',
   'openapi',
+  'large-owner',
   'retrieval',
   'answers',
   'postgres',

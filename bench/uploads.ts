@@ -1,12 +1,10 @@
 /** A thousand files at once: what memory the service holds until all are processed, and whether it answers others meanwhile. */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { MixedDocument } from '#test/support/mixed-documents.ts'
 import { mixDocuments } from '#test/support/mixed-documents.ts'
 import { startProgram } from './support/program.ts'
 import { call, sourcesOf, startService } from './support/service.ts'
+import { startProbe } from './support/start-probe.ts'
 import { percentile } from './support/statistics.ts'
 import { printTable, rounded } from './support/table.ts'
 import { createWriter } from './support/text.ts'
@@ -72,19 +70,4 @@ async function upload({ name, outcome }: MixedDocument, bytes: Uint8Array): Prom
   const expected = outcome.kind === 'refused' ? outcome.status : 201
   const text = await response.text()
   if (response.status !== expected) throw new Error(`${name} was answered with ${response.status}: ${text}`)
-}
-
-/** Gives the function that ends it, which tells what each of the addresses took, in milliseconds. */
-async function startProbe(addresses: string[]): Promise<() => Promise<number[][]>> {
-  const parameters = ['bench/support/health-probe.ts', ...addresses]
-  const child = spawn(process.execPath, parameters, { stdio: ['pipe', 'pipe', 'inherit'] })
-  process.once('exit', () => child.kill())
-  const lines = createInterface(child.stdout)
-  await once(lines, 'line')
-  return async () => {
-    const line = once(lines, 'line')
-    child.stdin.write('end\n')
-    const [times] = await line
-    return JSON.parse(times)
-  }
 }

@@ -17,6 +17,7 @@ import type { EventHandler } from '#platform/event-bus.ts'
 import type { DeclaredRoute } from '#platform/http/access.ts'
 import { requireDeclarations } from '#platform/http/access.ts'
 import type { App } from '#platform/http/app.ts'
+import { refuseToStoreOnFullDisk } from '#platform/http/full-disk.ts'
 import { registerOpenApi } from '#platform/http/openapi/openapi.ts'
 import { registerOperationRoutes } from '#platform/http/openapi/operations.routes.ts'
 import { createServer } from '#platform/http/server.ts'
@@ -58,14 +59,17 @@ async function createFeatures(infrastructure: Infrastructure) {
 export async function buildService(configuration: Configuration, environment: Environment): Promise<Service> {
   const { clock, log, startLag } = environment
   const infrastructure = await openInfrastructure(configuration, environment)
-  const { metrics, sharedCounts, version, runner } = infrastructure
+  const { disk, metrics, sharedCounts, version, runner } = infrastructure
   const { rateLimits, trustProxy, gateway, baseUrl } = configuration
   const app = createServer({ log, clock, metrics, rateLimits, sharedCounts, trustProxy, startLag })
   const routes = requireDeclarations(app)
   await registerOpenApi(app, { version, baseUrl, gatewayHeader: gateway?.header })
+  refuseToStoreOnFullDisk(app, disk)
   const features = await createFeatures(infrastructure)
   for (const feature of features.all) connect(feature, app, infrastructure)
-  registerOperationRoutes(app, { metrics, isReady: features.agents.agents.isReady })
+  const { isReady } = features.agents.agents
+  const isUsable = async () => !disk.problem && (await isReady())
+  registerOperationRoutes(app, { metrics, version, baseUrl, isReady: isUsable })
   await app.ready()
   await runner.start()
   const caughtUp = Promise.all(features.all.map(feature => feature.start?.())).then(() => {})

@@ -3,6 +3,8 @@
  * each thread as well, and written in JavaScript itself: the TypeScript loader takes 14 MB, and is not needed when
  * everything is cached.
  */
-import { enableCompileCache } from 'node:module'
+import './check-node.mjs'
+// An old Node lacks the export, and would not come to the check if it were imported by name.
+import module from 'node:module'
 
-enableCompileCache(new URL('../node_modules/.cache/agentstead', import.meta.url).pathname)
+module.enableCompileCache(new URL('../node_modules/.cache/agentstead', import.meta.url).pathname)

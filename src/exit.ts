@@ -1,5 +1,6 @@
 import type { Configuration } from '#configuration/configuration.ts'
 import { readConfiguration } from '#configuration/configuration.ts'
+import { AppError } from '#platform/errors.ts'
 
 /** The service could not start, or a command could not do its work. */
 export const failed = 1
@@ -17,6 +18,9 @@ export function configurationOrExit(): Configuration {
 
 /** Ends the process with one sentence: `what` could not be done, and why. */
 export function exitBecause(what: string, error: unknown): never {
-  process.stderr.write(`${what}: ${error instanceof Error ? error.message : String(error)}\n`)
+  const { message = String(error), cause } = error instanceof Error ? error : {}
+  // The message of an AppError leaves out what only the operator may know, such as paths.
+  const details = error instanceof AppError && cause instanceof Error ? ` (${cause.message})` : ''
+  process.stderr.write(`${what}: ${message}${details}\n`)
   process.exit(failed)
 }

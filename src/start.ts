@@ -26,7 +26,7 @@ export async function start(configuration: Configuration): Promise<Service> {
     createWorkerPool,
   })
   const { host, port, baseUrl, gateway, publicAccess } = configuration
-  if (!isLoopback(host) && gateway === undefined && publicAccess === 'full')
+  if (!isLoopback(host) && gateway === undefined && (publicAccess ?? 'full') === 'full')
     log.warn(
       'Everybody who reaches this address may change the agent "default": set up an identity gateway, or set PUBLIC_ACCESS to chat or read.',
     )

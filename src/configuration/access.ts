@@ -1,3 +1,4 @@
+import { Type } from 'typebox'
 import { emailAddress, inOneCase } from '#platform/email-address.ts'
 import { isLoopback } from '#platform/network.ts'
 import { group, oneOf, optional, text, webAddress } from './variables.ts'
@@ -9,7 +10,7 @@ export const access = group({
     GATEWAY_AUDIENCE: optional('the audience that the gateway puts into its tokens'),
     GATEWAY_ISSUER: optional('the issuer that the gateway puts into its tokens'),
     GATEWAY_HEADER: text('Edge-Access-JWT-Assertion', 'a header name', { pattern: '^[A-Za-z0-9-]+$' }),
-    PUBLIC_ACCESS: oneOf(['full', 'chat', 'read'], 'full'),
+    PUBLIC_ACCESS: Type.Optional(oneOf(['full', 'chat', 'read'])),
     DEV_USER: optional('an e-mail address', { check: value => emailAddress.test(value) }),
   },
   problems({ GATEWAY_JWKS_URL, GATEWAY_AUDIENCE, GATEWAY_ISSUER, DEV_USER }, { HOST }) {

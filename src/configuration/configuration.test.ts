@@ -27,7 +27,7 @@ describe('without any variable', () => {
       encryptionKey: undefined,
       encryptionKeyPrevious: undefined,
       gateway: undefined,
-      publicAccess: 'full',
+      publicAccess: undefined,
       devUser: undefined,
       rateLimits: { general: 100, chat: 20, browser: 50, bulk: 10 },
       trustProxy: [],
@@ -46,6 +46,7 @@ describe('without any variable', () => {
       crawlBounds: { maxPages: 50, maxDepth: 5 },
       maxUploadBytes: 26_214_400,
       fileBucket: undefined,
+      acceptsLoss: false,
       sqliteSynchronous: 'normal',
       leaseMs: 30_000,
       logLevel: 'info',
@@ -75,6 +76,8 @@ describe('each variable', () => {
   it.each<[variables: Record<string, string>, expected: object]>([
     [{ HOST: '0.0.0.0' }, { host: '0.0.0.0' }],
     [{ HOST: '::' }, { host: '::' }],
+    [{ HOST: '::1' }, { host: '::1' }],
+    [{ HOST: 'localhost' }, { host: 'localhost' }],
     [{ HOST: 'my_machine-1.example' }, { host: 'my_machine-1.example' }],
     [{ PORT: ' 9090 ' }, { port: 9090 }],
     [{ PORT: '0' }, { port: 0 }],
@@ -105,6 +108,7 @@ describe('each variable', () => {
       },
     ],
     [{ PUBLIC_ACCESS: 'chat' }, { publicAccess: 'chat' }],
+    [{ PUBLIC_ACCESS: 'full' }, { publicAccess: 'full' }],
     [{ DEV_USER: 'Me@Example.com' }, { devUser: 'me@example.com' }],
     [
       { RATE_LIMIT_GENERAL: '1', RATE_LIMIT_CHAT: '2', RATE_LIMIT_BROWSER: '3', RATE_LIMIT_BULK: '0' },

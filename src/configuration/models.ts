@@ -23,7 +23,7 @@ export const models = group({
     GOOGLE_BASE_URL: providerAddress(),
     OPENAI_COMPATIBLE_BASE_URL: webAddress(),
     OPENAI_COMPATIBLE_API_KEY: key(),
-    DEFAULT_PROVIDER: Type.Optional(Type.Enum([...providers], { expects: `one of ${providers.join(', ')}` })),
+    DEFAULT_PROVIDER: Type.Optional(oneOf(providers)),
     DEFAULT_MODEL: optional('a model id'),
     EMBEDDING_PROVIDER: oneOf(embeddingProviders, 'builtin'),
     EMBEDDING_MODEL: optional('a model id, or a folder'),

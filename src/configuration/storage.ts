@@ -29,6 +29,7 @@ export const storage = group({
     FILES_S3_ACCESS_KEY_ID: key(),
     // Requests are signed with it, so that no header carries it: a server may have one with blanks or umlauts.
     FILES_S3_SECRET_ACCESS_KEY: optional('a key', { secret: true }),
+    ACCEPT_LOST_DATA: oneOf(['false', 'true'], 'false'),
     SQLITE_SYNCHRONOUS: oneOf(['normal', 'full'], 'normal'),
     LEASE_SECONDS: whole(30, 5, 50),
   },
@@ -53,6 +54,8 @@ export const storage = group({
         endpoint && bucket && accessKeyId && secretAccessKey
           ? { endpoint, bucket, region, accessKeyId, secretAccessKey }
           : undefined,
+      /** Whether databases that were lost are replaced by new ones. */
+      acceptsLoss: environment.ACCEPT_LOST_DATA === 'true',
       sqliteSynchronous: environment.SQLITE_SYNCHRONOUS,
       /** A process that gives no sign for so long counts as dead: others take over its jobs and conversations. */
       leaseMs: environment.LEASE_SECONDS * 1000,

@@ -57,7 +57,7 @@ export function whole(defaultValue: number, minimum: number, maximum: number) {
   return Type.Integer({ default: defaultValue, minimum, maximum, expects })
 }
 
-export function oneOf<const Value extends string>(values: readonly Value[], defaultValue: Value) {
+export function oneOf<const Value extends string>(values: readonly Value[], defaultValue?: Value) {
   return Type.Unsafe<Value>({ enum: values, default: defaultValue, expects: `one of ${values.join(', ')}` })
 }
 

@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely'
 import type { Configuration } from '#configuration/configuration.ts'
 import { createLocalEmbeddings } from '#models/embeddings/local/local-embeddings.ts'
 import { createModels } from '#models/models.ts'
+import type { Disk } from '#platform/disk.ts'
 import type { KeySource } from '#platform/encryption/encryption-key.ts'
 import { loadKey } from '#platform/encryption/encryption-key.ts'
 import { createSecretBox } from '#platform/encryption/secret-box.ts'
@@ -55,7 +56,8 @@ export async function openInfrastructure(configuration: Configuration, environme
     const wakeUps = await storage.createWakeUps(platform, clock)
     const onOpen = [...storage.onOpen(instanceId), wakeLostWork(wakeUps)]
     const agentDatabases = createAgentDatabases({ engine, platform, log, onOpen })
-    const jobs = createJobs({ configuration, environment, wakeUps, agentDatabases, instanceId })
+    const { disk } = engine
+    const jobs = createJobs({ configuration, environment, wakeUps, agentDatabases, instanceId, disk })
     const outbound = createOutbound({ allow: configuration.outboundAllow, userAgent })
     const { close: closeWorkers, ...workers } = createWorkers(
       environment,
@@ -79,6 +81,7 @@ export async function openInfrastructure(configuration: Configuration, environme
       metrics: createMetrics(),
       /** Whether no other process uses the same data. */
       isExclusive: engine.isExclusive,
+      disk,
       platform,
       secretBox,
       agentSecrets: createAgentSecrets(platform, secretBox),
@@ -109,6 +112,7 @@ interface JobNeeds {
   wakeUps: WakeUps
   agentDatabases: AgentDatabases
   instanceId: string
+  disk: Disk
 }
 
 /** Durable jobs and events; `handlers` and `events` are filled by the features before the runner starts. */

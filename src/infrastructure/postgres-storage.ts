@@ -4,6 +4,7 @@ import type { Log } from '#platform/logging/log.ts'
 import { createSqlRunner } from '#sandbox/sql/postgres/runner.ts'
 import { makeDataFolder } from '#storage/data-folder.ts'
 import { connectToShare } from '#storage/postgres/connections/data-lock.ts'
+import { shortageOfLocks } from '#storage/postgres/connections/lock-space.ts'
 import { createEngine } from '#storage/postgres/engine.ts'
 import { extensionSchema } from '#storage/postgres/vectors/vector-extension.ts'
 import { requireCompleteTransfer } from '#storage/transfer/marker.ts'
@@ -15,13 +16,13 @@ type PostgresConfiguration = StorageConfiguration & {
 
 /** A database that any number of processes share; the data directory holds at most a generated key. */
 export async function openPostgresStorage(
-  { dataDirectory, database, fileBucket }: PostgresConfiguration,
+  { dataDirectory, database, fileBucket, acceptsLoss }: PostgresConfiguration,
   log: Log,
 ): Promise<Storage> {
   const folder = resolve(dataDirectory)
   await makeDataFolder(folder)
   const onError = (error: Error) => log.warn({ err: error }, 'a connection to the database broke')
-  const engine = createEngine({ ...database, fileBucket, onError })
+  const engine = createEngine({ ...database, fileBucket, acceptsLoss, onError })
   let share: AsyncDisposable | undefined
   const endShare = async () => {
     await share?.[Symbol.asyncDispose]()
@@ -40,6 +41,8 @@ export async function openPostgresStorage(
       share = await connectToShare(database.url)
       // A transfer may have begun and failed before the data was shared.
       await requireCompleteTransfer(platform)
+      const shortage = await shortageOfLocks(platform)
+      if (shortage !== undefined) log.warn(shortage)
       const hasExtension = (await extensionSchema(platform)) !== undefined
       if (hasExtension) log.info('pgvector compares the vectors of embedding providers')
       else

@@ -24,5 +24,5 @@ export interface Storage {
 
 export type StorageConfiguration = Pick<
   Configuration,
-  'dataDirectory' | 'database' | 'fileBucket' | 'sqliteSynchronous'
+  'dataDirectory' | 'database' | 'fileBucket' | 'acceptsLoss' | 'sqliteSynchronous'
 >

@@ -201,7 +201,7 @@ describe('resolving a model', () => {
     const { models } = setUp({ openaiCompatible: { baseUrl: server.url } })
     await expect(models.resolve(plain)).rejects.toMatchObject({
       code: 'MODEL_NOT_CONFIGURED',
-      message: expect.stringMatching(/llm_model .*DEFAULT_MODEL/),
+      message: expect.stringMatching(/base URL \(did you leave out \/v1\?\).* llm_model .*DEFAULT_MODEL/),
     })
   })
 })

@@ -10,7 +10,7 @@ import {
 import { chooseModel, modelInForce } from './choice/model-choice.ts'
 import type { AgentChoice, ModelConfiguration } from './choice/model-configuration.ts'
 import { createModelLists } from './choice/model-list.ts'
-import { chooseOne, modelIdForm, unknownModel } from './choice/model-refusals.ts'
+import { modelIdForm, noModelListed, unknownModel } from './choice/model-refusals.ts'
 import { createEmbeddingChoice } from './embeddings/embedding-choice.ts'
 import type { EmbeddingModel } from './embeddings/embeddings.ts'
 import type { LocalEmbeddings } from './embeddings/local/local-embeddings.ts'
@@ -93,9 +93,19 @@ export function createModels({
     return listed.find(model => model.id === id)?.contextWindow ?? unknownContextWindow
   }
 
+  /** The window that the agent's settings give to the agent's own model; a message may request another one. */
+  function windowSetFor(
+    agent: AgentChoice,
+    { provider, id, requested }: { provider: Provider; id: string; requested: string | undefined },
+  ): number | undefined {
+    const own = modelInForce(agent, configuration)
+    const isOwn = requested === undefined || (own.provider === provider && own.modelId === id)
+    return isOwn && provider !== 'builtin' ? agent.settings.llm_context_window : undefined
+  }
+
   async function unaskedModel(provider: RemoteProvider, endpoint: Endpoint): Promise<string> {
     const id = defaultModelOf(provider) ?? (await lists.firstOf(provider, endpoint))
-    if (id === undefined) throw chooseOne(provider, 'llm_model', 'DEFAULT_MODEL')
+    if (id === undefined) throw noModelListed(provider)
     return id
   }
 
@@ -117,7 +127,7 @@ export function createModels({
       const id = choice.modelId ?? (await unaskedModel(provider, endpoint))
       const [model, contextWindow] = await Promise.all([
         remoteLanguageModel(provider, id, endpoint),
-        windowOf(provider, id, endpoint),
+        windowSetFor(agent, { provider, id, requested }) ?? windowOf(provider, id, endpoint),
       ])
       return { model, id, provider, contextWindow }
     },
@@ -129,7 +139,11 @@ export function createModels({
 
     async list(agent) {
       const usable = usableProviders(agent, configuration)
-      return (await Promise.all(usable.map(provider => modelsOf(provider, agent)))).flat()
+      const listed = (await Promise.all(usable.map(provider => modelsOf(provider, agent)))).flat()
+      return listed.map(model => ({
+        ...model,
+        contextWindow: windowSetFor(agent, { ...model, requested: model.id }) ?? model.contextWindow,
+      }))
     },
 
     ...embeddings,

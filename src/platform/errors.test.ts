@@ -25,7 +25,9 @@ const expected: Record<ErrorCode, [status: number, fault: AppError['fault']]> = 
   OUTBOUND_FAILED: [500, 'operational'],
   IDENTITY_UNAVAILABLE: [500, 'operational'],
   SHUTTING_DOWN: [500, 'operational'],
+  DATA_DAMAGED: [500, 'operational'],
   INTERNAL_ERROR: [500, 'unexpected'],
+  STORAGE_FULL: [507, 'operational'],
 }
 
 it.each(Object.entries(expected))(

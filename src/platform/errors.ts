@@ -1,3 +1,5 @@
+import { isMainThread } from 'node:worker_threads'
+
 /**
  * The closed catalogue of errors that callers can meet. An entry is a code, its HTTP status and whose fault it is:
  * `user` (the request is wrong), `operational` (something outside failed), `unexpected` (a defect of ours).
@@ -24,7 +26,9 @@ const catalogue = {
   OUTBOUND_FAILED: { status: 500, fault: 'operational' },
   IDENTITY_UNAVAILABLE: { status: 500, fault: 'operational' },
   SHUTTING_DOWN: { status: 500, fault: 'operational' },
+  DATA_DAMAGED: { status: 500, fault: 'operational' },
   INTERNAL_ERROR: { status: 500, fault: 'unexpected' },
+  STORAGE_FULL: { status: 507, fault: 'operational' },
 } as const
 
 export type ErrorCode = keyof typeof catalogue
@@ -39,6 +43,11 @@ interface AppErrorOptions {
   isPermanent?: boolean
 }
 
+/** The cause of an AppError on its way to another thread, where only the message and the cause of an error arrive. */
+interface Sent extends AppErrorOptions {
+  code: ErrorCode
+}
+
 /** An error whose code and message are meant for the caller: the message says what was wrong and what to do. */
 export class AppError extends Error {
   readonly code: ErrorCode
@@ -46,7 +55,9 @@ export class AppError extends Error {
   readonly isPermanent: boolean
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    const sent: Sent = { ...options, code }
+    const cause = isMainThread ? options.cause : sent
+    super(message, cause === undefined ? undefined : { cause })
     this.name = 'AppError'
     this.code = code
     this.details = options.details
@@ -60,6 +71,13 @@ export class AppError extends Error {
   get fault(): Fault {
     return catalogue[this.code].fault
   }
+}
+
+/** The AppError that another thread has thrown; any other error as it is. */
+export function fromThread(error: unknown): unknown {
+  const { code, ...options } = (error instanceof Error && (error.cause as Partial<Sent> | undefined)) || {}
+  const isAppError = error instanceof Error && code !== undefined && code in catalogue
+  return isAppError ? new AppError(code, error.message, options) : error
 }
 
 /** A caller without the needed role: a 403 whose body is this plain text. */

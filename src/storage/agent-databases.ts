@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
+import { withRoom } from '#platform/disk.ts'
 import { AppError, notFound } from '#platform/errors.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { OpenAgent, StorageEngine } from './engine.ts'
@@ -137,7 +138,8 @@ class OpenDatabases implements AgentDatabases {
     if (known !== undefined && this.#lastAcquired === agentId) return known
     this.#lastAcquired = agentId
     const entry = known ?? {
-      opening: this.#open(agentId),
+      // What readers need must be written even on a full disk.
+      opening: withRoom(this.#needs.engine.disk, () => this.#open(agentId)),
       confirmedUntil: performance.now() + confirmationMs,
       users: 0,
       ending: new AbortController(),
@@ -158,17 +160,24 @@ class OpenDatabases implements AgentDatabases {
   }
 
   async #isAgent(agentId: string): Promise<boolean> {
-    const { platform } = this.#needs
-    const row = await platform.selectFrom('agents').select('id').where('id', '=', agentId).executeTakeFirst()
-    return row !== undefined
+    return (await findAgent(this.#needs.platform, agentId)) !== undefined
   }
 
   async #open(agentId: string): Promise<OpenAgent> {
-    const { engine, onOpen = [] } = this.#needs
-    if (!(await this.#isAgent(agentId))) throw notFound('Agent')
-    const agent = await engine.openAgent(agentId)
+    const { engine, platform, onOpen = [] } = this.#needs
+    const known = await findAgent(platform, agentId)
+    if (known === undefined) throw notFound('Agent')
+    const agent = await engine
+      .openAgent(agentId, { mustExist: known.has_database === 1 })
+      .catch(async error => {
+        if (!engine.isExclusive) await this.#requireStillThere(agentId)
+        throw error
+      })
     try {
       await migrate(agent.db, migrationsOf(agentTables, engine.schema))
+      // From now on, if there is none it was lost.
+      if (known.has_database === 0)
+        await platform.updateTable('agents').set({ has_database: 1 }).where('id', '=', agentId).execute()
       if (!this.#openedBefore.has(agentId)) {
         for (const prepare of onOpen) await prepare({ agentId, db: agent.db })
         this.#openedBefore.add(agentId)
@@ -238,6 +247,11 @@ class OpenDatabases implements AgentDatabases {
     waiting.abort()
     await grace.catch(() => {})
   }
+}
+
+/** Undefined for an agent that does not exist. */
+export function findAgent(platform: Kysely<PlatformTables>, agentId: string) {
+  return platform.selectFrom('agents').select('has_database').where('id', '=', agentId).executeTakeFirst()
 }
 
 function shuttingDown(): AppError {

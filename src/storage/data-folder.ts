@@ -1,4 +1,4 @@
-import { mkdir, stat } from 'node:fs/promises'
+import { access, constants, mkdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 export const ownerOnly = 0o700
@@ -8,9 +8,12 @@ export const ownerOnly = 0o700
  * @throws an error with a sentence if it cannot be made.
  */
 export async function makeDataFolder(path: string): Promise<void> {
-  await makeFolder(path).catch(error => {
+  try {
+    await makeFolder(path)
+    await access(path, constants.W_OK)
+  } catch (error) {
     throw unusableFolder(path, error)
-  })
+  }
 }
 
 /** Node's own way of making the folders above as well never ends where none can be made, as below Linux's /proc. */

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import type { Disk } from '#platform/disk.ts'
 import type { FileStore } from './files/file-store.ts'
 import type { SchemaParts } from './schema-parts.ts'
 import type { AgentTables, PlatformTables } from './tables.ts'
@@ -8,12 +9,17 @@ export interface StorageEngine {
   schema: SchemaParts
   /** Whether no other process writes these databases, so that what this one remembers of them stays valid. */
   readonly isExclusive: boolean
+  /** Where the databases and files are. */
+  readonly disk: Disk
   /** Whether there is a platform database, that is, whether a service has run here. */
   isUsed(): Promise<boolean>
   /** Opens the platform database without migrating it; the caller destroys it. */
   openPlatform(): Promise<Kysely<PlatformTables>>
-  /** Opens an agent's database, creating it if there is none, without migrating it; the caller destroys it. */
-  openAgent(agentId: string): Promise<OpenAgent>
+  /**
+   * Opens an agent's database, creating it if there is none, without migrating it; the caller destroys it.
+   * @throws AppError `DATA_DAMAGED` if there is none although it must exist.
+   */
+  openAgent(agentId: string, options?: { mustExist: boolean }): Promise<OpenAgent>
   /** Deletes an agent's database, which must be closed, and then its files; succeeds where there are none. */
   removeAgent(agentId: string): Promise<void>
   /** Releases the data for the next process; to be called after all databases are closed. */

@@ -10,6 +10,7 @@ const layers: Record<string, readonly string[]> = {
   storage: ['storage/sqlite', 'storage/postgres', 'platform'],
   'storage/sqlite': ['storage', 'platform'],
   'storage/postgres': ['storage', 'platform'],
+  documents: ['platform'],
   models: ['platform'],
   sandbox: ['storage', 'storage/sqlite', 'storage/postgres', 'platform'],
   infrastructure: [
@@ -21,7 +22,7 @@ const layers: Record<string, readonly string[]> = {
     'configuration',
     'platform',
   ],
-  features: ['infrastructure', 'storage', 'models', 'sandbox', 'platform'],
+  features: ['infrastructure', 'storage', 'documents', 'models', 'sandbox', 'platform'],
 }
 
 /** Which other features a feature may enter, through its doors. */

@@ -11,7 +11,7 @@ const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
 
 interface ComposeService {
   image: string
-  command?: string
+  command?: string | string[]
   environment?: Record<string, string | number>
   volumes?: string[]
   networks: string[] | Record<string, { ipv4_address: string }>
@@ -115,6 +115,10 @@ describe('compose.yaml', () => {
         trustProxy: [front?.ipv4_address],
       },
     })
+  })
+
+  it('lets pg_dump lock the tables of thousands of agents', () => {
+    expect(compose.services.postgres?.command).toContain('max_locks_per_transaction=1024')
   })
 
   it('asks for its secrets and holds none', () => {

@@ -24,6 +24,9 @@ const chatRoutes = [
   'POST /api/agents/:id/chat/messages/:messageId/regenerate',
   'POST /api/agents/:id/mcp/endpoint',
   'DELETE /api/agents/:id/mcp/endpoint',
+  'POST /api/agents/:id/mcp/endpoint/mcp',
+  'DELETE /api/agents/:id/mcp/endpoint/mcp',
+  'POST /api/agents/:id/mcp/endpoint/sse',
 ]
 
 let gateway: Gateway

@@ -10,6 +10,7 @@ export interface Addition {
 
 /** Routes that the service has although no row of the specification asks for them. */
 export const additions = [
+  { route: 'GET /', why: 'A person who opens the address learns what this is and how to begin.' },
   { route: 'GET /healthz', why: 'A supervisor asks whether the process is alive.' },
   { route: 'GET /readyz', why: 'A load balancer asks whether requests can be sent here.' },
   { route: 'GET /metrics', why: 'Prometheus collects figures.' },
@@ -119,6 +120,26 @@ export const additions = [
   },
   {
     route: 'DELETE /api/agents/{id}/mcp/endpoint',
-    why: 'MCP clients that believe in sessions end them here, and are told that there are none.',
+    why: 'MCP clients end sessions here, and are told that nothing has to be ended.',
+  },
+  {
+    route: 'POST /api/agents/{id}/mcp/endpoint/mcp',
+    why: 'Many MCP servers have an address that ends in /mcp, and people add it out of habit.',
+  },
+  {
+    route: 'GET /api/agents/{id}/mcp/endpoint/mcp',
+    why: 'The same endpoint refuses the same there.',
+  },
+  {
+    route: 'DELETE /api/agents/{id}/mcp/endpoint/mcp',
+    why: 'The same endpoint refuses the same there.',
+  },
+  {
+    route: 'GET /api/agents/{id}/mcp/endpoint/sse',
+    why: 'MCP clients that try the former transport are told which one to use.',
+  },
+  {
+    route: 'POST /api/agents/{id}/mcp/endpoint/sse',
+    why: 'The same for clients that try both transports.',
   },
 ] as const satisfies readonly Addition[]

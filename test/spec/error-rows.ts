@@ -13,7 +13,7 @@ interface ErrorRow {
 
 /** Every status that the service answers with; 204 only to a CORS preflight. */
 export const statusCodes = [
-  200, 201, 204, 400, 401, 402, 403, 404, 408, 409, 413, 415, 422, 429, 500, 503,
+  200, 201, 204, 400, 401, 402, 403, 404, 408, 409, 413, 415, 422, 429, 500, 503, 507,
 ] as const
 
 export const errorRows = [
@@ -105,6 +105,7 @@ export const errorRows = [
   { area: 'shared', status: 415, condition: 'the route does not take this media type', origin: 'decision' },
   { area: 'shared', status: 429, condition: 'too many requests in this minute', origin: 'specification' },
   { area: 'shared', status: 503, condition: 'too many answers are under way', origin: 'decision' },
+  { area: 'shared', status: 507, condition: 'the disk is full, or read-only', origin: 'decision' },
 ] as const satisfies readonly ErrorRow[]
 
 type KnownErrorRow = (typeof errorRows)[number]

@@ -1,6 +1,6 @@
 /** Sources and chunks that are written without the service. */
 import type { Kysely } from 'kysely'
-import type { Chunk } from '#features/sources/chunking/chunk-document.ts'
+import type { Chunk } from '#documents/chunking/chunk-document.ts'
 import type { AgentTables } from '#storage/tables.ts'
 
 /** A source that is ready, for chunks that are yet to be written. */

@@ -11,6 +11,8 @@ interface PdfOptions {
   content?: PdfStream
   /** Replaces Helvetica. */
   font?: string
+  /** Entries of every page's dictionary. */
+  page?: string
   /** Fields of a form on the first page: the entries of their dictionaries. */
   fields?: string[]
 }
@@ -29,7 +31,7 @@ const helvetica = '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding
 /** A PDF with one page for each text, Latin letters only; `\n` begins a line, and a blank line a paragraph. */
 export function makePdf(
   pages: string[],
-  { outline = [], isNested = false, content, font = helvetica, fields = [] }: PdfOptions = {},
+  { outline = [], isNested = false, content, font = helvetica, page = '', fields = [] }: PdfOptions = {},
 ): Uint8Array {
   const pageNumber = (index: number) => 4 + index * 2
   const outlineNumber = pageNumber(pages.length)
@@ -40,7 +42,7 @@ export function makePdf(
     `<< /Type /Pages /Kids [${pages.map((_, index) => `${pageNumber(index)} 0 R`).join(' ')}] /Count ${pages.length} >>`,
     font,
     ...pages.flatMap((text, index): PdfObject[] => [
-      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 3 0 R >> >> /Contents ${pageNumber(index) + 1} 0 R ${index === 0 ? `/Annots [${form}]` : ''} >>`,
+      `<< /Type /Page ${page} /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 3 0 R >> >> /Contents ${pageNumber(index) + 1} 0 R ${index === 0 ? `/Annots [${form}]` : ''} >>`,
       content ?? { dictionary: '', bytes: Buffer.from(drawing(text), 'latin1') },
     ]),
     ...outlines,
@@ -49,16 +51,54 @@ export function makePdf(
   return assemblePdf(objects, '')
 }
 
+/** Text at its place on a page. */
+export interface PlacedText {
+  text: string
+  /** Points from the left and from the bottom. */
+  x: number
+  y: number
+  size?: number
+  /** Degrees to the left by which it is turned. */
+  turned?: number
+}
+
+/** How wide a character of Courier is, in sizes of the font. */
+export const characterWidth = 0.6
+
+/** A page of texts in Courier, drawn in this order. */
+export function makeDrawnPdf(texts: PlacedText[], page = ''): Uint8Array {
+  const font = '<< /Type /Font /Subtype /Type1 /BaseFont /Courier /Encoding /WinAnsiEncoding >>'
+  const drawn = texts.map(({ text, x, y, size = 10, turned = 0 }) => {
+    const [along, across] = [Math.cos((turned * Math.PI) / 180), Math.sin((turned * Math.PI) / 180)]
+    const matrix = [along, across, -across, along, x, y].map(value => value.toFixed(4)).join(' ')
+    return `/F1 ${size} Tf ${matrix} Tm (${escaped(text)}) Tj`
+  })
+  const bytes = Buffer.from(`BT ${drawn.join('\n')} ET`, 'latin1')
+  return makePdf([''], { font, page, content: { dictionary: '', bytes } })
+}
+
 /**
  * A PDF of a text that can only be read by those who know the map by its name.
  * @param collection names the characters that the map's numbers stand for
  */
 export function makeEastAsianPdf(map: string, collection: string, text: Uint8Array): Uint8Array {
+  const bytes = Buffer.from(`BT /F1 12 Tf 50 800 Td <${Buffer.from(text).toString('hex')}> Tj ET`)
+  return makePdf([''], { font: eastAsianFont(map, collection), content: { dictionary: '', bytes } })
+}
+
+/** A page of lines in Japanese from top to bottom, drawn in this order. */
+export function makeVerticalPdf(lines: Pick<PlacedText, 'text' | 'x' | 'y'>[]): Uint8Array {
+  const drawn = lines.map(({ text, x, y }) => {
+    return `1 0 0 1 ${x} ${y} Tm <${Buffer.from(text, 'utf16le').swap16().toString('hex')}> Tj`
+  })
+  const bytes = Buffer.from(`BT /F1 12 Tf ${drawn.join('\n')} ET`)
+  return makePdf([''], { font: eastAsianFont('UniJIS-UCS2-V', 'Japan1'), content: { dictionary: '', bytes } })
+}
+
+function eastAsianFont(map: string, collection: string): string {
   const characters = `<< /Registry (Adobe) /Ordering (${collection}) /Supplement 2 >>`
   const cidFont = `<< /Type /Font /Subtype /CIDFontType0 /BaseFont /Kept /CIDSystemInfo ${characters} >>`
-  const font = `<< /Type /Font /Subtype /Type0 /BaseFont /Kept /Encoding /${map} /DescendantFonts [${cidFont}] >>`
-  const bytes = Buffer.from(`BT /F1 12 Tf 50 800 Td <${Buffer.from(text).toString('hex')}> Tj ET`)
-  return makePdf([''], { font, content: { dictionary: '', bytes } })
+  return `<< /Type /Font /Subtype /Type0 /BaseFont /Kept /Encoding /${map} /DescendantFonts [${cidFont}] >>`
 }
 
 /** A PDF that asks for a password before it tells anything. */
@@ -79,8 +119,12 @@ export function makePdfBomb(inflatedBytes: number): Uint8Array {
 }
 
 function drawing(text: string): string {
-  const lines = text.split('\n').map(line => `(${line.replace(/[\\()]/g, '\\$&')}) Tj 0 -${lineHeight} Td`)
+  const lines = text.split('\n').map(line => `(${escaped(line)}) Tj 0 -${lineHeight} Td`)
   return `BT /F1 12 Tf 50 800 Td ${lines.join(' ')} ET`
+}
+
+function escaped(text: string): string {
+  return text.replace(/[\\()]/g, '\\$&')
 }
 
 function outlineObjects(

@@ -1,9 +1,9 @@
 import { vi } from 'vitest'
 
 /** Milliseconds; far more than anything takes, since the machine may be busy, and less than what is lost takes to come back. */
-const timeout = 10_000
+const usual = 10_000
 
 /** For what happens on its own in the background: tries `check` until it no longer throws. */
-export async function eventually(check: () => unknown): Promise<void> {
+export async function eventually(check: () => unknown, timeout = usual): Promise<void> {
   await vi.waitFor(check, { timeout, interval: 10 })
 }

@@ -98,3 +98,28 @@ export const legacyTexts: LegacyText[] = [
     'bcd9e9b4d9e1c5bbc3d0c0d2a4d2c3a8d8b4b5d0e0a1d5c2a7b7d8a1a4d7b9e0bed7e8cdb9d3b7d2a7e0c3d7cde0a2e9d2cad9e8b7e8d2e0c3d7cdcdc2e8d2a7bbc5cdb4c0d1c2',
   ),
 ]
+
+/** The same, short, and without syllables that would tell the language. */
+export const shortLegacyTexts: LegacyText[] = [
+  legacy('shift_jis', ['東京都千代田区', '東京都千代田区'], '938c8b9e937390e791e393638be6'),
+  legacy('shift_jis', ['請求書', '請求書'], '90bf8b818f91'),
+  legacy('shift_jis', ['株式会社', '株式会社'], '8a948eae89ef8ed0'),
+  legacy('shift_jis', ['会議録', '会議録'], '89ef8b63985e'),
+  legacy('shift_jis', ['佐藤健', '佐藤健'], '8db293a18c92'),
+  legacy('euc-jp', ['東京都千代田区', '東京都千代田区'], 'c5ecb5fec5d4c0e9c2e5c5c4b6e8'),
+  legacy('euc-jp', ['請求書', '請求書'], 'c0c1b5e1bdf1'),
+  legacy('euc-jp', ['株式会社', '株式会社'], 'b3f4bcb0b2f1bcd2'),
+  legacy('euc-jp', ['会議録', '会議録'], 'b2f1b5c4cfbf'),
+  legacy('euc-jp', ['佐藤健', '佐藤健'], 'bab4c6a3b7f2'),
+  legacy('gb18030', ['灯塔', '灯塔'], 'b5c6cbfe'),
+  legacy('gb18030', ['电话号码', '电话号码'], 'b5e7bbb0bac5c2eb'),
+  legacy('gb18030', ['请按时付款', '请按时付款'], 'c7ebb0b4cab1b8b6bfee'),
+  legacy('gb18030', ['王小明', '王小明'], 'cdf5d0a1c3f7'),
+  legacy('big5', ['燈塔', '燈塔'], 'bf4fb6f0'),
+  legacy('big5', ['臺北市政府', '臺北市政府'], 'bb4fa55fa5abac46a9b2'),
+  legacy('big5', ['電話號碼', '電話號碼'], 'b971b8dcb8b9bd58'),
+  legacy('big5', ['陳小明', '陳小明'], 'b3afa470a9fa'),
+  legacy('euc-kr', ['등대지기', '등대지기'], 'b5eeb4ebc1f6b1e2'),
+  legacy('euc-kr', ['전화번호', '전화번호'], 'c0fcc8adb9f8c8a3'),
+  legacy('euc-kr', ['서울특별시', '서울특별시'], 'bcadbfefc6afbab0bdc3'),
+]

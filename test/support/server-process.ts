@@ -46,6 +46,8 @@ interface StartOptions {
   signal?: AbortSignal
   /** How many files and connections it may have open. */
   openFiles?: number
+  /** A command that runs the one given behind it, as in other namespaces of the system. */
+  within?: readonly string[] | undefined
 }
 
 const forTests = {
@@ -62,10 +64,11 @@ export async function startServerProcess({
   environment = {},
   signal,
   openFiles,
+  within = [],
 }: StartOptions): Promise<ServerProcess> {
   const storage = await storageEnvironment(dataDirectory)
   const begun = performance.now()
-  const command = [process.execPath, ...parameters]
+  const command = [...within, process.execPath, ...parameters]
   const [program = '', ...rest] =
     openFiles === undefined ? command : ['sh', '-c', `ulimit -n ${openFiles}; exec "$0" "$@"`, ...command]
   const child = spawn(program, rest, {

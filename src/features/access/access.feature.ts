@@ -3,6 +3,7 @@ import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import type { Clock } from '#platform/clock.ts'
 import { registerAccess } from '#platform/http/access.ts'
 import type { SignalOf } from '#platform/http/closing.ts'
+import { isLoopback } from '#platform/network.ts'
 import { createAccessRepository } from './access.repository.ts'
 import { registerAccessRoutes } from './access.routes.ts'
 import type { AccessService } from './access.service.ts'
@@ -13,6 +14,8 @@ import { createCallerSignal } from './caller-signal.ts'
 import { createGateway } from './gateway.ts'
 import type { Identify } from './identify.ts'
 import { identifyAsDeveloper, identifyByGateway, identifyNobody } from './identify.ts'
+import type { PublicAccessOf } from './web-pages.ts'
+import { lessForPages, refuseOtherSites } from './web-pages.ts'
 
 /** How often to look for changes by other processes to who may use an agent, in milliseconds. */
 const lookAgainMs = 5_000
@@ -31,26 +34,36 @@ export function createAccess(infrastructure: Infrastructure): AccessFeature {
   const watch = createAccessWatch(isExclusive ? undefined : lookAgainMs)
   const access = createAccessService({
     repository: createAccessRepository(platform),
-    publicAccess: configuration.publicAccess,
     isExclusive,
     roleTakenAway: watch.tell,
     clock,
     ids,
   })
   const identify = identifyFor(configuration, clock)
+  const publicAccess = publicAccessFor(configuration)
   return {
     access,
     disabled: watch.tell,
     callerSignal: isDisabled => createCallerSignal({ access, watch, isDisabled, log }),
     routes(app) {
-      registerAccess(app, createDecision({ identify, access, agentDatabases }))
+      registerAccess(app, createDecision({ identify, publicAccess, access, agentDatabases }))
       registerAgentRelease(app)
       registerAccessRoutes(app, access)
     },
   }
 }
 
-function identifyFor({ gateway, devUser }: Infrastructure['configuration'], clock: Clock): Identify {
-  if (gateway !== undefined) return identifyByGateway(gateway.header, createGateway(gateway, clock))
+type Configuration = Infrastructure['configuration']
+
+function identifyFor({ gateway, devUser, baseUrl }: Configuration, clock: Clock): Identify {
+  if (gateway !== undefined) {
+    const identify = identifyByGateway(gateway.header, createGateway(gateway, clock))
+    return refuseOtherSites(identify, gateway.header, baseUrl)
+  }
   return devUser === undefined ? identifyNobody : identifyAsDeveloper(devUser)
+}
+
+function publicAccessFor({ host, baseUrl, gateway, publicAccess }: Configuration): PublicAccessOf {
+  const isLocal = publicAccess === undefined && gateway === undefined && isLoopback(host)
+  return isLocal ? lessForPages(baseUrl) : () => publicAccess ?? 'full'
 }

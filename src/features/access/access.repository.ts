@@ -113,7 +113,11 @@ export function createAccessRepository(database: Database) {
     async insertAdmin(agentId: string, admin: AdminEntry): Promise<boolean> {
       const inserted = await database
         .insertInto('agent_admins')
-        .values({ ...admin, agent_id: agentId })
+        .values(({ selectFrom }) => ({
+          ...admin,
+          agent_id: agentId,
+          agent_created_at: selectFrom('agents').select('created_at').where('id', '=', agentId),
+        }))
         .onConflict(conflict => conflict.columns(['agent_id', 'email']).doNothing())
         .returning('id')
         .executeTakeFirst()

@@ -20,7 +20,7 @@ export function registerAccessRoutes(app: App, access: AccessService): void {
       response: { 200: ownAgentListSchema },
     },
     handler: async request => {
-      const { rows, meta } = await access.listOwnAgents(request.user, request.query)
+      const { rows, meta } = await access.listOwnAgents(request, request.query)
       return { agents: rows, meta }
     },
   })

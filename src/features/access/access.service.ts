@@ -16,9 +16,14 @@ import { readRolesAnew, rememberRoles } from './role-memory.ts'
 /** The agent that exists from the first start and that needs no user. */
 export const defaultAgentId = 'default'
 
+/** Who asks, and what it may do where it has no role. */
+interface Caller {
+  user: User | undefined
+  publicAccess: PublicAccess
+}
+
 interface Needs {
   repository: AccessRepository
-  publicAccess: PublicAccess
   /** Whether no other process changes roles, so that they may be remembered. */
   isExclusive: boolean
   /** Called when a role on the agent was taken away. */
@@ -28,15 +33,15 @@ interface Needs {
 }
 
 export function createAccessService(needs: Needs) {
-  const { repository, publicAccess, isExclusive, clock, ids } = needs
+  const { repository, isExclusive, clock, ids } = needs
   const roles = isExclusive ? rememberRoles(repository.findRole) : readRolesAnew(repository.findRole)
 
-  function powerBy(found: KnownRole | undefined, agentId: string, { email }: User): Power {
+  function powerBy(found: KnownRole | undefined, agentId: string, { user, publicAccess }: Caller): Power {
     if (found === undefined) throw notFound('Agent')
     if (found.role !== null) return found.role
     if (agentId === defaultAgentId) return publicPowers[publicAccess]
     throw new AccessDenied(
-      `Access denied: ${email} has no role on this agent. Ask one of its owners for one.`,
+      `Access denied: ${user?.email} has no role on this agent. Ask one of its owners for one.`,
     )
   }
 
@@ -45,7 +50,8 @@ export function createAccessService(needs: Needs) {
      * What somebody may do on an agent. Nobody learns from the answer which agents exist:
      * without a user a missing agent is refused like a closed one; a user gets NOT_FOUND.
      */
-    powerOn(agentId: string, user: User | undefined): Power | Promise<Power> {
+    powerOn(agentId: string, caller: Caller): Power | Promise<Power> {
+      const { user, publicAccess } = caller
       if (user === undefined) {
         if (agentId === defaultAgentId) return publicPowers[publicAccess]
         throw new AccessDenied('Access denied: only the agent "default" is open to callers without a user.')
@@ -54,15 +60,15 @@ export function createAccessService(needs: Needs) {
       if (issue !== undefined) throw invalid('id', issue)
       const found = roles.find(agentId, user.email)
       return found instanceof Promise
-        ? found.then(role => powerBy(role, agentId, user))
-        : powerBy(found, agentId, user)
+        ? found.then(role => powerBy(role, agentId, caller))
+        : powerBy(found, agentId, caller)
     },
 
     /** To be called when an agent was removed, and with it the roles on it. */
     forgetRoles: () => roles.forget(),
 
     /** The agents on which the user has an entry, with the role; without a user the public one. */
-    listOwnAgents(user: User | undefined, parameters: ListParameters) {
+    listOwnAgents({ user, publicAccess }: Caller, parameters: ListParameters) {
       if (user !== undefined) return repository.listOwnAgents(user.email, parameters)
       return repository.listPublicAgents(defaultAgentId, publicRoles[publicAccess], parameters)
     },

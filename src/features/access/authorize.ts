@@ -9,13 +9,16 @@ import type { AccessService } from './access.service.ts'
 import { defaultAgentId } from './access.service.ts'
 import type { User } from './gateway.ts'
 import type { Identify } from './identify.ts'
-import type { Power } from './policy.ts'
+import type { Power, PublicAccess } from './policy.ts'
 import { allows, isAgentAccess, refusal } from './policy.ts'
+import type { PublicAccessOf } from './web-pages.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Who asks; undefined for callers without a user. */
     user: User | undefined
+    /** What the caller may do on the agent `default` without a role on it. */
+    publicAccess: PublicAccess
     /** The agent in the path, with its open database; set on every route that has an access on an agent and opens it. */
     agent: AgentHandle
     /** Whether the caller could also change that agent, however little the route asks for. */
@@ -27,17 +30,19 @@ declare module 'fastify' {
 
 interface Needs {
   identify: Identify
+  publicAccess: PublicAccessOf
   access: AccessService
   agentDatabases: AgentDatabases
 }
 
 /** The one place that decides whether a request may go on, and that opens the agent's database for it. */
-export function createDecision({ identify, access: service, agentDatabases }: Needs): Decision {
+export function createDecision({ identify, publicAccess, access: service, agentDatabases }: Needs): Decision {
   async function requirePower(request: FastifyRequest, access: Power): Promise<void> {
     const agentId = agentIdOf(request)
-    const found = service.powerOn(agentId, request.user)
+    const found = service.powerOn(agentId, request)
     const power = found instanceof Promise ? await found : found
-    if (!allows(power, access)) throw new AccessDenied(refusal(access, agentId === defaultAgentId))
+    const isPage = request.publicAccess === 'page'
+    if (!allows(power, access)) throw new AccessDenied(refusal(access, agentId === defaultAgentId, isPage))
     request.isAdmin = allows(power, 'admin')
   }
 
@@ -45,6 +50,7 @@ export function createDecision({ identify, access: service, agentDatabases }: Ne
     async decide(request, reply, access) {
       const identified = identify(request)
       request.user = identified instanceof Promise ? await identified : identified
+      request.publicAccess = publicAccess(request)
       if (access === 'user' && request.user === undefined)
         throw new AccessDenied(
           'Access denied: this needs a user. Sign in through the identity gateway, or set DEV_USER while developing. ' +
@@ -69,29 +75,19 @@ export function createDecision({ identify, access: service, agentDatabases }: Ne
 
 /** Calls back once, when both functions have been called, each at least once. */
 function afterBoth(callback: () => void) {
-  let isFirst = false
-  let isSecond = false
-  let isOver = false
-  const check = () => {
-    if (isOver || !isFirst || !isSecond) return
-    isOver = true
-    callback()
+  const isCalled = { first: false, second: false }
+  function call(one: 'first' | 'second'): void {
+    if (isCalled[one]) return
+    isCalled[one] = true
+    if (isCalled.first && isCalled.second) callback()
   }
-  return {
-    first() {
-      isFirst = true
-      check()
-    },
-    second() {
-      isSecond = true
-      check()
-    },
-  }
+  return { first: () => call('first'), second: () => call('second') }
 }
 
 /** Prepares requests for the decision; every handler's answer, or failure, passes `onSend`. */
 export function registerAgentRelease(app: App): void {
   app.decorateRequest('user', undefined)
+  app.decorateRequest('publicAccess', 'read')
   app.decorateRequest('agent')
   app.decorateRequest('isAdmin', false)
   app.decorateRequest('agentAnswered')

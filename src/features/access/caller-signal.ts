@@ -1,10 +1,10 @@
+import type { FastifyRequest } from 'fastify'
 import { AccessDenied, AppError, conflict } from '#platform/errors.ts'
 import type { SignalOf } from '#platform/http/closing.ts'
 import { clientSignal, whenClosed } from '#platform/http/closing.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { AccessService } from './access.service.ts'
 import type { AccessWatch } from './access-watch.ts'
-import type { User } from './gateway.ts'
 import type { Power } from './policy.ts'
 import { allows, isAgentAccess } from './policy.ts'
 
@@ -21,9 +21,9 @@ interface Needs {
  */
 export function createCallerSignal({ access, watch, isDisabled, log }: Needs): SignalOf {
   /** Why the request must end; what callers without a user may do cannot be taken away. */
-  async function refusalOf(user: User | undefined, agentId: string, needed: Power) {
+  async function refusalOf(caller: FastifyRequest, agentId: string, needed: Power) {
     try {
-      const mayStill = user === undefined || allows(await access.powerOn(agentId, user), needed)
+      const mayStill = caller.user === undefined || allows(await access.powerOn(agentId, caller), needed)
       return mayStill ? undefined : roleTakenAway()
     } catch (error) {
       if (error instanceof AccessDenied) return roleTakenAway()
@@ -34,13 +34,12 @@ export function createCallerSignal({ access, watch, isDisabled, log }: Needs): S
   }
 
   return (request, reply) => {
-    const { user, agent } = request
     const needed = request.routeOptions.config.access
     if (needed === undefined || !isAgentAccess(needed)) return clientSignal(reply)
-    const { agentId } = agent
+    const { agentId } = request.agent
     const caller = new AbortController()
     const look = async () => {
-      const refusal = await refusalOf(user, agentId, needed)
+      const refusal = await refusalOf(request, agentId, needed)
       if (refusal !== undefined) caller.abort(refusal)
       else if (await isDisabled(agentId)) caller.abort(conflict('This agent was disabled.'))
     }

@@ -295,6 +295,55 @@ describe('the keys', () => {
   })
 })
 
+describe('a key that the gateway has withdrawn', () => {
+  const minutes = 60_000
+
+  async function stage() {
+    const [key, other] = [await makeKey('key-1'), await makeKey('key-2')]
+    const keys = await serveKeys([key.jwk, other.jwk])
+    onTestFinished(() => keys.close())
+    const clock = manualClock(new Date().toISOString())
+    const app = await testApp({ environment: environmentFor(keys.url), clock })
+    const sign1 = (email: string) => sign(key, { email, exp: seconds() + 3600 })
+    const [seen, unseen] = [await sign1('seen@example.com'), await sign1('unseen@example.com')]
+    const valid = await sign(other, { exp: seconds() + 3600 })
+    for (let n = 0; n < 3; n += 1) expect(await verdictOn(app, seen)).toBe('user')
+    return { app, clock, keys, other, seen, unseen, valid }
+  }
+
+  it('opens nothing after five minutes, though its tokens have not ended', async () => {
+    const { app, clock, keys, other, seen, unseen, valid } = await stage()
+    keys.body = JSON.stringify({ keys: [other.jwk] })
+    clock.advance(5 * minutes - 1)
+    expect(await verdictOn(app, seen)).toBe('user')
+    expect(keys.fetches).toBe(1)
+    clock.advance(1)
+    expect(await verdictOn(app, seen)).toBe(refused)
+    expect(await verdictOn(app, unseen)).toBe(refused)
+    expect(await verdictOn(app, valid)).toBe('user')
+  })
+
+  it('costs one look at the keys in five minutes, whoever comes', async () => {
+    const { app, clock, keys, seen, unseen, valid } = await stage()
+    clock.advance(5 * minutes)
+    const tokens = [seen, unseen, valid, seen]
+    for (const verdict of await Promise.all(tokens.map(token => verdictOn(app, token))))
+      expect(verdict).toBe('user')
+    clock.advance(5 * minutes - 1)
+    for (const token of tokens) expect(await verdictOn(app, token)).toBe('user')
+    expect(keys.fetches).toBe(2)
+  })
+
+  it('cannot hide behind keys that cannot be fetched', async () => {
+    const { app, clock, keys, seen } = await stage()
+    keys.status = 500
+    clock.advance(5 * minutes)
+    expect(await verdictOn(app, seen)).toBe('500 IDENTITY_UNAVAILABLE')
+    keys.status = 200
+    expect(await verdictOn(app, seen)).toBe('user')
+  })
+})
+
 describe('keys that cannot be had', () => {
   it.each([
     ['an error', 500, 'broken'],

@@ -25,7 +25,7 @@ export type VerifyToken = (token: string) => User | undefined | Promise<User | u
 
 interface Verified {
   user: User | undefined
-  /** Milliseconds since the Unix epoch. */
+  /** Milliseconds since the Unix epoch, when it has to be looked at again. */
   expiresAt: number
 }
 
@@ -33,7 +33,8 @@ const rememberedTokens = 5000
 
 /**
  * Verifies the JWT of an identity gateway against its published keys (RFC 7519, RFC 7517), which may rotate.
- * A verified token is remembered by its hash until it expires. Throws UNAUTHORIZED for a token that is not to be trusted.
+ * A verified token is remembered by its hash until it expires, or its key may have been withdrawn. Throws UNAUTHORIZED
+ * for a token that is not to be trusted.
  */
 export function createGateway(settings: GatewaySettings, clock: Clock): VerifyToken {
   const remembered = new LRUCache<string, Verified>({ max: rememberedTokens })
@@ -52,13 +53,17 @@ export function createGateway(settings: GatewaySettings, clock: Clock): VerifyTo
 
 function createVerifier(settings: GatewaySettings, clock: Clock): (token: string) => Promise<Verified> {
   const { audience, issuer } = settings
-  // Loaded with the first token: a service without a gateway never pays for it.
-  const ready = once(async () => {
+  let ready: ReturnType<typeof load> | undefined
+
+  async function load() {
     const jose = await import('jose')
     return { jose, keys: createKeyFinder(jose, new URL(settings.jwksUrl), clock) }
-  })
+  }
+
   return async token => {
-    const { jose, keys } = await ready()
+    // With the first token: a service without a gateway never pays for it.
+    ready ??= load()
+    const { jose, keys } = await ready
     const options = {
       audience,
       algorithms: ['RS256', 'ES256'],
@@ -66,9 +71,11 @@ function createVerifier(settings: GatewaySettings, clock: Clock): (token: string
       currentDate: new Date(clock.now()),
       ...(issuer === undefined ? {} : { issuer }),
     }
+    // As it is before: meanwhile the key that is found may be withdrawn.
+    const keysUntil = keys.until()
     try {
-      const { payload } = await jose.jwtVerify(token, keys, options)
-      return { user: userOf(payload), expiresAt: (payload.exp ?? 0) * 1000 }
+      const { payload } = await jose.jwtVerify(token, keys.find, options)
+      return { user: userOf(payload), expiresAt: Math.min((payload.exp ?? 0) * 1000, keysUntil) }
     } catch (error) {
       throw translate(error)
     }
@@ -101,12 +108,4 @@ function translate(error: unknown): AppError {
       cause: error,
     },
   )
-}
-
-function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
-  let made: Promise<Value> | undefined
-  return () => {
-    made ??= make()
-    return made
-  }
 }

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { isLoopback } from '#platform/network.ts'
+import { isCrossOrigin } from './cross-origin.ts'
 import type { User, VerifyToken } from './gateway.ts'
 
 /**
@@ -32,15 +33,8 @@ export function identifyAsDeveloper(email: string): Identify {
   return request => (isOwnRequest(request) ? user : undefined)
 }
 
-function isOwnRequest(request: FastifyRequest): boolean {
-  const { host, origin } = request.headers
-  if (
-    host === undefined ||
-    !URL.canParse(`http://${host}`) ||
-    !isLoopback(new URL(`http://${host}`).hostname)
-  )
-    return false
-  return origin === undefined || origin === `http://${host}` || origin === `https://${host}`
+function isOwnRequest({ headers }: FastifyRequest): boolean {
+  return isLoopback(URL.parse(`http://${headers.host}`)?.hostname ?? '') && !isCrossOrigin(headers)
 }
 
 export const identifyNobody: Identify = () => undefined

@@ -4,23 +4,17 @@ import type { Access } from '#platform/http/app.ts'
 export const roles = ['owner', 'admin', 'viewer'] as const
 export type Role = (typeof roles)[number]
 
-/** What callers without a user may do on the agent `default`. */
-export type PublicAccess = 'full' | 'chat' | 'read'
+/** What callers without a user may do on the agent `default`; `page` is `chat` for a web page of another site. */
+export type PublicAccess = 'full' | 'chat' | 'page' | 'read'
 
 /** What somebody may do on an agent; each power includes the ones before it. */
 const powers = ['viewer', 'chatter', 'admin', 'owner'] as const
 export type Power = (typeof powers)[number]
 
-export const publicPowers = { full: 'admin', chat: 'chatter', read: 'viewer' } as const satisfies Record<
-  PublicAccess,
-  Power
->
+export const publicPowers = { full: 'admin', chat: 'chatter', page: 'chatter', read: 'viewer' } as const
 
 /** The role nearest to the public power: a caller who may chat may do more than a viewer, but there is no role for that. */
-export const publicRoles = { full: 'admin', chat: 'viewer', read: 'viewer' } as const satisfies Record<
-  PublicAccess,
-  Role
->
+export const publicRoles = { full: 'admin', chat: 'viewer', page: 'viewer', read: 'viewer' } as const
 
 /** Whether a power is enough for a route of an agent. */
 export function allows(power: Power, access: Extract<Access, Power>): boolean {
@@ -33,9 +27,14 @@ export function isAgentAccess(access: Access): access is Power {
 }
 
 /** Why access was refused, in words that tell what to do. */
-export function refusal(access: Access, isDefaultAgent: boolean): string {
+export function refusal(access: Access, isDefaultAgent: boolean, isForeignPage: boolean): string {
   if (access === 'owner' && isDefaultAgent)
     return 'Access denied: the agent "default" belongs to nobody. It cannot be deleted, and its admins cannot be changed.'
   if (access === 'owner') return 'Access denied: this needs the role "owner" on the agent.'
+  if (isForeignPage)
+    return (
+      "Access denied: web pages of other sites may only read and chat here. Use the service's own address, which is a " +
+      'loopback one or BASE_URL, or set PUBLIC_ACCESS=full: every page that somebody visits may then change the agent.'
+    )
   return `Access denied: this needs at least the role "${access === 'chatter' ? 'admin' : access}" on the agent.`
 }

@@ -1,6 +1,7 @@
 import type { ExpressionBuilder, Kysely } from 'kysely'
+import { sql } from 'kysely'
+import { listByPlaces } from '#platform/http/lists/list-large.ts'
 import type { ListDefinition } from '#platform/http/lists/list-query.ts'
-import { listRows } from '#platform/http/lists/list-query.ts'
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentTables, PlatformTables } from '#storage/tables.ts'
 import type { AgentListQuery, AgentStatus, AgentSummary } from './agents.schema.ts'
@@ -42,15 +43,17 @@ const agentList: ListDefinition<AgentSummary> = {
   unique: { column: 'id' },
 }
 
-const summaryColumns = [
-  'id',
-  'name',
-  'description',
-  'status',
-  'owner_email',
-  'created_at',
-  'updated_at',
-] as const
+/** The list as it is unless something else is asked for, in the order of an index. */
+const plainList: ListDefinition<Pick<AgentSummary, 'id' | 'created_at'>> = {
+  sortable: { created_at: { column: 'created_at' } },
+  defaultSort: ['created_at'],
+  defaultOrder: 'asc',
+  searchable: [],
+  dateColumn: 'created_at',
+  unique: { column: 'id' },
+}
+
+const summaryColumns = ['id', 'name', 'description', 'status', 'created_at', 'updated_at'] as const
 
 /** Agents with the e-mail of their earliest owner. */
 function selectAgents(database: Kysely<PlatformTables>) {
@@ -73,14 +76,15 @@ function selectAgents(database: Kysely<PlatformTables>) {
     ])
 }
 
+/** Ids and ages of the agents that a user has an entry on, and of the one that is open to all. */
 function selectReachable(database: Kysely<PlatformTables>, email: string | undefined, openAgentId: string) {
   const own = database
     .selectFrom('agent_admins')
-    .select('agent_id')
+    .select(({ ref }) => ['agent_id as id', ref('agent_created_at').$castTo<string>().as('created_at')])
     .where('email', '=', email ?? '')
-  const open = database.selectNoFrom(({ val }) => val(openAgentId).as('agent_id'))
-  // By ids and not by a condition on each agent: those of others cost nothing.
-  return selectAgents(database).where('agents.id', 'in', own.unionAll(open))
+    .where('agent_id', '!=', openAgentId)
+  const open = database.selectFrom('agents').select(['id', 'created_at']).where('id', '=', openAgentId)
+  return own.unionAll(open)
 }
 
 function nobodyElseIsNamed(nameKey: string, id: string) {
@@ -95,18 +99,40 @@ function nobodyElseIsNamed(nameKey: string, id: string) {
     )
 }
 
+/** The agents that a user has an entry on, and the one that is open to all. */
+function listReachable(
+  database: Kysely<PlatformTables>,
+  email: string | undefined,
+  openAgentId: string,
+  parameters: AgentListQuery,
+) {
+  const reachable = selectReachable(database, email, openAgentId)
+  const reading = {
+    key: 'id' as const,
+    read: (ids: readonly string[]) => selectAgents(database).where('agents.id', 'in', ids).execute(),
+  }
+  const { status, sort, search } = parameters
+  if (status === undefined && sort === undefined && !search) {
+    const places = database.selectFrom(reachable.as('agents')).select(['id', 'created_at'])
+    return listByPlaces(places, plainList, parameters, reading)
+  }
+  // By ids and not by a condition on each agent: those of others cost nothing.
+  const ids = database.selectFrom(reachable.as('reachable')).select('id')
+  const agents = selectAgents(database).where('agents.id', 'in', ids)
+  const wanted = status ? agents.where('agents.status', 'in', status) : agents
+  // Worked out for each agent that is found, so only where it is needed before the page is known.
+  const sortsByOwner = sort?.some(fields => fields.includes('owner_email'))
+  const owner = sortsByOwner ? sql.ref<string | null>('owner_email') : sql<null>`null`
+  // A list's columns are those of what it selects from.
+  const places = database.selectFrom(wanted.as('agents')).select([...summaryColumns, owner.as('owner_email')])
+  return listByPlaces(places, agentList, parameters, reading)
+}
+
 /** Agents in the platform database. */
 export function createAgentsRepository(database: Kysely<PlatformTables>) {
   return {
-    /** The agents that a user has an entry on, and the one that is open to all. */
-    listReachable(email: string | undefined, openAgentId: string, parameters: AgentListQuery) {
-      const reachable = selectReachable(database, email, openAgentId)
-      const { status } = parameters
-      const wanted = status ? reachable.where('agents.status', 'in', status) : reachable
-      // The owner's e-mail is worked out: a list's columns are those of what it selects from.
-      const query = database.selectFrom(wanted.as('agents')).select(summaryColumns)
-      return listRows(query, agentList, parameters)
-    },
+    listReachable: (email: string | undefined, openAgentId: string, parameters: AgentListQuery) =>
+      listReachable(database, email, openAgentId, parameters),
 
     async find(id: string): Promise<AgentRecord | undefined> {
       const row = await selectAgents(database)
@@ -131,7 +157,8 @@ export function createAgentsRepository(database: Kysely<PlatformTables>) {
           .executeTakeFirst()
         if (inserted === undefined) return false
         if (owner === undefined) return true
-        const entry = { ...owner, agent_id: agent.id, role: 'owner', created_at: agent.created_at }
+        const { id: agent_id, created_at } = agent
+        const entry = { ...owner, agent_id, agent_created_at: created_at, role: 'owner', created_at }
         await transaction.insertInto('agent_admins').values(entry).execute()
         return true
       })

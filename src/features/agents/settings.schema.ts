@@ -49,6 +49,13 @@ export const settingsChangesSchema = Type.Object(
     llm_provider: nullable(Type.Enum(['openai', 'anthropic', 'google', 'openai-compatible', 'builtin'])),
     llm_model: nullable(short),
     llm_temperature: nullable(Type.Number({ minimum: 0, maximum: 2 })),
+    llm_context_window: nullable(
+      Type.Integer({
+        minimum: 1024,
+        maximum: 10_000_000,
+        description: 'Tokens of question and answer together that the model takes.',
+      }),
+    ),
     system_prompt: nullable(Type.String({ maxLength: 100_000 })),
     llm_base_url: nullable(Type.String({ maxLength: 2000 })),
     embedding_provider: nullable(Type.Enum(['builtin', 'openai', 'openai-compatible', 'google', 'local'])),
@@ -85,6 +92,7 @@ export const settingsSchema = Type.Object(
     llm_provider: Type.String(),
     llm_model: Type.String(),
     llm_temperature: Type.Number(),
+    llm_context_window: Type.Optional(Type.Integer()),
     system_prompt: Type.Optional(Type.String()),
     llm_base_url: Type.Optional(Type.String()),
     embedding_provider: Type.Optional(Type.String()),

@@ -140,12 +140,26 @@ export async function evictConversations(database: Database, most: number, now: 
   await deleteSurplus(database, { most, now })
 }
 
+export async function conversationIds(database: Database): Promise<string[]> {
+  const rows = await database.selectFrom('conversations').select('id').execute()
+  return rows.map(({ id }) => id)
+}
+
 export async function deleteConversation(database: Database, id: string): Promise<void> {
   await database.deleteFrom('conversations').where('id', '=', id).execute()
 }
 
-/** Recounts the messages and takes the time of the last one; without an id, in every conversation. */
-export async function refreshActivity(database: Database, id?: string): Promise<void> {
+/** For messages that were deleted while later ones stay. */
+export async function countDown(database: Database, id: string, deleted: number): Promise<void> {
+  await database
+    .updateTable('conversations')
+    .set(({ eb }) => ({ message_count: eb('message_count', '-', deleted) }))
+    .where('id', '=', id)
+    .execute()
+}
+
+/** Recounts the messages and takes the time of the last one. */
+export async function refreshActivity(database: Database, id: string): Promise<void> {
   await database
     .updateTable('conversations')
     .set(({ selectFrom }) => ({
@@ -156,7 +170,7 @@ export async function refreshActivity(database: Database, id?: string): Promise<
         .whereRef('messages.conversation_id', '=', 'conversations.id')
         .select(({ fn }) => fn.max('messages.created_at').as('latest')),
     }))
-    .$if(id !== undefined, query => query.where('id', '=', id ?? ''))
+    .where('id', '=', id)
     .execute()
 }
 

@@ -1,3 +1,4 @@
+import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
@@ -12,6 +13,8 @@ import type { Conversation, MessageListQuery } from './chat.schema.ts'
 import type { HeldLock, Lock } from './conversation-lock.repository.ts'
 import type { ConversationLock } from './conversation-lock.ts'
 import {
+  conversationIds,
+  countDown,
   deleteConversation,
   evictConversations,
   hasConversation,
@@ -24,7 +27,7 @@ import type { StoredMessage } from './messages.repository.ts'
 import {
   countMessages,
   deleteMessage,
-  deleteMessages,
+  deleteOldest,
   findMessage,
   putMessage,
   readWindow,
@@ -46,6 +49,13 @@ interface Needs {
   ids: Ids
 }
 
+interface Beginning {
+  id?: string | undefined
+  title: string
+  /** Time of the message. */
+  at: string
+}
+
 /** Conversations and their messages; answering is in answering/. */
 export function createConversationsService({ lock, listMessages, clock, ids }: Needs) {
   /** Stores a conversation; if all places are taken, the one with the oldest activity makes room. */
@@ -56,6 +66,33 @@ export function createConversationsService({ lock, listMessages, clock, ids }: N
       throw conflict(
         `All ${conversationsHeld} conversations are being processed. Try again when one has finished.`,
       )
+  }
+
+  /**
+   * Deletes the messages of a conversation in portions, oldest first, so that nobody waits long; returns their number. Once
+   * somebody answers in it, it ends with CONVERSATION_LOCKED.
+   */
+  async function empty(database: Database, conversationId: string): Promise<number> {
+    for (let deleted = 0; ; await yieldToOthers()) {
+      const portion = await inTransaction(database, async transaction => {
+        if (!(await hasConversation(transaction, conversationId))) return 0
+        await lock.requireUnlocked(transaction, conversationId)
+        const portion = await deleteOldest(transaction, conversationId)
+        if (portion > 0) await countDown(transaction, conversationId, portion)
+        else await refreshActivity(transaction, conversationId)
+        return portion
+      })
+      if (portion === 0) return deleted
+      deleted += portion
+    }
+  }
+
+  async function clear(database: Database, conversationId: string | undefined): Promise<number> {
+    await inTransaction(database, transaction => lock.requireUnlocked(transaction, conversationId))
+    let deleted = 0
+    for (const id of conversationId === undefined ? await conversationIds(database) : [conversationId])
+      deleted += await empty(database, id)
+    return deleted
   }
 
   return {
@@ -69,35 +106,29 @@ export function createConversationsService({ lock, listMessages, clock, ids }: N
 
     /**
      * Within the caller's transaction: a new conversation for a message that is stored next. It is locked, and already
-     * counts the message.
+     * counts the message. `id` is one that no conversation has, or undefined for a fresh one.
      */
-    async begin(transaction: Database, title: string, messageAt: string): Promise<Lock> {
+    async begin(transaction: Database, begun: Beginning): Promise<Lock> {
+      const { id = ids.record(), title, at: messageAt } = begun
       const held = lock.first()
       const times = { createdAt: messageAt, lastMessageAt: messageAt }
-      const conversation = { id: ids.record(), title, messageCount: 1, ...times }
+      const conversation = { id, title, messageCount: 1, ...times }
       await store(transaction, conversation, held)
       return { conversationId: conversation.id, token: held.token }
     },
 
     /** Deletes the conversation with its messages; returns the number of messages. */
-    remove(database: Database, conversationId: string): Promise<number> {
-      return inTransaction(database, async transaction => {
+    async remove(database: Database, conversationId: string): Promise<number> {
+      const deleted = await clear(database, conversationId)
+      await inTransaction(database, async transaction => {
         await lock.requireUnlocked(transaction, conversationId)
-        const deleted = await deleteMessages(transaction, conversationId)
         await deleteConversation(transaction, conversationId)
-        return deleted
       })
+      return deleted
     },
 
     /** Deletes the messages of one conversation, or of all; the conversations stay. */
-    clear(database: Database, conversationId: string | undefined): Promise<number> {
-      return inTransaction(database, async transaction => {
-        await lock.requireUnlocked(transaction, conversationId)
-        const deleted = await deleteMessages(transaction, conversationId)
-        await refreshActivity(transaction, conversationId)
-        return deleted
-      })
-    },
+    clear,
 
     removeMessage(database: Database, messageId: string): Promise<void> {
       return inTransaction(database, async transaction => {

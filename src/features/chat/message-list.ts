@@ -2,7 +2,7 @@ import { AppError } from '#platform/errors.ts'
 import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 import { WorkerTimeout } from '#platform/workers/worker-pool.ts'
 import type { MessageListQuery } from './chat.schema.ts'
-import type { ListOutcome, ListTask } from './messages.worker.ts'
+import type { ListTask, MessagePage } from './messages.worker.ts'
 
 const worker = new URL('./messages.worker.ts', import.meta.url)
 const timeoutMs = 5000
@@ -16,14 +16,11 @@ export type ListMessages = ReturnType<typeof createMessageList>
 export function createMessageList(workers: WorkerPool) {
   return async (databasePath: string, query: MessageListQuery, signal: AbortSignal) => {
     const argument: ListTask = { databasePath, query }
-    const outcome = await workers
-      .run<ListOutcome>({ file: worker, name: 'list', argument, timeoutMs, signal })
+    return await workers
+      .run<MessagePage>({ file: worker, name: 'list', argument, timeoutMs, signal })
       .catch(error => {
         throw error instanceof WorkerTimeout ? tooSlow(error) : error
       })
-    if (outcome.kind === 'page') return outcome.page
-    const { code, message, details } = outcome
-    throw new AppError(code, message, details === undefined ? {} : { details })
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { sql } from 'kysely'
-import { listLarge } from '#platform/http/lists/list-large.ts'
+import { fitting, listLarge } from '#platform/http/lists/list-large.ts'
 import type { ListDefinition, Page } from '#platform/http/lists/list-query.ts'
 import { parseJsonColumn } from '#storage/json-column.ts'
 import type { ValueOf } from '#storage/prepared-query.ts'
@@ -178,12 +178,24 @@ export async function deleteMessage(database: Database, id: string): Promise<voi
   await database.deleteFrom('messages').where('id', '=', id).execute()
 }
 
-/** Deletes the messages of one conversation, or of all; returns their number. */
-export async function deleteMessages(database: Database, conversationId?: string): Promise<number> {
-  let query = database.deleteFrom('messages')
-  if (conversationId !== undefined) query = query.where('conversation_id', '=', conversationId)
-  const result = await query.executeTakeFirst()
-  return Number(result.numDeletedRows)
+/** Messages, and bytes, that are deleted at a time: few enough that nobody waits long. */
+const portion = { messages: 100, bytes: 1_000_000 }
+
+/** Deletes some messages of a conversation, the oldest first; returns their number, 0 when there are no more. */
+export async function deleteOldest(database: Database, conversationId: string): Promise<number> {
+  const places = await selectPlaces(database)
+    .where('conversation_id', '=', conversationId)
+    .orderBy('sequence')
+    .limit(portion.messages)
+    .execute()
+  const last = places[fitting(places, ({ size }) => size, portion.bytes) - 1]
+  if (last === undefined) return 0
+  const { numDeletedRows } = await database
+    .deleteFrom('messages')
+    .where('conversation_id', '=', conversationId)
+    .where('sequence', '<=', last.sequence)
+    .executeTakeFirst()
+  return Number(numDeletedRows)
 }
 
 /** Deletes everything after a message in its conversation, except for one message that is to stay. */

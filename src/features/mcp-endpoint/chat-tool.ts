@@ -4,6 +4,7 @@ import { fromSchema } from '#models/tools/tool.ts'
 import type { CallResult, ChatInput, ChatOutput } from './mcp-endpoint.schema.ts'
 import { chatInputSchema, chatOutputSchema } from './mcp-endpoint.schema.ts'
 import type { Call, OfferedTool } from './offered-tool.ts'
+import type { InTurn } from './turns.ts'
 
 type TurnEvent = Parameters<NonNullable<Parameters<ChatService['answer']>[2]>>[0]
 
@@ -17,25 +18,36 @@ const outputSchema: ToolParameters = JSON.parse(JSON.stringify(chatOutputSchema)
 export function chatTool(
   { id, name }: { id: string; name: string },
   chat: Pick<ChatService, 'ask' | 'answer'>,
+  inTurn: InTurn,
 ): OfferedTool {
+  async function converse(input: Parameters<ChatService['ask']>[1], { signal, progress, isAdmin }: Call) {
+    signal.throwIfAborted()
+    const question = await chat.ask(id, input, { isOutsider: !isAdmin })
+    return chat.answer(question, signal, event => {
+      const sign = signOf(event)
+      if (sign !== undefined) progress(sign)
+    })
+  }
+
   return {
     descriptor: {
       name: 'chat',
       title: `Chat with ${name}`,
-      description: `Sends a message to the agent "${name}" and returns its answer. To go on with a conversation, pass the conversationId of the last answer.`,
+      description: `Sends a message to the agent "${name}" and returns its answer. It goes on with the conversation of this session, or with that of the conversationId that an answer came with.`,
       inputSchema,
       outputSchema,
     },
     check,
-    async call(input, { signal, progress, countChat, isAdmin }: Call) {
-      await countChat()
-      const { message, conversationId } = input as ChatInput
-      const asked = { content: message, ...(conversationId === undefined ? {} : { conversationId }) }
-      const question = await chat.ask(id, asked, { isOutsider: !isAdmin })
-      const { assistantMessage } = await chat.answer(question, signal, event => {
-        const sign = signOf(event)
-        if (sign !== undefined) progress(sign)
-      })
+    async call(input, call) {
+      await call.countChat()
+      const { message: content, conversationId } = input as ChatInput
+      const standingConversationId = call.conversationId
+      const { assistantMessage } =
+        conversationId === undefined
+          ? await inTurn(`${id} ${standingConversationId}`, () =>
+              converse({ content, standingConversationId }, call),
+            )
+          : await converse({ content, conversationId }, call)
       return answerOf({
         answer: assistantMessage.content,
         conversationId: assistantMessage.conversationId,

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { AppError } from '#platform/errors.ts'
@@ -8,24 +9,46 @@ import { overloaded } from '#platform/http/openapi/operation.ts'
 import { answerContent, messageSchema, refusal } from './mcp-endpoint.schema.ts'
 import type { Protocol } from './protocol.ts'
 import { isQuestion, notAllowed, refusalOf } from './protocol.ts'
+import { conversationOf, sessionHeader } from './session.ts'
 
 const url = '/api/agents/:id/mcp/endpoint'
 const agentPath = Type.Object({ id: Type.String() })
 const tags = ['MCP']
-const onlyPost = { 405: refusal('Always: messages are sent with POST') }
+const onlyPost = { 405: refusal('Always: messages are sent with POST to the endpoint itself') }
 
 interface Needs {
   protocol: Protocol
   callerSignal: SignalOf
 }
 
-export function registerMcpEndpointRoutes(app: App, { protocol, callerSignal }: Needs): void {
+type Path = `${typeof url}${'' | '/mcp' | '/sse'}`
+
+export function registerMcpEndpointRoutes(app: App, needs: Needs): void {
+  registerMessages(app, url, 'sendMcpMessage', needs)
+  registerRefusal(app, 'GET', url, 'openMcpStream')
+  registerRefusal(app, 'DELETE', url, 'endMcpSession')
+  // Clients and guides often end an address in `/mcp`.
+  registerMessages(app, `${url}/mcp`, 'sendMcpMessageBelow', needs)
+  registerRefusal(app, 'GET', `${url}/mcp`, 'openMcpStreamBelow')
+  registerRefusal(app, 'DELETE', `${url}/mcp`, 'endMcpSessionBelow')
+  // Clients of the transport before Streamable HTTP look for it here.
+  registerRefusal(app, 'GET', `${url}/sse`, 'openMcpEvents')
+  registerRefusal(app, 'POST', `${url}/sse`, 'sendMcpEvents')
+}
+
+function registerMessages(
+  app: App,
+  path: Path,
+  operationId: string,
+  { protocol, callerSignal }: Needs,
+): void {
   app.route({
     method: 'POST',
-    url,
-    config: { area: 'generic', access: 'chatter', limit: 'general', operationId: 'sendMcpMessage' },
+    url: path,
+    // A search stores nothing; a chat fails when it stores its question.
+    config: { area: 'generic', access: 'chatter', limit: 'general', operationId, stores: false },
     schema: {
-      summary: 'The agent as an MCP server: one message of the protocol (Streamable HTTP, without sessions)',
+      summary: 'The agent as an MCP server: one message of the protocol (Streamable HTTP)',
       tags,
       params: agentPath,
       body: messageSchema,
@@ -41,40 +64,37 @@ export function registerMcpEndpointRoutes(app: App, { protocol, callerSignal }: 
     handler: async (request, reply) => {
       const caller = {
         agentId: request.params.id,
+        conversationId: conversationOf(request),
         isAdmin: request.isAdmin,
         countChat: () => request.countAgainst('chat'),
       }
       const { body: message, headers } = request
       if (isQuestion(message)) reply.admitTurn()
+      // The handshake, in versions of the protocol that have sessions.
+      if (Object(message).method === 'initialize') reply.header(sessionHeader, randomUUID())
       const signal = callerSignal(request, reply)
       return send(reply, await protocol.answer(caller, { message, headers, signal }))
     },
   })
+}
 
+function registerRefusal(app: App, method: 'GET' | 'POST' | 'DELETE', path: Path, operationId: string): void {
+  const access = method === 'GET' ? 'viewer' : 'chatter'
   app.route({
-    method: 'GET',
-    url,
-    config: { area: 'generic', access: 'viewer', limit: 'general', operationId: 'openMcpStream' },
+    method,
+    url: path,
+    config: { area: 'generic', access, limit: 'general', operationId, stores: false },
     schema: {
-      summary: 'Refused: there is no stream of news',
+      summary: 'Refused: there is no stream of news, no session to end, and no SSE transport',
       tags,
       params: agentPath,
       response: onlyPost,
     },
-    handler: async (_request, reply) => send(reply.header('allow', 'POST'), notAllowed()),
-  })
-
-  app.route({
-    method: 'DELETE',
-    url,
-    config: { area: 'generic', access: 'chatter', limit: 'general', operationId: 'endMcpSession' },
-    schema: {
-      summary: 'Refused: there are no sessions to end',
-      tags,
-      params: agentPath,
-      response: onlyPost,
-    },
-    handler: async (_request, reply) => send(reply.header('allow', 'POST'), notAllowed()),
+    handler: async ({ params }, reply) =>
+      send(
+        reply.header('allow', path.endsWith('/sse') ? '' : 'POST'),
+        notAllowed(url.replace(':id', params.id)),
+      ),
   })
 }
 

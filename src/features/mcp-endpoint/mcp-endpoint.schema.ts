@@ -4,8 +4,8 @@ import { maxMessageLength } from '#features/chat/chat.service.ts'
 import type { ToolParameters } from '#models/tools/tool.ts'
 
 /*
- * Endpoint: an agent as an MCP server. Caller: who sent the one request that is being answered; nothing is remembered
- * from one request to the next.
+ * Endpoint: an agent as an MCP server. Caller: who sent the one request that is being answered; nothing but the
+ * conversation is remembered from one request to the next.
  */
 
 /** One JSON-RPC message; what is wrong with it is told in JSON-RPC, so that it is not checked as other bodies are. */
@@ -49,7 +49,7 @@ export const refusal = (description: string) => ({
 export const answerContent = {
   'application/json': { schema: Type.Unknown({ description: 'A JSON-RPC 2.0 response.' }) },
   'text/event-stream': {
-    schema: Type.String({ description: 'Notifications, if any, and then the response, each as one event.' }),
+    schema: Type.Unknown({ description: 'Each event: a notification, or at last the response.' }),
   },
 }
 
@@ -66,7 +66,7 @@ export const chatInputSchema = Type.Object(
         minLength: 1,
         maxLength: 100,
         description:
-          'Goes on with this conversation: the conversationId of a former answer. A new one unless given.',
+          'Goes on with this conversation: the conversationId of a former answer. That of the session unless given.',
       }),
     ),
   },

@@ -9,6 +9,7 @@ import { chatTool } from './chat-tool.ts'
 import type { CallResult, ToolDescriptor } from './mcp-endpoint.schema.ts'
 import type { Call, OfferedTool } from './offered-tool.ts'
 import { offer, withUniqueNames } from './offered-tool.ts'
+import { createTurns } from './turns.ts'
 
 interface Needs {
   agents: Pick<AgentsService, 'find'>
@@ -26,6 +27,8 @@ interface Needs {
 /** Who sent a request, and to which agent. */
 export interface Caller {
   agentId: string
+  /** The conversation of all their chats that name none. */
+  conversationId: string
   /** Whether they could also change the agent. */
   isAdmin: boolean
   countChat(): Promise<void>
@@ -37,9 +40,11 @@ type About = Awaited<ReturnType<AgentsService['find']>>
 export function createMcpEndpointService(needs: Needs) {
   const { agents, agentDatabases, chat, shorten, log } = needs
 
+  const inTurn = createTurns()
+
   /** For everybody who may chat; their names are theirs, whatever the agent's own tools are called. */
   function openTools(agent: AgentHandle, about: About): OfferedTool[] {
-    return [chatTool(about, chat), offer(needs.knowledgeTool(agent), shorten, { readOnlyHint: true })]
+    return [chatTool(about, chat, inTurn), offer(needs.knowledgeTool(agent), shorten, { readOnlyHint: true })]
   }
 
   /** For admins; for other callers these tools are not even listed. */
@@ -77,7 +82,7 @@ export function createMcpEndpointService(needs: Needs) {
 
     /** Calls a tool; undefined if the caller is not offered one with this name. */
     call: (
-      { agentId, isAdmin, countChat }: Caller,
+      { agentId, conversationId, isAdmin, countChat }: Caller,
       { name, input }: { name: string; input: Record<string, unknown> },
       { signal: client, progress }: Pick<Call, 'signal' | 'progress'>,
     ): Promise<CallResult | undefined> =>
@@ -88,7 +93,9 @@ export function createMcpEndpointService(needs: Needs) {
           const about = await agents.find(agentId)
           const open = openTools(agent, about).find(isNamed)
           const tool = open ?? (isAdmin ? (await ownTools(agent, about)).find(isNamed) : undefined)
-          return tool && (await perform(tool, input, { signal, progress, countChat, isAdmin }))
+          return (
+            tool && (await perform(tool, input, { signal, progress, countChat, isAdmin, conversationId }))
+          )
         } catch (error) {
           return failure(error, agentId, name, signal)
         }

@@ -214,7 +214,7 @@ describe('a chat through MCP', () => {
 })
 
 describe('the messages', () => {
-  it('need no session, and none of a client’s making is looked at', async () => {
+  it('need no session, and none of a client’s making is refused', async () => {
     const app = await testApp()
     for (const headers of [{}, { 'mcp-session-id': 'made-up' }]) {
       const { status, body, headers: answered } = await post(app, listTools, { headers })

@@ -17,6 +17,8 @@ export interface Call {
   signal: AbortSignal
   /** Whether the caller may change the agent. */
   isAdmin: boolean
+  /** The conversation of the caller's chats that name none. */
+  conversationId: string
   /** Tells the client how it goes, if it wants to know. */
   progress(message: string): void
   /** Counts the call against the chat limit of the client's address. Throws RATE_LIMITED. */

@@ -41,7 +41,12 @@ async function endpointWith(tools: () => readonly Tool[]) {
     shorten: result => truncateResult(result, keptCharacters),
     log: createLog('debug', { write: line => logged.push(line) }),
   })
-  const admin: Caller = { agentId: 'default', isAdmin: true, countChat: async () => {} }
+  const admin: Caller = {
+    agentId: 'default',
+    conversationId: 'standing',
+    isAdmin: true,
+    countChat: async () => {},
+  }
   const chatter: Caller = { ...admin, isAdmin: false }
   return {
     endpoint,

@@ -28,7 +28,7 @@ export interface Incoming {
   signal: AbortSignal
 }
 
-/** Answers each message with a server of its own: there are no sessions, and nothing is left behind. */
+/** Answers each message with a server of its own, and nothing is left behind. */
 export function createProtocol(needs: Needs) {
   const { log } = needs
   return {
@@ -70,9 +70,13 @@ export function isQuestion(message: unknown): boolean {
   return matches(questionSchema, message)
 }
 
-/** There is no stream to be opened and no session to be ended. */
-export const notAllowed = () =>
-  refuse(405, serverError, 'Method not allowed: send each message with POST. There are no sessions.')
+/** There is no stream to be opened, nothing of a session to be ended, and no other transport. */
+export const notAllowed = (path: string) =>
+  refuse(
+    405,
+    serverError,
+    `Method not allowed: send each message with POST to the URL that ends in ${path} (transport Streamable HTTP, not SSE).`,
+  )
 
 /** Tokens stay outside. That the body is JSON was seen to before; without a body, nobody says what it is. */
 function protocolHeaders(headers: Incoming['headers']): Headers {

@@ -1,11 +1,11 @@
+import type { MarkdownPage } from '#documents/parsing/html/html-page.ts'
+import type { FetchedPage } from '#documents/parsing/html/page.worker.ts'
+import { limits } from '#documents/parsing/limits.ts'
 import { AppError } from '#platform/errors.ts'
 import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 import { WorkerCrashed, WorkerTimeout } from '#platform/workers/worker-pool.ts'
-import type { MarkdownPage } from './parsing/html/html-page.ts'
-import type { FetchedPage } from './parsing/html/page.worker.ts'
-import { limits } from './parsing/limits.ts'
 
-const worker = new URL('./parsing/html/page.worker.ts', import.meta.url)
+const worker = new URL('../../documents/parsing/html/page.worker.ts', import.meta.url)
 
 /** Turns the readable part of a web page into markdown; what is text, but no HTML, stays as it is. */
 export type PageReader = (page: FetchedPage, signal: AbortSignal) => Promise<MarkdownPage>

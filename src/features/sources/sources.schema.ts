@@ -1,8 +1,8 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
+import { chunkingBounds, chunkingMethods, defaultChunking } from '#documents/chunking/chunking-options.ts'
 import { listMetaSchema, listParameters } from '#platform/http/lists/list-query.ts'
 import { orNull } from '#platform/own-schemas.ts'
-import { chunkingBounds, chunkingMethods, defaultChunking } from './chunking/chunking-options.ts'
 
 /*
  * Source: something that an agent answers from, such as an uploaded file or a website. Document: the file, or one page of

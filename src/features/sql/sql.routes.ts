@@ -24,7 +24,8 @@ export function registerSqlRoutes(app: App, sql: SqlService): void {
   app.route({
     method: 'POST',
     url: '/api/agents/:id/sql/execute',
-    config: { area: 'generic', access: 'admin', limit: 'general', operationId: 'executeSql' },
+    // Most statements read; one that writes finds out by itself whether there is space.
+    config: { area: 'generic', access: 'admin', limit: 'general', operationId: 'executeSql', stores: false },
     schema: {
       summary: "Run one SQL statement on the agent's database",
       tags: ['SQL'],

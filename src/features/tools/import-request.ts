@@ -1,9 +1,9 @@
 import { AppError, invalid } from '#platform/errors.ts'
 import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 import type { ImportOptions, ImportRequestAnswer } from './import-request.worker.ts'
+import type { ImportedDocument } from './openapi/imported-document.ts'
 import { limits } from './openapi/limits.ts'
 import { receiveDocument, refuseIfTooMuch } from './openapi/openapi-reader.ts'
-import type { ImportedDocument } from './openapi/read-openapi.ts'
 
 const worker = new URL('./import-request.worker.ts', import.meta.url)
 

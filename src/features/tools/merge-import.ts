@@ -1,7 +1,7 @@
 import type { HttpConfiguration } from './calling/http-configuration.ts'
 import { isImported } from './calling/http-configuration.ts'
 import { originOf } from './configuration.ts'
-import type { ImportedDocument, ImportedOperation } from './openapi/read-openapi.ts'
+import type { ImportedDocument, ImportedOperation } from './openapi/imported-document.ts'
 import type { StoredTool } from './tools.repository.ts'
 
 interface Circumstances {

@@ -28,6 +28,8 @@ export interface AgentChoice {
     llm_provider?: string | undefined
     llm_model?: string | undefined
     llm_base_url?: string | undefined
+    /** Tokens. */
+    llm_context_window?: number | undefined
     embedding_provider?: string | undefined
     embedding_model?: string | undefined
   }

@@ -19,6 +19,15 @@ export function chooseOne(provider: Provider, setting: string, variable: string)
   )
 }
 
+/** Its server answered, but with no list of models: there may be none, or nothing at that address. */
+export function noModelListed(provider: Provider): AppError {
+  const hint = provider.startsWith('openai') ? ' (did you leave out /v1?)' : ''
+  return new AppError(
+    'MODEL_NOT_CONFIGURED',
+    `The provider "${provider}" lists no models: check its base URL${hint}, or set llm_model in the agent's settings, or DEFAULT_MODEL on the server.`,
+  )
+}
+
 export function listMissing(provider: Provider): AppError {
   return new AppError(
     'MODEL_ERROR',

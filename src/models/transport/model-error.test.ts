@@ -89,6 +89,24 @@ describe('what a failure is called', () => {
       /check its base URL/,
     ],
     [
+      'an address with nothing below it',
+      answered(404, { message: 'Not Found', text: '' }),
+      'MODEL_ERROR',
+      /no OpenAI-compatible API \(did you leave out \/v1\?\)/,
+    ],
+    [
+      'a server that knows other paths',
+      answered(404, { body: { error: { code: 404, message: 'File Not Found', type: 'not_found_error' } } }),
+      'MODEL_ERROR',
+      /no OpenAI-compatible API/,
+    ],
+    [
+      'OpenRouter, nobody who serves the model',
+      answered(404, { message: 'No endpoints found for gpt-x.' }),
+      'MODEL_UNKNOWN',
+      /has no model/,
+    ],
+    [
       'a web page',
       answered(404, { message: 'Not Found', text: '<!DOCTYPE html><html></html>' }),
       'MODEL_ERROR',

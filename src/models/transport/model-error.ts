@@ -52,7 +52,9 @@ const sentences: Record<Kind, (model: FailedModel) => string> = {
       : `The conversation is too long for the model "${shortened(modelId, 200)}": begin a new one, or choose a model with a larger context window.`,
   'refused-request': ({ provider }) => `The model provider "${provider}" refused the request.`,
   'wrong-address': ({ provider }) =>
-    `The configured address of the model provider "${provider}" does not answer as one: check its base URL.`,
+    provider.startsWith('openai')
+      ? `The configured address of the model provider "${provider}" is no OpenAI-compatible API (did you leave out /v1?): check its base URL.`
+      : `The configured address of the model provider "${provider}" does not answer as one: check its base URL.`,
   unavailable: ({ provider }) => `The model provider "${provider}" is failing: try again in a moment.`,
   unreachable: ({ provider }) => `The model provider "${provider}" can't be reached.`,
   unreadable: ({ provider }) => `The model provider "${provider}" sent an answer that can't be read.`,
@@ -68,7 +70,7 @@ export function modelError(error: unknown, model: FailedModel): AppError {
   const ours = findAppError(error)
   if (ours !== undefined) return ours
   const failure = readFailure(error)
-  const kind = kindOf(failure)
+  const kind = kindOf(failure, model)
   return new AppError(kind === 'unknown-model' ? 'MODEL_UNKNOWN' : 'MODEL_ERROR', sentences[kind](model), {
     cause: safeCause(failure, kind, model),
     isPermanent: refusals.has(kind) && !failure.retryable,
@@ -115,24 +117,28 @@ export function readFailure(error: unknown): Failure {
 
 const noSuchModel =
   /model[^\n]{0,220}(not found|not exist|not a valid)|(unknown|invalid|no such|not a valid) model/i
-const noSuchPath = /invalid url|<html|<!doctype|page not found|"detail": ?"not found"|cannot (post|get)/i
+/** An answer that names a model all the same, as a page about models does. */
+const noSuchPath = /invalid url|unexpected endpoint|<html|<!doctype|cannot (post|get)/i
 const tooLong = /context[ _](length|window)|too long|too many (input )?tokens|token (count|limit)/i
 
-function kindOf({ name, message, status, evidence, isPage }: Failure): Kind {
+function kindOf({ name, message, status, evidence, isPage }: Failure, { modelId }: FailedModel): Kind {
   if (/JSONParse|TypeValidation|InvalidResponseData|EmptyResponseBody/.test(name)) return 'unreadable'
   if (status === undefined) return /API/.test(name) ? 'unreachable' : 'unavailable'
   if (status < 400) return /JSON/.test(message) ? 'unreadable' : 'broken-off'
   if (status >= 500) return 'unavailable'
   if (isPage && (status === 400 || status === 403)) return 'wrong-address'
-  return kindOfRefusal(status, evidence)
+  return kindOfRefusal(status, evidence, modelId)
 }
 
-function kindOfRefusal(status: number, evidence: string): Kind {
+function kindOfRefusal(status: number, evidence: string, modelId: string): Kind {
   if (/model_not_found/.test(evidence)) return 'unknown-model'
   if (status === 401 || status === 403 || /api key not valid/i.test(evidence)) return 'refused-key'
   if (status === 402 || /insufficient_quota/.test(evidence)) return 'used-up'
   if (status === 429) return 'rate-limit'
-  if (status === 404) return noSuchPath.test(evidence) ? 'wrong-address' : 'unknown-model'
+  if (status === 404) {
+    const isAboutModel = /model/i.test(evidence) || evidence.includes(modelId)
+    return isAboutModel && !noSuchPath.test(evidence) ? 'unknown-model' : 'wrong-address'
+  }
   if (noSuchModel.test(evidence)) return 'unknown-model'
   return status === 413 || tooLong.test(evidence) ? 'too-long' : 'refused-request'
 }

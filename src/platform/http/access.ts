@@ -94,8 +94,15 @@ function accessOf(request: FastifyRequest): Access {
 
 /** Whether a URL lies within the API, even in absolute form (RFC 9112, 3.2.2) or with escaped letters. */
 export function isOfApi(url: string): boolean {
+  return plainPath(url).startsWith('/api')
+}
+
+/** Whether a URL is one of an agent's chat, however badly the rest of it is written. */
+export function isOfChat(url: string): boolean {
+  return /^\/api\/agents\/[^/]*\/chat(?:[/?#]|$)/.test(plainPath(url))
+}
+
+function plainPath(url: string): string {
   const path = url.replace(/^https?:\/\/[^/?#]*/i, '')
-  return path
-    .replaceAll(/%([2-7][0-9a-f])/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16)))
-    .startsWith('/api')
+  return path.replaceAll(/%([2-7][0-9a-f])/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16)))
 }

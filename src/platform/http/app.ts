@@ -14,8 +14,8 @@ export type App = FastifyInstance<
 /** Which of the four error shapes a route answers in. */
 export type Area = 'generic' | 'chat' | 'payments'
 
-/** Which rate limit a request counts against; `none` for health and documentation. */
-export type LimitClass = 'general' | 'chat' | 'browser' | 'bulk' | 'none'
+/** Which rate limit a request counts against; `open` is as many as `general`, for what is no call of the API; `none` for health. */
+export type LimitClass = 'general' | 'chat' | 'browser' | 'bulk' | 'open' | 'none'
 
 /**
  * The least a caller must be, declared by every route:
@@ -34,5 +34,7 @@ declare module 'fastify' {
     operationId?: string
     /** False for a route on an agent that needs nothing of its database: one that can't be opened is no obstacle. */
     opensAgent?: false
+    /** False for a route that stores nothing although its method is not GET: it is served while the disk is full. */
+    stores?: false
   }
 }

@@ -90,6 +90,9 @@ describe('cross-origin requests', () => {
         headers: { origin: 'https://evil.test', cookie: 'session=1' },
       })
       expect(headers['access-control-allow-origin']).toBe('*')
+      expect(headers['access-control-expose-headers']).toBe(
+        'X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After',
+      )
       expect(headers).not.toHaveProperty('access-control-allow-credentials')
       expect(headers).not.toHaveProperty('set-cookie')
     }
@@ -210,6 +213,32 @@ describe('a failed request', () => {
     expect(answer.json()).toMatchObject({ error: { code: 'VALIDATION_ERROR' } })
     expect(bare.logged).toMatchObject([{ msg: 'request', path: url, status: 400 }])
     expect((await bare.call({ method: 'OPTIONS', url })).statusCode).toBe(204)
+  })
+
+  it.each([
+    ['/api/agents/default/chat/%zz', 400, 'VALIDATION_ERROR'],
+    ['/api/agents/%zz/chat', 400, 'VALIDATION_ERROR'],
+    ['/api/agents/default/chat?x=y%zz&%zz/%', 200, undefined],
+    ['/api/agents/a/chat/messages/%e0%a4%a?limit=1', 400, 'VALIDATION_ERROR'],
+    ['/api/agents/a/%63hat/%zz', 400, 'VALIDATION_ERROR'],
+    ['http://agents.test/api/agents/a/chat/%zz', 400, 'VALIDATION_ERROR'],
+    [`/api/agents/${'x'.repeat(501)}/chat`, 404, 'NOT_FOUND'],
+  ])('is in the shape of chats where one is meant: %.60s', async (url, status, code) => {
+    const bare = await bareServer({
+      routes: app => {
+        app.route({
+          method: 'GET',
+          url: '/api/agents/:id/chat',
+          config: { ...plainRoute, area: 'chat' },
+          handler: async () => ({}),
+        })
+      },
+    })
+    const answer = await bare.call({ url })
+    expect(answer.statusCode).toBe(status)
+    expect(answer.json()).toEqual(code === undefined ? {} : { error: expect.any(String), code })
+    for (const other of ['/api/agents/default/chats/%zz', '/api/agents/chat/%zz', '/api/agents/a/b/chat/%zz'])
+      expect((await bare.call({ url: other })).json()).toMatchObject({ error: { code: 'VALIDATION_ERROR' } })
   })
 
   it('is 404 for a longer name than any has', async () => {
@@ -380,20 +409,39 @@ describe('a JSON body', () => {
   })
 })
 
-describe('bytes that are no request', () => {
-  async function exchange(bytes: string): Promise<string> {
-    const { app } = await server()
-    const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
-    return new Promise((resolve, reject) => {
-      const socket = connect(Number(port), '127.0.0.1', () => socket.write(bytes))
-      let received = ''
-      socket.setEncoding('utf8').on('data', text => {
-        received += text
-      })
-      socket.on('close', () => resolve(received)).on('error', reject)
+/** What comes back for these bytes until the connection ends. */
+async function exchange(bytes: string): Promise<string> {
+  const { app } = await server()
+  const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), '127.0.0.1', () => socket.write(bytes))
+    let received = ''
+    socket.setEncoding('utf8').on('data', text => {
+      received += text
     })
-  }
+    socket.on('close', () => resolve(received)).on('error', reject)
+  })
+}
 
+describe('a request that names two hosts', () => {
+  it.each([
+    ['others', 'Host: a\r\nHost: b\r\n'],
+    ['the same', 'Host: a\r\nX: y\r\nhOST: a\r\n'],
+    ['an empty one', 'host: a\r\nhost:\r\n'],
+  ])('is refused: %s', async (_what, lines) => {
+    const answer = await exchange(`GET /api/chat/taken HTTP/1.1\r\n${lines}Connection: close\r\n\r\n`)
+    const [head = '', body = ''] = answer.split('\r\n\r\n')
+    expect(head).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/)
+    expect(JSON.parse(body)).toEqual({ error: 'Host: must be sent once', code: 'VALIDATION_ERROR' })
+  })
+
+  it('is not one that names a host elsewhere', async () => {
+    const lines = 'Host: a\r\nX: Host\r\nVary: host\r\nConnection: close\r\n'
+    expect(await exchange(`GET /api/hello HTTP/1.1\r\n${lines}\r\n`)).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
+  })
+})
+
+describe('bytes that are no request', () => {
   it.each([
     ['garbage', 'HELLO\r\n\r\n', 'This is not an HTTP request.'],
     ['letters that are not escaped', 'GET /api/people?search=ä HTTP/1.1\r\nhost: x\r\n\r\n', 'as in %C3%A4'],

@@ -3,18 +3,20 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import { fastify, LogController } from 'fastify'
 import type { Clock } from '../clock.ts'
+import { diskProblemIn } from '../disk.ts'
 import { AppError, invalid } from '../errors.ts'
 import type { LagMeasurement } from '../event-loop/measure-lag.ts'
 import { isDeeperThan, mostLevels } from '../json-depth.ts'
 import { hasMoreValuesThan, mostValues } from '../json-values.ts'
 import type { Log } from '../logging/log.ts'
 import type { Metrics } from '../metrics.ts'
-import { behindFailure, isOfApi } from './access.ts'
-import type { App } from './app.ts'
+import { behindFailure, isOfApi, isOfChat } from './access.ts'
+import type { App, Area } from './app.ts'
 import { whenClosed } from './closing.ts'
 import { answerClientError } from './errors/client-error.ts'
 import { asKnownError, formatError } from './errors/error-format.ts'
 import { shedLoad } from './load-shedding.ts'
+import { beginPipelinedInTurn } from './pipelining.ts'
 import type { RateLimits } from './rate-limits/rate-limit.ts'
 import { registerRateLimits } from './rate-limits/rate-limit.ts'
 import type { SharedCounts } from './rate-limits/shared-counts.ts'
@@ -66,6 +68,7 @@ export function createServer(options: ServerOptions): App {
   app.setSerializerCompiler(createSerializerCompiler())
   acceptJsonOnly(app)
   registerErrors(app)
+  beginPipelinedInTurn(app)
   registerObservation(app, options)
   limitUploads(app)
   // Hooks call back, where async ones would cost every request a promise.
@@ -73,6 +76,7 @@ export function createServer(options: ServerOptions): App {
   treatNoBodyAsEmpty(app)
   shedLoad(app, options)
   registerRateLimits(app, options)
+  refuseSecondHost(app)
   answerBrokenOff(app)
   forgetTypeOfNoBody(app)
   refuseUnstorableAddresses(app)
@@ -123,6 +127,15 @@ function isJson(text: string): boolean {
   }
 }
 
+/** Node would take the first of two, where a proxy in front may have judged by the second (RFC 9112, section 3.2). */
+function refuseSecondHost(app: App): void {
+  app.addHook('onRequest', ({ raw }, _reply, done) => {
+    const hosts = raw.rawHeaders.filter((name, at) => at % 2 === 0 && /^host$/i.test(name))
+    if (hosts.length > 1) done(invalid('Host', 'must be sent once'))
+    else done()
+  })
+}
+
 function registerErrors(app: App): void {
   app.setErrorHandler(async (error, request, reply) =>
     sendError(await behindFailure(error, request), request, reply),
@@ -130,38 +143,46 @@ function registerErrors(app: App): void {
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?')[0]
     const unknown = new AppError('NOT_FOUND', `There is no ${request.method} ${path}. See /docs.`)
-    return sendError(unroutable.get(request.raw) ?? unknown, request, reply)
+    return sendError(unroutable.get(request.raw)?.error ?? unknown, request, reply)
   })
 }
 
 function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const error = asKnownError(thrown)
+  const error = diskProblemIn(thrown) ?? asKnownError(thrown)
   // What was under way for a client that has gone ends by being stopped: that is no failure.
   const isStopped = reply.raw.destroyed && (isAbort(thrown) || thrown === request.raw.errored)
   if (error instanceof AppError && error.fault !== 'user' && !isStopped) {
-    const level = error.fault === 'unexpected' ? 'error' : 'warn'
-    request.log[level]({ err: error, requestId: request.id }, error.message)
+    const { method, originalUrl } = request
+    const path = originalUrl.split('?')[0]
+    request.log[levelOf(error)]({ err: error, requestId: request.id, method, path }, error.message)
   }
-  const answer = formatError(error, request.routeOptions.config.area ?? 'generic', request.id)
+  const area = request.routeOptions.config.area ?? unroutable.get(request.raw)?.area ?? 'generic'
+  const answer = formatError(error, area, request.id)
   // Fastify would close the connection under a client that still sends its body, which then never sees this answer.
   if (answer.status === 413) reply.removeHeader('connection')
   return reply.code(answer.status).header('Content-Type', answer.contentType).send(answer.body)
+}
+
+/** Lost data is told at every level of the log. */
+function levelOf({ code, fault }: AppError): 'fatal' | 'error' | 'warn' {
+  if (code === 'DATA_DAMAGED') return 'fatal'
+  return fault === 'unexpected' ? 'error' : 'warn'
 }
 
 function isAbort(thrown: unknown): boolean {
   return thrown instanceof Error && thrown.name === 'AbortError'
 }
 
-/** Requests whose path the router can't read, with what it says of it. */
-const unroutable = new WeakMap<IncomingMessage, unknown>()
+/** Requests whose path the router can't read, with what it says of it, and whose area it would be in. */
+const unroutable = new WeakMap<IncomingMessage, { error: unknown; area: Area }>()
 
 /**
  * A path that the router can't read would meet no hook: it takes the way of one that nothing has, so that it counts
  * against the limit, a bad token is refused, and there is a line in the log.
  */
 function treatAsUnknown(app: App, error: unknown, [{ raw }, reply]: [FastifyRequest, FastifyReply]): void {
-  unroutable.set(raw, error)
   const { url = '' } = raw
+  unroutable.set(raw, { error, area: isOfChat(url) ? 'chat' : 'generic' })
   Object.assign(raw, { originalUrl: url, url: isOfApi(url) ? '/api/%25' : '/%25' })
   app.routing(raw, reply.raw)
 }

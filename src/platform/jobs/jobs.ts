@@ -40,6 +40,8 @@ export interface JobHandler<Agent extends JobAgent> {
   onFailed?(context: JobContext<Agent>, error: string): Promise<void>
   /** Failed runs until the job is given up, at least 1; 5 by default. */
   maxAttempts?: number
+  /** Whether it deletes, and therefore also runs while the disk is full; other jobs wait. */
+  makesRoom?: boolean
 }
 
 /**

@@ -64,6 +64,8 @@ export interface Running {
   ids: readonly string[]
   /** No other entry with one of these keys may begin before the running one has ended, even if that was cancelled. */
   keys: readonly string[]
+  /** The only names that may begin; any without it. */
+  names?: readonly string[] | undefined
 }
 
 export interface Lease {
@@ -145,10 +147,11 @@ export async function nextDue(db: OutboxDatabase, running: Running): Promise<num
   return row?.due_at == null ? undefined : Date.parse(row.due_at)
 }
 
-function isWaiting({ ids, keys }: Running) {
+function isWaiting({ ids, keys, names }: Running) {
   return ({ and, or, eb }: ExpressionBuilder<OutboxTables, 'outbox'>) =>
     and([
       eb('failed_at', 'is', null),
+      ...(names === undefined ? [] : [eb('name', 'in', names)]),
       ...(ids.length > 0 ? [eb('id', 'not in', ids)] : []),
       ...(keys.length > 0 ? [or([eb('key', 'is', null), eb('key', 'not in', keys)])] : []),
     ])

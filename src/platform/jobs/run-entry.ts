@@ -1,4 +1,6 @@
 import type { Clock } from '../clock.ts'
+import type { Disk } from '../disk.ts'
+import { diskProblemIn, withRoom } from '../disk.ts'
 import { AppError } from '../errors.ts'
 import type { Log } from '../logging/log.ts'
 import { backoff } from './backoff.ts'
@@ -20,6 +22,7 @@ export interface EntryRun<Agent extends JobAgent> {
   handler: JobHandler<Agent>
   holder: string
   signal: AbortSignal
+  disk: Disk
   clock: Clock
   log: Log
   /** 0 to 1. */
@@ -29,6 +32,7 @@ export interface EntryRun<Agent extends JobAgent> {
 const defaultMaxAttempts = 5
 /** Runs that may end with their process: a job that kills it each time must not do so for ever. */
 const maxInterruptions = 10
+const pauseAfterDiskProblem = 5_000
 const storedErrorLength = 1_000
 
 /** Runs a leased entry once and records what became of it. */
@@ -40,11 +44,12 @@ export async function runEntry<Agent extends JobAgent>(run: EntryRun<Agent>): Pr
 
   const error = await failureOf(async () => {
     signal.throwIfAborted()
-    await handler.run(context)
+    await (handler.makesRoom ? withRoom(run.disk, () => handler.run(context)) : handler.run(context))
   })
   if (error === undefined) await completeEntry(agent.db, held)
   else if (signal.aborted) await afterAbort(run)
   else if (error instanceof JobYields) await requeueEntry(agent.db, held, run.clock.now())
+  else if (diskProblemIn(error)) await afterDiskProblem(run, error)
   else await afterFailure(run, context, error)
 }
 
@@ -97,6 +102,16 @@ async function afterAbort<Agent extends JobAgent>({
   // An entry that was cancelled or taken over is no longer ours.
   if (reason === 'stopping' || reason === 'agent closed')
     await returnEntry(agent.db, { id: entry.id, holder }, clock.now())
+}
+
+/** No job is to blame for a full disk, however long it stays full. */
+async function afterDiskProblem<Agent extends JobAgent>(
+  { agent, entry, holder, disk, clock, log }: EntryRun<Agent>,
+  error: Error,
+): Promise<void> {
+  disk.report(error)
+  log.warn({ err: error, agentId: agent.agentId, job: entry.name }, 'a job waits for space on the disk')
+  await requeueEntry(agent.db, { id: entry.id, holder }, clock.now() + pauseAfterDiskProblem)
 }
 
 async function afterFailure<Agent extends JobAgent>(

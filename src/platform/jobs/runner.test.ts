@@ -5,6 +5,8 @@ import { createGate, setJobStage } from '#test/support/job-stage.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
 import { systemClock } from '../clock.ts'
 import { currentOwner } from '../current-owner.ts'
+import type { Disk } from '../disk.ts'
+import { storageFull } from '../disk.ts'
 import { AppError, notFound } from '../errors.ts'
 import { createLog } from '../logging/log.ts'
 import type { JobContext } from './jobs.ts'
@@ -31,7 +33,10 @@ test('a job runs after the commit, with its payload and agent, and leaves nothin
 
 test('a job works in the name of its agent', async () => {
   const owners: unknown[] = []
-  const stage = await setJobStage({ note: async () => void owners.push(currentOwner.getStore()) })
+  const stage = await setJobStage(
+    { note: async () => void owners.push(currentOwner.getStore()) },
+    { clock: manualClock() },
+  )
   await stage.runner.start()
   await stage.add('note', { agent: 'b' })
   await stage.runner.idle()
@@ -558,5 +563,45 @@ test('failures of a job count until it has come further', async () => {
   }
   expect(outcomes).toEqual([])
   expect(told).toEqual([])
+  expect(await stage.entries()).toEqual([])
+})
+
+test('while the disk is full only jobs that make room run, and none is blamed for it', async () => {
+  const runs: string[] = []
+  const clock = manualClock()
+  const disk: Disk = {
+    problem: storageFull(),
+    report: () => {},
+    makeRoom: async () => void runs.push('room made'),
+  }
+  let isFull = true
+  const stage = await setJobStage(
+    {
+      remove: { makesRoom: true, run: async () => void runs.push('removed') },
+      async store() {
+        runs.push('tried')
+        if (isFull) throw new Error('It could not be stored.', { cause: storageFull() })
+        runs.push('stored')
+      },
+    },
+    { clock, disk },
+  )
+  await stage.add('store')
+  await stage.add('remove')
+  await stage.runner.start()
+  await stage.runner.idle()
+  expect(runs).toEqual(['room made', 'removed'])
+
+  // Now each time only the attempt shows that it is.
+  Object.assign(disk, { problem: undefined })
+  for (let attempt = 0; attempt < 12; attempt += 1) {
+    clock.advance(60 * second)
+    await stage.runner.idle()
+  }
+  expect(runs.filter(run => run === 'tried')).toHaveLength(12)
+  isFull = false
+  clock.advance(60 * second)
+  await stage.runner.idle()
+  expect(runs.at(-1)).toBe('stored')
   expect(await stage.entries()).toEqual([])
 })

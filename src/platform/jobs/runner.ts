@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../clock.ts'
 import { currentOwner } from '../current-owner.ts'
+import type { Disk } from '../disk.ts'
+import { remoteDisk } from '../disk.ts'
 import { AppError } from '../errors.ts'
 import type { Log } from '../logging/log.ts'
 import type { AbortReason, JobAgent, JobHandler, OutboxEntry } from './jobs.ts'
@@ -40,6 +42,8 @@ export interface RunnerNeeds<Agent extends JobAgent> {
   concurrencyPerAgent?: number
   /** If its process gives no sign of life for this long, a job is run by another one. */
   leaseMs?: number
+  /** While it has a problem, only jobs that delete begin. */
+  disk?: Disk
   /** 0 to 1, for the jitter of pauses. */
   random?: () => number
 }
@@ -56,6 +60,8 @@ interface RunningJob {
 }
 
 const pauseAfterTrouble = 60_000
+/** Until jobs that wait for space on the disk are looked at again. */
+const pauseWhileFull = 15_000
 const pauseOfPump = 1_000
 
 class OutboxRunner<Agent extends JobAgent> implements JobRunner {
@@ -63,6 +69,7 @@ class OutboxRunner<Agent extends JobAgent> implements JobRunner {
   readonly #concurrency: number
   readonly #concurrencyPerAgent: number
   readonly #leaseMs: number
+  readonly #disk: Disk
   readonly #jobs = new Set<RunningJob>()
   /** The runs, until the end of each has been recorded and its agent woken up. */
   readonly #runs = new Set<Promise<void>>()
@@ -76,6 +83,7 @@ class OutboxRunner<Agent extends JobAgent> implements JobRunner {
     this.#concurrency = needs.concurrency ?? 4
     this.#concurrencyPerAgent = needs.concurrencyPerAgent ?? jobsPerAgent
     this.#leaseMs = needs.leaseMs ?? 30_000
+    this.#disk = needs.disk ?? remoteDisk
   }
 
   async start(): Promise<void> {
@@ -123,6 +131,7 @@ class OutboxRunner<Agent extends JobAgent> implements JobRunner {
       try {
         await this.#beginDueWork()
       } catch (error) {
+        this.#disk.report(error)
         this.#needs.log.error({ err: error }, 'looking for due work failed')
         clearTimeout(this.#pumpTimer)
         this.#pumpTimer = setTimeout(() => this.#wake(), pauseOfPump)
@@ -156,7 +165,7 @@ class OutboxRunner<Agent extends JobAgent> implements JobRunner {
     const revisit = now + this.#leaseMs
     const jobs = this.#jobsOf(agentId)
     const limit = Math.min(this.#concurrency - this.#jobs.size, this.#concurrencyPerAgent - jobs.length)
-    const running = runningOf(jobs)
+    const running = this.#runningOf(jobs)
     const due = await nextDue(db, running)
     if (due !== undefined && due <= now && limit > 0 && this.#started) {
       const lease = { holder: this.#needs.instanceId, now, expiresAt: revisit, limit, running }
@@ -166,7 +175,9 @@ class OutboxRunner<Agent extends JobAgent> implements JobRunner {
     const jobsNow = this.#jobsOf(agentId)
     // The end of any of these jobs makes the agent due; this time is for the case that this process dies before.
     if (jobsNow.length >= this.#concurrencyPerAgent) return revisit
-    const next = await nextDue(db, runningOf(jobsNow))
+    const next = await nextDue(db, this.#runningOf(jobsNow))
+    if (this.#disk.problem !== undefined)
+      return Math.min(next ?? Number.POSITIVE_INFINITY, now + pauseWhileFull)
     if (jobsNow.length === 0) return next
     // An agent that is due already goes to the end of the queue of agents.
     return Math.min(revisit, Math.max(next ?? revisit, now))
@@ -212,7 +223,8 @@ class OutboxRunner<Agent extends JobAgent> implements JobRunner {
     agent.signal.addEventListener('abort', close, { once: true })
     const heartbeat = setInterval(() => this.#prolong(agent, job), this.#leaseMs / 3)
     try {
-      await runEntry({ agent, entry, handler: this.#handlerOf(entry), holder, signal, clock, log, random })
+      const handler = this.#handlerOf(entry)
+      await runEntry({ agent, entry, handler, holder, signal, disk: this.#disk, clock, log, random })
     } finally {
       clearInterval(heartbeat)
       agent.signal.removeEventListener('abort', close)
@@ -236,6 +248,15 @@ class OutboxRunner<Agent extends JobAgent> implements JobRunner {
     return handler ?? { run: () => Promise.reject(new Error(`there is no handler for jobs named ${name}`)) }
   }
 
+  #runningOf(jobs: RunningJob[]): Running {
+    const makingRoom = () => [...this.#needs.handlers].filter(([, { makesRoom }]) => makesRoom)
+    return {
+      ids: jobs.map(job => job.entry.id),
+      keys: jobs.flatMap(job => job.entry.key ?? []),
+      names: this.#disk.problem && makingRoom().map(([name]) => name),
+    }
+  }
+
   #jobsOf(agentId: string): RunningJob[] {
     return [...this.#jobs].filter(job => job.agentId === agentId)
   }
@@ -244,13 +265,6 @@ class OutboxRunner<Agent extends JobAgent> implements JobRunner {
 /** Whether an agent could not be used because it was deleted. */
 function isGone(error: unknown): boolean {
   return error instanceof AppError && error.code === 'NOT_FOUND'
-}
-
-function runningOf(jobs: RunningJob[]): Running {
-  return {
-    ids: jobs.map(job => job.entry.id),
-    keys: jobs.flatMap(job => job.entry.key ?? []),
-  }
 }
 
 function abortJob({ controller }: RunningJob, reason: AbortReason): void {

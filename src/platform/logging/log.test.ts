@@ -1,4 +1,5 @@
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { storageFull } from '../disk.ts'
 import { AppError } from '../errors.ts'
 import { createLog } from './log.ts'
 
@@ -60,4 +61,24 @@ it('an error underneath is logged by its message, without the fields that a libr
   log.warn({ err: new AppError('MODEL_ERROR', 'The model failed.', { cause }) }, 'failed')
   expect(lines.join('')).toContain('upstream said no')
   expect(lines.join('')).not.toContain('hunter2')
+})
+
+it('tells once a minute of a full disk, whoever meets it, and of all else each time', () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const { log, lines } = collectingLog('info')
+  const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
+  const tell = () => {
+    log.warn({ err: storageFull() }, 'full')
+    log
+      .child({ agentId: 'a' })
+      .error({ err: new AppError('INTERNAL_ERROR', 'Why.', { cause: full }) }, 'full')
+    log.error({ err: new Error('other') }, 'other')
+  }
+  tell()
+  tell()
+  expect(lines.map(line => JSON.parse(line).msg)).toEqual(['full', 'other', 'other'])
+  vi.advanceTimersByTime(60_000)
+  tell()
+  expect(lines.map(line => JSON.parse(line).msg).slice(3)).toEqual(['full', 'other'])
 })

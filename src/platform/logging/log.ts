@@ -1,5 +1,6 @@
-import type { Logger } from 'pino'
+import type { Logger, LoggerOptions } from 'pino'
 import { pino } from 'pino'
+import { diskProblemIn } from '../disk.ts'
 import { createLogOutput } from './log-output.ts'
 
 export type Log = Logger
@@ -27,6 +28,20 @@ const secretFields = [
  */
 export function createLog(level: string, destination?: { write(line: string): void }): Log {
   const paths = secretFields.flatMap(field => [field, `*.${field}`, `*.*.${field}`])
-  const options = { level, redact: { paths, censor: '[redacted]' }, base: null }
+  const options = { level, redact: { paths, censor: '[redacted]' }, base: null, hooks: fewDiskProblems() }
   return pino(options, destination ?? createLogOutput())
+}
+
+/** On a full disk everything that writes fails, again and again: one line a minute says as much as all of them. */
+function fewDiskProblems(): NonNullable<LoggerOptions['hooks']> {
+  let quietUntil = 0
+  return {
+    logMethod(parameters, method) {
+      const { err } = Object(parameters[0]) as { err?: unknown }
+      const isDiskProblem = diskProblemIn(err) !== undefined
+      if (isDiskProblem && performance.now() < quietUntil) return
+      if (isDiskProblem) quietUntil = performance.now() + 60_000
+      method.apply(this, parameters)
+    },
+  }
 }

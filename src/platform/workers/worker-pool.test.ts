@@ -9,11 +9,13 @@ import { promisify } from 'node:util'
 import type { ResourceLimits, Worker } from 'node:worker_threads'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { eventually } from '#test/support/eventually.ts'
+import { AppError } from '../errors.ts'
 import { createLog } from '../logging/log.ts'
 import type { WorkerPool, WorkerTask } from './worker-pool.ts'
 import { createWorkerPool, WorkerCrashed, WorkerTimeout } from './worker-pool.ts'
 
 const tasks = `
+import { AppError } from ${JSON.stringify(new URL('../errors.ts', import.meta.url).href)}
 import { readlinkSync } from 'node:fs'
 import { getPriority } from 'node:os'
 import { basename } from 'node:path'
@@ -23,6 +25,9 @@ export const thread = () => threadId
 export const niceness = () => getPriority(Number(basename(readlinkSync('/proc/thread-self'))))
 export const limits = () => resourceLimits
 export const fail = message => { throw new TypeError(message) }
+export const refuse = () => {
+  throw new AppError('STORAGE_FULL', 'Full.', { details: { bytes: 1 }, cause: new Error('beneath') })
+}
 export const hang = () => { for (;;) {} }
 export const pause = ms => { Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms) }
 export const meetPeers = ({ shared, expected }) => {
@@ -66,6 +71,19 @@ function open(options: Partial<Parameters<typeof createWorkerPool>[0]> = {}): Wo
 function task(name: string, argument?: unknown, rest: Partial<WorkerTask> = {}): WorkerTask {
   return { file, name, argument, ...rest }
 }
+
+test('an AppError arrives as one, and keeps what lies underneath', async () => {
+  pool = createWorkerPool({ log: silent })
+  const error = await pool.run<AppError>({ file, name: 'refuse', argument: null }).catch(thrown => thrown)
+  expect(error).toBeInstanceOf(AppError)
+  expect(error).toMatchObject({
+    code: 'STORAGE_FULL',
+    message: 'Full.',
+    details: { bytes: 1 },
+    isPermanent: false,
+  })
+  expect(error.cause).toMatchObject({ message: 'beneath' })
+})
 
 test('a task runs in another thread and answers', async () => {
   const { run } = open()

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { MessagePort, Worker } from 'node:worker_threads'
 import type { Piscina } from 'piscina'
-import { AppError } from '../errors.ts'
+import { AppError, fromThread } from '../errors.ts'
 import type { Log } from '../logging/log.ts'
 import { createSlots } from './slots.ts'
 
@@ -23,7 +23,7 @@ export interface WorkerTask {
 
 export interface WorkerPool {
   /**
-   * Resolves to what the function returned and rejects with what it threw (a copy, without own properties), or with `WorkerTimeout`, `WorkerCrashed`,
+   * Resolves to what the function returned and rejects with what it threw (an AppError, or a copy without own properties), or with `WorkerTimeout`, `WorkerCrashed`,
    * the reason of the caller's signal, or `SHUTTING_DOWN` once the pool is closed. Tasks beyond `maxThreads` wait in order.
    */
   run<Result>(task: WorkerTask): Promise<Result>
@@ -147,7 +147,7 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
     } catch (error) {
       if (signal.aborted)
         throw signal.reason === timeout.reason ? new WorkerTimeout(timeoutMs) : signal.reason
-      throw isDeath(error) ? new WorkerCrashed(error) : error
+      throw isDeath(error) ? new WorkerCrashed(error) : fromThread(error)
     }
   }
 

@@ -205,3 +205,20 @@ describe('a database that cannot be used', () => {
     expect(await refused(server.href)).not.toContain('hunter2')
   })
 })
+
+it('an agent whose schema was lost is an error that names it, until that is accepted', async () => {
+  const url = await newDatabase()
+  const [one, other] = await openTwice(url)
+  if (one === undefined || other === undefined) throw new Error('there are two')
+  await one.platform.insertInto('agents').values(agentRow('a')).execute()
+  await one.agentDatabases.use('a', async () => {})
+  await queryDatabase(url, 'drop schema "agent_a" cascade')
+  await expect(other.agentDatabases.acquire('a')).rejects.toMatchObject({
+    code: 'DATA_DAMAGED',
+    message: expect.stringContaining('agent_a'),
+  })
+  const accepting = createEngine({ url, maxConnections: 4, acceptsLoss: true, onError: () => {} })
+  onTestFinished(() => accepting.close())
+  const agent = await accepting.openAgent('a', { mustExist: true })
+  await agent.db.destroy()
+})

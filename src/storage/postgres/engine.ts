@@ -1,6 +1,8 @@
 import type { PostgresPool } from 'kysely'
 import { Kysely, sql } from 'kysely'
 import type { Pool } from 'pg'
+import { remoteDisk } from '#platform/disk.ts'
+import { AppError } from '#platform/errors.ts'
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { StorageEngine } from '../engine.ts'
 import { createFileBucket } from '../files/bucket.ts'
@@ -27,6 +29,8 @@ interface EngineOptions {
   maxConnections: number
   /** Stores the agents' files; without it they are stored in the database. */
   fileBucket?: BucketSettings | undefined
+  /** Whether the schema of an agent that was lost is replaced by a new one. */
+  acceptsLoss?: boolean
   /** Is told of connections that break while idle. */
   onError(error: Error): void
 }
@@ -48,31 +52,34 @@ interface PostgresEngine extends StorageEngine {
 }
 
 /** A schema for the platform and one for each agent, all in one database. */
-export function createEngine({ url, maxConnections, fileBucket, onError }: EngineOptions): PostgresEngine {
+export function createEngine(options: EngineOptions): PostgresEngine {
+  const { url, maxConnections, fileBucket, acceptsLoss = false, onError } = options
   // Transactions of agents may have to write to the platform at the same time: they must not use up the connections needed
   // for that.
   const forPlatform = Math.max(1, Math.floor(maxConnections / 3))
-  const platformPool = createPool(url, forPlatform, onError)
-  const agentPool = createPool(url, maxConnections - forPlatform, onError)
+  // One is kept of each, for when the server has no place for another.
+  const platformPool = createPool(url, { min: 1, max: forPlatform }, onError)
+  const agentPool = createPool(url, { min: 1, max: maxConnections - forPlatform }, onError)
   const bucket = fileBucket && createFileBucket(fileBucket)
   let closing: Promise<unknown> | undefined
   return {
     schema: schemaParts,
     isExclusive: false,
+    disk: remoteDisk,
     async isUsed() {
       await checkServer(platformPool, url)
       return hasSchema(platformPool, platformSchema)
     },
     async openPlatform() {
       await checkServer(platformPool, url)
-      await createSchema(platformPool, platformSchema)
+      await ensureSchema(platformPool, platformSchema)
       const platform = open<PlatformTables>(schemaPool(platformPool, platformSchema))
       await ensureVectorExtension(platform)
       return platform
     },
-    async openAgent(agentId) {
+    async openAgent(agentId, { mustExist } = { mustExist: false }) {
       const schema = agentSchema(agentId)
-      await createSchema(agentPool, schema)
+      await ensureSchema(agentPool, schema, mustExist && !acceptsLoss)
       const db = open<AgentTables>(schemaPool(agentPool, schema))
       const path = agentAddress(url, schema)
       return { db, path, files: bucket?.filesOf(agentId) ?? createDatabaseFiles({ db, path }) }
@@ -105,8 +112,14 @@ async function hasSchema(pool: Pool, schema: string): Promise<boolean> {
   return rowCount === 1
 }
 
-async function createSchema(pool: Pool, schema: string): Promise<void> {
+/** @throws AppError `DATA_DAMAGED` if it must exist and does not. */
+async function ensureSchema(pool: Pool, schema: string, mustExist = false): Promise<void> {
   if (await hasSchema(pool, schema)) return
+  if (mustExist)
+    throw new AppError(
+      'DATA_DAMAGED',
+      `The schema ${schema} of the database is missing. Put it back from a backup.`,
+    )
   try {
     await pool.query(`create schema ${quoted(schema)}`)
   } catch (error) {

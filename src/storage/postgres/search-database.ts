@@ -23,7 +23,7 @@ export async function openSearchDatabase(address: string): Promise<SearchDatabas
 
 function poolOf(url: string): Pool {
   // A connection that breaks while idle is replaced when it is needed.
-  const pool = pools.get(url) ?? createPool(url, 1, () => {})
+  const pool = pools.get(url) ?? createPool(url, { max: 1 }, () => {})
   pools.set(url, pool)
   return pool
 }

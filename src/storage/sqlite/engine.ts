@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs'
 import { Kysely } from 'kysely'
+import type { Disk } from '#platform/disk.ts'
+import { remoteDisk } from '#platform/disk.ts'
 import { shareTransactions } from '#platform/transactions/transaction.ts'
 import type { StorageEngine } from '../engine.ts'
 import { createFileBucket } from '../files/bucket.ts'
@@ -14,11 +16,16 @@ import { closeOnce, createSqliteDialect } from './connections/dialect.ts'
 import type { OpenOptions, Synchronous } from './connections/open.ts'
 import { openDatabase } from './connections/open.ts'
 import { tryUntilFree } from './connections/retry.ts'
+import { requireFile, requirePlatform } from './lost-files.ts'
 import { schemaParts } from './schema-parts.ts'
 
 interface EngineOptions {
   directory: DataDirectory
   synchronous: Synchronous
+  /** That of the data directory; without it, nobody watches it. */
+  disk?: Disk
+  /** Whether a file that was lost is replaced by a new one. */
+  acceptsLoss?: boolean | undefined
   /** Stores the agents' files; without it they are stored in the data directory. */
   fileBucket?: BucketSettings | undefined
   /** Called for each second that a statement of the service has to wait for the database of this path. */
@@ -33,6 +40,7 @@ const openingPatience = 5_000
 /** A file for the platform and one for each agent, all in the data directory. */
 export function createEngine(engineOptions: EngineOptions): StorageEngine {
   const { directory, synchronous, fileBucket, onBlocked = () => {}, logKeeperOf } = engineOptions
+  const { disk = remoteDisk, acceptsLoss = false } = engineOptions
   const bucket = fileBucket && createFileBucket(fileBucket)
   async function open<Tables>(path: string, options: OpenOptions): Promise<Kysely<Tables>> {
     const keeper = logKeeperOf?.(path)
@@ -60,9 +68,14 @@ export function createEngine(engineOptions: EngineOptions): StorageEngine {
   return {
     schema: schemaParts,
     isExclusive: true,
+    disk,
     isUsed: async () => existsSync(directory.platformDatabase),
-    openPlatform: () => open<PlatformTables>(directory.platformDatabase, { synchronous }),
-    async openAgent(agentId) {
+    async openPlatform() {
+      if (!acceptsLoss) requirePlatform(directory)
+      return await open<PlatformTables>(directory.platformDatabase, { synchronous })
+    },
+    async openAgent(agentId, { mustExist } = { mustExist: false }) {
+      if (mustExist && !acceptsLoss) requireFile(directory.agentDatabase(agentId))
       const { database: path, files: folder } = await directory.prepareAgent(agentId)
       const files = bucket?.filesOf(agentId) ?? createDirectoryFiles(folder)
       return { db: await open<AgentTables>(path, { synchronous }), path, files }

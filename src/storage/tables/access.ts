@@ -12,6 +12,8 @@ interface AgentAdminsTable {
   email: string
   role: string
   created_at: string
+  /** That of the agent, for an index in this order; it never changes. */
+  agent_created_at: string | null
 }
 
 export const accessTables = definePlatformTables<AccessTables>({
@@ -28,6 +30,7 @@ export const accessTables = definePlatformTables<AccessTables>({
       .addColumn('email', parts.textType, column => column.notNull())
       .addColumn('role', parts.textType, column => column.notNull())
       .addColumn('created_at', parts.textType, column => column.notNull())
+      .addColumn('agent_created_at', parts.textType)
       .execute()
     await db.schema
       .createIndex('agent_admins_agent_email')
@@ -35,6 +38,11 @@ export const accessTables = definePlatformTables<AccessTables>({
       .on('agent_admins')
       .columns(['agent_id', 'email'])
       .execute()
-    await db.schema.createIndex('agent_admins_email').on('agent_admins').column('email').execute()
+    // In the order in which a user's agents are listed, so that a page costs the same of any number.
+    await db.schema
+      .createIndex('agent_admins_email_agents')
+      .on('agent_admins')
+      .columns(['email', 'agent_created_at', 'agent_id'])
+      .execute()
   },
 })

@@ -1,3 +1,4 @@
+import type { Generated } from 'kysely'
 import { definePlatformTables } from './table-set.ts'
 
 /** Agents, their settings and secrets. */
@@ -17,6 +18,8 @@ interface AgentsTable {
   status: string
   /** JSON object of the settings keys that are set; credentials are never among them. */
   settings: string
+  /** 1 once its database was created. */
+  has_database: Generated<number>
   created_at: string
   updated_at: string
 }
@@ -59,6 +62,7 @@ export const agentRecordTables = definePlatformTables<AgentRecordTables>({
       .addColumn('description', parts.textType, column => column.notNull())
       .addColumn('status', parts.textType, column => column.notNull())
       .addColumn('settings', parts.textType, column => column.notNull())
+      .addColumn('has_database', 'integer', column => column.notNull().defaultTo(0))
       .addColumn('created_at', parts.textType, column => column.notNull())
       .addColumn('updated_at', parts.textType, column => column.notNull())
       .execute()

@@ -1,5 +1,6 @@
 import { nextDue } from '#platform/jobs/outbox.ts'
 import type { WakeUps } from '#platform/jobs/wake-ups.ts'
+import { findAgent } from '../agent-databases.ts'
 import type { OpenAgent } from '../engine.ts'
 import { migrate } from '../migrate.ts'
 import { agentTables, migrationsOf } from '../tables.ts'
@@ -36,7 +37,7 @@ export async function copyAgent(agentId: string, needs: Needs): Promise<Part[]> 
   const { source, target, wakeUps, searchableText, progress } = needs
   await target.engine.removeAgent(agentId)
   return await withAgent(source, agentId, from =>
-    withAgent(target, agentId, async to => {
+    withAgent({ ...target, isNew: true }, agentId, async to => {
       const parts: Part[] = []
       for (const [table, plan] of tables) {
         const onRows = progress.of(table)
@@ -88,12 +89,14 @@ interface AgentPlace extends Pick<StorageEnd, 'catalogue' | 'search'> {
 }
 
 async function withAgent<Result>(
-  end: StorageEnd,
+  end: StorageEnd & { isNew?: true },
   agentId: string,
   work: (place: AgentPlace) => Promise<Result>,
 ): Promise<Result> {
-  const { engine, catalogue, search } = end
-  const agent = await engine.openAgent(agentId)
+  const { engine, catalogue, search, isNew = false } = end
+  // Without this, an agent whose file was lost would be copied as an empty one.
+  const mustExist = !isNew && (await findAgent(end.platform, agentId))?.has_database === 1
+  const agent = await engine.openAgent(agentId, { mustExist })
   try {
     await migrate(agent.db, migrationsOf(agentTables, engine.schema))
     const vectors = await catalogue.vectorTables(agent.db)

@@ -9,6 +9,7 @@ const settingsFields = [
   'llm_provider',
   'llm_model',
   'llm_temperature',
+  'llm_context_window',
   'system_prompt',
   'llm_base_url',
   'embedding_provider',

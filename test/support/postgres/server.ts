@@ -10,17 +10,23 @@ import { chmodSync, chownSync, cpSync, mkdirSync, readFileSync, writeFileSync } 
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { makeTemporaryDirectory } from '../temporary-directory.ts'
 
 export interface PostgresServer {
   /** Address of a database of this server whose user may create others. */
   url: string
+  /** SIGINT: as an operator. SIGKILL: as a crash. Its data and its address stay. */
+  end(signal: 'SIGINT' | 'SIGKILL'): Promise<void>
+  /** After `end`. */
+  startAgain(): Promise<void>
   stop(): Promise<void>
 }
 
 const owner = 'postgres'
 /** Milliseconds; far more than it takes. */
 const startLimit = 60_000
+const restartAttempts = 100
 
 /** Tests need no data that survives a power cut. */
 const settings = {
@@ -35,7 +41,8 @@ const settings = {
   unix_socket_directories: '',
 }
 
-export async function startPostgres(): Promise<PostgresServer> {
+/** @param changed settings of the server, over those that suit tests. */
+export async function startPostgres(changed: Record<string, string> = {}): Promise<PostgresServer> {
   const directory = makeTemporaryDirectory()
   const data = join(directory.path, 'data')
   mkdirSync(data)
@@ -51,15 +58,34 @@ export async function startPostgres(): Promise<PostgresServer> {
 
   demandPasswords(join(data, 'pg_hba.conf'))
   const port = await freePort()
-  const parameters = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  const server = await run(join(binaries, 'postgres'), ['-D', data, '-p', `${port}`, ...parameters], options)
+  const parameters = Object.entries({ ...settings, ...changed }).flatMap(([name, value]) => [
+    '-c',
+    `${name}=${value}`,
+  ])
+  const start = () => run(join(binaries, 'postgres'), ['-D', data, '-p', `${port}`, ...parameters], options)
+  let server = await start()
+  async function end(signal: NodeJS.Signals): Promise<void> {
+    const ended = once(server, 'exit')
+    if (server.exitCode === null && server.signalCode === null && server.kill(signal)) await ended
+  }
   return {
     url: `postgres://${owner}@127.0.0.1:${port}/postgres`,
+    end,
+    async startAgain() {
+      // What a crashed one has left must end first; it notices soon.
+      for (let left = restartAttempts; ; left -= 1) {
+        const started = await start().catch((error: unknown) => error as Error)
+        if (!(started instanceof Error)) {
+          server = started
+          return
+        }
+        if (left === 0) throw started
+        await delay(100)
+      }
+    },
     async stop() {
-      const ended = once(server, 'exit')
       // Of its three ways to end the one that waits neither for clients nor for its disk.
-      server.kill('SIGQUIT')
-      await ended
+      await end('SIGQUIT')
       directory.remove()
     },
   }

@@ -1,5 +1,6 @@
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
+import { diskProblemIn } from '#platform/disk.ts'
 import { AppError } from '#platform/errors.ts'
 import { followSignals } from '#platform/follow-signals.ts'
 import type { Ids } from '#platform/ids.ts'
@@ -151,6 +152,8 @@ function notStored(cause: unknown, { reason }: AbortSignal): AppError {
 }
 
 function unexpected(message: string, cause: unknown): AppError {
+  const problem = diskProblemIn(cause)
+  if (problem !== undefined) return problem
   return new AppError('INTERNAL_ERROR', message, { cause })
 }
 

@@ -9,6 +9,7 @@ import type { AgentTables } from '#storage/tables.ts'
 import type { ChatEvents } from '../chat.events.ts'
 import type { NewMessage, TurnOptions } from '../chat.schema.ts'
 import type { ConversationLock } from '../conversation-lock.ts'
+import { hasConversation } from '../conversations.repository.ts'
 import type { ConversationsService } from '../conversations.service.ts'
 import type { StoredMessage } from '../messages.repository.ts'
 import { findMessage, insertMessage, readWindow } from '../messages.repository.ts'
@@ -17,6 +18,11 @@ import type { Question } from './question.ts'
 import type { Asker, TurnPlan, TurnPlanner } from './turn-planner.ts'
 
 const titleCharacters = 80
+
+interface AskedMessage extends NewMessage {
+  /** The conversation to go on with, or to begin under this id, if `conversationId` names none. */
+  standingConversationId?: string
+}
 
 export interface AskingNeeds {
   agentDatabases: AgentDatabases
@@ -49,8 +55,10 @@ export function createAsking(needs: AskingNeeds) {
   function question(
     agent: AgentHandle,
     plan: TurnPlan,
-    accepted: Pick<Question, 'lock' | 'userMessage' | 'isNew'>,
-    isFirst = false,
+    {
+      isFirst = false,
+      ...accepted
+    }: Pick<Question, 'lock' | 'userMessage' | 'isNew'> & { isFirst?: boolean },
   ): Question {
     const asked = { agent, userMessage: accepted.userMessage, isFirst }
     return {
@@ -61,25 +69,35 @@ export function createAsking(needs: AskingNeeds) {
     }
   }
 
+  /** The conversation that a message goes on with; undefined if it begins a new one. */
+  async function currentConversation(transaction: Kysely<AgentTables>, input: AskedMessage) {
+    const { conversationId, standingConversationId: standing } = input
+    if (conversationId !== undefined || standing === undefined) return conversationId
+    return (await hasConversation(transaction, standing)) ? standing : undefined
+  }
+
   return {
     /** A new message of a user, in its conversation or a new one. */
-    ask(agentId: string, input: NewMessage, asker: Asker): Promise<Question> {
+    ask(agentId: string, input: AskedMessage, asker: Asker): Promise<Question> {
       return withAgent(agentId, async agent => {
         const plan = await planner.plan(agentId, { ...input, ...asker })
         const accepted = await transact(agent, async (transaction, outbox) => {
           const createdAt = timestamp(clock)
+          const current = await currentConversation(transaction, input)
+          const beginning = { id: input.standingConversationId, title: titleOf(input.content), at: createdAt }
           const held =
-            input.conversationId === undefined
-              ? await conversations.begin(transaction, titleOf(input.content), createdAt)
-              : await lock.acquire(transaction, input.conversationId, createdAt)
+            current === undefined
+              ? await conversations.begin(transaction, beginning)
+              : await lock.acquire(transaction, current, createdAt)
           const { conversationId } = held
           const said = userMessage(ids.record(), conversationId, input.content, createdAt)
           const message = asker.isOutsider ? { ...said, metadata: { tainted: true } } : said
           const sequence = await insertMessage(transaction, message)
           await outbox.emit('message.received', { agentId, messageId: message.id, conversationId, createdAt })
-          return { lock: held, userMessage: { ...message, sequence }, isNew: true }
+          const isFirst = current === undefined
+          return { lock: held, userMessage: { ...message, sequence }, isNew: true, isFirst }
         })
-        return question(agent, plan, accepted, input.conversationId === undefined)
+        return question(agent, plan, accepted)
       })
     },
 

@@ -1,8 +1,8 @@
 /** What a crawl works with, and what its visits and their settling have found. */
 import type { Kysely } from 'kysely'
+import type { ChunkingOptions } from '#documents/chunking/chunking-options.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'
 import type { AgentTables } from '#storage/tables.ts'
-import type { ChunkingOptions } from '../chunking/chunking-options.ts'
 import type { NewEntry, QueuedUrl, QueueState, StoredPage } from './crawl.repository.ts'
 import type { ReadPage } from './crawl.worker.ts'
 import type { CrawlThreads } from './crawl-threads.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { defaultChunking } from '../chunking/chunking-options.ts'
+import { defaultChunking } from '#documents/chunking/chunking-options.ts'
 import { readPage } from './crawl.worker.ts'
 
 const html = (head: string) =>

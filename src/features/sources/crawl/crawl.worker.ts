@@ -1,10 +1,10 @@
 /** What runs in a thread of the worker pool, since strangers wrote it; the other side is `crawl-threads.ts`. */
 import { createHash } from 'node:crypto'
-import type { ChunkingOptions } from '../chunking/chunking-options.ts'
+import type { ChunkingOptions } from '#documents/chunking/chunking-options.ts'
+import { parseHtml } from '#documents/parsing/html/html-tree.ts'
+import { pageText } from '#documents/parsing/html/page-text.ts'
 import type { PreparedChunk } from '../indexing/prepared-chunk.ts'
 import { prepare } from '../indexing/prepared-chunk.ts'
-import { parseHtml } from '../parsing/html/html-tree.ts'
-import { pageText } from '../parsing/html/page-text.ts'
 import { chunksPerTask } from '../search/search-index.ts'
 import { crawlLimits } from './crawl-limits.ts'
 import { chunksOfPage } from './page/page-chunks.ts'
@@ -64,7 +64,7 @@ export async function readPage(raw: RawPage): Promise<ReadPage | undefined> {
     noFollow,
   }
   if (noIndex) return omittedPage(outline, 'It asks not to be indexed.')
-  const { readablePart } = await import('../parsing/html/html-page.ts')
+  const { readablePart } = await import('#documents/parsing/html/html-page.ts')
   const { title, markdown } = await readablePart(document, url)
   // Making links absolute could inflate a page to many times its size.
   const text = markdown.slice(0, crawlLimits.pageBytes)
@@ -94,7 +94,7 @@ function preparedChunks(page: UncutPage): PreparedChunk[] | undefined {
 
 /** Loads what the pages of a crawl take, while nothing of them has come yet. */
 export async function prepareThread(): Promise<void> {
-  await Promise.all([import('../parsing/html/html-page.ts'), import('./write-page.worker.ts')])
+  await Promise.all([import('#documents/parsing/html/html-page.ts'), import('./write-page.worker.ts')])
 }
 
 export async function decideByRobots(argument: {

@@ -1,4 +1,4 @@
-import { documentFormatOf } from '../parsing/document-format.ts'
+import { documentFormatOf } from '#documents/parsing/document-format.ts'
 import type { FetchedFormat } from './parse-fetched.ts'
 
 const formats: [types: RegExp, format: FetchedFormat][] = [

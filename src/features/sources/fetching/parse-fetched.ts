@@ -1,11 +1,11 @@
-import type { DocumentFormat } from '../parsing/document-format.ts'
-import { parseRows } from '../parsing/formats/rows.ts'
-import { pageText } from '../parsing/html/page-text.ts'
-import { limits } from '../parsing/limits.ts'
-import { pagePieces } from '../parsing/markdown-pieces.ts'
-import { parseDocument } from '../parsing/parse-document.ts'
-import type { ParsedDocument } from '../parsing/parsed-document.ts'
-import { documentOf, tooMuchText, UnreadableDocument } from '../parsing/parsed-document.ts'
+import type { DocumentFormat } from '#documents/parsing/document-format.ts'
+import { parseRows } from '#documents/parsing/formats/rows.ts'
+import { pageText } from '#documents/parsing/html/page-text.ts'
+import { limits } from '#documents/parsing/limits.ts'
+import { pagePieces } from '#documents/parsing/markdown-pieces.ts'
+import { parseDocument } from '#documents/parsing/parse-document.ts'
+import type { ParsedDocument } from '#documents/parsing/parsed-document.ts'
+import { documentOf, tooMuchText, UnreadableDocument } from '#documents/parsing/parsed-document.ts'
 
 /** What a source that is fetched may consist of: documents as they are uploaded, web pages, and rows of a query. */
 export type FetchedFormat = DocumentFormat | 'html' | 'rows'
@@ -35,7 +35,7 @@ export async function parseFetched(
   if (format === 'rows') return limited(await parseRows(bytes))
   if (format !== 'html') return await parseDocument(format, bytes)
   const html = pageText(bytes, 'text/html; charset=utf-8') ?? ''
-  const { readHtmlPage } = await import('../parsing/html/html-page.ts')
+  const { readHtmlPage } = await import('#documents/parsing/html/html-page.ts')
   const { title, markdown } = await readHtmlPage({ html, url })
   const document = limited(documentOf(pagePieces({ title, text: markdown })))
   if (!/\S/.test(document.text)) throw new UnreadableDocument('This page holds no text.')

@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely'
+import type { Chunk } from '#documents/chunking/chunk-document.ts'
 import type { ValueOf } from '#storage/prepared-query.ts'
 import { prepareQuery } from '#storage/prepared-query.ts'
 import type { AgentTables } from '#storage/tables.ts'
-import type { Chunk } from '../chunking/chunk-document.ts'
 
 export type ChunkRow = ReturnType<typeof chunkRow>
 

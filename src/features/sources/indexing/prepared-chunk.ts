@@ -1,7 +1,7 @@
+import type { Chunk } from '#documents/chunking/chunk-document.ts'
 import { embedTerms } from '#models/embeddings/builtin-embedding.ts'
 import { termsAndSearchableText } from '#models/text-analysis/text-analysis.ts'
 import type { Vector } from '#storage/search/search-engine.ts'
-import type { Chunk } from '../chunking/chunk-document.ts'
 import { indexedText } from './indexed-text.ts'
 
 /** What the indexes contain of a chunk. Computing it is most of the work, and needs no database. */

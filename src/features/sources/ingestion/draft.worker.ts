@@ -1,20 +1,21 @@
 /** What runs in a thread of the worker pool; the other side is `ingest.ts`. */
+
+import type { Chunk } from '#documents/chunking/chunk-document.ts'
+import { chunkDocument } from '#documents/chunking/chunk-document.ts'
+import type { ChunkingOptions } from '#documents/chunking/chunking-options.ts'
+import type { DocumentFormat } from '#documents/parsing/document-format.ts'
+import { parseDocument } from '#documents/parsing/parse-document.ts'
+import { UnreadableDocument } from '#documents/parsing/parsed-document.ts'
 import { AppError } from '#platform/errors.ts'
 import { randomIds } from '#platform/ids.ts'
 import { createSecretFilter } from '#platform/outbound/hide-secrets.ts'
 import type { FileLocation } from '#storage/files/file-store.ts'
 import { readStoredFile } from '#storage/files/read-file.ts'
-import type { Chunk } from '../chunking/chunk-document.ts'
-import { chunkDocument } from '../chunking/chunk-document.ts'
-import type { ChunkingOptions } from '../chunking/chunking-options.ts'
 import type { Fetched } from '../fetching/parse-fetched.ts'
 import { parseFetched } from '../fetching/parse-fetched.ts'
 import { withAgentDatabase } from '../indexing/agent-database.ts'
 import type { SourceTask } from '../indexing/index.worker.ts'
 import { createIndexWriter } from '../indexing/index-writer.ts'
-import type { DocumentFormat } from '../parsing/document-format.ts'
-import { parseDocument } from '../parsing/parse-document.ts'
-import { UnreadableDocument } from '../parsing/parsed-document.ts'
 import { chunksPerTask } from '../search/search-index.ts'
 
 interface DraftTask extends SourceTask {

@@ -1,6 +1,6 @@
+import { limits } from '#documents/parsing/limits.ts'
 import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 import { WorkerCrashed, WorkerTimeout } from '#platform/workers/worker-pool.ts'
-import { limits } from '../parsing/limits.ts'
 import type { FetchedContent, IngestedFile, StoredFile } from './draft.worker.ts'
 
 /**

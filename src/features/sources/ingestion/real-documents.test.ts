@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { documentFormatOf } from '#documents/parsing/document-format.ts'
+import { parseDocument } from '#documents/parsing/parse-document.ts'
 import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp } from '#test/support/build-app.ts'
 import { upload, uploadAndProcess } from '#test/support/upload.ts'
-import { documentFormatOf } from '../parsing/document-format.ts'
-import { parseDocument } from '../parsing/parse-document.ts'
 import type { SearchResult, Source } from '../sources.schema.ts'
 
 const fixtures = process.env.REAL_FIXTURES

@@ -28,6 +28,7 @@ export function createDiscardUploadJob(): JobHandler<AgentHandle> {
   return {
     // Within about a day, as where files of sources are removed.
     maxAttempts: 10,
+    makesRoom: true,
     async run({ agent, payload }) {
       if (!matches(payloadSchema, payload)) throw new AppError('INTERNAL_ERROR', 'The job names no file.')
       if (!(await isNamedFile(agent.db, payload.fileName))) await agent.files.remove(payload.fileName)

@@ -19,6 +19,7 @@ export function createRemoveSourceJob({ index, agentSecrets }: Needs): JobHandle
   return {
     // Within about a day: a disk or bucket that is broken is not mended in minutes.
     maxAttempts: 10,
+    makesRoom: true,
     async run({ agent, payload, signal }) {
       const sourceId = sourceIdOf(payload)
       const removed = await findRemoved(agent.db, sourceId)

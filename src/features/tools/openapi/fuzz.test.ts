@@ -9,7 +9,7 @@ import type { Random } from '#test/support/random.ts'
 import { seededRandom } from '#test/support/random.ts'
 import { buildHttpRequest } from '../calling/build-request.ts'
 import { validateHttpConfiguration } from '../calling/validate-configuration.ts'
-import type { ImportedDocument, ImportedOperation } from './read-openapi.ts'
+import type { ImportedDocument, ImportedOperation } from './imported-document.ts'
 import { readOpenApi } from './read-openapi.ts'
 
 const fixtures = process.env.REAL_FIXTURES ?? ''

@@ -2,9 +2,10 @@ import { setImmediate } from 'node:timers/promises'
 import { invalid } from '#platform/errors.ts'
 import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 import { WorkerCrashed, WorkerTimeout } from '#platform/workers/worker-pool.ts'
+import type { ImportedDocument, ImportedOperation } from './imported-document.ts'
 import { limits } from './limits.ts'
 import type { OpenApiAnswer } from './openapi.worker.ts'
-import type { ImportedDocument, ImportedOperation, OpenApiInput } from './read-openapi.ts'
+import type { OpenApiInput } from './read-openapi.ts'
 
 const worker = new URL('./openapi.worker.ts', import.meta.url)
 /** About a millisecond of parsing. */

@@ -1,6 +1,7 @@
 /** Runs in a thread of the worker pool; the other side is `openapi-reader.ts`. */
 import { AppError } from '#platform/errors.ts'
-import type { ImportedDocument, OpenApiInput } from './read-openapi.ts'
+import type { ImportedDocument } from './imported-document.ts'
+import type { OpenApiInput } from './read-openapi.ts'
 
 /** Operations are passed as JSON texts, which cost the receiving thread almost nothing until each is parsed. */
 export type OpenApiAnswer =

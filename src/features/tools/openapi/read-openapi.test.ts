@@ -3,7 +3,7 @@ import { AppError } from '#platform/errors.ts'
 import { matches } from '#platform/schema-check.ts'
 import { makeOpenApiDocument } from '#test/support/openapi-document.ts'
 import { processorTime } from '#test/support/processor-time.ts'
-import type { ImportedDocument, ImportedOperation } from './read-openapi.ts'
+import type { ImportedDocument, ImportedOperation } from './imported-document.ts'
 import { readOpenApi } from './read-openapi.ts'
 
 const documentUrl = 'https://shop.example.com/docs/openapi.json'

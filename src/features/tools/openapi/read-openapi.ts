@@ -1,11 +1,16 @@
 /** Turns an OpenAPI 3.0 or 3.1 document into tools. Pure; in the service it runs in `openapi.worker.ts`. */
 import { invalid } from '#platform/errors.ts'
-import type { ImportedConfiguration } from '../calling/http-configuration.ts'
 import type { JsonRecord } from '../calling/values.ts'
 import { isRecord, ownValue } from '../calling/values.ts'
 import { checkVersion } from './check-version.ts'
 import { cleanLine } from './clean-text.ts'
 import { entriesOf } from './convert-schema.ts'
+import type {
+  ImportedDocument,
+  ImportedOperation,
+  ImportWarning,
+  SkippedOperation,
+} from './imported-document.ts'
 import { limits } from './limits.ts'
 import type { Names } from './names.ts'
 import { createNames } from './names.ts'
@@ -14,7 +19,6 @@ import { parseText } from './parse-text.ts'
 import type { ReadContext } from './read-operation.ts'
 import { readOperation } from './read-operation.ts'
 import { createReferences } from './references.ts'
-import type { DescribedScheme } from './security.ts'
 import { createSecurity } from './security.ts'
 
 /** Either text as fetched, or a parsed document. */
@@ -23,37 +27,6 @@ export type OpenApiInput = ({ text: string } | { document: unknown }) & {
   documentUrl?: string
   /** What was fetched of the documents that this one refers to. */
   others?: OtherDocuments
-}
-
-export interface ImportedOperation {
-  name: string
-  description: string
-  /** False for an operation that cannot be called as it is; a warning says why. */
-  isEnabled: boolean
-  configuration: ImportedConfiguration
-}
-
-export interface SkippedOperation {
-  /** Such as `GET /pets/{id}`, or a path whose operations are unknown. */
-  operation: string
-  reason: string
-}
-
-export interface ImportWarning {
-  operation?: string
-  warning: string
-}
-
-export interface ImportedDocument {
-  /** `info.title`; empty if there is none. */
-  title: string
-  operations: ImportedOperation[]
-  skipped: SkippedOperation[]
-  warnings: ImportWarning[]
-  /** The schemes that any of the operations can use. */
-  securitySchemes: DescribedScheme[]
-  /** Addresses of documents of the same origin without which operations had to be skipped. */
-  missing: string[]
 }
 
 const methods = ['get', 'post', 'put', 'delete', 'patch', 'head', 'options', 'trace'] as const

@@ -1,8 +1,8 @@
 import { AppError } from '#platform/errors.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'
+import type { ImportedDocument } from './imported-document.ts'
 import { limits } from './limits.ts'
 import type { OpenApiReader } from './openapi-reader.ts'
-import type { ImportedDocument } from './read-openapi.ts'
 
 interface Needs {
   read: OpenApiReader

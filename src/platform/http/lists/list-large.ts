@@ -13,11 +13,33 @@ interface Reading<Key extends PropertyKey, Value, Entry> {
   read(keys: readonly Value[]): Promise<readonly Entry[]>
 }
 
+/** Reads one page of entries that are costly to read: first their places. Throws as `listRows` does. */
+export async function listByPlaces<
+  Database,
+  Table extends keyof Database,
+  Place extends object,
+  Key extends keyof Place,
+  Entry extends Pick<Place, Key>,
+  Searched = Place,
+>(
+  places: SelectQueryBuilder<Database, Table, Place>,
+  definition: ListDefinition<NoInfer<Place>, Searched>,
+  parameters: ListParameters,
+  { key, read }: Reading<Key, Place[Key], Entry>,
+  fitting?: (found: readonly Place[]) => number,
+): Promise<Page<Entry>> {
+  const { rows, meta } = await listRows(places, definition, parameters, fitting)
+  if (rows.length === 0) return { rows: [], meta }
+  const keys = rows.map(place => place[key])
+  const byKey = new Map<unknown, Entry>((await read(keys)).map(entry => [entry[key], entry]))
+  return { rows: keys.flatMap(value => byKey.get(value) ?? []), meta }
+}
+
 /**
  * Reads one page of what may be large: first the places of its entries with their `size` in bytes, then no more entries
  * than fit. Throws as `listRows` does.
  */
-export async function listLarge<
+export function listLarge<
   Database,
   Table extends keyof Database,
   Place extends { size: number },
@@ -28,23 +50,25 @@ export async function listLarge<
   places: SelectQueryBuilder<Database, Table, Place>,
   definition: ListDefinition<NoInfer<Place>, Searched>,
   parameters: ListParameters,
-  { key, read }: Reading<Key, Place[Key], Entry>,
+  reading: Reading<Key, Place[Key], Entry>,
 ): Promise<Page<Entry>> {
-  const { rows, meta } = await listRows(places, definition, parameters, found =>
-    fitting(found, ({ size }) => size),
-  )
-  if (rows.length === 0) return { rows: [], meta }
-  const keys = rows.map(place => place[key])
-  const byKey = new Map<unknown, Entry>((await read(keys)).map(entry => [entry[key], entry]))
-  return { rows: keys.flatMap(value => byKey.get(value) ?? []), meta }
+  return listByPlaces(places, definition, parameters, reading, found => fitting(found, sizeOfPlace))
+}
+
+function sizeOfPlace({ size }: { size: number }): number {
+  return size
 }
 
 /** How many of the first entries make a page; at least one, or nobody would ever come past it. */
-export function fitting<Entry>(found: readonly Entry[], sizeOf: (entry: Entry) => number): number {
+export function fitting<Entry>(
+  found: readonly Entry[],
+  sizeOf: (entry: Entry) => number,
+  maxBytes = pageBytes,
+): number {
   let bytes = 0
   const last = found.findIndex(entry => {
     bytes += sizeOf(entry)
-    return bytes > pageBytes
+    return bytes > maxBytes
   })
   return last < 0 ? found.length : last + 1
 }

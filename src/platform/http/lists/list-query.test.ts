@@ -175,6 +175,37 @@ describe('search', () => {
     expect((await titles({ search })).toSorted()).toEqual(['ROTE ÄPFEL', 'Äpfel und Birnen'].toSorted())
   })
 
+  it.each([
+    ['kelvin', ['273 \u212aELVIN', 'Kelvin']],
+    ['\u212aelvin', ['273 \u212aELVIN', 'Kelvin']],
+    ['i', ['K\u0130', 'Kelvin', '273 \u212aELVIN']],
+    ['k\u0130', ['K\u0130']],
+    ['größe 273 k', ['GRÖßE 273 K']],
+    ['größe', ['GRÖßE 273 K']],
+    ['50% ä', ['50% Ä']],
+    ['%ä', []],
+  ])('finds %s also where letters beyond ASCII become letters of it', async (search, expected) => {
+    const all = ['273 \u212aELVIN', 'Kelvin', 'K\u0130', 'GRÖßE 273 K', '50% Ä', '50 Ä']
+    await add(...all.map(title => ({ title })))
+    expect((await titles({ search })).toSorted()).toEqual(expected.toSorted())
+  })
+
+  it('holds just these two for letters that become one of ASCII', () => {
+    const letters = Array.from({ length: 0x110000 - 0x80 }, (_, index) => String.fromCodePoint(index + 0x80))
+    expect(letters.filter(letter => /\p{ASCII}/u.test(letter.toLowerCase()))).toEqual(['\u0130', '\u212a'])
+  })
+
+  it('counts nothing that the page tells by itself', async () => {
+    await add({ title: 'Sea' }, { title: 'Seal' })
+    const counts = () => queries.filter(({ sql: text }) => text.includes('count(*)')).length
+    expect((await page({ search: 'sea', limit: '2' })).meta.total).toBe(2)
+    expect((await page({ search: 'sea', limit: '2', offset: '1' })).meta.total).toBe(2)
+    expect(counts()).toBe(0)
+    expect((await page({ search: 'sea', limit: '1' })).meta.total).toBe(2)
+    expect((await page({ search: 'sea', offset: '5' })).meta.total).toBe(2)
+    expect(counts()).toBe(2)
+  })
+
   it.each(['привет', 'ПРИВЕТ', 'ΣΊΣΥΦΟΣ', '東京', 'é', '🐵'])('finds %s', async search => {
     await add({ note: 'Привет' }, { note: 'Σίσυφος' }, { note: '東京タワー' }, { note: 'CAFÉ 🐵' })
     expect((await page({ search })).meta.total).toBe(1)

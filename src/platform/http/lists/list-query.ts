@@ -1,4 +1,4 @@
-import type { ExpressionBuilder, SelectQueryBuilder, SqlBool } from 'kysely'
+import type { ExpressionBuilder, RawBuilder, SelectQueryBuilder, SqlBool } from 'kysely'
 import { sql } from 'kysely'
 import { Type } from 'typebox'
 import { orNull } from '../../own-schemas.ts'
@@ -127,13 +127,15 @@ export async function listRows<Database, Table extends keyof Database, Row exten
   const offset = parameters.offset ?? 0
   const searched = withSearch(query, definition.searchable, parameters.search)
   const filtered = withDates(searched, definition.dateColumn, parameters)
-  const total = await count(filtered)
   const paged = parameters.cursor ? afterCursor(filtered, sort, parameters.cursor) : filtered.offset(offset)
   // One row more than asked tells whether another page follows.
   const found = await orderBy(paged, sort)
     .limit(limit + 1)
     .execute()
   const rows = found.slice(0, Math.min(limit, fitting(found)))
+  // The last page tells how many there are, unless it begins at a cursor, or behind the end.
+  const isCounted = !parameters.cursor && found.length <= limit && (found.length > 0 || offset === 0)
+  const total = isCounted ? offset + found.length : await count(filtered)
   const has_more = found.length > rows.length
   const meta: ListMeta = { total, limit, offset, has_more }
   if (parameters.cursor === undefined) return { rows, meta }
@@ -166,12 +168,35 @@ function withSearch<Database, Table extends keyof Database, Row>(
   search: string | undefined,
 ) {
   if (search === undefined || search === '') return query
-  const pattern = `%${search.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`
-  return query.where(builder =>
-    builder.or(
-      searchable.map(column => sql<SqlBool>`fold_case(${sql.ref(column)}) like ${pattern} escape '\\'`),
-    ),
-  )
+  const folded = search.toLowerCase()
+  return query.where(builder => builder.or(searchable.map(column => holds(sql.ref(column), folded))))
+}
+
+/**
+ * Whether a column holds a text, in any letter case. The engines' own `lower` knows the letters of ASCII only, and takes a
+ * fraction of the time of `fold_case`, which so is left to rows that `lower` can't tell about.
+ */
+function holds(column: RawBuilder<unknown>, folded: string) {
+  const inAnyCase = contains(sql`fold_case(${column})`, folded)
+  if (isAscii.test(folded)) {
+    const inAscii = contains(sql`lower(${column})`, folded)
+    if (!/[ik]/.test(folded)) return inAscii
+    // No other letters become one of ASCII: the Kelvin sign, and the capital I with a dot.
+    const others = sql<SqlBool>`(${contains(column, '\u212a')} or ${contains(column, '\u0130')})`
+    return sql<SqlBool>`(${inAscii} or (${others} and ${inAnyCase}))`
+  }
+  const parts = folded.match(partsOfOneCase)?.toSorted((one, other) => other.length - one.length)
+  if (parts?.[0] === undefined) return inAnyCase
+  // In a `case`, since a server may choose the order of conditions.
+  return sql<SqlBool>`case when ${contains(sql`lower(${column})`, parts[0])} then ${inAnyCase} else 1 = 0 end`
+}
+
+const isAscii = /^[\x20-\x7e]*$/
+/** Letters that nothing beyond ASCII becomes. */
+const partsOfOneCase = /[\x20-hjl-\x7e]+/g
+
+function contains(text: RawBuilder<unknown>, part: string) {
+  return sql<SqlBool>`${text} like ${`%${part.replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`
 }
 
 function withDates<Database, Table extends keyof Database, Row>(

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { fastify } from 'fastify'
+import type { KeptFile } from '../responses/kept-file.ts'
+import { keepFile } from '../responses/kept-file.ts'
 
 /** Turns off the links to services of the page's vendor, and what is shown on a developer's machine only. */
 const withoutOffers = {
@@ -10,9 +12,7 @@ const withoutOffers = {
 } as const
 
 /** One file of the page. */
-export interface ReferenceFile {
-  contentType: string
-  body: Buffer
+export interface ReferenceFile extends KeptFile {
   /** What the page may load: itself and this server only. */
   contentSecurityPolicy: string
 }
@@ -50,7 +50,7 @@ export function createApiReference(prefix: `/${string}`, documentUrl: string) {
   async function write(path: string): Promise<ReferenceFile> {
     opened ??= open()
     const { headers, rawPayload: body } = await (await opened).inject(path)
-    const file = { contentType: String(headers['content-type']), body, contentSecurityPolicy }
+    const file = { ...keepFile(String(headers['content-type']), body), contentSecurityPolicy }
     files.set(path, file)
     return file
   }

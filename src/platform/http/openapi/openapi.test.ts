@@ -137,7 +137,7 @@ describe('the description of the service', () => {
       const isRefusal = '405' in responses
       expect(successes, `${method} ${url}`).toHaveLength(isRefusal ? 0 : 1)
       const Ref = `#/components/schemas/${shapes[config.area]}`
-      for (const status of ['429', '4XX', '5XX'])
+      for (const status of ['429', '4XX', '507', '5XX'])
         expect(responses[status]?.content, `${method} ${url} ${status}`).toEqual({
           'application/json': { schema: { $ref: Ref } },
         })
@@ -152,6 +152,15 @@ describe('the description of the service', () => {
         isGuarded ? { schema: { type: 'string' } } : undefined,
       )
     }
+  })
+
+  it('says of what is open to everybody that it may be refused, and where it is limited', () => {
+    const { '/healthz': health, '/readyz': ready, '/metrics': metrics } = document.paths
+    expect(Object.keys(health?.get?.responses ?? {})).toEqual(['200', '4XX'])
+    expect(Object.keys(ready?.get?.responses ?? {})).toEqual(['200', '503', '4XX'])
+    expect(Object.keys(metrics?.get?.responses ?? {})).toEqual(['200', '429', '4XX'])
+    const Ref = '#/components/schemas/Error'
+    expect(health?.get?.responses['4XX']?.content).toEqual({ 'application/json': { schema: { $ref: Ref } } })
   })
 
   it('asks for the token of the gateway where there is one', () => {
@@ -300,7 +309,7 @@ describe('an operation', () => {
       route(app, '/api/a', { id: Type.String() })
       route(app, '/api/b', { id: Type.String() })
     })
-    expect(Object.keys(shared.components.schemas)).toEqual(['Thing'])
+    expect(Object.keys(shared.components.schemas)).toEqual(['Thing', 'Error'])
     const different = describeRoutes(app => {
       route(app, '/api/a', { id: Type.String() })
       route(app, '/api/b', { id: Type.Integer() })

@@ -59,16 +59,20 @@ function successes({ event, response }: FastifySchema): Record<string, unknown> 
 
 function failures({ config }: DeclaredRoute, hasGateway: boolean): Record<string, unknown> {
   const { area, access, limit } = config
-  if (access === 'open') return {}
   const inArea = { 'application/json': { schema: errorSchemas[area] } }
+  const always = {
+    ...(limit === 'none' ? {} : { 429: { ...answer('Too many requests', inArea), headers: waitHeaders } }),
+    '4XX': answer('The request is wrong', inArea),
+  }
+  if (access === 'open') return always
   return {
     ...(hasGateway ? { 401: answer('The token is not valid or has expired', generic) } : {}),
     ...(access === 'anyone'
       ? {}
       : { 403: answer('The caller may not do this', { ...plainText, ...inArea }) }),
-    ...(limit === 'none' ? {} : { 429: { ...answer('Too many requests', inArea), headers: waitHeaders } }),
+    ...always,
     ...(limit === 'chat' ? { 503: overloaded(area) } : {}),
-    '4XX': answer('The request is wrong', inArea),
+    507: answer('The disk of the service is full or read-only', inArea),
     '5XX': answer('The service, or one that it needs, failed', inArea),
   }
 }

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { bareServer } from '#test/support/bare-server.ts'
 import { testApp } from '#test/support/build-app.ts'
@@ -6,7 +7,13 @@ import { registerOperationRoutes } from './operations.routes.ts'
 
 function server(isReady: () => Promise<boolean>) {
   return bareServer({
-    routes: app => registerOperationRoutes(app, { metrics: createMetrics(), isReady }),
+    routes: app =>
+      registerOperationRoutes(app, {
+        metrics: createMetrics(),
+        version: '1.2.3',
+        baseUrl: 'https://agents.example/<a>/',
+        isReady,
+      }),
   })
 }
 
@@ -31,9 +38,42 @@ describe('a supervisor', () => {
     const environment = { GATEWAY_JWKS_URL: 'http://127.0.0.1:1/', GATEWAY_AUDIENCE: 'x' }
     const app = await testApp({ environment })
     const headers = { 'edge-access-jwt-assertion': 'no token' }
-    for (const path of ['/healthz', '/readyz', '/metrics', '/openapi.json', '/docs/'])
+    for (const path of ['/', '/healthz', '/readyz', '/metrics', '/openapi.json', '/docs/'])
       expect((await app.call('GET', path, { headers })).status).toBe(200)
     expect((await app.call('GET', '/api/agents', { headers })).status).toBe(401)
+  })
+})
+
+describe('a newcomer who opens the address', () => {
+  it('finds the state of the service, the first commands and the documentation', async () => {
+    const app = await testApp()
+    const address = await app.listen()
+    const { status, headers, body } = await app.call<string>('GET', '/')
+    expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
+    expect(body).toMatch(/Version \d+\.\d+\.\d+: <strong>ready</)
+    expect(body.match(/<pre>curl [^<]*<\/pre>/g)).toHaveLength(3)
+    expect(body.split(`${address}/api/agents/default/`)).toHaveLength(4)
+    const links = [...body.matchAll(/href="([^"]*)"/g)].map(([, target = '']) => target)
+    expect(links).toEqual(['/docs/', '/openapi.json'])
+    for (const link of links) expect((await app.call('GET', link)).status).toBe(200)
+  })
+
+  it('is told when the service is not ready', async () => {
+    const bare = await server(() => Promise.reject(new Error('the database is away')))
+    expect((await bare.call({ url: '/' })).body).toContain('not ready')
+  })
+
+  it('gets a page that loads nothing, and has nothing on it that the request has named', async () => {
+    const bare = await server(async () => true)
+    const { headers, body } = await bare.call({
+      url: '/?<script>',
+      headers: { host: 'evil.example', 'x-forwarded-host': 'evil.example', origin: 'https://evil.example' },
+    })
+    expect(body).not.toMatch(/evil|<script|https?:\/\/(?!agents\.example\/%3Ca%3E\/api)|src=/)
+    const style = /<style>(.*)<\/style>/s.exec(body)?.[1] ?? ''
+    expect(headers['content-security-policy']).toBe(
+      `default-src 'none'; style-src 'sha256-${hash('sha256', style, 'base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    )
   })
 })
 
@@ -46,6 +86,24 @@ it('Prometheus finds each request under its route, not its path, so that callers
   expect(body).toContain('_count{method="GET",route="/api/agents/:id",status="403"} 2')
   expect(body).toContain('_count{method="GET",route="unknown",status="404"} 2')
   expect(body).not.toMatch(/agents\/one|made/)
+})
+
+describe.each(['/openapi.json', '/docs/', '/docs/js/scalar.js'])('the file %s', path => {
+  it('is sent again only to those who do not have it, and kept by none without asking', async () => {
+    const app = await testApp()
+    const { headers, body } = await app.call<object>('GET', path)
+    expect(headers['cache-control']).toBe('no-cache')
+    const etag = String(headers.etag)
+    expect(etag).toMatch(/^"[\w-]{43}"$/)
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const answer = await app.call('GET', path, { headers: { 'if-none-match': known } })
+      expect([answer.status, answer.body, answer.headers.etag]).toEqual([304, '', etag])
+      expect(answer.headers['content-security-policy']).toBe(headers['content-security-policy'])
+    }
+    const other = await app.call('GET', path, { headers: { 'if-none-match': '"other"' } })
+    expect([other.status, other.headers.etag]).toEqual([200, etag])
+    expect(other.body).toEqual(body)
+  })
 })
 
 describe('the reader of the description', () => {

@@ -2,26 +2,46 @@ import { Type } from 'typebox'
 import { notFound } from '../../errors.ts'
 import type { Metrics } from '../../metrics.ts'
 import type { App } from '../app.ts'
+import type { KeptFile } from '../responses/kept-file.ts'
+import { keepFile, sendKept } from '../responses/kept-file.ts'
+import { startPage, startPagePolicy } from '../start-page.ts'
 import { createApiReference } from './api-reference.ts'
 import { openApiDocument } from './openapi.ts'
 
-const open = { area: 'generic', access: 'open', limit: 'none' } as const
+const open = { area: 'generic', access: 'open', limit: 'open' } as const
+/** Supervisors ask often, and must always be answered. */
+const health = { ...open, limit: 'none' } as const
 const statusSchema = Type.Object({ status: Type.String() })
 const documentPath = '/openapi.json'
 const referencePath = '/docs'
 
 interface Needs {
   metrics: Metrics
+  version: string
+  /** The service's public address; undefined for the one that it listens on. */
+  baseUrl: string | undefined
   /** Whether the service can do its work; throws or is false while it can't. */
   isReady(): Promise<boolean>
 }
 
 /** What runs the service asks: alive, ready, numbers, and its own description. */
-export function registerOperationRoutes(app: App, { metrics, isReady }: Needs): void {
+export function registerOperationRoutes(app: App, { metrics, version, baseUrl, isReady }: Needs): void {
+  app.route({
+    method: 'GET',
+    url: '/',
+    config: open,
+    handler: async (_request, reply) => {
+      const address = baseUrl ?? (app.server.listening ? app.listeningOrigin : 'http://localhost')
+      const ready = await isReady().catch(() => false)
+      reply.header('content-security-policy', startPagePolicy).type('text/html; charset=utf-8')
+      return reply.send(startPage({ version, address, ready }))
+    },
+  })
+
   app.route({
     method: 'GET',
     url: '/healthz',
-    config: { ...open, operationId: 'isAlive' },
+    config: { ...health, operationId: 'isAlive' },
     schema: {
       summary: 'Whether the process is alive',
       tags: ['Operations'],
@@ -33,7 +53,7 @@ export function registerOperationRoutes(app: App, { metrics, isReady }: Needs): 
   app.route({
     method: 'GET',
     url: '/readyz',
-    config: { ...open, operationId: 'isReady' },
+    config: { ...health, operationId: 'isReady' },
     schema: {
       summary: 'Whether requests can be served',
       tags: ['Operations'],
@@ -63,14 +83,17 @@ export function registerOperationRoutes(app: App, { metrics, isReady }: Needs): 
       reply.header('Content-Type', metrics.contentType).send(await metrics.text()),
   })
 
-  let document: object | undefined
+  let document: KeptFile | undefined
   app.route({
     method: 'GET',
     url: documentPath,
     config: open,
-    handler: async () => {
-      document ??= openApiDocument(app)
-      return document
+    handler: async (_request, reply) => {
+      document ??= keepFile(
+        'application/json; charset=utf-8',
+        Buffer.from(JSON.stringify(openApiDocument(app))),
+      )
+      return sendKept(reply, document)
     },
   })
 
@@ -93,7 +116,7 @@ function registerReference(app: App): void {
       const file = await reference.read(request.url.split('?')[0] ?? referencePath)
       if (file === undefined) throw notFound('Page')
       reply.header('Content-Security-Policy', file.contentSecurityPolicy)
-      return reply.header('Content-Type', file.contentType).send(file.body)
+      return sendKept(reply, file)
     },
   })
 }

@@ -229,7 +229,15 @@ describe(`the service ${limitRow('rate-limit-general')} ${limitRow('rate-limit-c
     const send = async (path: string) => (await app.call('GET', path)).status
     expect([await send('/api/agents/foreign'), await send('/api/agents/foreign')]).toEqual([403, 403])
     expect(await send('/api/agents/foreign')).toBe(429)
-    for (const path of ['/healthz', '/readyz', '/metrics', '/openapi.json', '/docs/'])
-      expect(await send(path)).toBe(200)
+    for (const path of ['/healthz', '/readyz', '/healthz']) expect(await send(path)).toBe(200)
+  })
+
+  it('counts what is open to everybody apart, as many requests as in general', async () => {
+    const app = await testApp({ environment: { RATE_LIMIT_GENERAL: '3' } })
+    const send = async (path: string) => (await app.call('GET', path)).status
+    for (const path of ['/metrics', '/openapi.json', '/docs/']) expect(await send(path)).toBe(200)
+    for (const path of ['/metrics', '/openapi.json', '/docs', '/docs/', '/docs/js/scalar.js'])
+      expect(await send(path)).toBe(429)
+    expect(await send('/api/agents')).toBe(200)
   })
 })

@@ -9,7 +9,7 @@ import type { CountExchange, RequestCount, SharedCounts } from './shared-counts.
 import { createCountExchange } from './shared-counts.ts'
 
 /** Requests a minute for each client address; 0 turns a limit off. */
-export type RateLimits = Record<Exclude<LimitClass, 'none'>, number>
+export type RateLimits = Record<Exclude<LimitClass, 'open' | 'none'>, number>
 
 const windowSeconds = 60
 
@@ -45,7 +45,7 @@ export function registerRateLimits(app: App, options: RateLimitOptions): void {
     if (isExceeded) throw tooMany(limiter, wait)
   })
   const memories = new Map(
-    Object.entries(rateLimits)
+    Object.entries({ ...rateLimits, open: rateLimits.general })
       .filter(([, points]) => points > 0)
       .map(([name, points]) => [name, new RateLimiterMemory({ points, duration: windowSeconds })]),
   )

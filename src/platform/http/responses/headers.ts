@@ -4,6 +4,9 @@ import type { App } from '../app.ts'
 /** Scripts of any origin may call, with these methods and headers; none may send what a browser keeps, such as cookies. */
 const allowedMethods = 'GET, POST, PUT, DELETE, OPTIONS'
 const allowedHeaders = 'Content-Type, Authorization'
+/** What they may read of an answer beside its type and length. */
+const exposedHeaders =
+  'X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After'
 
 /** Gives every answer its headers, and answers preflights at once: before limits and access, since they carry no token. */
 export function registerHeaders(app: App): void {
@@ -29,4 +32,5 @@ function setHeaders(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('referrer-policy', 'no-referrer')
   reply.header('content-security-policy', "default-src 'none'; frame-ancestors 'none'")
   reply.header('access-control-allow-origin', '*')
+  reply.header('access-control-expose-headers', exposedHeaders)
 }

@@ -1,5 +1,6 @@
 import type { QueryExecutorProvider } from 'kysely'
 import { sql } from 'kysely'
+import { isOwnRelation } from '#storage/postgres/connections/own-relations.ts'
 import type { SqlTable } from '../sql-runner.ts'
 import { isListed } from '../table-access.ts'
 
@@ -15,7 +16,7 @@ export async function describe(db: QueryExecutorProvider): Promise<SqlTable[]> {
   const { rows } = await sql<Row>`
     select relname as "table", attname as "column", format_type(atttypid, null) as type, attnotnull as notnull
     from pg_class join pg_attribute on attrelid = pg_class.oid and attnum > 0 and not attisdropped
-    where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v', 'm', 'f')
+    where ${isOwnRelation} and relkind in ('r', 'p', 'v', 'm', 'f')
     order by relname collate "C", attnum
   `.execute(db)
   const tables = Map.groupBy(rows, ({ table }) => table)

@@ -1,6 +1,7 @@
 /** SQLite's allowed PRAGMAs as queries on PostgreSQL's catalogs, with the same columns as far as they exist there. */
 import type { QueryExecutorProvider, RawBuilder } from 'kysely'
 import { sql } from 'kysely'
+import { isOwnRelation } from '#storage/postgres/connections/own-relations.ts'
 import type { DescribingPragma, TellingPragma } from '../pragmas.ts'
 import { isDescribing, isReadOnlyPragma, isTelling, refusedPragma } from '../pragmas.ts'
 import type { Problem } from '../problem.ts'
@@ -109,11 +110,11 @@ const telling: Record<TellingPragma, Query> = {
   foreign_keys: sql`select 1 as foreign_keys`,
   page_count: sql`
     select coalesce(sum(pg_table_size(oid)), 0)::bigint / current_setting('block_size')::bigint as page_count
-    from pg_class where ${inSchema} and relkind = 'r'`,
+    from pg_class where ${isOwnRelation} and relkind = 'r'`,
   page_size: sql`select current_setting('block_size')::integer as page_size`,
   table_list: sql`
     select current_schema() as schema, relname as name, case when relkind in ('v', 'm') then 'view' else 'table' end as type,
       relnatts as ncol, 0 as wr, 0 as strict
-    from pg_class where ${inSchema} and relkind in ('r', 'p', 'v', 'm', 'f') order by relname`,
+    from pg_class where ${isOwnRelation} and relkind in ('r', 'p', 'v', 'm', 'f') order by relname`,
   user_version: sql`select 0 as user_version`,
 }

@@ -1,8 +1,10 @@
 import type { PostgresPool, PostgresPoolClient } from 'kysely'
 import type { Pool, PoolClient, PoolConfig } from 'pg'
 import pg from 'pg'
+import { storageFull } from '#platform/disk.ts'
 import { TransactionConflict } from '#platform/transactions/transaction.ts'
-import { isConflict, isUnanswered } from './errors.ts'
+import { isConflict, isDiskFull, isUnanswered } from './errors.ts'
+import { PatientPool } from './patient-pool.ts'
 import { withReadAhead } from './read-ahead.ts'
 
 /** In milliseconds. */
@@ -22,10 +24,18 @@ const types = {
   },
 } as NonNullable<PoolConfig['types']>
 
-/** Connections to one server, made on demand; `onError` is told of those that break while idle. */
-export function createPool(url: string, max: number, onError: (error: Error) => void): Pool {
-  const pool = new pg.Pool({
+/**
+ * Connections to one server, made on demand, of which `min` stay open without use; `onError` is told of those that break
+ * while idle.
+ */
+export function createPool(
+  url: string,
+  { min = 0, max }: { min?: number; max: number },
+  onError: (error: Error) => void,
+): Pool {
+  const pool = new PatientPool({
     connectionString: url,
+    min,
     max,
     types,
     application_name: 'agentstead',
@@ -85,6 +95,12 @@ export function schemaPool(pool: Pool, schema: string, options: SchemaOptions = 
 const mostPlans = 100
 
 /**
+ * The server remembers for a connection, as long as it is open, each table that it has used: some 400 KB for all tables of an
+ * agent.
+ */
+const mostChanges = 200
+
+/**
  * A plan that is kept may have been made for a table of a few rows, or one without statistics. If it reads the whole
  * table, it still does so when there are a hundred thousand. The server takes a forbidden scan where it has no other way
  * for an expensive one, which it would then compile: that takes longer than any search.
@@ -96,6 +112,7 @@ function schemaClient(
   { keepsPlans = false, readsAhead = false }: SchemaOptions,
 ): SchemaClient {
   let entered: string | undefined
+  let changes = 0
   let isCut = false
   const names = new Map<string, string>()
   function named(text: string): { name?: string } {
@@ -108,6 +125,7 @@ function schemaClient(
       return await client.query({ ...(parameters.length > 0 && named(text)), text, values: parameters })
     } catch (error) {
       isCut ||= isUnanswered(error)
+      if (isDiskFull(error)) throw storageFull(error)
       throw isConflict(error) ? new TransactionConflict(error) : error
     }
   }
@@ -117,10 +135,11 @@ function schemaClient(
       const others = keepsPlans ? forKeptPlans : ''
       await client.query(`select set_config('search_path', $1, false)${others}`, [quoted(schema)])
       entered = schema
+      changes += 1
     },
     query: (readsAhead ? withReadAhead(query) : query) as unknown as PostgresPoolClient['query'],
     // A late answer would be taken for the answer to the next statement.
-    release: (destroy?: boolean) => client.release(destroy || isCut),
+    release: (destroy?: boolean) => client.release(destroy || isCut || changes >= mostChanges),
   }
 }
 

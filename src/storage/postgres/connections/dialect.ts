@@ -9,6 +9,7 @@ import type {
   TransactionSettings,
 } from 'kysely'
 import { PostgresAdapter, PostgresDriver, PostgresQueryCompiler, sql } from 'kysely'
+import { DEFAULT_MIGRATION_LOCK_TABLE, DEFAULT_MIGRATION_TABLE } from 'kysely/migration'
 
 /**
  * Schemas are migrated side by side: with Kysely's own lock, which is one for the whole database, all agents that are opened
@@ -47,12 +48,16 @@ class ConsistentDriver extends PostgresDriver {
   }
 }
 
-/** Only the tables of this schema: Kysely's own introspection would read those of all agents each time one is opened. */
+/**
+ * Only the tables that the migrator looks for: Kysely's own introspection would read those of all agents each time one is
+ * opened.
+ */
 function schemaIntrospector(db: QueryExecutorProvider): DatabaseIntrospector {
   async function getTables(): Promise<TableMetadata[]> {
     const { rows } = await sql<{ name: string; schema: string }>`
       select relname as name, current_schema() as schema from pg_class
-      where relkind = 'r' and relnamespace = (select oid from pg_namespace where nspname = current_schema())
+      where relname in (${DEFAULT_MIGRATION_TABLE}, ${DEFAULT_MIGRATION_LOCK_TABLE})
+        and relnamespace = current_schema()::regnamespace
     `.execute(db)
     return rows.map(row => ({ ...row, isView: false, isForeign: false, columns: [] }))
   }

@@ -5,6 +5,8 @@
 const conflictCodes = new Set(['40001', '40P01'])
 const duplicateCodes = new Set(['23505', '42P06', '42P07', '42710'])
 const forbiddenCode = '42501'
+const crowdedCode = '53300'
+const diskFullCode = '53100'
 
 /** Serialisation failure, deadlock, or a concurrent change of the server's catalogues: the transaction was rolled back. */
 export function isConflict(error: unknown): boolean {
@@ -28,6 +30,16 @@ export function isDuplicate(error: unknown): boolean {
 /** The user of this connection lacks the privilege. */
 export function isForbidden(error: unknown): boolean {
   return codeOf(error) === forbiddenCode
+}
+
+/** The server has no place for another connection. */
+export function isCrowded(error: unknown): boolean {
+  return codeOf(error) === crowdedCode
+}
+
+/** The disk of the server. */
+export function isDiskFull(error: unknown): boolean {
+  return codeOf(error) === diskFullCode
 }
 
 /** The client gave up waiting for an answer. */

@@ -7,6 +7,7 @@ import type { Kysely, QueryExecutorProvider, RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Pool } from 'pg'
 import { quoted } from './connections.ts'
+import { isOwnRelation } from './own-relations.ts'
 
 /** What the role may do with one table. */
 export interface TableRights {
@@ -147,7 +148,7 @@ export async function tablesOutOfReach(db: QueryExecutorProvider, role: string):
 }
 
 /** Tables and views of this connection's schema on which the service's user may grant privileges. */
-const ownTable = sql`relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v', 'm', 'f')
+const ownTable = sql`${isOwnRelation} and relkind in ('r', 'p', 'v', 'm', 'f')
   and pg_has_role(relowner, 'usage')`
 
 function rightsIn({ writable, updatable }: TableRights): RawBuilder<unknown>[] {
@@ -167,7 +168,8 @@ async function sequencesOf(db: QueryExecutorProvider, table: string): Promise<st
   const { rows } = await sql<{ name: string }>`
     select sequences.relname as name from pg_depend
     join pg_class as sequences on sequences.oid = pg_depend.objid and sequences.relkind = 'S'
-    where pg_depend.refobjid = ${quoted(table)}::regclass and pg_depend.classid = 'pg_class'::regclass
+    where pg_depend.refclassid = 'pg_class'::regclass and pg_depend.refobjid = ${quoted(table)}::regclass
+      and pg_depend.classid = 'pg_class'::regclass
       and sequences.relnamespace = current_schema()::regnamespace
   `.execute(db)
   return rows.map(({ name }) => name)

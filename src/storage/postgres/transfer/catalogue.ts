@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { vectorTablePrefix } from '../../search/vector-space.ts'
 import type { Catalogue } from '../../transfer/catalogue.ts'
 import { quoted } from '../connections/connections.ts'
+import { isOwnRelation } from '../connections/own-relations.ts'
 import { holdsSketches } from '../vectors/sketch-rows.ts'
 import { listVectorTables, readVectors, writeVectors } from '../vectors/stored-vectors.ts'
 import { createVectorTable } from '../vectors/vectors.ts'
@@ -22,7 +23,7 @@ export const catalogue: Catalogue = {
 async function tables(db: QueryExecutorProvider): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select relname as name from pg_class
-    where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p')
+    where ${isOwnRelation} and relkind in ('r', 'p')
       and not (starts_with(relname, ${vectorTablePrefix}) and ${holdsSketches(sql`relname`)})
       and relname not in ('chunk_text_totals', 'chunk_text_lists')
   `.execute(db)

@@ -16,6 +16,7 @@ import {
   vectorTablePrefix,
 } from '../../search/vector-space.ts'
 import { isDuplicate } from '../connections/errors.ts'
+import { isOwnRelation } from '../connections/own-relations.ts'
 import {
   createSketches,
   holdsSketches,
@@ -124,7 +125,7 @@ export async function removeVectors(
 export async function vectorTables(db: QueryExecutorProvider): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select relname as name from pg_class
-    where relnamespace = current_schema()::regnamespace and relkind = 'r' and starts_with(relname, ${vectorTablePrefix})
+    where ${isOwnRelation} and relkind = 'r' and starts_with(relname, ${vectorTablePrefix})
       and not ${holdsSketches(sql`relname`)}
     order by relname
   `.execute(db)

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { RunAtOnce } from '../../prepared-query.ts'
 import { bindable, isReading } from './dialect.ts'
-import { isBusy } from './errors.ts'
+import { isBusy, telling } from './errors.ts'
 
 /** Runs statements on one connection, bypassing its Kysely. */
 export interface AtOnce {
@@ -22,7 +22,7 @@ export function createAtOnce(
   function all(sql: string, parameters: readonly unknown[]): unknown[] {
     const statement = statements.get(sql) ?? database.prepare(sql)
     statements.set(sql, statement)
-    return statement.all(...parameters.map(bindable))
+    return telling(database, () => statement.all(...parameters.map(bindable)))
   }
 
   return {

@@ -1,6 +1,7 @@
 /** Runs in a thread; the other side is `checkpoints.ts`. */
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import { telling } from './errors.ts'
 
 /** Pages in a log that was never completed, because it is written to all the time. */
 const longestLog = 4_000
@@ -15,8 +16,10 @@ export function moveLog(path: string): void {
   if (!existsSync(path)) return
   const database = new DatabaseSync(path, { timeout: patience })
   try {
-    const moved = database.prepare('pragma wal_checkpoint(passive)').get()
-    if (Number(moved?.log ?? 0) > longestLog) database.exec('pragma wal_checkpoint(truncate)')
+    telling(database, () => {
+      const moved = database.prepare('pragma wal_checkpoint(passive)').get()
+      if (Number(moved?.log ?? 0) > longestLog) database.exec('pragma wal_checkpoint(truncate)')
+    })
   } finally {
     database.close()
   }

@@ -10,6 +10,9 @@ export interface DataDirectory {
   path: string
   platformDatabase: string
   encryptionKey: string
+  /** The folder of the agents' folders. */
+  agents: string
+  agentDatabase(agentId: string): string
   /** Creates the agent's folders if they are missing. */
   prepareAgent(agentId: string): Promise<AgentPaths>
   removeAgent(agentId: string): Promise<void>
@@ -34,17 +37,19 @@ export async function openDataDirectory(path: string): Promise<DataDirectory> {
   await makeDataFolder(root)
   const lock = takeLock(root)
   const agents = join(root, 'agents')
+  const agentDatabase = (agentId: string) => join(agentFolder(agents, agentId), 'agent.db')
 
   return {
     path: root,
     platformDatabase: join(root, 'platform.db'),
     encryptionKey: join(root, 'encryption.key'),
+    agents,
+    agentDatabase,
 
     async prepareAgent(agentId) {
-      const folder = agentFolder(agents, agentId)
-      const files = join(folder, 'files')
+      const files = join(agentFolder(agents, agentId), 'files')
       await mkdir(files, { recursive: true, mode: ownerOnly })
-      return { database: join(folder, 'agent.db'), files }
+      return { database: agentDatabase(agentId), files }
     },
 
     async removeAgent(agentId) {

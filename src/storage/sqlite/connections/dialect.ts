@@ -14,6 +14,7 @@ import type {
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import { quoted } from '../quoted.ts'
+import { telling } from './errors.ts'
 import { tryUntilFree } from './retry.ts'
 
 export interface SqliteDialectOptions {
@@ -54,7 +55,7 @@ export function createSqliteDialect({
   prepared = createPreparedStatements(),
   onDestroy = () => closeOnce(database),
 }: SqliteDialectOptions): Dialect {
-  const whenFree: WhenFree = attempt => tryUntilFree(attempt, patience, onBlocked)
+  const whenFree: WhenFree = attempt => tryUntilFree(() => telling(database, attempt), patience, onBlocked)
   return {
     createDriver: () => createDriver(database, { whenFree, onWrite, prepared, onDestroy }),
     createQueryCompiler: () => new SqliteQueryCompiler(),
@@ -153,7 +154,9 @@ function createConnection(
 
   return {
     executeQuery: async <Row>(query: CompiledQuery) =>
-      database.isTransaction ? execute<Row>(query) : await whenFree(() => execute<Row>(query)),
+      database.isTransaction
+        ? telling(database, () => execute<Row>(query))
+        : await whenFree(() => execute<Row>(query)),
 
     async *streamQuery<Row>({ sql, parameters }: CompiledQuery, chunkSize: number) {
       // A separate statement: running the cached one elsewhere would reset this iteration.

@@ -1,5 +1,6 @@
 import type { SQLOutputValue } from 'node:sqlite'
 import { DatabaseSync } from 'node:sqlite'
+import { asStorageError } from './errors.ts'
 
 /** `normal` survives the death of the process; `full` also survives a power cut, at the cost of a flush per commit. */
 export type Synchronous = 'normal' | 'full'
@@ -51,7 +52,7 @@ export function openDatabase(path: string, options: OpenOptions): DatabaseSync {
     return database
   } catch (error) {
     database.close()
-    throw error
+    throw asStorageError(error, path)
   }
 }
 

@@ -1,7 +1,7 @@
-import type { Chunk } from '../../chunking/chunk-document.ts'
-import { chunkDocument } from '../../chunking/chunk-document.ts'
-import { pagePieces } from '../../parsing/markdown-pieces.ts'
-import { documentOf } from '../../parsing/parsed-document.ts'
+import type { Chunk } from '#documents/chunking/chunk-document.ts'
+import { chunkDocument } from '#documents/chunking/chunk-document.ts'
+import { pagePieces } from '#documents/parsing/markdown-pieces.ts'
+import { documentOf } from '#documents/parsing/parsed-document.ts'
 import type { UncutPage } from './page-content.ts'
 
 /** A web page in markdown, cut. */

@@ -3,7 +3,7 @@
  * thread need not parse and serialise it.
  */
 import { deserialize, serialize } from 'node:v8'
-import type { ChunkingOptions } from '../../chunking/chunking-options.ts'
+import type { ChunkingOptions } from '#documents/chunking/chunking-options.ts'
 import type { PreparedChunk } from '../../indexing/prepared-chunk.ts'
 
 export interface UncutPage {

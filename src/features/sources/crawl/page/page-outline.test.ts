@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseHtml } from '../../parsing/html/html-tree.ts'
+import { parseHtml } from '#documents/parsing/html/html-tree.ts'
 import { headerDirectives } from './page-directives.ts'
 import { outlineOf } from './page-outline.ts'
 

@@ -1,6 +1,6 @@
 /** What a page says about other pages and about itself, apart from its text. */
-import type { HtmlDocument, HtmlElement } from '../../parsing/html/html-tree.ts'
-import { elementsOf } from '../../parsing/html/html-tree.ts'
+import type { HtmlDocument, HtmlElement } from '#documents/parsing/html/html-tree.ts'
+import { elementsOf } from '#documents/parsing/html/html-tree.ts'
 import type { PageDirectives } from './page-directives.ts'
 import { metaDirectives, strictest } from './page-directives.ts'
 import { boundedLinks, isSameOrigin, linkUrl, pageUrl } from './page-url.ts'

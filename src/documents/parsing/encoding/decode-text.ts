@@ -14,6 +14,7 @@ const fewErrors = 0.05
  */
 export function decodeText(bytes: Uint8Array): string {
   const encoding = markedEncoding(bytes) ?? unmarkedEncoding(bytes)
+  if (!isText(bytes.subarray(0, sampleBytes), encoding)) throw notText()
   return new TextDecoder(encoding).decode(bytes).replace(/\r\n?/g, '\n')
 }
 
@@ -28,7 +29,11 @@ function markedEncoding(bytes: Uint8Array): string | undefined {
 function unmarkedEncoding(bytes: Uint8Array): string {
   const wide = guessUtf16(bytes.subarray(0, sampleBytes))
   if (wide !== undefined) return wide
-  return isMostlyUtf8(bytes) ? 'utf-8' : guessEncoding(bytes)
+  const encoding = isMostlyUtf8(bytes) ? 'utf-8' : guessEncoding(bytes)
+  if (encoding !== undefined) return encoding
+  throw new UnreadableDocument(
+    'The encoding of this file cannot be told. Save it as UTF-8 and upload it again.',
+  )
 }
 
 /**
@@ -41,14 +46,18 @@ function guessUtf16(sample: Uint8Array): string | undefined {
   const encoding = odd > even ? 'utf-16le' : 'utf-16be'
   const isOnOneSide = Math.min(even, odd) <= Math.max(even, odd) / 20
   if (isOnOneSide && even + odd > sample.length / 100 && isText(sample, encoding)) return encoding
-  throw new UnreadableDocument('This file is not text: it holds binary data.')
+  throw notText()
+}
+
+function notText(): UnreadableDocument {
+  return new UnreadableDocument('This file is not text: it holds binary data.')
 }
 
 /** Of numbers in two bytes, for example, many would be control characters, or none at all. */
 function isText(sample: Uint8Array, encoding: string): boolean {
   const text = new TextDecoder(encoding).decode(sample)
   const others = text.match(/[\p{Cn}\p{Co}\ufffd]|(?![\t\n\f\r])\p{Cc}/gu)?.length ?? 0
-  return others <= text.length * fewErrors
+  return others <= Math.max(1, text.length * fewErrors)
 }
 
 /** Zero bytes at every second place from `first` on. */

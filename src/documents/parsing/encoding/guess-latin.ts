@@ -1,6 +1,6 @@
 /** The encoding of text in Latin letters, by the language whose letters beyond ASCII it has. */
 
-const western = 'windows-1252'
+export const western = 'windows-1252'
 
 /** Letters beyond ASCII of languages that are written in `windows-1252`. */
 const westernLetters = [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { legacyTexts } from '#test/support/legacy-texts.ts'
+import { legacyTexts, shortLegacyTexts } from '#test/support/legacy-texts.ts'
 import { UnreadableDocument } from '../parsed-document.ts'
 import { decodeText } from './decode-text.ts'
 
@@ -46,6 +46,8 @@ describe('decodeText', () => {
     ['windows-1252 with crosses', western(`${'×'.repeat(60)}\nHöhe`), `${'×'.repeat(60)}\nHöhe`],
     ['ASCII', Buffer.from('plain'), 'plain'],
     ...legacyTexts.map(({ encoding, bytes, text }): Row => [`${encoding}, a sentence`, bytes, text]),
+    ...shortLegacyTexts.map(({ encoding, bytes, text }): Row => [`${encoding}: ${text}`, bytes, text]),
+    ['windows-1252 of prices', Buffer.from('12,50 \x80\n3,10 \x80\n', 'latin1'), '12,50 €\n3,10 €\n'],
   ])('reads %s', (_name, bytes, text) => {
     expect(decodeText(bytes)).toBe(text)
   })
@@ -72,10 +74,23 @@ describe('decodeText', () => {
     expect(decodeText(Buffer.from('a\r\nb\rc\nd'))).toBe('a\nb\nc\nd')
   })
 
+  test.each([
+    ['a name in GB 18030', 'd5c5ceb0'],
+    ['another one', 'c0eee4c8'],
+    ['half-width katakana', 'b1b2b3b4b5b6'],
+  ])('refuses what could be several things: %s', (_name, hex) => {
+    const bytes = Buffer.from(hex, 'hex')
+    expect(() => decodeText(bytes)).toThrow(/encoding of this file cannot be told/)
+    expect(() => decodeText(Buffer.concat([Buffer.from('id;1\n'), bytes]))).toThrow(UnreadableDocument)
+  })
+
   test('refuses binary data', () => {
     const bytes = Uint8Array.from({ length: 1000 }, (_, index) => (index * 37) % 256)
     expect(() => decodeText(bytes)).toThrow(UnreadableDocument)
     const numbers = Uint16Array.from({ length: 1000 }, (_, index) => (index * 7) % 600)
     expect(() => decodeText(new Uint8Array(numbers.buffer))).toThrow(UnreadableDocument)
+    const controls = `${'\u0001\u0002 words '.repeat(50)}`
+    expect(() => decodeText(Buffer.from(controls))).toThrow(/holds binary data/)
+    expect(() => decodeText(Buffer.from('\ue001\ue002\ue003'.repeat(50)))).toThrow(/holds binary data/)
   })
 })

@@ -6,6 +6,7 @@ import { EastAsianMaps } from './east-asian-maps.ts'
 import { filledFields } from './pdf-form.ts'
 import { pageText } from './pdf-page-text.ts'
 import { cutAtHeadings } from './pdf-sections.ts'
+import { lengthOf, withoutRubbish } from './rubbish.ts'
 
 type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>
 
@@ -16,6 +17,9 @@ interface OutlineEntry {
   page: number
   title: string
 }
+
+/** Share of a text that may be left out, having fonts that do not tell their letters. */
+const mostLost = 0.2
 
 /** As text, where pdf.js would otherwise expect maps in a binary form. */
 const eastAsianMaps = { BinaryDataFactory: EastAsianMaps, cMapPacked: false, useWorkerFetch: false }
@@ -51,16 +55,24 @@ async function readPages(pdf: Pdf): Promise<Piece[]> {
   const outline = await readOutline(pdf)
   const fields = filledFields(Object.values((await orNothing(pdf.getFieldObjects())) ?? {}).flat())
   const pieces: Piece[] = []
-  let characters = 0
+  let [characters, read, lost] = [0, 0, 0]
   let section: string | undefined
   for (let page = 1; page <= pdf.numPages; page++) {
-    const text = (await readPage(pdf, page)) + (fields.get(page) ?? '')
+    const drawn = await readPage(pdf, page)
+    const text = drawn.text + (fields.get(page) ?? '')
     characters += text.length
+    read += lengthOf(text)
+    lost += drawn.lost
     if (characters > limits.characters) throw tooMuchText()
     const titles = outline.filter(entry => entry.page === page).map(entry => entry.title)
     const parts = cutAtHeadings(text, section, titles)
     section = parts.at(-1)?.section
     pieces.push(...parts.map(part => ({ ...part, page })))
+  }
+  if (lost > (read + lost) * mostLost) {
+    throw new UnreadableDocument(
+      'The fonts of this PDF do not tell which letters they draw, so that its text cannot be read. Run text recognition (OCR) on it and upload the result.',
+    )
   }
   if (!pieces.some(piece => /\S/.test(piece.text))) {
     throw new UnreadableDocument(
@@ -70,13 +82,15 @@ async function readPages(pdf: Pdf): Promise<Piece[]> {
   return pieces
 }
 
-/** The text of a page, ending in a blank line; empty for a page without text. */
-async function readPage(pdf: Pdf, number: number): Promise<string> {
+/** The text of a page, ending in a blank line, and how much of it is left out, being rubbish; empty for a page without text. */
+async function readPage(pdf: Pdf, number: number): Promise<{ text: string; lost: number }> {
   try {
     const page = await pdf.getPage(number)
-    const { items } = await page.getTextContent()
+    const { items, styles } = await page.getTextContent()
     page.cleanup()
-    return pageText(items.filter(item => 'str' in item))
+    const drawn = items.filter(item => 'str' in item)
+    const { legible, lost } = withoutRubbish(drawn)
+    return { text: pageText(legible, fontName => styles[fontName]?.vertical ?? false), lost }
   } catch (error) {
     throw new UnreadableDocument(`Page ${number} of this PDF is damaged.`, error)
   }

@@ -1,0 +1,64 @@
+/** Which of the encodings of Chinese, Japanese and Korean a text is in, by the words that it would hold in each. */
+
+/** What is no word, but speaks for an encoding: Japanese syllables, and the Korean ones that are used most. */
+const kana = /[\u3041-\u30fc]/g
+const usualHangul =
+  /[이다는에의가을고하지로기사도은한를어서리정인대자시수스일아나해여부보전주장상제그라과구들원으게동만있것오세비었국니조안당무소연관선계경중트년할신저면드우공물화번호회용성진금교명업행]/g
+const nothing = /(?!)/g
+/** Words of two characters or more as the segmenter finds them, which knows none of Korean. */
+const han = /^\p{sc=Han}{2,}$/u
+const encodings = {
+  shift_jis: { words: han, letters: kana },
+  'euc-jp': { words: han, letters: kana },
+  gb18030: { words: han, letters: nothing },
+  big5: { words: han, letters: nothing },
+  'euc-kr': { words: nothing, letters: usualHangul },
+}
+
+/** How much of a text is looked at. */
+const sampleBytes = 8 * 1024
+/** Share of broken characters that a text may have. */
+const fewErrors = 0.05
+/** Share of its characters that make words, which an encoding needs, and by how much it has to be the best. */
+const leastWords = 0.3
+const leastLead = 2
+
+/** It knows the words of Chinese, simplified or not, and of Japanese: other characters stand alone. */
+const segmenter = new Intl.Segmenter('ja', { granularity: 'word' })
+
+/** Undefined where none is clearly the likeliest. */
+export function guessEastAsian(bytes: Uint8Array): string | undefined {
+  const sample = bytes.subarray(0, sampleBytes)
+  const [best, second] = Object.entries(encodings)
+    .map(([encoding, { words, letters }]) => ({
+      encoding,
+      share: shareOf(words, letters, decodeSample(sample, encoding)),
+    }))
+    .toSorted((one, other) => other.share - one.share)
+  if (best === undefined || best.share < leastWords) return undefined
+  return best.share >= (second?.share ?? 0) * leastLead ? best.encoding : undefined
+}
+
+function shareOf(words: RegExp, letters: RegExp, text: string): number {
+  if (isBroken(text)) return 0
+  let known = 0
+  for (const { segment } of segmenter.segment(text)) {
+    known += segment.match(words) ? segment.length : count(segment, letters)
+  }
+  return known / Math.max(1, count(text, beyondAscii))
+}
+
+/** A character that the end of a long sample has cut is left out. */
+export function decodeSample(sample: Uint8Array, encoding: string): string {
+  return new TextDecoder(encoding).decode(sample, { stream: sample.length >= sampleBytes })
+}
+
+export function isBroken(text: string): boolean {
+  return count(text, /\ufffd/g) > count(text, beyondAscii) * fewErrors
+}
+
+export const beyondAscii = /[^\0-\x7f]/g
+
+export function count(text: string, characters: RegExp): number {
+  return text.match(characters)?.length ?? 0
+}

@@ -1,0 +1,75 @@
+import type { Band } from './reading-order/bands.ts'
+import { bandsOf, guttersOf } from './reading-order/bands.ts'
+import { gridOf, isInColumns, tableRowsOf } from './reading-order/columns.ts'
+import type { Row } from './reading-order/rows.ts'
+import { joined, median, rowsOf, textOf, wideStep, widthOf } from './reading-order/rows.ts'
+import type { Run, TextItem } from './reading-order/runs.ts'
+import { runsByDirection } from './reading-order/runs.ts'
+
+/** A line as it is read: in a table, a row of it. */
+interface Line {
+  text: string
+  /** Its first and its last baseline, downwards. */
+  top: number
+  bottom: number
+}
+
+/** Columns inside of columns. */
+const mostLevels = 6
+/** Text that lies so many times over other text stands in no order that can be told. */
+const mostLayers = 2.5
+
+/**
+ * Lines in the order in which they are read, whatever the order in which they are drawn, hyphens included; a blank line
+ * between paragraphs and at the end.
+ */
+export function pageText(items: readonly TextItem[], isVertical: (fontName: string) => boolean): string {
+  return runsByDirection(items, isVertical)
+    .map(runs => paragraphsOf(linesOf(joined(runs))))
+    .join('')
+}
+
+function linesOf(runs: readonly Run[]): Line[] {
+  const rows = rowsOf(runs)
+  const covered = runs.reduce((sum, run) => sum + widthOf([run]), 0)
+  const room = rows.reduce((sum, row) => sum + widthOf(row.runs), 0)
+  return covered > room * mostLayers ? runs.map(run => lineOf([run], run.base)) : readRows(rows, 0)
+}
+
+function readRows(rows: readonly Row[], level: number): Line[] {
+  return bandsOf(rows).flatMap(band => readBand(band, level))
+}
+
+function readBand(band: Band, level: number): Line[] {
+  if (guttersOf(band.gaps).length === 0) return band.rows.map(row => lineOf(row.runs, row.base))
+  const grid = gridOf(band)
+  if (level < mostLevels && isInColumns(grid)) {
+    return grid.columns.flatMap(({ lines }) => readRows(lines, level + 1))
+  }
+  return tableRowsOf(grid).map(({ rows, cells }) => {
+    const [top = 0, bottom = top] = [rows[0]?.base, rows.at(-1)?.base]
+    if (rows.length === 1) return lineOf(rows[0]?.runs ?? [], top)
+    const texts = grid.columns.map((_, column) =>
+      filled(cells.map(row => textOf(row[column] ?? []))).join(' '),
+    )
+    return { text: filled(texts).join('\t'), top, bottom }
+  })
+}
+
+function lineOf(runs: readonly Run[], base: number): Line {
+  return { text: textOf(runs), top: base, bottom: base }
+}
+
+function filled(texts: readonly string[]): string[] {
+  return texts.filter(text => text !== '')
+}
+
+function paragraphsOf(lines: readonly Line[]): string {
+  const steps = lines.map((line, index) => Math.max(0, line.top - (lines[index - 1]?.bottom ?? line.top)))
+  const usual = median(steps.filter(step => step > 0))
+  const text = lines
+    .map(({ text }, index) => ((steps[index] ?? 0) > usual * wideStep ? `\n${text}` : text))
+    .join('\n')
+    .trim()
+  return text === '' ? '' : `${text}\n\n`
+}

@@ -1,0 +1,118 @@
+import type { Run } from './runs.ts'
+
+/** Runs that stand beside one another, in the order in which they stand. */
+export interface Row {
+  base: number
+  /** Of its largest run. */
+  size: number
+  runs: Run[]
+}
+
+/** A step down of more than this many usual steps begins a paragraph, or a row of a table. */
+export const wideStep = 1.35
+/** Gaps that are a space, and a tab, in sizes of the font. */
+const spaceGap = 0.15
+const tabGap = 1.5
+/** No space inside of a text is wider, and no two letters of a word overlap by more. */
+const widestSpace = 0.6
+const mostKerning = 0.05
+/** How far baselines of a row are apart at most, for what is raised or lowered. */
+const rowTolerance = 0.5
+
+/** Runs that are drawn one after the other, and go on where the one before ends, are one, whatever is raised or lowered. */
+export function joined(runs: readonly Run[]): Run[] {
+  const found: Run[] = []
+  let previous: Run | undefined
+  for (const run of runs) {
+    const last = found.at(-1)
+    if (previous !== undefined && last !== undefined && isNext(previous, run)) {
+      last.text += separator(previous, run) + run.text
+      last.end = run.end
+      if (run.size > last.size) Object.assign(last, { base: run.base, size: run.size })
+    } else found.push({ ...run })
+    previous = run
+  }
+  return found
+}
+
+function isNext(previous: Run, run: Run): boolean {
+  const gap = Math.abs(run.start - previous.end) / Math.max(run.size, previous.size)
+  return (
+    gap < widestSpace &&
+    run.end > previous.end &&
+    !run.isOpposite &&
+    !previous.isOpposite &&
+    isBeside(previous, run)
+  )
+}
+
+/** From top to bottom. */
+export function rowsOf(runs: readonly Run[]): Row[] {
+  const rows: Row[] = []
+  for (const run of runs.toSorted((one, other) => one.base - other.base)) {
+    const row = rows.at(-1)
+    if (row === undefined || !isBeside(row, run)) {
+      rows.push({ base: run.base, size: run.size, runs: [run] })
+      continue
+    }
+    row.runs.push(run)
+    if (run.size > row.size) Object.assign(row, { base: run.base, size: run.size })
+  }
+  for (const row of rows) row.runs.sort((one, other) => one.start - other.start)
+  return rows
+}
+
+/** A letter that is several lines high belongs to the last of them alone. */
+function isBeside(one: Pick<Row, 'base' | 'size'>, run: Run): boolean {
+  const [small, large] = one.size < run.size ? [one.size, run.size] : [run.size, one.size]
+  return Math.abs(run.base - one.base) <= rowTolerance * (large > 2 * small ? small : large)
+}
+
+/** What makes letters bold by drawing them twice is left out. */
+export function textOf(runs: readonly Run[]): string {
+  let text = ''
+  let previous: Run | undefined
+  for (const run of withOppositesTurned(runs)) {
+    const isAgain = run.text === previous?.text && Math.abs(run.start - previous.start) < run.size * 0.3
+    if (isAgain) continue
+    text += previous === undefined ? run.text : separator(previous, run) + run.text
+    previous = run
+  }
+  return text
+}
+
+/** Words of a phrase that goes the other way, in the order in which the phrase goes. */
+function withOppositesTurned(runs: readonly Run[]): Run[] {
+  const phrases: Run[][] = []
+  for (const run of runs) {
+    const phrase = phrases.at(-1)
+    if (run.isOpposite && phrase?.[0]?.isOpposite) phrase.push(run)
+    else phrases.push([run])
+  }
+  return phrases.flatMap(phrase => phrase.reverse())
+}
+
+function separator(one: Run, other: Run): string {
+  if (/\s$/.test(one.text) || /^\s/.test(other.text)) return ''
+  const gap =
+    (Math.max(one.start, other.start) - Math.min(one.end, other.end)) / Math.max(one.size, other.size)
+  if (gap > tabGap) return '\t'
+  const isLetter = one.text.length === 1 || other.text.length === 1
+  return gap > spaceGap || (gap < -mostKerning && !isLetter) ? ' ' : ''
+}
+
+/** From the row above; 0 for the first one. */
+export function stepTo(rows: readonly Row[], index: number): number {
+  const [above, row] = [rows[index - 1], rows[index]]
+  return above === undefined || row === undefined ? 0 : row.base - above.base
+}
+
+/** From the first run's start to the farthest end. */
+export function widthOf(runs: readonly Run[]): number {
+  const start = runs.reduce((least, run) => Math.min(least, run.start), Infinity)
+  return runs.reduce((end, run) => Math.max(end, run.end), -Infinity) - start
+}
+
+export function median(values: readonly number[]): number {
+  return values.toSorted((one, other) => one - other)[Math.floor((values.length - 1) / 2)] ?? 0
+}

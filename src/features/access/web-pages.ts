@@ -1,0 +1,67 @@
+/**
+ * What web pages of other sites may have the browsers of their visitors do here. A browser names the page's origin in
+ * `Origin`, and in `Host` the name by which it found this server; no script can change either.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { FastifyRequest } from 'fastify'
+import { AccessDenied } from '#platform/errors.ts'
+import { isLoopback } from '#platform/network.ts'
+import { isCrossOrigin } from './cross-origin.ts'
+import type { Identify } from './identify.ts'
+import type { PublicAccess } from './policy.ts'
+
+/** What requests may do on the agent `default` without a role on it. */
+export type PublicAccessOf = (request: FastifyRequest) => PublicAccess
+
+/** For a service that is open to whoever works on its machine, but not to every page that they visit. */
+export function lessForPages(baseUrl: string | undefined): PublicAccessOf {
+  const base = URL.parse(baseUrl ?? '')
+  return ({ headers }) => (isForeignPage(headers, base) ? 'page' : 'full')
+}
+
+/** A page found under another name than ours may come from a server that was given our address (DNS rebinding). */
+function isForeignPage({ host, origin }: IncomingHttpHeaders, base: URL | null): boolean {
+  const name = URL.parse(`http://${host}`)
+  const page = origin === undefined ? name : URL.parse(origin)
+  const isOurName = name !== null && (isLoopback(name.hostname) || name.host === base?.host)
+  const isOurPage =
+    page !== null && (page === name || isLoopback(page.hostname) || page.origin === base?.origin)
+  return !isOurName || !isOurPage
+}
+
+const forged =
+  'Access denied: a web page of another site may change nothing in the name of a signed-in person. ' +
+  "Use the service's own address; if that is not the one that it is reached by, set BASE_URL."
+
+/**
+ * A gateway knows people by a cookie, which browsers send along whoever made the page: what changes something is refused
+ * where a page of another site could have sent it in the name of its visitor. `header` carries the gateway's token.
+ */
+export function refuseOtherSites(identify: Identify, header: string, baseUrl: string | undefined): Identify {
+  const ownOrigin = URL.parse(baseUrl ?? '')?.origin
+  const isBearer = header.toLowerCase() === 'authorization'
+
+  function mayBeForged(request: FastifyRequest): boolean {
+    const { method, headers } = request
+    const isForeign = isCrossOrigin(headers) && headers.origin !== ownOrigin
+    if (method === 'GET' || method === 'HEAD') return false
+    return (isForeign || headers['sec-fetch-site'] === 'cross-site') && !(isBearer && hadPreflight(request))
+  }
+
+  return request => {
+    const found = identify(request)
+    if (!mayBeForged(request)) return found
+    return Promise.resolve(found).then(user => {
+      if (user !== undefined) throw new AccessDenied(forged)
+      return user
+    })
+  }
+}
+
+/**
+ * Whether browsers have asked before they let a page send this. Our answer allows no cookies, so a script must have put
+ * the token there itself; any other request may carry one that a proxy made of a cookie.
+ */
+function hadPreflight({ method, headers }: FastifyRequest): boolean {
+  return method !== 'POST' || /^application\/json\s*(;|$)/i.test(headers['content-type'] ?? '')
+}

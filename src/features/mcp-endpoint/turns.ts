@@ -1,0 +1,16 @@
+/** Runs the work of one key in order, each when the one before has ended in whatever way. */
+export type InTurn = <Result>(key: string, work: () => Promise<Result>) => Promise<Result>
+
+export function createTurns(): InTurn {
+  const lasts = new Map<string, Promise<unknown>>()
+  return (key, work) => {
+    const result = (lasts.get(key) ?? Promise.resolve()).then(work)
+    const ended = result
+      .catch(() => {})
+      .then(() => {
+        if (lasts.get(key) === ended) lasts.delete(key)
+      })
+    lasts.set(key, ended)
+    return result
+  }
+}

@@ -1,0 +1,28 @@
+import type { Disk } from '../disk.ts'
+import { storageFull, withRoom } from '../disk.ts'
+import type { App } from './app.ts'
+
+const storing = new Set(['POST', 'PUT', 'PATCH'])
+
+/**
+ * While the disk has a problem, requests that would store something are refused before they begin: none of them may use
+ * up the space that is left for deletions.
+ */
+export function refuseToStoreOnFullDisk(app: App, disk: Disk): void {
+  // Once access is decided, and before the body is read.
+  app.addHook('preParsing', (request, _reply, payload, done) => {
+    const stores = storing.has(request.method) && request.routeOptions.config.stores !== false
+    done(stores ? disk.problem : undefined, payload)
+  })
+  app.addHook('onResponse', (_request, reply, done) => {
+    if (reply.statusCode === 507) disk.report(storageFull())
+    done()
+  })
+  app.addHook('onRoute', route => {
+    const { method, handler } = route
+    if (method !== 'DELETE') return
+    route.handler = function deleteWithRoom(request, reply) {
+      return withRoom(disk, async () => await handler.call(this, request, reply))
+    }
+  })
+}

@@ -1,0 +1,22 @@
+import { hash } from 'node:crypto'
+import type { FastifyReply } from 'fastify'
+
+/** What is sent to everybody as it is. Bytes, since a text would be copied for each of those who are slow to read it. */
+export interface KeptFile {
+  contentType: string
+  body: Buffer
+  /** Names this content (RFC 9110, section 8.8.3). */
+  etag: string
+}
+
+export function keepFile(contentType: string, body: Buffer): KeptFile {
+  return { contentType, body, etag: `"${hash('sha256', body, 'base64url')}"` }
+}
+
+/** Sends the file, or only that the client has it already. Caches may keep it, and ask before they use it. */
+export function sendKept(reply: FastifyReply, { contentType, body, etag }: KeptFile): FastifyReply {
+  reply.header('Cache-Control', 'no-cache').header('ETag', etag)
+  const known = reply.request.headers['if-none-match'] ?? ''
+  if (known === '*' || known.includes(etag)) return reply.code(304).send()
+  return reply.header('Content-Type', contentType).send(body)
+}

@@ -1,0 +1,65 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { PoolClient, PoolConfig } from 'pg'
+import pg from 'pg'
+import { isCrowded } from './errors.ts'
+
+type OnConnected = Parameters<pg.Pool['connect']>[0]
+
+/** Milliseconds after which the server is asked again for more connections than there are. */
+const pause = 1_000
+
+/**
+ * A pool that makes do with the connections that it has while the server has no place for others: whoever needs one waits
+ * for one of these, or, if there are none, for a place.
+ */
+export class PatientPool extends pg.Pool {
+  readonly #most: number
+  readonly #patience: number
+  /** Those that the server has let in, in use or not. */
+  #held = 0
+  #growing: NodeJS.Timeout | undefined
+
+  constructor(config: PoolConfig & { max: number; connectionTimeoutMillis: number }) {
+    super(config)
+    this.#most = config.max
+    this.#patience = config.connectionTimeoutMillis
+    this.on('connect', () => {
+      this.#held += 1
+    })
+    this.on('remove', () => {
+      this.#held -= 1
+    })
+  }
+
+  override connect(): Promise<PoolClient>
+  override connect(onConnected: OnConnected): void
+  override connect(onConnected?: OnConnected): Promise<PoolClient> | undefined {
+    const connecting = this.#connect(performance.now() + this.#patience)
+    if (onConnected === undefined) return connecting
+    connecting.then(
+      client => onConnected(undefined, client, client.release),
+      error => onConnected(error, undefined, () => {}),
+    )
+    return undefined
+  }
+
+  async #connect(giveUpAt: number): Promise<PoolClient> {
+    try {
+      return await super.connect()
+    } catch (error) {
+      if (!isCrowded(error) || performance.now() > giveUpAt) throw error
+      if (this.#held === 0) await delay(pause)
+      else this.#shrink()
+      return await this.#connect(giveUpAt)
+    }
+  }
+
+  /** Full as it is, the pool asks the server for nothing, and hands on what is returned, first come, first served. */
+  #shrink(): void {
+    this.options.max = this.#held
+    this.#growing ??= setTimeout(() => {
+      this.options.max = this.#most
+      this.#growing = undefined
+    }, pause).unref()
+  }
+}
