@@ -2,7 +2,7 @@
 export const isFullEndurance = process.env.ENDURANCE === 'full'
 
 /** How often a crash is tried. */
-export const crashRounds = isFullEndurance ? 30 : 3
+export const crashRounds = isFullEndurance ? 50 : 3
 
 /** Numbers from 0 up to 1 that are the same in every run (mulberry32). */
 export function seededRandom(seed: number): () => number {

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { currentOwner } from '#platform/current-owner.ts'
 import { AccessDenied } from '#platform/errors.ts'
 import type { Decision } from '#platform/http/access.ts'
 import type { Access, App } from '#platform/http/app.ts'
@@ -90,6 +91,7 @@ export function registerAgentRelease(app: App): void {
   app.decorateRequest('agent')
   app.decorateRequest('isAdmin', false)
   app.decorateRequest('agentAnswered')
+  app.addHook('preHandler', (request, _reply, done) => currentOwner.run(agentIdOf(request), done))
   app.addHook('onSend', (request, _reply, payload, done) => {
     request.agentAnswered?.()
     done(null, payload)

@@ -4,6 +4,7 @@ import { eventually } from '#test/support/eventually.ts'
 import { createGate, setJobStage } from '#test/support/job-stage.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
 import { systemClock } from '../clock.ts'
+import { currentOwner } from '../current-owner.ts'
 import type { Disk } from '../disk.ts'
 import { storageFull } from '../disk.ts'
 import { AppError, notFound } from '../errors.ts'
@@ -28,6 +29,18 @@ test('a job runs after the commit, with its payload and agent, and leaves nothin
   expect(runs).toEqual([['b', { name: 'Ann' }, 'greet:ann']])
   expect(await stage.entries('b')).toEqual([])
   expect(await stage.wakeUpRows()).toEqual([])
+})
+
+test('a job works in the name of its agent', async () => {
+  const owners: unknown[] = []
+  const stage = await setJobStage(
+    { note: async () => void owners.push(currentOwner.getStore()) },
+    { clock: manualClock() },
+  )
+  await stage.runner.start()
+  await stage.add('note', { agent: 'b' })
+  await stage.runner.idle()
+  expect(owners).toEqual(['b'])
 })
 
 test('what was added before the start runs, and what waits for its time only then', async () => {

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../clock.ts'
+import { currentOwner } from '../current-owner.ts'
 import type { Disk } from '../disk.ts'
 import { remoteDisk } from '../disk.ts'
 import { AppError } from '../errors.ts'
@@ -195,7 +196,7 @@ class OutboxRunner<Agent extends JobAgent> implements JobRunner {
     const { agentDatabases, clock, log, wakeUps } = this.#needs
     const { agentId, entry } = job
     try {
-      await agentDatabases.use(agentId, agent => this.#runLeased(agent, job))
+      await agentDatabases.use(agentId, agent => currentOwner.run(agentId, () => this.#runLeased(agent, job)))
     } catch (error) {
       // The lease runs out, and the entry is found again; that of a deleted agent has gone with it.
       if (!isGone(error))

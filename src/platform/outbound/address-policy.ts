@@ -14,6 +14,8 @@ export type AllowEntry =
 export interface AddressPolicy {
   /** `address`: an IP address as text, anything else is refused. `hostname`: the name that resolved to it, if one did. */
   permits(address: string, hostname?: string): boolean
+  /** Whether an entry names this host. */
+  names(hostname: string): boolean
 }
 
 /** All of IPv6 that is handed out to networks; the rest is special or not assigned (IANA, IPv6 address space). */
@@ -39,11 +41,13 @@ export function createAddressPolicy(allow: readonly string[]): AddressPolicy {
     if (entry.kind === 'range') ranges.push(entry.range)
     else hosts.add(entry.host)
   }
+  const names = (hostname: string) => hosts.has(hostKey(hostname))
   return {
+    names,
     permits(text, hostname) {
       const address = parseAddress(text)
       if (address === undefined) return false
-      if (hostname !== undefined && hosts.has(hostKey(hostname))) return true
+      if (hostname !== undefined && names(hostname)) return true
       const forms = [address, carriedIpv4(address) ?? address]
       return forms.some(form => ranges.some(range => within(form, range))) || isPublic(address)
     },

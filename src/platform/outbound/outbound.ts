@@ -1,4 +1,3 @@
-import { lookup } from 'node:dns/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createAddressPolicy } from './address-policy.ts'
 import type { Cookies } from './cookies.ts'
@@ -6,6 +5,7 @@ import { cookieHeader, createCookies } from './cookies.ts'
 import type { GuardedAgent } from './guarded-agent.ts'
 import type { Resolve } from './guarded-resolver.ts'
 import { createGuardedResolver } from './guarded-resolver.ts'
+import { createNameResolver } from './name-resolver.ts'
 import { outboundFailed, toOutboundError } from './outbound-failure.ts'
 import { accepted, readRequest } from './outgoing-request.ts'
 import type { Hop } from './redirect.ts'
@@ -18,7 +18,7 @@ export interface OutboundOptions {
   allow: readonly string[]
   /** Sent as User-Agent unless a request brings its own. */
   userAgent: string
-  /** The operating system's resolver, unless a test brings its own. */
+  /** `createNameResolver`, unless a test brings its own. */
   resolve?: Resolve
 }
 
@@ -81,11 +81,9 @@ const redirectLimit = 5
 /** Milliseconds that somebody waits for the look-up of a name that is only asked about. */
 const lookupMs = 3_000
 
-const resolveAll: Resolve = hostname => lookup(hostname, { all: true })
-
 export function createOutbound(options: OutboundOptions): Outbound {
-  const { allow, userAgent, resolve = resolveAll } = options
-  const permitted = createGuardedResolver({ policy: createAddressPolicy(allow), resolve })
+  const { userAgent } = options
+  const permitted = permittedAddresses(options)
   let agent: Promise<GuardedAgent> | undefined
 
   /** Loading undici takes longer than the rest of this folder, and a start needs no connection. */
@@ -166,6 +164,14 @@ export function createOutbound(options: OutboundOptions): Outbound {
       await (await agent)?.close()
     },
   }
+}
+
+function permittedAddresses({ allow, resolve }: OutboundOptions): Resolve {
+  const policy = createAddressPolicy(allow)
+  return createGuardedResolver({
+    policy,
+    resolve: resolve ?? createNameResolver({ isNamed: policy.names }),
+  })
 }
 
 /** Those of the caller, if there are any, go before those of the site. */

@@ -1,0 +1,83 @@
+import type { LookupAddress } from 'node:dns'
+import dns, { lookup, Resolver } from 'node:dns/promises'
+import { readFile } from 'node:fs/promises'
+import { currentOwner } from '../current-owner.ts'
+import { createFairSlots } from '../workers/fair-slots.ts'
+import type { Resolve } from './guarded-resolver.ts'
+
+export interface NameResolverOptions {
+  /** Whether the operator has named this host: it is looked up by the operating system. */
+  isNamed(hostname: string): boolean
+  /** How long a look-up may take, including the wait for its turn, in milliseconds. */
+  limitMs?: number
+}
+
+/** Look-ups at a time, and those of one agent. */
+const most = 200
+const mostOfOwner = 16
+
+const hostsFile = '/etc/hosts'
+const loopback: LookupAddress[] = [
+  { address: '127.0.0.1', family: 4 },
+  { address: '::1', family: 6 },
+]
+
+/**
+ * Looks names up that anybody may have chosen. The operating system does so on a few threads of the process, for as long as it
+ * likes: names whose DNS server never answers would hold up those of the operator. So only hosts that the operator has named
+ * are left to it; all others are asked of DNS directly, without a thread, in turns of the agents and with a limit of time.
+ */
+export function createNameResolver({ isNamed, limitMs = 8_000 }: NameResolverOptions): Resolve {
+  const slots = createFairSlots(most, mostOfOwner)
+
+  async function askInTurn(name: string): Promise<LookupAddress[]> {
+    const signal = AbortSignal.timeout(limitMs)
+    const release = await slots.take(currentOwner.getStore() ?? '', signal)
+    const resolver = new Resolver({ timeout: 2_000, tries: 2 })
+    // Those of the operating system, unless the process was given others later, which no named import would follow.
+    resolver.setServers(dns.getServers())
+    const cancel = () => resolver.cancel()
+    signal.addEventListener('abort', cancel, { once: true })
+    try {
+      signal.throwIfAborted()
+      return await askDns(resolver, name)
+    } finally {
+      signal.removeEventListener('abort', cancel)
+      release()
+    }
+  }
+
+  return async hostname => {
+    if (isNamed(hostname)) return await lookup(hostname, { all: true })
+    const name = hostname.toLowerCase().replace(/\.$/, '')
+    const known = await knownHere(name)
+    return known.length > 0 ? known : await askInTurn(name).catch(failAsSystem)
+  }
+}
+
+/** Names that are never asked of DNS. */
+async function knownHere(name: string): Promise<LookupAddress[]> {
+  if (/(?:^|\.)localhost$/.test(name)) return loopback
+  const lines = (await readFile(hostsFile, 'utf8').catch(() => '')).split('\n')
+  const entries = lines.map(line => line.replace(/#.*/, '').trim().toLowerCase().split(/\s+/))
+  const own = entries.filter(([, ...names]) => names.includes(name))
+  return own.map(([address = '']) => ({ address, family: address.includes(':') ? 6 : 4 }))
+}
+
+async function askDns(resolver: Resolver, name: string): Promise<LookupAddress[]> {
+  const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
+  const addresses = answers.flatMap((answer, index) =>
+    answer.status === 'fulfilled'
+      ? answer.value.map(address => ({ address, family: index === 0 ? 4 : 6 }))
+      : [],
+  )
+  if (addresses.length > 0) return addresses
+  const [refused] = answers
+  throw refused?.status === 'rejected' ? refused.reason : new Error('DNS has no address for the name.')
+}
+
+/** With the codes of the operating system's look-ups, which are known to callers. */
+function failAsSystem(error: { code?: unknown }): never {
+  const code = error.code === 'ENOTFOUND' || error.code === 'ENODATA' ? 'ENOTFOUND' : 'EAI_AGAIN'
+  throw Object.assign(new Error('The name could not be looked up.', { cause: error }), { code })
+}
