@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { eventually } from '#test/support/eventually.ts'
-import { createGate, setJobStage } from '#test/support/job-stage.ts'
+import { allLanes, createGate, setJobStage } from '#test/support/job-stage.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
 import { systemClock } from '../clock.ts'
 import { AppError, notFound } from '../errors.ts'
@@ -57,7 +57,7 @@ test('what waits for its turn runs in time though the clock was set back meanwhi
         runs.push(payload)
       },
     },
-    { clock, concurrency: 1 },
+    { clock, limits: allLanes({ concurrency: 1, perAgent: 1 }) },
   )
   await stage.add('note', { payload: 'running' })
   clock.advance(1)
@@ -184,7 +184,7 @@ test('a handler decides how often it is tried, and success ends the trying', asy
         if (runs.length < 3) throw new Error('not yet')
       },
     },
-    { clock, concurrencyPerAgent: 1 },
+    { clock, limits: allLanes({ concurrency: 4, perAgent: 1 }) },
   )
   await stage.runner.start()
   await stage.add('once', { runAt: clock.now() - 1 })
@@ -245,7 +245,7 @@ test('no more jobs run at a time than allowed, of one agent and in all, and no a
         await gate.pass()
       },
     },
-    { clock: systemClock, concurrency: 3, concurrencyPerAgent: 2 },
+    { clock: systemClock, limits: allLanes({ concurrency: 3, perAgent: 2 }) },
   )
   for (const number of [1, 2, 3, 4]) await stage.add('wait', { payload: `a${number}`, runAt: number })
   for (const number of [1, 2]) await stage.add('wait', { agent: 'b', payload: `b${number}`, runAt: number })
@@ -292,7 +292,7 @@ test('a lease that looks expired does not make its own holder run the job twice'
       },
       note: async () => void runs.push('note'),
     },
-    { clock, concurrencyPerAgent: 3 },
+    { clock, limits: allLanes({ concurrency: 4, perAgent: 3 }) },
   )
   await stage.runner.start()
   await stage.add('wait')
@@ -328,7 +328,13 @@ test('the job of a process that died is run once its lease is over', async () =>
   const runs: string[] = []
   const stage = await setJobStage({ note: async ({ jobId }) => void runs.push(jobId) }, { clock })
   await stage.add('note')
-  const dead = { holder: 'dead', now: clock.now(), expiresAt: clock.now() + 30 * second, limit: 1 }
+  const dead = {
+    lane: 'documents' as const,
+    holder: 'dead',
+    now: clock.now(),
+    expiresAt: clock.now() + 30 * second,
+    limit: 1,
+  }
   await stage.agentDatabases.use('a', ({ db }) => leaseDue(db, { ...dead, running: { ids: [], keys: [] } }))
   await stage.runner.start()
   await stage.runner.idle()
@@ -365,6 +371,7 @@ test('a job that was interrupted again and again waits longer each time, and not
   const lease = (holder: string) =>
     stage.agentDatabases.use('a', ({ db }) =>
       leaseDue(db, {
+        lane: 'documents',
         holder,
         now: clock.now(),
         expiresAt: clock.now() + 30 * second,
@@ -510,7 +517,7 @@ test('a job that yields is run again, after those that were due, however often',
       },
       short: async () => void runs.push('short'),
     },
-    { clock: systemClock, concurrency: 1 },
+    { clock: systemClock, limits: allLanes({ concurrency: 1, perAgent: 1 }) },
   )
   await stage.add('long', { key: 'long' })
   await stage.add('short')
@@ -549,4 +556,55 @@ test('failures of a job count until it has come further', async () => {
   expect(outcomes).toEqual([])
   expect(told).toEqual([])
   expect(await stage.entries()).toEqual([])
+})
+
+test('a job that yields until a time runs again then, and not before', async () => {
+  const clock = manualClock()
+  const start = clock.now()
+  const runs: number[] = []
+  const stage = await setJobStage(
+    {
+      timer: async () => {
+        runs.push((clock.now() - start) / second)
+        if (runs.length < 3) throw new JobYields({ until: start + 100 * runs.length * second })
+      },
+    },
+    { clock },
+  )
+  await stage.runner.start()
+  await stage.add('timer')
+  for (const seconds of [0, 99, 2, 98, 2]) {
+    clock.advance(seconds * second)
+    await stage.runner.idle()
+  }
+  expect(runs).toEqual([0, 101, 201])
+  expect(await stage.entries()).toEqual([])
+  expect(await stage.wakeUpRows()).toEqual([])
+})
+
+test('a job waits for none of another lane, even one that its agent or the process has filled', async () => {
+  const gate = createGate()
+  const begun: string[] = []
+  const stage = await setJobStage(
+    {
+      crawl: async ({ agent }) => {
+        begun.push(`crawl of ${agent.agentId}`)
+        await gate.pass()
+      },
+      deliver: {
+        lane: 'deliveries',
+        run: async ({ agent }) => void begun.push(`delivery of ${agent.agentId}`),
+      },
+    },
+    { clock: systemClock, limits: allLanes({ concurrency: 1, perAgent: 1 }) },
+  )
+  await stage.runner.start()
+  for (const agent of ['a', 'b']) await stage.add('crawl', { agent })
+  await gate.reached
+  for (const agent of ['a', 'b']) await stage.add('deliver', { agent })
+  await eventually(() => expect(begun).toHaveLength(3))
+  expect(begun).toEqual(['crawl of a', 'delivery of a', 'delivery of b'])
+  gate.open()
+  await stage.runner.idle()
+  expect(begun.at(-1)).toBe('crawl of b')
 })
