@@ -136,24 +136,24 @@ function unlessItEnds(old: ExpressionBuilder<OutboxTables, 'outbox'>, now: numbe
  */
 export async function nextDue(db: OutboxDatabase, lane: Lane, running: Running): Promise<number | undefined> {
   const { free, fresh, leased } = candidates(db, lane, running)
-  const { fresh_due, free_due, leased_due } = await db
+  const first = (found: typeof free) => found.select('run_at').orderBy('run_at').limit(1)
+  const { fresh_run_at, free_due, leased_due } = await db
     .selectNoFrom([
-      fresh
-        .select(eb => eb.val(toText(0)).as('due_at'))
-        .limit(1)
-        .as('fresh_due'),
-      free.select('run_at').orderBy('run_at').limit(1).as('free_due'),
-      leased
-        .select(({ fn, eb }) => {
-          const isLeased = eb('lease_expires_at', '>', eb.ref('run_at'))
-          const dueAt = eb.case().when(isLeased).then(eb.ref('lease_expires_at')).else(eb.ref('run_at')).end()
-          return fn.min(dueAt).as('due_at')
-        })
-        .as('leased_due'),
+      first(fresh).as('fresh_run_at'),
+      first(free).as('free_due'),
+      leased.select(leaseEnds).as('leased_due'),
     ])
     .executeTakeFirstOrThrow()
-  const times = [fresh_due, free_due, leased_due].flatMap(time => (time === null ? [] : Date.parse(time)))
+  if (fresh_run_at !== null) return 0
+  const times = [free_due, leased_due].flatMap(time => (time === null ? [] : Date.parse(time)))
   return times.length === 0 ? undefined : Math.min(...times)
+}
+
+/** The earliest time at which an entry would run whose holder dies now. */
+function leaseEnds({ fn, eb }: ExpressionBuilder<OutboxTables, 'outbox'>) {
+  const isLeased = eb('lease_expires_at', '>', eb.ref('run_at'))
+  const dueAt = eb.case().when(isLeased).then(eb.ref('lease_expires_at')).else(eb.ref('run_at')).end()
+  return fn.min(dueAt).as('due_at')
 }
 
 /**

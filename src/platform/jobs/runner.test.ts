@@ -84,8 +84,8 @@ test('by the real clock, a job runs by itself when its time has come', async () 
 
 test("a mistake of the user's is not tried again, what may pass by itself is", async () => {
   const runs: string[] = []
-  const told: string[] = []
-  const onFailed = async (_context: Context, error: string) => void told.push(error)
+  const recorded: string[] = []
+  const onFailed = async (_context: Context, error: string) => void recorded.push(error)
   const failWith = (error: AppError) => ({
     onFailed,
     run: async () => {
@@ -105,7 +105,7 @@ test("a mistake of the user's is not tried again, what may pass by itself is", a
   await stage.add('unlucky')
   await stage.runner.idle()
   expect(runs.toSorted()).toEqual(['MODEL_ERROR', 'MODEL_NOT_CONFIGURED'])
-  expect(told).toEqual(['Set a key.'])
+  expect(recorded).toEqual(['Set a key.'])
   const entries = await stage.entries()
   expect(entries.find(({ name }) => name === 'misconfigured')).toMatchObject({
     failures: 1,
@@ -114,7 +114,7 @@ test("a mistake of the user's is not tried again, what may pass by itself is", a
   expect(entries.find(({ name }) => name === 'unlucky')).toMatchObject({ failures: 1, failed_at: null })
 })
 
-test('what was given up stays for 30 days and goes when the next job is given up, so that no outbox grows for ever', async () => {
+test('a job that failed permanently stays for 30 days and goes when the next one does, so that no outbox grows for ever', async () => {
   const clock = manualClock()
   const day = 24 * 3_600 * second
   const refuse = async () => Promise.reject(new AppError('MODEL_NOT_CONFIGURED', 'Set a key.'))
@@ -132,10 +132,10 @@ test('what was given up stays for 30 days and goes when the next job is given up
   expect((await names('third')).toSorted()).toEqual(['second', 'third'])
 })
 
-test('a failing job is tried again after growing pauses, then given up and told of', async () => {
+test('a failing job is tried again after growing pauses, then fails permanently, which is recorded', async () => {
   const clock = manualClock()
   const runs: number[] = []
-  const told: string[] = []
+  const recorded: string[] = []
   const stage = await setJobStage(
     {
       fail: {
@@ -143,7 +143,7 @@ test('a failing job is tried again after growing pauses, then given up and told 
           runs.push(clock.now())
           throw new Error(`failure ${runs.length}`)
         },
-        onFailed: async (_context, error) => void told.push(error),
+        onFailed: async (_context, error) => void recorded.push(error),
       },
     },
     { clock },
@@ -156,7 +156,7 @@ test('a failing job is tried again after growing pauses, then given up and told 
     clock.advance(second)
   }
   expect(runs.map(time => (time - start) / second)).toEqual([0, 1, 5, 21, 85])
-  expect(told).toEqual(['failure 5'])
+  expect(recorded).toEqual(['failure 5'])
   const [entry] = await stage.entries()
   expect(entry).toMatchObject({
     failures: 5,
@@ -196,7 +196,7 @@ test('a handler decides how often it is tried, and success ends the trying', asy
   expect(await stage.entries()).toMatchObject([{ name: 'once', failures: 1 }])
 })
 
-test('telling of a failure is repeated until it succeeds, without running the job again', async () => {
+test('recording a failure is repeated until it succeeds, without running the job again', async () => {
   const clock = manualClock()
   const calls: string[] = []
   const stage = await setJobStage(
@@ -208,8 +208,8 @@ test('telling of a failure is repeated until it succeeds, without running the jo
           throw new Error('broken')
         },
         onFailed: async (_context, error) => {
-          calls.push(`told of ${error}`)
-          if (calls.length < 3) throw new Error('nobody listens')
+          calls.push(`recorded ${error}`)
+          if (calls.length < 3) throw new Error('not recorded')
         },
       },
     },
@@ -221,7 +221,7 @@ test('telling of a failure is repeated until it succeeds, without running the jo
   expect((await stage.entries())[0]?.failed_at).toBeNull()
   clock.advance(100 * second)
   await stage.runner.idle()
-  expect(calls).toEqual(['run', 'told of broken', 'told of broken'])
+  expect(calls).toEqual(['run', 'recorded broken', 'recorded broken'])
   expect((await stage.entries())[0]?.failed_at).not.toBeNull()
 })
 
@@ -347,11 +347,11 @@ test('the job of a process that died is run once its lease is over', async () =>
   expect(await stage.entries()).toEqual([])
 })
 
-test('a job that has ended its process too often is given up without another run', async () => {
-  const told: string[] = []
+test('a job that has ended its process too often fails permanently without another run', async () => {
+  const recorded: string[] = []
   const run = vi.fn(async () => {})
   const stage = await setJobStage(
-    { crash: { run, onFailed: async (_context, error) => void told.push(error) } },
+    { crash: { run, onFailed: async (_context, error) => void recorded.push(error) } },
     { clock: manualClock() },
   )
   await stage.add('crash')
@@ -359,7 +359,7 @@ test('a job that has ended its process too often is given up without another run
   await stage.runner.start()
   await stage.runner.idle()
   expect(run).not.toHaveBeenCalled()
-  expect(told).toEqual([expect.stringContaining('interrupted too often')])
+  expect(recorded).toEqual([expect.stringContaining('interrupted too often')])
   expect((await stage.entries())[0]?.failed_at).not.toBeNull()
 })
 
@@ -532,7 +532,7 @@ test('a job that yields is run again, after those that were due, however often',
 test('failures of a job count until it has come further', async () => {
   const clock = manualClock()
   const outcomes = ['fail', 'fail', 'yield', 'fail', 'fail', 'yield', 'fail', 'end']
-  const told: string[] = []
+  const recorded: string[] = []
   const stage = await setJobStage(
     {
       long: {
@@ -542,7 +542,7 @@ test('failures of a job count until it has come further', async () => {
           if (outcome === 'yield') throw new JobYields()
           if (outcome === 'fail') throw new Error('out of luck')
         },
-        onFailed: async (_context, error) => void told.push(error),
+        onFailed: async (_context, error) => void recorded.push(error),
       },
     },
     { clock },
@@ -554,7 +554,7 @@ test('failures of a job count until it has come further', async () => {
     clock.advance(second)
   }
   expect(outcomes).toEqual([])
-  expect(told).toEqual([])
+  expect(recorded).toEqual([])
   expect(await stage.entries()).toEqual([])
 })
 

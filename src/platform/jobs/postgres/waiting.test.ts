@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { setJobStage } from '#test/support/job-stage.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
 import { addWaiting } from '#test/support/waiting-entries.ts'
-import type { OutboxDatabase } from '../jobs.ts'
+import type { JobAgent, OutboxDatabase } from '../jobs.ts'
 import { lanes } from '../lanes.ts'
 import { leaseDue, nextDue } from '../outbox.ts'
 
@@ -22,7 +22,8 @@ test.each(['without', 'with'])(
     const stage = await setJobStage({}, { clock })
     await addWaiting(stage.agentDatabases, 10_000)
     for (const payload of [1, 2, 3]) await stage.add('note', { payload })
-    await stage.agentDatabases.use('a', async ({ db }) => {
+    await stage.agentDatabases.use('a', async (agent: JobAgent) => {
+      const { db } = agent
       if (kind === 'with') await sql`analyze outbox`.execute(db)
       const running = { ids: ['waiting 1', 'waiting 2'], keys: ['key 1', 'key 2'] }
       const lease = { holder: 'first', now: clock.now(), expiresAt: clock.now() + 30_000, limit: 2, running }
