@@ -21,6 +21,7 @@ import { refuseToStoreOnFullDisk } from '#platform/http/full-disk.ts'
 import { registerOpenApi } from '#platform/http/openapi/openapi.ts'
 import { registerOperationRoutes } from '#platform/http/openapi/operations.routes.ts'
 import { createServer } from '#platform/http/server.ts'
+import { eventJob, eventJobName } from '#platform/jobs/events.ts'
 
 /**
  * How long answers, then open connections, then jobs may take to end when the service closes, in milliseconds; 10 s are
@@ -85,6 +86,8 @@ export async function buildService(configuration: Configuration, environment: En
 function connect(feature: Feature, app: App, { handlers, events }: Infrastructure): void {
   feature.routes?.(app)
   for (const [name, job] of Object.entries(feature.jobs ?? {})) handlers.set(name, job)
+  for (const [kind, handler] of Object.entries(feature.eventHandlers ?? {}))
+    handlers.set(eventJobName(kind), eventJob(handler))
   for (const [name, handle] of Object.entries(feature.subscriptions ?? {}))
     events.on(name, handle as EventHandler<unknown>)
 }

@@ -1,6 +1,7 @@
 import type { Tool } from '#models/tools/tool.ts'
-import type { EventHandler } from '#platform/event-bus.ts'
+import type { EventHandler as Notified } from '#platform/event-bus.ts'
 import type { App } from '#platform/http/app.ts'
+import type { EventHandler } from '#platform/jobs/events.ts'
 import type { JobHandler } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 
@@ -10,8 +11,10 @@ export interface Feature {
   routes?(app: App): void
   /** Handlers of its durable jobs, by the job's name. */
   jobs?: Readonly<Record<string, JobHandler<AgentHandle>>>
-  /** Handlers of events, by the event's name. Check them with `satisfies Subscriptions<…>`. */
-  subscriptions?: Readonly<Record<string, EventHandler<never>>>
+  /** Handlers of the events that its subscribers have subscribed to, by the kind of subscriber. */
+  eventHandlers?: Readonly<Record<string, EventHandler<AgentHandle>>>
+  /** Handlers of what the process notifies at once, without storing it. Check them with `satisfies Subscriptions<…>`. */
+  subscriptions?: Readonly<Record<string, Notified<never>>>
   /** The tools that it offers to models of this agent; names in `taken` are those of earlier features. */
   tools?(agent: AgentHandle, taken: ReadonlySet<string>): readonly Tool[] | Promise<readonly Tool[]>
   /** Begins its background work once jobs can run; resolves when that work has caught up. */
@@ -23,4 +26,4 @@ export interface Feature {
 }
 
 /** Handlers of the events in `Events`, which maps each name to its payload. */
-export type Subscriptions<Events> = { [Name in keyof Events]?: EventHandler<Events[Name]> }
+export type Subscriptions<Events> = { [Name in keyof Events]?: Notified<Events[Name]> }

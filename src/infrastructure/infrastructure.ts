@@ -9,6 +9,7 @@ import { loadKey } from '#platform/encryption/encryption-key.ts'
 import { createSecretBox } from '#platform/encryption/secret-box.ts'
 import { createEventBus } from '#platform/event-bus.ts'
 import type { JobHandler } from '#platform/jobs/jobs.ts'
+import type { ByLane } from '#platform/jobs/lanes.ts'
 import { createJobRunner } from '#platform/jobs/runner.ts'
 import { createTransact } from '#platform/jobs/transact.ts'
 import type { WakeUps } from '#platform/jobs/wake-ups.ts'
@@ -109,21 +110,21 @@ export async function openInfrastructure(configuration: Configuration, environme
 interface JobNeeds {
   configuration: Configuration
   environment: Environment
-  wakeUps: WakeUps
+  wakeUps: ByLane<WakeUps>
   agentDatabases: AgentDatabases
   instanceId: string
   disk: Disk
 }
 
-/** Durable jobs and events; `handlers` and `events` are filled by the features before the runner starts. */
+/** Durable jobs, and events within the process; `handlers` and `events` are filled by the features before the runner starts. */
 function createJobs({ configuration, environment, ...needs }: JobNeeds) {
   const { clock, ids, log } = environment
   const events = createEventBus<Record<string, unknown>>()
   const handlers = new Map<string, JobHandler<AgentHandle>>()
   const { leaseMs } = configuration
-  const runner = createJobRunner({ ...needs, handlers, events, clock, log, leaseMs })
+  const runner = createJobRunner({ ...needs, handlers, clock, log, leaseMs })
   const abort = runner.abort.bind(runner)
-  const transact = createTransact({ wakeUps: needs.wakeUps, clock, ids, log, events, abort })
+  const transact = createTransact({ wakeUps: needs.wakeUps, clock, ids, log, handlers, abort })
   return { events, handlers, runner, transact }
 }
 

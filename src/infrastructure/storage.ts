@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Configuration } from '#configuration/configuration.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { SecretBox } from '#platform/encryption/secret-box.ts'
+import type { ByLane } from '#platform/jobs/lanes.ts'
 import type { WakeUps } from '#platform/jobs/wake-ups.ts'
 import type { SqlRunner } from '#sandbox/sql/sql-runner.ts'
 import type { OnOpen } from '#storage/agent-databases.ts'
@@ -15,7 +16,7 @@ export interface Storage {
   encryptionKeyFile: string
   /** To be called once, when the platform database is open. */
   prepare(platform: Kysely<PlatformTables>): Promise<void>
-  createWakeUps(platform: Kysely<PlatformTables>, clock: Clock): Promise<WakeUps>
+  createWakeUps(platform: Kysely<PlatformTables>, clock: Clock): Promise<ByLane<WakeUps>>
   /** Runs the SQL of agents. */
   createSqlRunner(secretBox: SecretBox): SqlRunner
   /** What to do with an agent's database before this process first uses it. */

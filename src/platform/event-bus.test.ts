@@ -8,24 +8,24 @@ interface Events {
 
 test('emit waits for each handler, in the order of registration, and for handlers of that name only', async () => {
   const bus = createEventBus<Events>()
-  const told: string[] = []
+  const handled: string[] = []
   bus.on('note.created', async ({ id }) => {
     await Promise.resolve()
-    told.push(`first ${id}`)
+    handled.push(`first ${id}`)
   })
   bus.on('note.created', ({ id }) => {
-    told.push(`second ${id}`)
+    handled.push(`second ${id}`)
   })
   bus.on('note.deleted', () => {
-    told.push('deleted')
+    handled.push('deleted')
   })
   await bus.emit('note.created', { id: 'a' })
-  expect(told).toEqual(['first a', 'second a'])
+  expect(handled).toEqual(['first a', 'second a'])
 })
 
 test('a failing handler does not stop the others, and all failures are reported together', async () => {
   const bus = createEventBus<Events>()
-  const told: string[] = []
+  const handled: string[] = []
   bus.on('note.created', () => {
     throw new Error('thrown at once')
   })
@@ -33,10 +33,10 @@ test('a failing handler does not stop the others, and all failures are reported 
     throw new Error('rejected')
   })
   bus.on('note.created', ({ id }) => {
-    told.push(id)
+    handled.push(id)
   })
   const error = await bus.emit('note.created', { id: 'a' }).catch(reason => reason)
-  expect(told).toEqual(['a'])
+  expect(handled).toEqual(['a'])
   expect(error).toBeInstanceOf(AggregateError)
   expect(error.errors).toEqual([new Error('thrown at once'), new Error('rejected')])
   expect(error.message).toBe('2 handler(s) of note.created failed: thrown at once; rejected')
@@ -52,19 +52,11 @@ test('a handler that was removed is not called any more, its twin still is', asy
   bus.on('note.created', count)
   await bus.emit('note.created', { id: 'a' })
   off()
-  expect(bus.hasHandler('note.created')).toBe(true)
   await bus.emit('note.created', { id: 'b' })
   expect(calls).toBe(3)
 })
 
-test('an event that nobody handles is fine, also when it comes out of storage by name', async () => {
+test('an event that nobody handles is fine', async () => {
   const bus = createEventBus<Events>()
-  const told: unknown[] = []
-  bus.on('note.deleted', payload => {
-    told.push(payload)
-  })
-  expect([bus.hasHandler('unknown'), bus.hasHandler('note.deleted')]).toEqual([false, true])
-  await bus.deliver('unknown', {})
-  await bus.deliver('note.deleted', { id: 'a' })
-  expect(told).toEqual([{ id: 'a' }])
+  await expect(bus.emit('note.deleted', { id: 'a' })).resolves.toBeUndefined()
 })

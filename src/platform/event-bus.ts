@@ -1,6 +1,6 @@
 export type EventHandler<Payload> = (payload: Payload) => void | Promise<void>
 
-/** Carries events from a lower part of the service to those above it; `Events` maps each name to its payload. */
+/** Carries events within the process, at once and without storing them, from a lower part of the service to those above it; `Events` maps each name to its payload. */
 export interface EventBus<Events> {
   /** Returns a function that removes the handler. */
   on<Name extends keyof Events & string>(name: Name, handler: EventHandler<Events[Name]>): () => void
@@ -9,16 +9,12 @@ export interface EventBus<Events> {
    * @throws AggregateError of what the handlers threw.
    */
   emit<Name extends keyof Events & string>(name: Name, payload: Events[Name]): Promise<void>
-  /** `emit` for events out of storage, whose name and payload no compiler can check. */
-  deliver(name: string, payload: unknown): Promise<void>
-  /** Whether anybody handles events of this name. */
-  hasHandler(name: string): boolean
 }
 
 export function createEventBus<Events>(): EventBus<Events> {
   const handlers = new Map<string, Set<EventHandler<unknown>>>()
 
-  async function deliver(name: string, payload: unknown): Promise<void> {
+  async function emit(name: string, payload: unknown): Promise<void> {
     const errors: unknown[] = []
     for (const handler of [...(handlers.get(name) ?? [])]) {
       try {
@@ -38,9 +34,7 @@ export function createEventBus<Events>(): EventBus<Events> {
       handlers.set(name, registrations.add(registered))
       return () => registrations.delete(registered)
     },
-    emit: deliver,
-    deliver,
-    hasHandler: name => (handlers.get(name)?.size ?? 0) > 0,
+    emit,
   }
 }
 

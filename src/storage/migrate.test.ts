@@ -51,6 +51,7 @@ const entry = (id: string, key: string | null, failed_at: string | null = null) 
   run_at: at,
   attempts: 0,
   failures: 0,
+  lane: 'documents' as const,
   failed_at,
   created_at: at,
 })
@@ -148,7 +149,10 @@ test('the list that each page asks for comes out of an index, without sorting', 
   expect(plan("select * from chunks where source_id = 's' order by start_offset")).toMatch(
     /^SEARCH.*chunks_so/,
   )
-  expect(plan("select * from outbox where failed_at is null and run_at <= 'now'")).toMatch(/outbox_run_at/)
+  const free = "lane = 'documents' and failed_at is null and lease_holder is null"
+  expect(plan(`select * from outbox where ${free} and run_at <= 'now' order by run_at, id`)).toMatch(
+    /^SEARCH.*outbox_free[^;]*$/,
+  )
 })
 
 describe('kill -9 in the middle of a migration', () => {

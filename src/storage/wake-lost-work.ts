@@ -1,14 +1,20 @@
+import type { ByLane } from '#platform/jobs/lanes.ts'
+import { lanes } from '#platform/jobs/lanes.ts'
 import { nextDue } from '#platform/jobs/outbox.ts'
 import type { WakeUps } from '#platform/jobs/wake-ups.ts'
 import type { OnOpen } from './agent-databases.ts'
+
+const noneRuns = { ids: [], keys: [] }
 
 /**
  * Restores lost wake-ups: a power cut may lose the last commits of one database but not of another, and an agent may be
  * restored on its own.
  */
-export function wakeLostWork(wakeUps: Pick<WakeUps, 'pull'>): OnOpen {
+export function wakeLostWork(wakeUps: ByLane<Pick<WakeUps, 'pull'>>): OnOpen {
   return async ({ agentId, db }) => {
-    const dueAt = await nextDue(db, { ids: [], keys: [] })
-    if (dueAt !== undefined) await wakeUps.pull(agentId, dueAt)
+    for (const lane of lanes) {
+      const dueAt = await nextDue(db, lane, noneRuns)
+      if (dueAt !== undefined) await wakeUps[lane].pull(agentId, dueAt)
+    }
   }
 }

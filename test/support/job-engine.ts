@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest'
 import type { Clock } from '#platform/clock.ts'
+import type { ByLane } from '#platform/jobs/lanes.ts'
 import { createWakeUps as createEmbeddedWakeUps } from '#platform/jobs/sqlite/wake-ups.ts'
 import type { WakeUps } from '#platform/jobs/wake-ups.ts'
 import type { AgentDatabases } from '#storage/agent-databases.ts'
@@ -14,7 +15,7 @@ import { openSharedWakeUps, sharedWakeUpRows } from './postgres/wake-ups.ts'
 export interface JobEngine extends ReturnType<typeof agentRows> {
   agentDatabases: AgentDatabases
   /** As another process opens them. */
-  newWakeUps(): Promise<WakeUps>
+  newWakeUps(): Promise<ByLane<WakeUps>>
   /** A connection of its own to the agent's database; the caller destroys it. */
   openAgent: StorageEngine['openAgent']
   wakeUpRows(): Promise<WakeUpRow[]>
@@ -36,7 +37,8 @@ export async function openJobEngine(clock: Clock): Promise<JobEngine> {
 
 async function openEmbeddedEngine(clock: Clock): Promise<JobEngine> {
   const { engine, platform, agentDatabases } = await openEmbeddedStorage()
-  const wakeUpRows = () => platform.selectFrom('wake_ups').selectAll().orderBy('agent_id').execute()
+  const wakeUpRows = () =>
+    platform.selectFrom('wake_ups').select(['agent_id', 'due_at']).orderBy('agent_id').execute()
   return {
     ...agentRows(platform),
     agentDatabases,
@@ -57,7 +59,9 @@ export async function openPostgresEngine(url: string, clock: Clock): Promise<Job
     openAgent: engine.openAgent,
     async newWakeUps() {
       const wakeUps = await openSharedWakeUps({ url, direct, clock })
-      onTestFinished(() => wakeUps.stop())
+      onTestFinished(async () => {
+        for (const each of Object.values(wakeUps)) await each.stop()
+      })
       return wakeUps
     },
     wakeUpRows: () => sharedWakeUpRows(direct, "not data ? 'covers'"),

@@ -1,8 +1,11 @@
 import { onTestFinished } from 'vitest'
 import type { Clock } from '#platform/clock.ts'
-import { createEventBus } from '#platform/event-bus.ts'
 import { randomIds } from '#platform/ids.ts'
+import type { EventHandler } from '#platform/jobs/events.ts'
+import { eventJob, eventJobName } from '#platform/jobs/events.ts'
 import type { JobHandler, Transact } from '#platform/jobs/jobs.ts'
+import type { ByLane, LaneLimits } from '#platform/jobs/lanes.ts'
+import { byLane } from '#platform/jobs/lanes.ts'
 import type { RunnerNeeds } from '#platform/jobs/runner.ts'
 import { createJobRunner } from '#platform/jobs/runner.ts'
 import { createTransact } from '#platform/jobs/transact.ts'
@@ -16,32 +19,42 @@ export interface StageEvents {
   'note.created': { note: string }
 }
 
-type Handlers = Record<string, JobHandler<AgentHandle> | JobHandler<AgentHandle>['run']>
+type Handler = Omit<JobHandler<AgentHandle>, 'lane'> & Partial<Pick<JobHandler<AgentHandle>, 'lane'>>
+type Handlers = Record<string, Handler | Handler['run']>
 type Options = Partial<Omit<RunnerNeeds<AgentHandle>, 'handlers' | 'clock'>> & {
   clock: Clock
   /** One of its own by default. */
   engine?: JobEngine
+  /** By the kind of subscriber. */
+  eventHandlers?: Record<string, EventHandler<AgentHandle>>
 }
+
+/** The same limits for each lane. */
+export const allLanes = (limits: LaneLimits) => byLane(() => limits)
 
 /** Jobs on real databases, with the agents `a` and `b`; the runner is started by the test. */
 export async function setJobStage(handlers: Handlers, options: Options) {
-  const { clock, engine = await openJobEngine(clock), ...needs } = options
+  const { clock, engine = await openJobEngine(clock), eventHandlers = {}, ...needs } = options
   const log = createLog('silent')
   const { agentDatabases } = engine
   await engine.addAgent('a')
   await engine.addAgent('b')
   const wakeUps = await engine.newWakeUps()
-  const events = createEventBus<StageEvents>()
+  const byName = new Map<string, JobHandler<AgentHandle>>()
+  for (const [name, handler] of Object.entries(handlers))
+    byName.set(name, { lane: 'documents', ...(typeof handler === 'function' ? { run: handler } : handler) })
+  for (const [kind, handler] of Object.entries(eventHandlers))
+    byName.set(eventJobName(kind), eventJob(handler))
 
-  function createRunner(instanceId: string, own: WakeUps, changes: Partial<RunnerNeeds<AgentHandle>> = {}) {
-    const byName = Object.entries(handlers).map(
-      ([name, handler]) => [name, typeof handler === 'function' ? { run: handler } : handler] as const,
-    )
+  function createRunner(
+    instanceId: string,
+    own: ByLane<WakeUps>,
+    changes: Partial<RunnerNeeds<AgentHandle>> = {},
+  ) {
     const runner = createJobRunner<AgentHandle>({
       wakeUps: own,
       agentDatabases,
-      handlers: new Map(byName),
-      events,
+      handlers: byName,
       log,
       instanceId,
       random: () => 0.5,
@@ -59,13 +72,12 @@ export async function setJobStage(handlers: Handlers, options: Options) {
     ids: randomIds,
     log,
     abort: runner.abort.bind(runner),
-    events,
+    handlers: byName,
   })
 
   return {
     ...engine,
     wakeUps,
-    events,
     runner,
     /** Another process, as far as leases and wake-ups are concerned. */
     newRunner: async (instanceId: string, changes: Partial<RunnerNeeds<AgentHandle>> = {}) =>

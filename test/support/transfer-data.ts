@@ -57,7 +57,7 @@ export async function fillPlace(
     for (const id of agents) {
       await storage.addAgent(id)
       await fillAgentRows(storage, id, box)
-      await platform.insertInto('wake_ups').values({ agent_id: id, due_at: at }).execute()
+      await platform.insertInto('wake_ups').values({ agent_id: id, lane: 'documents', due_at: at }).execute()
       await storage.agentDatabases.use(id, agent =>
         fillAgent(agent, id === agents.at(-1) ? messages : insertedAtOnce),
       )
@@ -151,7 +151,14 @@ async function fillTools({ db }: OpenAgent): Promise<void> {
 }
 
 async function fillOutbox({ db }: OpenAgent): Promise<void> {
-  const entry = { name: 'nobody.knows', payload: '{"a":1}', attempts: 1, failures: 0, created_at: at }
+  const entry = {
+    name: 'nobody.knows',
+    lane: 'documents' as const,
+    payload: '{"a":1}',
+    attempts: 1,
+    failures: 0,
+    created_at: at,
+  }
   const lease = { lease_holder: 'somebody', lease_expires_at: later }
   const failure = { last_error: 'It broke.', failed_at: at, failures: 5 }
   await db

@@ -139,7 +139,7 @@ describe('an answer', () => {
       add: async () => true,
       emit: async () => {},
       cancel: async () => false,
-      hurry: async () => {},
+      runNow: async () => {},
     }
     const storeOf = (lock: typeof stage.first) =>
       createAnswerStore({
@@ -204,7 +204,7 @@ describe('an answer', () => {
             add: async () => true,
             emit: () => Promise.reject(new Error('no room')),
             cancel: async () => false,
-            hurry: async () => {},
+            runNow: async () => {},
           }),
         ),
     })

@@ -8,7 +8,7 @@ import { AppError, conflict, invalid, notFound } from '#platform/errors.ts'
 import type { Form, UploadTarget } from '#platform/http/requests/multipart.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { Transact } from '#platform/jobs/jobs.ts'
-import { jobsPerAgent } from '#platform/jobs/runner.ts'
+import { laneLimits } from '#platform/jobs/lanes.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { hide } from './indexing/generations.ts'
 import { discardJob, discardJobKey } from './jobs/discard-upload.job.ts'
@@ -100,7 +100,7 @@ export function createSourcesService({ transact, requireEmbedding, clock, ids }:
         const source = await findSource(transaction, id)
         if (source === undefined) throw notFound('Source')
         if (isInWork(source.status)) throw conflict('This source is being processed. Wait until it is ready.')
-        const isFull = (await countInWork(transaction)) >= jobsPerAgent
+        const isFull = (await countInWork(transaction)) >= laneLimits.documents.perAgent
         const status = isFull ? 'pending' : workingStatus(source)
         const changes = { status, error: null, progress: 0, updated_at: timestamp(clock) }
         await updateSource(transaction, id, changes)

@@ -1,5 +1,6 @@
 import type { Kysely, Selectable, Transaction } from 'kysely'
 import type { Log } from '../logging/log.ts'
+import type { Lane } from './lanes.ts'
 import type { OutboxTable, OutboxTables } from './tables.ts'
 
 export type OutboxDatabase = Kysely<OutboxTables>
@@ -17,7 +18,10 @@ export interface JobContext<Agent extends JobAgent> {
   agent: Agent
   /** As it was added, after a round trip through JSON: check it as you would check input. */
   payload: unknown
-  /** Stays the same when the job runs again: use it to recognise work that is done already. */
+  /**
+   * Stays the same when the job runs again: use it to recognise work that is done already, and send it as
+   * `Idempotency-Key` to servers.
+   */
   jobId: string
   key: string | null
   /**
@@ -30,15 +34,17 @@ export interface JobContext<Agent extends JobAgent> {
 
 /** Runs the jobs of one name. A job may run more than once, even after it has succeeded: handlers must be idempotent. */
 export interface JobHandler<Agent extends JobAgent> {
-  /** An AppError that is permanent gives the job up at once; after any other error it runs again. */
+  /** Whose places it takes. */
+  lane: Lane
+  /** After an AppError that is permanent the job fails permanently; after any other error it runs again. */
   run(context: JobContext<Agent>): Promise<void>
   /**
    * Called after the last attempt has failed, or one has failed permanently, and again until it succeeds. `error` is the
-   * message of the last failure. This is the place to tell people, for example by the status of what could not be
+   * message of the last failure. This is the place to record it for people, for example as the status of what could not be
    * processed.
    */
   onFailed?(context: JobContext<Agent>, error: string): Promise<void>
-  /** Failed runs until the job is given up, at least 1; 5 by default. */
+  /** Failed runs until the job fails permanently, at least 1; 5 by default. */
   maxAttempts?: number
   /** Whether it deletes, and therefore also runs while the disk is full; other jobs wait. */
   makesRoom?: boolean
@@ -58,19 +64,23 @@ export type Transact<Events = Record<string, unknown>> = <Tables extends OutboxT
 export interface Outbox<Events = Record<string, unknown>> {
   /** False, and nothing is added, while a job with the same key waits or runs. */
   add(job: NewJob): Promise<boolean>
-  /** After the commit, hands the event to the handlers of the event bus, again until none of them fails. */
+  /**
+   * Adds one job for each subscription of the agent to the event (table `event_subscriptions`), so that none of them
+   * repeats for another's failure.
+   */
   emit<Name extends keyof Events & string>(eventName: Name, payload: Events[Name]): Promise<void>
   /** Removes the job that waits under this key, or aborts it if it is running. False if there is none. */
   cancel(key: string): Promise<boolean>
-  /** Runs the jobs of this name at once that wait for a later time, such as that of their next attempt. */
-  hurry(name: string): Promise<void>
+  /** Makes the jobs of this name due that wait for a later time, such as that of their next attempt. */
+  runNow(name: string): Promise<void>
 }
 
-interface NewJob {
+export interface NewJob {
   /** Name of the handler. */
   name: string
   /** Anything that JSON can hold. */
   payload: unknown
+  /** Jobs with the same key have the same lane: one begins only after the end of its predecessor. */
   key?: string
   /** Milliseconds since the epoch; at once by default. */
   runAt?: number
@@ -97,24 +107,16 @@ export class JobAborted extends Error {
 }
 
 /**
- * Thrown by a handler that has worked for a while and has more to do: the job goes behind others that are due, and runs
- * again. That is not a failure, and it resets the count of failures.
+ * Thrown by a handler that has more to do, after working for a while or until a time: the job goes behind others that
+ * are due then, and runs again. That is not a failure, and it resets the count of failures.
  */
 export class JobYields extends Error {
-  constructor() {
+  /** Milliseconds since the epoch. */
+  readonly until: number | undefined
+
+  constructor({ until }: { until?: number } = {}) {
     super('the job lets others go first')
     this.name = 'JobYields'
+    this.until = until
   }
-}
-
-/** Events that the runner hands to the event bus are in the outbox under this prefix. */
-const eventPrefix = 'event:'
-
-export function eventEntryName(eventName: string): string {
-  return eventPrefix + eventName
-}
-
-/** The event's name; undefined for an entry that is a job. */
-export function eventNameOf(entryName: string): string | undefined {
-  return entryName.startsWith(eventPrefix) ? entryName.slice(eventPrefix.length) : undefined
 }

@@ -2,11 +2,13 @@
 import type { ExpressionBuilder, UpdateResult } from 'kysely'
 import { longestPause, pausesAfterInterruptions } from './backoff.ts'
 import type { OutboxDatabase, OutboxEntry } from './jobs.ts'
+import type { Lane } from './lanes.ts'
 import type { OutboxTables } from './tables.ts'
 
 export interface NewEntry {
   id: string
   name: string
+  lane: Lane
   key: string | null
   payload: unknown
   runAt: number
@@ -15,12 +17,13 @@ export interface NewEntry {
 
 /** False, and nothing is added, while an entry with the same key waits or runs. */
 export async function addEntry(db: OutboxDatabase, entry: NewEntry): Promise<boolean> {
-  const { id, name, key, payload, runAt, now } = entry
+  const { id, name, lane, key, payload, runAt, now } = entry
   const added = await db
     .insertInto('outbox')
     .values({
       id,
       name,
+      lane,
       key,
       payload: JSON.stringify(payload ?? null),
       run_at: toText(runAt),
@@ -46,20 +49,24 @@ export async function cancelEntry(db: OutboxDatabase, key: string): Promise<stri
 }
 
 /** Makes entries of this name that wait for a later time due now; those that run are left alone. Returns whether there were any. */
-export async function hurryEntries(db: OutboxDatabase, name: string, now: number): Promise<boolean> {
+export async function runEntriesNow(
+  db: OutboxDatabase,
+  { name, lane, now }: Pick<NewEntry, 'name' | 'lane' | 'now'>,
+): Promise<boolean> {
   const soonest = toText(now)
   return await isChanged(
     db
       .updateTable('outbox')
       .set({ run_at: soonest })
+      .where('lane', '=', lane)
       .where('name', '=', name)
       .where('failed_at', 'is', null)
       .where('run_at', '>', soonest)
-      .where(isFree(soonest)),
+      .where('lease_holder', 'is', null),
   )
 }
 
-/** The entries of one agent that this process is running right now; it knows that better than any lease can tell. */
+/** The entries of one agent's lane that this process is running right now; it knows that better than any lease can tell. */
 export interface Running {
   ids: readonly string[]
   /** No other entry with one of these keys may begin before the running one has ended, even if that was cancelled. */
@@ -69,6 +76,7 @@ export interface Running {
 }
 
 export interface Lease {
+  lane: Lane
   holder: string
   now: number
   expiresAt: number
@@ -78,14 +86,16 @@ export interface Lease {
 
 /** Leases up to `limit` entries that are due and free, or whose holder is dead; the longest due first. */
 export async function leaseDue(db: OutboxDatabase, lease: Lease): Promise<OutboxEntry[]> {
-  const { holder, expiresAt, limit, running } = lease
+  const { lane, holder, expiresAt, limit, running } = lease
   const now = toText(lease.now)
-  const due = db
-    .selectFrom('outbox')
-    .select('id')
-    .where(isWaiting(running))
-    .where(({ or, eb }) => or([eb('run_at', '<=', now), isNew(eb)]))
-    .where(isFree(now))
+  const { free, fresh, leased: taken } = candidates(db, lane, running)
+  const first = (found: typeof free) =>
+    db
+      .selectFrom(found.select(['id', 'run_at']).orderBy('run_at').orderBy('id').limit(limit).as('found'))
+      .selectAll()
+  const due = first(free.where('run_at', '<=', now))
+    .union(first(fresh))
+    .union(first(taken.where('lease_expires_at', '<=', now).where('run_at', '<=', now)))
     .orderBy('run_at')
     .orderBy('id')
     .limit(limit)
@@ -97,7 +107,7 @@ export async function leaseDue(db: OutboxDatabase, lease: Lease): Promise<Outbox
       attempts: old('attempts', '+', 1),
       run_at: unlessItEnds(old, lease.now),
     }))
-    .where('id', 'in', due)
+    .where('id', 'in', db.selectFrom(due.as('due')).select('id'))
     // Checked again, since two processes that lease at the same time may have found the same entries.
     .where(isFree(now))
     .returningAll()
@@ -123,38 +133,55 @@ function unlessItEnds(old: ExpressionBuilder<OutboxTables, 'outbox'>, now: numbe
 }
 
 /**
- * Whether an entry was to run at once, and has not begun yet: it is due whatever the time is, since the clock may have
- * been set back meanwhile.
- */
-function isNew(eb: ExpressionBuilder<OutboxTables, 'outbox'>) {
-  return eb.and([eb('attempts', '=', 0), eb('run_at', '<=', eb.ref('created_at'))])
-}
-
-/**
  * When to look into the outbox again: the earliest time at which an entry that is not running here is due, or the lease of
  * another holder ends. Undefined if there is none.
  */
-export async function nextDue(db: OutboxDatabase, running: Running): Promise<number | undefined> {
-  const row = await db
-    .selectFrom('outbox')
-    .select(({ fn, eb }) => {
-      const isLeased = eb('lease_expires_at', '>', eb.ref('run_at'))
-      const dueAt = eb.case().when(isNew(eb)).then(toText(0)).when(isLeased).then(eb.ref('lease_expires_at'))
-      return fn.min(dueAt.else(eb.ref('run_at')).end()).as('due_at')
-    })
-    .where(isWaiting(running))
-    .executeTakeFirst()
-  return row?.due_at == null ? undefined : Date.parse(row.due_at)
+export async function nextDue(db: OutboxDatabase, lane: Lane, running: Running): Promise<number | undefined> {
+  const { free, fresh, leased } = candidates(db, lane, running)
+  const first = (found: typeof free) => found.select('run_at').orderBy('run_at').limit(1)
+  const { fresh_run_at, free_due, leased_due } = await db
+    .selectNoFrom([
+      first(fresh).as('fresh_run_at'),
+      first(free).as('free_due'),
+      leased.select(leaseEnds).as('leased_due'),
+    ])
+    .executeTakeFirstOrThrow()
+  if (fresh_run_at !== null) return 0
+  const times = [free_due, leased_due].flatMap(time => (time === null ? [] : Date.parse(time)))
+  return times.length === 0 ? undefined : Math.min(...times)
 }
 
-function isWaiting({ ids, keys, names }: Running) {
-  return ({ and, or, eb }: ExpressionBuilder<OutboxTables, 'outbox'>) =>
-    and([
-      eb('failed_at', 'is', null),
-      ...(names === undefined ? [] : [eb('name', 'in', names)]),
-      ...(ids.length > 0 ? [eb('id', 'not in', ids)] : []),
-      ...(keys.length > 0 ? [or([eb('key', 'is', null), eb('key', 'not in', keys)])] : []),
-    ])
+/** The earliest time at which an entry would run whose holder dies now. */
+function leaseEnds({ fn, eb }: ExpressionBuilder<OutboxTables, 'outbox'>) {
+  const isLeased = eb('lease_expires_at', '>', eb.ref('run_at'))
+  const dueAt = eb.case().when(isLeased).then(eb.ref('lease_expires_at')).else(eb.ref('run_at')).end()
+  return fn.min(dueAt).as('due_at')
+}
+
+/**
+ * The entries of a lane that may run here, now or later. Each kind has an index of its own, in whose condition its terms
+ * are: so a look reads what is due, and none of the many that wait.
+ */
+function candidates(db: OutboxDatabase, lane: Lane, { ids, keys, names }: Running) {
+  const entries = db
+    .selectFrom('outbox')
+    .where('lane', '=', lane)
+    .where('failed_at', 'is', null)
+    .$if(names !== undefined, query => query.where('name', 'in', names ?? []))
+    .$if(ids.length > 0, query => query.where('id', 'not in', ids))
+    .$if(keys.length > 0, query =>
+      query.where(({ or, eb }) => or([eb('key', 'is', null), eb('key', 'not in', keys)])),
+    )
+  const free = entries.where('lease_holder', 'is', null)
+  return {
+    free,
+    /**
+     * Those that were to run at once, and have not begun yet: they are due whatever the time is, since the clock may have
+     * been set back meanwhile.
+     */
+    fresh: free.where(({ eb }) => eb('attempts', '=', eb.lit(0))).whereRef('run_at', '<=', 'created_at'),
+    leased: entries.where('lease_holder', 'is not', null),
+  }
 }
 
 function isFree(now: string) {
@@ -167,6 +194,8 @@ export async function voidLeases(db: OutboxDatabase, holder: string): Promise<vo
   await db
     .updateTable('outbox')
     .set({ lease_holder: null, lease_expires_at: null })
+    .where('lease_holder', 'is not', null)
+    .where('failed_at', 'is', null)
     .where('lease_holder', '!=', holder)
     .execute()
 }
@@ -215,16 +244,16 @@ export async function returnEntry(db: OutboxDatabase, held: Held, now: number): 
 }
 
 /**
- * Puts an entry behind those that are due by now, as if it had not begun. Since it has made progress, its failures are
+ * Puts an entry behind those that are due at `runAt`, as if it had not begun. Since it has made progress, its failures are
  * forgotten.
  */
-export async function requeueEntry(db: OutboxDatabase, held: Held, now: number): Promise<boolean> {
+export async function requeueEntry(db: OutboxDatabase, held: Held, runAt: number): Promise<boolean> {
   return await isChanged(
     heldEntry(db, held).set(old => ({
       attempts: old(old('attempts', '-', old.ref('failures')), '-', 1),
       failures: 0,
-      // A millisecond later, so that what became due in this one goes first.
-      run_at: toText(now + 1),
+      // A millisecond later, so that what becomes due in this one goes first.
+      run_at: toText(runAt + 1),
       ...unleased,
     })),
   )
@@ -233,7 +262,7 @@ export async function requeueEntry(db: OutboxDatabase, held: Held, now: number):
 const failedEntriesKeptMs = 30 * 24 * 3_600_000
 
 /** Keeps the entry for people to see, never to run again, and removes those that have been kept long enough. */
-export async function giveUpEntry(db: OutboxDatabase, held: Held, now: number): Promise<boolean> {
+export async function failEntry(db: OutboxDatabase, held: Held, now: number): Promise<boolean> {
   await db
     .deleteFrom('outbox')
     .where('failed_at', '<', toText(now - failedEntriesKeptMs))

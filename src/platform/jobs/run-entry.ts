@@ -8,7 +8,7 @@ import type { JobAgent, JobContext, JobHandler, OutboxEntry } from './jobs.ts'
 import { JobAborted, JobYields } from './jobs.ts'
 import {
   completeEntry,
-  giveUpEntry,
+  failEntry,
   postponeEntry,
   recordFailure,
   requeueEntry,
@@ -40,7 +40,7 @@ export async function runEntry<Agent extends JobAgent>(run: EntryRun<Agent>): Pr
   const { agent, entry, handler, signal } = run
   const held = { id: entry.id, holder: run.holder }
   const context = contextOf(run)
-  if (isExhausted(entry, handler)) return await giveUp(run, context, entry.last_error ?? interrupted)
+  if (isExhausted(entry, handler)) return await failPermanently(run, context, entry.last_error ?? interrupted)
 
   const error = await failureOf(async () => {
     signal.throwIfAborted()
@@ -48,7 +48,7 @@ export async function runEntry<Agent extends JobAgent>(run: EntryRun<Agent>): Pr
   })
   if (error === undefined) await completeEntry(agent.db, held)
   else if (signal.aborted) await afterAbort(run)
-  else if (error instanceof JobYields) await requeueEntry(agent.db, held, run.clock.now())
+  else if (error instanceof JobYields) await requeueEntry(agent.db, held, error.until ?? run.clock.now())
   else if (diskProblemIn(error)) await afterDiskProblem(run, error)
   else await afterFailure(run, context, error)
 }
@@ -126,7 +126,7 @@ async function afterFailure<Agent extends JobAgent>(
   context.log.warn({ err: error, failures }, 'a job failed')
   await recordFailure(agent.db, held, message)
   if (isPermanent(error) || isExhausted({ ...entry, failures }, handler))
-    return await giveUp(run, context, message)
+    return await failPermanently(run, context, message)
   await postponeEntry(agent.db, held, clock.now() + backoff(failures, random))
 }
 
@@ -134,7 +134,7 @@ async function afterFailure<Agent extends JobAgent>(
  * The entry is marked as failed only after the handler has been called, so that after a crash in between it is called
  * again.
  */
-async function giveUp<Agent extends JobAgent>(
+async function failPermanently<Agent extends JobAgent>(
   run: EntryRun<Agent>,
   context: JobContext<Agent>,
   message: string,
@@ -146,11 +146,11 @@ async function giveUp<Agent extends JobAgent>(
     await handler.onFailed?.(context, message)
   })
   if (error === undefined) {
-    context.log.error({ lastError: message }, 'a job was given up')
-    await giveUpEntry(agent.db, held, clock.now())
+    context.log.error({ lastError: message }, 'a job failed permanently')
+    await failEntry(agent.db, held, clock.now())
   } else if (signal.aborted) await afterAbort(run)
   else {
-    context.log.error({ err: error }, 'a job failed for good, and so did telling of it')
+    context.log.error({ err: error }, 'a job failed permanently, and so did recording it for people')
     await postponeEntry(agent.db, held, clock.now() + backoff(entry.failures + 1, random))
   }
 }

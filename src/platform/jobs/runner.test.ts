@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { eventually } from '#test/support/eventually.ts'
-import { createGate, setJobStage } from '#test/support/job-stage.ts'
+import { allLanes, createGate, setJobStage } from '#test/support/job-stage.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
 import { systemClock } from '../clock.ts'
 import { currentOwner } from '../current-owner.ts'
@@ -72,7 +72,7 @@ test('what waits for its turn runs in time though the clock was set back meanwhi
         runs.push(payload)
       },
     },
-    { clock, concurrency: 1 },
+    { clock, limits: allLanes({ concurrency: 1, perAgent: 1 }) },
   )
   await stage.add('note', { payload: 'running' })
   clock.advance(1)
@@ -99,8 +99,8 @@ test('by the real clock, a job runs by itself when its time has come', async () 
 
 test("a mistake of the user's is not tried again, what may pass by itself is", async () => {
   const runs: string[] = []
-  const told: string[] = []
-  const onFailed = async (_context: Context, error: string) => void told.push(error)
+  const recorded: string[] = []
+  const onFailed = async (_context: Context, error: string) => void recorded.push(error)
   const failWith = (error: AppError) => ({
     onFailed,
     run: async () => {
@@ -120,7 +120,7 @@ test("a mistake of the user's is not tried again, what may pass by itself is", a
   await stage.add('unlucky')
   await stage.runner.idle()
   expect(runs.toSorted()).toEqual(['MODEL_ERROR', 'MODEL_NOT_CONFIGURED'])
-  expect(told).toEqual(['Set a key.'])
+  expect(recorded).toEqual(['Set a key.'])
   const entries = await stage.entries()
   expect(entries.find(({ name }) => name === 'misconfigured')).toMatchObject({
     failures: 1,
@@ -129,7 +129,7 @@ test("a mistake of the user's is not tried again, what may pass by itself is", a
   expect(entries.find(({ name }) => name === 'unlucky')).toMatchObject({ failures: 1, failed_at: null })
 })
 
-test('what was given up stays for 30 days and goes when the next job is given up, so that no outbox grows for ever', async () => {
+test('a job that failed permanently stays for 30 days and goes when the next one does, so that no outbox grows for ever', async () => {
   const clock = manualClock()
   const day = 24 * 3_600 * second
   const refuse = async () => Promise.reject(new AppError('MODEL_NOT_CONFIGURED', 'Set a key.'))
@@ -147,10 +147,10 @@ test('what was given up stays for 30 days and goes when the next job is given up
   expect((await names('third')).toSorted()).toEqual(['second', 'third'])
 })
 
-test('a failing job is tried again after growing pauses, then given up and told of', async () => {
+test('a failing job is tried again after growing pauses, then fails permanently, which is recorded', async () => {
   const clock = manualClock()
   const runs: number[] = []
-  const told: string[] = []
+  const recorded: string[] = []
   const stage = await setJobStage(
     {
       fail: {
@@ -158,7 +158,7 @@ test('a failing job is tried again after growing pauses, then given up and told 
           runs.push(clock.now())
           throw new Error(`failure ${runs.length}`)
         },
-        onFailed: async (_context, error) => void told.push(error),
+        onFailed: async (_context, error) => void recorded.push(error),
       },
     },
     { clock },
@@ -171,7 +171,7 @@ test('a failing job is tried again after growing pauses, then given up and told 
     clock.advance(second)
   }
   expect(runs.map(time => (time - start) / second)).toEqual([0, 1, 5, 21, 85])
-  expect(told).toEqual(['failure 5'])
+  expect(recorded).toEqual(['failure 5'])
   const [entry] = await stage.entries()
   expect(entry).toMatchObject({
     failures: 5,
@@ -199,7 +199,7 @@ test('a handler decides how often it is tried, and success ends the trying', asy
         if (runs.length < 3) throw new Error('not yet')
       },
     },
-    { clock, concurrencyPerAgent: 1 },
+    { clock, limits: allLanes({ concurrency: 4, perAgent: 1 }) },
   )
   await stage.runner.start()
   await stage.add('once', { runAt: clock.now() - 1 })
@@ -211,7 +211,7 @@ test('a handler decides how often it is tried, and success ends the trying', asy
   expect(await stage.entries()).toMatchObject([{ name: 'once', failures: 1 }])
 })
 
-test('telling of a failure is repeated until it succeeds, without running the job again', async () => {
+test('recording a failure is repeated until it succeeds, without running the job again', async () => {
   const clock = manualClock()
   const calls: string[] = []
   const stage = await setJobStage(
@@ -223,8 +223,8 @@ test('telling of a failure is repeated until it succeeds, without running the jo
           throw new Error('broken')
         },
         onFailed: async (_context, error) => {
-          calls.push(`told of ${error}`)
-          if (calls.length < 3) throw new Error('nobody listens')
+          calls.push(`recorded ${error}`)
+          if (calls.length < 3) throw new Error('not recorded')
         },
       },
     },
@@ -236,7 +236,7 @@ test('telling of a failure is repeated until it succeeds, without running the jo
   expect((await stage.entries())[0]?.failed_at).toBeNull()
   clock.advance(100 * second)
   await stage.runner.idle()
-  expect(calls).toEqual(['run', 'told of broken', 'told of broken'])
+  expect(calls).toEqual(['run', 'recorded broken', 'recorded broken'])
   expect((await stage.entries())[0]?.failed_at).not.toBeNull()
 })
 
@@ -260,7 +260,7 @@ test('no more jobs run at a time than allowed, of one agent and in all, and no a
         await gate.pass()
       },
     },
-    { clock: systemClock, concurrency: 3, concurrencyPerAgent: 2 },
+    { clock: systemClock, limits: allLanes({ concurrency: 3, perAgent: 2 }) },
   )
   for (const number of [1, 2, 3, 4]) await stage.add('wait', { payload: `a${number}`, runAt: number })
   for (const number of [1, 2]) await stage.add('wait', { agent: 'b', payload: `b${number}`, runAt: number })
@@ -307,7 +307,7 @@ test('a lease that looks expired does not make its own holder run the job twice'
       },
       note: async () => void runs.push('note'),
     },
-    { clock, concurrencyPerAgent: 3 },
+    { clock, limits: allLanes({ concurrency: 4, perAgent: 3 }) },
   )
   await stage.runner.start()
   await stage.add('wait')
@@ -343,7 +343,13 @@ test('the job of a process that died is run once its lease is over', async () =>
   const runs: string[] = []
   const stage = await setJobStage({ note: async ({ jobId }) => void runs.push(jobId) }, { clock })
   await stage.add('note')
-  const dead = { holder: 'dead', now: clock.now(), expiresAt: clock.now() + 30 * second, limit: 1 }
+  const dead = {
+    lane: 'documents' as const,
+    holder: 'dead',
+    now: clock.now(),
+    expiresAt: clock.now() + 30 * second,
+    limit: 1,
+  }
   await stage.agentDatabases.use('a', ({ db }) => leaseDue(db, { ...dead, running: { ids: [], keys: [] } }))
   await stage.runner.start()
   await stage.runner.idle()
@@ -356,11 +362,11 @@ test('the job of a process that died is run once its lease is over', async () =>
   expect(await stage.entries()).toEqual([])
 })
 
-test('a job that has ended its process too often is given up without another run', async () => {
-  const told: string[] = []
+test('a job that has ended its process too often fails permanently without another run', async () => {
+  const recorded: string[] = []
   const run = vi.fn(async () => {})
   const stage = await setJobStage(
-    { crash: { run, onFailed: async (_context, error) => void told.push(error) } },
+    { crash: { run, onFailed: async (_context, error) => void recorded.push(error) } },
     { clock: manualClock() },
   )
   await stage.add('crash')
@@ -368,7 +374,7 @@ test('a job that has ended its process too often is given up without another run
   await stage.runner.start()
   await stage.runner.idle()
   expect(run).not.toHaveBeenCalled()
-  expect(told).toEqual([expect.stringContaining('interrupted too often')])
+  expect(recorded).toEqual([expect.stringContaining('interrupted too often')])
   expect((await stage.entries())[0]?.failed_at).not.toBeNull()
 })
 
@@ -380,6 +386,7 @@ test('a job that was interrupted again and again waits longer each time, and not
   const lease = (holder: string) =>
     stage.agentDatabases.use('a', ({ db }) =>
       leaseDue(db, {
+        lane: 'documents',
         holder,
         now: clock.now(),
         expiresAt: clock.now() + 30 * second,
@@ -525,7 +532,7 @@ test('a job that yields is run again, after those that were due, however often',
       },
       short: async () => void runs.push('short'),
     },
-    { clock: systemClock, concurrency: 1 },
+    { clock: systemClock, limits: allLanes({ concurrency: 1, perAgent: 1 }) },
   )
   await stage.add('long', { key: 'long' })
   await stage.add('short')
@@ -540,7 +547,7 @@ test('a job that yields is run again, after those that were due, however often',
 test('failures of a job count until it has come further', async () => {
   const clock = manualClock()
   const outcomes = ['fail', 'fail', 'yield', 'fail', 'fail', 'yield', 'fail', 'end']
-  const told: string[] = []
+  const recorded: string[] = []
   const stage = await setJobStage(
     {
       long: {
@@ -550,7 +557,7 @@ test('failures of a job count until it has come further', async () => {
           if (outcome === 'yield') throw new JobYields()
           if (outcome === 'fail') throw new Error('out of luck')
         },
-        onFailed: async (_context, error) => void told.push(error),
+        onFailed: async (_context, error) => void recorded.push(error),
       },
     },
     { clock },
@@ -562,7 +569,7 @@ test('failures of a job count until it has come further', async () => {
     clock.advance(second)
   }
   expect(outcomes).toEqual([])
-  expect(told).toEqual([])
+  expect(recorded).toEqual([])
   expect(await stage.entries()).toEqual([])
 })
 
@@ -577,7 +584,7 @@ test('while the disk is full only jobs that make room run, and none is blamed fo
   let isFull = true
   const stage = await setJobStage(
     {
-      remove: { makesRoom: true, run: async () => void runs.push('removed') },
+      remove: { lane: 'documents', makesRoom: true, run: async () => void runs.push('removed') },
       async store() {
         runs.push('tried')
         if (isFull) throw new Error('It could not be stored.', { cause: storageFull() })
@@ -604,4 +611,55 @@ test('while the disk is full only jobs that make room run, and none is blamed fo
   await stage.runner.idle()
   expect(runs.at(-1)).toBe('stored')
   expect(await stage.entries()).toEqual([])
+})
+
+test('a job that yields until a time runs again then, and not before', async () => {
+  const clock = manualClock()
+  const start = clock.now()
+  const runs: number[] = []
+  const stage = await setJobStage(
+    {
+      timer: async () => {
+        runs.push((clock.now() - start) / second)
+        if (runs.length < 3) throw new JobYields({ until: start + 100 * runs.length * second })
+      },
+    },
+    { clock },
+  )
+  await stage.runner.start()
+  await stage.add('timer')
+  for (const seconds of [0, 99, 2, 98, 2]) {
+    clock.advance(seconds * second)
+    await stage.runner.idle()
+  }
+  expect(runs).toEqual([0, 101, 201])
+  expect(await stage.entries()).toEqual([])
+  expect(await stage.wakeUpRows()).toEqual([])
+})
+
+test('a job waits for none of another lane, even one that its agent or the process has filled', async () => {
+  const gate = createGate()
+  const begun: string[] = []
+  const stage = await setJobStage(
+    {
+      crawl: async ({ agent }) => {
+        begun.push(`crawl of ${agent.agentId}`)
+        await gate.pass()
+      },
+      deliver: {
+        lane: 'deliveries',
+        run: async ({ agent }) => void begun.push(`delivery of ${agent.agentId}`),
+      },
+    },
+    { clock: systemClock, limits: allLanes({ concurrency: 1, perAgent: 1 }) },
+  )
+  await stage.runner.start()
+  for (const agent of ['a', 'b']) await stage.add('crawl', { agent })
+  await gate.reached
+  for (const agent of ['a', 'b']) await stage.add('deliver', { agent })
+  await eventually(() => expect(begun).toHaveLength(3))
+  expect(begun).toEqual(['crawl of a', 'delivery of a', 'delivery of b'])
+  gate.open()
+  await stage.runner.idle()
+  expect(begun.at(-1)).toBe('crawl of b')
 })

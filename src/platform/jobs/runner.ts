@@ -6,7 +6,9 @@ import { remoteDisk } from '../disk.ts'
 import { AppError } from '../errors.ts'
 import type { Log } from '../logging/log.ts'
 import type { AbortReason, JobAgent, JobHandler, OutboxEntry } from './jobs.ts'
-import { eventNameOf, JobAborted } from './jobs.ts'
+import { JobAborted } from './jobs.ts'
+import type { ByLane, Lane, LaneLimits } from './lanes.ts'
+import { defaultLane, laneLimits, lanes } from './lanes.ts'
 import type { Running } from './outbox.ts'
 import { extendLease, leaseDue, nextDue } from './outbox.ts'
 import { runEntry } from './run-entry.ts'
@@ -22,24 +24,18 @@ export interface JobRunner {
   abort(agentId: string, jobIds: readonly string[]): void
 }
 
-/** Jobs of one agent that run at a time, unless told otherwise. */
-export const jobsPerAgent = 2
-
 export interface RunnerNeeds<Agent extends JobAgent> {
-  wakeUps: WakeUps
+  wakeUps: ByLane<WakeUps>
   /** `use` rejects with an AppError `NOT_FOUND` for an agent that no longer exists. */
   agentDatabases: { use<Result>(agentId: string, work: (agent: Agent) => Promise<Result>): Promise<Result> }
   /** By the name of the job. May be filled until `start`. */
   handlers: ReadonlyMap<string, JobHandler<Agent>>
-  events: { deliver(eventName: string, payload: unknown): Promise<void> }
   clock: Clock
   log: Log
   /** Names this process, and was never used before: leases with another id belong to others. */
   instanceId: string
-  /** Jobs that run at a time. */
-  concurrency?: number
-  /** Jobs of one agent among them, so that no agent holds up the others. */
-  concurrencyPerAgent?: number
+  /** `laneLimits` by default. */
+  limits?: ByLane<LaneLimits>
   /** If its process gives no sign of life for this long, a job is run by another one. */
   leaseMs?: number
   /** While it has a problem, only jobs that delete begin. */
@@ -50,7 +46,25 @@ export interface RunnerNeeds<Agent extends JobAgent> {
 
 /** Runs the entries of all agents' outboxes. */
 export function createJobRunner<Agent extends JobAgent>(needs: RunnerNeeds<Agent>): JobRunner {
-  return new OutboxRunner(needs)
+  const runners = lanes.map(lane => new LaneRunner(lane, needs))
+  const inAll = async (work: (runner: JobRunner) => Promise<void>) => {
+    await Promise.all(runners.map(work))
+  }
+  const begun = () => runners.reduce((sum, runner) => sum + runner.begun, 0)
+  return {
+    start: () => inAll(runner => runner.start()),
+    stop: deadline => inAll(runner => runner.stop(deadline)),
+    async idle() {
+      // Again while jobs have run: one may have added another to a lane that was idle.
+      for (let before = -1; before !== begun(); ) {
+        before = begun()
+        await inAll(runner => runner.idle())
+      }
+    },
+    abort(agentId, jobIds) {
+      for (const runner of runners) runner.abort(agentId, jobIds)
+    },
+  }
 }
 
 interface RunningJob {
@@ -64,31 +78,36 @@ const pauseAfterTrouble = 60_000
 const pauseWhileFull = 15_000
 const pauseOfPump = 1_000
 
-class OutboxRunner<Agent extends JobAgent> implements JobRunner {
+/** Runs the entries of one lane. */
+class LaneRunner<Agent extends JobAgent> implements JobRunner {
+  readonly #lane: Lane
+  readonly #limits: LaneLimits
   readonly #needs: RunnerNeeds<Agent>
-  readonly #concurrency: number
-  readonly #concurrencyPerAgent: number
+  readonly #wakeUps: WakeUps
   readonly #leaseMs: number
   readonly #disk: Disk
   readonly #jobs = new Set<RunningJob>()
   /** The runs, until the end of each has been recorded and its agent woken up. */
   readonly #runs = new Set<Promise<void>>()
+  /** How many runs have begun since the start. */
+  begun = 0
   #started = false
   #pump: Promise<void> | undefined
   #pumpAgain = false
   #pumpTimer: NodeJS.Timeout | undefined
 
-  constructor(needs: RunnerNeeds<Agent>) {
+  constructor(lane: Lane, needs: RunnerNeeds<Agent>) {
+    this.#lane = lane
+    this.#limits = (needs.limits ?? laneLimits)[lane]
     this.#needs = needs
-    this.#concurrency = needs.concurrency ?? 4
-    this.#concurrencyPerAgent = needs.concurrencyPerAgent ?? jobsPerAgent
+    this.#wakeUps = needs.wakeUps[lane]
     this.#leaseMs = needs.leaseMs ?? 30_000
     this.#disk = needs.disk ?? remoteDisk
   }
 
   async start(): Promise<void> {
     this.#started = true
-    await this.#needs.wakeUps.start(() => this.#wake(), this.#leaseMs)
+    await this.#wakeUps.start(() => this.#wake(), this.#leaseMs)
   }
 
   async stop(deadline: number): Promise<void> {
@@ -102,7 +121,7 @@ class OutboxRunner<Agent extends JobAgent> implements JobRunner {
       this.#needs.log.warn({ jobs: this.#jobs.size }, 'jobs still run at the end; they will be run again')
     waiting.abort()
     // Last, because each job that ends makes its agent due, for other processes.
-    await this.#needs.wakeUps.stop()
+    await this.#wakeUps.stop()
   }
 
   async idle(): Promise<void> {
@@ -142,10 +161,10 @@ class OutboxRunner<Agent extends JobAgent> implements JobRunner {
   }
 
   async #beginDueWork(): Promise<void> {
-    while (this.#started && this.#jobs.size < this.#concurrency) {
-      const agentId = await this.#needs.wakeUps.take()
+    while (this.#started && this.#jobs.size < this.#limits.concurrency) {
+      const agentId = await this.#wakeUps.take()
       if (agentId === undefined) return
-      await this.#needs.wakeUps.settle(agentId, await this.#look(agentId))
+      await this.#wakeUps.settle(agentId, await this.#look(agentId))
     }
   }
 
@@ -164,18 +183,26 @@ class OutboxRunner<Agent extends JobAgent> implements JobRunner {
     const now = this.#needs.clock.now()
     const revisit = now + this.#leaseMs
     const jobs = this.#jobsOf(agentId)
-    const limit = Math.min(this.#concurrency - this.#jobs.size, this.#concurrencyPerAgent - jobs.length)
+    const { concurrency, perAgent } = this.#limits
+    const limit = Math.min(concurrency - this.#jobs.size, perAgent - jobs.length)
     const running = this.#runningOf(jobs)
-    const due = await nextDue(db, running)
+    const due = await nextDue(db, this.#lane, running)
     if (due !== undefined && due <= now && limit > 0 && this.#started) {
-      const lease = { holder: this.#needs.instanceId, now, expiresAt: revisit, limit, running }
+      const lease = {
+        lane: this.#lane,
+        holder: this.#needs.instanceId,
+        now,
+        expiresAt: revisit,
+        limit,
+        running,
+      }
       for (const entry of await leaseDue(db, lease)) this.#begin(agentId, entry)
     }
 
     const jobsNow = this.#jobsOf(agentId)
     // The end of any of these jobs makes the agent due; this time is for the case that this process dies before.
-    if (jobsNow.length >= this.#concurrencyPerAgent) return revisit
-    const next = await nextDue(db, this.#runningOf(jobsNow))
+    if (jobsNow.length >= perAgent) return revisit
+    const next = await nextDue(db, this.#lane, this.#runningOf(jobsNow))
     if (this.#disk.problem !== undefined)
       return Math.min(next ?? Number.POSITIVE_INFINITY, now + pauseWhileFull)
     if (jobsNow.length === 0) return next
@@ -185,6 +212,7 @@ class OutboxRunner<Agent extends JobAgent> implements JobRunner {
 
   #begin(agentId: string, entry: OutboxEntry): void {
     const job = { agentId, entry, controller: new AbortController() }
+    this.begun += 1
     if (!this.#started) abortJob(job, 'stopping')
     this.#jobs.add(job)
     const run = this.#run(job).finally(() => this.#runs.delete(run))
@@ -193,7 +221,7 @@ class OutboxRunner<Agent extends JobAgent> implements JobRunner {
 
   /** Never rejects. */
   async #run(job: RunningJob): Promise<void> {
-    const { agentDatabases, clock, log, wakeUps } = this.#needs
+    const { agentDatabases, clock, log } = this.#needs
     const { agentId, entry } = job
     try {
       await agentDatabases.use(agentId, agent => currentOwner.run(agentId, () => this.#runLeased(agent, job)))
@@ -207,7 +235,7 @@ class OutboxRunner<Agent extends JobAgent> implements JobRunner {
     }
     this.#jobs.delete(job)
     try {
-      await wakeUps.pull(agentId, clock.now())
+      await this.#wakeUps.pull(agentId, clock.now())
     } catch (error) {
       log.error({ err: error, agentId }, 'waking up an agent failed')
     }
@@ -241,11 +269,8 @@ class OutboxRunner<Agent extends JobAgent> implements JobRunner {
   }
 
   #handlerOf({ name }: OutboxEntry): JobHandler<Agent> {
-    const eventName = eventNameOf(name)
-    if (eventName !== undefined)
-      return { run: ({ payload }) => this.#needs.events.deliver(eventName, payload) }
-    const handler = this.#needs.handlers.get(name)
-    return handler ?? { run: () => Promise.reject(new Error(`there is no handler for jobs named ${name}`)) }
+    const run = () => Promise.reject(new Error(`there is no handler for jobs named ${name}`))
+    return this.#needs.handlers.get(name) ?? { lane: defaultLane, run }
   }
 
   #runningOf(jobs: RunningJob[]): Running {

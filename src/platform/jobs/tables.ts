@@ -1,8 +1,11 @@
-/** The two tables of durable jobs. Times are ISO 8601 text in UTC with milliseconds, so that text order is time order. */
+import type { Lane } from './lanes.ts'
+
+/** The tables of durable jobs. Times are ISO 8601 text in UTC with milliseconds, so that text order is time order. */
 
 /** Part of each agent's database. */
 export interface OutboxTables {
   outbox: OutboxTable
+  event_subscriptions: EventSubscriptionsTable
 }
 
 /** Part of the platform database. */
@@ -10,11 +13,12 @@ export interface WakeUpTables {
   wake_ups: WakeUpsTable
 }
 
-/** Jobs that wait or run. A finished one leaves no row; one that was given up stays for some weeks. */
+/** Jobs that wait or run. A finished one leaves no row; one that failed permanently stays for some weeks. */
 export interface OutboxTable {
   id: string
-  /** What to do, such as `source.process`, or `event:source.ready` for an event to be emitted. */
+  /** What to do, such as `source.process`, or `event:webhook` for an event to be handed to a webhook. */
   name: string
+  lane: Lane
   /** At most one entry per key waits or runs; null for no such limit. */
   key: string | null
   /** JSON. */
@@ -31,13 +35,23 @@ export interface OutboxTable {
   lease_expires_at: string | null
   /** Error of the last failed run. */
   last_error: string | null
-  /** When it was given up; then it is kept for some weeks for people to see, and never run again. */
+  /** When it failed permanently; then it is kept for some weeks for people to see, and never run again. */
   failed_at: string | null
   created_at: string
 }
 
-/** Which agent has work due when: at most one row per agent, and none for an agent without work. */
+/** Who is to learn of which events of the agent: features write their rows with the subscribers themselves. */
+interface EventSubscriptionsTable {
+  event: string
+  /** Of the subscriber: names the handler. */
+  kind: string
+  /** The subscriber. */
+  ref: string
+}
+
+/** Which agent has work due when: at most one row per agent and lane, and none for lanes without work. */
 interface WakeUpsTable {
   agent_id: string
+  lane: Lane
   due_at: string
 }

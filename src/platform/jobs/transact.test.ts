@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { eventually } from '#test/support/eventually.ts'
 import { createGate, setJobStage } from '#test/support/job-stage.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
+import type { AgentEvent } from './events.ts'
 
 const second = 1_000
 const fact = { name: 'colour', value: 'blue' }
@@ -86,7 +87,7 @@ test('at most one job with a key waits or runs', async () => {
   expect(await stage.add('wait', { key: 'k' })).toBe(true)
 })
 
-test('a key is free again once its job has failed for good', async () => {
+test('a key is free again once its job has failed permanently', async () => {
   const fail = { maxAttempts: 1, run: () => Promise.reject(new Error('no')) }
   const stage = await setJobStage({ fail }, { clock: manualClock() })
   await stage.runner.start()
@@ -168,33 +169,78 @@ test('a cancellation that is rolled back aborts nothing', async () => {
   expect(aborted).toEqual([false])
 })
 
-test('events reach the handlers of the bus after the commit, again until none of them fails', async () => {
+interface Handled {
+  event: AgentEvent
+  jobId: string
+}
+
+/** Subscriptions of agent `a`, of two kinds that have handlers. */
+async function setEventStage(handle: (handled: Handled) => void) {
   const clock = manualClock()
-  const stage = await setJobStage({}, { clock })
-  const heard: string[] = []
-  stage.events.on('note.created', ({ note }) => {
-    heard.push(note)
-    if (heard.length === 1) throw new Error('not now')
+  const handler = {
+    lane: 'deliveries' as const,
+    handle: async (event: AgentEvent, { jobId }: { jobId: string }) => handle({ event, jobId }),
+  }
+  const eventHandlers = { webhook: handler, trigger: { ...handler, lane: 'executions' as const } }
+  const stage = await setJobStage({}, { clock, eventHandlers })
+  const subscribe = (kind: string, ref: string, event = 'note.created') =>
+    stage.agentDatabases.use('a', ({ db }) =>
+      db.insertInto('event_subscriptions').values({ event, kind, ref }).execute(),
+    )
+  const emit = (agentId = 'a') =>
+    stage.agentDatabases.use(agentId, agent =>
+      stage.transact(agent, (_, outbox) => outbox.emit('note.created', { note: 'first' })),
+    )
+  return { ...stage, clock, subscribe, emit }
+}
+
+test('an event becomes one job for each subscription, so that the failure of one repeats nothing of another', async () => {
+  const handled: Handled[] = []
+  const stage = await setEventStage(({ event, jobId }) => {
+    handled.push({ event, jobId })
+    if (event.ref === 'broken' && handled.length <= 3) throw new Error('not now')
   })
+  await stage.subscribe('webhook', 'broken')
+  await stage.subscribe('webhook', 'sound')
+  await stage.subscribe('trigger', 'workflow')
+  await stage.subscribe('webhook', 'other', 'note.deleted')
+  await stage.emit()
+  expect(handled).toEqual([])
+  const entries = await stage.entries()
+  expect(entries.map(({ name, lane }) => [name, lane]).toSorted()).toEqual([
+    ['event:trigger', 'executions'],
+    ['event:webhook', 'deliveries'],
+    ['event:webhook', 'deliveries'],
+  ])
+  const time = stage.clock.now()
   await stage.runner.start()
-  await stage.agentDatabases.use('a', agent =>
-    stage.transact(agent, async (_transaction, outbox) => {
-      await outbox.emit('note.created', { note: 'first' })
-      expect(heard).toEqual([])
-    }),
-  )
   await stage.runner.idle()
-  expect(await stage.entries()).toMatchObject([{ name: 'event:note.created', failures: 1 }])
-  clock.advance(2 * second)
+  expect(handled.map(({ event }) => event.ref).toSorted()).toEqual(['broken', 'sound', 'workflow'])
+  expect(await stage.entries()).toMatchObject([{ name: 'event:webhook', failures: 1 }])
+
+  stage.clock.advance(2 * second)
   await stage.runner.idle()
-  expect(heard).toEqual(['first', 'first'])
+  const ofBroken = handled.filter(({ event }) => event.ref === 'broken')
+  expect(handled).toHaveLength(4)
+  expect(ofBroken).toHaveLength(2)
+  expect(ofBroken[1]).toEqual(ofBroken[0])
+  expect(new Set(handled.map(({ event }) => event.id)).size).toBe(1)
+  expect(new Set(handled.map(({ jobId }) => jobId)).size).toBe(3)
+  expect(handled[0]?.event).toMatchObject({ name: 'note.created', time, payload: { note: 'first' } })
   expect(await stage.entries()).toEqual([])
 })
 
-test('events without a handler are not stored', async () => {
-  const stage = await setJobStage({}, { clock: manualClock() })
+test('an event is stored only for an agent that has subscribed to it, as its transaction sees it', async () => {
+  const stage = await setEventStage(() => {})
+  await stage.subscribe('webhook', 'hook')
+  await stage.emit('b')
+  expect(await stage.entries('b')).toEqual([])
+  expect(await stage.allWakeUpRows()).toEqual([])
   await stage.agentDatabases.use('a', agent =>
-    stage.transact(agent, (_transaction, outbox) => outbox.emit('note.created', { note: 'first' })),
+    stage.transact(agent, async (transaction, outbox) => {
+      await transaction.deleteFrom('event_subscriptions').execute()
+      await outbox.emit('note.created', { note: 'second' })
+    }),
   )
   expect(await stage.entries()).toEqual([])
 })

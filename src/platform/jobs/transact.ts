@@ -3,27 +3,30 @@ import type { Clock } from '../clock.ts'
 import type { Ids } from '../ids.ts'
 import type { Log } from '../logging/log.ts'
 import { inTransaction } from '../transactions/transaction.ts'
-import type { Outbox, OutboxDatabase, Transact } from './jobs.ts'
-import { eventEntryName } from './jobs.ts'
-import { addEntry, cancelEntry, hurryEntries } from './outbox.ts'
+import type { AgentEvent } from './events.ts'
+import { eventJobName } from './events.ts'
+import type { NewJob, Outbox, OutboxDatabase, Transact } from './jobs.ts'
+import type { ByLane, Lane } from './lanes.ts'
+import { defaultLane } from './lanes.ts'
+import { addEntry, cancelEntry, runEntriesNow } from './outbox.ts'
 import type { OutboxTables } from './tables.ts'
 import type { Announcement, WakeUps } from './wake-ups.ts'
 
 interface Needs {
-  wakeUps: WakeUps
+  wakeUps: ByLane<WakeUps>
   clock: Clock
   ids: Ids
   log: Log
   /** Aborts jobs that were cancelled while they ran. */
   abort(agentId: string, jobIds: readonly string[]): void
-  /** An event without a handler is not stored. */
-  events: { hasHandler(name: string): boolean }
+  /** By the name of the job: gives each job its lane. */
+  handlers: ReadonlyMap<string, { lane: Lane }>
 }
 
 /** What a transaction has left in the outbox. */
 interface Traces {
-  /** The earliest time at which something that was added or hurried is due. */
-  dueAt: number | undefined
+  /** The earliest times at which something that was added, or is to run now, is due. */
+  dueAt: Map<Lane, number>
   cancelled: string[]
 }
 
@@ -32,10 +35,10 @@ export function createTransact<Events>(needs: Needs): Transact<Events> {
   return async (agent, work) => {
     const { agentId } = agent
     let traces = noTraces()
-    let announcement: Announcement | undefined
+    const announcements = new Map<Lane, Announcement>()
     // Before anything is committed, but only where there is something to be woken up for.
-    const announce = async () => {
-      announcement ??= await wakeUps.announce(agentId)
+    const announce = async (lane: Lane) => {
+      if (!announcements.has(lane)) announcements.set(lane, await wakeUps[lane].announce(agentId))
     }
     let committed = false
     try {
@@ -51,37 +54,49 @@ export function createTransact<Events>(needs: Needs): Transact<Events> {
     } finally {
       if (committed) abort(agentId, traces.cancelled)
       // A failure costs no more than a delay: the wake-up that was announced is still there.
-      await announcement
-        ?.settle(committed ? traces.dueAt : undefined)
-        .catch(error => log.warn({ err: error, agentId }, 'pulling a wake-up forward failed'))
+      for (const [lane, announcement] of announcements)
+        await announcement
+          .settle(committed ? traces.dueAt.get(lane) : undefined)
+          .catch(error => log.warn({ err: error, agentId }, 'pulling a wake-up forward failed'))
     }
   }
 }
 
 function noTraces(): Traces {
-  return { dueAt: undefined, cancelled: [] }
+  return { dueAt: new Map(), cancelled: [] }
 }
 
 function createOutbox<Events>(
   db: OutboxDatabase,
   traces: Traces,
-  announce: () => Promise<void>,
-  { clock, ids, events }: Needs,
+  announce: (lane: Lane) => Promise<void>,
+  { clock, ids, handlers }: Needs,
 ): Outbox<Events> {
   const now = clock.now()
 
-  async function add(name: string, key: string | null, payload: unknown, runAt: number): Promise<boolean> {
-    await announce()
-    const added = await addEntry(db, { id: ids.record(), name, key, payload, runAt, now })
-    if (added) traces.dueAt = Math.min(traces.dueAt ?? runAt, runAt)
+  const laneOf = (name: string) => handlers.get(name)?.lane ?? defaultLane
+
+  function expect(lane: Lane, dueAt: number): void {
+    traces.dueAt.set(lane, Math.min(traces.dueAt.get(lane) ?? dueAt, dueAt))
+  }
+
+  async function add({ name, key, payload, runAt = now }: NewJob): Promise<boolean> {
+    const lane = laneOf(name)
+    await announce(lane)
+    const added = await addEntry(db, { id: ids.record(), name, lane, key: key ?? null, payload, runAt, now })
+    if (added) expect(lane, runAt)
     return added
   }
 
   return {
-    add: ({ name, key = null, payload, runAt = now }) => add(name, key, payload, runAt),
+    add,
 
-    async emit(eventName, payload) {
-      if (events.hasHandler(eventName)) await add(eventEntryName(eventName), null, payload, now)
+    async emit(event, payload) {
+      const id = ids.record()
+      for (const { kind, ref } of await subscriptionsTo(db, event)) {
+        const delivery: AgentEvent = { id, name: event, time: now, ref, payload }
+        await add({ name: eventJobName(kind), payload: delivery })
+      }
     },
 
     async cancel(key) {
@@ -90,9 +105,20 @@ function createOutbox<Events>(
       return id !== undefined
     },
 
-    async hurry(name) {
-      await announce()
-      if (await hurryEntries(db, name, now)) traces.dueAt = Math.min(traces.dueAt ?? now, now)
+    async runNow(name) {
+      const lane = laneOf(name)
+      await announce(lane)
+      if (await runEntriesNow(db, { name, lane, now })) expect(lane, now)
     },
   }
+}
+
+async function subscriptionsTo(db: OutboxDatabase, event: string) {
+  return await db
+    .selectFrom('event_subscriptions')
+    .select(['kind', 'ref'])
+    .where('event', '=', event)
+    .orderBy('kind')
+    .orderBy('ref')
+    .execute()
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { byLane } from '#platform/jobs/lanes.ts'
 import { leaseDue } from '#platform/jobs/outbox.ts'
 import { openEmbeddedStorage } from '#test/support/embedded-storage.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
@@ -21,13 +22,28 @@ async function leave({ db }: AgentHandle, holder: string): Promise<void> {
       lock_expires_at: '2999-01-01T00:00:00.000Z',
     })
     .execute()
-  const entry = { name: 'work', payload: '{}', run_at: at, attempts: 0, failures: 0, created_at: at }
+  const entry = {
+    name: 'work',
+    lane: 'documents' as const,
+    payload: '{}',
+    run_at: at,
+    attempts: 0,
+    failures: 0,
+    created_at: at,
+  }
   await db
     .insertInto('outbox')
     .values({ id: `of ${holder}`, ...entry })
     .execute()
   const running = { ids: [], keys: [] }
-  await leaseDue(db, { holder, now: Date.parse(at), expiresAt: Date.parse('2999-01-01'), limit: 9, running })
+  await leaseDue(db, {
+    lane: 'documents',
+    holder,
+    now: Date.parse(at),
+    expiresAt: Date.parse('2999-01-01'),
+    limit: 9,
+    running,
+  })
 }
 
 test('the first opening of a process frees what its predecessor held, and only that', async () => {
@@ -38,7 +54,7 @@ test('the first opening of a process frees what its predecessor held, and only t
   await before.close()
 
   const pulled: unknown[] = []
-  const wakeUps = { pull: async (...pull: unknown[]) => void pulled.push(pull) }
+  const wakeUps = byLane(() => ({ pull: async (...pull: unknown[]) => void pulled.push(pull) }))
   const voidLeases = createLeaseVoiding('this process')
   const wake = wakeLostWork(wakeUps)
   const { agentDatabases, addAgent } = await openEmbeddedStorage({

@@ -8,9 +8,11 @@ export const wakeUpTables = definePlatformTables<WakeUpTables>({
   async create(db, parts) {
     await db.schema
       .createTable('wake_ups')
-      .addColumn('agent_id', parts.textType, column => column.primaryKey())
+      .addColumn('agent_id', parts.textType, column => column.notNull())
+      .addColumn('lane', parts.textType, column => column.notNull())
       .addColumn('due_at', parts.textType, column => column.notNull())
+      .addPrimaryKeyConstraint('wake_ups_key', ['agent_id', 'lane'])
       .execute()
-    await db.schema.createIndex('wake_ups_due_at').on('wake_ups').column('due_at').execute()
+    await db.schema.createIndex('wake_ups_due_at').on('wake_ups').columns(['lane', 'due_at']).execute()
   },
 })

@@ -1,9 +1,10 @@
-import { nextDue } from '#platform/jobs/outbox.ts'
+import type { ByLane } from '#platform/jobs/lanes.ts'
 import type { WakeUps } from '#platform/jobs/wake-ups.ts'
 import { findAgent } from '../agent-databases.ts'
 import type { OpenAgent } from '../engine.ts'
 import { migrate } from '../migrate.ts'
 import { agentTables, migrationsOf } from '../tables.ts'
+import { wakeLostWork } from '../wake-lost-work.ts'
 import type { AgentFiles } from './agent-files.ts'
 import { agentFiles } from './agent-files.ts'
 import type { Catalogue } from './catalogue.ts'
@@ -21,13 +22,12 @@ interface Needs {
   source: StorageEnd
   target: StorageEnd
   /** Of the target. */
-  wakeUps: Pick<WakeUps, 'pull'>
+  wakeUps: ByLane<Pick<WakeUps, 'pull'>>
   searchableText: SearchableText
   progress: Progress
 }
 
 const tables = copiedTables(agentPlans)
-const noWork = { ids: [], keys: [] }
 
 /**
  * Recreates the agent's database in the target and fills it. Returns a summary of what was read; it is not verified
@@ -47,8 +47,7 @@ export async function copyAgent(agentId: string, needs: Needs): Promise<Part[]> 
         parts.push(await copyVectors(from, to, table, progress.of(table.name)))
       await rebuildFullText(to, searchableText, progress.of('chunk_text'))
       parts.push(await copyFiles(from, to))
-      const dueAt = await nextDue(to.agent.db, noWork)
-      if (dueAt !== undefined) await wakeUps.pull(agentId, dueAt)
+      await wakeLostWork(wakeUps)({ agentId, db: to.agent.db })
       return parts
     }),
   )

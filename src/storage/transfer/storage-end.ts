@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import type { ByLane } from '#platform/jobs/lanes.ts'
 import type { WakeUps } from '#platform/jobs/wake-ups.ts'
 import type { StorageEngine } from '../engine.ts'
 import type { SearchEngine } from '../search/search-engine.ts'
@@ -22,7 +23,7 @@ export interface StorageEnd {
   storedAgents(): Promise<string[]>
   /** File of the generated encryption key; undefined if it is not part of the data. */
   keyFile: string | undefined
-  openWakeUps(): Promise<Pick<WakeUps, 'pull' | 'stop'>>
+  openWakeUps(): Promise<ByLane<Pick<WakeUps, 'pull' | 'stop'>>>
   /** @throws Error if a service may have used this data since it was opened. */
   requireUntouched(): Promise<void>
   /** What has to be configured for a service to use this data. */

@@ -1,3 +1,5 @@
+import type { ByLane } from '#platform/jobs/lanes.ts'
+import { lanes } from '#platform/jobs/lanes.ts'
 import type { WakeUps } from '#platform/jobs/wake-ups.ts'
 import { copyKeyCheck } from '../encryption/check-encryption-key.ts'
 import { agentsToCopy, requireFreeTarget } from './check-ends.ts'
@@ -48,7 +50,7 @@ export async function transfer(needs: Needs): Promise<void> {
       })
     }
   } finally {
-    await wakeUps.stop()
+    for (const lane of lanes) await wakeUps[lane].stop()
   }
   progress.say('Platform')
   const parts = await copyPlatform(needs)
@@ -66,7 +68,10 @@ export async function transfer(needs: Needs): Promise<void> {
 }
 
 /** Reports how many uploads were not there to be copied. */
-async function transferAgent(id: string, needs: Needs & { wakeUps: Pick<WakeUps, 'pull'> }): Promise<number> {
+async function transferAgent(
+  id: string,
+  needs: Needs & { wakeUps: ByLane<Pick<WakeUps, 'pull'>> },
+): Promise<number> {
   const { target, progress } = needs
   const copied = await readCopied(target.platform, id)
   const there = copied === undefined ? undefined : await readSourceAgent(id, needs)

@@ -30,7 +30,7 @@ export async function prepareDatabases(serverUrl: string): Promise<() => Promise
   await queryDatabase(serverUrl, `create database ${templates.service} template ${templates.platform}`)
   await prepare(withDatabase(serverUrl, templates.service), async ({ direct }) => {
     const wakeUps = await createWakeUps({ database: direct, clock: systemClock, log: createLog('silent') })
-    await wakeUps.stop()
+    for (const each of Object.values(wakeUps)) await each.stop()
   })
   return () => removeAll(serverUrl)
 }

@@ -2,6 +2,8 @@ import pg from 'pg'
 import { onTestFinished } from 'vitest'
 import type { Clock } from '#platform/clock.ts'
 import { systemClock } from '#platform/clock.ts'
+import type { ByLane } from '#platform/jobs/lanes.ts'
+import { lanes } from '#platform/jobs/lanes.ts'
 import type { QueueDatabase } from '#platform/jobs/postgres/queue.ts'
 import { schema } from '#platform/jobs/postgres/queue.ts'
 import { createWakeUps } from '#platform/jobs/postgres/wake-ups.ts'
@@ -15,7 +17,7 @@ interface Options {
 }
 
 /** Wake-ups for which it is as late as the clock says, also on the server. */
-export async function openSharedWakeUps({ url, direct, clock }: Options): Promise<WakeUps> {
+export async function openSharedWakeUps({ url, direct, clock }: Options): Promise<ByLane<WakeUps>> {
   const log = createLog('silent')
   if (clock === systemClock) return await createWakeUps({ database: direct, clock, log })
   const database = clockedDatabase(url, direct, clock)
@@ -56,10 +58,13 @@ function clockedDatabase(url: string, direct: QueueDatabase, clock: Clock): Queu
 
 /** The wake-ups that are stored, or those for which a condition holds, in the form of the other engine. */
 export async function sharedWakeUpRows(direct: QueueDatabase, condition = 'true') {
-  const { rows } = await direct.executeSql(`
+  const { rows } = await direct.executeSql(
+    `
     select data->>'agentId' as agent_id, start_after as due_at from ${schema}.job
-    where name = 'agents' and state < 'completed' and ${condition}
-    order by agent_id, due_at`)
+    where name = any($1) and state < 'completed' and ${condition}
+    order by agent_id, due_at`,
+    [lanes],
+  )
   return rows.map((row: { agent_id: string; due_at: Date }) => ({
     agent_id: row.agent_id,
     due_at: row.due_at.toISOString(),

@@ -5,7 +5,6 @@
 import { randomUUID } from 'node:crypto'
 import { writeSync } from 'node:fs'
 import { systemClock } from '#platform/clock.ts'
-import { createEventBus } from '#platform/event-bus.ts'
 import { randomIds } from '#platform/ids.ts'
 import type { JobHandler } from '#platform/jobs/jobs.ts'
 import { createJobRunner } from '#platform/jobs/runner.ts'
@@ -33,6 +32,7 @@ const agentDatabases = createAgentDatabases({ engine, platform, log, onOpen })
 
 /** Counts its runs in the agent's database, under the number that is its payload. */
 const count: JobHandler<AgentHandle> = {
+  lane: 'documents',
   async run({ agent, payload }) {
     say(`begun ${payload}`)
     await agent.db
@@ -43,19 +43,18 @@ const count: JobHandler<AgentHandle> = {
     say(`counted ${payload}`)
   },
 }
-const events = createEventBus()
+const handlers = new Map([['count', count]])
 const runner = createJobRunner<AgentHandle>({
   wakeUps,
   agentDatabases,
-  handlers: new Map([['count', count]]),
-  events,
+  handlers,
   clock: systemClock,
   log,
   instanceId,
   leaseMs: 1_000,
 })
 const abort = runner.abort.bind(runner)
-const transact = createTransact({ wakeUps, clock: systemClock, ids: randomIds, log, abort, events })
+const transact = createTransact({ wakeUps, clock: systemClock, ids: randomIds, log, abort, handlers })
 
 const time = '2026-01-01T00:00:00.000Z'
 const row = { id: 'a', name: 'A', name_key: 'a', description: '', status: 'active', settings: '{}' }

@@ -81,7 +81,7 @@ export function createEmbeddingChanges({ embeddingOf, transact, clock, log }: Ne
       const embedding = embeddingName(await embeddingOf(agentId))
       await transact({ agentId, db }, async (transaction, outbox) => {
         await forgetFailures(transaction)
-        await outbox.hurry(embedJobName)
+        await outbox.runNow(embedJobName)
         await beginNext(transaction, outbox, embedding)
       })
     },

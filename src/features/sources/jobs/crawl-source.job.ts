@@ -123,6 +123,7 @@ export function createCrawlSourceJob(needs: Needs): JobHandler<AgentHandle> {
   }
 
   return {
+    lane: 'documents',
     async run(context) {
       const source = await sourceOfJob(context)
       if (source === undefined || !isCrawled(source)) return

@@ -26,6 +26,7 @@ export function discardJob(fileName: string, now: number) {
 /** Removes an upload that never became the file of a source, for example because the process that received it died. */
 export function createDiscardUploadJob(): JobHandler<AgentHandle> {
   return {
+    lane: 'documents',
     // Within about a day, as where files of sources are removed.
     maxAttempts: 10,
     makesRoom: true,

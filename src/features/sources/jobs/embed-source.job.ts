@@ -72,6 +72,7 @@ export function createEmbedSourceJob(needs: Needs): JobHandler<AgentHandle> {
   }
 
   return {
+    lane: 'documents',
     maxAttempts,
     async run(context) {
       const source = await sourceOfJob(context)

@@ -55,6 +55,7 @@ export function createFetchSourceJob(needs: Needs): JobHandler<AgentHandle> {
   }
 
   return {
+    lane: 'documents',
     async run(context) {
       const source = await sourceToWorkOn(context)
       if (source === undefined || !isFetched(source)) return

@@ -75,6 +75,7 @@ export function createProcessSourceJob(needs: Needs): JobHandler<AgentHandle> {
   }
 
   return {
+    lane: 'documents',
     async run(context) {
       const source = await sourceToWorkOn(context)
       if (source !== undefined)

@@ -17,6 +17,7 @@ interface Needs {
  */
 export function createRemoveSourceJob({ index, agentSecrets }: Needs): JobHandler<AgentHandle> {
   return {
+    lane: 'documents',
     // Within about a day: a disk or bucket that is broken is not mended in minutes.
     maxAttempts: 10,
     makesRoom: true,

@@ -1,6 +1,8 @@
 import type { Db } from 'pg-boss'
 import { PgBoss } from 'pg-boss'
 import type { Log } from '../../logging/log.ts'
+import type { ByLane, Lane } from '../lanes.ts'
+import { byLane, lanes } from '../lanes.ts'
 
 /** Connections to the platform's database: some for statements, one that listens. */
 export type QueueDatabase = Required<Pick<Db, 'executeSql' | 'listen'>>
@@ -8,8 +10,11 @@ export type QueueDatabase = Required<Pick<Db, 'executeSql' | 'listen'>>
 interface Needs {
   database: QueueDatabase
   log: Log
-  /** Called when a wake-up that is due was stored by any process, and when the connection that listens was made anew. */
-  onNews(): void
+  /**
+   * Called when a wake-up that is due was stored by any process; without a lane when the connection that listens was made
+   * anew.
+   */
+  onNews(lane?: string): void
 }
 
 export interface WakeUp {
@@ -22,7 +27,7 @@ interface LaterWakeUp extends WakeUp {
   covers?: 'transactions'
 }
 
-/** The wake-ups of all processes, as jobs of pg-boss. */
+/** The wake-ups of a lane of all processes, as jobs of pg-boss. */
 export interface WakeUpQueue {
   /** A wake-up that is due now; does nothing while the agent has one that nobody has taken yet. */
   addDue(agentId: string): Promise<void>
@@ -37,7 +42,6 @@ export interface WakeUpQueue {
 }
 
 export const schema = 'agentstead_wake_ups'
-const name = 'agents'
 const day = 86_400
 
 /**
@@ -51,24 +55,31 @@ const queueOptions = {
   notify: true,
   expireInSeconds: takenForSeconds,
   retryDelay: 0,
-  // A wake-up is never given up: the largest number that there is room for.
+  // A wake-up never fails permanently: the largest number that there is room for.
   retryLimit: 2_147_483_647,
   // How long it outlives its time while no process runs at all; the longest that there is.
   retentionSeconds: 365 * day,
   deleteAfterSeconds: 60,
 }
 
-/** Opens the queue, made where there is none: any number of processes may do so at the same moment. */
-export async function openQueue(needs: Needs): Promise<WakeUpQueue> {
+/** Opens the queue of each lane, made where there is none: any number of processes may do so at the same moment. */
+export async function openQueue(needs: Needs): Promise<ByLane<WakeUpQueue>> {
   for (let attempt = 1; ; attempt += 1) {
     const boss = createBoss(needs)
     const stop = () => boss.stop({ graceful: false })
     try {
       await boss.start()
-      await boss.createQueue(name, { ...queueOptions, policy: 'short' })
-      // Where a former version has made it.
-      await boss.updateQueue(name, queueOptions)
-      return queueOf(boss, stop)
+      for (const lane of lanes) {
+        await boss.createQueue(lane, { ...queueOptions, policy: 'short' })
+        // Where a former version has made it.
+        await boss.updateQueue(lane, queueOptions)
+      }
+      const open = new Set<string>(lanes)
+      return byLane(lane =>
+        queueOf(boss, lane, async () => {
+          if (open.delete(lane) && open.size === 0) await stop()
+        }),
+      )
     } catch (error) {
       await stop()
       if (!isDuplicate(error) || attempt === maxAttempts) throw error
@@ -103,7 +114,7 @@ function createBoss({ database, log, onNews }: Needs): PgBoss {
   return boss
 }
 
-function queueOf(boss: PgBoss, close: () => Promise<void>): WakeUpQueue {
+function queueOf(boss: PgBoss, name: Lane, close: () => Promise<void>): WakeUpQueue {
   return {
     async addDue(agentId) {
       await boss.send(name, { agentId }, { singletonKey: agentId })
@@ -128,7 +139,7 @@ function queueOf(boss: PgBoss, close: () => Promise<void>): WakeUpQueue {
 }
 
 /** The database as pg-boss is given it: what pg-boss hears for its own workers, of which there are none, we hear too. */
-function announcing(database: QueueDatabase, onNews: () => void): QueueDatabase {
+function announcing(database: QueueDatabase, onNews: Needs['onNews']): QueueDatabase {
   return {
     executeSql: (text, values) => database.executeSql(text, values),
     listen: (channel, onNotification, onReconnect) =>
@@ -136,7 +147,7 @@ function announcing(database: QueueDatabase, onNews: () => void): QueueDatabase 
         channel,
         payload => {
           onNotification(payload)
-          onNews()
+          onNews(payload)
         },
         () => {
           onReconnect()

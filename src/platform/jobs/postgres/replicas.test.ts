@@ -3,7 +3,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { eventually } from '#test/support/eventually.ts'
 import { openPostgresEngine } from '#test/support/job-engine.ts'
 import type { Gate } from '#test/support/job-stage.ts'
-import { createGate, setJobStage } from '#test/support/job-stage.ts'
+import { allLanes, createGate, setJobStage } from '#test/support/job-stage.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
 import { createTestDatabase } from '#test/support/postgres/databases.ts'
 import { openPostgresStorage } from '#test/support/postgres/storage.ts'
@@ -31,7 +31,7 @@ async function openProcesses(clock: Clock = systemClock) {
 async function openTwo(clock: Clock = systemClock) {
   const [first, second] = await openProcesses(clock)
   const [here, there] = await Promise.all([first.newWakeUps(), second.newWakeUps()])
-  return { here, there, engine: first }
+  return { here: here.documents, there: there.documents, engine: first }
 }
 
 test('processes that start together make the queue together, also when one is told that it is there already', async () => {
@@ -47,8 +47,10 @@ test('processes that start together make the queue together, also when one is to
   const opened = engines.map(async ({ direct }, n) => {
     const database = n === 0 ? { ...direct, executeSql } : direct
     const wakeUps = await createWakeUps({ database, clock: systemClock, log: createLog('silent') })
-    onTestFinished(() => wakeUps.stop())
-    return wakeUps
+    onTestFinished(async () => {
+      for (const each of Object.values(wakeUps)) await each.stop()
+    })
+    return wakeUps.documents
   })
   const [first, , third] = await Promise.all(opened)
   await first?.pull('a', systemClock.now())
@@ -93,7 +95,7 @@ test('the job of a process that gives no sign any more is run by another one', a
   // Its heart stops: the lease is extended no more, as of a process that was killed.
   const dead = { lease_holder: 'dead', lease_expires_at: new Date(systemClock.now() + 1_000).toISOString() }
   await dying.agentDatabases.use('a', ({ db }) => db.updateTable('outbox').set(dead).execute())
-  await dying.wakeUps.stop()
+  for (const each of Object.values(dying.wakeUps)) await each.stop()
 
   const taking = await setJobStage(
     { wait: async () => void runs.push('second') },
@@ -187,11 +189,14 @@ test('no wake-up is taken while as many jobs run as may', async () => {
     await gate.pass()
   }
   const [first] = await openProcesses()
-  const stage = await setJobStage({ wait }, { clock: systemClock, engine: first, concurrency: 1 })
+  const stage = await setJobStage(
+    { wait },
+    { clock: systemClock, engine: first, limits: allLanes({ concurrency: 1, perAgent: 1 }) },
+  )
   await stage.runner.start()
   await stage.add('wait')
   await eventually(() => expect(gates).toHaveLength(1))
-  const take = vi.spyOn(stage.wakeUps, 'take')
+  const take = vi.spyOn(stage.wakeUps.documents, 'take')
   await stage.add('wait', { agent: 'b' })
   await eventually(async () =>
     expect(await stage.wakeUpRows()).toContainEqual(expect.objectContaining({ agent_id: 'b' })),

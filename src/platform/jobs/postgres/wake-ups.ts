@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../clock.ts'
 import type { Log } from '../../logging/log.ts'
+import type { ByLane } from '../lanes.ts'
+import { byLane, lanes } from '../lanes.ts'
 import type { Announcement, WakeUps } from '../wake-ups.ts'
 import { Covers } from './covers.ts'
 import type { QueueDatabase, WakeUp, WakeUpQueue } from './queue.ts'
@@ -22,11 +24,13 @@ const worthMoving = 60_000
  * Opens the wake-ups that any number of processes share. They cost this process one connection, besides those of the
  * platform, and of the latter no more than one for each call.
  */
-export async function createWakeUps({ database, clock, log }: Needs): Promise<WakeUps> {
-  let onNews = () => {}
-  const queue = await openQueue({ database, log, onNews: () => onNews() })
-  const wakeUps = new SharedWakeUps(queue, clock, log)
-  onNews = () => wakeUps.ring()
+export async function createWakeUps({ database, clock, log }: Needs): Promise<ByLane<WakeUps>> {
+  let onNews = (_lane?: string) => {}
+  const queues = await openQueue({ database, log, onNews: lane => onNews(lane) })
+  const wakeUps = byLane(lane => new SharedWakeUps(queues[lane], clock, log))
+  onNews = news => {
+    for (const lane of lanes) if (news === undefined || news === lane) wakeUps[lane].ring()
+  }
   return wakeUps
 }
 

@@ -6,7 +6,7 @@ import { createWakeUps } from './wake-ups.ts'
 
 async function setUp(clock = manualClock()) {
   const { platform } = await openEmbeddedStorage()
-  const wakeUps = createWakeUps({ db: platform, clock })
+  const wakeUps = createWakeUps({ db: platform, clock }).documents
   onTestFinished(() => wakeUps.stop())
   const rows = async () => {
     const all = await platform.selectFrom('wake_ups').selectAll().orderBy('agent_id').execute()
@@ -92,7 +92,7 @@ test('at the start, wake-ups that may stand for interrupted work become due, tho
 
 test('by the real clock, the timer goes to the earliest wish, also when that is told last', async () => {
   const { platform } = await openEmbeddedStorage()
-  const wakeUps = createWakeUps({ db: platform, clock: systemClock })
+  const wakeUps = createWakeUps({ db: platform, clock: systemClock }).documents
   onTestFinished(() => wakeUps.stop())
   const rung = Promise.withResolvers<void>()
   let calls = 0

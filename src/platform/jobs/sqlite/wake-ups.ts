@@ -1,5 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Clock } from '../../clock.ts'
+import type { ByLane, Lane } from '../lanes.ts'
+import { byLane } from '../lanes.ts'
 import type { WakeUpTables } from '../tables.ts'
 import type { WakeUps } from '../wake-ups.ts'
 
@@ -14,16 +16,17 @@ const announcedAhead = 5_000
 /** The wall clock may be set, and the machine may sleep: no timer waits longer than this. */
 const longestWait = 60_000
 
-export function createWakeUps(needs: Needs): WakeUps {
-  return new EmbeddedWakeUps(needs)
+export function createWakeUps(needs: Needs): ByLane<WakeUps> {
+  return byLane(lane => new EmbeddedWakeUps(lane, needs))
 }
 
 /**
- * Wake-ups as rows of the platform database, and one timer for the earliest. A row holds only the earliest of all requests,
+ * Wake-ups of one lane as rows of the platform database, and one timer for the earliest. A row holds only the earliest of all requests,
  * so this process remembers the rest: a look must neither delete the row of an agent whose transaction is still under way,
  * nor overwrite a wake-up that came while it looked.
  */
 class EmbeddedWakeUps implements WakeUps {
+  readonly #lane: Lane
   readonly #needs: Needs
   /** Number of announced transactions under way, by agent. */
   readonly #underWay = new Map<string, number>()
@@ -34,7 +37,8 @@ class EmbeddedWakeUps implements WakeUps {
   #timer: NodeJS.Timeout | undefined
   #timerDueAt = Number.POSITIVE_INFINITY
 
-  constructor(needs: Needs) {
+  constructor(lane: Lane, needs: Needs) {
+    this.#lane = lane
     this.#needs = needs
   }
 
@@ -63,7 +67,13 @@ class EmbeddedWakeUps implements WakeUps {
 
   async take(): Promise<string | undefined> {
     const earliest = await this.#inOrder(() =>
-      this.#needs.db.selectFrom('wake_ups').selectAll().orderBy('due_at').limit(1).executeTakeFirst(),
+      this.#needs.db
+        .selectFrom('wake_ups')
+        .selectAll()
+        .where('lane', '=', this.#lane)
+        .orderBy('due_at')
+        .limit(1)
+        .executeTakeFirst(),
     )
     if (earliest === undefined) return undefined
     const dueAt = Date.parse(earliest.due_at)
@@ -82,7 +92,11 @@ class EmbeddedWakeUps implements WakeUps {
         ? Math.min(dueAt ?? Number.POSITIVE_INFINITY, this.#now() + announcedAhead)
         : dueAt
       if (again === undefined)
-        await this.#needs.db.deleteFrom('wake_ups').where('agent_id', '=', agentId).execute()
+        await this.#needs.db
+          .deleteFrom('wake_ups')
+          .where('agent_id', '=', agentId)
+          .where('lane', '=', this.#lane)
+          .execute()
       else await this.#write(agentId, again)
     })
   }
@@ -92,6 +106,7 @@ class EmbeddedWakeUps implements WakeUps {
     await this.#needs.db
       .updateTable('wake_ups')
       .set({ due_at: toText(now) })
+      .where('lane', '=', this.#lane)
       .where('due_at', '<=', toText(now + lease))
       .execute()
     this.#onDue = onDue
@@ -124,8 +139,8 @@ class EmbeddedWakeUps implements WakeUps {
     const due_at = toText(dueAt)
     await this.#needs.db
       .insertInto('wake_ups')
-      .values({ agent_id: agentId, due_at })
-      .onConflict(conflict => conflict.column('agent_id').doUpdateSet({ due_at }))
+      .values({ agent_id: agentId, lane: this.#lane, due_at })
+      .onConflict(conflict => conflict.columns(['agent_id', 'lane']).doUpdateSet({ due_at }))
       .execute()
   }
 
@@ -133,9 +148,9 @@ class EmbeddedWakeUps implements WakeUps {
     const due_at = toText(dueAt)
     await this.#needs.db
       .insertInto('wake_ups')
-      .values({ agent_id: agentId, due_at })
+      .values({ agent_id: agentId, lane: this.#lane, due_at })
       .onConflict(conflict =>
-        conflict.column('agent_id').doUpdateSet({ due_at }).where('wake_ups.due_at', '>', due_at),
+        conflict.columns(['agent_id', 'lane']).doUpdateSet({ due_at }).where('wake_ups.due_at', '>', due_at),
       )
       .execute()
   }
