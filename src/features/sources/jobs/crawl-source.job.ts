@@ -108,10 +108,7 @@ export function createCrawlSourceJob(needs: Needs): JobHandler<AgentHandle> {
             ? await sitemapPages(startUrl, { rules, patterns }, { outbound, threads, gates, signal })
             : undefined,
       },
-      {
-        isOver: spending.isOver,
-        turnMs: needs.turnMs ?? crawlLimits.turnMs,
-      },
+      { isOver: spending.isOver, turnMs: needs.turnMs ?? crawlLimits.turnMs },
     )
   }
 
