@@ -81,7 +81,8 @@ export async function behindFailure(thrown: unknown, request: FastifyRequest): P
   const error = asKnownError(thrown)
   // One that was thrown as such says what failed, such as the bucket that an agent's files could not be removed from.
   const hasReason = thrown instanceof AppError && thrown.code === 'INTERNAL_ERROR'
-  const mayBeGone = !hasReason && error instanceof AppError && (error.fault !== 'user' || error.status === 409)
+  const mayBeGone =
+    !hasReason && error instanceof AppError && (error.fault !== 'user' || error.status === 409)
   if (!mayBeGone || !request.server.hasRequestDecorator('requireAccess')) return thrown
   return await request.requireAccess().then(
     () => thrown,
