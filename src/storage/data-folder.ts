@@ -21,8 +21,10 @@ async function makeFolder(path: string): Promise<void> {
   try {
     await makeOne(path)
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw error
-    await makeFolder(dirname(path))
+    const above = dirname(path)
+    // Above the topmost folder there is none: on Windows the drive may be missing.
+    if (codeOf(error) !== 'ENOENT' || above === path) throw error
+    await makeFolder(above)
     await makeOne(path)
   }
 }

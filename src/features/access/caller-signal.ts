@@ -43,13 +43,13 @@ export function createCallerSignal({ access, watch, isDisabled, log }: Needs): S
       if (refusal !== undefined) caller.abort(refusal)
       else if (await isDisabled(agentId)) caller.abort(conflict('This agent was disabled.'))
     }
-    const part = watch.watch(agentId, () => {
+    const unsubscribe = watch.watch(agentId, () => {
       look().catch(error =>
         log.warn({ err: error, agentId }, 'whether a caller may go on could not be looked up'),
       )
     })
     whenClosed(reply, isSent => {
-      part()
+      unsubscribe()
       if (!isSent) caller.abort()
     })
     return caller.signal

@@ -2,7 +2,7 @@ import type { JWTVerifyGetKey } from 'jose'
 import type { Clock } from '#platform/clock.ts'
 
 /** Enough for tokens of a new key to be known at once, and too few to trouble the gateway with made-up key ids. */
-const mostLooks = 5
+const maxLooks = 5
 const lookWindowMs = 5000
 /** How long keys count without a new look at what the gateway publishes: it may have withdrawn one that was stolen. */
 const keysLastMs = 5 * 60_000
@@ -21,7 +21,7 @@ export function createKeyFinder(
 
   function mayLook(): boolean {
     looks = looks.filter(at => at > clock.now() - lookWindowMs)
-    if (looks.length >= mostLooks) return false
+    if (looks.length >= maxLooks) return false
     looks.push(clock.now())
     return true
   }

@@ -15,7 +15,8 @@ export function refuseToStoreOnFullDisk(app: App, disk: Disk): void {
     done(stores ? disk.problem : undefined, payload)
   })
   app.addHook('onResponse', (_request, reply, done) => {
-    if (reply.statusCode === 507) disk.report(storageFull())
+    // A problem that is known may be another one, such as a disk that is read-only.
+    if (reply.statusCode === 507 && disk.problem === undefined) disk.report(storageFull())
     done()
   })
   app.addHook('onRoute', route => {

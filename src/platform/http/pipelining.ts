@@ -2,9 +2,9 @@ import type { Socket } from 'node:net'
 import type { App } from './app.ts'
 
 /** Requests of a connection that are begun before the answer to the first of them has been taken. */
-const mostBegun = 2
+const maxBegun = 2
 /** Requests of all connections that had to wait, and are not answered yet: each costs a few kilobytes. */
-const mostAhead = 10_000
+const maxAhead = 10_000
 
 /** The requests of one connection. */
 interface Line {
@@ -25,7 +25,7 @@ export function beginPipelinedInTurn(app: App): void {
     const { socket } = request
     const line = lines.get(socket) ?? { begun: 0, waiting: [] }
     lines.set(socket, line)
-    const mayBegin = () => line.begun === 0 || (line.begun < mostBegun && !socket.writableNeedDrain)
+    const mayBegin = () => line.begun === 0 || (line.begun < maxBegun && !socket.writableNeedDrain)
 
     function begin(): void {
       line.begun += 1
@@ -45,7 +45,7 @@ export function beginPipelinedInTurn(app: App): void {
       begin()
       return
     }
-    if (ahead >= mostAhead && line.waiting.length > 0) socket.destroy()
+    if (ahead >= maxAhead && line.waiting.length > 0) socket.destroy()
     ahead += 1
     request.once('close', () => {
       ahead -= 1

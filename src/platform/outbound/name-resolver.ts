@@ -13,8 +13,8 @@ export interface NameResolverOptions {
 }
 
 /** Look-ups at a time, and those of one agent. */
-const most = 200
-const mostOfOwner = 16
+const concurrency = 200
+const concurrencyPerOwner = 16
 
 const hostsFile = '/etc/hosts'
 const loopback: LookupAddress[] = [
@@ -28,7 +28,7 @@ const loopback: LookupAddress[] = [
  * are left to it; all others are asked of DNS directly, without a thread, in turns of the agents and with a limit of time.
  */
 export function createNameResolver({ isNamed, limitMs = 8_000 }: NameResolverOptions): Resolve {
-  const slots = createFairSlots(most, mostOfOwner)
+  const slots = createFairSlots(concurrency, concurrencyPerOwner)
 
   async function askInTurn(name: string): Promise<LookupAddress[]> {
     const signal = AbortSignal.timeout(limitMs)

@@ -92,13 +92,13 @@ export function schemaPool(pool: Pool, schema: string, options: SchemaOptions = 
 }
 
 /** Statements of a connection, as long as it is open. */
-const mostPlans = 100
+const maxPlans = 100
 
 /**
  * The server remembers for a connection, as long as it is open, each table that it has used: some 400 KB for all tables of an
  * agent.
  */
-const mostChanges = 200
+const maxChanges = 200
 
 /**
  * A plan that is kept may have been made for a table of a few rows, or one without statistics. If it reads the whole
@@ -116,7 +116,7 @@ function schemaClient(
   let isCut = false
   const names = new Map<string, string>()
   function named(text: string): { name?: string } {
-    if (keepsPlans && names.size < mostPlans && !names.has(text)) names.set(text, `plan ${names.size}`)
+    if (keepsPlans && names.size < maxPlans && !names.has(text)) names.set(text, `plan ${names.size}`)
     const name = names.get(text)
     return name === undefined ? {} : { name }
   }
@@ -139,7 +139,7 @@ function schemaClient(
     },
     query: (readsAhead ? withReadAhead(query) : query) as unknown as PostgresPoolClient['query'],
     // A late answer would be taken for the answer to the next statement.
-    release: (destroy?: boolean) => client.release(destroy || isCut || changes >= mostChanges),
+    release: (destroy?: boolean) => client.release(destroy || isCut || changes >= maxChanges),
   }
 }
 

@@ -6,23 +6,23 @@ import { isCrowded } from './errors.ts'
 type OnConnected = Parameters<pg.Pool['connect']>[0]
 
 /** Milliseconds after which the server is asked again for more connections than there are. */
-const pause = 1_000
+const retryMs = 1_000
 
 /**
  * A pool that makes do with the connections that it has while the server has no place for others: whoever needs one waits
  * for one of these, or, if there are none, for a place.
  */
 export class PatientPool extends pg.Pool {
-  readonly #most: number
-  readonly #patience: number
+  readonly #max: number
+  readonly #timeout: number
   /** Those that the server has let in, in use or not. */
   #held = 0
   #growing: NodeJS.Timeout | undefined
 
   constructor(config: PoolConfig & { max: number; connectionTimeoutMillis: number }) {
     super(config)
-    this.#most = config.max
-    this.#patience = config.connectionTimeoutMillis
+    this.#max = config.max
+    this.#timeout = config.connectionTimeoutMillis
     this.on('connect', () => {
       this.#held += 1
     })
@@ -34,7 +34,7 @@ export class PatientPool extends pg.Pool {
   override connect(): Promise<PoolClient>
   override connect(onConnected: OnConnected): void
   override connect(onConnected?: OnConnected): Promise<PoolClient> | undefined {
-    const connecting = this.#connect(performance.now() + this.#patience)
+    const connecting = this.#connect(performance.now() + this.#timeout)
     if (onConnected === undefined) return connecting
     connecting.then(
       client => onConnected(undefined, client, client.release),
@@ -48,7 +48,7 @@ export class PatientPool extends pg.Pool {
       return await super.connect()
     } catch (error) {
       if (!isCrowded(error) || performance.now() > giveUpAt) throw error
-      if (this.#held === 0) await delay(pause)
+      if (this.#held === 0) await delay(retryMs)
       else this.#shrink()
       return await this.#connect(giveUpAt)
     }
@@ -58,8 +58,8 @@ export class PatientPool extends pg.Pool {
   #shrink(): void {
     this.options.max = this.#held
     this.#growing ??= setTimeout(() => {
-      this.options.max = this.#most
+      this.options.max = this.#max
       this.#growing = undefined
-    }, pause).unref()
+    }, retryMs).unref()
   }
 }
