@@ -56,11 +56,23 @@ async function createFeatures(infrastructure: Infrastructure) {
   return { agents, all: [access, agents, sql, knowledge, sources, mcp, tools, chat, mcpEndpoint] }
 }
 
-/** Makes the infrastructure and every feature once, by hand; nothing listens yet. */
+/**
+ * Makes the infrastructure and every feature once, by hand; nothing listens yet. If that fails, the data are released
+ * before it throws.
+ */
 export async function buildService(configuration: Configuration, environment: Environment): Promise<Service> {
-  const { clock, log, startLag } = environment
   const infrastructure = await openInfrastructure(configuration, environment)
-  const { disk, metrics, sharedCounts, version, runner } = infrastructure
+  try {
+    return await build(infrastructure)
+  } catch (error) {
+    await infrastructure.runner.stop(jobsGraceMs)
+    await infrastructure.close()
+    throw error
+  }
+}
+
+async function build(infrastructure: Infrastructure): Promise<Service> {
+  const { configuration, clock, log, startLag, disk, metrics, sharedCounts, version, runner } = infrastructure
   const { rateLimits, trustProxy, gateway, baseUrl } = configuration
   const app = createServer({ log, clock, metrics, rateLimits, sharedCounts, trustProxy, startLag })
   const routes = requireDeclarations(app)
@@ -95,12 +107,12 @@ function connect(feature: Feature, app: App, { handlers, events }: Infrastructur
 async function close(app: App, features: readonly Feature[], infrastructure: Infrastructure): Promise<void> {
   const closed = app.close()
   // A client that is still sending or reading after the last answer ended is too slow to wait for.
-  const patience = setTimeout(() => app.server.closeAllConnections(), answersGraceMs + connectionsGraceMs)
+  const timeout = setTimeout(() => app.server.closeAllConnections(), answersGraceMs + connectionsGraceMs)
   // A connection whose answer has ended meanwhile may be kept open by its client.
   const sweep = setInterval(() => app.server.closeIdleConnections(), 100)
   await Promise.all(features.map(feature => feature.drain?.(answersGraceMs)))
   await closed
-  clearTimeout(patience)
+  clearTimeout(timeout)
   clearInterval(sweep)
   for (const feature of features.toReversed()) await feature.stop?.()
   await infrastructure.runner.stop(jobsGraceMs)

@@ -2,8 +2,13 @@ import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { readConfiguration } from '#configuration/configuration.ts'
+import { systemClock } from '#platform/clock.ts'
+import { randomIds } from '#platform/ids.ts'
+import { createLog } from '#platform/logging/log.ts'
+import { createWorkerPool } from '#platform/workers/worker-pool.ts'
 import { openDataDirectory } from '#storage/sqlite/connections/data-directory.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
+import { buildService } from './app.ts'
 import { start } from './start.ts'
 
 it('a service that cannot listen has given its data free by the time it says so', async () => {
@@ -15,6 +20,23 @@ it('a service that cannot listen has given its data free by the time it says so'
   const result = readConfiguration({ DATA_DIR: path, PORT: String(port), LOG_LEVEL: 'silent' })
   if ('problems' in result) throw new Error(result.problems.join('\n'))
   await expect(start(result.configuration)).rejects.toThrow(`port ${port} of 127.0.0.1 is in use`)
+  const directory = await openDataDirectory(path)
+  directory.close()
+})
+
+it('a service that cannot be built has given its data free by the time it says so', async () => {
+  const path = temporaryDirectory()
+  const result = readConfiguration({ DATA_DIR: path })
+  if ('problems' in result) throw new Error(result.problems.join('\n'))
+  const failing = () => {
+    throw new Error('no time to tell')
+  }
+  const environment = { ids: randomIds, log: createLog('silent'), createWorkerPool }
+  const built = buildService(result.configuration, {
+    ...environment,
+    clock: { ...systemClock, now: failing },
+  })
+  await expect(built).rejects.toThrow('no time to tell')
   const directory = await openDataDirectory(path)
   directory.close()
 })

@@ -36,7 +36,7 @@ export function readConfiguration(source: NodeJS.ProcessEnv = process.env): Conf
   }
   const problems = valueProblems(environment)
   const checked = environment as unknown as Environment
-  for (const { problems: of } of [server, storage, access, models])
+  for (const { problems: of } of [server, storage, access, models, bounds])
     problems.push(...(of?.(checked as never, environment) ?? []))
   return problems.length > 0 ? { problems } : { configuration: configurationFrom(checked) }
 }

@@ -29,7 +29,7 @@ export async function openSqliteStorage(
     synchronous: sqliteSynchronous,
     fileBucket,
     onBlocked: path => sqlRunner.giveWay(path),
-    logKeeperOf: createCheckpoints(checkpointWorkers, log),
+    checkpointerOf: createCheckpoints(checkpointWorkers, log),
   })
   return {
     engine: {

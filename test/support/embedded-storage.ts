@@ -1,4 +1,4 @@
-import type { LogKeeper } from '#storage/sqlite/connections/checkpoints.ts'
+import type { Checkpointer } from '#storage/sqlite/connections/checkpoints.ts'
 import { openDataDirectory } from '#storage/sqlite/connections/data-directory.ts'
 import { createEngine } from '#storage/sqlite/engine.ts'
 import type { DatabaseOptions } from './databases-on.ts'
@@ -8,13 +8,13 @@ import { temporaryDirectory } from './temporary-directory.ts'
 interface Options extends DatabaseOptions {
   /** An existing data directory; a temporary one by default. */
   path?: string
-  logKeeperOf?(path: string): LogKeeper
+  checkpointerOf?(path: string): Checkpointer
 }
 
 /** Platform and agent databases in real files, closed in the end. */
 export async function openEmbeddedStorage(allOptions: Options = {}) {
-  const { path = temporaryDirectory(allOptions.onEnd), logKeeperOf, ...options } = allOptions
+  const { path = temporaryDirectory(allOptions.onEnd), checkpointerOf, ...options } = allOptions
   const directory = await openDataDirectory(path)
-  const engine = createEngine({ directory, synchronous: 'normal', ...(logKeeperOf && { logKeeperOf }) })
+  const engine = createEngine({ directory, synchronous: 'normal', ...(checkpointerOf && { checkpointerOf }) })
   return { path, ...(await databasesOn(engine, options)) }
 }

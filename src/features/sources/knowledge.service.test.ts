@@ -33,7 +33,7 @@ test('of many searches of an agent one looks whether its sources need another em
   const { search } = createKnowledgeService({
     index: {
       search: async () => [],
-      searchAsBelieved: async () => ({ results: [] }),
+      searchExpecting: async () => ({ results: [] }),
       indexNext: unused,
       finish: unused,
       remove: unused,

@@ -40,11 +40,11 @@ export function createKnowledgeService({ index, embeddingNamed, changes, isExclu
     query: SearchQuery,
     signal: AbortSignal,
   ): Promise<SearchResult[]> {
-    const believed = isExclusive ? undefined : lastShown.get(agent.agentId)
-    if (believed === undefined) return await searchBy(await shownEmbeddings(agent.db), agent, query, signal)
-    const prepared = await prepare(agent, query, believed, signal)
-    const answer = await index.searchAsBelieved(agent.path, prepared, believed, signal)
-    return 'results' in answer ? answer.results : await searchBy(answer.shown, agent, query, signal)
+    const expected = isExclusive ? undefined : lastShown.get(agent.agentId)
+    if (expected === undefined) return await searchBy(await shownEmbeddings(agent.db), agent, query, signal)
+    const prepared = await prepare(agent, query, expected, signal)
+    const answer = await index.searchExpecting(agent.path, prepared, expected, signal)
+    return 'results' in answer ? answer.results : await searchBy(answer.current, agent, query, signal)
   }
 
   async function searchBy(

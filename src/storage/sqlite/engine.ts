@@ -10,7 +10,7 @@ import type { BucketSettings } from '../files/file-store.ts'
 import { offerReadAtOnce, offerRunAtOnce } from '../prepared-query.ts'
 import type { AgentTables, PlatformTables } from '../tables.ts'
 import { createAtOnce } from './connections/at-once.ts'
-import type { LogKeeper } from './connections/checkpoints.ts'
+import type { Checkpointer } from './connections/checkpoints.ts'
 import type { DataDirectory } from './connections/data-directory.ts'
 import { closeOnce, createSqliteDialect } from './connections/dialect.ts'
 import type { OpenOptions, Synchronous } from './connections/open.ts'
@@ -31,7 +31,7 @@ interface EngineOptions {
   /** Called for each second that a statement of the service has to wait for the database of this path. */
   onBlocked?(path: string): void
   /** Keeps the write-ahead log of the database at a path short; without it, any commit may have to do so. */
-  logKeeperOf?(path: string): LogKeeper
+  checkpointerOf?(path: string): Checkpointer
 }
 
 /** Milliseconds; a worker that closes its connection locks the file for a moment. */
@@ -39,12 +39,12 @@ const openingPatience = 5_000
 
 /** A file for the platform and one for each agent, all in the data directory. */
 export function createEngine(engineOptions: EngineOptions): StorageEngine {
-  const { directory, synchronous, fileBucket, onBlocked = () => {}, logKeeperOf } = engineOptions
+  const { directory, synchronous, fileBucket, onBlocked = () => {}, checkpointerOf } = engineOptions
   const { disk = remoteDisk, acceptsLoss = false } = engineOptions
   const bucket = fileBucket && createFileBucket(fileBucket)
   async function open<Tables>(path: string, options: OpenOptions): Promise<Kysely<Tables>> {
-    const keeper = logKeeperOf?.(path)
-    const leavesCheckpoints = keeper !== undefined
+    const checkpointer = checkpointerOf?.(path)
+    const leavesCheckpoints = checkpointer !== undefined
     const database = await tryUntilFree(
       () => openDatabase(path, { ...options, leavesCheckpoints }),
       openingPatience,
@@ -53,14 +53,14 @@ export function createEngine(engineOptions: EngineOptions): StorageEngine {
       dialect: createSqliteDialect({
         database,
         onBlocked: () => onBlocked(path),
-        ...(keeper && { onWrite: keeper.wrote }),
+        ...(checkpointer && { onWrite: checkpointer.wrote }),
         async onDestroy() {
-          await keeper?.settled()
+          await checkpointer?.settled()
           closeOnce(database)
         },
       }),
     })
-    const atOnce = createAtOnce(database, keeper?.wrote)
+    const atOnce = createAtOnce(database, checkpointer?.wrote)
     offerReadAtOnce(kysely, atOnce.read)
     shareTransactions(kysely, transaction => offerRunAtOnce(transaction, atOnce.run))
     return kysely

@@ -1,5 +1,7 @@
 /** Which of the encodings of Chinese, Japanese and Korean a text is in, by the words that it would hold in each. */
 
+import { beyondAscii, count, decodeSample, isBroken } from './sample.ts'
+
 /** What is no word, but speaks for an encoding: Japanese syllables, and the Korean ones that are used most. */
 const kana = /[\u3041-\u30fc]/g
 const usualHangul =
@@ -17,8 +19,6 @@ const encodings = {
 
 /** How much of a text is looked at. */
 const sampleBytes = 8 * 1024
-/** Share of broken characters that a text may have. */
-const fewErrors = 0.05
 /** Share of its characters that make words, which an encoding needs, and by how much it has to be the best. */
 const leastWords = 0.3
 const leastLead = 2
@@ -46,19 +46,4 @@ function shareOf(words: RegExp, letters: RegExp, text: string): number {
     known += segment.match(words) ? segment.length : count(segment, letters)
   }
   return known / Math.max(1, count(text, beyondAscii))
-}
-
-/** A character that the end of a long sample has cut is left out. */
-export function decodeSample(sample: Uint8Array, encoding: string): string {
-  return new TextDecoder(encoding).decode(sample, { stream: sample.length >= sampleBytes })
-}
-
-export function isBroken(text: string): boolean {
-  return count(text, /\ufffd/g) > count(text, beyondAscii) * fewErrors
-}
-
-export const beyondAscii = /[^\0-\x7f]/g
-
-export function count(text: string, characters: RegExp): number {
-  return text.match(characters)?.length ?? 0
 }

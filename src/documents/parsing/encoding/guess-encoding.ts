@@ -1,7 +1,8 @@
 /** The encoding of text that is neither UTF-8 nor UTF-16, by what it would say in each. */
 
-import { beyondAscii, count, decodeSample, guessEastAsian, isBroken } from './guess-east-asian.ts'
+import { guessEastAsian } from './guess-east-asian.ts'
 import { guessLatin, western } from './guess-latin.ts'
+import { beyondAscii, count, decodeSample, isBroken } from './sample.ts'
 
 /** How much of a text is looked at, from its first character beyond ASCII on. */
 const sampleBytes = 64 * 1024

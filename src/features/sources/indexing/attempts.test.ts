@@ -3,7 +3,7 @@ import type { Chunk } from '#documents/chunking/chunk-document.ts'
 import { randomIds } from '#platform/ids.ts'
 import { chunkOf } from '#test/support/chunk-rows.ts'
 import { setSearchStage } from '#test/support/search-stage.ts'
-import { continueDraft, hide, takeOver, unsettle } from './generations.ts'
+import { claim, continueDraft, hide, unsettle } from './generations.ts'
 import type { IndexWriter } from './index-writer.ts'
 import { createIndexWriter } from './index-writer.ts'
 
@@ -114,13 +114,13 @@ test('documents of a source are shown and removed one by one, by the run alone t
     await writer.add('manual', chunksOf(word, 1))
     return await writer.finish('manual')
   }
-  await takeOver(db, { sourceId: 'manual', attempt: 'first' })
+  await claim(db, { sourceId: 'manual', attempt: 'first' })
   expect(await page('a', 'first', put('alder'))).toBe(1)
   expect(await page('b', 'first', put('birch'))).toBe(1)
   expect(await page('a', 'first', put('ash'))).toBe(1)
   expect(await stored()).toEqual(['birch tea number 0', 'ash tea number 0'])
 
-  await takeOver(db, { sourceId: 'manual', attempt: 'second' })
+  await claim(db, { sourceId: 'manual', attempt: 'second' })
   for (const document of ['a', 'c']) await expect(page(document, 'first', put('late'))).rejects.toThrow(ended)
   await expect(page('b', 'first', writer => writer.remove('manual'))).rejects.toThrow(ended)
   await page('b', 'second', writer => writer.remove('manual'))

@@ -36,7 +36,7 @@ const nothing = { first_sequence: 1, last_sequence: 0 }
 const whole = ''
 
 /** To be called when a run begins that writes a source's documents one by one: ends all other attempts. */
-export async function takeOver(db: Database, { sourceId, attempt }: Attempt): Promise<void> {
+export async function claim(db: Database, { sourceId, attempt }: Attempt): Promise<void> {
   await inTransaction(db, async transaction => {
     const isThere = await transaction
       .updateTable('chunk_generations')

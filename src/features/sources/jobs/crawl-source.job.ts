@@ -19,7 +19,7 @@ import type { HostGates } from '../crawl/site/host-gates.ts'
 import type { SiteRules } from '../crawl/site/site-rules.ts'
 import { createSiteRules, sitemapPages } from '../crawl/site/site-rules.ts'
 import type { EmbeddingChanges } from '../embedding/embedding-changes.ts'
-import { takeOver } from '../indexing/generations.ts'
+import { claim } from '../indexing/generations.ts'
 import { embeddingName } from '../indexing/provider-space.ts'
 import type { SearchIndex } from '../search/search-index.ts'
 import type { SourceEvents } from '../sources.events.ts'
@@ -63,7 +63,7 @@ export function createCrawlSourceJob(needs: Needs): JobHandler<AgentHandle> {
   async function crawl(context: Context, source: CrawledSource): Promise<void> {
     const { agent, signal } = context
     const place = { databasePath: agent.path, sourceId: source.id, attempt: randomIds.record() }
-    await takeOver(agent.db, place)
+    await claim(agent.db, place)
     const threads = needs.threads(agent.agentId)
     threads.prepare(signal)
     const rules = await rulesOf(source, { threads, signal })

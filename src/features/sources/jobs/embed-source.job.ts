@@ -7,7 +7,7 @@ import type { AgentHandle } from '#storage/agent-databases.ts'
 import { embedAgain } from '../embedding/embed-again.ts'
 import { isUnderWay, newEmbeddingOf } from '../embedding/embedding-changes.repository.ts'
 import type { EmbeddingChanges } from '../embedding/embedding-changes.ts'
-import { takeOver } from '../indexing/generations.ts'
+import { claim } from '../indexing/generations.ts'
 import type { NewVectors } from '../indexing/new-vectors.ts'
 import type { SourceEvents } from '../sources.events.ts'
 import { updateSource } from '../sources.repository.ts'
@@ -39,7 +39,7 @@ export function createEmbedSourceJob(needs: Needs): JobHandler<AgentHandle> {
     const { agent, signal } = context
     const { db } = agent
     const place = { databasePath: agent.path, sourceId: source.id, attempt: randomIds.record() }
-    await takeOver(db, place)
+    await claim(db, place)
     const wanted = () => embeddingOf(agent.agentId)
     const until = performance.now() + turnMs
     await finish(agent, source, await embedAgain({ db, source: place, wanted, vectors, until, signal }))

@@ -28,11 +28,11 @@ export async function searchChunks(
 export interface Search {
   query: ChunkQuery
   /** The embeddings that all shown chunks are assumed to have; the query was prepared for these. */
-  believed?: readonly string[]
+  expected?: readonly string[]
 }
 
 /** The results, or, if shown chunks have other embeddings than assumed, the names of those. */
-export type SearchAnswer = { results: SearchResult[] } | { shown: string[] }
+export type SearchAnswer = { results: SearchResult[] } | { current: string[] }
 
 /** Runs searches one after another on the same snapshot of the database; the answers are in the same order. */
 export async function searchTogether(
@@ -49,12 +49,12 @@ export async function searchTogether(
 async function answerTo(
   transaction: Transaction<AgentTables>,
   engine: SearchEngine,
-  { query, believed }: Search,
+  { query, expected }: Search,
 ): Promise<SearchAnswer> {
-  if (believed !== undefined) {
-    const shown = await shownEmbeddings(transaction)
-    const isSo = shown.length === believed.length && shown.every((name, at) => name === believed[at])
-    if (!isSo) return { shown }
+  if (expected !== undefined) {
+    const current = await shownEmbeddings(transaction)
+    const isSo = current.length === expected.length && current.every((name, at) => name === expected[at])
+    if (!isSo) return { current }
   }
   return { results: await searchIn(transaction, engine, query) }
 }

@@ -13,10 +13,10 @@ export interface SearchIndex {
   /** The chunks that match a query, best first. */
   search(databasePath: string, query: ChunkQuery, signal?: AbortSignal): Promise<SearchResult[]>
   /** The same over all sources, if their shown chunks have the assumed embeddings; otherwise the embeddings that they have. */
-  searchAsBelieved(
+  searchExpecting(
     databasePath: string,
     query: ChunkQuery,
-    believed: readonly string[],
+    expected: readonly string[],
     signal?: AbortSignal,
   ): Promise<SearchAnswer>
   /**
@@ -79,11 +79,12 @@ export function createSearchIndex({
   return {
     async search(databasePath, query, signal = never) {
       const answer = await ask(databasePath, { query }, signal)
-      if ('shown' in answer) throw new Error('a search that believes nothing was told of its belief')
+      if ('current' in answer)
+        throw new Error('a search that expects nothing was answered with what is current')
       return answer.results
     },
-    searchAsBelieved: (databasePath, query, believed, signal = never) =>
-      ask(databasePath, { query, believed }, signal),
+    searchExpecting: (databasePath, query, expected, signal = never) =>
+      ask(databasePath, { query, expected }, signal),
     indexNext(source, embedded, signal) {
       const limit = embedded?.vectors.length ?? chunksPerTask
       return write('index', { ...source, limit, embedded }, signal)

@@ -22,7 +22,9 @@ export function createLibrary(others: OtherDocuments, documentUrl: string | unde
     if (other !== undefined) return 'problem' in other ? other : parse(other.text, url.href)
     if (url.origin !== origin) return { problem: 'at another origin' }
     missing.add(url.href)
-    return { problem: `which was not fetched: at most ${limits.otherDocuments} such documents are` }
+    return {
+      problem: `which was not fetched: at most ${limits.otherDocuments} such documents are, within ${limits.gatherMs / 1000} s`,
+    }
   }
 
   return {

@@ -6,7 +6,7 @@ import type { OpenApiReader } from './openapi-reader.ts'
 
 interface Needs {
   read: OpenApiReader
-  outbound: Outbound
+  outbound: Pick<Outbound, 'fetch'>
 }
 
 /**
@@ -23,6 +23,7 @@ export async function readWithOthers(
   let bytesLeft: number = limits.otherBytes
 
   async function fetchOther(url: string): Promise<{ text: string } | { problem: string }> {
+    if (bytesLeft <= 0) return { problem: tooMuch }
     try {
       // Each redirect could lead to another origin.
       const rules = { maxRedirects: 0, timeoutMs: limits.otherMs, maxBytes: bytesLeft, signal }
@@ -40,7 +41,7 @@ export async function readWithOthers(
     const imported = await read({ ...document, others }, signal)
     const wanted = imported.missing.slice(0, limits.otherDocuments - others.size)
     if (wanted.length === 0 || deadline.aborted) return imported
-    for (let at = 0; at < wanted.length; at += limits.othersAtOnce) {
+    for (let at = 0; at < wanted.length && !deadline.aborted; at += limits.othersAtOnce) {
       const together = wanted.slice(at, at + limits.othersAtOnce)
       const fetched = await Promise.all(together.map(async url => [url, await fetchOther(url)] as const))
       for (const [url, other] of fetched) others.set(url, other)

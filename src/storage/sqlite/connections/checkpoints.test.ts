@@ -9,14 +9,14 @@ import { createWorkerPool } from '#platform/workers/worker-pool.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
 import type { AgentTables } from '../../tables.ts'
 import { createEngine } from '../engine.ts'
-import type { LogKeeper } from './checkpoints.ts'
+import type { Checkpointer } from './checkpoints.ts'
 import { createCheckpoints } from './checkpoints.ts'
 import { openDataDirectory } from './data-directory.ts'
 
 interface Opened {
   db: Kysely<AgentTables>
   path: string
-  keeper: LogKeeper
+  checkpointer: Checkpointer
   remove(): Promise<void>
 }
 
@@ -25,24 +25,24 @@ async function openAgent(): Promise<Opened> {
   const log = createLog('silent')
   const workers = createWorkerPool({ maxThreads: 1, log })
   const directory = await openDataDirectory(temporaryDirectory())
-  const keepers = new Map<string, LogKeeper>()
-  const keeperOf = createCheckpoints(workers, log)
-  const logKeeperOf = (path: string) => {
-    const keeper = keeperOf(path)
-    keepers.set(path, keeper)
-    return keeper
+  const checkpointers = new Map<string, Checkpointer>()
+  const createCheckpointer = createCheckpoints(workers, log)
+  const checkpointerOf = (path: string) => {
+    const checkpointer = createCheckpointer(path)
+    checkpointers.set(path, checkpointer)
+    return checkpointer
   }
-  const engine = createEngine({ directory, synchronous: 'normal', logKeeperOf })
+  const engine = createEngine({ directory, synchronous: 'normal', checkpointerOf })
   const { db, path } = await engine.openAgent('agent')
-  const keeper = keepers.get(path)
-  if (keeper === undefined) throw new Error('the database has no keeper of its log')
+  const checkpointer = checkpointers.get(path)
+  if (checkpointer === undefined) throw new Error('the database has no checkpointer')
   onTestFinished(async () => {
     await db.destroy()
     await workers.close()
     await engine.close()
   })
   await sql`create table notes (text)`.execute(db)
-  return { db, path, keeper, remove: () => engine.removeAgent('agent') }
+  return { db, path, checkpointer, remove: () => engine.removeAgent('agent') }
 }
 
 /** Notes that have left the log: what a copy of the file alone, without its log, holds. */
@@ -66,29 +66,29 @@ async function write(db: Kysely<AgentTables>, notes: number, bytes = 10): Promis
 }
 
 test('no commit waits for the disk: its log is moved by another thread, and then as a whole', async () => {
-  const { db, path, keeper } = await openAgent()
+  const { db, path, checkpointer } = await openAgent()
   // More pages than SQLite would leave in a log by itself.
   await write(db, 40, 200_000)
   expect(movedNotes(path)).toBe(0)
   await write(db, 500)
-  await keeper.settled()
+  await checkpointer.settled()
   expect(movedNotes(path)).toBeGreaterThanOrEqual(400)
 })
 
 test('what is large is moved before there are many statements of it', async () => {
-  const { db, path, keeper } = await openAgent()
+  const { db, path, checkpointer } = await openAgent()
   for (let note = 0; note < 20; note += 1)
     await sql`insert into notes values (${'a'.repeat(400_000)})`.execute(db)
-  await keeper.settled()
+  await checkpointer.settled()
   expect(movedNotes(path)).toBeGreaterThan(0)
 })
 
 test('a log that has grown large is cut', async () => {
-  const { db, path, keeper } = await openAgent()
+  const { db, path, checkpointer } = await openAgent()
   await write(db, 90, 200_000)
   expect(statSync(`${path}-wal`).size).toBeGreaterThan(16_000_000)
   await write(db, 500)
-  await keeper.settled()
+  await checkpointer.settled()
   expect(statSync(`${path}-wal`).size).toBeLessThan(1_000_000)
 })
 

@@ -9,7 +9,7 @@ const statementsBetween = 500
 const bytesPerStatement = 8 * 1024
 
 /** Keeps the write-ahead log of one open database short. */
-export interface LogKeeper {
+export interface Checkpointer {
   /** Called for each statement that writes, with its parameters. */
   wrote(parameters: readonly unknown[]): void
   /** Resolves when no other thread has the database open for this. */
@@ -21,7 +21,7 @@ export interface LogKeeper {
  * and then, and wait for the disk: that takes milliseconds, but seconds on a busy disk, which a thread that serves
  * requests cannot afford.
  */
-export function createCheckpoints(workers: WorkerPool, log: Log): (path: string) => LogKeeper {
+export function createCheckpoints(workers: WorkerPool, log: Log): (path: string) => Checkpointer {
   return path => {
     let statements = 0
     let running: Promise<void> | undefined
