@@ -107,7 +107,7 @@ export async function openInfrastructure(configuration: Configuration, environme
   }
 }
 
-interface JobNeeds {
+interface JobDependencies {
   configuration: Configuration
   environment: Environment
   wakeUps: ByLane<WakeUps>
@@ -117,7 +117,7 @@ interface JobNeeds {
 }
 
 /** Durable jobs, and events within the process; `handlers` and `events` are filled by the features before the runner starts. */
-function createJobs({ configuration, environment, ...needs }: JobNeeds) {
+function createJobs({ configuration, environment, ...needs }: JobDependencies) {
   const { clock, ids, log } = environment
   const events = createEventBus<Record<string, unknown>>()
   const handlers = new Map<string, JobHandler<AgentHandle>>()

@@ -33,7 +33,7 @@ export interface AgentDatabases {
 /** Called before anybody uses the database, when this process opens it for the first time. */
 export type OnOpen = (agent: { agentId: string; db: Kysely<AgentTables> }) => Promise<void>
 
-interface Needs {
+interface Dependencies {
   engine: StorageEngine
   /** Lists the agents. */
   platform: Kysely<PlatformTables>
@@ -50,7 +50,7 @@ const removalGrace = 10_000
 const closingGrace = 500
 
 /** The open databases of agents. Beyond the limit, unused ones are closed, the least recently acquired first. */
-export function createAgentDatabases(needs: Needs): AgentDatabases {
+export function createAgentDatabases(needs: Dependencies): AgentDatabases {
   return new OpenDatabases(needs)
 }
 
@@ -68,7 +68,7 @@ interface Entry {
 }
 
 class OpenDatabases implements AgentDatabases {
-  readonly #needs: Needs
+  readonly #needs: Dependencies
   readonly #limit: number
   /** In the order of their last acquisition, oldest first. */
   readonly #entries = new Map<string, Entry>()
@@ -79,7 +79,7 @@ class OpenDatabases implements AgentDatabases {
   readonly #closings = new Map<string, Promise<unknown>>()
   #closed = false
 
-  constructor(needs: Needs) {
+  constructor(needs: Dependencies) {
     this.#needs = needs
     this.#limit = needs.limit ?? 64
   }

@@ -6,7 +6,7 @@ import { eventJob, eventJobName } from '#platform/jobs/events.ts'
 import type { JobHandler, Transact } from '#platform/jobs/jobs.ts'
 import type { ByLane, LaneLimits } from '#platform/jobs/lanes.ts'
 import { byLane } from '#platform/jobs/lanes.ts'
-import type { RunnerNeeds } from '#platform/jobs/runner.ts'
+import type { RunnerDependencies } from '#platform/jobs/runner.ts'
 import { createJobRunner } from '#platform/jobs/runner.ts'
 import { createTransact } from '#platform/jobs/transact.ts'
 import type { WakeUps } from '#platform/jobs/wake-ups.ts'
@@ -21,7 +21,7 @@ export interface StageEvents {
 
 type Handler = Omit<JobHandler<AgentHandle>, 'lane'> & Partial<Pick<JobHandler<AgentHandle>, 'lane'>>
 type Handlers = Record<string, Handler | Handler['run']>
-type Options = Partial<Omit<RunnerNeeds<AgentHandle>, 'handlers' | 'clock'>> & {
+type Options = Partial<Omit<RunnerDependencies<AgentHandle>, 'handlers' | 'clock'>> & {
   clock: Clock
   /** One of its own by default. */
   engine?: JobEngine
@@ -49,7 +49,7 @@ export async function setJobStage(handlers: Handlers, options: Options) {
   function createRunner(
     instanceId: string,
     own: ByLane<WakeUps>,
-    changes: Partial<RunnerNeeds<AgentHandle>> = {},
+    changes: Partial<RunnerDependencies<AgentHandle>> = {},
   ) {
     const runner = createJobRunner<AgentHandle>({
       wakeUps: own,
@@ -80,7 +80,7 @@ export async function setJobStage(handlers: Handlers, options: Options) {
     wakeUps,
     runner,
     /** Another process, as far as leases and wake-ups are concerned. */
-    newRunner: async (instanceId: string, changes: Partial<RunnerNeeds<AgentHandle>> = {}) =>
+    newRunner: async (instanceId: string, changes: Partial<RunnerDependencies<AgentHandle>> = {}) =>
       createRunner(instanceId, await engine.newWakeUps(), changes),
     transact,
     /** Adds a job in a transaction of its own. */

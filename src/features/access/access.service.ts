@@ -22,7 +22,7 @@ interface Caller {
   publicAccess: PublicAccess
 }
 
-interface Needs {
+interface Dependencies {
   repository: AccessRepository
   /** Whether no other process changes roles, so that they may be remembered. */
   isExclusive: boolean
@@ -32,7 +32,7 @@ interface Needs {
   ids: Ids
 }
 
-export function createAccessService(needs: Needs) {
+export function createAccessService(needs: Dependencies) {
   const { repository, isExclusive, clock, ids } = needs
   const roles = isExclusive ? rememberRoles(repository.findRole) : readRolesAnew(repository.findRole)
 

@@ -28,7 +28,7 @@ declare module 'fastify' {
   }
 }
 
-interface Needs {
+interface Dependencies {
   identify: Identify
   publicAccess: PublicAccessOf
   access: AccessService
@@ -36,7 +36,12 @@ interface Needs {
 }
 
 /** The one place that decides whether a request may go on, and that opens the agent's database for it. */
-export function createDecision({ identify, publicAccess, access: service, agentDatabases }: Needs): Decision {
+export function createDecision({
+  identify,
+  publicAccess,
+  access: service,
+  agentDatabases,
+}: Dependencies): Decision {
   async function requirePower(request: FastifyRequest, access: Power): Promise<void> {
     const agentId = agentIdOf(request)
     const found = service.powerOn(agentId, request)

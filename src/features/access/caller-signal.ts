@@ -8,7 +8,7 @@ import type { AccessWatch } from './access-watch.ts'
 import type { Power } from './policy.ts'
 import { allows, isAgentAccess } from './policy.ts'
 
-interface Needs {
+interface Dependencies {
   access: Pick<AccessService, 'powerOn'>
   watch: AccessWatch
   isDisabled(agentId: string): Promise<boolean>
@@ -19,7 +19,7 @@ interface Needs {
  * For requests that take long. Aborts when the client goes away before it was answered, and, with an error that says so,
  * when the caller may no longer make the request, or the agent is disabled or deleted.
  */
-export function createCallerSignal({ access, watch, isDisabled, log }: Needs): SignalOf {
+export function createCallerSignal({ access, watch, isDisabled, log }: Dependencies): SignalOf {
   /** Why the request must end; what callers without a user may do cannot be taken away. */
   async function refusalOf(caller: FastifyRequest, agentId: string, needed: Power) {
     try {

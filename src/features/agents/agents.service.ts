@@ -10,7 +10,7 @@ import { countRecords } from './agents.repository.ts'
 import type { AgentChanges, AgentListQuery, NewAgent } from './agents.schema.ts'
 import type { SettingsService } from './settings.service.ts'
 
-interface Needs {
+interface Dependencies {
   repository: AgentsRepository
   settings: SettingsService
   /** The agent that always exists. */
@@ -26,7 +26,7 @@ interface Needs {
   log: Log
 }
 
-export function createAgentsService(needs: Needs) {
+export function createAgentsService(needs: Dependencies) {
   const { repository, defaultAgentId, clock, ids, log } = needs
 
   async function find(id: string) {

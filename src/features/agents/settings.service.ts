@@ -11,7 +11,7 @@ import { credentialNames } from './settings.schema.ts'
 /** Sent to models that take one, when the agent has chosen none. */
 const defaultTemperature = 0.7
 
-interface Needs {
+interface Dependencies {
   repository: SettingsRepository
   secretBox: SecretBox
   /** The provider and model in force, given what the agent has chosen and which credentials it has. */
@@ -28,7 +28,7 @@ interface Needs {
 
 export type Credentials = Partial<Record<CredentialName, string>>
 
-export function createSettingsService(needs: Needs) {
+export function createSettingsService(needs: Dependencies) {
   const { repository, secretBox, modelInForce, requireEmbedding, tellChanged, clock } = needs
 
   async function inForce(agentId: string, stored: StoredSettings) {

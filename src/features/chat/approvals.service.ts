@@ -16,7 +16,7 @@ import { performCall } from './turn/perform-call.ts'
 import { keptAfter, resultSize } from './turn/truncate-result.ts'
 import type { ToolResult } from './turn/turn.ts'
 
-interface Needs {
+interface Dependencies {
   lock: ConversationLock
   toolsFor(agent: AgentHandle): Promise<readonly Tool[]>
   statusOf(agentId: string): Promise<string>
@@ -32,7 +32,7 @@ interface Taken {
 }
 
 /** Calls that a model wanted to make after it had seen text of outsiders: a person decides on each, once. */
-export function createApprovalsService({ lock, toolsFor, statusOf, clock, log }: Needs) {
+export function createApprovalsService({ lock, toolsFor, statusOf, clock, log }: Dependencies) {
   /** The conversation stays locked from here on, so that no turn reads the answer while it changes. */
   function take({ db }: AgentHandle, toolCallId: string, isApproved: boolean) {
     return inTransaction(db, async transaction => {

@@ -24,12 +24,12 @@ const messagePath = Type.Object({ id: Type.String(), messageId: Type.String() })
 /** Answered as JSON, or as server-sent events when the body asks for `stream`. */
 const answerResponse = { 200: answerSchema }
 
-interface Needs {
+interface Dependencies {
   chat: ChatService
   callerSignal: SignalOf
 }
 
-export function registerChatRoutes(app: App, { chat, callerSignal }: Needs): void {
+export function registerChatRoutes(app: App, { chat, callerSignal }: Dependencies): void {
   /** Watches from the start whether the caller goes away, since accepting a question may take a while. */
   async function deliver(
     asked: Promise<Question>,

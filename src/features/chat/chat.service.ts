@@ -2,12 +2,12 @@ import type { Static } from 'typebox'
 import { conflict } from '#platform/errors.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { createAnswerStore } from './answering/answer-store.ts'
-import type { AnsweringNeeds } from './answering/answering.ts'
+import type { AnsweringDependencies } from './answering/answering.ts'
 import { createAnswering } from './answering/answering.ts'
-import type { AskingNeeds } from './answering/asking.ts'
+import type { AskingDependencies } from './answering/asking.ts'
 import { createAsking } from './answering/asking.ts'
 import type { Question } from './answering/question.ts'
-import type { PlannerNeeds } from './answering/turn-planner.ts'
+import type { PlannerDependencies } from './answering/turn-planner.ts'
 import { createTurnPlanner } from './answering/turn-planner.ts'
 import type { ChatMessage, modelSchema, ToolScope } from './chat.schema.ts'
 import { messageLength } from './chat.schema.ts'
@@ -18,12 +18,15 @@ import type { StreamEvent, TurnEvent } from './stream-events.schema.ts'
 /** Characters of a message, for whatever else takes one. */
 export const maxMessageLength = messageLength
 
-interface Needs extends PlannerNeeds, Omit<AskingNeeds, 'planner'>, Omit<AnsweringNeeds, 'store'> {
+interface Dependencies
+  extends PlannerDependencies,
+    Omit<AskingDependencies, 'planner'>,
+    Omit<AnsweringDependencies, 'store'> {
   modelsOf(agentId: string): Promise<Static<typeof modelSchema>[]>
 }
 
 /** Asking an agent and getting its answer, and what a caller can choose from. */
-export function createChatService(needs: Needs) {
+export function createChatService(needs: Dependencies) {
   const answering = createAnswering({ ...needs, store: createAnswerStore(needs) })
   const asking = createAsking({ ...needs, planner: createTurnPlanner(needs) })
 

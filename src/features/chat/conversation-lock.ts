@@ -8,7 +8,7 @@ import { endLeases, listLocked, takeLock, updateHeld } from './conversation-lock
 
 type Database = Kysely<AgentTables>
 
-interface Needs {
+interface Dependencies {
   clock: Clock
   /** Names this process. */
   holder: string
@@ -17,7 +17,7 @@ interface Needs {
 }
 
 /** The lock of conversations: a lease with a fencing token, so that its holder's death frees it. */
-export function createConversationLock({ clock, holder, leaseMs }: Needs) {
+export function createConversationLock({ clock, holder, leaseMs }: Dependencies) {
   const expiry = () => new Date(clock.now() + leaseMs).toISOString()
 
   async function checkUnlocked(database: Database, conversationId?: string): Promise<void> {

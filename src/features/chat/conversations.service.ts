@@ -42,7 +42,7 @@ const defaultWindow = 50
 /** Characters of messages, tool results included, that one page holds; the last message may exceed it. */
 const pageCharacters = 1_000_000
 
-interface Needs {
+interface Dependencies {
   lock: ConversationLock
   listMessages: ListMessages
   clock: Clock
@@ -57,7 +57,7 @@ interface Beginning {
 }
 
 /** Conversations and their messages; answering is in answering/. */
-export function createConversationsService({ lock, listMessages, clock, ids }: Needs) {
+export function createConversationsService({ lock, listMessages, clock, ids }: Dependencies) {
   /** Stores a conversation; if all places are taken, the one with the oldest activity makes room. */
   async function store(database: Database, conversation: Conversation, lock?: HeldLock): Promise<void> {
     await evictConversations(database, conversationsHeld - 1, conversation.createdAt)

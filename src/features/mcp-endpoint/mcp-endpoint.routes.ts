@@ -16,14 +16,14 @@ const agentPath = Type.Object({ id: Type.String() })
 const tags = ['MCP']
 const onlyPost = { 405: refusal('Always: messages are sent with POST to the endpoint itself') }
 
-interface Needs {
+interface Dependencies {
   protocol: Protocol
   callerSignal: SignalOf
 }
 
 type Path = `${typeof url}${'' | '/mcp' | '/sse'}`
 
-export function registerMcpEndpointRoutes(app: App, needs: Needs): void {
+export function registerMcpEndpointRoutes(app: App, needs: Dependencies): void {
   registerMessages(app, url, 'sendMcpMessage', needs)
   registerRefusal(app, 'GET', url, 'openMcpStream')
   registerRefusal(app, 'DELETE', url, 'endMcpSession')
@@ -40,7 +40,7 @@ function registerMessages(
   app: App,
   path: Path,
   operationId: string,
-  { protocol, callerSignal }: Needs,
+  { protocol, callerSignal }: Dependencies,
 ): void {
   app.route({
     method: 'POST',

@@ -11,7 +11,7 @@ import type { Call, OfferedTool } from './offered-tool.ts'
 import { offer, withUniqueNames } from './offered-tool.ts'
 import { createTurns } from './turns.ts'
 
-interface Needs {
+interface Dependencies {
   agents: Pick<AgentsService, 'find'>
   agentDatabases: AgentDatabases
   chat: Pick<ChatService, 'ask' | 'answer'>
@@ -37,7 +37,7 @@ export interface Caller {
 type About = Awaited<ReturnType<AgentsService['find']>>
 
 /** What MCP clients may see and call of an agent. */
-export function createMcpEndpointService(needs: Needs) {
+export function createMcpEndpointService(needs: Dependencies) {
   const { agents, agentDatabases, chat, shorten, log } = needs
 
   const inTurn = createTurns()

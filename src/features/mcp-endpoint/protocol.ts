@@ -12,7 +12,7 @@ const invalidRequest = -32_600
 /** From there on an implementation's own. */
 const serverError = -32_000
 
-interface Needs {
+interface Dependencies {
   endpoint: McpEndpointService
   /** How this service calls itself. */
   service: { name: string; version: string }
@@ -29,7 +29,7 @@ export interface Incoming {
 }
 
 /** Answers each message with a server of its own, and nothing is left behind. */
-export function createProtocol(needs: Needs) {
+export function createProtocol(needs: Dependencies) {
   const { log } = needs
   return {
     async answer(caller: Caller, { message, headers, signal }: Incoming): Promise<Response> {
@@ -92,7 +92,7 @@ interface Introduced {
 
 function makeServer(
   library: typeof Library,
-  { endpoint, service, log }: Needs,
+  { endpoint, service, log }: Dependencies,
   { caller, about: { name, description } }: Introduced,
 ) {
   const server = new library.Server(

@@ -33,7 +33,7 @@ import type { Listing, ServerListing } from './server-listing.ts'
 import { createServerListing } from './server-listing.ts'
 import type { ToolResult } from './tool-result.ts'
 
-interface Needs {
+interface Dependencies {
   agentSecrets: AgentSecrets
   /** The guard's `fetch`: the only way to servers. */
   outboundFetch: typeof fetch
@@ -55,7 +55,7 @@ interface OfferOptions {
   except?: readonly { serverId: string; toolName: string }[]
 }
 
-export function createMcpService(needs: Needs) {
+export function createMcpService(needs: Dependencies) {
   const { limits = mcpLimits } = needs
   const connections = createConnections(limits)
   const listing = createServerListing({ ...needs, listMs: limits.listMs })
@@ -72,13 +72,13 @@ export function createMcpService(needs: Needs) {
 
 export type McpService = ReturnType<typeof createMcpService>
 
-interface ServerNeeds extends Needs {
+interface ServerDependencies extends Dependencies {
   connections: Connections
   listing: ServerListing
   access: ServerAccess
 }
 
-function manageServers(needs: ServerNeeds) {
+function manageServers(needs: ServerDependencies) {
   return {
     /** Registers a server after contacting it: the tools that it lists now are approved by registering it. */
     register: createRegistering(needs),

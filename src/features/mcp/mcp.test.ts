@@ -247,7 +247,10 @@ describe('the tools of a server', () => {
       },
       expect.objectContaining({ name: 'bar' }),
     ])
-    expect({ skipped, meta }).toEqual({ skipped: [], meta: { total: 2, limit: 50, offset: 0, has_more: false } })
+    expect({ skipped, meta }).toEqual({
+      skipped: [],
+      meta: { total: 2, limit: 50, offset: 0, has_more: false },
+    })
     const names = async (query: string) => (await stage.tools(id, query)).tools.map(({ name }) => name)
     expect(await names('?sort=name')).toEqual(['bar', 'zoo'])
     expect(await names('?search=a%20bar')).toEqual(['bar'])

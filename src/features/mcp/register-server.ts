@@ -40,7 +40,7 @@ export function readRegistration({ name, url, auth = { type: 'none' } }: NewServ
   return { name: name.trim(), url: target.url, token: auth.token }
 }
 
-interface Needs {
+interface Dependencies {
   access: ServerAccess
   listing: ServerListing
   connections: Connections
@@ -56,7 +56,7 @@ type FirstLook = { listing: Listing } | { failure: Failure }
 const mostServers = 50
 
 /** Registers servers: each is contacted first, so that what is stored is what the person approves by registering it. */
-export function createRegistering(needs: Needs) {
+export function createRegistering(needs: Dependencies) {
   const { access, listing, connections, agentSecrets } = needs
 
   async function lookAt(agent: AgentHandle, server: KnownServer): Promise<FirstLook> {

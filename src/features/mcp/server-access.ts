@@ -10,7 +10,7 @@ import type { ServerAddress } from './client/server-fetch.ts'
 import type { ServerRow } from './mcp.repository.ts'
 import type { KnownServer, Listing, ServerListing } from './server-listing.ts'
 
-interface Needs {
+interface Dependencies {
   agentSecrets: AgentSecrets
   connections: Connections
   listing: ServerListing
@@ -52,7 +52,7 @@ const otherAddress: Failure = {
 type Outcome<Result> = { result: Result } | { error: ServerUnusable; mayRepeat: boolean }
 
 /** Using servers: connecting, reading their lists first when that is due, reconnecting. */
-export function createServerAccess(needs: Needs) {
+export function createServerAccess(needs: Dependencies) {
   const { agentSecrets, connections, listing, limits, outboundFetch, version } = needs
 
   const acquire = (agent: AgentHandle, { row, address }: KnownServer, signal: AbortSignal) =>

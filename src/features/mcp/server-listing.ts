@@ -24,7 +24,7 @@ export interface KnownServer {
   address: ServerAddress
 }
 
-interface Needs {
+interface Dependencies {
   /** Milliseconds for a list, all pages together. */
   listMs: number
   clock: Clock
@@ -32,7 +32,7 @@ interface Needs {
 }
 
 /** Reads servers' lists of tools, and keeps their status. */
-export function createServerListing({ listMs, clock, log }: Needs) {
+export function createServerListing({ listMs, clock, log }: Dependencies) {
   /** Lists that are being read, so that nobody continues without them. */
   const reading = new WeakMap<Connection, Promise<Listing>>()
 

@@ -17,7 +17,7 @@ import { findSource, insertSource, updateSource } from './sources.repository.ts'
 import type { CrawlBounds, CrawlConfig, NewCrawl, Source } from './sources.schema.ts'
 import { storableName } from './storable-name.ts'
 
-interface Needs {
+interface Dependencies {
   transact: Transact<SourceEvents>
   /** Throws the reason if the agent's documents can't be embedded, such as MODEL_NOT_CONFIGURED. */
   requireEmbedding(agentId: string): Promise<unknown>
@@ -30,7 +30,14 @@ interface Needs {
 /** The bounds of a crawl that asks for none, as far as the operator allows. */
 const usual: CrawlBounds = { maxPages: 50, maxDepth: 3 }
 
-export function createCrawlsService({ transact, requireEmbedding, outbound, clock, ids, bounds }: Needs) {
+export function createCrawlsService({
+  transact,
+  requireEmbedding,
+  outbound,
+  clock,
+  ids,
+  bounds,
+}: Dependencies) {
   return {
     bounds,
 

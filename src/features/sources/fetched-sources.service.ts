@@ -18,7 +18,7 @@ import { insertSource } from './sources.repository.ts'
 import type { ApiConfig, DatabaseConfig, Source } from './sources.schema.ts'
 import { storableName } from './storable-name.ts'
 
-interface Needs {
+interface Dependencies {
   transact: Transact<SourceEvents>
   /** Throws the reason if the agent's documents can't be embedded, such as MODEL_NOT_CONFIGURED. */
   requireEmbedding(agentId: string): Promise<unknown>
@@ -30,7 +30,7 @@ interface Needs {
 }
 
 /** Sources whose content is fetched from the agent's own database or from a URL, at once and at each refresh. */
-export function createFetchedSourcesService(needs: Needs) {
+export function createFetchedSourcesService(needs: Dependencies) {
   const { transact, select, outbound, agentSecrets, clock, ids } = needs
 
   async function requireQuery(agent: AgentHandle, query: string, signal: AbortSignal): Promise<void> {

@@ -19,7 +19,7 @@ const usefulScore = 0.2
 /** So many names of the greatest length are seen whole by a model. */
 const maxListedDocuments = 40
 
-interface Needs {
+interface Dependencies {
   index: SearchIndex
   /** The model with this name, as the agent can use it; throws if the agent can't. */
   embeddingNamed(agentId: string, name: string): Promise<EmbeddingModel>
@@ -30,7 +30,7 @@ interface Needs {
 }
 
 /** Searches an agent's sources. */
-export function createKnowledgeService({ index, embeddingNamed, changes, isExclusive, log }: Needs) {
+export function createKnowledgeService({ index, embeddingNamed, changes, isExclusive, log }: Dependencies) {
   const prepare = createPrepareQuery({ embeddingNamed, changes, log })
   /** The embeddings of an agent's visible chunks. They seldom change, and the search thread checks whether they have. */
   const lastShown = new LRUCache<string, string[]>({ max: 1_000 })

@@ -17,13 +17,13 @@ const input = fromSchema(
   }),
 )
 
-interface Needs {
+interface Dependencies {
   lookUp(query: string, limit: number, signal: AbortSignal): ReturnType<KnowledgeService['lookUp']>
   documents(): Promise<DocumentList>
 }
 
 /** Lets a model look something up in the agent's own sources. */
-export function searchKnowledge({ lookUp, documents }: Needs): Tool {
+export function searchKnowledge({ lookUp, documents }: Dependencies): Tool {
   return {
     name: 'search_knowledge',
     description: "Searches the agent's documents and crawled pages for passages on a question.",

@@ -29,7 +29,7 @@ import { requireDocument } from './sources.service.ts'
 const agentPath = Type.Object({ id: Type.String() })
 const sourcePath = Type.Object({ id: Type.String(), sourceId: Type.String() })
 
-interface Needs {
+interface Dependencies {
   sources: SourcesService
   crawls: CrawlsService
   fetched: FetchedSourcesService
@@ -37,7 +37,7 @@ interface Needs {
   maxUploadBytes: number
 }
 
-export function registerSourceRoutes(app: App, needs: Needs): void {
+export function registerSourceRoutes(app: App, needs: Dependencies): void {
   registerReading(app, needs)
   registerChanging(app, needs)
   registerCrawl(app, needs)
@@ -49,7 +49,7 @@ export function registerSourceRoutes(app: App, needs: Needs): void {
   })
 }
 
-function registerReading(app: App, { sources, knowledge }: Needs): void {
+function registerReading(app: App, { sources, knowledge }: Dependencies): void {
   app.route({
     method: 'GET',
     url: '/api/agents/:id/sources',
@@ -95,7 +95,7 @@ function registerReading(app: App, { sources, knowledge }: Needs): void {
   })
 }
 
-function registerNew(scope: App, needs: Needs): void {
+function registerNew(scope: App, needs: Dependencies): void {
   scope.route({
     method: 'POST',
     url: '/api/agents/:id/sources',
@@ -131,7 +131,7 @@ function isJson({ headers }: FastifyRequest): boolean {
   return headers['content-type']?.toLowerCase().startsWith('application/json') ?? false
 }
 
-async function upload(request: FastifyRequest, { sources, maxUploadBytes }: Needs): Promise<Source> {
+async function upload(request: FastifyRequest, { sources, maxUploadBytes }: Dependencies): Promise<Source> {
   const target = sources.beginUpload(request.agent)
   const form = await readForm(request, {
     file: target,
@@ -142,7 +142,7 @@ async function upload(request: FastifyRequest, { sources, maxUploadBytes }: Need
   return await sources.create(request.agent, target, form)
 }
 
-function registerCrawl(app: App, { crawls }: Needs): void {
+function registerCrawl(app: App, { crawls }: Dependencies): void {
   app.route({
     method: 'POST',
     url: '/api/agents/:id/sources/crawl',
@@ -158,7 +158,7 @@ function registerCrawl(app: App, { crawls }: Needs): void {
   })
 }
 
-function registerChanging(app: App, { sources, crawls }: Needs): void {
+function registerChanging(app: App, { sources, crawls }: Dependencies): void {
   app.route({
     method: 'DELETE',
     url: '/api/agents/:id/sources/:sourceId',

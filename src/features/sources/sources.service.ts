@@ -26,7 +26,7 @@ import {
 import type { Source, SourceListQuery } from './sources.schema.ts'
 import { storableName } from './storable-name.ts'
 
-interface Needs {
+interface Dependencies {
   transact: Transact<SourceEvents>
   /** Throws the reason if the agent's documents can't be embedded, such as MODEL_NOT_CONFIGURED. */
   requireEmbedding(agentId: string): Promise<unknown>
@@ -41,7 +41,7 @@ export interface Upload extends UploadTarget {
 
 const longestName = 300
 
-export function createSourcesService({ transact, requireEmbedding, clock, ids }: Needs) {
+export function createSourcesService({ transact, requireEmbedding, clock, ids }: Dependencies) {
   async function find(agent: AgentHandle, id: string): Promise<Source> {
     const source = await findLiveSource(agent.db, id)
     if (source === undefined) throw notFound('Source')

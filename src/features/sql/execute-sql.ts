@@ -12,7 +12,7 @@ const input = fromSchema(
   }),
 )
 
-interface Needs {
+interface Dependencies {
   sql(
     statement: { query: string; readOnly: boolean; maxRows: number },
     signal: AbortSignal,
@@ -22,7 +22,7 @@ interface Needs {
 }
 
 /** Lets a model ask the agent's own database. */
-export function executeSql({ sql, mayWrite }: Needs): Tool {
+export function executeSql({ sql, mayWrite }: Dependencies): Tool {
   return {
     name: 'execute_sql',
     description:

@@ -13,7 +13,7 @@ import type { CredentialValues, ToolCredential } from './credentials.schema.ts'
 import { listCluster } from './tools.repository.ts'
 import type { AgentTool } from './tools.schema.ts'
 
-interface Needs {
+interface Dependencies {
   agentSecrets: AgentSecrets
   clock: Clock
 }
@@ -27,7 +27,7 @@ interface Bound {
 const secretName = 'credential'
 
 /** Credentials of clusters of imported tools. */
-export function createCredentialsService({ agentSecrets, clock }: Needs) {
+export function createCredentialsService({ agentSecrets, clock }: Dependencies) {
   async function requireAll({ db }: AgentHandle, cluster: string) {
     const [credentials, tools] = [await listCredentials(db, cluster), await listCluster(db, cluster)]
     if (credentials.length === 0 && tools.length === 0) throw notFound('Cluster')

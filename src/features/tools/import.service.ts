@@ -24,7 +24,7 @@ const fetchTimeoutMs = 30_000
 /** For the tools of a document that has no title. */
 const unnamedCluster = 'OpenAPI'
 
-interface Needs {
+interface Dependencies {
   readRequest: ReadImportRequest
   readDocument: OpenApiReader
   outbound: Outbound
@@ -35,7 +35,7 @@ interface Needs {
 }
 
 /** Creates tools from the operations of OpenAPI documents. */
-export function createImportService(needs: Needs) {
+export function createImportService(needs: Dependencies) {
   const { readRequest, readDocument, outbound, maxBytes, clock, ids } = needs
 
   async function fetchDocument(url: string, signal: AbortSignal): Promise<ImportedDocument> {

@@ -26,13 +26,13 @@ export interface Offered {
   wrapped: McpConfiguration[]
 }
 
-interface Needs {
+interface Dependencies {
   calls: ToolCalls
   findMcpTool: FindMcpTool
 }
 
 /** Turns stored tools into what a model may call. */
-export function createOfferedTools({ calls, findMcpTool }: Needs) {
+export function createOfferedTools({ calls, findMcpTool }: Dependencies) {
   async function one(agent: AgentHandle, stored: StoredTool): Promise<Offer> {
     const own = parametersOf(stored)
     if (own !== undefined) return { tool: offer(agent, stored, own, stored.description) }

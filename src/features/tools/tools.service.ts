@@ -19,7 +19,7 @@ import type { AgentTool, NewTool, ToolChanges, ToolListQuery } from './tools.sch
 /** Attempts of an update that conflicts with others. */
 const mostAttempts = 10
 
-interface Needs {
+interface Dependencies {
   agentSecrets: AgentSecrets
   offered: OfferedTools
   findMcpTool: FindMcpTool
@@ -28,7 +28,7 @@ interface Needs {
 }
 
 /** The tools that people give an agent. */
-export function createToolsService({ agentSecrets, offered, findMcpTool, clock, ids }: Needs) {
+export function createToolsService({ agentSecrets, offered, findMcpTool, clock, ids }: Dependencies) {
   const store = createToolStore(agentSecrets)
 
   async function require({ db }: AgentHandle, toolId: string): Promise<StoredTool> {

@@ -9,7 +9,7 @@ import type { EmbeddingModel, RemoteEmbeddingProvider, TextEmbeddingModel } from
 import { defaultEmbeddingModelOf, remoteEmbeddingModel } from './embeddings.ts'
 import type { LocalEmbeddings } from './local/local-embeddings.ts'
 
-interface Needs {
+interface Dependencies {
   configuration: ModelConfiguration
   /** Absent if the operator has no local model. */
   local: LocalEmbeddings | undefined
@@ -19,7 +19,7 @@ interface Needs {
 }
 
 /** Which model embeds, according to the settings of agent and platform; the contract is in `models.ts`. */
-export function createEmbeddingChoice({ configuration, local, endpointFor, timing }: Needs) {
+export function createEmbeddingChoice({ configuration, local, endpointFor, timing }: Dependencies) {
   /** An agent can choose the local model, but not which one: its settings must not name folders of the machine. */
   async function localModel({ settings: { embedding_model } }: AgentChoice): Promise<TextEmbeddingModel> {
     if (local === undefined)

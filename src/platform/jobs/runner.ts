@@ -24,7 +24,7 @@ export interface JobRunner {
   abort(agentId: string, jobIds: readonly string[]): void
 }
 
-export interface RunnerNeeds<Agent extends JobAgent> {
+export interface RunnerDependencies<Agent extends JobAgent> {
   wakeUps: ByLane<WakeUps>
   /** `use` rejects with an AppError `NOT_FOUND` for an agent that no longer exists. */
   agentDatabases: { use<Result>(agentId: string, work: (agent: Agent) => Promise<Result>): Promise<Result> }
@@ -45,7 +45,7 @@ export interface RunnerNeeds<Agent extends JobAgent> {
 }
 
 /** Runs the entries of all agents' outboxes. */
-export function createJobRunner<Agent extends JobAgent>(needs: RunnerNeeds<Agent>): JobRunner {
+export function createJobRunner<Agent extends JobAgent>(needs: RunnerDependencies<Agent>): JobRunner {
   const runners = lanes.map(lane => new LaneRunner(lane, needs))
   const inAll = async (work: (runner: JobRunner) => Promise<void>) => {
     await Promise.all(runners.map(work))
@@ -82,7 +82,7 @@ const pauseOfPump = 1_000
 class LaneRunner<Agent extends JobAgent> implements JobRunner {
   readonly #lane: Lane
   readonly #limits: LaneLimits
-  readonly #needs: RunnerNeeds<Agent>
+  readonly #needs: RunnerDependencies<Agent>
   readonly #wakeUps: WakeUps
   readonly #leaseMs: number
   readonly #disk: Disk
@@ -96,7 +96,7 @@ class LaneRunner<Agent extends JobAgent> implements JobRunner {
   #pumpAgain = false
   #pumpTimer: NodeJS.Timeout | undefined
 
-  constructor(lane: Lane, needs: RunnerNeeds<Agent>) {
+  constructor(lane: Lane, needs: RunnerDependencies<Agent>) {
     this.#lane = lane
     this.#limits = (needs.limits ?? laneLimits)[lane]
     this.#needs = needs

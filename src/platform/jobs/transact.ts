@@ -12,7 +12,7 @@ import { addEntry, cancelEntry, runEntriesNow } from './outbox.ts'
 import type { OutboxTables } from './tables.ts'
 import type { Announcement, WakeUps } from './wake-ups.ts'
 
-interface Needs {
+interface Dependencies {
   wakeUps: ByLane<WakeUps>
   clock: Clock
   ids: Ids
@@ -30,7 +30,7 @@ interface Traces {
   cancelled: string[]
 }
 
-export function createTransact<Events>(needs: Needs): Transact<Events> {
+export function createTransact<Events>(needs: Dependencies): Transact<Events> {
   const { wakeUps, log, abort } = needs
   return async (agent, work) => {
     const { agentId } = agent
@@ -70,7 +70,7 @@ function createOutbox<Events>(
   db: OutboxDatabase,
   traces: Traces,
   announce: (lane: Lane) => Promise<void>,
-  { clock, ids, handlers }: Needs,
+  { clock, ids, handlers }: Dependencies,
 ): Outbox<Events> {
   const now = clock.now()
 

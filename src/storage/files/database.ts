@@ -6,14 +6,14 @@ import { inParts } from './in-parts.ts'
 /** In bytes; a statement carries one part, so neither side ever holds a whole file in memory. */
 const partSize = 256 * 1024
 
-interface Needs {
+interface Dependencies {
   db: Kysely<AgentTables>
   /** `path` of the same agent's `OpenAgent`. */
   path: string
 }
 
 /** Files in parts, in the database of their agent. */
-export function createDatabaseFiles({ db, path }: Needs): FileStore {
+export function createDatabaseFiles({ db, path }: Dependencies): FileStore {
   return {
     async write(name, content) {
       let number = 0

@@ -18,7 +18,7 @@ import { rebuildFullText, requireFullText } from './rebuild-full-text.ts'
 import type { AnyDatabase, StorageEnd } from './storage-end.ts'
 import { agentPlans, copiedTables, requirePlans } from './table-plans.ts'
 
-interface Needs {
+interface Dependencies {
   source: StorageEnd
   target: StorageEnd
   /** Of the target. */
@@ -33,7 +33,7 @@ const tables = copiedTables(agentPlans)
  * Recreates the agent's database in the target and fills it. Returns a summary of what was read; it is not verified
  * here that the copy is correct.
  */
-export async function copyAgent(agentId: string, needs: Needs): Promise<Part[]> {
+export async function copyAgent(agentId: string, needs: Dependencies): Promise<Part[]> {
   const { source, target, wakeUps, searchableText, progress } = needs
   await target.engine.removeAgent(agentId)
   return await withAgent(source, agentId, from =>
@@ -54,7 +54,7 @@ export async function copyAgent(agentId: string, needs: Needs): Promise<Part[]> 
 }
 
 /** The summary that an agent's data in the source has once it is copied to the target. */
-export async function readSourceAgent(agentId: string, { source, target }: Needs): Promise<Part[]> {
+export async function readSourceAgent(agentId: string, { source, target }: Dependencies): Promise<Part[]> {
   return await readAgent(source, agentId, target.catalogue)
 }
 
@@ -62,7 +62,7 @@ export async function readSourceAgent(agentId: string, { source, target }: Needs
  * Reads back what `copyAgent` has written.
  * @throws Error when the full-text index is not complete.
  */
-export async function readCopiedAgent(agentId: string, { target }: Needs): Promise<Part[]> {
+export async function readCopiedAgent(agentId: string, { target }: Dependencies): Promise<Part[]> {
   return await readAgent(target, agentId)
 }
 

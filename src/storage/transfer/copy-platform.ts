@@ -9,7 +9,7 @@ import type { Progress } from './progress.ts'
 import type { AnyDatabase, StorageEnd } from './storage-end.ts'
 import { copiedTables, platformPlans, requirePlans } from './table-plans.ts'
 
-interface Needs {
+interface Dependencies {
   source: StorageEnd
   target: StorageEnd
   /** Null for all agents, and data that belongs to none. */
@@ -24,7 +24,7 @@ interface Selected {
 }
 
 /** Copies all rows; those left by an earlier attempt are removed first. */
-export async function copyPlatform({ source, target, agent, progress }: Needs): Promise<Part[]> {
+export async function copyPlatform({ source, target, agent, progress }: Dependencies): Promise<Part[]> {
   const [from, to] = [placeOf(source), placeOf(target)]
   for (const { db, catalogue } of [from, to]) requirePlans(await catalogue.tables(db), platformPlans)
   await removeFromPlatform(target, agent)

@@ -14,7 +14,7 @@ import type { Progress } from './progress.ts'
 import type { SearchableText } from './rebuild-full-text.ts'
 import type { StorageEnd } from './storage-end.ts'
 
-interface Needs {
+interface Dependencies {
   source: StorageEnd
   target: StorageEnd
   /** The agent to copy; null for all agents, and data that belongs to none. */
@@ -31,7 +31,7 @@ const namedFiles = 10
  * copy is already verified are left alone.
  * @throws Error with a sentence for the operator.
  */
-export async function transfer(needs: Needs): Promise<void> {
+export async function transfer(needs: Dependencies): Promise<void> {
   const { source, target, agent, progress } = needs
   const agents = await agentsToCopy(source, agent)
   await requireNoOtherKey(source, target)
@@ -70,7 +70,7 @@ export async function transfer(needs: Needs): Promise<void> {
 /** Reports how many uploads were not there to be copied. */
 async function transferAgent(
   id: string,
-  needs: Needs & { wakeUps: ByLane<Pick<WakeUps, 'pull'>> },
+  needs: Dependencies & { wakeUps: ByLane<Pick<WakeUps, 'pull'>> },
 ): Promise<number> {
   const { target, progress } = needs
   const copied = await readCopied(target.platform, id)

@@ -7,7 +7,7 @@ import type { Question } from './question.ts'
 /** How often an answer in the making is stored, in milliseconds: a crash loses no more than this. */
 const checkpointMs = 1000
 
-interface Needs {
+interface Dependencies {
   question: Question
   recorder: AnswerRecorder
   store: AnswerStore
@@ -18,7 +18,7 @@ interface Needs {
 }
 
 /** Stores the answer in the making and renews the lock of its conversation, until stopped. */
-export function keepAnswer({ question, recorder, store, clock, log, onLockLost }: Needs) {
+export function keepAnswer({ question, recorder, store, clock, log, onLockLost }: Dependencies) {
   let stored = ''
   let renewedAt = clock.now()
   let writing: Promise<void> = Promise.resolve()

@@ -10,13 +10,13 @@ import type { ConversationLock } from '../conversation-lock.ts'
 import { deleteFollowing, putMessage } from '../messages.repository.ts'
 import type { Question } from './question.ts'
 
-interface Needs {
+interface Dependencies {
   lock: ConversationLock
   transact: Transact<ChatEvents>
 }
 
 /** Stores answers under the conversation's lock: whoever has lost it writes nothing more. */
-export function createAnswerStore({ lock, transact }: Needs) {
+export function createAnswerStore({ lock, transact }: Dependencies) {
   /** An answer replaces all that followed its question. */
   async function write(
     database: Kysely<AgentTables>,

@@ -22,7 +22,7 @@ export interface Answered {
 
 type TurnEnd = Pick<PlannedOutcome, 'end' | 'usage' | 'isTainted' | 'isCutOff' | 'toolsLeftOut'>
 
-export interface AnsweringNeeds {
+export interface AnsweringDependencies {
   store: AnswerStore
   clock: Clock
   ids: Ids
@@ -30,7 +30,7 @@ export interface AnsweringNeeds {
 }
 
 /** Answers questions: runs their turns, stores what is said as it comes to be, keeps the lock alive and lets it go. */
-export function createAnswering({ store, clock, ids, log }: AnsweringNeeds) {
+export function createAnswering({ store, clock, ids, log }: AnsweringDependencies) {
   const running = new Map<AbortController, Promise<unknown>>()
   let isOver = false
 

@@ -24,7 +24,7 @@ interface AskedMessage extends NewMessage {
   standingConversationId?: string
 }
 
-export interface AskingNeeds {
+export interface AskingDependencies {
   agentDatabases: AgentDatabases
   planner: TurnPlanner
   conversations: ConversationsService
@@ -35,7 +35,7 @@ export interface AskingNeeds {
 }
 
 /** Accepts questions: checks them, stores them and locks their conversation, so that they can be answered. */
-export function createAsking(needs: AskingNeeds) {
+export function createAsking(needs: AskingDependencies) {
   const { agentDatabases, planner, conversations, lock, transact, clock, ids } = needs
 
   /** The agent stays acquired for the question; if it is not accepted, it is released at once. */

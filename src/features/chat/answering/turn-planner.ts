@@ -66,7 +66,7 @@ export interface ChosenModel {
   contextWindow: number
 }
 
-export interface PlannerNeeds {
+export interface PlannerDependencies {
   agentOf(agentId: string): Promise<TurnAgent>
   /** Passages that may answer a question, the best first, with no more characters than that; none where nothing fits. */
   retrieve(agent: AgentHandle, question: string, characters: number, signal: AbortSignal): Promise<Passage[]>
@@ -95,7 +95,7 @@ function isTainted({ toolResults, metadata }: StoredMessage): boolean {
   return toolResults !== null || metadata?.tainted === true
 }
 
-export function createTurnPlanner(needs: PlannerNeeds) {
+export function createTurnPlanner(needs: PlannerDependencies) {
   const { log, metrics } = needs
 
   /** Without its passages a question can still be answered, so that a failing search is no failing turn. */

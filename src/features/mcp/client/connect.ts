@@ -48,7 +48,7 @@ export class ServerRefusal extends Error {
   }
 }
 
-interface Needs {
+interface Dependencies {
   outboundFetch: typeof fetch
   server: ServerAddress
   limits: ClientLimits
@@ -70,7 +70,7 @@ const streamPauseMs = { least: 250, most: 5000 }
 const olderTransport = [400, 404, 405]
 
 /** Connects over streamable HTTP, or SSE if the server does not support that. Throws ServerFailure, and the reason of `closing`. */
-export async function connect(needs: Needs): Promise<Connection> {
+export async function connect(needs: Dependencies): Promise<Connection> {
   const sdk = await import('@modelcontextprotocol/client')
   const deadline = AbortSignal.any([AbortSignal.timeout(needs.limits.connectMs), needs.closing])
   try {
@@ -87,7 +87,7 @@ export async function connect(needs: Needs): Promise<Connection> {
 
 async function open(
   sdk: typeof Sdk,
-  needs: Needs,
+  needs: Dependencies,
   kind: Transport,
   deadline: AbortSignal,
 ): Promise<Connection> {

@@ -31,7 +31,7 @@ export class UselessAnswer extends AppError {
   }
 }
 
-interface Needs {
+interface Dependencies {
   /** The guard's. */
   outboundFetch: typeof fetch
   server: ServerAddress
@@ -48,7 +48,7 @@ const maxErrorBytes = 64 * 1024
  * The only way to a server: only to its registered origin, with its token, without following redirects, and with limits
  * on the answer. The library above follows redirects within the origin, through this function again.
  */
-export function createServerFetch(needs: Needs) {
+export function createServerFetch(needs: Dependencies) {
   const { server, signal, bounds } = needs
   const observations: Observations = {}
   let streams = 0

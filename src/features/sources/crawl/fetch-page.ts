@@ -40,7 +40,7 @@ export interface Validators {
   lastModified: string | null
 }
 
-interface Needs {
+interface Dependencies {
   fetch: typeof fetch
   gates: HostGates
   /** Milliseconds between the starts of two requests. */
@@ -59,7 +59,7 @@ type Answered =
   | { kind: 'redirect'; location: string }
   | { kind: 'again'; reason: string; afterMs?: number }
 
-export async function fetchPage(url: string, needs: Needs): Promise<Fetched> {
+export async function fetchPage(url: string, needs: Dependencies): Promise<Fetched> {
   const cookies = createCookies()
   const visited = new Set([url])
   let address = url
@@ -83,7 +83,7 @@ export async function fetchPage(url: string, needs: Needs): Promise<Fetched> {
 
 type Settled = Exclude<Answered, { kind: 'again' }>
 
-type NeedsOfRequest = Needs & { cookies: Cookies }
+type NeedsOfRequest = Dependencies & { cookies: Cookies }
 
 async function askUntilAnswered(url: string, needs: NeedsOfRequest): Promise<Settled> {
   const { origin } = new URL(url)

@@ -9,7 +9,7 @@ import type { SearchIndex } from '../search/search-index.ts'
 import type { PageText } from './crawl.worker.ts'
 import type { CrawlThreads } from './crawl-threads.ts'
 
-interface Needs {
+interface Dependencies {
   place: Omit<SourceTask, 'document'>
   db: Kysely<AgentTables>
   /** Names the crawl: a draft of another crawl must not be continued. */
@@ -37,7 +37,15 @@ export interface IndexedPage extends PageText {
   document: string
 }
 
-export function createPageIndexer({ place, db, jobId, model, signal, threads, index }: Needs): PageIndexer {
+export function createPageIndexer({
+  place,
+  db,
+  jobId,
+  model,
+  signal,
+  threads,
+  index,
+}: Dependencies): PageIndexer {
   return {
     async replace({ document, hash, content }) {
       const source = { ...place, document }

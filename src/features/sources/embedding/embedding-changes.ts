@@ -27,7 +27,7 @@ export function concernsEmbedding(setting: string): boolean {
   return decisive.has(setting)
 }
 
-interface Needs {
+interface Dependencies {
   embeddingOf(agentId: string): Promise<EmbeddingModel>
   transact: Transact<SourceEvents>
   clock: Clock
@@ -38,7 +38,7 @@ interface Needs {
  * Has sources embedded again by the embedding that their agent uses now, one source after the other, so that uploads need not
  * wait. To be called whenever that may have changed; a call that finds no change costs two reads.
  */
-export function createEmbeddingChanges({ embeddingOf, transact, clock, log }: Needs) {
+export function createEmbeddingChanges({ embeddingOf, transact, clock, log }: Dependencies) {
   /** To be called in the transaction that ends the work on a source: begins that on the next one. */
   async function beginNext(
     transaction: Transaction<AgentTables>,

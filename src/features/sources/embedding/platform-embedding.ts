@@ -8,7 +8,7 @@ import type { PlatformTables } from '#storage/tables.ts'
 import { embeddingName } from '../indexing/provider-space.ts'
 import type { EmbeddingChanges } from './embedding-changes.ts'
 
-interface Needs {
+interface Dependencies {
   platform: Kysely<PlatformTables>
   agentDatabases: Pick<AgentDatabases, 'use'>
   /** The embedding of agents that have chosen none; throws what keeps it from being had. */
@@ -23,7 +23,7 @@ const fact = 'embedding'
  * At the start: warns the operator if documents can't be embedded, and goes through all agents if the platform's embedding
  * has changed since that was last done. If it is interrupted, the next start does it.
  */
-export async function followPlatformEmbedding(needs: Needs, signal: AbortSignal): Promise<void> {
+export async function followPlatformEmbedding(needs: Dependencies, signal: AbortSignal): Promise<void> {
   const { platform, platformEmbedding, log } = needs
   try {
     // A model on this machine takes long to load, and an end of the process must not wait for that.
@@ -40,7 +40,10 @@ export async function followPlatformEmbedding(needs: Needs, signal: AbortSignal)
   }
 }
 
-async function followInAll({ platform, agentDatabases, changes }: Needs, signal: AbortSignal): Promise<void> {
+async function followInAll(
+  { platform, agentDatabases, changes }: Dependencies,
+  signal: AbortSignal,
+): Promise<void> {
   const agents = await platform.selectFrom('agents').select('id').orderBy('id').execute()
   for (const { id } of agents) {
     signal.throwIfAborted()

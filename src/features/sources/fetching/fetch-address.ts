@@ -23,7 +23,7 @@ interface Address {
   known: Validators | undefined
 }
 
-interface Needs {
+interface Dependencies {
   outbound: Pick<Outbound, 'fetch'>
   maxBytes: number
   signal: AbortSignal
@@ -32,7 +32,7 @@ interface Needs {
 const accept =
   'application/json, text/csv, text/markdown, text/html;q=0.9, text/plain;q=0.9, application/pdf;q=0.8, */*;q=0.5'
 
-export async function fetchAddress(address: Address, needs: Needs): Promise<Answered> {
+export async function fetchAddress(address: Address, needs: Dependencies): Promise<Answered> {
   const answer = await askUntilAnswered(address, needs)
   if (typeof answer === 'string') return { kind: 'failed', reason: answer }
   if (answer.status !== 304) return readAnswer(answer)
@@ -44,7 +44,7 @@ export async function fetchAddress(address: Address, needs: Needs): Promise<Answ
 }
 
 /** The last answer, or why there is none. */
-async function askUntilAnswered(address: Address, needs: Needs): Promise<OutboundResponse | string> {
+async function askUntilAnswered(address: Address, needs: Dependencies): Promise<OutboundResponse | string> {
   for (let attempt = 0; ; attempt += 1) {
     const answer = await askOnce(address, needs)
     const pause = fetchLimits.retryPausesMs[attempt]
@@ -56,7 +56,7 @@ async function askUntilAnswered(address: Address, needs: Needs): Promise<Outboun
 
 async function askOnce(
   { url, headers, secretHeaders, known }: Address,
-  { outbound, maxBytes, signal }: Needs,
+  { outbound, maxBytes, signal }: Dependencies,
 ): Promise<OutboundResponse | AppError> {
   try {
     return await outbound.fetch(url, {

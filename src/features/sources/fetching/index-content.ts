@@ -16,7 +16,7 @@ import type { Content } from './obtain.ts'
 /** Share of the progress when what was fetched is cut; the rest is embedding and indexing its chunks. */
 const progressRead = 0.2
 
-interface Needs {
+interface Dependencies {
   ingest: IngestFetched
   index: Pick<SearchIndex, 'indexNext' | 'finish'>
 }
@@ -34,7 +34,7 @@ interface Work {
  * Chunks, embeds and indexes fetched content, and then shows it instead of the former content. Returns the number of
  * chunks, or why the content can't be read.
  */
-export function createContentIndexer({ ingest, index }: Needs) {
+export function createContentIndexer({ ingest, index }: Dependencies) {
   return async ({ context, source, content, hash, model }: Work): Promise<number | string> => {
     const { agent, signal, jobId } = context
     const { db, path: databasePath } = agent

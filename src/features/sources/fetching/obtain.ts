@@ -24,7 +24,7 @@ export interface Content {
   secrets: string[]
 }
 
-interface Needs {
+interface Dependencies {
   select: SelectRows
   outbound: Pick<Outbound, 'fetch'>
   /** Of an answer. */
@@ -39,7 +39,7 @@ interface Wanted {
   signal: AbortSignal
 }
 
-export function createObtain(needs: Needs) {
+export function createObtain(needs: Dependencies) {
   async function askAddress(config: ApiConfig, { agent, state, signal }: Wanted): Promise<Obtained> {
     const { url, headers } = config
     const sealed = await needs.agentSecrets.read(agent.agentId, state.secretSet)

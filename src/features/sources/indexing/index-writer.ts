@@ -58,7 +58,7 @@ export interface Embedded {
   vectors: readonly Vector[]
 }
 
-interface Needs {
+interface Dependencies {
   db: SearchDatabase
   ids: Ids
   attempt: string
@@ -71,7 +71,7 @@ interface Needs {
  * locks. Sources do not disturb one another; of two attempts at one source, the one that began last continues, and the
  * other's writes change nothing and throw.
  */
-export function createIndexWriter(needs: Needs): IndexWriter {
+export function createIndexWriter(needs: Dependencies): IndexWriter {
   const { db, engine } = needs.db
   const { attempt, document } = needs
   const attemptAt = (sourceId: string) => ({ sourceId, attempt, ...(document !== undefined && { document }) })

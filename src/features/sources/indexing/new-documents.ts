@@ -18,7 +18,7 @@ export interface NewDocument {
   chunks: readonly PreparedChunk[]
 }
 
-interface Needs {
+interface Dependencies {
   db: SearchDatabase
   ids: Ids
   /** The attempt at the source that the documents belong to. */
@@ -26,7 +26,7 @@ interface Needs {
 }
 
 /** Adds documents of a source with built-in vectors. Documents that are already known, or are large, take longer. */
-export async function addDocuments(needs: Needs, documents: readonly NewDocument[]): Promise<void> {
+export async function addDocuments(needs: Dependencies, documents: readonly NewDocument[]): Promise<void> {
   const { sourceId, attempt } = needs.attempt
   const { db, engine } = needs.db
   const names = documents.map(({ document }) => document)
@@ -51,7 +51,7 @@ export async function addDocuments(needs: Needs, documents: readonly NewDocument
 }
 
 async function addWhole(
-  { db: { engine }, ids, attempt }: Needs,
+  { db: { engine }, ids, attempt }: Dependencies,
   transaction: Transaction<AgentTables>,
   { document, chunks }: NewDocument,
 ): Promise<void> {

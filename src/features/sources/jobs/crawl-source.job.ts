@@ -28,7 +28,7 @@ import type { CrawlConfig, Source } from '../sources.schema.ts'
 import { sourceOfJob } from './source-jobs.ts'
 import { createOutcomes, presentable } from './source-outcomes.ts'
 
-interface Needs {
+interface Dependencies {
   embeddingOf(agentId: string): Promise<EmbeddingModel>
   index: Pick<SearchIndex, 'indexNext' | 'finish' | 'remove'>
   outbound: Outbound
@@ -56,7 +56,7 @@ interface Place {
  * Crawls a website, for the first time or again. Everything found is stored page by page, so that the next run continues an
  * interrupted one.
  */
-export function createCrawlSourceJob(needs: Needs): JobHandler<AgentHandle> {
+export function createCrawlSourceJob(needs: Dependencies): JobHandler<AgentHandle> {
   const { finish, fail } = createOutcomes(needs)
   const rulesOf = createSiteRules(needs)
 

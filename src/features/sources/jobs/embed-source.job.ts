@@ -15,7 +15,7 @@ import type { Source } from '../sources.schema.ts'
 import { sourceIdOf, sourceOfJob } from './source-jobs.ts'
 import { presentable } from './source-outcomes.ts'
 
-interface Needs {
+interface Dependencies {
   embeddingOf(agentId: string): Promise<EmbeddingModel>
   vectors: NewVectors
   changes: Pick<EmbeddingChanges, 'beginNext' | 'follow'>
@@ -32,7 +32,7 @@ const usualTurnMs = 20_000
 const maxAttempts = 6
 
 /** Gives a source the vectors of another embedding. An interrupted run is continued by the next one. */
-export function createEmbedSourceJob(needs: Needs): JobHandler<AgentHandle> {
+export function createEmbedSourceJob(needs: Dependencies): JobHandler<AgentHandle> {
   const { vectors, changes, transact, clock, embeddingOf, turnMs = usualTurnMs } = needs
 
   async function embed(context: Context, source: Source): Promise<void> {

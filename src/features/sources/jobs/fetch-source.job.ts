@@ -17,7 +17,7 @@ import { createOutcomes, presentable } from './source-outcomes.ts'
 /** The share of fetching in the progress. */
 const progressFetched = 0.1
 
-interface Needs {
+interface Dependencies {
   obtain: ReturnType<typeof createObtain>
   indexContent: ReturnType<typeof createContentIndexer>
   embeddingOf(agentId: string): Promise<EmbeddingModel>
@@ -32,7 +32,7 @@ type FetchedSource = Source & { config: FetchedConfig }
  * Fetches a source of type `database` or `api`, and chunks, embeds and indexes the content if it is new. A run after an
  * interrupted one fetches again, and continues its draft if the content is still the same.
  */
-export function createFetchSourceJob(needs: Needs): JobHandler<AgentHandle> {
+export function createFetchSourceJob(needs: Dependencies): JobHandler<AgentHandle> {
   const { finish, fail } = createOutcomes(needs)
 
   async function process(context: JobContext<AgentHandle>, source: FetchedSource): Promise<void> {

@@ -20,7 +20,7 @@ import { createOutcomes, presentable } from './source-outcomes.ts'
 /** The share of reading the file in the progress; the rest is embedding and indexing its chunks. */
 const progressRead = 0.2
 
-interface Needs {
+interface Dependencies {
   ingest: Ingest
   embeddingOf(agentId: string): Promise<EmbeddingModel>
   index: Pick<SearchIndex, 'indexNext' | 'finish'>
@@ -33,7 +33,7 @@ interface Needs {
  * Reads, cuts, embeds and indexes an uploaded file, in worker threads that hand the chunks on through the database. An
  * interrupted run is continued by the next one.
  */
-export function createProcessSourceJob(needs: Needs): JobHandler<AgentHandle> {
+export function createProcessSourceJob(needs: Dependencies): JobHandler<AgentHandle> {
   const { finish, fail } = createOutcomes(needs)
 
   async function process(context: JobContext<AgentHandle>, source: Source): Promise<void> {

@@ -6,7 +6,7 @@ import type { SearchIndex } from '../search/search-index.ts'
 import { deleteSource, findRemoved } from '../sources.repository.ts'
 import { sourceIdOf } from './source-jobs.ts'
 
-interface Needs {
+interface Dependencies {
   index: Pick<SearchIndex, 'remove'>
   agentSecrets: Pick<AgentSecrets, 'remove'>
 }
@@ -15,7 +15,7 @@ interface Needs {
  * Removes a source that is already hidden: its chunks, its file, its secrets, and its row last, so that the job may run
  * again.
  */
-export function createRemoveSourceJob({ index, agentSecrets }: Needs): JobHandler<AgentHandle> {
+export function createRemoveSourceJob({ index, agentSecrets }: Dependencies): JobHandler<AgentHandle> {
   return {
     lane: 'documents',
     // Within about a day: a disk or bucket that is broken is not mended in minutes.

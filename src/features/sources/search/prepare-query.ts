@@ -14,7 +14,7 @@ const followInterval = 1_000
 /** Characters of a query that are embedded: below every model's limit, and enough to say what is meant. */
 const longestEmbedded = 8_000
 
-interface Needs {
+interface Dependencies {
   /** The model with this name, as the agent can use it; throws if the agent can't. */
   embeddingNamed(agentId: string, name: string): Promise<EmbeddingModel>
   changes: Pick<EmbeddingChanges, 'follow'>
@@ -22,7 +22,7 @@ interface Needs {
 }
 
 /** Prepares a query for search threads, which can reach no provider. */
-export function createPrepareQuery({ embeddingNamed, changes, log }: Needs) {
+export function createPrepareQuery({ embeddingNamed, changes, log }: Dependencies) {
   /** The query's vector by this embedding; undefined if that is the built-in one or not available. */
   async function embed(agent: AgentHandle, name: string, query: string, signal: AbortSignal) {
     try {

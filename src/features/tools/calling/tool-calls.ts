@@ -10,7 +10,7 @@ import type { JavascriptCaller } from './javascript-call.ts'
 
 type Arguments = Record<string, unknown>
 
-interface Needs {
+interface Dependencies {
   agentSecrets: AgentSecrets
   credentials: CredentialsService
   http: HttpCaller
@@ -19,7 +19,7 @@ interface Needs {
 }
 
 /** Calls a tool as its type demands. Throws AppError with a sentence for the model. */
-export function createToolCalls({ agentSecrets, credentials, http, javascript, mcp }: Needs) {
+export function createToolCalls({ agentSecrets, credentials, http, javascript, mcp }: Dependencies) {
   async function callHttp(agent: AgentHandle, tool: StoredTool, given: Arguments, signal: AbortSignal) {
     const own = await agentSecrets.read(agent.agentId, tool.secretSet)
     const shared = await credentials.forTool(agent, tool)

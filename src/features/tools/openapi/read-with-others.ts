@@ -4,7 +4,7 @@ import type { ImportedDocument } from './imported-document.ts'
 import { limits } from './limits.ts'
 import type { OpenApiReader } from './openapi-reader.ts'
 
-interface Needs {
+interface Dependencies {
   read: OpenApiReader
   outbound: Pick<Outbound, 'fetch'>
 }
@@ -14,7 +14,7 @@ interface Needs {
  * one. Operations that need what can't be had are skipped.
  */
 export async function readWithOthers(
-  { read, outbound }: Needs,
+  { read, outbound }: Dependencies,
   document: { text: string; documentUrl: string },
   signal: AbortSignal,
 ): Promise<ImportedDocument> {

@@ -10,7 +10,7 @@ export interface LocalEmbeddings {
   model(): Promise<TextEmbeddingModel>
 }
 
-interface Needs {
+interface Dependencies {
   /** For the thread that has loaded the model. */
   workers: WorkerPool
   folder: string
@@ -23,7 +23,7 @@ const textsPerTask = 16
 const timeoutMs = 180_000
 
 /** Runs the operator's model in a thread. There is only one, whoever asks, since no agent may name a folder. */
-export function createLocalEmbeddings({ workers, folder }: Needs): LocalEmbeddings {
+export function createLocalEmbeddings({ workers, folder }: Dependencies): LocalEmbeddings {
   let identified: Promise<string> | undefined
 
   async function run<Value>(name: string, argument: unknown): Promise<Value> {

@@ -15,7 +15,7 @@ const statusSchema = Type.Object({ status: Type.String() })
 const documentPath = '/openapi.json'
 const referencePath = '/docs'
 
-interface Needs {
+interface Dependencies {
   metrics: Metrics
   version: string
   /** The service's public address; undefined for the one that it listens on. */
@@ -25,7 +25,10 @@ interface Needs {
 }
 
 /** What runs the service asks: alive, ready, numbers, and its own description. */
-export function registerOperationRoutes(app: App, { metrics, version, baseUrl, isReady }: Needs): void {
+export function registerOperationRoutes(
+  app: App,
+  { metrics, version, baseUrl, isReady }: Dependencies,
+): void {
   app.route({
     method: 'GET',
     url: '/',

@@ -15,7 +15,7 @@ export interface SharedCounts {
   add(counts: readonly RequestCount[]): Promise<RequestCount[]>
 }
 
-interface Needs {
+interface Dependencies {
   shared: SharedCounts
   clock: Clock
   log: Log
@@ -33,7 +33,7 @@ export interface CountExchange {
 const exchangeAfter = 1_000
 
 /** Exchanges counts with other processes, independently of the requests; without any requests, nothing is exchanged. */
-export function createCountExchange({ shared, clock, log, apply }: Needs): CountExchange {
+export function createCountExchange({ shared, clock, log, apply }: Dependencies): CountExchange {
   let news = new Map<string, RequestCount>()
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> | undefined

@@ -7,7 +7,7 @@ import { byLane, lanes } from '../lanes.ts'
 /** Connections to the platform's database: some for statements, one that listens. */
 export type QueueDatabase = Required<Pick<Db, 'executeSql' | 'listen'>>
 
-interface Needs {
+interface Dependencies {
   database: QueueDatabase
   log: Log
   /**
@@ -63,7 +63,7 @@ const queueOptions = {
 }
 
 /** Opens the queue of each lane, made where there is none: any number of processes may do so at the same moment. */
-export async function openQueue(needs: Needs): Promise<ByLane<WakeUpQueue>> {
+export async function openQueue(needs: Dependencies): Promise<ByLane<WakeUpQueue>> {
   for (let attempt = 1; ; attempt += 1) {
     const boss = createBoss(needs)
     const stop = () => boss.stop({ graceful: false })
@@ -96,7 +96,7 @@ function isDuplicate(error: unknown): boolean {
   return error instanceof Error && 'code' in error && duplicateCodes.has(String(error.code))
 }
 
-function createBoss({ database, log, onNews }: Needs): PgBoss {
+function createBoss({ database, log, onNews }: Dependencies): PgBoss {
   const boss = new PgBoss({
     db: announcing(database, onNews),
     schema,
@@ -139,7 +139,7 @@ function queueOf(boss: PgBoss, name: Lane, close: () => Promise<void>): WakeUpQu
 }
 
 /** The database as pg-boss is given it: what pg-boss hears for its own workers, of which there are none, we hear too. */
-function announcing(database: QueueDatabase, onNews: Needs['onNews']): QueueDatabase {
+function announcing(database: QueueDatabase, onNews: Dependencies['onNews']): QueueDatabase {
   return {
     executeSql: (text, values) => database.executeSql(text, values),
     listen: (channel, onNotification, onReconnect) =>

@@ -8,7 +8,7 @@ import { Covers } from './covers.ts'
 import type { QueueDatabase, WakeUp, WakeUpQueue } from './queue.ts'
 import { openQueue } from './queue.ts'
 
-interface Needs {
+interface Dependencies {
   /** Statements run on the platform's connections; one more connection listens. */
   database: QueueDatabase
   clock: Clock
@@ -24,7 +24,7 @@ const worthMoving = 60_000
  * Opens the wake-ups that any number of processes share. They cost this process one connection, besides those of the
  * platform, and of the latter no more than one for each call.
  */
-export async function createWakeUps({ database, clock, log }: Needs): Promise<ByLane<WakeUps>> {
+export async function createWakeUps({ database, clock, log }: Dependencies): Promise<ByLane<WakeUps>> {
   let onNews = (_lane?: string) => {}
   const queues = await openQueue({ database, log, onNews: lane => onNews(lane) })
   const wakeUps = byLane(lane => new SharedWakeUps(queues[lane], clock, log))

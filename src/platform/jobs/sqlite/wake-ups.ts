@@ -5,7 +5,7 @@ import { byLane } from '../lanes.ts'
 import type { WakeUpTables } from '../tables.ts'
 import type { WakeUps } from '../wake-ups.ts'
 
-interface Needs {
+interface Dependencies {
   /** The platform database, which only this process uses. */
   db: Kysely<WakeUpTables>
   clock: Clock
@@ -16,7 +16,7 @@ const announcedAhead = 5_000
 /** The wall clock may be set, and the machine may sleep: no timer waits longer than this. */
 const longestWait = 60_000
 
-export function createWakeUps(needs: Needs): ByLane<WakeUps> {
+export function createWakeUps(needs: Dependencies): ByLane<WakeUps> {
   return byLane(lane => new EmbeddedWakeUps(lane, needs))
 }
 
@@ -27,7 +27,7 @@ export function createWakeUps(needs: Needs): ByLane<WakeUps> {
  */
 class EmbeddedWakeUps implements WakeUps {
   readonly #lane: Lane
-  readonly #needs: Needs
+  readonly #needs: Dependencies
   /** Number of announced transactions under way, by agent. */
   readonly #underWay = new Map<string, number>()
   /** Agents pulled since they were last taken. */
@@ -37,7 +37,7 @@ class EmbeddedWakeUps implements WakeUps {
   #timer: NodeJS.Timeout | undefined
   #timerDueAt = Number.POSITIVE_INFINITY
 
-  constructor(lane: Lane, needs: Needs) {
+  constructor(lane: Lane, needs: Dependencies) {
     this.#lane = lane
     this.#needs = needs
   }

@@ -16,7 +16,7 @@ export interface SiteFile {
   body: Uint8Array<ArrayBuffer>
 }
 
-interface Needs {
+interface Dependencies {
   outbound: Pick<Outbound, 'fetchFunction'>
   gates: HostGates
   /** Milliseconds between the starts of two requests. */
@@ -28,7 +28,7 @@ interface Needs {
 }
 
 /** @throws AppError when no answer came. */
-export async function readSiteFile(address: string, needs: Needs): Promise<SiteFile> {
+export async function readSiteFile(address: string, needs: Dependencies): Promise<SiteFile> {
   const wait = { pauseMs: needs.pauseMs, signal: needs.signal }
   const cookies = createCookies()
   let url = address
@@ -48,7 +48,7 @@ export async function readSiteFile(address: string, needs: Needs): Promise<SiteF
 
 async function ask(
   url: string,
-  { outbound, maxBytes, cookies, signal }: Needs & { cookies: Cookies },
+  { outbound, maxBytes, cookies, signal }: Dependencies & { cookies: Cookies },
 ): Promise<SiteFile & { location: string | undefined }> {
   const { host } = new URL(url)
   const deadline = AbortSignal.timeout(crawlLimits.requestMs)

@@ -21,7 +21,7 @@ export interface SiteRules {
   sitemaps: string[]
 }
 
-interface Needs {
+interface Dependencies {
   outbound: Outbound
   threads: CrawlThreads
   gates: HostGates
@@ -33,11 +33,11 @@ const rememberedRules = 50
 const rulesMs = 30 * 60_000
 
 /** Loads the rules of a crawl's site and remembers them, so that sites are not asked for them in each turn of the crawl. */
-export function createSiteRules({ outbound, gates }: Pick<Needs, 'outbound' | 'gates'>) {
+export function createSiteRules({ outbound, gates }: Pick<Dependencies, 'outbound' | 'gates'>) {
   const remembered = new LRUCache<string, SiteRules>({ max: rememberedRules, ttl: rulesMs })
   return async (
     { id, config }: { id: string; config: { url: string; startedAt: string } },
-    { threads, signal }: Pick<Needs, 'threads' | 'signal'>,
+    { threads, signal }: Pick<Dependencies, 'threads' | 'signal'>,
   ): Promise<SiteRules | string> => {
     const crawl = `${id} ${config.startedAt}`
     const known = remembered.get(crawl)
@@ -49,7 +49,7 @@ export function createSiteRules({ outbound, gates }: Pick<Needs, 'outbound' | 'g
 }
 
 /** A sentence if the site could not state its rules: by RFC 9309 it is left alone then. */
-async function loadSiteRules(startUrl: string, needs: Needs): Promise<SiteRules | string> {
+async function loadSiteRules(startUrl: string, needs: Dependencies): Promise<SiteRules | string> {
   const robots = await loadRobots(new URL('/robots.txt', startUrl).href, needs)
   if (typeof robots === 'string') return `The site's robots.txt could not be read. ${robots}`
   const usual = new URL('/sitemap.xml', startUrl).href
@@ -62,7 +62,7 @@ async function loadSiteRules(startUrl: string, needs: Needs): Promise<SiteRules 
   }
 }
 
-async function loadRobots(url: string, needs: Needs): Promise<RobotsRules | string> {
+async function loadRobots(url: string, needs: Dependencies): Promise<RobotsRules | string> {
   for (const pause of [...crawlLimits.retryPausesMs, undefined]) {
     const answer = await askForRobots(url, needs)
     if ('kind' in answer) return answer
@@ -75,7 +75,7 @@ async function loadRobots(url: string, needs: Needs): Promise<RobotsRules | stri
 
 async function askForRobots(
   url: string,
-  { outbound, gates, signal }: Needs,
+  { outbound, gates, signal }: Dependencies,
 ): Promise<RobotsRules | { problem: string; afterMs?: number | undefined }> {
   try {
     // What a site says to robots may stand elsewhere (RFC 9309), and counts as far as it is bounded.
@@ -108,7 +108,7 @@ export interface SitemapPages {
 export async function sitemapPages(
   startUrl: string,
   { rules, patterns }: { rules: SiteRules; patterns: UrlPatterns },
-  needs: Needs,
+  needs: Dependencies,
 ): Promise<SitemapPages | undefined> {
   // Grows by the sitemaps that earlier ones name. Each is read once, however often it is named, even by itself.
   const met = new Set(rules.sitemaps)
@@ -131,7 +131,7 @@ export async function sitemapPages(
 async function loadSitemap(
   url: string,
   { startUrl, patterns, pauseMs }: { startUrl: string; patterns: UrlPatterns; pauseMs: number },
-  { outbound, gates, threads, signal }: Needs,
+  { outbound, gates, threads, signal }: Dependencies,
 ): Promise<Sitemap | { reason: string; isGone: boolean }> {
   try {
     const limits = { pauseMs, maxBytes: crawlLimits.sitemapBytes, mayLeave: false }
