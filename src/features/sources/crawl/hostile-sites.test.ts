@@ -116,7 +116,7 @@ async function siteOf(answer: AnswerSite) {
   return site
 }
 
-// Dependencies REAL_FIXTURES, the folder of real documents and sites; skipped without it.
+// Needs REAL_FIXTURES, the folder of real documents and sites; skipped without it.
 describe.skipIf(fixtures === '')('hostile sites', { timeout: 180_000 }, () => {
   test('all that the fixture tells of is expected', () => {
     expect(

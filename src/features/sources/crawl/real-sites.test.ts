@@ -55,7 +55,7 @@ async function crawlSite(name: string, body: Record<string, unknown>): Promise<C
   return source
 }
 
-// Dependencies REAL_FIXTURES, the folder of real documents and sites; skipped without it.
+// Needs REAL_FIXTURES, the folder of real documents and sites; skipped without it.
 describe.skipIf(fixtures === '')('real websites', { timeout: 300_000 }, () => {
   describe.each(cases)('$name from $start.start', ({ name, start }) => {
     test.each([1, 2, 3])(
