@@ -1,5 +1,5 @@
 /** Text of fonts that do not tell, or tell wrongly, which letters they draw. */
-
+import { normalizedText } from '#platform/normalized-text.ts'
 import type { TextItem } from './reading-order/runs.ts'
 
 /** What stands for no letter: private use, unassigned, replacements, and controls. */
@@ -30,7 +30,7 @@ function isRubbish(text: string): boolean {
   const strangers = count(text, strange)
   if (strangers > characters / 2 || strangers > characters * mostStrange + fewStrange) return true
   const inWords = (text.match(words) ?? []).join('').toLowerCase()
-  const letters = inWords.normalize('NFD').replace(/\p{M}/gu, '')
+  const letters = normalizedText(inWords, 'NFD').replace(/\p{M}/gu, '')
   return letters.length > leastLetters && count(letters, vowels) < letters.length * leastVowels
 }
 

@@ -1,3 +1,5 @@
+import { normalizedText } from '#platform/normalized-text.ts'
+
 /** A run of characters on a page, as pdf.js reports it. */
 export interface TextItem {
   str: string
@@ -60,7 +62,7 @@ function runsOf(items: readonly DirectedItem[]): Run[] {
     const start = left * x + up * y
     const end = start + (length || (str.length * size) / 2)
     return {
-      text: str.replace(uprightMarks, mark => mark.normalize('NFKC')),
+      text: str.replace(uprightMarks, mark => normalizedText(mark, 'NFKC')),
       start: isFromRight ? -end : start,
       end: isFromRight ? -start : end,
       base: left * y - up * x,
