@@ -7,10 +7,10 @@
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { load } from 'sqlite-vec'
-import { withAgentDatabase } from '#features/sources/indexing/agent-database.ts'
-import { builtinSpace } from '#features/sources/indexing/builtin-space.ts'
-import { createIndexWriter } from '#features/sources/indexing/index-writer.ts'
-import { createSearchIndex } from '#features/sources/search/search-index.ts'
+import { withAgentDatabase } from '#features/knowledge/indexing/agent-database.ts'
+import { builtinSpace } from '#features/knowledge/indexing/builtin-space.ts'
+import { createIndexWriter } from '#features/knowledge/indexing/index-writer.ts'
+import { createSearchIndex } from '#features/knowledge/search/search-index.ts'
 import { embedQuery } from '#models/embeddings/builtin-embedding.ts'
 import { queryTerms } from '#models/text-analysis/text-analysis.ts'
 import { randomIds } from '#platform/ids.ts'
@@ -42,7 +42,7 @@ const { readVectors } = onServer ? onPostgres : onSqlite
 
 const databases = await openAgentDatabases()
 const pool = createWorkerPool({ log: createLog('silent') })
-const searchIndex = createSearchIndex({ readers: pool, writers: pool })
+const searchIndex = createSearchIndex(pool)
 try {
   await warmUp(await databases.make('empty'))
   const path = await databases.make('large')

@@ -1,6 +1,6 @@
 /** `npm run migrate-data`: copies the data of the service between data directories and databases of PostgreSQL. */
 import { parseArgs } from 'node:util'
-import { indexedText } from '#features/sources/indexing/indexed-text.ts'
+import { indexedText } from '#features/knowledge/indexing/indexed-text.ts'
 import { searchableText } from '#models/text-analysis/text-analysis.ts'
 import { abandonTransfer } from '#storage/transfer/abandon.ts'
 import type { Address } from '#storage/transfer/open-end.ts'

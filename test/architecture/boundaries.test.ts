@@ -30,11 +30,12 @@ const features: Record<string, readonly string[]> = {
   access: [],
   agents: ['access'],
   sql: ['agents'],
-  sources: ['sql', 'agents'],
+  knowledge: ['agents'],
+  sources: ['knowledge', 'sql'],
   mcp: [],
   tools: ['mcp'],
-  chat: ['sources', 'agents'],
-  'mcp-endpoint': ['chat', 'sources', 'agents'],
+  chat: ['knowledge', 'agents'],
+  'mcp-endpoint': ['chat', 'knowledge', 'agents'],
 }
 
 /** The files by which a feature is entered from outside. */

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
 const root = new URL('../../', import.meta.url).pathname
-const documents = ['README.md', ...globSync('docs/**/*.md', { cwd: root })]
+const documents = ['README.md', ...globSync('{docs,src}/**/*.md', { cwd: root })]
 
 /** Markdown links within the repository: a file relative to the document, or the document itself, and a heading if any. */
 function linksOf(text: string, name: string): { file: string; heading: string | undefined }[] {

@@ -1,10 +1,10 @@
+import { createIndexing } from '#features/knowledge/indexing.service.ts'
 import type { CrawlThreads } from '#features/sources/crawl/crawl-threads.ts'
 import { createCrawlThreads } from '#features/sources/crawl/crawl-threads.ts'
 import type { HostGates } from '#features/sources/crawl/site/host-gates.ts'
 import { createHostGates } from '#features/sources/crawl/site/host-gates.ts'
 import { createCrawlSourceJob } from '#features/sources/jobs/crawl-source.job.ts'
 import { crawlJobName } from '#features/sources/jobs/source-jobs.ts'
-import { createSearchIndex } from '#features/sources/search/search-index.ts'
 import { builtinEmbedding } from '#models/embeddings/builtin-embedding.ts'
 import { systemClock } from '#platform/clock.ts'
 import type { TestApp } from './build-app.ts'
@@ -18,19 +18,13 @@ export function changeCrawls(
   change: (threads: CrawlThreads) => Partial<CrawlThreads> = () => ({}),
   turnMs?: number,
 ) {
-  const {
-    handlers,
-    outbound,
-    transact,
-    documentWorkers: writers,
-    searchWorkers: readers,
-  } = service.infrastructure
-  const threadsOf = createCrawlThreads(writers)
+  const { handlers, outbound, transact, documentWorkers } = service.infrastructure
+  const threadsOf = createCrawlThreads(documentWorkers)
   const starts: number[] = []
   const job = createCrawlSourceJob({
     embeddingOf: async () => ({ provider: 'builtin', id: builtinEmbedding.id }),
     changes: { follow: async () => {} },
-    index: createSearchIndex({ writers, readers }),
+    indexing: createIndexing(documentWorkers),
     ...{ outbound, transact, clock: systemClock },
     ...(turnMs !== undefined && { turnMs }),
     threads: agentId => ({ ...threadsOf(agentId), ...change(threadsOf(agentId)) }),

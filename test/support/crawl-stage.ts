@@ -1,6 +1,6 @@
 /** A website and the service that crawls it, for tests of what becomes of a crawl when either changes. */
 import { onTestFinished } from 'vitest'
-import type { SearchResult } from '#features/sources/sources.schema.ts'
+import type { SearchResult } from '#features/knowledge/knowledge.schema.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { TestApp } from './build-app.ts'
 import { testApp } from './build-app.ts'

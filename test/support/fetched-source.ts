@@ -1,5 +1,6 @@
 /** Sources of type `database` and `api` over HTTP. */
-import type { FetchedConfig, SearchResult, Source } from '#features/sources/sources.schema.ts'
+import type { SearchResult } from '#features/knowledge/knowledge.schema.ts'
+import type { FetchedConfig, Source } from '#features/sources/sources.schema.ts'
 import type { Answer, TestApp } from './build-app.ts'
 
 export const sources = '/api/agents/default/sources'

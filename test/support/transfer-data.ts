@@ -1,9 +1,9 @@
 /** Data in every table, for tests that move it, and what can be asked of it afterwards. */
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { withAgentDatabase } from '#features/sources/indexing/agent-database.ts'
-import { createIndexWriter } from '#features/sources/indexing/index-writer.ts'
-import { searchChunks } from '#features/sources/search/search-chunks.ts'
+import { withAgentDatabase } from '#features/knowledge/indexing/agent-database.ts'
+import { createIndexWriter } from '#features/knowledge/indexing/index-writer.ts'
+import { searchChunks } from '#features/knowledge/search/search-chunks.ts'
 import type { SecretBox } from '#platform/encryption/secret-box.ts'
 import { createAgentSecrets } from '#storage/encryption/agent-secrets.ts'
 import { checkEncryptionKey } from '#storage/encryption/check-encryption-key.ts'

@@ -1,4 +1,5 @@
 import type { Feature } from '#features/feature.ts'
+import type { KnowledgeFeature } from '#features/knowledge/knowledge.feature.ts'
 import type { SqlService } from '#features/sql/sql.service.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import { browseUrl } from './browse-url.ts'
@@ -17,45 +18,44 @@ import { createFetchSourceJob } from './jobs/fetch-source.job.ts'
 import { createProcessSourceJob } from './jobs/process-source.job.ts'
 import { createRemoveSourceJob } from './jobs/remove-source.job.ts'
 import { crawlJobName, fetchJobName, processJobName, removeJobName } from './jobs/source-jobs.ts'
-import type { KnowledgeFeature } from './knowledge.feature.ts'
 import { createPageReader } from './page-reader.service.ts'
 import { registerSourceRoutes } from './sources.routes.ts'
 import { createSourcesService } from './sources.service.ts'
 
-interface Peers extends Pick<KnowledgeFeature, 'knowledge' | 'index' | 'changes' | 'embeddingOf'> {
+interface Peers extends Pick<KnowledgeFeature, 'indexing' | 'changes' | 'embeddingOf'> {
   sql: SqlService
 }
 
 /** What agents answer from: uploads, websites, rows and addresses. */
 export function createSources(infrastructure: Infrastructure, peers: Peers): Feature {
   const { transact, outbound, agentSecrets, documentWorkers, clock, ids, configuration } = infrastructure
-  const { knowledge, index, changes, embeddingOf, sql } = peers
+  const { indexing, changes, embeddingOf, sql } = peers
   const { maxUploadBytes } = configuration
   const workers = documentWorkers
   const select: SelectRows = (agent, statement, signal) =>
     sql.execute(agent, { ...statement, readOnly: true, onlySelect: true }, signal)
 
   const common = { transact, requireEmbedding: embeddingOf, clock, ids }
-  const sources = createSourcesService(common)
+  const sources = createSourcesService({ ...common, indexing })
   const crawls = createCrawlsService({ ...common, outbound, bounds: configuration.crawlBounds })
   const fetched = createFetchedSourcesService({ ...common, select, outbound, agentSecrets })
 
-  const processing = { index, embeddingOf, changes, transact, clock }
+  const processing = { indexing, embeddingOf, changes, transact, clock }
   const ingest = createIngest({ workers })
   const threads = createCrawlThreads(workers)
   const gates = createHostGates()
   const maxBytes = Math.min(fetchLimits.bytes, maxUploadBytes)
   const obtain = createObtain({ select, outbound, agentSecrets, maxBytes })
-  const indexContent = createContentIndexer({ ingest: createIngestFetched({ workers }), index })
+  const indexContent = createContentIndexer({ ingest: createIngestFetched({ workers }), indexing })
   const readPage = createPageReader(workers)
   return {
-    routes: app => registerSourceRoutes(app, { sources, crawls, fetched, knowledge, maxUploadBytes }),
+    routes: app => registerSourceRoutes(app, { sources, crawls, fetched, maxUploadBytes }),
     jobs: {
       [processJobName]: createProcessSourceJob({ ...processing, ingest }),
       [crawlJobName]: createCrawlSourceJob({ ...processing, outbound, threads, gates }),
       [fetchJobName]: createFetchSourceJob({ ...processing, obtain, indexContent }),
       [discardJobName]: createDiscardUploadJob(),
-      [removeJobName]: createRemoveSourceJob({ index, agentSecrets }),
+      [removeJobName]: createRemoveSourceJob({ indexing, agentSecrets }),
     },
     tools: () => [browseUrl(outbound, readPage)],
   }

@@ -8,7 +8,6 @@ import { successSchema } from '#platform/http/responses/answers.ts'
 import type { CrawlsService } from './crawls.service.ts'
 import type { FetchedSourcesService } from './fetched-sources.service.ts'
 import { readNewFetched } from './fetching/new-fetched.ts'
-import type { KnowledgeService } from './knowledge.service.ts'
 import { newFetchedSchema } from './new-fetched.schema.ts'
 import type { Source } from './sources.schema.ts'
 import {
@@ -16,8 +15,6 @@ import {
   createdSourceSchema,
   newCrawlSchema,
   reprocessedSourceSchema,
-  searchAnswerSchema,
-  searchQuery,
   sourceListQuery,
   sourceListSchema,
   sourceSchema,
@@ -33,7 +30,6 @@ interface Dependencies {
   sources: SourcesService
   crawls: CrawlsService
   fetched: FetchedSourcesService
-  knowledge: KnowledgeService
   maxUploadBytes: number
 }
 
@@ -49,7 +45,7 @@ export function registerSourceRoutes(app: App, needs: Dependencies): void {
   })
 }
 
-function registerReading(app: App, { sources, knowledge }: Dependencies): void {
+function registerReading(app: App, { sources }: Dependencies): void {
   app.route({
     method: 'GET',
     url: '/api/agents/:id/sources',
@@ -65,20 +61,6 @@ function registerReading(app: App, { sources, knowledge }: Dependencies): void {
       const { rows, meta } = await sources.list(request.agent, request.query)
       return { sources: rows, meta }
     },
-  })
-
-  app.route({
-    method: 'GET',
-    url: '/api/agents/:id/sources/search',
-    config: { area: 'generic', access: 'viewer', limit: 'general', operationId: 'searchSources' },
-    schema: {
-      summary: 'Search the sources; the best passages first',
-      tags: ['Sources'],
-      params: agentPath,
-      querystring: searchQuery,
-      response: { 200: searchAnswerSchema },
-    },
-    handler: async request => ({ results: await knowledge.search(request.agent, request.query) }),
   })
 
   app.route({

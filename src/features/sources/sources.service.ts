@@ -2,6 +2,8 @@ import { extname } from 'node:path'
 import type { Readable } from 'node:stream'
 import { readChunking } from '#documents/chunking/chunking-form.ts'
 import { documentFormatOf, documentFormats } from '#documents/parsing/document-format.ts'
+import type { IndexingService } from '#features/knowledge/indexing.service.ts'
+import type { SourceEvents } from '#features/knowledge/knowledge.events.ts'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { AppError, conflict, invalid, notFound } from '#platform/errors.ts'
@@ -10,11 +12,9 @@ import type { Ids } from '#platform/ids.ts'
 import type { Transact } from '#platform/jobs/jobs.ts'
 import { laneLimits } from '#platform/jobs/lanes.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import { hide } from './indexing/generations.ts'
 import { discardJob, discardJobKey } from './jobs/discard-upload.job.ts'
 import { addSourceJob, fetchJobName, processJobName, removeJobName, sourceJob } from './jobs/source-jobs.ts'
 import { isInWork, workingStatus } from './source-status.ts'
-import type { SourceEvents } from './sources.events.ts'
 import {
   countInWork,
   findLiveSource,
@@ -30,6 +30,7 @@ interface Dependencies {
   transact: Transact<SourceEvents>
   /** Throws the reason if the agent's documents can't be embedded, such as MODEL_NOT_CONFIGURED. */
   requireEmbedding(agentId: string): Promise<unknown>
+  indexing: Pick<IndexingService, 'hide'>
   clock: Clock
   ids: Ids
 }
@@ -41,7 +42,9 @@ export interface Upload extends UploadTarget {
 
 const longestName = 300
 
-export function createSourcesService({ transact, requireEmbedding, clock, ids }: Dependencies) {
+export function createSourcesService(needs: Dependencies) {
+  const { transact, requireEmbedding, indexing, clock, ids } = needs
+
   async function find(agent: AgentHandle, id: string): Promise<Source> {
     const source = await findLiveSource(agent.db, id)
     if (source === undefined) throw notFound('Source')
@@ -115,7 +118,7 @@ export function createSourcesService({ transact, requireEmbedding, clock, ids }:
         const now = timestamp(clock)
         if (!(await updateSource(transaction, id, { removed_at: now, updated_at: now })))
           throw notFound('Source')
-        await hide(transaction, id)
+        await indexing.hide(transaction, id)
         await addSourceJob(outbox, removeJobName, id)
       })
     },

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { SearchResult } from '#features/knowledge/knowledge.schema.ts'
 import type { ListMeta } from '#platform/http/lists/list-query.ts'
 import { errorRow, limitRow, row } from '#test/spec/row.ts'
 import { makeAgent } from '#test/support/agents.ts'
@@ -9,7 +10,7 @@ import { storedFiles } from '#test/support/stored-files.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
 import { formOf, upload, uploadAndProcess } from '#test/support/upload.ts'
 import { insertSource } from './sources.repository.ts'
-import type { CrawlConfig, FileConfig, SearchResult, Source } from './sources.schema.ts'
+import type { CrawlConfig, FileConfig, Source } from './sources.schema.ts'
 
 const sources = '/api/agents/default/sources'
 

@@ -1,6 +1,6 @@
 import type { KyselyPlugin } from 'kysely'
 import { expect, test } from 'vitest'
-import { createIndexWriter } from '#features/sources/indexing/index-writer.ts'
+import { createIndexWriter } from '#features/knowledge/indexing/index-writer.ts'
 import { randomIds } from '#platform/ids.ts'
 import { chunkOf } from '#test/support/chunk-rows.ts'
 import { setSearchStage } from '#test/support/search-stage.ts'

@@ -53,8 +53,6 @@ export interface VisitedPage {
 }
 
 export interface Settling extends Site {
-  /** Names the run; the writes of any other are refused. */
-  attempt: string
   maxPages: number
   maxDepth: number
   signal: AbortSignal

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import type { SearchResult } from '#features/knowledge/knowledge.schema.ts'
 import { errorRow, limitRow, row } from '#test/spec/row.ts'
 import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp, testApp } from '#test/support/build-app.ts'
@@ -6,7 +7,6 @@ import { crawl, crawlAgain, crawled, forCrawls, pathsOf, startCrawl } from '#tes
 import { changeCrawls } from '#test/support/crawl-job.ts'
 import type { AnswerSite, Site } from '#test/support/site-server.ts'
 import { page, sitePages, startSite } from '#test/support/site-server.ts'
-import type { SearchResult } from '../sources.schema.ts'
 
 const sources = '/api/agents/default/sources'
 

@@ -3,12 +3,9 @@ import { createHash } from 'node:crypto'
 import type { ChunkingOptions } from '#documents/chunking/chunking-options.ts'
 import { parseHtml } from '#documents/parsing/html/html-tree.ts'
 import { pageText } from '#documents/parsing/html/page-text.ts'
-import type { PreparedChunk } from '../indexing/prepared-chunk.ts'
-import { prepare } from '../indexing/prepared-chunk.ts'
-import { chunksPerTask } from '../search/search-index.ts'
+import { prepareChunks } from '#features/knowledge/drafts.service.ts'
 import { crawlLimits } from './crawl-limits.ts'
 import { chunksOfPage } from './page/page-chunks.ts'
-import type { UncutPage } from './page/page-content.ts'
 import { pack } from './page/page-content.ts'
 import { headerDirectives, strictest } from './page/page-directives.ts'
 import { outlineOf } from './page/page-outline.ts'
@@ -71,7 +68,7 @@ export async function readPage(raw: RawPage): Promise<ReadPage | undefined> {
   if (text.trim() === '')
     return omittedPage(outline, 'It holds no text: what scripts would write is not read.')
   const page = { title, text, chunking }
-  const chunks = raw.isCut ? preparedChunks(page) : undefined
+  const chunks = raw.isCut ? prepareChunks(chunksOfPage(page)) : undefined
   return {
     ...outline,
     omitted: undefined,
@@ -83,13 +80,6 @@ export async function readPage(raw: RawPage): Promise<ReadPage | undefined> {
 
 function omittedPage(outline: Pick<ReadPage, 'links' | 'canonical' | 'noFollow'>, omitted: string): ReadPage {
   return { ...outline, omitted, content: pack([]), chunks: undefined, hash: '' }
-}
-
-/** Undefined if there are so many that they are better made part by part. */
-function preparedChunks(page: UncutPage): PreparedChunk[] | undefined {
-  const chunks = chunksOfPage(page)
-  if (chunks.length > chunksPerTask) return undefined
-  return chunks.map(chunk => ({ ...chunk, ...prepare(chunk) }))
 }
 
 /** Loads what the pages of a crawl take, while nothing of them has come yet. */

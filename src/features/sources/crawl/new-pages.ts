@@ -1,5 +1,5 @@
 /** Pages that are new to a source and whose chunks only have to be written: that is much cheaper for many at a time. */
-import { chunksPerTask } from '../search/search-index.ts'
+import { chunksPerTask } from '#features/knowledge/indexing.service.ts'
 import { documentOfPage, findPage, isFound } from './crawl.repository.ts'
 import { crawlLimits } from './crawl-limits.ts'
 import type { Site, Visited, VisitedPage } from './crawl-state.ts'

@@ -1,6 +1,5 @@
 /** Stores the results of visits: chunks, pages, their links. A crash in between does no harm. */
 import { inTransaction } from '#platform/transactions/transaction.ts'
-import { requireAttempt } from '../indexing/generations.ts'
 import { raiseProgress } from '../sources.repository.ts'
 import type { QueuedUrl, StoredPage } from './crawl.repository.ts'
 import {
@@ -26,9 +25,9 @@ export async function settlePages(site: Settling, visited: readonly Visited[]): 
   const [start] = settled.filter(({ entry, document }) => entry.position === 0 && document !== undefined)
   const sitemap = start && (await readSitemap(site))
   const added = await newEntries(site, settled, sitemap)
-  const { db, sourceId, attempt } = site
+  const { db, sourceId } = site
   await inTransaction(db, async transaction => {
-    await requireAttempt(transaction, { sourceId, attempt })
+    await site.index.requireRun(transaction)
     for (const stored of [...settled.map(({ page }) => page), sitemap?.stored])
       if (stored !== undefined) await storePage(transaction, sourceId, stored)
     for (const { entry, state, reason = null, document = null } of settled)

@@ -1,24 +1,18 @@
+import type { IndexingService } from '#features/knowledge/indexing.service.ts'
+import { newRun } from '#features/knowledge/indexing.service.ts'
 import type { EmbeddingModel } from '#models/embeddings/embeddings.ts'
-import { AppError } from '#platform/errors.ts'
-import { randomIds } from '#platform/ids.ts'
 import type { JobContext } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import { continueDraft } from '../indexing/generations.ts'
-import { indexDraft } from '../indexing/index-draft.ts'
-import { embeddingName } from '../indexing/provider-space.ts'
 import type { IngestFetched } from '../ingestion/ingest.ts'
-import type { SearchIndex } from '../search/search-index.ts'
+import { refusalOf } from '../ingestion/ingest.ts'
 import { updateSource } from '../sources.repository.ts'
 import type { FetchedConfig, Source } from '../sources.schema.ts'
 import { forgetLastCopy } from './last-copy.ts'
 import type { Content } from './obtain.ts'
 
-/** Share of the progress when what was fetched is cut; the rest is embedding and indexing its chunks. */
-const progressRead = 0.2
-
 interface Dependencies {
   ingest: IngestFetched
-  index: Pick<SearchIndex, 'indexNext' | 'finish'>
+  indexing: Pick<IndexingService, 'replace'>
 }
 
 interface Work {
@@ -34,26 +28,25 @@ interface Work {
  * Chunks, embeds and indexes fetched content, and then shows it instead of the former content. Returns the number of
  * chunks, or why the content can't be read.
  */
-export function createContentIndexer({ ingest, index }: Dependencies) {
+export function createContentIndexer({ ingest, indexing }: Dependencies) {
   return async ({ context, source, content, hash, model }: Work): Promise<number | string> => {
     const { agent, signal, jobId } = context
-    const { db, path: databasePath } = agent
-    const place = { databasePath, sourceId: source.id, attempt: randomIds.record() }
-    const report = async (progress: number) => void (await updateSource(db, source.id, { progress }))
-    const draft = `${jobId} ${hash} ${embeddingName(model)}`
+    const { db } = agent
+    const { chunk_size, overlap, method } = source.config
+    const { fetched, secrets } = content
+    const given = { fetched, secrets, chunking: { chunk_size, overlap, method } }
     await forgetLastCopy(db, source.id)
-    if (!(await continueDraft(db, place, draft))) {
-      const { chunk_size, overlap, method } = source.config
-      const chunking = { chunk_size, overlap, method }
-      const { fetched, secrets } = content
-      const isBuiltin = model.provider === 'builtin'
-      const read = await ingest({ ...place, fetched, secrets, chunking, draft, isBuiltin }, signal)
-      if (read.kind === 'unreadable') return `What was fetched cannot be used. ${read.reason}`
-      if (read.kind === 'unavailable') throw new AppError('INTERNAL_ERROR', read.reason)
-    }
-    await report(progressRead)
-    const onProgress = (share: number) => report(progressRead + share * (1 - progressRead))
-    await indexDraft({ source: place, db, index, model, signal, onProgress })
-    return await index.finish({ ...place, embedding: embeddingName(model) }, signal)
+    return await indexing.replace({
+      run: newRun(agent, source.id),
+      db,
+      model,
+      content: `${jobId} ${hash}`,
+      async draft(task) {
+        const refusal = refusalOf(await ingest({ ...task, ...given }, signal))
+        return refusal && `What was fetched cannot be used. ${refusal}`
+      },
+      signal,
+      onProgress: async progress => void (await updateSource(db, source.id, { progress })),
+    })
   }
 }

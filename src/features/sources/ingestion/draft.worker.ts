@@ -6,32 +6,25 @@ import type { ChunkingOptions } from '#documents/chunking/chunking-options.ts'
 import type { DocumentFormat } from '#documents/parsing/document-format.ts'
 import { parseDocument } from '#documents/parsing/parse-document.ts'
 import { UnreadableDocument } from '#documents/parsing/parsed-document.ts'
+import { storeDraft } from '#features/knowledge/drafts.service.ts'
+import type { DraftTask } from '#features/knowledge/indexing.service.ts'
 import { AppError } from '#platform/errors.ts'
-import { randomIds } from '#platform/ids.ts'
 import { createSecretFilter } from '#platform/outbound/hide-secrets.ts'
 import type { FileLocation } from '#storage/files/file-store.ts'
 import { readStoredFile } from '#storage/files/read-file.ts'
 import type { Fetched } from '../fetching/parse-fetched.ts'
 import { parseFetched } from '../fetching/parse-fetched.ts'
-import { withAgentDatabase } from '../indexing/agent-database.ts'
-import type { SourceTask } from '../indexing/index.worker.ts'
-import { createIndexWriter } from '../indexing/index-writer.ts'
-import { chunksPerTask } from '../search/search-index.ts'
 
-interface DraftTask extends SourceTask {
+interface CutTask extends DraftTask {
   chunking: ChunkingOptions
-  /** Names the draft that the chunks become. */
-  draft: string
-  /** Whether the chunks get built-in vectors: those of a small document get them at once. */
-  isBuiltin: boolean
 }
 
-export interface StoredFile extends DraftTask {
+export interface StoredFile extends CutTask {
   location: FileLocation
   format: DocumentFormat
 }
 
-export interface FetchedContent extends DraftTask {
+export interface FetchedContent extends CutTask {
   fetched: Fetched
   /** Secrets that no passage may show, wherever a server repeats them. */
   secrets: readonly string[]
@@ -67,16 +60,8 @@ export function draftFetched({ fetched, secrets, ...task }: FetchedContent): Pro
 async function draftChunks(task: DraftTask, cut: () => Promise<Chunk[]>): Promise<IngestedFile> {
   const read = await chunksOrReason(cut)
   if (read.kind !== 'read') return read
-  const { databasePath, sourceId, attempt, draft, isBuiltin } = task
-  const { chunks } = read
-  await withAgentDatabase(databasePath, { readOnly: false }, async db => {
-    const writer = createIndexWriter({ db, ids: randomIds, attempt })
-    await writer.start(sourceId)
-    if (isBuiltin && chunks.length <= chunksPerTask) await writer.add(sourceId, chunks)
-    else await writer.store(sourceId, chunks)
-    await writer.complete(sourceId, draft)
-  })
-  return { kind: 'drafted', chunks: chunks.length }
+  await storeDraft(task, read.chunks)
+  return { kind: 'drafted', chunks: read.chunks.length }
 }
 
 type ReadFile = { kind: 'read'; chunks: Chunk[] } | NotRead

@@ -1,4 +1,5 @@
 import { limits } from '#documents/parsing/limits.ts'
+import { AppError } from '#platform/errors.ts'
 import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 import { WorkerCrashed, WorkerTimeout } from '#platform/workers/worker-pool.ts'
 import type { FetchedContent, IngestedFile, StoredFile } from './draft.worker.ts'
@@ -49,4 +50,10 @@ function reasonOf(error: unknown, subject = 'This file', advice = 'Split it up.'
   if (error instanceof RangeError && error.message.includes('call stack'))
     return `${subject} is nested too deeply to be read.`
   throw error
+}
+
+/** Why there are no chunks; throws if the next attempt may succeed. */
+export function refusalOf(read: IngestedFile): string | undefined {
+  if (read.kind === 'unavailable') throw new AppError('INTERNAL_ERROR', read.reason)
+  return read.kind === 'unreadable' ? read.reason : undefined
 }

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { SearchResult } from '#features/knowledge/knowledge.schema.ts'
 import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp } from '#test/support/build-app.ts'
 import { makeDrawnPdf, makePdf } from '#test/support/documents.ts'
 import { uploadAndProcess } from '#test/support/upload.ts'
-import type { SearchResult, Source } from '../sources.schema.ts'
+import type { Source } from '../sources.schema.ts'
 
 let app: TestApp
 

@@ -3,10 +3,11 @@ import { join, relative } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { documentFormatOf } from '#documents/parsing/document-format.ts'
 import { parseDocument } from '#documents/parsing/parse-document.ts'
+import type { SearchResult } from '#features/knowledge/knowledge.schema.ts'
 import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp } from '#test/support/build-app.ts'
 import { upload, uploadAndProcess } from '#test/support/upload.ts'
-import type { SearchResult, Source } from '../sources.schema.ts'
+import type { Source } from '../sources.schema.ts'
 
 const fixtures = process.env.REAL_FIXTURES
 

@@ -3,6 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
+import { createIndexing } from '#features/knowledge/indexing.service.ts'
+import type { SearchResult } from '#features/knowledge/knowledge.schema.ts'
 import { randomIds } from '#platform/ids.ts'
 import { makeAgent } from '#test/support/agents.ts'
 import type { TestBucket } from '#test/support/bucket.ts'
@@ -13,7 +15,7 @@ import { manualClock } from '#test/support/manual-clock.ts'
 import { passTime } from '#test/support/pass-time.ts'
 import { storedFiles } from '#test/support/stored-files.ts'
 import { upload, uploadAndProcess } from '#test/support/upload.ts'
-import type { SearchResult, Source } from '../sources.schema.ts'
+import type { Source } from '../sources.schema.ts'
 import { createSourcesService } from '../sources.service.ts'
 
 const sources = '/api/agents/default/sources'
@@ -96,10 +98,11 @@ describe('a file that a process stored and then died', () => {
   async function stage() {
     const clock = manualClock()
     const app = await testApp({ clock })
-    const { transact, agentDatabases } = app.service.infrastructure
+    const { transact, agentDatabases, documentWorkers } = app.service.infrastructure
     const service = createSourcesService({
       transact,
       requireEmbedding: async () => {},
+      indexing: createIndexing(documentWorkers),
       clock,
       ids: randomIds,
     })

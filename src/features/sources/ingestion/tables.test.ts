@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest'
+import type { SearchResult } from '#features/knowledge/knowledge.schema.ts'
 import { testApp } from '#test/support/build-app.ts'
 import { crawl, forCrawls } from '#test/support/crawl.ts'
 import { sitePages, startSite } from '#test/support/site-server.ts'
 import { uploadAndProcess } from '#test/support/upload.ts'
-import type { SearchResult } from '../sources.schema.ts'
 
 const search = '/api/agents/default/sources/search?limit=1&query='
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
+import type { SearchResult } from '#features/knowledge/knowledge.schema.ts'
 import { testApp } from '#test/support/build-app.ts'
 import { uploadAndProcess } from '#test/support/upload.ts'
-import type { SearchResult } from '../sources.schema.ts'
 
 it('what a JSON file writes as escapes, and what stands behind one, is found by its words', async () => {
   const app = await testApp()

@@ -1,10 +1,14 @@
 import { chunkingOf } from '#documents/chunking/chunking-form.ts'
+import type { IndexingService, SourceRun } from '#features/knowledge/indexing.service.ts'
+import type { SourceEvents } from '#features/knowledge/knowledge.events.ts'
+import type { KnowledgeFeature } from '#features/knowledge/knowledge.feature.ts'
+import { embeddingName } from '#models/embeddings/embedding-name.ts'
 import type { EmbeddingModel } from '#models/embeddings/embeddings.ts'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
-import { randomIds } from '#platform/ids.ts'
 import type { JobContext, JobHandler, Transact } from '#platform/jobs/jobs.ts'
 import { JobYields } from '#platform/jobs/jobs.ts'
+import { presentable } from '#platform/jobs/presentable.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { countQueue, deletePage, failuresOf, totalsOf, vanishedDocuments } from '../crawl/crawl.repository.ts'
@@ -18,24 +22,19 @@ import { runCrawl } from '../crawl/run-crawl.ts'
 import type { HostGates } from '../crawl/site/host-gates.ts'
 import type { SiteRules } from '../crawl/site/site-rules.ts'
 import { createSiteRules, sitemapPages } from '../crawl/site/site-rules.ts'
-import type { EmbeddingChanges } from '../embedding/embedding-changes.ts'
-import { claim } from '../indexing/generations.ts'
-import { embeddingName } from '../indexing/provider-space.ts'
-import type { SearchIndex } from '../search/search-index.ts'
-import type { SourceEvents } from '../sources.events.ts'
 import { updateSource } from '../sources.repository.ts'
 import type { CrawlConfig, Source } from '../sources.schema.ts'
 import { sourceOfJob } from './source-jobs.ts'
-import { createOutcomes, presentable } from './source-outcomes.ts'
+import { createOutcomes } from './source-outcomes.ts'
 
 interface Dependencies {
   embeddingOf(agentId: string): Promise<EmbeddingModel>
-  index: Pick<SearchIndex, 'indexNext' | 'finish' | 'remove'>
+  indexing: Pick<IndexingService, 'begin' | 'requireRun' | 'replace' | 'remove'>
   outbound: Outbound
   /** The threads, as this agent's crawls use them. */
   threads(agentId: string): CrawlThreads
   gates: HostGates
-  changes: Pick<EmbeddingChanges, 'follow'>
+  changes: Pick<KnowledgeFeature['changes'], 'follow'>
   transact: Transact<SourceEvents>
   clock: Clock
   /** How long a crawl works before other jobs go first, in milliseconds. */
@@ -44,13 +43,6 @@ interface Dependencies {
 
 type Context = JobContext<AgentHandle>
 type CrawledSource = Source & { config: CrawlConfig }
-
-/** Where a run writes, and under which attempt. */
-interface Place {
-  databasePath: string
-  sourceId: string
-  attempt: string
-}
 
 /**
  * Crawls a website, for the first time or again. Everything found is stored page by page, so that the next run continues an
@@ -62,20 +54,19 @@ export function createCrawlSourceJob(needs: Dependencies): JobHandler<AgentHandl
 
   async function crawl(context: Context, source: CrawledSource): Promise<void> {
     const { agent, signal } = context
-    const place = { databasePath: agent.path, sourceId: source.id, attempt: randomIds.record() }
-    await claim(agent.db, place)
+    const run = await needs.indexing.begin(agent, source.id)
     const threads = needs.threads(agent.agentId)
     threads.prepare(signal)
     const rules = await rulesOf(source, { threads, signal })
     if (typeof rules === 'string') return await failCrawl(agent, source, rules)
     const spending = spendingOf(source.config, needs.clock)
-    const end = await visitAll(context, source, rules, { place, spending })
+    const end = await visitAll(context, source, rules, { run, spending })
     if (end.kind === 'turn over') {
       await updateSource(agent.db, source.id, { config: spending.noted() })
       throw new JobYields()
     }
     if (end.kind === 'no start') return await failCrawl(agent, source, end.reason)
-    if (end.isWhole) await removeVanished(context, place, needs.index)
+    if (end.isWhole) await removeVanished(context, run, needs.indexing)
     const config = await outcomeOf(agent, source, end.isWhole, timestamp(needs.clock))
     if (config.pageCount === 0) return await failCrawl(agent, source, config.failedPages?.[0]?.reason ?? '')
     const { chunks } = await totalsOf(agent.db, source.id)
@@ -88,7 +79,7 @@ export function createCrawlSourceJob(needs: Dependencies): JobHandler<AgentHandl
     { agent, signal, jobId }: Context,
     { config }: CrawledSource,
     rules: SiteRules,
-    { place, spending }: { place: Place; spending: Spending },
+    { run, spending }: { run: SourceRun; spending: Spending },
   ): Promise<CrawlEnd> {
     const { db } = agent
     const { outbound, gates } = needs
@@ -98,11 +89,11 @@ export function createCrawlSourceJob(needs: Dependencies): JobHandler<AgentHandl
     const patterns = { include: config.includePatterns, exclude: config.excludePatterns }
     return await runCrawl(
       {
-        ...{ db, ...place, startUrl, patterns, rules, outbound, threads, gates, namedAddresses: new Map() },
+        ...{ db, ...run, startUrl, patterns, rules, outbound, threads, gates, namedAddresses: new Map() },
         ...{ maxPages, maxDepth, chunking: chunkingOf(config), signal, traffic: spending.traffic },
         embedding: embeddingName(model),
         cutsPages: model.provider === 'builtin' && config.lastCrawledAt === undefined,
-        index: createPageIndexer({ place, db, jobId, model, signal, threads, index: needs.index }),
+        index: createPageIndexer({ run, db, jobId, model, signal, threads, indexing: needs.indexing }),
         sitemapPages: async () =>
           useSitemap
             ? await sitemapPages(startUrl, { rules, patterns }, { outbound, threads, gates, signal })
@@ -144,12 +135,12 @@ function isCrawled(source: Source): source is CrawledSource {
 /** Pages that are gone, or that nothing leads to any more. */
 async function removeVanished(
   { agent: { db }, signal }: Context,
-  place: Place,
-  index: Pick<SearchIndex, 'remove'>,
+  run: SourceRun,
+  indexing: Pick<IndexingService, 'remove'>,
 ): Promise<void> {
-  for (const document of await vanishedDocuments(db, place.sourceId)) {
-    await index.remove({ ...place, document }, signal)
-    await deletePage(db, place.sourceId, document)
+  for (const document of await vanishedDocuments(db, run.sourceId)) {
+    await indexing.remove({ ...run, document }, signal)
+    await deletePage(db, run.sourceId, document)
   }
 }
 

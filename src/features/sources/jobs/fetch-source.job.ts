@@ -1,18 +1,19 @@
+import type { SourceEvents } from '#features/knowledge/knowledge.events.ts'
+import type { KnowledgeFeature } from '#features/knowledge/knowledge.feature.ts'
 import type { EmbeddingModel } from '#models/embeddings/embeddings.ts'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import type { JobContext, JobHandler, Transact } from '#platform/jobs/jobs.ts'
+import { presentable } from '#platform/jobs/presentable.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import type { EmbeddingChanges } from '../embedding/embedding-changes.ts'
 import { contentHash } from '../fetching/content-hash.ts'
 import type { createContentIndexer } from '../fetching/index-content.ts'
 import { findFetchState } from '../fetching/last-copy.ts'
 import type { createObtain } from '../fetching/obtain.ts'
-import type { SourceEvents } from '../sources.events.ts'
 import { updateSource } from '../sources.repository.ts'
 import type { FetchedConfig, Source } from '../sources.schema.ts'
 import { sourceOfJob, sourceToWorkOn } from './source-jobs.ts'
-import { createOutcomes, presentable } from './source-outcomes.ts'
+import { createOutcomes } from './source-outcomes.ts'
 
 /** The share of fetching in the progress. */
 const progressFetched = 0.1
@@ -21,7 +22,7 @@ interface Dependencies {
   obtain: ReturnType<typeof createObtain>
   indexContent: ReturnType<typeof createContentIndexer>
   embeddingOf(agentId: string): Promise<EmbeddingModel>
-  changes: Pick<EmbeddingChanges, 'follow'>
+  changes: Pick<KnowledgeFeature['changes'], 'follow'>
   transact: Transact<SourceEvents>
   clock: Clock
 }

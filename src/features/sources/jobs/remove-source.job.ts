@@ -1,13 +1,13 @@
-import { randomIds } from '#platform/ids.ts'
+import type { IndexingService } from '#features/knowledge/indexing.service.ts'
+import { newRun } from '#features/knowledge/indexing.service.ts'
 import type { JobHandler } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentSecrets } from '#storage/encryption/agent-secrets.ts'
-import type { SearchIndex } from '../search/search-index.ts'
 import { deleteSource, findRemoved } from '../sources.repository.ts'
 import { sourceIdOf } from './source-jobs.ts'
 
 interface Dependencies {
-  index: Pick<SearchIndex, 'remove'>
+  indexing: Pick<IndexingService, 'remove'>
   agentSecrets: Pick<AgentSecrets, 'remove'>
 }
 
@@ -15,7 +15,7 @@ interface Dependencies {
  * Removes a source that is already hidden: its chunks, its file, its secrets, and its row last, so that the job may run
  * again.
  */
-export function createRemoveSourceJob({ index, agentSecrets }: Dependencies): JobHandler<AgentHandle> {
+export function createRemoveSourceJob({ indexing, agentSecrets }: Dependencies): JobHandler<AgentHandle> {
   return {
     lane: 'documents',
     // Within about a day: a disk or bucket that is broken is not mended in minutes.
@@ -25,7 +25,7 @@ export function createRemoveSourceJob({ index, agentSecrets }: Dependencies): Jo
       const sourceId = sourceIdOf(payload)
       const removed = await findRemoved(agent.db, sourceId)
       if (removed === undefined) return
-      await index.remove({ databasePath: agent.path, sourceId, attempt: randomIds.record() }, signal)
+      await indexing.remove(newRun(agent, sourceId), signal)
       if (removed.file_path !== null) await agent.files.remove(removed.file_path)
       await agentSecrets.remove(agent.agentId, [removed.secret_set])
       await deleteSource(agent.db, sourceId)

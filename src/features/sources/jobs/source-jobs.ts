@@ -14,7 +14,6 @@ export const processJobName = 'source.process'
 export const crawlJobName = 'source.crawl'
 export const fetchJobName = 'source.fetch'
 export const removeJobName = 'source.remove'
-export const embedJobName = 'source.embed'
 
 /** All jobs on a source share this key, so that only one works on its chunks at a time. */
 export function sourceJobKey(sourceId: string): string {
@@ -37,12 +36,6 @@ export async function addSourceJob(
 ): Promise<void> {
   await outbox.cancel(sourceJobKey(sourceId))
   await outbox.add(sourceJob(name, sourceId))
-}
-
-/** Without a key: the status of the source says that there is one. */
-export function embedJob(sourceId: string) {
-  const { name, payload } = sourceJob(embedJobName, sourceId)
-  return { name, payload }
 }
 
 export function sourceIdOf(payload: unknown): string {

@@ -1,11 +1,9 @@
+import type { SourceEvents } from '#features/knowledge/knowledge.events.ts'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
-import { AppError } from '#platform/errors.ts'
 import type { Transact } from '#platform/jobs/jobs.ts'
-import { JobYields } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { clearQueue } from '../crawl/crawl.repository.ts'
-import type { SourceEvents } from '../sources.events.ts'
 import type { SourceChanges } from '../sources.repository.ts'
 import { updateSource } from '../sources.repository.ts'
 import type { CrawlConfig, Source } from '../sources.schema.ts'
@@ -41,14 +39,4 @@ export function createOutcomes({ transact, clock }: { transact: Transact<SourceE
       })
     },
   }
-}
-
-/** Prepares an error whose message will be shown on the source: one that is not meant for people goes to the log only. */
-export function presentable(error: unknown, signal: AbortSignal): unknown {
-  if (error instanceof AppError || error instanceof JobYields || signal.aborted) return error
-  return new AppError(
-    'INTERNAL_ERROR',
-    'something unexpected happened, which the log of the server tells of.',
-    { cause: error },
-  )
 }

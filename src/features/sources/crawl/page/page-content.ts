@@ -4,7 +4,7 @@
  */
 import { deserialize, serialize } from 'node:v8'
 import type { ChunkingOptions } from '#documents/chunking/chunking-options.ts'
-import type { PreparedChunk } from '../../indexing/prepared-chunk.ts'
+import type { PreparedChunks } from '#features/knowledge/drafts.service.ts'
 
 export interface UncutPage {
   title: string
@@ -13,7 +13,7 @@ export interface UncutPage {
 }
 
 /** A page as it was read, or its chunks where they were made along with it. */
-export type PageContent = UncutPage | readonly PreparedChunk[]
+export type PageContent = UncutPage | PreparedChunks
 
 export function pack(content: PageContent): Uint8Array {
   return serialize(content)

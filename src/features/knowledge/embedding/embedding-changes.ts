@@ -1,16 +1,33 @@
 import type { Transaction } from 'kysely'
+import type { Static } from 'typebox'
+import { Type } from 'typebox'
+import { embeddingName } from '#models/embeddings/embedding-name.ts'
 import type { EmbeddingModel } from '#models/embeddings/embeddings.ts'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
+import { AppError } from '#platform/errors.ts'
 import type { Outbox, Transact } from '#platform/jobs/jobs.ts'
 import type { Log } from '#platform/logging/log.ts'
+import { matches } from '#platform/schema-check.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentTables } from '#storage/tables.ts'
-import { embeddingName } from '../indexing/provider-space.ts'
-import { embedJob, embedJobName } from '../jobs/source-jobs.ts'
-import type { SourceEvents } from '../sources.events.ts'
-import { updateSource } from '../sources.repository.ts'
-import { forgetFailures, isUnderWay, nextToChange } from './embedding-changes.repository.ts'
+import type { SourceEvents } from '../knowledge.events.ts'
+import { changeSource, forgetFailures, isAnyChanging, nextToChange } from '../source-rows.repository.ts'
+
+export const embedJobName = 'source.embed'
+
+const payloadSchema = Type.Object({ sourceId: Type.String() })
+
+/** Without a key: the status of the source says that there is one. */
+function embedJob(sourceId: string) {
+  const payload: Static<typeof payloadSchema> = { sourceId }
+  return { name: embedJobName, payload }
+}
+
+export function sourceToEmbed(payload: unknown): string {
+  if (!matches(payloadSchema, payload)) throw new AppError('INTERNAL_ERROR', 'The job names no source.')
+  return payload.sourceId
+}
 
 /** Settings that decide by which model, if at all, an agent's documents are embedded. */
 const decisive: ReadonlySet<string> = new Set([
@@ -45,13 +62,13 @@ export function createEmbeddingChanges({ embeddingOf, transact, clock, log }: De
     outbox: Outbox<SourceEvents>,
     embedding: string,
   ): Promise<void> {
-    if (await isUnderWay(transaction)) return
+    if (await isAnyChanging(transaction)) return
     const next = await nextToChange(transaction, embedding)
     if (next === undefined) return
     const { id, isBroken } = next
     const state = { status: 'updating' as const, progress: 0, new_embedding: embedding }
     const changes = { ...state, ...(!isBroken && { error: null }), updated_at: timestamp(clock) }
-    await updateSource(transaction, id, changes)
+    await changeSource(transaction, id, changes)
     await outbox.add(embedJob(id))
   }
 
@@ -66,7 +83,7 @@ export function createEmbeddingChanges({ embeddingOf, transact, clock, log }: De
       try {
         const embedding = embeddingName(await embeddingOf(agentId))
         if (found?.every(name => name === embedding)) return
-        if ((await isUnderWay(db)) || (await nextToChange(db, embedding)) === undefined) return
+        if ((await isAnyChanging(db)) || (await nextToChange(db, embedding)) === undefined) return
         await transact({ agentId, db }, (transaction, outbox) => beginNext(transaction, outbox, embedding))
       } catch (error) {
         log.warn({ err: error, agentId }, 'the sources of this agent keep the embedding that they have')

@@ -1,4 +1,4 @@
-import type { SearchResult } from '../sources.schema.ts'
+import type { SearchResult } from '../knowledge.schema.ts'
 
 /** What the passages of a question may take of its prompt, in characters: less than is kept free for them. */
 const passageCharacters = 12_000

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp } from '#test/support/build-app.ts'
 import { uploadAndProcess } from '#test/support/upload.ts'
-import type { SearchResult } from '../sources.schema.ts'
+import type { SearchResult } from '../knowledge.schema.ts'
 
 /** What a text is asked for by, letters and line breaks aside: no word of a query stands in another text. */
 const spellings = [

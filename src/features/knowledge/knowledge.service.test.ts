@@ -31,13 +31,7 @@ test('of many searches of an agent one looks whether its sources need another em
   const followed: string[] = []
   const unused = () => Promise.reject(new Error('nothing but a search is asked for'))
   const { search } = createKnowledgeService({
-    index: {
-      search: async () => [],
-      searchExpecting: async () => ({ results: [] }),
-      indexNext: unused,
-      finish: unused,
-      remove: unused,
-    },
+    index: { search: async () => [], searchExpecting: async () => ({ results: [] }) },
     embeddingNamed: unused,
     isExclusive: false,
     changes: { follow: async ({ agentId }) => void followed.push(agentId) },

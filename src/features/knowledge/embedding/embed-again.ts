@@ -1,11 +1,11 @@
 import type { Kysely } from 'kysely'
+import { embeddingName } from '#models/embeddings/embedding-name.ts'
 import type { EmbeddingModel } from '#models/embeddings/embeddings.ts'
 import { JobYields } from '#platform/jobs/jobs.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { SourceTask } from '../indexing/index.worker.ts'
 import type { NewVectors } from '../indexing/new-vectors.ts'
-import { embeddingName } from '../indexing/provider-space.ts'
-import { updateSource } from '../sources.repository.ts'
+import { changeSource } from '../source-rows.repository.ts'
 import { countEmbedded, documentWithout, showEmbedding } from './embedded-documents.ts'
 
 export interface Run {
@@ -40,14 +40,14 @@ async function embedSource(run: Run, model: EmbeddingModel): Promise<boolean> {
   const { db, source, vectors, signal } = run
   const { sourceId } = source
   const embedding = embeddingName(model)
-  await updateSource(db, sourceId, { new_embedding: embedding })
+  await changeSource(db, sourceId, { new_embedding: embedding })
   const { all, embedded } = await countEmbedded(db, sourceId, embedding)
   for (let done = embedded; ; done++) {
     const document = await documentWithout(db, sourceId, embedding)
     if (document === undefined) break
     const report = async (share: number) => {
       const progress = Math.min(lastProgress, (done + share) / all)
-      await updateSource(db, sourceId, { progress })
+      await changeSource(db, sourceId, { progress })
     }
     if (!(await embedDocument(run, document, model, report))) return false
     await showEmbedding(db, { ...source, ...document.place }, embedding)

@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import type { Tool } from '#models/tools/tool.ts'
 import { fromSchema } from '#models/tools/tool.ts'
-import type { DocumentList, KnowledgeService } from './knowledge.service.ts'
+import type { KnowledgeService } from './knowledge.service.ts'
+import type { DocumentList } from './source-rows.repository.ts'
 
 const resultsGiven = 8
 /** The query that stands for all documents. */

@@ -1,11 +1,11 @@
 import type { Kysely } from 'kysely'
+import { embeddingName } from '#models/embeddings/embedding-name.ts'
 import type { EmbeddingModel } from '#models/embeddings/embeddings.ts'
 import { AppError } from '#platform/errors.ts'
 import type { Log } from '#platform/logging/log.ts'
 import { orAborted } from '#platform/or-aborted.ts'
 import type { AgentDatabases } from '#storage/agent-databases.ts'
 import type { PlatformTables } from '#storage/tables.ts'
-import { embeddingName } from '../indexing/provider-space.ts'
 import type { EmbeddingChanges } from './embedding-changes.ts'
 
 interface Dependencies {

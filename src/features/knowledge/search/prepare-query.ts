@@ -5,7 +5,7 @@ import type { Log } from '#platform/logging/log.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { EmbeddingChanges } from '../embedding/embedding-changes.ts'
 import { builtinName, providerSpace } from '../indexing/provider-space.ts'
-import type { SearchQuery } from '../sources.schema.ts'
+import type { SearchQuery } from '../knowledge.schema.ts'
 import type { ChunkQuery } from './rankings.ts'
 
 const defaultResults = 10

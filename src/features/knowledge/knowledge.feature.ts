@@ -2,27 +2,32 @@ import type { SettingsEvents } from '#features/agents/settings.events.ts'
 import type { SettingsService } from '#features/agents/settings.service.ts'
 import type { Feature, Subscriptions } from '#features/feature.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
+import { namedEmbedding } from '#models/embeddings/embedding-name.ts'
 import type { EmbeddingModel } from '#models/embeddings/embeddings.ts'
 import type { Tool } from '#models/tools/tool.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
+import { createEmbedSourceJob } from './embedding/embed-source.job.ts'
 import type { EmbeddingChanges } from './embedding/embedding-changes.ts'
-import { concernsEmbedding, createEmbeddingChanges } from './embedding/embedding-changes.ts'
+import { concernsEmbedding, createEmbeddingChanges, embedJobName } from './embedding/embedding-changes.ts'
 import { followPlatformEmbedding } from './embedding/platform-embedding.ts'
 import { createNewVectors } from './indexing/new-vectors.ts'
-import { namedEmbedding } from './indexing/provider-space.ts'
-import { createEmbedSourceJob } from './jobs/embed-source.job.ts'
-import { embedJobName } from './jobs/source-jobs.ts'
+import type { IndexingService } from './indexing.service.ts'
+import { createIndexing } from './indexing.service.ts'
+import { registerKnowledgeRoutes } from './knowledge.routes.ts'
 import type { KnowledgeService } from './knowledge.service.ts'
-import { createKnowledgeService, listDocuments } from './knowledge.service.ts'
-import type { SearchIndex } from './search/search-index.ts'
+import { createKnowledgeService } from './knowledge.service.ts'
 import { createSearchIndex } from './search/search-index.ts'
 import { searchKnowledge } from './search-knowledge.ts'
+import { listDocuments } from './source-rows.repository.ts'
+
+/** So many names of the greatest length are seen whole by a model. */
+const maxListedDocuments = 40
 
 export interface KnowledgeFeature extends Feature {
   knowledge: KnowledgeService
   /** Searches the agent's own documents. */
   searchTool(agent: AgentHandle): Tool
-  index: SearchIndex
+  indexing: IndexingService
   /** Keeps the vectors of an agent's documents up to date when its embedding model changes. */
   changes: EmbeddingChanges
   /** The model that embeds the agent's documents. */
@@ -41,13 +46,14 @@ export function createKnowledge(
     models.embeddingNamed(await settings.profileOf(agentId), namedEmbedding(name))
 
   const changes = createEmbeddingChanges({ embeddingOf, transact, clock, log })
-  const index = createSearchIndex({ writers: documentWorkers, readers: searchWorkers })
+  const indexing = createIndexing(documentWorkers)
+  const index = createSearchIndex(searchWorkers)
   const knowledge = createKnowledgeService({ index, embeddingNamed, changes, isExclusive, log })
   const vectors = createNewVectors(documentWorkers)
   const searchTool = (agent: AgentHandle) =>
     searchKnowledge({
       lookUp: (query, limit, signal) => knowledge.lookUp(agent, { query, limit }, signal),
-      documents: () => listDocuments(agent),
+      documents: () => listDocuments(agent.db, maxListedDocuments),
     })
   const ending = new AbortController()
   let followed = Promise.resolve()
@@ -55,10 +61,13 @@ export function createKnowledge(
   return {
     knowledge,
     searchTool,
-    index,
+    indexing,
     changes,
     embeddingOf,
-    jobs: { [embedJobName]: createEmbedSourceJob({ embeddingOf, vectors, changes, transact, clock }) },
+    routes: app => registerKnowledgeRoutes(app, knowledge),
+    jobs: {
+      [embedJobName]: createEmbedSourceJob({ indexing, embeddingOf, vectors, changes, transact, clock }),
+    },
     subscriptions: {
       'settings.changed': async ({ agentId, names }) => {
         if (!names.some(concernsEmbedding)) return

@@ -3,7 +3,7 @@ import type { TestApp } from '#test/support/build-app.ts'
 import { testApp } from '#test/support/build-app.ts'
 import { makeLocalModel } from '#test/support/local-model.ts'
 import { upload, uploadAndProcess } from '#test/support/upload.ts'
-import type { SearchResult } from '../sources.schema.ts'
+import type { SearchResult } from '../knowledge.schema.ts'
 
 const settings = '/api/agents/default/settings'
 const otters = { name: 'otters.txt', content: 'Otters hold hands.' }

@@ -5,19 +5,17 @@ import { notFound } from '#platform/errors.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { EmbeddingChanges } from './embedding/embedding-changes.ts'
+import type { SearchQuery, SearchResult } from './knowledge.schema.ts'
 import { choosePassages } from './search/choose-passages.ts'
 import { findNamedSources } from './search/named-sources.ts'
 import { createPrepareQuery } from './search/prepare-query.ts'
 import type { SearchIndex } from './search/search-index.ts'
 import { shownEmbeddings } from './search/shown-embeddings.ts'
-import { findSource, listSources } from './sources.repository.ts'
-import type { SearchQuery, SearchResult, Source } from './sources.schema.ts'
+import { isSource } from './source-rows.repository.ts'
 
 /** How many results the passages for a question are chosen from, and how good each must be. */
 const automaticResults = 24
 const usefulScore = 0.2
-/** So many names of the greatest length are seen whole by a model. */
-const maxListedDocuments = 40
 
 interface Dependencies {
   index: SearchIndex
@@ -66,8 +64,7 @@ export function createKnowledgeService({ index, embeddingNamed, changes, isExclu
   ): Promise<SearchResult[]> {
     const { source_id } = query
     if (source_id === undefined) return await searchAll(agent, query, signal)
-    for (const id of new Set(source_id))
-      if ((await findSource(agent.db, id)) === undefined) throw notFound('Source')
+    for (const id of new Set(source_id)) if (!(await isSource(agent.db, id))) throw notFound('Source')
     return await searchBy(await shownEmbeddings(agent.db, source_id), agent, query, signal)
   }
 
@@ -118,18 +115,6 @@ function toPassage({ content, score, metadata: { source_name, page, section, url
     score: Math.round(score * 1000) / 1000,
     text: content,
   }
-}
-
-export interface DocumentList {
-  total: number
-  documents: Pick<Source, 'name' | 'status'>[]
-}
-
-/** The names and states of an agent's sources, the first by name, and how many there are. */
-export async function listDocuments(agent: AgentHandle): Promise<DocumentList> {
-  const query = { limit: maxListedDocuments, sort: ['name'], order: ['asc'] }
-  const { rows, meta } = await listSources(agent.db, query)
-  return { total: meta.total, documents: rows.map(({ name, status }) => ({ name, status })) }
 }
 
 export type KnowledgeService = ReturnType<typeof createKnowledgeService>

@@ -4,7 +4,7 @@ interface SourceEvent {
   name: string
 }
 
-/** The events of this feature on the event bus. */
+/** How work on a source ends: processing it, or giving its chunks another embedding. */
 export interface SourceEvents {
   'source.ready': SourceEvent & { chunks: number }
   'source.error': SourceEvent & { error: string }

@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
+import type { Source } from '#features/sources/sources.schema.ts'
 import type { TestApp } from '#test/support/build-app.ts'
 import { testApp } from '#test/support/build-app.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
@@ -6,7 +7,7 @@ import type { Reply } from '#test/support/model-server.ts'
 import { startModelServer } from '#test/support/model-server.ts'
 import { passTime } from '#test/support/pass-time.ts'
 import { upload, uploadAndProcess } from '#test/support/upload.ts'
-import type { SearchResult, Source } from '../sources.schema.ts'
+import type { SearchResult } from '../knowledge.schema.ts'
 
 const sources = '/api/agents/default/sources'
 

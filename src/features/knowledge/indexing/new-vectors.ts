@@ -1,7 +1,8 @@
+import { embeddingName } from '#models/embeddings/embedding-name.ts'
 import type { EmbeddingModel } from '#models/embeddings/embeddings.ts'
 import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 import type { SourceTask } from './index.worker.ts'
-import { embeddingName, providerSpace } from './provider-space.ts'
+import { providerSpace } from './provider-space.ts'
 import type { ChunkText } from './vector-writer.ts'
 import type { PartTask, RemovalTask, WriteTask } from './vectors.worker.ts'
 

@@ -1,0 +1,44 @@
+/** Chunks on their way into an agent's database, for the worker threads that cut documents. */
+import type { Chunk } from '#documents/chunking/chunk-document.ts'
+import { randomIds } from '#platform/ids.ts'
+import { withAgentDatabase } from './indexing/agent-database.ts'
+import { createIndexWriter } from './indexing/index-writer.ts'
+import type { NewDocument } from './indexing/new-documents.ts'
+import { addDocuments } from './indexing/new-documents.ts'
+import type { PreparedChunk } from './indexing/prepared-chunk.ts'
+import { prepare } from './indexing/prepared-chunk.ts'
+import type { DraftTask, SourceRun } from './indexing.service.ts'
+import { chunksPerTask } from './indexing.service.ts'
+
+/** Stores the chunks as a draft of their document. */
+export async function storeDraft(
+  { databasePath, sourceId, document, attempt, draft, isBuiltin }: DraftTask,
+  chunks: readonly (Chunk | PreparedChunk)[],
+): Promise<void> {
+  await withAgentDatabase(databasePath, { readOnly: false }, async db => {
+    const writer = createIndexWriter({ db, ids: randomIds, attempt, document })
+    await writer.start(sourceId)
+    if (isBuiltin && chunks.length <= chunksPerTask) await writer.add(sourceId, chunks)
+    else await writer.store(sourceId, chunks)
+    await writer.complete(sourceId, draft)
+  })
+}
+
+/** Chunks with their built-in vectors. */
+export type PreparedChunks = readonly PreparedChunk[]
+
+/** Undefined if there are so many that they are better prepared part by part. */
+export function prepareChunks(chunks: readonly Chunk[]): PreparedChunks | undefined {
+  if (chunks.length > chunksPerTask) return undefined
+  return chunks.map(chunk => ({ ...chunk, ...prepare(chunk) }))
+}
+
+/** Stores, indexes and shows prepared chunks of documents that are new to the source. */
+export async function addPrepared(
+  { databasePath, ...attempt }: SourceRun,
+  documents: readonly NewDocument[],
+): Promise<void> {
+  await withAgentDatabase(databasePath, { readOnly: false }, db =>
+    addDocuments({ db, ids: randomIds, attempt }, documents),
+  )
+}
