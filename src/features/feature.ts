@@ -11,6 +11,8 @@ export interface Feature {
   routes?(app: App): void
   /** Handlers of its durable jobs, by the job's name. */
   jobs?: Readonly<Record<string, JobHandler<AgentHandle>>>
+  /** The names of the events that it emits, which subscribers may choose from. */
+  events?: readonly string[]
   /** Handlers of the events that its subscribers have subscribed to, by the kind of subscriber. */
   eventHandlers?: Readonly<Record<string, EventHandler<AgentHandle>>>
   /** Handlers of what the process notifies at once, without storing it. Check them with `satisfies Subscriptions<…>`. */

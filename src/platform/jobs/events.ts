@@ -19,6 +19,9 @@ export interface EventHandler<Agent extends JobAgent> extends Omit<JobHandler<Ag
   onFailed?(event: AgentEvent, context: JobContext<Agent>, error: string): Promise<void>
 }
 
+/** In a subscription: every event of the agent, also those of later versions. */
+export const anyEvent = '*'
+
 /** The name of the jobs that hand events to the subscribers of a kind. */
 export function eventJobName(kind: string): string {
   return `event:${kind}`

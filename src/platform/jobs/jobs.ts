@@ -65,8 +65,8 @@ export interface Outbox<Events = Record<string, unknown>> {
   /** False, and nothing is added, while a job with the same key waits or runs. */
   add(job: NewJob): Promise<boolean>
   /**
-   * Adds one job for each subscription of the agent to the event (table `event_subscriptions`), so that none of them
-   * repeats for another's failure.
+   * Adds one job for each subscriber of the agent that has subscribed to the event or to `*` (table
+   * `event_subscriptions`), so that none of them repeats for another's failure.
    */
   emit<Name extends keyof Events & string>(eventName: Name, payload: Events[Name]): Promise<void>
   /** Removes the job that waits under this key, or aborts it if it is running. False if there is none. */

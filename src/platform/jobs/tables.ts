@@ -42,6 +42,7 @@ export interface OutboxTable {
 
 /** Who is to learn of which events of the agent: features write their rows with the subscribers themselves. */
 interface EventSubscriptionsTable {
+  /** Its name, or `*` for all. */
   event: string
   /** Of the subscriber: names the handler. */
   kind: string

@@ -230,6 +230,19 @@ test('an event becomes one job for each subscription, so that the failure of one
   expect(await stage.entries()).toEqual([])
 })
 
+test('a subscription to all events gets each once, also beside one that names it', async () => {
+  const handled: Handled[] = []
+  const stage = await setEventStage(one => {
+    handled.push(one)
+  })
+  for (const event of ['*', 'note.created', 'note.deleted']) await stage.subscribe('webhook', 'both', event)
+  await stage.subscribe('webhook', 'all', '*')
+  await stage.emit()
+  await stage.runner.start()
+  await stage.runner.idle()
+  expect(handled.map(({ event }) => event.ref).toSorted()).toEqual(['all', 'both'])
+})
+
 test('an event is stored only for an agent that has subscribed to it, as its transaction sees it', async () => {
   const stage = await setEventStage(() => {})
   await stage.subscribe('webhook', 'hook')

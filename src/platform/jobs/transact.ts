@@ -4,7 +4,7 @@ import type { Ids } from '../ids.ts'
 import type { Log } from '../logging/log.ts'
 import { inTransaction } from '../transactions/transaction.ts'
 import type { AgentEvent } from './events.ts'
-import { eventJobName } from './events.ts'
+import { anyEvent, eventJobName } from './events.ts'
 import type { NewJob, Outbox, OutboxDatabase, Transact } from './jobs.ts'
 import type { ByLane, Lane } from './lanes.ts'
 import { defaultLane } from './lanes.ts'
@@ -117,7 +117,8 @@ async function subscriptionsTo(db: OutboxDatabase, event: string) {
   return await db
     .selectFrom('event_subscriptions')
     .select(['kind', 'ref'])
-    .where('event', '=', event)
+    .distinct()
+    .where('event', 'in', [event, anyEvent])
     .orderBy('kind')
     .orderBy('ref')
     .execute()

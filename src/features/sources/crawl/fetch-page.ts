@@ -6,11 +6,11 @@ import { cookieHeader, createCookies } from '#platform/outbound/cookies.ts'
 import { toOutboundError } from '#platform/outbound/outbound-failure.ts'
 import { redirectLocation } from '#platform/outbound/redirect.ts'
 import { readBody } from '#platform/outbound/response-body.ts'
+import { retryAfter } from '#platform/outbound/retry-after.ts'
 import { bareType } from '../fetching/content-format.ts'
 import { crawlLimits } from './crawl-limits.ts'
 import { linkUrl } from './page/page-url.ts'
 import type { HostGates } from './site/host-gates.ts'
-import { retryAfter } from './site/retry-after.ts'
 
 /** What became of a URL. `gone`: it is no page any more; `skipped`: it is not a page for us; `failed`: unknown. */
 export type Fetched = FetchedPage | { kind: 'unchanged'; url: string } | NoPage

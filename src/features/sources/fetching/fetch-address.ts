@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from '#platform/errors.ts'
 import type { Outbound, OutboundResponse } from '#platform/outbound/outbound.ts'
-import { retryAfter } from '../crawl/site/retry-after.ts'
+import { retryAfter } from '#platform/outbound/retry-after.ts'
 import { bareType, formatOfContent } from './content-format.ts'
 import { fetchLimits } from './fetch-limits.ts'
 import type { Validators } from './last-copy.ts'

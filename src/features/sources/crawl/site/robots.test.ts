@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { retryAfter } from './retry-after.ts'
+import { retryAfter } from '#platform/outbound/retry-after.ts'
 import { adviceOfRobots, allowedByRobots } from './robots.ts'
 import { readSitemap, sitemapText } from './sitemap.ts'
 
