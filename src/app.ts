@@ -4,15 +4,16 @@ import { createAgents } from '#features/agents/agents.feature.ts'
 import { createChat } from '#features/chat/chat.feature.ts'
 import { collectTools } from '#features/collect-tools.ts'
 import type { Feature } from '#features/feature.ts'
+import { createKnowledge } from '#features/knowledge/knowledge.feature.ts'
 import { createMcp } from '#features/mcp/mcp.feature.ts'
 import { createMcpEndpoint } from '#features/mcp-endpoint/mcp-endpoint.feature.ts'
-import { createKnowledge } from '#features/knowledge/knowledge.feature.ts'
 import { createSources } from '#features/sources/sources.feature.ts'
 import { createSql } from '#features/sql/sql.feature.ts'
 import { createTools } from '#features/tools/tools.feature.ts'
 import type { Environment } from '#infrastructure/environment.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import { openInfrastructure } from '#infrastructure/infrastructure.ts'
+import { createEnding } from '#platform/ending.ts'
 import type { EventHandler } from '#platform/event-bus.ts'
 import type { DeclaredRoute } from '#platform/http/access.ts'
 import { requireDeclarations } from '#platform/http/access.ts'
@@ -37,7 +38,7 @@ export interface Service {
   infrastructure: Infrastructure
   /** Resolves once all background work that the features began at the start has caught up. */
   caughtUp: Promise<void>
-  /** Ends answers, requests, features, jobs and connections, in this order, within 10 s. */
+  /** Ends answers, requests, features, jobs and connections, in this order, within 10 s; throws the first problem at the end. */
   close(): Promise<void>
 }
 
@@ -65,8 +66,9 @@ export async function buildService(configuration: Configuration, environment: En
   try {
     return await build(infrastructure)
   } catch (error) {
-    await infrastructure.runner.stop(jobsGraceMs)
-    await infrastructure.close()
+    const ending = createEnding(infrastructure.log)
+    await ending.attempt(() => infrastructure.runner.stop(jobsGraceMs))
+    await ending.attempt(() => infrastructure.close())
     throw error
   }
 }
@@ -105,16 +107,18 @@ function connect(feature: Feature, app: App, { handlers, events }: Infrastructur
 }
 
 async function close(app: App, features: readonly Feature[], infrastructure: Infrastructure): Promise<void> {
-  const closed = app.close()
+  const { attempt, finish } = createEnding(infrastructure.log)
+  const closed = attempt(() => app.close())
   // A client that is still sending or reading after the last answer ended is too slow to wait for.
   const timeout = setTimeout(() => app.server.closeAllConnections(), answersGraceMs + connectionsGraceMs)
   // A connection whose answer has ended meanwhile may be kept open by its client.
   const sweep = setInterval(() => app.server.closeIdleConnections(), 100)
-  await Promise.all(features.map(feature => feature.drain?.(answersGraceMs)))
+  await Promise.all(features.map(feature => attempt(() => feature.drain?.(answersGraceMs))))
   await closed
   clearTimeout(timeout)
   clearInterval(sweep)
-  for (const feature of features.toReversed()) await feature.stop?.()
-  await infrastructure.runner.stop(jobsGraceMs)
-  await infrastructure.close()
+  for (const feature of features.toReversed()) await attempt(() => feature.stop?.())
+  await attempt(() => infrastructure.runner.stop(jobsGraceMs))
+  await attempt(() => infrastructure.close())
+  finish()
 }
