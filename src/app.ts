@@ -44,17 +44,22 @@ export interface Service {
 
 /** Every feature, each behind those that it uses. */
 async function createFeatures(infrastructure: Infrastructure) {
-  const access = createAccess(infrastructure)
-  const agents = await createAgents(infrastructure, access)
-  const sql = createSql(infrastructure, agents)
-  const knowledge = createKnowledge(infrastructure, agents)
-  const sources = createSources(infrastructure, { ...knowledge, ...sql })
-  const mcp = createMcp(infrastructure)
-  const tools = createTools(infrastructure, mcp)
+  const all: Feature[] = []
+  function add<Added extends Feature>(feature: Added): Added {
+    all.push(feature)
+    return feature
+  }
+  const access = add(createAccess(infrastructure))
+  const agents = add(await createAgents(infrastructure, access))
+  const sql = add(createSql(infrastructure, agents))
+  const knowledge = add(createKnowledge(infrastructure, agents))
+  const sources = add(createSources(infrastructure, { ...knowledge, ...sql }))
+  const mcp = add(createMcp(infrastructure))
+  const tools = add(createTools(infrastructure, mcp))
   const toolsOf = collectTools([knowledge, sources, sql, tools])
-  const chat = createChat(infrastructure, { ...agents, ...knowledge, toolsOf })
-  const mcpEndpoint = createMcpEndpoint(infrastructure, { ...agents, ...knowledge, ...chat, toolsOf })
-  return { agents, all: [access, agents, sql, knowledge, sources, mcp, tools, chat, mcpEndpoint] }
+  const chat = add(createChat(infrastructure, { ...agents, ...knowledge, toolsOf }))
+  add(createMcpEndpoint(infrastructure, { ...agents, ...knowledge, ...chat, toolsOf }))
+  return { agents, all }
 }
 
 /**
