@@ -3,10 +3,11 @@ import { createAccess } from '#features/access/access.feature.ts'
 import { createAgents } from '#features/agents/agents.feature.ts'
 import { createChat } from '#features/chat/chat.feature.ts'
 import { collectTools } from '#features/collect-tools.ts'
+import { createContacts } from '#features/contacts/contacts.feature.ts'
 import type { Feature } from '#features/feature.ts'
+import { createKnowledge } from '#features/knowledge/knowledge.feature.ts'
 import { createMcp } from '#features/mcp/mcp.feature.ts'
 import { createMcpEndpoint } from '#features/mcp-endpoint/mcp-endpoint.feature.ts'
-import { createKnowledge } from '#features/knowledge/knowledge.feature.ts'
 import { createSources } from '#features/sources/sources.feature.ts'
 import { createSql } from '#features/sql/sql.feature.ts'
 import { createTools } from '#features/tools/tools.feature.ts'
@@ -46,6 +47,7 @@ async function createFeatures(infrastructure: Infrastructure) {
   const access = createAccess(infrastructure)
   const agents = await createAgents(infrastructure, access)
   const sql = createSql(infrastructure, agents)
+  const contacts = createContacts(infrastructure, agents)
   const knowledge = createKnowledge(infrastructure, agents)
   const sources = createSources(infrastructure, { ...knowledge, ...sql })
   const mcp = createMcp(infrastructure)
@@ -53,7 +55,7 @@ async function createFeatures(infrastructure: Infrastructure) {
   const toolsOf = collectTools([knowledge, sources, sql, tools])
   const chat = createChat(infrastructure, { ...agents, ...knowledge, toolsOf })
   const mcpEndpoint = createMcpEndpoint(infrastructure, { ...agents, ...knowledge, ...chat, toolsOf })
-  return { agents, all: [access, agents, sql, knowledge, sources, mcp, tools, chat, mcpEndpoint] }
+  return { agents, all: [access, agents, sql, contacts, knowledge, sources, mcp, tools, chat, mcpEndpoint] }
 }
 
 /**
