@@ -170,6 +170,14 @@ function registerExport(app: App): void {
       tags: ['Contacts'],
       params: agentPath,
       querystring: exportQuery,
+      response: {
+        200: {
+          content: {
+            'text/csv': { schema: Type.String() },
+            'application/json': { schema: Type.Array(contactSchema) },
+          },
+        },
+      },
     },
     handler: (request, reply) => {
       const { format = 'csv' } = request.query

@@ -59,7 +59,7 @@ export type NewContact = Static<typeof newContactSchema>
 /** `null` or an empty text removes a field; what is not named stays. */
 export const contactChangesSchema = Type.Object(
   { name: Type.Optional(name), ...optionalFields },
-  { minProperties: 1 },
+  { minProperties: 1, examples: [{ phone: '+44 20 7946 0000' }] },
 )
 export type ContactChanges = Static<typeof contactChangesSchema>
 
@@ -98,14 +98,16 @@ export const contactListSchema = Type.Object({ contacts: Type.Array(contactSchem
 export const resolvableFields = [...identifyingFields, 'social_handle'] as const
 export type ResolvableField = (typeof resolvableFields)[number]
 
-const identifier = Type.Optional(Type.String({ minLength: 1, maxLength: 320 }))
+function identifier(description: string) {
+  return Type.Optional(Type.String({ minLength: 1, maxLength: lengths.email, description }))
+}
 export const resolveQuery = Type.Object({
-  email: identifier,
-  phone: identifier,
-  messenger_handle: identifier,
-  messenger_number: identifier,
-  social_handle: identifier,
-  external_id: identifier,
+  email: identifier('In any letter case.'),
+  phone: identifier('Compared by its digits.'),
+  messenger_handle: identifier('On Telegram, with or without @.'),
+  messenger_number: identifier('On WhatsApp, compared by its digits.'),
+  social_handle: identifier('On a social network.'),
+  external_id: identifier('In a system of your own.'),
 })
 export type ResolveQuery = Static<typeof resolveQuery>
 
@@ -140,4 +142,6 @@ export const importReportSchema = Type.Object({
 })
 export type ImportReport = Static<typeof importReportSchema>
 
-export const exportQuery = Type.Object({ format: Type.Optional(Type.Enum(['csv', 'json'])) })
+export const exportQuery = Type.Object({
+  format: Type.Optional(Type.Enum(['csv', 'json'], { description: 'CSV unless given.' })),
+})

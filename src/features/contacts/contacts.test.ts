@@ -384,7 +384,10 @@ describe.skipIf(fixtures === '')('real address books (needs REAL_FIXTURES)', () 
       const { status, body } = await importFile(await read(name), fields)
       expect({ name, status }).toEqual({ name, status: 200 })
       const { imported, updated, skipped, errors } = body as Record<string, number> & { errors: unknown[] }
-      expect({ name, counted: Number(imported) + Number(updated) + Number(skipped) }).toEqual({ name, counted: rows })
+      expect({ name, counted: Number(imported) + Number(updated) + Number(skipped) }).toEqual({
+        name,
+        counted: rows,
+      })
       // Two persons of this file share a phone number.
       expect({ name, errors }).toMatchObject({ name, errors: { length: name.startsWith('outlook') ? 1 : 0 } })
     }
