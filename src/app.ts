@@ -3,6 +3,7 @@ import { createAccess } from '#features/access/access.feature.ts'
 import { createAgents } from '#features/agents/agents.feature.ts'
 import { createChat } from '#features/chat/chat.feature.ts'
 import { collectTools } from '#features/collect-tools.ts'
+import { createContacts } from '#features/contacts/contacts.feature.ts'
 import type { Feature } from '#features/feature.ts'
 import { createKnowledge } from '#features/knowledge/knowledge.feature.ts'
 import { createMcp } from '#features/mcp/mcp.feature.ts'
@@ -52,6 +53,7 @@ async function createFeatures(infrastructure: Infrastructure) {
   const access = add(createAccess(infrastructure))
   const agents = add(await createAgents(infrastructure, access))
   const sql = add(createSql(infrastructure, agents))
+  add(createContacts(infrastructure, agents))
   const knowledge = add(createKnowledge(infrastructure, agents))
   const sources = add(createSources(infrastructure, { ...knowledge, ...sql }))
   const mcp = add(createMcp(infrastructure))

@@ -8,6 +8,7 @@ import { accessTables } from './tables/access.ts'
 import { agentFactTables } from './tables/agent-facts.ts'
 import { agentRecordTables } from './tables/agents.ts'
 import { chatTables } from './tables/chat.ts'
+import { contactTables } from './tables/contacts.ts'
 import { crawlTables } from './tables/crawls.ts'
 import { knowledgeTables } from './tables/knowledge.ts'
 import { mcpTables } from './tables/mcp.ts'
@@ -38,6 +39,7 @@ export const agentTables = {
   '0006-knowledge': knowledgeTables,
   '0007-tools': toolTables,
   '0008-mcp': mcpTables,
+  '0009-contacts': contactTables,
 } satisfies Record<string, TableSet<unknown, unknown>>
 
 /** The rows of the tables of all sets, by table. */

@@ -30,6 +30,7 @@ const features: Record<string, readonly string[]> = {
   access: [],
   agents: ['access'],
   sql: ['agents'],
+  contacts: ['agents'],
   knowledge: ['agents'],
   sources: ['knowledge', 'sql'],
   mcp: [],

@@ -34,6 +34,7 @@ async function fill(app: TestApp, agentId: string): Promise<Record<string, strin
     messageId: message.id,
     sourceId: source.id,
     toolId: (data as { id: string }).id,
+    contactId: String((await make(app, `${path}/contacts`, { name: 'Ada' })).id),
     clusterName: 'clocks',
     // Nobody listens there, which a registration bears.
     serverId: String((await make(app, `${path}/mcp`, { name: 'x', url: 'http://127.0.0.1:7777/' })).id),
@@ -45,6 +46,8 @@ async function fill(app: TestApp, agentId: string): Promise<Record<string, strin
 /** What is asked where nothing would be too little. */
 const bodies: Record<string, object> = {
   'POST /chat/approvals/:toolCallId': { approved: false },
+  'PUT /contacts/:contactId': { name: 'Eve' },
+  'POST /contacts/:contactId/merge': { from: 'none' },
   'PUT /tools/:toolId': { isEnabled: false },
   'PUT /tools/cluster/:clusterName/credentials': { key: null },
 }

@@ -56,6 +56,11 @@ export const additions = [
     why: 'A person fills that in, once for all tools of the cluster.',
   },
   {
+    route: 'POST /api/agents/{id}/contacts/{contactId}/merge',
+    area: 'contacts',
+    why: 'A person who was entered twice becomes one contact.',
+  },
+  {
     route: 'GET /api/agents/{id}/mcp/{serverId}',
     area: 'mcp',
     why: 'Whether a server can be reached is asked of one server, too.',

@@ -4,6 +4,7 @@ import type { Area } from './rest-row.ts'
 export const builtAreas = [
   'agents',
   'chat',
+  'contacts',
   'mcp',
   'sources',
   'sql',
