@@ -8,6 +8,7 @@ export const builtAreas = [
   'sources',
   'sql',
   'tools',
+  'webhooks',
 ] as const satisfies readonly Area[]
 
 interface PendingRow {
