@@ -24,6 +24,8 @@ export interface WebhookReceiver extends AsyncDisposable {
   /** Without a slash at the end. */
   url: string
   received: Received[]
+  /** The most deliveries that waited for an answer at a time. */
+  mostWaiting(): number
 }
 
 /** @param answer null for one that never comes; status 200 unless it says otherwise. */
@@ -31,7 +33,14 @@ export async function startWebhookReceiver(
   answer: (delivery: Received) => ReceiverAnswer | null = () => ({}),
 ): Promise<WebhookReceiver> {
   const received: Received[] = []
+  let waiting = 0
+  let mostWaiting = 0
   const server = createServer((request, response) => {
+    waiting += 1
+    mostWaiting = Math.max(mostWaiting, waiting)
+    response.once('close', () => {
+      waiting -= 1
+    })
     const { url: path = '', headers } = request
     text(request).then(
       body => {
@@ -52,6 +61,7 @@ export async function startWebhookReceiver(
   return {
     url: `http://127.0.0.1:${port}`,
     received,
+    mostWaiting: () => mostWaiting,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       server.close()

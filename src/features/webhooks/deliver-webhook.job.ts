@@ -7,7 +7,7 @@ import { judge } from './attempts.ts'
 import { messageBody, messageId } from './message.ts'
 import type { createSend, Outcome } from './send-delivery.ts'
 import { createSendLimits } from './send-limits.ts'
-import type { DeliveryRow } from './webhooks.repository.ts'
+import type { DeliveryRow, WebhookRow } from './webhooks.repository.ts'
 import {
   findDelivery,
   findWebhook,
@@ -58,16 +58,15 @@ export function createDelivering({ transact, send, clock }: Dependencies) {
 
   async function attempt(
     { agent, signal }: JobContext<AgentHandle>,
-    { id, attempts }: Attempt,
+    webhook: WebhookRow,
+    delivery: DeliveryRow,
   ): Promise<void> {
-    const delivery = await findDelivery(agent.db, id)
-    if (delivery?.status !== 'pending' || delivery.attempts !== attempts) return
-    const webhook = await findWebhook(agent.db, delivery.webhook_id)
-    if (webhook === undefined) return
-    if (webhook.disabled_reason !== null)
-      return await giveUp(agent, id, `Not sent, since the webhook is disabled: ${webhook.disabled_reason}`)
-    const outcome = await limitSends(webhook.id, () => send(agent.agentId, webhook, delivery, signal))
-    await record(agent, delivery, outcome)
+    if (webhook.disabled_reason === null) {
+      const outcome = await limitSends(webhook.id, () => send(agent.agentId, webhook, delivery, signal))
+      return await record(agent, delivery, outcome)
+    }
+    const reason = `Not sent, since the webhook is disabled: ${webhook.disabled_reason}`
+    await giveUp(agent, delivery.id, reason)
   }
 
   async function record(agent: AgentHandle, delivery: DeliveryRow, outcome: Outcome): Promise<void> {
@@ -102,20 +101,32 @@ export function createDelivering({ transact, send, clock }: Dependencies) {
     maxAttempts,
     async handle(event, context) {
       const { db } = context.agent
-      if ((await findWebhook(db, event.ref)) === undefined) return
-      const delivery = newDelivery(event, timestamp(clock))
-      await insertDelivery(db, delivery)
-      await attempt(context, delivery)
+      const webhook = await findWebhook(db, event.ref)
+      if (webhook === undefined) return
+      const delivery = await insertDelivery(db, newDelivery(event, timestamp(clock)))
+      if (isNext(delivery, 0)) await attempt(context, webhook, delivery)
     },
     onFailed: ({ id, ref }, { agent }) => giveUp(agent, messageId(id, ref), fault),
   }
   const job: JobHandler<AgentHandle> = {
     lane: 'deliveries',
     maxAttempts,
-    run: context => attempt(context, context.payload as Attempt),
+    async run(context) {
+      const { db } = context.agent
+      const { id, attempts } = context.payload as Attempt
+      const delivery = await findDelivery(db, id)
+      if (delivery === undefined || !isNext(delivery, attempts)) return
+      const webhook = await findWebhook(db, delivery.webhook_id)
+      if (webhook !== undefined) await attempt(context, webhook, delivery)
+    },
     onFailed: ({ agent, payload }) => giveUp(agent, (payload as Attempt).id, fault),
   }
   return { events, job }
+}
+
+/** Whether nobody else has attempted it meanwhile. */
+function isNext({ status, attempts }: DeliveryRow, after: number): boolean {
+  return status === 'pending' && attempts === after
 }
 
 function textOf(time: number | null): string | null {

@@ -108,10 +108,17 @@ export function findDelivery(database: Database, id: string): Promise<DeliveryRo
   return database.selectFrom('webhook_deliveries').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** Does nothing for one that exists. Each new one removes some that are too old, so that no job has to look for these. */
-export async function insertDelivery(database: Database, row: DeliveryRow): Promise<void> {
+/**
+ * Returns it as it is stored, if it exists already. Each new one removes some that are too old, so that no job has to look
+ * for these.
+ */
+export async function insertDelivery(database: Database, row: DeliveryRow): Promise<DeliveryRow> {
   const insert = database.insertInto('webhook_deliveries').values(row)
-  await insert.onConflict(conflict => conflict.column('id').doNothing()).execute()
+  const inserted = await insert
+    .onConflict(conflict => conflict.column('id').doNothing())
+    .returning('id')
+    .executeTakeFirst()
+  if (inserted === undefined) return (await findDelivery(database, row.id)) ?? row
   const old = database
     .selectFrom('webhook_deliveries')
     .select('id')
@@ -120,6 +127,7 @@ export async function insertDelivery(database: Database, row: DeliveryRow): Prom
     .orderBy('created_at')
     .limit(maxRemoved)
   await database.deleteFrom('webhook_deliveries').where('id', 'in', old).execute()
+  return row
 }
 
 /** False, and nothing is changed, if the delivery is no longer as it was found. */
