@@ -11,6 +11,7 @@ import { createMcpEndpoint } from '#features/mcp-endpoint/mcp-endpoint.feature.t
 import { createSources } from '#features/sources/sources.feature.ts'
 import { createSql } from '#features/sql/sql.feature.ts'
 import { createTools } from '#features/tools/tools.feature.ts'
+import { createWebhooks } from '#features/webhooks/webhooks.feature.ts'
 import type { Environment } from '#infrastructure/environment.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import { openInfrastructure } from '#infrastructure/infrastructure.ts'
@@ -61,6 +62,7 @@ async function createFeatures(infrastructure: Infrastructure) {
   const toolsOf = collectTools([knowledge, sources, sql, tools])
   const chat = add(createChat(infrastructure, { ...agents, ...knowledge, toolsOf }))
   add(createMcpEndpoint(infrastructure, { ...agents, ...knowledge, ...chat, toolsOf }))
+  add(createWebhooks(infrastructure, () => all.flatMap(({ events = [] }) => events)))
   return { agents, all }
 }
 

@@ -19,6 +19,7 @@ import { sourceTables } from './tables/sources.ts'
 import type { TableSet } from './tables/table-set.ts'
 import { toolTables } from './tables/tools.ts'
 import { wakeUpTables } from './tables/wake-ups.ts'
+import { webhookTables } from './tables/webhooks.ts'
 
 /** By the name of the migration that creates them: the names define the order, and must not change once released. */
 export const platformTables = {
@@ -40,6 +41,7 @@ export const agentTables = {
   '0007-tools': toolTables,
   '0008-mcp': mcpTables,
   '0009-contacts': contactTables,
+  '0011-webhooks': webhookTables,
 } satisfies Record<string, TableSet<unknown, unknown>>
 
 /** The rows of the tables of all sets, by table. */

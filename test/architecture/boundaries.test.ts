@@ -37,6 +37,7 @@ const features: Record<string, readonly string[]> = {
   tools: ['mcp'],
   chat: ['knowledge', 'agents'],
   'mcp-endpoint': ['chat', 'knowledge', 'agents'],
+  webhooks: [],
 }
 
 /** The files by which a feature is entered from outside. */

@@ -9,6 +9,7 @@ export const builtAreas = [
   'sources',
   'sql',
   'tools',
+  'webhooks',
 ] as const satisfies readonly Area[]
 
 interface PendingRow {
