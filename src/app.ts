@@ -1,12 +1,13 @@
 import type { Configuration } from '#configuration/configuration.ts'
 import { createAccess } from '#features/access/access.feature.ts'
 import { createAgents } from '#features/agents/agents.feature.ts'
+import { createChannels } from '#features/channels/channels.feature.ts'
 import { createChat } from '#features/chat/chat.feature.ts'
 import { collectTools } from '#features/collect-tools.ts'
 import type { Feature } from '#features/feature.ts'
+import { createKnowledge } from '#features/knowledge/knowledge.feature.ts'
 import { createMcp } from '#features/mcp/mcp.feature.ts'
 import { createMcpEndpoint } from '#features/mcp-endpoint/mcp-endpoint.feature.ts'
-import { createKnowledge } from '#features/knowledge/knowledge.feature.ts'
 import { createSources } from '#features/sources/sources.feature.ts'
 import { createSql } from '#features/sql/sql.feature.ts'
 import { createTools } from '#features/tools/tools.feature.ts'
@@ -53,7 +54,8 @@ async function createFeatures(infrastructure: Infrastructure) {
   const toolsOf = collectTools([knowledge, sources, sql, tools])
   const chat = createChat(infrastructure, { ...agents, ...knowledge, toolsOf })
   const mcpEndpoint = createMcpEndpoint(infrastructure, { ...agents, ...knowledge, ...chat, toolsOf })
-  return { agents, all: [access, agents, sql, knowledge, sources, mcp, tools, chat, mcpEndpoint] }
+  const channels = createChannels(infrastructure, agents)
+  return { agents, all: [access, agents, sql, knowledge, sources, mcp, tools, chat, mcpEndpoint, channels] }
 }
 
 /**

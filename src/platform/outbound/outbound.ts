@@ -1,4 +1,6 @@
+import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { AddressPolicy } from './address-policy.ts'
 import { createAddressPolicy } from './address-policy.ts'
 import type { Cookies } from './cookies.ts'
 import { cookieHeader, createCookies } from './cookies.ts'
@@ -60,6 +62,11 @@ export interface Outbound {
    */
   fetchFunction(options?: Pick<OutboundRequest, 'maxRedirects' | 'secretHeaders'>): typeof fetch
   /**
+   * Connects for another protocol than HTTP, within 10 s, and tells whether OUTBOUND_ALLOW names the other end. The socket
+   * is the caller's to end. Rejects as `fetch` does.
+   */
+  connect(hostname: string, port: number): Promise<{ socket: Socket; isAllowed: boolean }>
+  /**
    * Tells those who give an address for later that it will be refused, and connects to nothing: what is permitted now is checked
    * again when it is fetched. A name that can't be looked up, or not soon, is not refused: that may pass.
    * @throws AppError OUTBOUND_REFUSED
@@ -83,7 +90,8 @@ const lookupMs = 3_000
 
 export function createOutbound(options: OutboundOptions): Outbound {
   const { userAgent } = options
-  const permitted = permittedAddresses(options)
+  const policy = createAddressPolicy(options.allow)
+  const permitted = permittedAddresses(policy, options.resolve)
   let agent: Promise<GuardedAgent> | undefined
 
   /** Loading undici takes longer than the rest of this folder, and a start needs no connection. */
@@ -147,6 +155,14 @@ export function createOutbound(options: OutboundOptions): Outbound {
       }
     },
 
+    async connect(hostname, port) {
+      const { connect } = await loadAgent()
+      const socket = await connect(hostname, port).catch(error => {
+        throw toOutboundError(error, hostname)
+      })
+      return { socket, isAllowed: policy.allows(socket.remoteAddress ?? '', hostname) }
+    },
+
     async requirePermitted(address) {
       const { hostname, host } = accepted(parseTarget(address))
       // An IPv6 address stands in brackets there, and nowhere else.
@@ -166,8 +182,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
   }
 }
 
-function permittedAddresses({ allow, resolve }: OutboundOptions): Resolve {
-  const policy = createAddressPolicy(allow)
+function permittedAddresses(policy: AddressPolicy, resolve: Resolve | undefined): Resolve {
   return createGuardedResolver({
     policy,
     resolve: resolve ?? createNameResolver({ isNamed: policy.names }),
