@@ -89,7 +89,6 @@ const redirectLimit = 5
 const lookupMs = 3_000
 
 export function createOutbound(options: OutboundOptions): Outbound {
-  const { userAgent } = options
   const policy = createAddressPolicy(options.allow)
   const permitted = permittedAddresses(policy, options.resolve)
   let agent: Promise<GuardedAgent> | undefined
@@ -126,7 +125,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
       const { method = 'GET', headers = {}, body = null } = request
       const { maxRedirects = redirectLimit, secretHeaders = [] } = request
       const { timeoutMs = 30_000, maxBytes = 10 * 1024 * 1024 } = request
-      const { hop } = await readRequest(address, { method, headers, body }, userAgent)
+      const { hop } = await readRequest(address, { method, headers, body }, options.userAgent)
       const { host } = hop.url
       const deadline = new AbortController()
       const timer = setTimeout(() => {
@@ -149,18 +148,10 @@ export function createOutbound(options: OutboundOptions): Outbound {
     fetchFunction({ maxRedirects = redirectLimit, secretHeaders = [] } = {}) {
       return async (input, init = {}) => {
         const signal = init.signal ?? (input instanceof Request ? input.signal : undefined)
-        const { hop, redirect } = await readRequest(input, init, userAgent)
+        const { hop, redirect } = await readRequest(input, init, options.userAgent)
         const { response } = await exchange(hop, { redirect, maxRedirects, secretHeaders, signal })
         return response
       }
-    },
-
-    async connect(hostname, port) {
-      const { connect } = await loadAgent()
-      const socket = await connect(hostname, port).catch(error => {
-        throw toOutboundError(error, hostname)
-      })
-      return { socket, isAllowed: policy.allows(socket.remoteAddress ?? '', hostname) }
     },
 
     async requirePermitted(address) {
@@ -176,9 +167,20 @@ export function createOutbound(options: OutboundOptions): Outbound {
       await Promise.race([checked, unknown]).finally(() => waiting.abort())
     },
 
+    connect: connectBy(loadAgent, policy),
     async close() {
       await (await agent)?.close()
     },
+  }
+}
+
+function connectBy(loadAgent: () => Promise<GuardedAgent>, policy: AddressPolicy): Outbound['connect'] {
+  return async (hostname, port) => {
+    const { connect } = await loadAgent()
+    const socket = await connect(hostname, port).catch(error => {
+      throw toOutboundError(error, hostname)
+    })
+    return { socket, isAllowed: policy.allows(socket.remoteAddress ?? '', hostname) }
   }
 }
 
