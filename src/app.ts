@@ -1,6 +1,7 @@
 import type { Configuration } from '#configuration/configuration.ts'
 import { createAccess } from '#features/access/access.feature.ts'
 import { createAgents } from '#features/agents/agents.feature.ts'
+import { createChannels } from '#features/channels/channels.feature.ts'
 import { createChat } from '#features/chat/chat.feature.ts'
 import { collectTools } from '#features/collect-tools.ts'
 import { createContacts } from '#features/contacts/contacts.feature.ts'
@@ -63,6 +64,7 @@ async function createFeatures(infrastructure: Infrastructure) {
   const chat = add(createChat(infrastructure, { ...agents, ...knowledge, toolsOf }))
   add(createMcpEndpoint(infrastructure, { ...agents, ...knowledge, ...chat, toolsOf }))
   add(createWebhooks(infrastructure, () => all.flatMap(({ events = [] }) => events)))
+  add(createChannels(infrastructure, agents))
   return { agents, all }
 }
 

@@ -45,6 +45,11 @@ describe('without any variable', () => {
       chatMaxIterations: 8,
       crawlBounds: { maxPages: 50, maxDepth: 5 },
       maxUploadBytes: 26_214_400,
+      channels: {
+        mail: undefined,
+        telegramBase: 'https://api.telegram.org',
+        whatsappBase: 'https://graph.facebook.com/v23.0',
+      },
       fileBucket: undefined,
       acceptsLoss: false,
       sqliteSynchronous: 'normal',

@@ -4,6 +4,9 @@
  */
 export const emailAddress = /^[^\s@]+@[^\s@]+$/
 
+/** A sender of mail, alone or as `Name <address>`. */
+export const mailbox = /^[^\p{Cc}@]+@[^\p{Cc}@]+$/u
+
 /**
  * The address in the one letter case that all of its spellings share. A capital whose small letter belongs to another one stays
  * as it is: the Kelvin sign is no K, and whoever has it in an address must not become the owner of another address.

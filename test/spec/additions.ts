@@ -146,6 +146,14 @@ export const additions = [
     why: 'The second chat channel proves the address by a GET before it delivers.',
   },
   {
+    route: 'GET /api/agents/{id}/channels',
+    why: 'A person sees on which channels the agent can send, and where it is reached.',
+  },
+  {
+    route: 'POST /api/agents/{id}/channels/{channel}/test',
+    why: 'Whether a channel was set up rightly shows in a message that arrives.',
+  },
+  {
     route: 'POST /api/agents/{id}/mcp/endpoint',
     why: 'MCP clients talk to the agent and call its tools: it is an MCP server itself.',
   },

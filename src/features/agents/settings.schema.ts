@@ -1,5 +1,7 @@
 import type { Static, TSchema } from 'typebox'
 import { Type } from 'typebox'
+import { mailbox } from '#platform/email-address.ts'
+import { smtpUrl } from '#platform/smtp-url.ts'
 
 /** `null` takes a setting back, so that the default is in force again. */
 function nullable<Schema extends TSchema>(schema: Schema) {
@@ -25,6 +27,8 @@ export const credentialNames = [
   'telegram_bot_token',
   'whatsapp_access_token',
   'whatsapp_phone_number_id',
+  'whatsapp_app_secret',
+  'whatsapp_verify_token',
   'provider_api_key',
   'provider_webhook_secret',
   'smtp_url',
@@ -39,9 +43,18 @@ const credentialProperties = {
   telegram_bot_token: secret,
   whatsapp_access_token: secret,
   whatsapp_phone_number_id: secret,
+  whatsapp_app_secret: secret,
+  whatsapp_verify_token: secret,
   provider_api_key: secret,
   provider_webhook_secret: secret,
-  smtp_url: secret,
+  smtp_url: nullable(
+    Type.String({
+      maxLength: 4000,
+      pattern: smtpUrl.source,
+      description: 'Such as smtps://user:password@mail.example.com:465, user and password percent-encoded.',
+      writeOnly: true,
+    }),
+  ),
 } satisfies Record<CredentialName, TSchema>
 
 export const settingsChangesSchema = Type.Object(
@@ -81,6 +94,16 @@ export const settingsChangesSchema = Type.Object(
         description: 'ISO 3166 alpha-2, such as DE: where the national phone numbers of contacts belong.',
       }),
     ),
+    mail_from: nullable(
+      Type.String({
+        maxLength: 320,
+        pattern: mailbox.source,
+        description: 'Sender of mail through `smtp_url`: an address, alone or as `Name <address>`.',
+      }),
+    ),
+    channel_senders: nullable(
+      Type.Enum(['contacts', 'everyone'], { description: 'Whose messages the agent answers.' }),
+    ),
     ...credentialProperties,
   },
   { additionalProperties: false, minProperties: 1, examples: [{ llm_temperature: 0.5 }] },
@@ -111,6 +134,8 @@ export const settingsSchema = Type.Object(
     ),
     x402_pay_to: Type.Optional(Type.String()),
     phone_country: Type.Optional(Type.String()),
+    mail_from: Type.Optional(Type.String()),
+    channel_senders: Type.Optional(Type.String()),
   },
   { title: 'AgentSettings' },
 )

@@ -14,6 +14,8 @@ export type AllowEntry =
 export interface AddressPolicy {
   /** `address`: an IP address as text, anything else is refused. `hostname`: the name that resolved to it, if one did. */
   permits(address: string, hostname?: string): boolean
+  /** Whether an entry names the address, or the host that resolved to it. */
+  allows(address: string, hostname: string): boolean
   /** Whether an entry names this host. */
   names(hostname: string): boolean
 }
@@ -42,14 +44,20 @@ export function createAddressPolicy(allow: readonly string[]): AddressPolicy {
     else hosts.add(entry.host)
   }
   const names = (hostname: string) => hosts.has(hostKey(hostname))
+  const allowed = (address: Address, hostname: string | undefined) => {
+    if (hostname !== undefined && names(hostname)) return true
+    const forms = [address, carriedIpv4(address) ?? address]
+    return forms.some(form => ranges.some(range => within(form, range)))
+  }
   return {
     names,
+    allows(text, hostname) {
+      const address = parseAddress(text)
+      return address !== undefined && allowed(address, hostname)
+    },
     permits(text, hostname) {
       const address = parseAddress(text)
-      if (address === undefined) return false
-      if (hostname !== undefined && names(hostname)) return true
-      const forms = [address, carriedIpv4(address) ?? address]
-      return forms.some(form => ranges.some(range => within(form, range))) || isPublic(address)
+      return address !== undefined && (allowed(address, hostname) || isPublic(address))
     },
   }
 }

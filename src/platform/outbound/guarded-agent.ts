@@ -1,4 +1,4 @@
-import type { LookupFunction } from 'node:net'
+import type { LookupFunction, Socket } from 'node:net'
 import { isIP } from 'node:net'
 import { Agent, buildConnector, fetch } from 'undici'
 import type { Resolve } from './guarded-resolver.ts'
@@ -12,7 +12,9 @@ const connectMs = 10_000
 /** Sends single requests over connections whose address the resolver has permitted; follows no redirect. */
 export interface GuardedAgent {
   send(url: URL, request: RequestInit): Promise<Response>
-  /** Ends every connection, also those in use. */
+  /** A connection for another protocol, which is the caller's to end. */
+  connect(hostname: string, port: number): Promise<Socket>
+  /** Ends every connection, also those in use, save what `connect` gave. */
   close(): Promise<void>
 }
 
@@ -46,6 +48,11 @@ export function createGuardedAgent(permitted: Resolve): GuardedAgent {
   const guardedFetch = fetch as unknown as (url: URL, init: object) => Promise<Response>
   return {
     send: (url, request) => guardedFetch(url, { ...request, redirect: 'manual', dispatcher }),
+    connect: (hostname, port) =>
+      new Promise((resolve, reject) => {
+        const target = { hostname, protocol: 'http:', port: String(port) }
+        connect(target, (...[error, socket]) => (error ? reject(error) : resolve(socket)))
+      }),
     close: () => agent.destroy(),
   }
 }

@@ -6,6 +6,7 @@ const reasons: [sign: RegExp, reason: string][] = [
   [/^EAI_/, 'its name could not be looked up'],
   [/^ECONNREFUSED$/, 'it refused the connection'],
   [/^(ENETUNREACH|EHOSTUNREACH|EADDRNOTAVAIL)$/, 'no network leads to it'],
+  [/^TimeoutError$/, 'it did not answer in time'],
   [/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, 'it did not accept a connection in time'],
   [/^UND_ERR_(HEADERS|BODY)_TIMEOUT$/, 'it stopped answering'],
   [/^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/, 'it closed the connection early'],

@@ -1,4 +1,6 @@
+import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { AddressPolicy } from './address-policy.ts'
 import { createAddressPolicy } from './address-policy.ts'
 import type { Cookies } from './cookies.ts'
 import { cookieHeader, createCookies } from './cookies.ts'
@@ -60,6 +62,11 @@ export interface Outbound {
    */
   fetchFunction(options?: Pick<OutboundRequest, 'maxRedirects' | 'secretHeaders'>): typeof fetch
   /**
+   * Connects for another protocol than HTTP, within 10 s, and tells whether OUTBOUND_ALLOW names the other end. The socket
+   * is the caller's to end. Rejects as `fetch` does.
+   */
+  connect(hostname: string, port: number): Promise<{ socket: Socket; isAllowed: boolean }>
+  /**
    * Tells those who give an address for later that it will be refused, and connects to nothing: what is permitted now is checked
    * again when it is fetched. A name that can't be looked up, or not soon, is not refused: that may pass.
    * @throws AppError OUTBOUND_REFUSED
@@ -82,8 +89,8 @@ const redirectLimit = 5
 const lookupMs = 3_000
 
 export function createOutbound(options: OutboundOptions): Outbound {
-  const { userAgent } = options
-  const permitted = permittedAddresses(options)
+  const policy = createAddressPolicy(options.allow)
+  const permitted = permittedAddresses(policy, options.resolve)
   let agent: Promise<GuardedAgent> | undefined
 
   /** Loading undici takes longer than the rest of this folder, and a start needs no connection. */
@@ -118,7 +125,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
       const { method = 'GET', headers = {}, body = null } = request
       const { maxRedirects = redirectLimit, secretHeaders = [] } = request
       const { timeoutMs = 30_000, maxBytes = 10 * 1024 * 1024 } = request
-      const { hop } = await readRequest(address, { method, headers, body }, userAgent)
+      const { hop } = await readRequest(address, { method, headers, body }, options.userAgent)
       const { host } = hop.url
       const deadline = new AbortController()
       const timer = setTimeout(() => {
@@ -141,7 +148,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
     fetchFunction({ maxRedirects = redirectLimit, secretHeaders = [] } = {}) {
       return async (input, init = {}) => {
         const signal = init.signal ?? (input instanceof Request ? input.signal : undefined)
-        const { hop, redirect } = await readRequest(input, init, userAgent)
+        const { hop, redirect } = await readRequest(input, init, options.userAgent)
         const { response } = await exchange(hop, { redirect, maxRedirects, secretHeaders, signal })
         return response
       }
@@ -160,14 +167,22 @@ export function createOutbound(options: OutboundOptions): Outbound {
       await Promise.race([checked, unknown]).finally(() => waiting.abort())
     },
 
-    async close() {
-      await (await agent)?.close()
-    },
+    connect: connectBy(loadAgent, policy),
+    close: async () => await (await agent)?.close(),
   }
 }
 
-function permittedAddresses({ allow, resolve }: OutboundOptions): Resolve {
-  const policy = createAddressPolicy(allow)
+function connectBy(loadAgent: () => Promise<GuardedAgent>, policy: AddressPolicy): Outbound['connect'] {
+  return async (hostname, port) => {
+    const { connect } = await loadAgent()
+    const socket = await connect(hostname, port).catch(error => {
+      throw toOutboundError(error, hostname)
+    })
+    return { socket, isAllowed: policy.allows(socket.remoteAddress ?? '', hostname) }
+  }
+}
+
+function permittedAddresses(policy: AddressPolicy, resolve: Resolve | undefined): Resolve {
   return createGuardedResolver({
     policy,
     resolve: resolve ?? createNameResolver({ isNamed: policy.names }),

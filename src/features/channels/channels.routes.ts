@@ -1,0 +1,46 @@
+import { Type } from 'typebox'
+import type { App } from '#platform/http/app.ts'
+import { clientSignal } from '#platform/http/closing.ts'
+import type { Ids } from '#platform/ids.ts'
+import { channelNames, channelsSchema, sentSchema, testMessageSchema } from './channels.schema.ts'
+import type { ChannelsService } from './channels.service.ts'
+
+const agentPath = Type.Object({ id: Type.String() })
+const channelPath = Type.Object({ id: Type.String(), channel: Type.Enum([...channelNames]) })
+
+export function registerChannelRoutes(
+  app: App,
+  { channels, ids }: { channels: ChannelsService; ids: Ids },
+): void {
+  app.route({
+    method: 'GET',
+    url: '/api/agents/:id/channels',
+    config: { area: 'generic', access: 'viewer', limit: 'general', operationId: 'getChannels' },
+    schema: {
+      summary: 'The channels on which the agent sends and receives messages',
+      tags: ['Channels'],
+      params: agentPath,
+      response: { 200: Type.Object({ channels: channelsSchema }) },
+    },
+    handler: async ({ agent }, reply) => ({
+      channels: await channels.status(agent.agentId, clientSignal(reply)),
+    }),
+  })
+
+  app.route({
+    method: 'POST',
+    url: '/api/agents/:id/channels/:channel/test',
+    config: { area: 'generic', access: 'admin', limit: 'general', operationId: 'testChannel' },
+    schema: {
+      summary: 'Send a test message on a channel',
+      tags: ['Channels'],
+      params: channelPath,
+      body: testMessageSchema,
+      response: { 200: sentSchema },
+    },
+    handler: ({ agent, params, body }, reply) => {
+      const signal = AbortSignal.any([clientSignal(reply), agent.signal])
+      return channels.test(agent, params.channel, body.to, { key: ids.record(), signal })
+    },
+  })
+}

@@ -1,0 +1,36 @@
+import type { Static } from 'typebox'
+import { Type } from 'typebox'
+
+/** Channel: a way to people outside, by mail or by a messenger. */
+export const channelNames = ['mail', 'telegram', 'whatsapp'] as const
+export type ChannelName = (typeof channelNames)[number]
+
+const statusSchema = Type.Object(
+  {
+    configured: Type.Boolean({ description: 'Whether the agent can send.' }),
+    credentials: Type.Union([Type.Enum(['agent', 'platform']), Type.Null()], {
+      description: 'Whose are used.',
+    }),
+    connected: Type.Union([Type.Boolean(), Type.Null()], {
+      description: 'Whether messages reach the agent; null where that is not known.',
+    }),
+  },
+  { title: 'ChannelStatus' },
+)
+
+export const channelsSchema = Type.Object({
+  mail: statusSchema,
+  telegram: statusSchema,
+  whatsapp: statusSchema,
+})
+export type Channels = Static<typeof channelsSchema>
+
+export const testMessageSchema = Type.Object({
+  to: Type.String({
+    maxLength: 320,
+    description: 'An e-mail address, the id of a Telegram chat, or a WhatsApp number with its country code.',
+    examples: ['ann@example.com'],
+  }),
+})
+
+export const sentSchema = Type.Object({ message_id: Type.String() })

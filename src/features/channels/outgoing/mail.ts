@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto'
+import type { SMTPTransportOptions } from 'nodemailer/lib/smtp-transport'
+import { AppError, invalid } from '#platform/errors.ts'
+import { createSecretFilter } from '#platform/outbound/hide-secrets.ts'
+import type { Outbound } from '#platform/outbound/outbound.ts'
+import { toOutboundError } from '#platform/outbound/outbound-failure.ts'
+import { readSmtpUrl } from '#platform/smtp-url.ts'
+import type { Delivery } from './call-api.ts'
+
+/** Each entry of a list, and a text alone, holds one address or several that are separated by commas. */
+type Addresses = string | readonly string[]
+
+export interface Mail {
+  to: Addresses
+  subject: string
+  body: string
+  html?: string
+  cc?: Addresses
+  bcc?: Addresses
+  reply_to?: Addresses
+}
+
+export interface MailServer {
+  url: string
+  from: string
+  /** The guard's way to a server that the operator has not chosen. */
+  connect?: Outbound['connect']
+}
+
+/** What nodemailer tells of a failure. */
+interface SmtpFailure extends Error {
+  code?: string
+  /** Of the connection, before nodemailer gave it another. */
+  originalCode?: string
+  response?: string
+  responseCode?: number
+}
+
+/** Neither a domain literal, a quoted name nor a character with a meaning in SMTP or in a header. */
+const strictAddress = /^[^\s\p{Cc}@<>()[\],:;\\"]+@[^\s\p{Cc}@<>()[\],:;\\"]+$/u
+
+const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 }
+const timeoutMs = 120_000
+
+/** Sends a mail over a connection of its own. Recipients that the server rejects, though it accepts others, are no error. */
+export async function sendMail(server: MailServer, mail: Mail, { key, signal }: Delivery) {
+  const { createTransport } = await import('nodemailer')
+  const message = await messageOf(server.from, mail, key)
+  const login = readSmtpUrl(server.url)
+  const { host, port, secure, auth } = login
+  const options: SMTPTransportOptions = {
+    ...login,
+    ...timeouts,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+    getSocket(_options, callback) {
+      if (server.connect === undefined) return callback(null, false)
+      const needsTls = auth !== undefined && !secure
+      server.connect(host, port).then(
+        ({ socket, isAllowed }) => callback(null, { connection: socket, requireTLS: needsTls && !isAllowed }),
+        error => callback(error),
+      )
+    },
+  }
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+  try {
+    const { messageId, accepted, rejected } = await createTransport(options).sendMail({
+      ...message,
+      signal: limited,
+    })
+    return { message_id: messageId, accepted, rejected }
+  } catch (error) {
+    signal.throwIfAborted()
+    throw error instanceof AppError ? error : failureOf(error as SmtpFailure, login)
+  }
+}
+
+/** The message as nodemailer takes it, which would make several addresses and headers of a text with line breaks. */
+async function messageOf(from: string, mail: Mail, key: string) {
+  const { default: parse } = await import('nodemailer/lib/addressparser')
+  const read = (field: string, given: Addresses = []) => {
+    const text = onOneLine(field, [given].flat().join(', '))
+    const addresses = parse(text, { flatten: true })
+    const isWrong = ({ name, address }: { name: string; address: string }) =>
+      !strictAddress.test(address) || (name !== '' && !text.includes(`<${address}>`))
+    const wrong = addresses.find(isWrong)
+    if (wrong) throw invalid(field, `"${wrong.address || wrong.name}" is no e-mail address`)
+    return addresses
+  }
+  for (const field of ['body', 'html'] as const)
+    if (typeof (mail[field] ?? '') !== 'string') throw invalid(field, 'must be a text')
+  const [sender, ...others] = read('mail_from', from)
+  if (sender === undefined || others.length > 0) throw invalid('mail_from', 'must be one address')
+  const to = read('to', mail.to)
+  if (to.length === 0) throw invalid('to', 'must name a recipient')
+  return {
+    from: sender,
+    to,
+    cc: read('cc', mail.cc),
+    bcc: read('bcc', mail.bcc),
+    replyTo: read('reply_to', mail.reply_to),
+    subject: onOneLine('subject', mail.subject),
+    text: mail.body,
+    html: mail.html,
+    messageId: `<${createHash('sha256').update(key).digest('hex')}@${sender.address.split('@')[1]}>`,
+  }
+}
+
+function onOneLine(field: string, value: string): string {
+  const isOneLine = !/[^\P{Cc}\t]/u.test(value)
+  if (!isOneLine) throw invalid(field, 'must not hold line breaks, since it is sent in a header')
+  return value
+}
+
+/** What a server answers to a login may repeat it. */
+function failureOf(failure: SmtpFailure, { host, auth }: ReturnType<typeof readSmtpUrl>): AppError {
+  const { code, originalCode, message, response, responseCode = 0 } = failure
+  const hide = createSecretFilter(auth ? [auth.pass, `\0${auth.user}\0${auth.pass}`] : [])
+  const connection = () =>
+    toOutboundError(Object.assign(new Error(message), { code: originalCode ?? code }), host)
+  const noTls = `${host} offers no encryption (STARTTLS), without which its login is not sent.`
+  const answer = response === undefined ? connection().message : `${host} answered: ${hide(response)}`
+  return new AppError('CHANNEL_FAILED', `The mail was not sent. ${code === 'ETLS' ? noTls : answer}`, {
+    isPermanent: responseCode >= 500,
+  })
+}

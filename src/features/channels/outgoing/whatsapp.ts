@@ -1,0 +1,58 @@
+import { callApi, refused } from './call-api.ts'
+import { splitText } from './split-text.ts'
+
+export interface WhatsappNumber {
+  base: string
+  token: string
+  /** Of the number that messages come from. */
+  phoneNumberId: string
+}
+
+export type WhatsappMessage = { to: string } & (
+  | { text: string }
+  | { template: { name: string; language: string; parameters?: readonly string[] } }
+)
+
+interface Answer {
+  messages: { id: string }[]
+  error: { code?: number; message?: string; error_data?: { details?: string } }
+}
+
+/** Codes of limits and of maintenance, which come with status 400, too. */
+const passingCodes: readonly unknown[] = [4, 80007, 130429, 131048, 131056, 131057]
+
+const outsideWindow =
+  'more than 24 hours have passed since the person last wrote, and until they write again WhatsApp takes approved templates only. Send a template instead of a text.'
+
+/** The id is that of the first message if a long text makes several. */
+export async function sendWhatsapp(
+  number: WhatsappNumber,
+  message: WhatsappMessage,
+  { signal }: { signal: AbortSignal },
+): Promise<{ message_id: string }> {
+  const ids: string[] = []
+  for (const content of contentsOf(message)) {
+    const to = message.to.replace(/\D/g, '')
+    ids.push(await post(number, { messaging_product: 'whatsapp', to, ...content }, signal))
+  }
+  return { message_id: String(ids[0]) }
+}
+
+function contentsOf(message: WhatsappMessage): object[] {
+  if ('text' in message) return splitText(message.text).map(body => ({ type: 'text', text: { body } }))
+  const { name, language, parameters = [] } = message.template
+  const body = { type: 'body', parameters: parameters.map(text => ({ type: 'text', text })) }
+  const components = parameters.length === 0 ? [] : [body]
+  return [{ type: 'template', template: { name, language: { code: language }, components } }]
+}
+
+async function post({ base, token, phoneNumberId }: WhatsappNumber, body: object, signal: AbortSignal) {
+  const url = `${base}/${encodeURIComponent(phoneNumberId)}/messages`
+  const headers = { authorization: `Bearer ${token}` }
+  const { status, answer } = await callApi<Answer>({ url, headers, body, signal })
+  const id = answer.messages?.[0]?.id
+  if (status === 200 && id !== undefined) return id
+  const { code, message, error_data: data } = answer.error ?? {}
+  const description = code === 131047 ? outsideWindow : (data?.details ?? message)
+  throw refused('WhatsApp', { token, status, description, mayPass: passingCodes.includes(code) })
+}
