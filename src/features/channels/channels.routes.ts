@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { notFound } from '#platform/errors.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientSignal } from '#platform/http/closing.ts'
 import type { Ids } from '#platform/ids.ts'
@@ -6,7 +7,10 @@ import { channelNames, channelsSchema, sentSchema, testMessageSchema } from './c
 import type { ChannelsService } from './channels.service.ts'
 
 const agentPath = Type.Object({ id: Type.String() })
-const channelPath = Type.Object({ id: Type.String(), channel: Type.Enum([...channelNames]) })
+const channelPath = Type.Object({
+  id: Type.String(),
+  channel: Type.String({ description: `One of ${channelNames.join(', ')}.` }),
+})
 
 export function registerChannelRoutes(
   app: App,
@@ -40,7 +44,9 @@ export function registerChannelRoutes(
     },
     handler: ({ agent, params, body }, reply) => {
       const signal = AbortSignal.any([clientSignal(reply), agent.signal])
-      return channels.test(agent, params.channel, body.to, { key: ids.record(), signal })
+      const channel = channelNames.find(name => name === params.channel)
+      if (channel === undefined) throw notFound('Channel')
+      return channels.test(agent, channel, body.to, { key: ids.record(), signal })
     },
   })
 }

@@ -206,7 +206,7 @@ describe('a test message', () => {
 
   it('goes to no other channel', async () => {
     const { status } = await call('POST', `${await agentWith()}/channels/pigeon/test`, { to: 'ann' })
-    expect(status).toBe(400)
+    expect(status).toBe(404)
   })
 
   it.each(['nobody', '', 'a@b.example\r\nRCPT TO:<eve@example.com>'])('to %j is refused', async to => {
@@ -302,5 +302,5 @@ it('no credential is in an answer, a log line, an error or a file', async () => 
   const outputs = [JSON.stringify(answers), app.logged.join(''), ...files]
   const planted = [...Object.values(secrets), mailPassword, platformPassword]
   expect(planted.filter(secret => outputs.some(output => output.includes(secret)))).toEqual([])
-  expect(answers.length).toBeGreaterThan(50)
+  expect(answers.length).toBeGreaterThan(30)
 })

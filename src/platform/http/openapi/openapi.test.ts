@@ -212,6 +212,7 @@ describe('the description of the service', () => {
       'POST /api/agents/{id}/mcp/{serverId}/approve',
       'POST /api/agents/{id}/tools/{toolId}/test',
       'PUT /api/agents/{id}',
+      'PUT /api/agents/{id}/webhooks/{webhookId}',
     ])
   })
 
