@@ -1,7 +1,6 @@
 import type { Kysely } from 'kysely'
 import { sql } from 'kysely'
 import type { ToolParameters } from '#models/tools/tool.ts'
-import { oncePerMoment } from '#platform/event-loop/once-per-moment.ts'
 import { listLarge } from '#platform/http/lists/list-large.ts'
 import type { ListDefinition, Page } from '#platform/http/lists/list-query.ts'
 import { listRows } from '#platform/http/lists/list-query.ts'
@@ -147,7 +146,7 @@ const selectOffered = prepareQuery((database: Database) =>
 )
 
 /** What models may be offered, from all servers of the agent. */
-export const listOffered = oncePerMoment((database: Database) => selectOffered(database, {}))
+export const listOffered = (database: Database) => selectOffered(database, {})
 
 export async function listServers(database: Database, query: ServerListQuery): Promise<Page<McpServer>> {
   let servers = database.selectFrom('mcp_servers').select(serverColumns)
