@@ -13,17 +13,7 @@ import type { McpServer, McpTool, ServerListQuery, ServerStatus, ToolListQuery }
 type Database = Kysely<AgentTables>
 
 /** A server as it is stored. */
-export interface ServerRow {
-  id: string
-  name: string
-  url: string
-  auth_type: string
-  secret_set: string | null
-  status: string
-  error: string | null
-  created_at: string
-  updated_at: string
-}
+export type ServerRow = AgentTables['mcp_servers']
 
 const serverColumns = [
   'id',
