@@ -9,37 +9,6 @@ class Placeholder {
   }
 }
 
-/** Runs a query synchronously; undefined if that is not possible now. */
-export type RunAtOnce = (sql: string, parameters: readonly unknown[]) => unknown[] | undefined
-
-const readers = new WeakMap<object, RunAtOnce>()
-const runners = new WeakMap<object, RunAtOnce>()
-
-/**
- * To be called by an engine that can read synchronously outside of any transaction: going through Kysely's connections
- * costs as much as the query itself.
- */
-export function offerReadAtOnce(database: object, read: RunAtOnce): void {
-  readers.set(database, read)
-}
-
-/** To be called when a transaction has begun: `run` then runs its prepared queries, until the returned function is called. */
-export function offerRunAtOnce(transaction: object, run: RunAtOnce): () => void {
-  runners.set(transaction, run)
-  return () => {
-    runners.delete(transaction)
-  }
-}
-
-/** Runs a statement in a transaction for which that was offered; undefined for any other. */
-export function runAtOnce(
-  transaction: object,
-  sql: string,
-  parameters: readonly unknown[],
-): unknown[] | undefined {
-  return runners.get(transaction)?.(sql, parameters)
-}
-
 /** A placeholder for the value of that name, whatever its type. */
 export type ValueOf<Name extends string> = <Type = string>(name: Name) => Type
 
@@ -68,11 +37,6 @@ export function prepareQuery<Database, Row, Name extends string>(
     const parameters = compiled.parameters.map(parameter =>
       parameter instanceof Placeholder ? named[parameter.name] : parameter,
     )
-    // A transaction is a different object than its database, so queries within one are routed to it.
-    const read = compiled.query.kind === 'SelectQueryNode' ? readers.get(database) : undefined
-    const run = read ?? runners.get(database)
-    const found = run?.(compiled.sql, parameters)
-    if (found !== undefined) return found as Row[]
     const { rows } = await database.executeQuery<Row>({ ...compiled, parameters })
     return rows
   }

@@ -5,7 +5,6 @@ import type { Feature } from '#features/feature.ts'
 import type { KnowledgeService } from '#features/knowledge/knowledge.service.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import { streamWithRetry } from '#models/transport/call-with-retry.ts'
-import { oncePerMoment } from '#platform/event-loop/once-per-moment.ts'
 import { registerApprovalRoutes } from './approvals.routes.ts'
 import { createApprovalsService } from './approvals.service.ts'
 import type { ChatEvents } from './chat.events.ts'
@@ -46,16 +45,16 @@ export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFe
     conversations,
     lock,
     modelsOf: async agentId => models.list(await settings.profileOf(agentId)),
-    agentOf: oncePerMoment(async agentId => {
+    agentOf: async agentId => {
       const { name, status, settings: chosen, credentials } = await settings.profileOf(agentId)
       return {
         name,
         status,
         instructions: chosen.system_prompt,
         temperature: temperatureOf(chosen),
-        model: oncePerMoment(requested => models.resolve({ settings: chosen, credentials, requested })),
+        model: requested => models.resolve({ settings: chosen, credentials, requested }),
       }
-    }),
+    },
     retrieve: knowledge.passages,
     toolsFor: toolsOf,
     stream: streamWithRetry,

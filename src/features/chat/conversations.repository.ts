@@ -12,13 +12,7 @@ type Database = Kysely<AgentTables>
 
 const columns = ['id', 'title', 'message_count', 'last_message_at', 'created_at'] as const
 
-interface ConversationRow {
-  id: string
-  title: string
-  message_count: number
-  last_message_at: string | null
-  created_at: string
-}
+type ConversationRow = Pick<AgentTables['conversations'], (typeof columns)[number]>
 
 const conversationList: ListDefinition<ConversationRow> = {
   sortable: {

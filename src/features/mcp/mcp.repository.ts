@@ -1,7 +1,6 @@
 import type { Kysely } from 'kysely'
 import { sql } from 'kysely'
 import type { ToolParameters } from '#models/tools/tool.ts'
-import { oncePerMoment } from '#platform/event-loop/once-per-moment.ts'
 import { listLarge } from '#platform/http/lists/list-large.ts'
 import type { ListDefinition, Page } from '#platform/http/lists/list-query.ts'
 import { listRows } from '#platform/http/lists/list-query.ts'
@@ -14,17 +13,7 @@ import type { McpServer, McpTool, ServerListQuery, ServerStatus, ToolListQuery }
 type Database = Kysely<AgentTables>
 
 /** A server as it is stored. */
-export interface ServerRow {
-  id: string
-  name: string
-  url: string
-  auth_type: string
-  secret_set: string | null
-  status: string
-  error: string | null
-  created_at: string
-  updated_at: string
-}
+export type ServerRow = AgentTables['mcp_servers']
 
 const serverColumns = [
   'id',
@@ -147,7 +136,7 @@ const selectOffered = prepareQuery((database: Database) =>
 )
 
 /** What models may be offered, from all servers of the agent. */
-export const listOffered = oncePerMoment((database: Database) => selectOffered(database, {}))
+export const listOffered = (database: Database) => selectOffered(database, {})
 
 export async function listServers(database: Database, query: ServerListQuery): Promise<Page<McpServer>> {
   let servers = database.selectFrom('mcp_servers').select(serverColumns)

@@ -2,7 +2,6 @@ import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import { sql } from 'kysely'
 import { mapInBatches } from '#platform/event-loop/in-batches.ts'
-import { oncePerMoment } from '#platform/event-loop/once-per-moment.ts'
 import { listLarge } from '#platform/http/lists/list-large.ts'
 import type { ListDefinition, Page } from '#platform/http/lists/list-query.ts'
 import type { ValueOf } from '#storage/prepared-query.ts'
@@ -96,10 +95,9 @@ export async function listTools(database: Database, query: ToolListQuery): Promi
 }
 
 /** The enabled ones and all of type `mcp`, by cluster, then name: those without a cluster come first. */
-export const listOfferable = oncePerMoment(
-  async (database: Database): Promise<readonly StoredTool[]> =>
-    mapInBatches(await selectOfferable(database, {}), offerableAtOnce, toTool),
-)
+export async function listOfferable(database: Database): Promise<readonly StoredTool[]> {
+  return mapInBatches(await selectOfferable(database, {}), offerableAtOnce, toTool)
+}
 
 export async function listCluster(database: Database, cluster: string): Promise<StoredTool[]> {
   const rows = await selectTools(database).where('cluster', '=', cluster).orderBy('name').execute()

@@ -5,9 +5,6 @@ type Work<Tables, Result> = (transaction: Transaction<Tables>) => Promise<Result
 /** Runs `work` in a transaction, which it may share with others. */
 export type RunShared = <Tables, Result>(work: Work<Tables, Result>) => Promise<Result>
 
-/** Called when a transaction has begun; the function it returns is called just before the transaction ends. */
-export type OnBegin = (transaction: object) => () => void
-
 interface Member {
   work: Work<unknown, unknown>
   resolve(result: unknown): void
@@ -20,7 +17,7 @@ interface Member {
  * caller learns an outcome before the commit. If one of them or the commit fails, everything is rolled back and each runs
  * again on its own. (Savepoints could roll back one alone, but with them SQLite copies every page that is changed.)
  */
-export function createSharedTransactions(database: unknown, onBegin: OnBegin = () => () => {}): RunShared {
+export function createSharedTransactions(database: unknown): RunShared {
   // Callers know the tables; here they do not matter.
   const db = database as Kysely<unknown>
   const waiting: Member[] = []
@@ -49,10 +46,7 @@ export function createSharedTransactions(database: unknown, onBegin: OnBegin = (
   }
 
   function run<Result>(work: Work<unknown, Result>): Promise<Result> {
-    return db.transaction().execute(transaction => {
-      const end = onBegin(transaction)
-      return work(transaction).finally(end)
-    })
+    return db.transaction().execute(work)
   }
 
   return <Tables, Result>(work: Work<Tables, Result>) =>

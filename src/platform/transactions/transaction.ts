@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { IsolationLevel, Kysely, Transaction } from 'kysely'
-import type { OnBegin, RunShared } from './shared-transactions.ts'
+import type { RunShared } from './shared-transactions.ts'
 import { createSharedTransactions } from './shared-transactions.ts'
 
 /**
@@ -22,12 +22,9 @@ const longestPause = 100
 /** Databases whose transactions are shared. */
 const sharing = new WeakMap<object, RunShared>()
 
-/**
- * To be called by an engine that has one writer at a time, see `createSharedTransactions`. `onBegin` is called for each
- * transaction that has begun.
- */
-export function shareTransactions(db: object, onBegin?: OnBegin): void {
-  sharing.set(db, createSharedTransactions(db, onBegin))
+/** To be called by an engine that has one writer at a time, see `createSharedTransactions`. */
+export function shareTransactions(db: object): void {
+  sharing.set(db, createSharedTransactions(db))
 }
 
 /**

@@ -7,9 +7,7 @@ import type { StorageEngine } from '../engine.ts'
 import { createFileBucket } from '../files/bucket.ts'
 import { createDirectoryFiles } from '../files/directory.ts'
 import type { BucketSettings } from '../files/file-store.ts'
-import { offerReadAtOnce, offerRunAtOnce } from '../prepared-query.ts'
 import type { AgentTables, PlatformTables } from '../tables.ts'
-import { createAtOnce } from './connections/at-once.ts'
 import type { Checkpointer } from './connections/checkpoints.ts'
 import type { DataDirectory } from './connections/data-directory.ts'
 import { closeOnce, createSqliteDialect } from './connections/dialect.ts'
@@ -60,9 +58,7 @@ export function createEngine(engineOptions: EngineOptions): StorageEngine {
         },
       }),
     })
-    const atOnce = createAtOnce(database, checkpointer?.wrote)
-    offerReadAtOnce(kysely, atOnce.read)
-    shareTransactions(kysely, transaction => offerRunAtOnce(transaction, atOnce.run))
+    shareTransactions(kysely)
     return kysely
   }
   return {

@@ -4,15 +4,12 @@ import { Kysely } from 'kysely'
 import { onceIdle } from '../search/once-idle.ts'
 import type { SearchDatabase } from '../search/search-engine.ts'
 import type { AgentTables } from '../tables.ts'
-import type { AtOnce } from './connections/at-once.ts'
-import { createAtOnce } from './connections/at-once.ts'
 import type { PreparedStatements } from './connections/dialect.ts'
 import { createPreparedStatements, createSqliteDialect } from './connections/dialect.ts'
 import type { OpenOptions } from './connections/open.ts'
 import { openDatabase } from './connections/open.ts'
 import { tryUntilFree } from './connections/retry.ts'
 import { searchEngine } from './search-engine.ts'
-import { offerSnapshots } from './snapshot.ts'
 
 /** Milliseconds to wait for other connections that open or close the file. */
 const patience = 10_000
@@ -21,7 +18,6 @@ const patience = 10_000
 interface Reader {
   database: DatabaseSync
   prepared: PreparedStatements
-  atOnce: AtOnce
   file: string
 }
 
@@ -56,9 +52,7 @@ async function openReader(path: string): Promise<SearchDatabase> {
   const reader = kept ?? (await newReader(path))
   giveCache(reader, path)
   const dialect = createSqliteDialect({ ...reader, onDestroy: () => giveBack(path, reader) })
-  const db = new Kysely<AgentTables>({ dialect })
-  offerSnapshots(db, reader.atOnce.run)
-  return { db, engine: searchEngine }
+  return { db: new Kysely<AgentTables>({ dialect }), engine: searchEngine }
 }
 
 async function newReader(path: string): Promise<Reader> {
@@ -66,7 +60,7 @@ async function newReader(path: string): Promise<Reader> {
   const file = fileAt(path)
   // A reader cannot retry within its transaction, so SQLite waits for it; a writer waits before its transaction.
   const database = await open(path, { readOnly: true, busyTimeout: patience, cacheSize: usualCache })
-  return { database, prepared: createPreparedStatements(), atOnce: createAtOnce(database), file }
+  return { database, prepared: createPreparedStatements(), file }
 }
 
 function giveCache(reader: Reader, path: string): void {

@@ -1,28 +1,18 @@
 import type { Kysely, QueryExecutorProvider, Transaction } from 'kysely'
-import type { RunAtOnce } from '../prepared-query.ts'
-import { offerRunAtOnce } from '../prepared-query.ts'
 
-const runners = new WeakMap<object, RunAtOnce>()
 const snapshots = new WeakSet<object>()
-
-/** Lets `run` read the snapshots of a database, since the way through Kysely takes longer than most of these reads. */
-export function offerSnapshots(db: object, run: RunAtOnce): void {
-  runners.set(db, run)
-}
 
 /** See `search-engine.ts` for the contract. */
 export async function readSnapshot<Tables, Result>(
   db: Kysely<Tables>,
   work: (snapshot: Transaction<Tables>) => Promise<Result>,
 ): Promise<Result> {
-  const run = runners.get(db)
   return await db
     .transaction()
     .setAccessMode('read only')
     .execute(snapshot => {
       snapshots.add(snapshot)
-      const end = run && offerRunAtOnce(snapshot, run)
-      return work(snapshot).finally(end)
+      return work(snapshot)
     })
 }
 

@@ -1,6 +1,5 @@
 /** By which embeddings the shown chunks of documents are found. */
 import type { Kysely } from 'kysely'
-import { oncePerMoment } from '#platform/event-loop/once-per-moment.ts'
 import { prepareQuery } from '#storage/prepared-query.ts'
 import type { AgentTables } from '#storage/tables.ts'
 
@@ -10,14 +9,12 @@ type Database = Kysely<AgentTables>
 export async function shownEmbeddings(db: Database, sourceIds?: readonly string[]): Promise<string[]> {
   const rows =
     sourceIds === undefined
-      ? await selectOfAll(db)
+      ? await selectOfAll(db, {})
       : await selectShown(db).where('source_id', 'in', sourceIds).execute()
   return rows.map(({ embedding }) => embedding)
 }
 
-const selectPrepared = prepareQuery((db: Database) => selectShown(db))
-
-const selectOfAll = oncePerMoment((db: Database) => selectPrepared(db, {}))
+const selectOfAll = prepareQuery((db: Database) => selectShown(db))
 
 function selectShown(db: Database) {
   return db

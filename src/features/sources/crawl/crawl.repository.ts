@@ -22,23 +22,10 @@ const pageStates: QueueState[] = ['changed', 'unchanged', 'kept']
 /** Those that a source tells of, with the reason. */
 const toldStates: QueueState[] = ['kept', 'skipped', 'gone', 'failed']
 
-export interface QueuedUrl {
-  position: number
-  url: string
-  depth: number
-}
+export type QueuedUrl = Pick<AgentTables['crawl_queue'], 'position' | 'url' | 'depth'>
 
-export interface StoredPage {
-  document: string
-  url: string
-  requested_url: string
-  fetched_url: string
-  etag: string | null
-  last_modified: string | null
-  content_hash: string
-  embedding: string
+export interface StoredPage extends Omit<AgentTables['crawl_pages'], 'source_id' | 'links'> {
   links: string[]
-  chunks: number
 }
 
 export interface PageFailure {

@@ -38,7 +38,7 @@ const statementsKept = 64
 const reading = /^\s*(?:select|with|pragma)\b/i
 
 /** Whether a statement only reads, judging by how it begins. */
-export function isReading(sql: string): boolean {
+function isReading(sql: string): boolean {
   return reading.test(sql)
 }
 
@@ -174,7 +174,7 @@ function createConnection(
 }
 
 /** `node:sqlite` accepts neither booleans, dates nor `undefined`; the tables store them as 0 and 1, ISO 8601 and null. */
-export function bindable(value: unknown): SQLInputValue {
+function bindable(value: unknown): SQLInputValue {
   if (value === undefined) return null
   if (typeof value === 'boolean') return value ? 1 : 0
   if (value instanceof Date) return value.toISOString()
