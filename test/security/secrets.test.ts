@@ -74,8 +74,20 @@ it('no credential appears in an answer, a log line, an error or a file', async (
     await app.service.infrastructure.runner.idle()
     await send('GET', `${path}/sources`)
   }
+  const hook = { url: provider.url, events: ['*'] }
+  const registered = await app.call<{ id: string; secret: string }>('POST', `${path}/webhooks`, {
+    headers: signedIn,
+    body: hook,
+  })
+  const { id: webhookId, secret: signingSecret } = registered.body
+  await send('POST', `${path}/webhooks/${webhookId}/test`)
+  await app.service.infrastructure.runner.idle()
+  expect(provider.requests.at(-1)?.headers).toHaveProperty('webhook-signature')
   for (const one of [
     path,
+    `${path}/webhooks`,
+    `${path}/webhooks/${webhookId}`,
+    `${path}/webhooks/${webhookId}/deliveries`,
     `${path}/chat`,
     `${path}/admins`,
     '/api/agents',
@@ -106,10 +118,11 @@ it('no credential appears in an answer, a log line, an error or a file', async (
   expect(used).toContainEqual([undefined, undefined, agentKey])
   expect(provider.requests.filter(({ path }) => path.includes('mbed'))).not.toEqual([])
   expect(app.logged.length).toBeGreaterThan(20)
+  const secrets = [platformKey, agentKey, botToken, encryptionKey, token, token.split('.')[2] ?? '']
+  secrets.push(signingSecret, signingSecret.replace('whsec_', ''))
   const outputs = { answers: JSON.stringify(said), log: app.logged.join(''), ...filesOf(app.dataDirectory) }
   for (const [name, text] of Object.entries(outputs))
-    for (const secret of [platformKey, agentKey, botToken, encryptionKey, token, token.split('.')[2] ?? ''])
-      expect(text.includes(secret), `${secret} in ${name}`).toBe(false)
+    for (const secret of secrets) expect(text.includes(secret), `${secret} in ${name}`).toBe(false)
 })
 
 /** The content of every file below the folder, byte by byte as text. */
