@@ -147,7 +147,7 @@ export const additions = [
   },
   {
     route: 'GET /api/agents/{id}/channels',
-    why: 'A person sees on which channels the agent can send, and where it is reached.',
+    why: 'A person sees on which channels the agent can send.',
   },
   {
     route: 'POST /api/agents/{id}/channels/{channel}/test',

@@ -14,9 +14,7 @@ export function createChannels(
   { configuration, outbound, ids }: Infrastructure,
   { settings }: Pick<AgentsFeature, 'settings'>,
 ): ChannelsFeature {
-  const { baseUrl, channels: servers } = configuration
   const { connect } = outbound
-  const addressOf = async () => undefined
-  const channels = createChannelsService({ baseUrl, channels: servers, settings, connect, addressOf })
+  const channels = createChannelsService({ channels: configuration.channels, settings, connect })
   return { channels, routes: app => registerChannelRoutes(app, { channels, ids }) }
 }

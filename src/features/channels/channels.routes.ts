@@ -21,14 +21,12 @@ export function registerChannelRoutes(
     url: '/api/agents/:id/channels',
     config: { area: 'generic', access: 'viewer', limit: 'general', operationId: 'getChannels' },
     schema: {
-      summary: 'The channels on which the agent sends and receives messages',
+      summary: 'The channels on which the agent can send messages',
       tags: ['Channels'],
       params: agentPath,
       response: { 200: Type.Object({ channels: channelsSchema }) },
     },
-    handler: async ({ agent }, reply) => ({
-      channels: await channels.status(agent.agentId, clientSignal(reply)),
-    }),
+    handler: async ({ agent }) => ({ channels: await channels.status(agent.agentId) }),
   })
 
   app.route({

@@ -8,11 +8,9 @@ export type ChannelName = (typeof channelNames)[number]
 const statusSchema = Type.Object(
   {
     configured: Type.Boolean({ description: 'Whether the agent can send.' }),
-    credentials: Type.Union([Type.Enum(['agent', 'platform']), Type.Null()], {
-      description: 'Whose are used.',
-    }),
-    connected: Type.Union([Type.Boolean(), Type.Null()], {
-      description: 'Whether messages reach the agent; null where that is not known.',
+    credentials: Type.Unsafe<'agent' | 'platform' | null>({
+      type: ['string', 'null'],
+      description: "Whose are used: `agent`, `platform`, or null for nobody's.",
     }),
   },
   { title: 'ChannelStatus' },

@@ -8,19 +8,20 @@ import type { Delivery } from './outgoing/call-api.ts'
 import type { Mail } from './outgoing/mail.ts'
 import { sendMail } from './outgoing/mail.ts'
 import type { Bot } from './outgoing/telegram.ts'
-import { callBot, sendTelegram } from './outgoing/telegram.ts'
+import { sendTelegram } from './outgoing/telegram.ts'
 import type { WhatsappMessage } from './outgoing/whatsapp.ts'
 import { sendWhatsapp } from './outgoing/whatsapp.ts'
 
-interface Dependencies extends Pick<Infrastructure['configuration'], 'baseUrl' | 'channels'> {
+interface Dependencies extends Pick<Infrastructure['configuration'], 'channels'> {
   settings: Pick<SettingsService, 'profileOf'>
   /** The guard's way to the mail servers of agents. */
   connect: Outbound['connect']
-  /** Where a contact was last met on a channel. */
-  addressOf(database: AgentHandle['db'], channel: ChannelName, contactId: string): Promise<string | undefined>
 }
 
-type TelegramMessage = { text: string } & ({ chat_id: string } | { contact_id: string })
+interface TelegramMessage {
+  chat_id: string
+  text: string
+}
 
 /** Sends by the accounts of agents. @throws AppError CHANNEL_NOT_CONFIGURED, or CHANNEL_FAILED, which may be permanent */
 export function createChannelsService(needs: Dependencies) {
@@ -30,23 +31,14 @@ export function createChannelsService(needs: Dependencies) {
 
 export type ChannelsService = ReturnType<typeof createChannelsService>
 
-function createSending({ channels, settings, connect, addressOf }: Dependencies) {
+function createSending({ channels, settings, connect }: Dependencies) {
   async function botOf(agentId: string): Promise<Bot> {
     const { telegram_bot_token: token } = (await settings.profileOf(agentId)).credentials
     if (token === undefined) throw notConfigured('Telegram is not set up: set telegram_bot_token.')
     return { base: channels.telegramBase, token }
   }
 
-  async function chatOf(agent: AgentHandle, contactId: string): Promise<string> {
-    const chat = await addressOf(agent.db, 'telegram', contactId)
-    if (chat !== undefined) return chat
-    const message = 'This contact has not written to the bot yet, and a Telegram bot cannot write first.'
-    throw new AppError('CHANNEL_FAILED', message, { isPermanent: true })
-  }
-
   return {
-    botOf,
-
     async sendMail({ agentId }: AgentHandle, mail: Mail, delivery: Delivery) {
       const { settings: chosen, credentials } = await settings.profileOf(agentId)
       const { smtp_url: url } = credentials
@@ -58,10 +50,8 @@ function createSending({ channels, settings, connect, addressOf }: Dependencies)
       throw notConfigured('Mail is not set up: set smtp_url and mail_from.')
     },
 
-    async sendTelegram(agent: AgentHandle, message: TelegramMessage, delivery: Delivery) {
-      const bot = await botOf(agent.agentId)
-      const chat_id = 'chat_id' in message ? message.chat_id : await chatOf(agent, message.contact_id)
-      return await sendTelegram(bot, { chat_id, text: message.text }, delivery)
+    async sendTelegram({ agentId }: AgentHandle, message: TelegramMessage, delivery: Delivery) {
+      return await sendTelegram(await botOf(agentId), message, delivery)
     },
 
     async sendWhatsapp({ agentId }: AgentHandle, message: WhatsappMessage, delivery: Delivery) {
@@ -74,38 +64,23 @@ function createSending({ channels, settings, connect, addressOf }: Dependencies)
   }
 }
 
-function manageChannels(
-  { baseUrl, channels, settings }: Dependencies,
-  send: ReturnType<typeof createSending>,
-) {
-  const webhookOf = (agentId: string) => `${baseUrl}/api/agents/${agentId}/channels/telegram/webhook`
-
-  /** What Telegram says; null if it says nothing. */
-  async function isConnected(agentId: string, signal: AbortSignal): Promise<boolean | null> {
-    const asked = send.botOf(agentId).then(bot => callBot<{ url: string }>(bot, 'getWebhookInfo', {}, signal))
-    return await asked.then(({ url }) => url === webhookOf(agentId)).catch(() => null)
-  }
-
+function manageChannels({ channels, settings }: Dependencies, send: ReturnType<typeof createSending>) {
   return {
-    async status(agentId: string, signal: AbortSignal): Promise<Channels> {
+    async status(agentId: string): Promise<Channels> {
       const { settings: chosen, credentials } = await settings.profileOf(agentId)
       const { smtp_url, telegram_bot_token: bot, whatsapp_access_token: whatsapp } = credentials
-      const isReceiving = credentials.whatsapp_app_secret && credentials.whatsapp_verify_token
       return {
         mail: {
           configured: smtp_url ? chosen.mail_from !== undefined : channels.mail !== undefined,
           credentials: smtp_url ? 'agent' : channels.mail ? 'platform' : null,
-          connected: null,
         },
         telegram: {
           configured: bot !== undefined,
           credentials: bot ? 'agent' : null,
-          connected: bot ? await isConnected(agentId, signal) : false,
         },
         whatsapp: {
           configured: whatsapp !== undefined && credentials.whatsapp_phone_number_id !== undefined,
           credentials: whatsapp ? 'agent' : null,
-          connected: isReceiving ? null : false,
         },
       }
     },

@@ -13,7 +13,6 @@ import { startTelegramServer, telegramRefusal } from '#test/support/telegram-ser
 import type { WhatsappServer } from '#test/support/whatsapp-server.ts'
 import { startWhatsappServer, whatsappRefusal } from '#test/support/whatsapp-server.ts'
 import type { Channels } from './channels.schema.ts'
-import { createChannelsService } from './channels.service.ts'
 
 const secrets = {
   telegram_bot_token: '987654:AAE-telegram-secret',
@@ -86,17 +85,17 @@ const problem = (code: string, message: string) => ({
 describe('the channels of an agent', () => {
   it('are those of the service at first', async () => {
     expect(await statusOf(await agentWith())).toEqual({
-      mail: { configured: true, credentials: 'platform', connected: null },
-      telegram: { configured: false, credentials: null, connected: false },
-      whatsapp: { configured: false, credentials: null, connected: false },
+      mail: { configured: true, credentials: 'platform' },
+      telegram: { configured: false, credentials: null },
+      whatsapp: { configured: false, credentials: null },
     })
   })
 
   it('are its own once it has credentials', async () => {
     expect(await statusOf(await agentWith({ ...secrets, ...ownMail() }))).toEqual({
-      mail: { configured: true, credentials: 'agent', connected: null },
-      telegram: { configured: true, credentials: 'agent', connected: false },
-      whatsapp: { configured: true, credentials: 'agent', connected: null },
+      mail: { configured: true, credentials: 'agent' },
+      telegram: { configured: true, credentials: 'agent' },
+      whatsapp: { configured: true, credentials: 'agent' },
     })
   })
 
@@ -116,12 +115,6 @@ describe('the channels of an agent', () => {
         status: 400,
         body: problem('CHANNEL_NOT_CONFIGURED', message ?? ''),
       })
-  })
-
-  it('are shown although Telegram does not answer', async () => {
-    const path = await agentWith(secrets)
-    telegram.next(telegramRefusal(502, 'Bad Gateway'))
-    expect(await statusOf(path)).toMatchObject({ telegram: { configured: true, connected: null } })
   })
 })
 
@@ -212,35 +205,6 @@ describe('a test message', () => {
   it.each(['nobody', '', 'a@b.example\r\nRCPT TO:<eve@example.com>'])('to %j is refused', async to => {
     const { status, body } = await call('POST', `${await agentWith()}/channels/mail/test`, { to })
     expect({ status, body }).toMatchObject({ status: 400, body: { error: { code: 'VALIDATION_ERROR' } } })
-  })
-})
-
-describe('a contact', () => {
-  const sent = async (contact_id: string) => {
-    const credentials = { telegram_bot_token: secrets.telegram_bot_token }
-    const profile = { name: 'a', status: 'active', settings: {}, credentials } as const
-    const service = createChannelsService({
-      baseUrl: undefined,
-      channels: app.service.infrastructure.configuration.channels,
-      settings: { profileOf: async () => profile },
-      connect: app.service.infrastructure.outbound.connect,
-      addressOf: async (_database, channel, id) => (id === 'known' ? `${channel} chat` : undefined),
-    })
-    return await app.service.infrastructure.agentDatabases.use('default', agent =>
-      service.sendTelegram(agent, { contact_id, text: 'Hello' }, { key: 'one', signal: agent.signal }),
-    )
-  }
-
-  it('is written to in the chat where it was met', async () => {
-    expect(await sent('known')).toMatchObject({ chat_id: 'telegram chat' })
-  })
-
-  it('that has never written cannot be written to', async () => {
-    await expect(sent('unknown')).rejects.toMatchObject({
-      code: 'CHANNEL_FAILED',
-      isPermanent: true,
-      message: expect.stringContaining('has not written to the bot'),
-    })
   })
 })
 
