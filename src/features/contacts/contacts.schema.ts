@@ -20,7 +20,11 @@ function text(field: keyof typeof lengths, description: string) {
 }
 
 const fields = {
-  email: Type.String({ maxLength: lengths.email, pattern: '^\\s*([^\\s@]+@[^\\s@]+)?\\s*$' }),
+  email: Type.String({
+    maxLength: lengths.email,
+    pattern: '^\\s*([^\\s@]+@[^\\s@]+)?\\s*$',
+    description: 'An address such as ada@example.com.',
+  }),
   phone: text('phone', 'Compared by its digits.'),
   messenger_handle: text('messenger_handle', 'On Telegram; with or without @.'),
   messenger_number: text('messenger_number', 'On WhatsApp; compared by its digits.'),

@@ -265,7 +265,7 @@ describe('an import', () => {
         { line: 6, field: 'name', issue: expect.any(String) },
         { line: 7, field: 'email', issue: expect.stringContaining('earlier row') },
         { line: 8, field: 'email', issue: expect.stringContaining('earlier row') },
-        { line: 9, field: 'email', issue: expect.any(String) },
+        { line: 9, field: 'email', issue: expect.stringContaining('An address') },
         { line: 10, field: 'messenger_handle', issue: expect.stringContaining('earlier row') },
       ],
     })
