@@ -4,12 +4,13 @@ import { createAgents } from '#features/agents/agents.feature.ts'
 import { createChat } from '#features/chat/chat.feature.ts'
 import { collectTools } from '#features/collect-tools.ts'
 import type { Feature } from '#features/feature.ts'
+import { createKnowledge } from '#features/knowledge/knowledge.feature.ts'
 import { createMcp } from '#features/mcp/mcp.feature.ts'
 import { createMcpEndpoint } from '#features/mcp-endpoint/mcp-endpoint.feature.ts'
-import { createKnowledge } from '#features/knowledge/knowledge.feature.ts'
 import { createSources } from '#features/sources/sources.feature.ts'
 import { createSql } from '#features/sql/sql.feature.ts'
 import { createTools } from '#features/tools/tools.feature.ts'
+import { createWorkflows } from '#features/workflows/workflows.feature.ts'
 import type { Environment } from '#infrastructure/environment.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import { openInfrastructure } from '#infrastructure/infrastructure.ts'
@@ -50,10 +51,16 @@ async function createFeatures(infrastructure: Infrastructure) {
   const sources = createSources(infrastructure, { ...knowledge, ...sql })
   const mcp = createMcp(infrastructure)
   const tools = createTools(infrastructure, mcp)
-  const toolsOf = collectTools([knowledge, sources, sql, tools])
+  const offering: Feature[] = [knowledge, sources, sql, tools]
+  const toolsOf = collectTools(offering)
   const chat = createChat(infrastructure, { ...agents, ...knowledge, toolsOf })
   const mcpEndpoint = createMcpEndpoint(infrastructure, { ...agents, ...knowledge, ...chat, toolsOf })
-  return { agents, all: [access, agents, sql, knowledge, sources, mcp, tools, chat, mcpEndpoint] }
+  const eventNames = () => all.flatMap(({ events = [] }) => events)
+  const workflows = createWorkflows(infrastructure, { ...agents, eventNames })
+  // What workflows do includes chats, which in turn may call workflows.
+  offering.push(workflows)
+  const all: Feature[] = [access, agents, sql, knowledge, sources, mcp, tools, chat, mcpEndpoint, workflows]
+  return { agents, all }
 }
 
 /**

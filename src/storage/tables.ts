@@ -18,6 +18,7 @@ import { sourceTables } from './tables/sources.ts'
 import type { TableSet } from './tables/table-set.ts'
 import { toolTables } from './tables/tools.ts'
 import { wakeUpTables } from './tables/wake-ups.ts'
+import { workflowTables } from './tables/workflows.ts'
 
 /** By the name of the migration that creates them: the names define the order, and must not change once released. */
 export const platformTables = {
@@ -38,6 +39,7 @@ export const agentTables = {
   '0006-knowledge': knowledgeTables,
   '0007-tools': toolTables,
   '0008-mcp': mcpTables,
+  '0012-workflows': workflowTables,
 } satisfies Record<string, TableSet<unknown, unknown>>
 
 /** The rows of the tables of all sets, by table. */

@@ -36,6 +36,7 @@ const features: Record<string, readonly string[]> = {
   tools: ['mcp'],
   chat: ['knowledge', 'agents'],
   'mcp-endpoint': ['chat', 'knowledge', 'agents'],
+  workflows: ['agents'],
 }
 
 /** The files by which a feature is entered from outside. */
