@@ -52,11 +52,12 @@ async function runNodes({
 }: Segment): Promise<Outcome | 'waiting'> {
   const running = new Map<string, Promise<NodeResult>>()
   const endedScopes = new Map<string, Outcome>()
-  let unrecorded: NodeResult[] = []
+  const unrecorded = new Map<string, NodeResult>()
   let bytes = results.values().reduce((sum, { output }) => sum + (output?.length ?? 0), 0)
   const note = (result: NodeResult) => {
-    results.set(keyOf(result.node_id, result.path), result)
-    unrecorded.push(result)
+    const key = keyOf(result.node_id, result.path)
+    results.set(key, result)
+    unrecorded.set(key, result)
     bytes += result.output?.length ?? 0
   }
   for (;;) {
@@ -75,8 +76,8 @@ async function runNodes({
       isInterrupted: interrupted.includes(place),
     }))
     for (const { result } of begun) note(result)
-    if (unrecorded.length > 0 && !(await record(unrecorded))) throw new Overtaken()
-    unrecorded = []
+    if (unrecorded.size > 0 && !(await record([...unrecorded.values()]))) throw new Overtaken()
+    unrecorded.clear()
     if (next.end !== undefined) return next.end
     if (results.size > maxResults)
       return { failed: '', error: `It has more than ${maxResults} results of nodes.` }
