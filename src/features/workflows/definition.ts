@@ -1,4 +1,4 @@
-import { AppError } from '#platform/errors.ts'
+import { AppError, invalid } from '#platform/errors.ts'
 import { problemsOf } from '#platform/schema-check.ts'
 import type { Graph, Problem } from './engine/graph.ts'
 import { readGraph } from './engine/graph.ts'
@@ -34,6 +34,10 @@ export function checkDefinition({ nodes, edges }: Definition, types: NodeTypes):
     ],
     missing: [...found.flatMap(one => one.missing), ...exits.flatMap(one => (one?.isMissing ? one : []))],
   }
+}
+
+export function requireNode({ nodes }: Graph, id: string, field: string): void {
+  if (!nodes.has(id)) throw invalid(field, `names the node ${id}, which is not there`)
 }
 
 /** @throws VALIDATION_ERROR that names all problems. */

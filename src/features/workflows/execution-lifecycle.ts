@@ -5,7 +5,7 @@ import type { Ids } from '#platform/ids.ts'
 import type { NewJob, Outbox } from '#platform/jobs/jobs.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { NodeResult } from './engine/plan.ts'
-import type { ExecutionRow } from './executions.repository.ts'
+import type { ExecutionRow, Guard } from './executions.repository.ts'
 import {
   changeExecution,
   copyResults,
@@ -14,18 +14,12 @@ import {
   insertExecution,
   listActive,
 } from './executions.repository.ts'
-import type { WorkflowEvents } from './workflows.events.ts'
+import type { Cause, WorkflowEvents } from './workflows.events.ts'
 import { findWorkflow } from './workflows.repository.ts'
 import type { Started } from './workflows.schema.ts'
 
 type Database = Kysely<AgentTables>
 type Jobs = Pick<Outbox, 'add' | 'cancel'>
-
-/** What started an execution. */
-export interface Cause {
-  kind: 'manual' | 'event' | 'schedule' | 'calendar' | 'webhook' | 'tool'
-  ref?: string
-}
 
 export interface StartRequest {
   workflow_id: string
@@ -51,9 +45,16 @@ export interface ExecutionOptions {
   request?: string
 }
 
-export type StartResult =
-  | { execution_id: string; status: Started['status'] }
-  | { refused: 'busy' | 'inactive' | 'missing' | 'full' }
+export type StartResult = { execution_id: string; status: Started['status'] } | Refused
+
+interface Refused {
+  refused: 'busy' | 'inactive' | 'missing' | 'full'
+}
+
+interface FreePlace {
+  status: 'running' | 'queued'
+  version: number
+}
 
 export const runJob = 'execution.run'
 export const expireJob = 'execution.expire'
@@ -74,125 +75,153 @@ function queueKey(id: string): string {
   return `execution:${id}@queued`
 }
 
-const unbegun = {
-  attempt: 0,
-  segment: 0,
-  output: null,
-  error: null,
-  waiting_until: null,
-  completed_at: null,
+interface Dependencies {
+  clock: Clock
+  ids: Ids
 }
 
 /** Begins and ends executions, within transactions of the caller. */
-export function createLifecycle({ clock, ids }: { clock: Clock; ids: Ids }) {
-  async function start(transaction: Database, outbox: Jobs, request: StartRequest): Promise<StartResult> {
-    const {
-      workflow_id,
-      input,
-      cause,
-      depth = 0,
-      when_busy,
-      key = null,
-      options = {},
-      results = [],
-    } = request
-    const same = key === null ? undefined : await findByKey(transaction, key)
-    if (same !== undefined) return { execution_id: same.id, status: same.status as Started['status'] }
-    const workflow = await findWorkflow(transaction, workflow_id)
-    if (workflow === undefined) return { refused: 'missing' }
-    const isStartable =
-      workflow.status === 'active' || (cause.kind === 'manual' && workflow.status === 'draft')
-    if (!isStartable) return { refused: 'inactive' }
-    const isFree = (await countExecutions(transaction, workflow_id, 'running')) < workflow.concurrency
-    if (!isFree && when_busy === 'refuse') return { refused: 'busy' }
-    if (!isFree && (await countExecutions(transaction, workflow_id, 'queued')) >= maxQueued)
-      return { refused: 'full' }
-    const status = isFree ? 'running' : 'queued'
-    const now = timestamp(clock)
-    const execution = {
-      ...unbegun,
-      id: ids.record(),
-      workflow_id,
-      version: request.version ?? workflow.version,
-      status,
-      depth,
-      cause: JSON.stringify(cause),
-      options: JSON.stringify(options),
-      input: JSON.stringify(input),
-      idempotency_key: key,
-      created_at: now,
-      started_at: isFree ? now : null,
-    }
-    await insertExecution(transaction, execution)
-    await copyResults(transaction, execution.id, results)
-    const { id } = execution
-    const runAt = clock.now() + queuePatienceMs
-    if (isFree) await outbox.add(segmentJob(execution))
-    else await outbox.add({ name: expireJob, key: queueKey(id), payload: { executionId: id }, runAt })
-    return { execution_id: id, status }
-  }
-
-  /** Gives the places that are free to those that wait for one. */
-  async function startQueued(transaction: Database, outbox: Jobs, workflowId: string): Promise<void> {
-    const queued = await listActive(transaction, workflowId, ['queued'], maxQueued)
-    if (queued.length === 0) return
-    const workflow = await findWorkflow(transaction, workflowId)
-    if (workflow?.status !== 'active') return
-    const free = workflow.concurrency - (await countExecutions(transaction, workflowId, 'running'))
-    for (const { id } of queued.slice(0, Math.max(0, free))) {
-      const begun = { status: 'running', started_at: timestamp(clock) }
-      await changeExecution(transaction, { id, statuses: ['queued'] }, begun)
-      await outbox.cancel(queueKey(id))
-      await outbox.add(segmentJob({ id, segment: 0 }))
-    }
-  }
-
+export function createLifecycle(needs: Dependencies) {
   return {
-    start,
-    startQueued,
+    start: (transaction: Database, outbox: Jobs, request: StartRequest) =>
+      startExecution(needs, transaction, outbox, request),
+
+    startQueued: (transaction: Database, outbox: Jobs, workflowId: string) =>
+      startQueued(needs, transaction, outbox, workflowId),
 
     /** Ends the execution if it still is as the guard says; undefined if it is not. */
-    async end(
-      transaction: Database,
-      outbox: Outbox<WorkflowEvents>,
-      agentId: string,
-      guard: Parameters<typeof changeExecution>[1],
-      changes: Pick<ExecutionRow, 'output' | 'error'> & { status: 'complete' | 'errored' | 'terminated' },
-    ): Promise<ExecutionRow | undefined> {
-      const completed_at = timestamp(clock)
+    async end(ending: Ending, guard: Guard, changes: EndChanges): Promise<ExecutionRow | undefined> {
+      const { transaction, outbox, agentId } = ending
+      const completed_at = timestamp(needs.clock)
       const ended = await changeExecution(transaction, guard, {
         ...changes,
         completed_at,
         waiting_until: null,
       })
       if (ended === undefined) return undefined
-      const { status, error, output } = changes
-      const isShort = output !== null && output.length <= maxEventOutput
-      if (status !== 'terminated')
-        await outbox.emit(`workflow.${status}`, {
-          agentId,
-          workflow_id: ended.workflow_id,
-          execution_id: ended.id,
-          depth: ended.depth,
-          cause: JSON.parse(ended.cause),
-          ...(isShort && { output: JSON.parse(output) }),
-          ...(error !== null && { error }),
-        })
-      await startQueued(transaction, outbox, ended.workflow_id)
+      const { status } = changes
+      if (status !== 'terminated') await outbox.emit(`workflow.${status}`, eventOf(agentId, ended))
+      await startQueued(needs, transaction, outbox, ended.workflow_id)
       return ended
     },
 
     /** Ends it by hand, whether it runs, waits or is queued. */
-    async terminate(transaction: Database, outbox: Outbox<WorkflowEvents>, agentId: string, id: string) {
-      const guard = { id, statuses: ['running', 'queued'] }
-      const changes = { status: 'terminated' as const, output: null, error: null }
-      const ended = await this.end(transaction, outbox, agentId, guard, changes)
+    async terminate(ending: Ending, id: string): Promise<ExecutionRow | undefined> {
+      const changes = { status: 'terminated', output: null, error: null } as const
+      const ended = await this.end(ending, { id, statuses: ['running', 'queued'] }, changes)
       if (ended === undefined) return undefined
-      await outbox.cancel(segmentKey(id, ended.segment))
-      await outbox.cancel(queueKey(id))
+      await ending.outbox.cancel(segmentKey(id, ended.segment))
+      await ending.outbox.cancel(queueKey(id))
       return ended
     },
   }
 }
 
 export type Lifecycle = ReturnType<typeof createLifecycle>
+
+/** The transaction in which an execution ends. */
+interface Ending {
+  transaction: Database
+  outbox: Outbox<WorkflowEvents>
+  agentId: string
+}
+
+type EndChanges = Pick<ExecutionRow, 'output' | 'error'> & { status: 'complete' | 'errored' | 'terminated' }
+
+async function startExecution(
+  { clock, ids }: Dependencies,
+  transaction: Database,
+  outbox: Jobs,
+  request: StartRequest,
+): Promise<StartResult> {
+  const { key = null } = request
+  const same = key === null ? undefined : await findByKey(transaction, key)
+  if (same !== undefined) return { execution_id: same.id, status: same.status as Started['status'] }
+  const place = await findPlace(transaction, request)
+  if ('refused' in place) return place
+  const now = clock.now()
+  const execution = newExecution(ids.record(), request, place, new Date(now).toISOString())
+  await insertExecution(transaction, execution)
+  const { id } = execution
+  await copyResults(transaction, id, request.results ?? [])
+  const runAt = now + queuePatienceMs
+  if (place.status === 'running') await outbox.add(segmentJob(execution))
+  else await outbox.add({ name: expireJob, key: queueKey(id), payload: { executionId: id }, runAt })
+  return { execution_id: id, status: place.status }
+}
+
+/** Whether the execution may run at once, or is to wait, and the version that it is of. */
+async function findPlace(
+  transaction: Database,
+  { workflow_id, cause, when_busy, version }: StartRequest,
+): Promise<FreePlace | Refused> {
+  const workflow = await findWorkflow(transaction, workflow_id)
+  if (workflow === undefined) return { refused: 'missing' }
+  const isDraftByHand = cause.kind === 'manual' && workflow.status === 'draft'
+  if (workflow.status !== 'active' && !isDraftByHand) return { refused: 'inactive' }
+  const place = { version: version ?? workflow.version }
+  const running = await countExecutions(transaction, workflow_id, 'running')
+  if (running < workflow.concurrency) return { ...place, status: 'running' }
+  if (when_busy === 'refuse') return { refused: 'busy' }
+  const queued = await countExecutions(transaction, workflow_id, 'queued')
+  return queued < maxQueued ? { ...place, status: 'queued' } : { refused: 'full' }
+}
+
+function newExecution(
+  id: string,
+  { workflow_id, input, cause, depth = 0, key, options = {} }: StartRequest,
+  { status, version }: FreePlace,
+  now: string,
+): ExecutionRow {
+  return {
+    id,
+    workflow_id,
+    version,
+    status,
+    attempt: 0,
+    segment: 0,
+    cause: JSON.stringify(cause),
+    depth,
+    input: JSON.stringify(input),
+    output: null,
+    error: null,
+    options: JSON.stringify(options),
+    waiting_until: null,
+    idempotency_key: key ?? null,
+    created_at: now,
+    started_at: status === 'running' ? now : null,
+    completed_at: null,
+  }
+}
+
+/** Gives the places that are free to those that wait for one. */
+async function startQueued(
+  { clock }: Dependencies,
+  transaction: Database,
+  outbox: Jobs,
+  workflowId: string,
+): Promise<void> {
+  const queued = await listActive(transaction, workflowId, ['queued'], maxQueued)
+  if (queued.length === 0) return
+  const workflow = await findWorkflow(transaction, workflowId)
+  if (workflow?.status !== 'active') return
+  const free = workflow.concurrency - (await countExecutions(transaction, workflowId, 'running'))
+  for (const { id } of queued.slice(0, Math.max(0, free))) {
+    const begun = { status: 'running', started_at: timestamp(clock) }
+    await changeExecution(transaction, { id, statuses: ['queued'] }, begun)
+    await outbox.cancel(queueKey(id))
+    await outbox.add(segmentJob({ id, segment: 0 }))
+  }
+}
+
+function eventOf(agentId: string, { id, workflow_id, depth, cause, output, error }: ExecutionRow) {
+  return {
+    agentId,
+    workflow_id,
+    execution_id: id,
+    depth,
+    cause: JSON.parse(cause) as Cause,
+    ...(output !== null && output.length <= maxEventOutput && { output: JSON.parse(output) }),
+    ...(error !== null && { error }),
+  }
+}

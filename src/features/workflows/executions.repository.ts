@@ -93,7 +93,7 @@ export function listActive(
     .execute()
 }
 
-type Guard = { id: string } & Partial<Pick<ExecutionRow, 'attempt' | 'segment'>> & {
+export type Guard = { id: string } & Partial<Pick<ExecutionRow, 'attempt' | 'segment'>> & {
     statuses?: readonly string[]
     isParked?: boolean
   }

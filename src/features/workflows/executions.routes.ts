@@ -9,42 +9,56 @@ import {
   executionListSchema,
   executionSchema,
   executionSummarySchema,
+  idempotencyHeader,
   retrySchema,
   startedSchema,
 } from './workflows.schema.ts'
 
 const agentPath = Type.Object({ id: Type.String() })
 const executionPath = Type.Object({ id: Type.String(), executionId: Type.String() })
+const nodePath = Type.Object({ ...executionPath.properties, nodeId: Type.String() })
 const tags = ['Workflows']
 const reading = { area: 'generic', access: 'viewer', limit: 'general' } as const
 const changing = { area: 'generic', access: 'admin', limit: 'general' } as const
 
-interface Parts {
-  executions: ExecutionsService
-  /** @throws NOT_FOUND for a token that starts nothing. */
-  callHook(agentId: string, token: string, body: unknown): ReturnType<ExecutionsService['start']>
+export function registerExecutionRoutes(app: App, executions: ExecutionsService): void {
+  registerReading(app, executions)
+  registerChanging(app, executions)
 }
 
-export function registerExecutionRoutes(app: App, { executions, callHook }: Parts): void {
-  registerStarts(app, executions)
-  registerReading(app, executions)
-  registerControl(app, executions)
+function registerReading(app: App, executions: ExecutionsService): void {
   app.route({
-    method: 'POST',
-    url: '/api/agents/:id/hooks/:token',
-    config: { area: 'generic', access: 'open', limit: 'general', operationId: 'callWorkflowHook' },
+    method: 'GET',
+    url: '/api/agents/:id/workflows/executions',
+    config: { ...reading, operationId: 'listExecutions' },
     schema: {
-      summary: 'Start the workflow that the secret address belongs to, with the body as its input',
+      summary: 'Executions, the latest first',
       tags,
-      params: Type.Object({ id: Type.String(), token: Type.String() }),
-      body: Type.Unknown({ additionalProperties: true }),
-      response: { 200: startedSchema },
+      params: agentPath,
+      querystring: executionListQuery,
+      response: { 200: executionListSchema },
     },
-    handler: ({ params, body }) => callHook(params.id, params.token, body),
+    handler: async ({ agent, query }) => {
+      const { rows, meta } = await executions.list(agent, query)
+      return { executions: rows, meta }
+    },
+  })
+
+  app.route({
+    method: 'GET',
+    url: '/api/agents/:id/workflows/executions/:executionId',
+    config: { ...reading, operationId: 'getExecution' },
+    schema: {
+      summary: 'An execution with the results of its nodes so far',
+      tags,
+      params: executionPath,
+      response: { 200: executionSchema },
+    },
+    handler: ({ agent, params }) => executions.get(agent, params.executionId),
   })
 }
 
-function registerStarts(app: App, executions: ExecutionsService): void {
+function registerChanging(app: App, executions: ExecutionsService): void {
   app.route({
     method: 'POST',
     url: '/api/agents/:id/workflows/execute',
@@ -53,9 +67,7 @@ function registerStarts(app: App, executions: ExecutionsService): void {
       summary: 'Start a workflow',
       tags,
       params: agentPath,
-      headers: Type.Object({
-        'idempotency-key': Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
-      }),
+      headers: idempotencyHeader,
       body: executeSchema,
       response: { 200: startedSchema },
     },
@@ -75,41 +87,7 @@ function registerStarts(app: App, executions: ExecutionsService): void {
     },
     handler: ({ agent, params, body }) => executions.retry(agent, params.executionId, body),
   })
-}
 
-function registerReading(app: App, executions: ExecutionsService): void {
-  app.route({
-    method: 'GET',
-    url: '/api/agents/:id/workflows/executions',
-    config: { ...reading, operationId: 'listExecutions' },
-    schema: {
-      summary: 'Executions, the latest first',
-      tags,
-      params: agentPath,
-      querystring: executionListQuery,
-      response: { 200: executionListSchema },
-    },
-    handler: async request => {
-      const { rows, meta } = await executions.list(request.agent, request.query)
-      return { executions: rows, meta }
-    },
-  })
-
-  app.route({
-    method: 'GET',
-    url: '/api/agents/:id/workflows/executions/:executionId',
-    config: { ...reading, operationId: 'getExecution' },
-    schema: {
-      summary: 'An execution with the results of its nodes so far',
-      tags,
-      params: executionPath,
-      response: { 200: executionSchema },
-    },
-    handler: request => executions.get(request.agent, request.params.executionId),
-  })
-}
-
-function registerControl(app: App, executions: ExecutionsService): void {
   app.route({
     method: 'POST',
     url: '/api/agents/:id/workflows/executions/:executionId/terminate',
@@ -120,7 +98,7 @@ function registerControl(app: App, executions: ExecutionsService): void {
       params: executionPath,
       response: { 200: executionSummarySchema },
     },
-    handler: request => executions.terminate(request.agent, request.params.executionId),
+    handler: ({ agent, params }) => executions.terminate(agent, params.executionId),
   })
 
   app.route({
@@ -130,12 +108,12 @@ function registerControl(app: App, executions: ExecutionsService): void {
     schema: {
       summary: 'Approve or reject what a node waits for',
       tags,
-      params: Type.Object({ ...executionPath.properties, nodeId: Type.String() }),
+      params: nodePath,
       body: decisionSchema,
       response: { 200: successSchema },
     },
     handler: async ({ agent, params, body, user }) => {
-      await executions.resume(agent, params.executionId, params.nodeId, body, user?.email ?? 'anonymous')
+      await executions.resume(agent, params, body, user?.email ?? 'anonymous')
       return { success: true }
     },
   })

@@ -16,7 +16,11 @@ export function createExpireExecution({ transact, lifecycle }: Dependencies): Jo
       const guard = { id: (payload as { executionId: string }).executionId, statuses: ['queued'] }
       const error = 'The workflow was busy with other executions for 24 hours.'
       await transact(agent, (transaction, outbox) =>
-        lifecycle.end(transaction, outbox, agent.agentId, guard, { status: 'errored', output: null, error }),
+        lifecycle.end({ transaction, outbox, agentId: agent.agentId }, guard, {
+          status: 'errored',
+          output: null,
+          error,
+        }),
       )
     },
   }

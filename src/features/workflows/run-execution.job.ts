@@ -46,7 +46,11 @@ export function createRunExecution(needs: Dependencies): JobHandler<AgentHandle>
         await transact(agent, async (transaction, outbox) => {
           const guard = { id, attempt: execution.attempt }
           if (outcome !== 'waiting')
-            return void (await lifecycle.end(transaction, outbox, agent.agentId, guard, endingOf(outcome)))
+            return void (await lifecycle.end(
+              { transaction, outbox, agentId: agent.agentId },
+              guard,
+              endingOf(outcome),
+            ))
           const waiting_until = await firstDue(transaction, id)
           if (waiting_until === undefined) throw new Error('an execution waits for nothing')
           const parked = await changeExecution(transaction, guard, { nextSegment: true, waiting_until })
@@ -65,7 +69,7 @@ export function createRunExecution(needs: Dependencies): JobHandler<AgentHandle>
         error: `It could not be continued: ${error}`,
       } as const
       await transact(agent, (transaction, outbox) =>
-        lifecycle.end(transaction, outbox, agent.agentId, { id, segment }, changes),
+        lifecycle.end({ transaction, outbox, agentId: agent.agentId }, { id, segment }, changes),
       )
     },
   }

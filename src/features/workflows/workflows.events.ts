@@ -1,4 +1,8 @@
-import type { Cause } from './execution-lifecycle.ts'
+/** What started an execution. */
+export interface Cause {
+  kind: 'manual' | 'event' | 'schedule' | 'calendar' | 'webhook' | 'tool'
+  ref?: string
+}
 
 /** What an event says of an execution that has ended. */
 interface ExecutionEvent {

@@ -6,9 +6,12 @@ import { createLifecycle, expireJob, runJob } from './execution-lifecycle.ts'
 import { registerExecutionRoutes } from './executions.routes.ts'
 import { createExecutionsService } from './executions.service.ts'
 import { createExpireExecution } from './expire-execution.job.ts'
+import { registerHookRoutes } from './hooks.routes.ts'
+import { createHooksService } from './hooks.service.ts'
 import { createNodeTypes } from './nodes/node-types.ts'
 import { createRunExecution } from './run-execution.job.ts'
-import { createStarters } from './workflow-starters.ts'
+import { createStartOnEvent } from './start-on-event.ts'
+import { createWorkflowTools } from './workflow-tools.ts'
 import type { WorkflowEvents } from './workflows.events.ts'
 import { workflowEvents } from './workflows.events.ts'
 import { subscriberKind } from './workflows.repository.ts'
@@ -37,18 +40,19 @@ export function createWorkflows(
   const types = createNodeTypes()
   const lifecycle = createLifecycle({ clock, ids })
   const statusOf = async (agentId: string) => (await agents.find(agentId)).status
-  const workflows = createWorkflowsService({ transact, lifecycle, types, eventNames, baseUrl, clock, ids })
+  const workflows = createWorkflowsService({ transact, lifecycle, types, eventNames, clock, ids })
   const executions = createExecutionsService({ transact, lifecycle, types, statusOf, clock })
-  const { onEvent, callHook, tools } = createStarters({ workflows, executions, agentDatabases })
+  const hooks = createHooksService({ workflows, executions, agentDatabases, baseUrl })
   return {
     workflows,
-    tools,
+    tools: createWorkflowTools(executions),
     routes(app) {
       registerWorkflowRoutes(app, workflows)
-      registerExecutionRoutes(app, { executions, callHook })
+      registerHookRoutes(app, hooks)
+      registerExecutionRoutes(app, executions)
     },
     events: workflowEvents,
-    eventHandlers: { [subscriberKind]: onEvent },
+    eventHandlers: { [subscriberKind]: createStartOnEvent({ workflows, executions }) },
     jobs: {
       [runJob]: createRunExecution({ transact, lifecycle, types, clock, isExclusive }),
       [expireJob]: createExpireExecution({ transact, lifecycle }),

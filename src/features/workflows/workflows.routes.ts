@@ -2,7 +2,6 @@ import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
 import { successSchema } from '#platform/http/responses/answers.ts'
 import {
-  hookSchema,
   newWorkflowSchema,
   workflowChangesSchema,
   workflowListQuery,
@@ -18,12 +17,6 @@ const reading = { area: 'generic', access: 'viewer', limit: 'general' } as const
 const changing = { area: 'generic', access: 'admin', limit: 'general' } as const
 
 export function registerWorkflowRoutes(app: App, workflows: WorkflowsService): void {
-  registerReading(app, workflows)
-  registerChanging(app, workflows)
-  registerHooks(app, workflows)
-}
-
-function registerReading(app: App, workflows: WorkflowsService): void {
   app.route({
     method: 'GET',
     url: '/api/agents/:id/workflows',
@@ -35,8 +28,8 @@ function registerReading(app: App, workflows: WorkflowsService): void {
       querystring: workflowListQuery,
       response: { 200: workflowListSchema },
     },
-    handler: async request => {
-      const { rows, meta } = await workflows.list(request.agent, request.query)
+    handler: async ({ agent, query }) => {
+      const { rows, meta } = await workflows.list(agent, query)
       return { workflows: rows, meta }
     },
   })
@@ -51,11 +44,9 @@ function registerReading(app: App, workflows: WorkflowsService): void {
       params: workflowPath,
       response: { 200: workflowSchema },
     },
-    handler: request => workflows.get(request.agent, request.params.workflowId),
+    handler: ({ agent, params }) => workflows.get(agent, params.workflowId),
   })
-}
 
-function registerChanging(app: App, workflows: WorkflowsService): void {
   app.route({
     method: 'POST',
     url: '/api/agents/:id/workflows',
@@ -67,8 +58,7 @@ function registerChanging(app: App, workflows: WorkflowsService): void {
       body: newWorkflowSchema,
       response: { 201: workflowSchema },
     },
-    handler: async (request, reply) =>
-      reply.code(201).send(await workflows.create(request.agent, request.body)),
+    handler: async ({ agent, body }, reply) => reply.code(201).send(await workflows.create(agent, body)),
   })
 
   app.route({
@@ -82,7 +72,7 @@ function registerChanging(app: App, workflows: WorkflowsService): void {
       body: workflowChangesSchema,
       response: { 200: workflowSchema },
     },
-    handler: request => workflows.update(request.agent, request.params.workflowId, request.body),
+    handler: ({ agent, params, body }) => workflows.update(agent, params.workflowId, body),
   })
 
   app.route({
@@ -95,39 +85,8 @@ function registerChanging(app: App, workflows: WorkflowsService): void {
       params: workflowPath,
       response: { 200: successSchema },
     },
-    handler: async request => {
-      await workflows.remove(request.agent, request.params.workflowId)
-      return { success: true }
-    },
-  })
-}
-
-function registerHooks(app: App, workflows: WorkflowsService): void {
-  app.route({
-    method: 'POST',
-    url: '/api/agents/:id/workflows/:workflowId/hook',
-    config: { ...changing, operationId: 'createWorkflowHook' },
-    schema: {
-      summary: 'A secret address that starts the workflow; the former one is void',
-      tags,
-      params: workflowPath,
-      response: { 200: hookSchema },
-    },
-    handler: request => workflows.createHook(request.agent, request.params.workflowId),
-  })
-
-  app.route({
-    method: 'DELETE',
-    url: '/api/agents/:id/workflows/:workflowId/hook',
-    config: { ...changing, operationId: 'deleteWorkflowHook' },
-    schema: {
-      summary: 'Void the secret address',
-      tags,
-      params: workflowPath,
-      response: { 200: successSchema },
-    },
-    handler: async request => {
-      await workflows.removeHook(request.agent, request.params.workflowId)
+    handler: async ({ agent, params }) => {
+      await workflows.remove(agent, params.workflowId)
       return { success: true }
     },
   })

@@ -152,6 +152,10 @@ export const executeSchema = Type.Object({
   stop_after: Type.Optional(Type.String({ description: 'The node that is run last.' })),
 })
 export type Execute = Static<typeof executeSchema>
+export const idempotencyHeader = Type.Object({
+  'idempotency-key': Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+})
+
 export const retrySchema = Type.Object({
   from_node: Type.Optional(
     Type.String({ description: 'The first to run again; the failed one unless given.' }),

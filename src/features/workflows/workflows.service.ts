@@ -1,26 +1,22 @@
-import { createHash, randomBytes } from 'node:crypto'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { notFound } from '#platform/errors.ts'
 import type { Page } from '#platform/http/lists/list-query.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { Outbox, Transact } from '#platform/jobs/jobs.ts'
-import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { checkDefinition, requireNone } from './definition.ts'
-import type { Lifecycle, StartRequest, StartResult } from './execution-lifecycle.ts'
+import type { Lifecycle } from './execution-lifecycle.ts'
 import { listActive } from './executions.repository.ts'
 import type { NodeTypes } from './nodes/node-types.ts'
 import type { WorkflowEvents } from './workflows.events.ts'
 import {
   deleteWorkflow,
   findDefinition,
-  findHooked,
   findWorkflow,
   insertVersion,
   listWorkflows,
   putWorkflow,
-  replaceHook,
   subscribe,
 } from './workflows.repository.ts'
 import type {
@@ -38,7 +34,6 @@ interface Dependencies {
   types: NodeTypes
   /** The events that any feature emits. */
   eventNames(): readonly string[]
-  baseUrl: string
   clock: Clock
   ids: Ids
 }
@@ -83,12 +78,6 @@ export function createWorkflowsService(needs: Dependencies) {
     await lifecycle.startQueued(transaction, outbox, workflow.id)
   }
 
-  async function requireWorkflow({ db }: AgentHandle, id: string): Promise<WorkflowSummary> {
-    const workflow = await findWorkflow(db, id)
-    if (workflow === undefined) throw notFound('Workflow')
-    return workflow
-  }
-
   return {
     get,
 
@@ -121,37 +110,15 @@ export function createWorkflowsService(needs: Dependencies) {
         await subscribe(transaction, id, undefined)
         await deleteWorkflow(transaction, id)
         for (const execution of await listActive(transaction, id, ['running', 'queued'], 20_000))
-          await lifecycle.terminate(transaction, outbox, agent.agentId, execution.id)
+          await lifecycle.terminate({ transaction, outbox, agentId: agent.agentId }, execution.id)
       }),
 
     /** Begins an execution in a transaction of the caller, who has checked that the agent is active. */
-    start: (...given: [...Parameters<Lifecycle['start']>]): Promise<StartResult> => lifecycle.start(...given),
-
-    /** A new secret address; the former one is void. */
-    async createHook(agent: AgentHandle, id: string): Promise<{ url: string }> {
-      await requireWorkflow(agent, id)
-      const token = randomBytes(32).toString('base64url')
-      await inTransaction(agent.db, transaction => replaceHook(transaction, id, hashOf(token)))
-      return { url: `${needs.baseUrl}/api/agents/${agent.agentId}/hooks/${token}` }
-    },
-
-    async removeHook(agent: AgentHandle, id: string): Promise<void> {
-      await requireWorkflow(agent, id)
-      if (!(await replaceHook(agent.db, id))) throw notFound('Address of the workflow')
-    },
-
-    /** The workflow that an address starts; undefined for any other token, and while nothing may start it. */
-    async findHooked(agent: AgentHandle, token: string): Promise<string | undefined> {
-      const id = await findHooked(agent.db, hashOf(token))
-      const workflow = id === undefined ? undefined : await get(agent, id)
-      const isOpen = workflow?.status === 'active' && triggerOf(workflow).event === 'webhook'
-      return isOpen ? id : undefined
-    },
+    start: lifecycle.start,
   }
 }
 
 export type WorkflowsService = ReturnType<typeof createWorkflowsService>
-export type { StartRequest }
 
 /** What starts a workflow, as its trigger says. */
 export function triggerOf({ nodes }: Definition) {
@@ -162,8 +129,4 @@ export function triggerOf({ nodes }: Definition) {
 
 function textOf({ nodes, edges }: Definition): string {
   return JSON.stringify([nodes, edges])
-}
-
-function hashOf(token: string): string {
-  return createHash('sha256').update(token).digest('hex')
 }

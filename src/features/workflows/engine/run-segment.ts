@@ -1,13 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '#platform/clock.ts'
 import type { Graph } from './graph.ts'
-import type { NodeResult, Outcome, Place, Results } from './plan.ts'
+import type { NodeResult, Outcome, Place, Plan, Results } from './plan.ts'
 import { keyOf, plan } from './plan.ts'
 
 /** Shorter pauses are waited for in place. */
 const shortPauseMs = 5_000
 const maxResults = 10_000
 const maxBytes = 64 * 1024 * 1024
+const tooMuch = `An execution has at most ${maxResults} results of nodes, with ${maxBytes} bytes.`
 
 /** A node was begun by another process meanwhile, or the execution was ended: what runs here no longer counts. */
 export class Overtaken extends Error {}
@@ -42,57 +43,59 @@ export async function runSegment(segment: Segment): Promise<Outcome | 'waiting'>
   }
 }
 
-async function runNodes({
-  graph,
-  results,
-  clock,
-  signal,
-  record,
-  runNode,
-}: Segment): Promise<Outcome | 'waiting'> {
+async function runNodes(segment: Segment): Promise<Outcome | 'waiting'> {
+  const { graph, results, clock, signal, runNode } = segment
   const running = new Map<string, Promise<NodeResult>>()
   const endedScopes = new Map<string, Outcome>()
-  const unrecorded = new Map<string, NodeResult>()
-  let bytes = results.values().reduce((sum, { output }) => sum + (output?.length ?? 0), 0)
-  const note = (result: NodeResult) => {
-    const key = keyOf(result.node_id, result.path)
-    results.set(key, result)
-    unrecorded.set(key, result)
-    bytes += result.output?.length ?? 0
-  }
+  const journal = createJournal(segment)
   for (;;) {
     signal.throwIfAborted()
     const next = plan(graph, results, endedScopes)
     const now = clock.now()
-    for (const { node, path, outcome } of next.loops)
-      note(loopResult(results.get(keyOf(node.id, path)), outcome, now))
+    for (const end of next.loops) journal.note(loopResult(end, results, now))
     if (next.loops.length > 0) continue
-    const due = next.waiting.filter(place => dueAt(place, results) <= now)
-    const interrupted = next.running.filter(({ node, path }) => !running.has(keyOf(node.id, path)))
-    const starting = [...interrupted, ...due, ...next.ready]
-    const begun = starting.map(place => ({
-      place,
-      result: begin(place, results, now),
-      isInterrupted: interrupted.includes(place),
-    }))
-    for (const { result } of begun) note(result)
-    if (unrecorded.size > 0 && !(await record([...unrecorded.values()]))) throw new Overtaken()
-    unrecorded.clear()
+    const begun = beginnings(next, results, running, now)
+    for (const { result } of begun) journal.note(result)
+    await journal.record()
     if (next.end !== undefined) return next.end
-    if (results.size > maxResults)
-      return { failed: '', error: `It has more than ${maxResults} results of nodes.` }
-    if (bytes > maxBytes)
-      return { failed: '', error: `The outputs of its nodes have more than ${maxBytes} bytes.` }
+    if (journal.isFull()) return { failed: '', error: tooMuch }
     for (const one of begun) running.set(keyOf(one.place.node.id, one.place.path), runNode(one, signal))
-    const nextDue = Math.min(
-      ...next.waiting.filter(place => !due.includes(place)).map(place => dueAt(place, results)),
-    )
+    const nextDue = Math.min(...next.waiting.map(place => dueAt(place, results)).filter(time => time > now))
     if (running.size === 0 && nextDue - now >= shortPauseMs) return 'waiting'
     const ended = await firstOf(running, Math.max(0, nextDue - now), signal)
     if (ended === undefined) continue
     running.delete(keyOf(ended.node_id, ended.path))
-    note(ended)
+    journal.note(ended)
   }
+}
+
+/** What is to be recorded: the end of a node together with the beginning of those that follow. */
+function createJournal({ results, record }: Segment) {
+  const unrecorded = new Map<string, NodeResult>()
+  let bytes = results.values().reduce((sum, { output }) => sum + (output?.length ?? 0), 0)
+  return {
+    note(result: NodeResult): void {
+      const key = keyOf(result.node_id, result.path)
+      results.set(key, result)
+      unrecorded.set(key, result)
+      bytes += result.output?.length ?? 0
+    },
+    async record(): Promise<void> {
+      if (unrecorded.size > 0 && !(await record([...unrecorded.values()]))) throw new Overtaken()
+      unrecorded.clear()
+    },
+    isFull: () => results.size > maxResults || bytes > maxBytes,
+  }
+}
+
+/** What begins now: what is ready or due, and what another process left running. */
+function beginnings(next: Plan, results: Results, running: ReadonlyMap<string, unknown>, now: number) {
+  const interrupted = next.running.filter(({ node, path }) => !running.has(keyOf(node.id, path)))
+  const due = next.waiting.filter(place => dueAt(place, results) <= now)
+  return [
+    ...interrupted.map(place => ({ ...begin(place, results, now), isInterrupted: true })),
+    ...[...due, ...next.ready].map(place => begin(place, results, now)),
+  ]
 }
 
 /** Undefined once the pause is over. */
@@ -118,9 +121,10 @@ function dueAt({ node, path }: Place, results: Results): number {
 }
 
 /** A node that has waited keeps what it has waited for, in case that it is interrupted now. */
-function begin({ node, path }: Place, results: Results, now: number): NodeResult {
+function begin(place: Place, results: Results, now: number): BegunNode {
+  const { node, path } = place
   const before = results.get(keyOf(node.id, path))
-  return {
+  const result: NodeResult = {
     ...(before ?? empty),
     node_id: node.id,
     path,
@@ -128,11 +132,17 @@ function begin({ node, path }: Place, results: Results, now: number): NodeResult
     attempts: (before?.attempts ?? 0) + 1,
     started_at: before?.started_at ?? new Date(now).toISOString(),
   }
+  return { place, result, isInterrupted: false }
 }
 
 const empty = { handle: null, output: null, error: null, warnings: null, due_at: null, duration_ms: 0 }
 
-function loopResult(before: NodeResult | undefined, outcome: Outcome, now: number): NodeResult {
+function loopResult(
+  { node, path, outcome }: Plan['loops'][number],
+  results: Results,
+  now: number,
+): NodeResult {
+  const before = results.get(keyOf(node.id, path))
   if (before === undefined) throw new Error('a loop without a result has ended')
   const duration_ms = Math.max(0, now - Date.parse(before.started_at))
   return 'failed' in outcome
