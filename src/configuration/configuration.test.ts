@@ -45,6 +45,7 @@ describe('without any variable', () => {
       chatMaxIterations: 8,
       crawlBounds: { maxPages: 50, maxDepth: 5 },
       maxUploadBytes: 26_214_400,
+      executionsKept: { days: 14, count: 10_000 },
       fileBucket: undefined,
       acceptsLoss: false,
       sqliteSynchronous: 'normal',

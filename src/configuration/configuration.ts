@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import { ofOwnSchemas } from '#platform/own-schemas.ts'
 import { access } from './access.ts'
 import { bounds } from './bounds.ts'
+import { executions } from './executions.ts'
 import { models } from './models.ts'
 import { server } from './server.ts'
 import { storage } from './storage.ts'
@@ -16,6 +17,7 @@ export const variables = {
   ...access.variables,
   ...models.variables,
   ...bounds.variables,
+  ...executions.variables,
 }
 
 const environmentSchema = Type.Object(variables)
@@ -36,7 +38,7 @@ export function readConfiguration(source: NodeJS.ProcessEnv = process.env): Conf
   }
   const problems = valueProblems(environment)
   const checked = environment as unknown as Environment
-  for (const { problems: of } of [server, storage, access, models, bounds])
+  for (const { problems: of } of [server, storage, access, models, bounds, executions])
     problems.push(...(of?.(checked as never, environment) ?? []))
   return problems.length > 0 ? { problems } : { configuration: configurationFrom(checked) }
 }
@@ -73,5 +75,6 @@ function configurationFrom(environment: Environment) {
     ...access.read(environment),
     ...models.read(environment),
     ...bounds.read(environment),
+    ...executions.read(environment),
   }
 }

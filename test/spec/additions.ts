@@ -71,6 +71,31 @@ export const additions = [
     why: 'The status `terminated` needs a call that brings it about.',
   },
   {
+    route: 'POST /api/agents/{id}/workflows/executions/{executionId}/retry',
+    area: 'workflows',
+    why: 'What failed goes on where it failed, with the mended workflow or the same one.',
+  },
+  {
+    route: 'POST /api/agents/{id}/workflows/executions/{executionId}/nodes/{nodeId}/resume',
+    area: 'workflows',
+    why: 'A node waits for a person, who approves or rejects.',
+  },
+  {
+    route: 'POST /api/agents/{id}/workflows/{workflowId}/hook',
+    area: 'workflows',
+    why: 'Other services start a workflow by an address with a secret of its own.',
+  },
+  {
+    route: 'DELETE /api/agents/{id}/workflows/{workflowId}/hook',
+    area: 'workflows',
+    why: 'That address can be taken back.',
+  },
+  {
+    route: 'POST /api/agents/{id}/hooks/{token}',
+    area: 'workflows',
+    why: 'Here other services start a workflow.',
+  },
+  {
     route: 'GET /api/agents/{id}/calendar/feed.ics',
     area: 'calendar',
     why: 'Calendar programs subscribe to an address that carries its own token.',

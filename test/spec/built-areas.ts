@@ -8,6 +8,7 @@ export const builtAreas = [
   'sources',
   'sql',
   'tools',
+  'workflows',
 ] as const satisfies readonly Area[]
 
 interface PendingRow {

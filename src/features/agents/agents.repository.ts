@@ -211,9 +211,11 @@ export type AgentsRepository = ReturnType<typeof createAgentsRepository>
 
 /** Counts what an agent's own database holds. Areas without a table yet have nothing to count. */
 export async function countRecords(database: Kysely<AgentTables>) {
-  const { messages } = await database
-    .selectFrom('messages')
-    .select(({ fn }) => fn.countAll<number>().as('messages'))
+  const { messages, workflows } = await database
+    .selectNoFrom(({ selectFrom, fn }) => [
+      selectFrom('messages').select(fn.countAll<number>().as('count')).as('messages'),
+      selectFrom('workflows').select(fn.countAll<number>().as('count')).as('workflows'),
+    ])
     .executeTakeFirstOrThrow()
-  return { workflows: 0, schedules: 0, contacts: 0, messages: Number(messages) }
+  return { workflows: Number(workflows), schedules: 0, contacts: 0, messages: Number(messages) }
 }

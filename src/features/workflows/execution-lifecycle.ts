@@ -14,6 +14,7 @@ import {
   insertExecution,
   listActive,
 } from './executions.repository.ts'
+import { pruneSoon } from './prune-executions.job.ts'
 import type { Cause, WorkflowEvents } from './workflows.events.ts'
 import { findWorkflow } from './workflows.repository.ts'
 import type { Started } from './workflows.schema.ts'
@@ -82,6 +83,17 @@ interface Dependencies {
 
 /** Begins and ends executions, within transactions of the caller. */
 export function createLifecycle(needs: Dependencies) {
+  /** When the executions of an agent are pruned next, so that not every end has to ask for it. */
+  const pruning = new Map<string, number>()
+
+  async function askForPruning({ outbox, agentId }: Ending): Promise<void> {
+    const now = needs.clock.now()
+    if ((pruning.get(agentId) ?? 0) > now) return
+    const job = pruneSoon(now)
+    await outbox.add(job)
+    pruning.set(agentId, job.runAt)
+  }
+
   return {
     start: (transaction: Database, outbox: Jobs, request: StartRequest) =>
       startExecution(needs, transaction, outbox, request),
@@ -102,6 +114,7 @@ export function createLifecycle(needs: Dependencies) {
       const { status } = changes
       if (status !== 'terminated') await outbox.emit(`workflow.${status}`, eventOf(agentId, ended))
       await startQueued(needs, transaction, outbox, ended.workflow_id)
+      await askForPruning(ending)
       return ended
     },
 

@@ -121,6 +121,45 @@ export function changeExecution(
     .executeTakeFirst()
 }
 
+/** Finished executions that need not be kept: some of them, those that are too old first. */
+export async function listSuperfluous(
+  database: Database,
+  { endedBefore, readBefore, count }: { endedBefore: string; readBefore: string; count: number },
+): Promise<string[]> {
+  const ended = database
+    .selectFrom('executions')
+    .select('executions.id')
+    .where('completed_at', 'is not', null)
+  const old = ended.where('completed_at', '<', endedBefore).orderBy('completed_at')
+  const surplus = ended.orderBy('completed_at', 'desc').offset(count)
+  const unwanted = ended
+    .innerJoin('workflows', 'workflows.id', 'workflow_id')
+    .where('completed_at', '<', readBefore)
+    .where(({ eb, or, and }) =>
+      or([
+        eb('keep', '=', 'none'),
+        and([eb('keep', '=', 'errors'), eb('executions.status', '!=', 'errored')]),
+      ]),
+    )
+  for (const query of [old, surplus, unwanted]) {
+    const rows = await query.limit(50).execute()
+    if (rows.length > 0) return rows.map(({ id }) => id)
+  }
+  return []
+}
+
+export async function deleteExecutions(database: Database, ids: readonly string[]): Promise<void> {
+  await database.deleteFrom('executions').where('id', 'in', ids).execute()
+}
+
+export async function oldestEnd(database: Database): Promise<string | undefined> {
+  const row = await database
+    .selectFrom('executions')
+    .select(({ fn }) => fn.min('completed_at').as('completed_at'))
+    .executeTakeFirst()
+  return row?.completed_at ?? undefined
+}
+
 const resultColumns = [
   'node_id',
   'path',

@@ -9,6 +9,7 @@ import { createExpireExecution } from './expire-execution.job.ts'
 import { registerHookRoutes } from './hooks.routes.ts'
 import { createHooksService } from './hooks.service.ts'
 import { createNodeTypes } from './nodes/node-types.ts'
+import { createPruneExecutions, pruneJob } from './prune-executions.job.ts'
 import { createRunExecution } from './run-execution.job.ts'
 import { createStartOnEvent } from './start-on-event.ts'
 import { createWorkflowTools } from './workflow-tools.ts'
@@ -56,6 +57,7 @@ export function createWorkflows(
     jobs: {
       [runJob]: createRunExecution({ transact, lifecycle, types, clock, isExclusive }),
       [expireJob]: createExpireExecution({ transact, lifecycle }),
+      [pruneJob]: createPruneExecutions({ transact, kept: configuration.executionsKept, clock }),
     },
   }
 }
