@@ -5,10 +5,15 @@ import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp, testApp } from '#test/support/build-app.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
 import { makeTemporaryDirectory } from '#test/support/temporary-directory.ts'
-import { nodesOf, workflowCalls } from '#test/support/workflows.ts'
+import { edgesOf, nodesOf, workflowCalls } from '#test/support/workflows.ts'
+import type { Execution } from './workflows.schema.ts'
 
 const workflows = '/api/agents/default/workflows'
 const executions = `${workflows}/executions`
+
+function resultOf({ node_results }: Execution, node: string) {
+  return node_results.find(({ node_id }) => node_id === node)
+}
 
 describe('executions', () => {
   let app: TestApp
@@ -254,12 +259,12 @@ describe('executions', () => {
     )
     const { execution_id } = (await before.execute({ workflow_id: id, input: { n: 1 } })).body
     await before.waiting(execution_id, 'pause')
-    const started = (await before.get(execution_id)).body.node_results[0]
+    const started = resultOf((await before.get(execution_id)).body, 'start')
     await first.close()
     clock.advance(3_601_000)
     const second = await testApp({ dataDirectory: directory.path, clock })
     const execution = await workflowCalls(second).reached(execution_id, 'complete')
-    expect(execution.node_results[0]).toEqual(started)
+    expect(resultOf(execution, 'start')).toEqual(started)
     expect(calls.outputs(execution).pause).toMatchObject({ by: 'time' })
   })
 
@@ -281,14 +286,14 @@ describe('executions', () => {
     expect(again.version).toBe(1)
     const mended = await calls.reached((await retry({})).body.execution_id, 'complete')
     expect(mended).toMatchObject({ version: 2, cause: { kind: 'manual', ref: failed.id } })
-    const resultOf = ({ node_results }: typeof mended, node: string) =>
-      node_results.find(({ node_id }) => node_id === node)
     expect(resultOf(mended, 'slow')).toEqual(resultOf(failed, 'slow'))
     const whole = await calls.reached((await retry({ from_node: 'slow' })).body.execution_id, 'complete')
     expect(resultOf(whole, 'slow')?.output).not.toEqual(resultOf(failed, 'slow')?.output)
     expect((await retry({ from_node: 'gone' })).status).toBe(400)
     const other = { ...nodes('{{rows}}'), slow: { type: 'loop', items: [] } }
-    await app.call('PUT', `${workflows}/${id}`, { body: { nodes: nodesOf(other) } })
+    await app.call('PUT', `${workflows}/${id}`, {
+      body: { nodes: nodesOf(other), edges: edgesOf('start > slow', 'slow/done > each') },
+    })
     expect((await retry({})).status).toBe(400)
     expect((await retry({ from_node: 'slow' })).status).toBe(200)
   })
@@ -306,21 +311,17 @@ describe('executions', () => {
     )
     const tried = await calls.run(id, {}, { pinned: { fails: { n: 7 } }, stop_after: 'check' })
     expect(tried).toMatchObject({ status: 'complete', output: { result: true } })
-    expect(Object.keys(calls.outputs(tried))).toEqual(['start', 'fails', 'check'])
+    expect(Object.keys(calls.outputs(tried)).toSorted()).toEqual(['check', 'fails', 'start'])
     for (const body of [{ pinned: { gone: 1 } }, { stop_after: 'gone' }])
       expect((await calls.execute({ workflow_id: id, ...body })).status).toBe(400)
   })
 
   it('fail where an output is too large, and say its size', async () => {
-    const id = await calls.create(
-      {
-        start: { type: 'trigger' },
-        each: { type: 'loop', items: '{{rows}}' },
-        copy: { type: 'loop', items: '{{nodes.start.rows}}' },
-      },
-      ['start > each', 'each/item > copy'],
-    )
-    const execution = await calls.run(id, { rows: Array.from({ length: 12 }, () => 'x'.repeat(80_000)) })
-    expect(execution).toMatchObject({ status: 'complete', output: { errors: [] } })
+    const nodes = { start: { type: 'trigger' }, each: { type: 'loop', items: [1, 2, 3, 4] }, copy: { type: 'wait', seconds: 0 } }
+    const id = await calls.create(nodes, ['start > each', 'each/item > copy'])
+    const execution = await calls.run(id, {}, { pinned: { copy: 'x'.repeat(240_000) } })
+    expect(execution.status).toBe('complete')
+    const larger = await calls.run(id, {}, { pinned: { copy: 'x'.repeat(300_000) } })
+    expect(larger).toMatchObject({ status: 'errored', error: expect.stringMatching(/has 1200\d+ bytes/) })
   })
 })
