@@ -30,12 +30,14 @@ const features: Record<string, readonly string[]> = {
   access: [],
   agents: ['access'],
   sql: ['agents'],
+  contacts: ['agents'],
   knowledge: ['agents'],
   sources: ['knowledge', 'sql'],
   mcp: [],
   tools: ['mcp'],
   chat: ['knowledge', 'agents'],
   'mcp-endpoint': ['chat', 'knowledge', 'agents'],
+  webhooks: [],
 }
 
 /** The files by which a feature is entered from outside. */

@@ -75,6 +75,12 @@ export const settingsChangesSchema = Type.Object(
       ),
     ),
     x402_pay_to: nullable(short),
+    phone_country: nullable(
+      Type.String({
+        pattern: '^[A-Z]{2}$',
+        description: 'ISO 3166 alpha-2, such as DE: where the national phone numbers of contacts belong.',
+      }),
+    ),
     ...credentialProperties,
   },
   { additionalProperties: false, minProperties: 1, examples: [{ llm_temperature: 0.5 }] },
@@ -104,6 +110,7 @@ export const settingsSchema = Type.Object(
       Type.Object({ mode: Type.String(), max_amount: Type.Optional(Type.Integer()) }),
     ),
     x402_pay_to: Type.Optional(Type.String()),
+    phone_country: Type.Optional(Type.String()),
   },
   { title: 'AgentSettings' },
 )
