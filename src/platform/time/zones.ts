@@ -31,6 +31,18 @@ export function instantOf(wallTime: number, timeZone: string): number {
   return wall.toZonedDateTime(timeZone, { disambiguation: 'compatible' }).epochMilliseconds
 }
 
+/** Reads ISO 8601, which is wall time in the zone unless it has an offset; undefined if it is no time, or beyond our years. */
+export function readTime(text: string, timeZone: string): number | undefined {
+  try {
+    const hasOffset = /T.*(?:Z|[+-]\d\d:?\d\d)$/i.test(text)
+    const wall = () => Temporal.PlainDateTime.from(text).toZonedDateTime(timeZone).epochMilliseconds
+    const instant = hasOffset ? Temporal.Instant.from(text).epochMilliseconds : wall()
+    return instant >= 0 && instant < Date.UTC(9999, 0) ? instant : undefined
+  } catch {
+    return undefined
+  }
+}
+
 function zonedTime(instant: number, timeZone: string): Temporal.ZonedDateTime {
   return Temporal.Instant.fromEpochMilliseconds(instant).toZonedDateTimeISO(timeZone)
 }
