@@ -38,6 +38,7 @@ const features: Record<string, readonly string[]> = {
   chat: ['knowledge', 'agents'],
   'mcp-endpoint': ['chat', 'knowledge', 'agents'],
   webhooks: [],
+  workflows: ['agents'],
 }
 
 /** The files by which a feature is entered from outside. */
