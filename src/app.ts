@@ -8,6 +8,7 @@ import type { Feature } from '#features/feature.ts'
 import { createKnowledge } from '#features/knowledge/knowledge.feature.ts'
 import { createMcp } from '#features/mcp/mcp.feature.ts'
 import { createMcpEndpoint } from '#features/mcp-endpoint/mcp-endpoint.feature.ts'
+import { createSchedules } from '#features/schedules/schedules.feature.ts'
 import { createSources } from '#features/sources/sources.feature.ts'
 import { createSql } from '#features/sql/sql.feature.ts'
 import { createTools } from '#features/tools/tools.feature.ts'
@@ -69,6 +70,7 @@ async function createFeatures(infrastructure: Infrastructure) {
   const workflows = add(createWorkflows(infrastructure, { ...agents, eventNames }))
   // What workflows do includes chats, which in turn may call workflows.
   offering.push(workflows)
+  add(createSchedules(infrastructure, { ...agents, ...chat, ...workflows }))
   return { agents, all }
 }
 

@@ -15,6 +15,7 @@ import { mcpTables } from './tables/mcp.ts'
 import { outboxTables } from './tables/outbox.ts'
 import { platformFactTables } from './tables/platform-facts.ts'
 import { rateLimitTables } from './tables/rate-limits.ts'
+import { scheduleTables } from './tables/schedules.ts'
 import { sourceTables } from './tables/sources.ts'
 import type { TableSet } from './tables/table-set.ts'
 import { toolTables } from './tables/tools.ts'
@@ -44,6 +45,7 @@ export const agentTables = {
   '0009-contacts': contactTables,
   '0011-webhooks': webhookTables,
   '0012-workflows': workflowTables,
+  '0013-schedules': scheduleTables,
 } satisfies Record<string, TableSet<unknown, unknown>>
 
 /** The rows of the tables of all sets, by table. */

@@ -39,6 +39,7 @@ const features: Record<string, readonly string[]> = {
   'mcp-endpoint': ['chat', 'knowledge', 'agents'],
   webhooks: [],
   workflows: ['agents'],
+  schedules: ['agents', 'chat'],
 }
 
 /** The files by which a feature is entered from outside. */

@@ -11,10 +11,12 @@ import { findRunning, insertExecution, isRecorded } from './schedules.repository
 
 type Database = Kysely<AgentTables>
 
+type Jobs = Pick<Outbox, 'add' | 'cancel'>
+
 /** Begins an execution of a workflow in a transaction of the caller. */
 export type StartWorkflow = (
   transaction: Database,
-  outbox: Outbox,
+  outbox: Jobs,
   request: {
     workflow_id: string
     input: Record<string, unknown>
@@ -46,13 +48,7 @@ interface Occurrence {
 /** Starts the callback and records the execution, which is `missed` if nothing was started. */
 export function createBeginExecution({ startWorkflow, clock, ids }: Dependencies) {
   /** The workflow's execution, if there is one; otherwise why nothing was started. */
-  async function start(
-    transaction: Database,
-    outbox: Outbox,
-    schedule: ScheduleRow,
-    id: string,
-    time: string,
-  ) {
+  async function start(transaction: Database, outbox: Jobs, schedule: ScheduleRow, id: string, time: string) {
     const { callback_type, callback_id, overlap } = schedule
     if (callback_type === 'workflow') {
       const { input } = JSON.parse(schedule.callback_data)
@@ -86,9 +82,7 @@ export function createBeginExecution({ startWorkflow, clock, ids }: Dependencies
     if (await isRecorded(transaction, schedule.id, time)) return undefined
     const id = ids.record()
     const { refusal, execution = null } =
-      given === undefined
-        ? await start(transaction, outbox as Outbox, schedule, id, time)
-        : { refusal: given }
+      given === undefined ? await start(transaction, outbox, schedule, id, time) : { refusal: given }
     const isMissed = refusal !== undefined
     const row: ExecutionRow = {
       id,

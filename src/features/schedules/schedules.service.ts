@@ -1,15 +1,14 @@
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
-import { conflict, invalid, notFound } from '#platform/errors.ts'
+import { conflict, notFound } from '#platform/errors.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { Outbox, Transact } from '#platform/jobs/jobs.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'
-import { parseCron } from '#platform/time/cron.ts'
-import { isTimeZone, readTime } from '#platform/time/zones.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { BeginExecution } from './begin-execution.ts'
 import { timerJob } from './run-schedule.job.ts'
-import { firstRun, nextRuns, toText } from './runs.ts'
+import { firstRun, nextRuns } from './runs.ts'
+import { requireCallback, saysWhen, unset, withChanges } from './schedule-changes.ts'
 import type { ScheduleEvents } from './schedules.events.ts'
 import type { ScheduleRow } from './schedules.repository.ts'
 import {
@@ -47,7 +46,7 @@ export function createSchedulesService(needs: Dependencies) {
   /** Stores what the schedule is now, with the timer of its next run in the place of the former one. */
   async function save(
     transaction: Database,
-    outbox: Outbox,
+    outbox: Pick<Outbox, 'add' | 'cancel'>,
     before: ScheduleRow | undefined,
     changed: ScheduleRow,
     isNewTime: boolean,
