@@ -40,7 +40,7 @@ export function createKnowledge(
   { settings }: { settings: SettingsService },
 ): KnowledgeFeature {
   const { agentDatabases, documentWorkers, searchWorkers, platform, transact } = infrastructure
-  const { models, isExclusive, clock, log } = infrastructure
+  const { models, clock, log } = infrastructure
   const embeddingOf = async (agentId: string) => models.embedding(await settings.profileOf(agentId))
   const embeddingNamed = async (agentId: string, name: string) =>
     models.embeddingNamed(await settings.profileOf(agentId), namedEmbedding(name))
@@ -48,7 +48,7 @@ export function createKnowledge(
   const changes = createEmbeddingChanges({ embeddingOf, transact, clock, log })
   const indexing = createIndexing(documentWorkers)
   const index = createSearchIndex(searchWorkers)
-  const knowledge = createKnowledgeService({ index, embeddingNamed, changes, isExclusive, log })
+  const knowledge = createKnowledgeService({ index, embeddingNamed, changes, log })
   const vectors = createNewVectors(documentWorkers)
   const searchTool = (agent: AgentHandle) =>
     searchKnowledge({

@@ -31,9 +31,8 @@ test('of many searches of an agent one looks whether its sources need another em
   const followed: string[] = []
   const unused = () => Promise.reject(new Error('nothing but a search is asked for'))
   const { search } = createKnowledgeService({
-    index: { search: async () => [], searchExpecting: async () => ({ results: [] }) },
+    index: { search: async () => [] },
     embeddingNamed: unused,
-    isExclusive: false,
     changes: { follow: async ({ agentId }) => void followed.push(agentId) },
     log: createLog('silent'),
   })

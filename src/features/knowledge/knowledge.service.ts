@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import type { EmbeddingModel } from '#models/embeddings/embeddings.ts'
 import type { Passage } from '#models/language-model/passages.ts'
 import { notFound } from '#platform/errors.ts'
@@ -22,37 +21,20 @@ interface Dependencies {
   /** The model with this name, as the agent can use it; throws if the agent can't. */
   embeddingNamed(agentId: string, name: string): Promise<EmbeddingModel>
   changes: Pick<EmbeddingChanges, 'follow'>
-  /** Whether no other process uses the databases. Looking into them here is then cheaper than within a search. */
-  isExclusive: boolean
   log: Log
 }
 
 /** Searches an agent's sources. */
-export function createKnowledgeService({ index, embeddingNamed, changes, isExclusive, log }: Dependencies) {
+export function createKnowledgeService({ index, embeddingNamed, changes, log }: Dependencies) {
   const prepare = createPrepareQuery({ embeddingNamed, changes, log })
-  /** The embeddings of an agent's visible chunks. They seldom change, and the search thread checks whether they have. */
-  const lastShown = new LRUCache<string, string[]>({ max: 1_000 })
 
-  async function searchAll(
+  async function searchShown(
     agent: AgentHandle,
     query: SearchQuery,
     signal: AbortSignal,
   ): Promise<SearchResult[]> {
-    const expected = isExclusive ? undefined : lastShown.get(agent.agentId)
-    if (expected === undefined) return await searchBy(await shownEmbeddings(agent.db), agent, query, signal)
-    const prepared = await prepare(agent, query, expected, signal)
-    const answer = await index.searchExpecting(agent.path, prepared, expected, signal)
-    return 'results' in answer ? answer.results : await searchBy(answer.current, agent, query, signal)
-  }
-
-  async function searchBy(
-    shown: string[],
-    agent: AgentHandle,
-    query: SearchQuery,
-    signal: AbortSignal,
-  ): Promise<SearchResult[]> {
+    const shown = await shownEmbeddings(agent.db, query.source_id)
     // Most agents have no sources at first, and must not wait for a thread to find that out.
-    if (query.source_id === undefined) lastShown.set(agent.agentId, shown.length === 0 ? undefined : shown)
     if (shown.length === 0) return []
     return await index.search(agent.path, await prepare(agent, query, shown, signal), signal)
   }
@@ -62,10 +44,8 @@ export function createKnowledgeService({ index, embeddingNamed, changes, isExclu
     query: SearchQuery,
     signal: AbortSignal = agent.signal,
   ): Promise<SearchResult[]> {
-    const { source_id } = query
-    if (source_id === undefined) return await searchAll(agent, query, signal)
-    for (const id of new Set(source_id)) if (!(await isSource(agent.db, id))) throw notFound('Source')
-    return await searchBy(await shownEmbeddings(agent.db, source_id), agent, query, signal)
+    for (const id of new Set(query.source_id)) if (!(await isSource(agent.db, id))) throw notFound('Source')
+    return await searchShown(agent, query, signal)
   }
 
   /** The same, but only in the sources that the query names, if these have something that fits. */
@@ -76,12 +56,12 @@ export function createKnowledgeService({ index, embeddingNamed, changes, isExclu
   ): Promise<SearchResult[]> {
     const [named, results] = await Promise.all([
       findNamedSources(agent.db, query.query),
-      searchAll(agent, query, signal),
+      searchShown(agent, query, signal),
     ])
     if (named === undefined) return results
     const { sourceIds: source_id, rest } = named
     const within = { ...query, query: rest, source_id, min_score: usefulScore }
-    const ofNamed = await searchBy(await shownEmbeddings(agent.db, source_id), agent, within, signal)
+    const ofNamed = await searchShown(agent, within, signal)
     return ofNamed.length > 0 ? ofNamed : results
   }
 

@@ -17,7 +17,7 @@ const pools = new Map<string, Pool>()
 export async function openSearchDatabase(address: string): Promise<SearchDatabase> {
   const { url, schema } = parseAgentAddress(address)
   // Planning a search, and sending each of its parts, takes as long as running it.
-  const pool = schemaPool(poolOf(url), schema, { keepsPlans: true, readsAhead: true })
+  const pool = schemaPool(poolOf(url), schema, { keepsPlans: true })
   return { db: new Kysely<AgentTables>({ dialect: createPostgresDialect(pool) }), engine: searchEngine }
 }
 

@@ -8,7 +8,6 @@ import type { Rankings, Scored } from './fusion.ts'
 import { fuse, leastCandidates } from './fusion.ts'
 import type { ChunkQuery } from './rankings.ts'
 import { rankings } from './rankings.ts'
-import { shownEmbeddings } from './shown-embeddings.ts'
 
 /**
  * The chunks that match a query, best first. Nothing in the query's text is an operator. Of chunks with practically the
@@ -23,40 +22,6 @@ export async function searchChunks(
   query: ChunkQuery,
 ): Promise<SearchResult[]> {
   return await engine.readSnapshot(db, snapshot => searchIn(snapshot, engine, query))
-}
-
-export interface Search {
-  query: ChunkQuery
-  /** The embeddings that all shown chunks are assumed to have; the query was prepared for these. */
-  expected?: readonly string[]
-}
-
-/** The results, or, if shown chunks have other embeddings than assumed, the names of those. */
-export type SearchAnswer = { results: SearchResult[] } | { current: string[] }
-
-/** Runs searches one after another on the same snapshot of the database; the answers are in the same order. */
-export async function searchTogether(
-  { db, engine }: SearchDatabase,
-  searches: readonly Search[],
-): Promise<SearchAnswer[]> {
-  return await engine.readSnapshot(db, async snapshot => {
-    const answers: SearchAnswer[] = []
-    for (const search of searches) answers.push(await answerTo(snapshot, engine, search))
-    return answers
-  })
-}
-
-async function answerTo(
-  transaction: Transaction<AgentTables>,
-  engine: SearchEngine,
-  { query, expected }: Search,
-): Promise<SearchAnswer> {
-  if (expected !== undefined) {
-    const current = await shownEmbeddings(transaction)
-    const isSo = current.length === expected.length && current.every((name, at) => name === expected[at])
-    if (!isSo) return { current }
-  }
-  return { results: await searchIn(transaction, engine, query) }
 }
 
 async function searchIn(

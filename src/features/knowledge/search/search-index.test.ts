@@ -38,35 +38,6 @@ describe('an index in worker threads', () => {
     expect(await search('tea xylophone', { minScore: 0.9 })).toEqual([])
   })
 
-  test('answers searches that go to a thread together as it would answer each alone', async () => {
-    const { replace, path, pool } = await setIndexStage()
-    await replace('manual', ['tea with milk', 'coffee with sugar'])
-    const { readers, begun } = watched(pool)
-    const index = createSearchIndex(readers)
-    const search = async (text: string, options = {}) =>
-      (await index.search(path, { text, limit: 10, ...options })).map(({ content }) => content)
-    const vector = new Float32Array(3)
-    const failing = { embedded: { space: { id: 'other', dimensions: 2, form: 'floats' }, vector } }
-    const asked = [
-      search('tea'),
-      search('milk', failing),
-      search('coffee', { sourceIds: ['manual'] }),
-      search('rum'),
-    ]
-    expect(await Promise.allSettled(asked)).toEqual([
-      { status: 'fulfilled', value: ['tea with milk'] },
-      {
-        status: 'rejected',
-        reason: expect.objectContaining({ message: expect.stringContaining('dimensions') }),
-      },
-      { status: 'fulfilled', value: ['coffee with sugar'] },
-      { status: 'fulfilled', value: [] },
-    ])
-    const texts = begun.map(({ searches }) => searches.map(({ query }) => query.text))
-    // Since one of them fails, each is then asked alone.
-    expect(texts).toEqual([['tea', 'milk', 'coffee', 'rum'], ['tea'], ['milk'], ['coffee'], ['rum']])
-  })
-
   test('does not make the database of an agent that is not there', async () => {
     const { index, path } = await setIndexStage()
     const search = index.search(`${path}.gone`, { text: 'tea', limit: 1 })
@@ -80,7 +51,7 @@ test('a search begins after few of those that another agent has asked for before
   const index = createSearchIndex(readers)
   const paths = [...Array.from({ length: 30 }, () => busy.path), other.path]
   await Promise.all(paths.map(path => index.search(path, { text: 'tea', limit: 10 })))
-  const inOrder = begun.flatMap(({ databasePath, searches }) => searches.map(() => databasePath))
+  const inOrder = begun.map(({ databasePath }) => databasePath)
   expect(inOrder).toHaveLength(31)
   expect(inOrder.indexOf(other.path)).toBeLessThanOrEqual(8)
 })

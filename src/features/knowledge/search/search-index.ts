@@ -1,52 +1,34 @@
 import { createFairSlots } from '#platform/workers/fair-slots.ts'
-import { createGathering } from '#platform/workers/gathering.ts'
 import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 import type { SearchResult } from '../knowledge.schema.ts'
 import type { ChunkQuery } from './rankings.ts'
 import type { SearchTask } from './search.worker.ts'
-import type { Search, SearchAnswer } from './search-chunks.ts'
 
 /** Searches the chunks of agents' sources in worker threads. */
 export interface SearchIndex {
   /** The chunks that match a query, best first. */
   search(databasePath: string, query: ChunkQuery, signal?: AbortSignal): Promise<SearchResult[]>
-  /** The same over all sources, if their shown chunks have the assumed embeddings; otherwise the embeddings that they have. */
-  searchExpecting(
-    databasePath: string,
-    query: ChunkQuery,
-    expected: readonly string[],
-    signal?: AbortSignal,
-  ): Promise<SearchAnswer>
 }
 
 const searchWorker = new URL('./search.worker.ts', import.meta.url)
 
-/** Maximum number of batches of searches that run or come next, in total and per agent: as many as keep all threads busy. */
-const runsAtOnce = 3
-const runsPerAgent = 2
-/** Larger batches would save little, and make others wait longer. */
-const searchesPerRun = 4
+/** Maximum number of searches that run or come next, in total and per agent: as many as keep all threads busy. */
+const concurrency = 3
+const perAgent = 2
 const never = new AbortController().signal
 
 export function createSearchIndex(readers: WorkerPool): SearchIndex {
-  const ask = createGathering<Search, SearchAnswer>({
-    // Agents take turns, so that none waits for all the searches of another.
-    slots: createFairSlots(runsAtOnce, runsPerAgent),
-    most: searchesPerRun,
-    run(databasePath, searches, signal) {
-      const argument: SearchTask = { databasePath, searches }
-      return readers.run({ file: searchWorker, name: 'search', argument, signal })
-    },
-  })
-
+  // Agents take turns, so that none waits for all the searches of another.
+  const slots = createFairSlots(concurrency, perAgent)
   return {
     async search(databasePath, query, signal = never) {
-      const answer = await ask(databasePath, { query }, signal)
-      if ('current' in answer)
-        throw new Error('a search that expects nothing was answered with what is current')
-      return answer.results
+      const release = await slots.take(databasePath, signal)
+      try {
+        const argument: SearchTask = { databasePath, query }
+        return await readers.run({ file: searchWorker, name: 'search', argument, signal })
+      } finally {
+        release()
+      }
     },
-    searchExpecting: (databasePath, query, expected, signal = never) =>
-      ask(databasePath, { query, expected }, signal),
   }
 }

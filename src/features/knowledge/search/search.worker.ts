@@ -1,13 +1,14 @@
 /** Runs in a thread of the worker pool; the other side is `search-index.ts`. */
 import { withAgentDatabase } from '../indexing/agent-database.ts'
-import type { Search, SearchAnswer } from './search-chunks.ts'
-import { searchTogether } from './search-chunks.ts'
+import type { SearchResult } from '../knowledge.schema.ts'
+import type { ChunkQuery } from './rankings.ts'
+import { searchChunks } from './search-chunks.ts'
 
 export interface SearchTask {
   databasePath: string
-  searches: readonly Search[]
+  query: ChunkQuery
 }
 
-export function search({ databasePath, searches }: SearchTask): Promise<SearchAnswer[]> {
-  return withAgentDatabase(databasePath, { readOnly: true }, db => searchTogether(db, searches))
+export function search({ databasePath, query }: SearchTask): Promise<SearchResult[]> {
+  return withAgentDatabase(databasePath, { readOnly: true }, db => searchChunks(db, query))
 }

@@ -5,7 +5,6 @@ import { storageFull } from '#platform/disk.ts'
 import { TransactionConflict } from '#platform/transactions/transaction.ts'
 import { isConflict, isDiskFull, isUnanswered } from './errors.ts'
 import { PatientPool } from './patient-pool.ts'
-import { withReadAhead } from './read-ahead.ts'
 
 /** In milliseconds. */
 const connectTimeout = 10_000
@@ -64,8 +63,6 @@ const clients = new WeakMap<PoolClient, SchemaClient>()
 interface SchemaOptions {
   /** Whether the server caches the plans of repeated statements: for statements that name everything they read. */
   keepsPlans?: boolean
-  /** Whether successive read-only transactions ask for much the same things. */
-  readsAhead?: boolean
 }
 
 /**
@@ -107,10 +104,7 @@ const maxChanges = 200
  */
 const forKeptPlans = ", set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false)"
 
-function schemaClient(
-  client: PoolClient,
-  { keepsPlans = false, readsAhead = false }: SchemaOptions,
-): SchemaClient {
+function schemaClient(client: PoolClient, { keepsPlans = false }: SchemaOptions): SchemaClient {
   let entered: string | undefined
   let changes = 0
   let isCut = false
@@ -137,7 +131,7 @@ function schemaClient(
       entered = schema
       changes += 1
     },
-    query: (readsAhead ? withReadAhead(query) : query) as unknown as PostgresPoolClient['query'],
+    query: query as unknown as PostgresPoolClient['query'],
     // A late answer would be taken for the answer to the next statement.
     release: (destroy?: boolean) => client.release(destroy || isCut || changes >= maxChanges),
   }
