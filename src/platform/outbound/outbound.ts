@@ -168,9 +168,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
     },
 
     connect: connectBy(loadAgent, policy),
-    async close() {
-      await (await agent)?.close()
-    },
+    close: async () => await (await agent)?.close(),
   }
 }
 

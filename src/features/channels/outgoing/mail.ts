@@ -79,11 +79,16 @@ export async function sendMail(server: MailServer, mail: Mail, { key, signal }: 
 async function messageOf(from: string, mail: Mail, key: string) {
   const { default: parse } = await import('nodemailer/lib/addressparser')
   const read = (field: string, given: Addresses = []) => {
-    const addresses = parse(onOneLine(field, [given].flat().join(', ')), { flatten: true })
-    const wrong = addresses.find(({ address }) => !strictAddress.test(address))
+    const text = onOneLine(field, [given].flat().join(', '))
+    const addresses = parse(text, { flatten: true })
+    const isWrong = ({ name, address }: { name: string; address: string }) =>
+      !strictAddress.test(address) || (name !== '' && !text.includes(`<${address}>`))
+    const wrong = addresses.find(isWrong)
     if (wrong) throw invalid(field, `"${wrong.address || wrong.name}" is no e-mail address`)
     return addresses
   }
+  for (const field of ['body', 'html'] as const)
+    if (typeof (mail[field] ?? '') !== 'string') throw invalid(field, 'must be a text')
   const [sender, ...others] = read('mail_from', from)
   if (sender === undefined || others.length > 0) throw invalid('mail_from', 'must be one address')
   const to = read('to', mail.to)
@@ -102,7 +107,8 @@ async function messageOf(from: string, mail: Mail, key: string) {
 }
 
 function onOneLine(field: string, value: string): string {
-  if (/[\r\n]/.test(value)) throw invalid(field, 'must not hold a line break, since it is sent in a header')
+  const isOneLine = !/[^\P{Cc}\t]/u.test(value)
+  if (!isOneLine) throw invalid(field, 'must not hold line breaks, since it is sent in a header')
   return value
 }
 

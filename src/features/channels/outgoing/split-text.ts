@@ -3,16 +3,10 @@ const maxLength = 4096
 
 /** A long text as several messages, cut between paragraphs, else lines, else words, else anywhere but within a character. */
 export function splitText(text: string): string[] {
-  if (text.length <= maxLength) return [text]
-  const { end, next } = firstBreak(text)
-  return [text.slice(0, end), ...splitText(text.slice(next))]
-}
-
-function firstBreak(text: string): { end: number; next: number } {
-  for (const separator of ['\n\n', '\n', ' ']) {
-    const end = text.lastIndexOf(separator, maxLength)
-    if (text.slice(0, Math.max(end, 0)).trim() !== '') return { end, next: end + separator.length }
-  }
-  const end = new Intl.Segmenter().segment(text).containing(maxLength)?.index || maxLength
-  return { end, next: end }
+  const whole = text.trim()
+  if (whole.length <= maxLength) return [whole]
+  const breaks = ['\n\n', '\n', ' '].map(separator => whole.lastIndexOf(separator, maxLength))
+  const character = new Intl.Segmenter().segment(whole).containing(maxLength)
+  const end = breaks.find(at => at > 0) ?? (character?.index || maxLength)
+  return [whole.slice(0, end).trimEnd(), ...splitText(whole.slice(end))]
 }
