@@ -45,6 +45,7 @@ export default defineConfig({
           include: [
             'src/**/postgres/**/*.test.ts',
             'src/platform/jobs/{runner,transact}.test.ts',
+            'src/infrastructure/*.test.ts',
             'src/storage/shared-counts.test.ts',
             'src/storage/files/**/*.test.ts',
             'src/storage/search/{full-text,vectors}.test.ts',

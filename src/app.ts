@@ -4,6 +4,7 @@ import { createAgents } from '#features/agents/agents.feature.ts'
 import { createChannels } from '#features/channels/channels.feature.ts'
 import { createChat } from '#features/chat/chat.feature.ts'
 import { collectTools } from '#features/collect-tools.ts'
+import { createContacts } from '#features/contacts/contacts.feature.ts'
 import type { Feature } from '#features/feature.ts'
 import { createKnowledge } from '#features/knowledge/knowledge.feature.ts'
 import { createMcp } from '#features/mcp/mcp.feature.ts'
@@ -11,9 +12,11 @@ import { createMcpEndpoint } from '#features/mcp-endpoint/mcp-endpoint.feature.t
 import { createSources } from '#features/sources/sources.feature.ts'
 import { createSql } from '#features/sql/sql.feature.ts'
 import { createTools } from '#features/tools/tools.feature.ts'
+import { createWebhooks } from '#features/webhooks/webhooks.feature.ts'
 import type { Environment } from '#infrastructure/environment.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import { openInfrastructure } from '#infrastructure/infrastructure.ts'
+import { createEnding } from '#platform/ending.ts'
 import type { EventHandler } from '#platform/event-bus.ts'
 import type { DeclaredRoute } from '#platform/http/access.ts'
 import { requireDeclarations } from '#platform/http/access.ts'
@@ -38,24 +41,31 @@ export interface Service {
   infrastructure: Infrastructure
   /** Resolves once all background work that the features began at the start has caught up. */
   caughtUp: Promise<void>
-  /** Ends answers, requests, features, jobs and connections, in this order, within 10 s. */
+  /** Ends answers, requests, features, jobs and connections, in this order, within 10 s; throws the first problem at the end. */
   close(): Promise<void>
 }
 
 /** Every feature, each behind those that it uses. */
 async function createFeatures(infrastructure: Infrastructure) {
-  const access = createAccess(infrastructure)
-  const agents = await createAgents(infrastructure, access)
-  const sql = createSql(infrastructure, agents)
-  const knowledge = createKnowledge(infrastructure, agents)
-  const sources = createSources(infrastructure, { ...knowledge, ...sql })
-  const mcp = createMcp(infrastructure)
-  const tools = createTools(infrastructure, mcp)
+  const all: Feature[] = []
+  function add<Added extends Feature>(feature: Added): Added {
+    all.push(feature)
+    return feature
+  }
+  const access = add(createAccess(infrastructure))
+  const agents = add(await createAgents(infrastructure, access))
+  const sql = add(createSql(infrastructure, agents))
+  add(createContacts(infrastructure, agents))
+  const knowledge = add(createKnowledge(infrastructure, agents))
+  const sources = add(createSources(infrastructure, { ...knowledge, ...sql }))
+  const mcp = add(createMcp(infrastructure))
+  const tools = add(createTools(infrastructure, mcp))
   const toolsOf = collectTools([knowledge, sources, sql, tools])
-  const chat = createChat(infrastructure, { ...agents, ...knowledge, toolsOf })
-  const mcpEndpoint = createMcpEndpoint(infrastructure, { ...agents, ...knowledge, ...chat, toolsOf })
-  const channels = createChannels(infrastructure, agents)
-  return { agents, all: [access, agents, sql, knowledge, sources, mcp, tools, chat, mcpEndpoint, channels] }
+  const chat = add(createChat(infrastructure, { ...agents, ...knowledge, toolsOf }))
+  add(createMcpEndpoint(infrastructure, { ...agents, ...knowledge, ...chat, toolsOf }))
+  add(createWebhooks(infrastructure, () => all.flatMap(({ events = [] }) => events)))
+  add(createChannels(infrastructure, agents))
+  return { agents, all }
 }
 
 /**
@@ -67,8 +77,9 @@ export async function buildService(configuration: Configuration, environment: En
   try {
     return await build(infrastructure)
   } catch (error) {
-    await infrastructure.runner.stop(jobsGraceMs)
-    await infrastructure.close()
+    const ending = createEnding(infrastructure.log)
+    await ending.attempt(() => infrastructure.runner.stop(jobsGraceMs))
+    await ending.attempt(() => infrastructure.close())
     throw error
   }
 }
@@ -107,16 +118,18 @@ function connect(feature: Feature, app: App, { handlers, events }: Infrastructur
 }
 
 async function close(app: App, features: readonly Feature[], infrastructure: Infrastructure): Promise<void> {
-  const closed = app.close()
+  const { attempt, finish } = createEnding(infrastructure.log)
+  const closed = attempt(() => app.close())
   // A client that is still sending or reading after the last answer ended is too slow to wait for.
   const timeout = setTimeout(() => app.server.closeAllConnections(), answersGraceMs + connectionsGraceMs)
   // A connection whose answer has ended meanwhile may be kept open by its client.
   const sweep = setInterval(() => app.server.closeIdleConnections(), 100)
-  await Promise.all(features.map(feature => feature.drain?.(answersGraceMs)))
+  await Promise.all(features.map(feature => attempt(() => feature.drain?.(answersGraceMs))))
   await closed
   clearTimeout(timeout)
   clearInterval(sweep)
-  for (const feature of features.toReversed()) await feature.stop?.()
-  await infrastructure.runner.stop(jobsGraceMs)
-  await infrastructure.close()
+  for (const feature of features.toReversed()) await attempt(() => feature.stop?.())
+  await attempt(() => infrastructure.runner.stop(jobsGraceMs))
+  await attempt(() => infrastructure.close())
+  finish()
 }

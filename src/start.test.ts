@@ -7,6 +7,7 @@ import { randomIds } from '#platform/ids.ts'
 import { createLog } from '#platform/logging/log.ts'
 import { createWorkerPool } from '#platform/workers/worker-pool.ts'
 import { openDataDirectory } from '#storage/sqlite/connections/data-directory.ts'
+import { buildApp } from '#test/support/build-app.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
 import { buildService } from './app.ts'
 import { start } from './start.ts'
@@ -38,5 +39,21 @@ it('a service that cannot be built has given its data free by the time it says s
   })
   await expect(built).rejects.toThrow('no time to tell')
   const directory = await openDataDirectory(path)
+  directory.close()
+})
+
+it('a service that cannot end a part ends the others, and then tells the first problem', async () => {
+  const { service, dataDirectory, logged } = await buildApp({ dataDirectory: temporaryDirectory() })
+  const { runner } = service.infrastructure
+  const stop = runner.stop.bind(runner)
+  Object.assign(service.app, { close: () => Promise.reject(new Error('connections stay')) })
+  runner.stop = async deadline => {
+    await stop(deadline)
+    throw new Error('jobs stay')
+  }
+  await expect(service.close()).rejects.toThrow('connections stay')
+  for (const problem of ['connections stay', 'jobs stay'])
+    expect(logged.filter(line => line.includes(`"message":"${problem}"`))).toHaveLength(1)
+  const directory = await openDataDirectory(dataDirectory)
   directory.close()
 })

@@ -7,6 +7,7 @@ import type { Disk } from '#platform/disk.ts'
 import type { KeySource } from '#platform/encryption/encryption-key.ts'
 import { loadKey } from '#platform/encryption/encryption-key.ts'
 import { createSecretBox } from '#platform/encryption/secret-box.ts'
+import { createEnding } from '#platform/ending.ts'
 import { createEventBus } from '#platform/event-bus.ts'
 import type { JobHandler } from '#platform/jobs/jobs.ts'
 import type { ByLane } from '#platform/jobs/lanes.ts'
@@ -48,13 +49,14 @@ export async function openInfrastructure(configuration: Configuration, environme
   const { clock, log } = environment
   const storage = await openStorage(configuration, log)
   const { engine, encryptionKeyFile: path } = storage
+  let wakeUps: ByLane<WakeUps> | undefined
   try {
     const platform = await openPlatformDatabase(engine)
     await requireCompleteTransfer(platform)
     await storage.prepare(platform)
     const secretBox = await openSecretBox(platform, { configured: configuration.encryptionKey, path, log })
     const instanceId = randomUUID()
-    const wakeUps = await storage.createWakeUps(platform, clock)
+    wakeUps = await storage.createWakeUps(platform, clock)
     const onOpen = [...storage.onOpen(instanceId), wakeLostWork(wakeUps)]
     const agentDatabases = createAgentDatabases({ engine, platform, log, onOpen })
     const { disk } = engine
@@ -95,14 +97,18 @@ export async function openInfrastructure(configuration: Configuration, environme
       ...workers,
       /** To be called after requests and jobs have ended. */
       async close(): Promise<void> {
-        await Promise.all([outbound.close(), closeWorkers()])
-        await agentDatabases.close()
-        await platform.destroy()
-        await engine.close()
+        const { attempt, finish } = createEnding(log)
+        await Promise.all([attempt(outbound.close), attempt(closeWorkers)])
+        await attempt(() => agentDatabases.close())
+        await attempt(() => platform.destroy())
+        await attempt(() => engine.close())
+        finish()
       },
     }
   } catch (error) {
-    await engine.close()
+    const { attempt } = createEnding(log)
+    for (const lane of Object.values(wakeUps ?? {})) await attempt(() => lane.stop())
+    await attempt(() => engine.close())
     throw error
   }
 }

@@ -8,6 +8,7 @@ import { accessTables } from './tables/access.ts'
 import { agentFactTables } from './tables/agent-facts.ts'
 import { agentRecordTables } from './tables/agents.ts'
 import { chatTables } from './tables/chat.ts'
+import { contactTables } from './tables/contacts.ts'
 import { crawlTables } from './tables/crawls.ts'
 import { knowledgeTables } from './tables/knowledge.ts'
 import { mcpTables } from './tables/mcp.ts'
@@ -18,6 +19,7 @@ import { sourceTables } from './tables/sources.ts'
 import type { TableSet } from './tables/table-set.ts'
 import { toolTables } from './tables/tools.ts'
 import { wakeUpTables } from './tables/wake-ups.ts'
+import { webhookTables } from './tables/webhooks.ts'
 
 /** By the name of the migration that creates them: the names define the order, and must not change once released. */
 export const platformTables = {
@@ -38,6 +40,8 @@ export const agentTables = {
   '0006-knowledge': knowledgeTables,
   '0007-tools': toolTables,
   '0008-mcp': mcpTables,
+  '0009-contacts': contactTables,
+  '0011-webhooks': webhookTables,
 } satisfies Record<string, TableSet<unknown, unknown>>
 
 /** The rows of the tables of all sets, by table. */

@@ -30,6 +30,7 @@ const features: Record<string, readonly string[]> = {
   access: [],
   agents: ['access'],
   sql: ['agents'],
+  contacts: ['agents'],
   knowledge: ['agents'],
   sources: ['knowledge', 'sql'],
   mcp: [],
@@ -37,6 +38,7 @@ const features: Record<string, readonly string[]> = {
   chat: ['knowledge', 'agents'],
   'mcp-endpoint': ['chat', 'knowledge', 'agents'],
   channels: ['agents'],
+  webhooks: [],
 }
 
 /** The files by which a feature is entered from outside. */

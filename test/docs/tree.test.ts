@@ -1,4 +1,4 @@
-/** Holds the tree in docs/architecture.md against the folders of the project. */
+/** Holds docs/architecture.md, and the tree in it, against the folders of the project. */
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -33,4 +33,8 @@ it('shows every layer, and every folder in it', () => {
     .map(entry => `${join(entry.parentPath, entry.name).slice(root.length)}/`)
   const missing = folders.filter(folder => !drawn().includes(folder))
   expect(missing).toEqual([])
+})
+
+it('can be read at a sitting: details are in the READMEs of folders', () => {
+  expect(text.split(/\s+/).length).toBeLessThanOrEqual(2500)
 })

@@ -14,6 +14,13 @@ async function make(app: TestApp, path: string, body: object): Promise<Record<st
   return answer.body
 }
 
+async function addWebhook(app: TestApp, path: string): Promise<Record<string, string>> {
+  const { id } = await make(app, `${path}/webhooks`, { url: 'http://127.0.0.1:9/', events: ['*'] })
+  const delivery = await make(app, `${path}/webhooks/${id}/test`, {})
+  await app.service.infrastructure.runner.idle()
+  return { webhookId: String(id), deliveryId: String(delivery.id) }
+}
+
 /** Gives an agent something of everything; the ids by the names that paths have for them. */
 async function fill(app: TestApp, agentId: string): Promise<Record<string, string>> {
   const path = `/api/agents/${agentId}`
@@ -34,9 +41,11 @@ async function fill(app: TestApp, agentId: string): Promise<Record<string, strin
     messageId: message.id,
     sourceId: source.id,
     toolId: (data as { id: string }).id,
+    contactId: String((await make(app, `${path}/contacts`, { name: 'Ada' })).id),
     clusterName: 'clocks',
     // Nobody listens there, which a registration bears.
     serverId: String((await make(app, `${path}/mcp`, { name: 'x', url: 'http://127.0.0.1:7777/' })).id),
+    ...(await addWebhook(app, path)),
     // Calls that wait for approval are tried in the tests of approvals.
     toolCallId: 'abcdefghi',
   }
@@ -45,7 +54,10 @@ async function fill(app: TestApp, agentId: string): Promise<Record<string, strin
 /** What is asked where nothing would be too little. */
 const bodies: Record<string, object> = {
   'POST /chat/approvals/:toolCallId': { approved: false },
+  'PUT /contacts/:contactId': { name: 'Eve' },
+  'POST /contacts/:contactId/merge': { from: 'none' },
   'PUT /tools/:toolId': { isEnabled: false },
+  'PUT /webhooks/:webhookId': { enabled: false },
   'PUT /tools/cluster/:clusterName/credentials': { key: null },
 }
 
@@ -92,6 +104,6 @@ it('no id of another agent leads to anything, and what it names stays as it is',
 })
 
 async function allOf(app: TestApp, agentId: string): Promise<unknown[]> {
-  const lists = ['/chat', '/chat/conversations', '/sources', '/tools', '/mcp', '/admins']
+  const lists = ['/chat', '/chat/conversations', '/sources', '/tools', '/mcp', '/webhooks', '/admins']
   return Promise.all(lists.map(async list => (await app.call('GET', `/api/agents/${agentId}${list}`)).body))
 }

@@ -56,6 +56,11 @@ export const additions = [
     why: 'A person fills that in, once for all tools of the cluster.',
   },
   {
+    route: 'POST /api/agents/{id}/contacts/{contactId}/merge',
+    area: 'contacts',
+    why: 'A person who was entered twice becomes one contact.',
+  },
+  {
     route: 'GET /api/agents/{id}/mcp/{serverId}',
     area: 'mcp',
     why: 'Whether a server can be reached is asked of one server, too.',
@@ -96,18 +101,48 @@ export const additions = [
     why: 'What was registered can be taken back.',
   },
   {
-    route: 'POST /api/agents/{id}/channels/telegram/webhook',
+    route: 'GET /api/agents/{id}/webhooks/{webhookId}',
     area: 'webhooks',
+    why: 'One webhook can be read by its id.',
+  },
+  {
+    route: 'PUT /api/agents/{id}/webhooks/{webhookId}',
+    area: 'webhooks',
+    why: 'A webhook is changed, disabled and enabled.',
+  },
+  {
+    route: 'POST /api/agents/{id}/webhooks/{webhookId}/secret',
+    area: 'webhooks',
+    why: 'A secret that was seen by others is replaced.',
+  },
+  {
+    route: 'POST /api/agents/{id}/webhooks/{webhookId}/test',
+    area: 'webhooks',
+    why: 'A person sees whether an address takes deliveries before anything happens.',
+  },
+  {
+    route: 'GET /api/agents/{id}/webhooks/{webhookId}/deliveries',
+    area: 'webhooks',
+    why: 'A person sees what was sent, and what came of it.',
+  },
+  {
+    route: 'POST /api/agents/{id}/webhooks/{webhookId}/deliveries/{deliveryId}/retry',
+    area: 'webhooks',
+    why: 'What failed is sent again once the receiver works.',
+  },
+  {
+    route: 'POST /api/agents/{id}/channels/telegram/webhook',
+    area: 'channels',
     why: 'The first chat channel delivers messages here.',
   },
   {
     route: 'POST /api/agents/{id}/channels/whatsapp/webhook',
-    area: 'webhooks',
+    area: 'channels',
     why: 'The second chat channel delivers messages here.',
   },
   {
     route: 'GET /api/agents/{id}/channels/whatsapp/webhook',
-    area: 'webhooks',
+    area: 'channels',
     why: 'The second chat channel proves the address by a GET before it delivers.',
   },
   {

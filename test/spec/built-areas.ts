@@ -4,10 +4,12 @@ import type { Area } from './rest-row.ts'
 export const builtAreas = [
   'agents',
   'chat',
+  'contacts',
   'mcp',
   'sources',
   'sql',
   'tools',
+  'webhooks',
 ] as const satisfies readonly Area[]
 
 interface PendingRow {

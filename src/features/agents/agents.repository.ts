@@ -211,9 +211,10 @@ export type AgentsRepository = ReturnType<typeof createAgentsRepository>
 
 /** Counts what an agent's own database holds. Areas without a table yet have nothing to count. */
 export async function countRecords(database: Kysely<AgentTables>) {
-  const { messages } = await database
-    .selectFrom('messages')
-    .select(({ fn }) => fn.countAll<number>().as('messages'))
-    .executeTakeFirstOrThrow()
-  return { workflows: 0, schedules: 0, contacts: 0, messages: Number(messages) }
+  const countOf = async (table: 'messages' | 'contacts') => {
+    const counted = database.selectFrom(table).select(({ fn }) => fn.countAll<number>().as('rows'))
+    return Number((await counted.executeTakeFirstOrThrow()).rows)
+  }
+  const [messages, contacts] = await Promise.all([countOf('messages'), countOf('contacts')])
+  return { workflows: 0, schedules: 0, contacts, messages }
 }

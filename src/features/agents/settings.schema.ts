@@ -98,6 +98,12 @@ export const settingsChangesSchema = Type.Object(
     channel_senders: nullable(
       Type.Enum(['contacts', 'everyone'], { description: 'Whose messages the agent answers.' }),
     ),
+    phone_country: nullable(
+      Type.String({
+        pattern: '^[A-Z]{2}$',
+        description: 'ISO 3166 alpha-2, such as DE: where the national phone numbers of contacts belong.',
+      }),
+    ),
     ...credentialProperties,
   },
   { additionalProperties: false, minProperties: 1, examples: [{ llm_temperature: 0.5 }] },
@@ -129,6 +135,7 @@ export const settingsSchema = Type.Object(
     x402_pay_to: Type.Optional(Type.String()),
     mail_from: Type.Optional(Type.String()),
     channel_senders: Type.Optional(Type.String()),
+    phone_country: Type.Optional(Type.String()),
   },
   { title: 'AgentSettings' },
 )

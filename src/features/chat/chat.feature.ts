@@ -8,6 +8,7 @@ import { streamWithRetry } from '#models/transport/call-with-retry.ts'
 import { oncePerMoment } from '#platform/event-loop/once-per-moment.ts'
 import { registerApprovalRoutes } from './approvals.routes.ts'
 import { createApprovalsService } from './approvals.service.ts'
+import type { ChatEvents } from './chat.events.ts'
 import { registerChatRoutes } from './chat.routes.ts'
 import type { ChatService } from './chat.service.ts'
 import { createChatService } from './chat.service.ts'
@@ -71,6 +72,7 @@ export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFe
       registerConversationRoutes(app, conversations)
       registerMessageRoutes(app, conversations)
     },
+    events: ['message.received', 'message.sent'] satisfies (keyof ChatEvents)[],
     drain: chat.close,
   }
 }

@@ -200,6 +200,7 @@ describe(`the tables ${row('GET /api/agents/{id}/sql/schema')}`, () => {
     expect(status).toBe(200)
     expect(body.tables.map(({ name }) => name)).toEqual([
       'chunks',
+      'contacts',
       'conversations',
       'crawl_pages',
       'fruits',

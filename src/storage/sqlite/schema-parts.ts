@@ -9,6 +9,9 @@ export const schemaParts: SchemaParts = {
   sequenceReference: 'integer',
   sequence: column => column.primaryKey().autoIncrement(),
   reference: sql.ref,
+  expression: text => sql.raw(text),
+  newId: sql`(lower(hex(randomblob(16))))`,
+  now: sql`(strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))`,
   shortLived: table => table,
   // Every connection registers the function itself, since SQLite does not store functions.
   createFoldCase: async () => {},

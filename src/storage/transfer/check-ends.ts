@@ -21,12 +21,12 @@ export async function agentsToCopy(source: StorageEnd, agent: string | null): Pr
   return [agent]
 }
 
-/** @returns whether the target already contains a part of this transfer. */
+/** The target is empty, or holds what an attempt at the same transfer has left. */
 export async function requireFreeTarget(
   { from, agent }: Transfer,
   source: StorageEnd,
   target: StorageEnd,
-): Promise<boolean> {
+): Promise<void> {
   const begun = await readTransfer(target.platform)
   if (begun !== undefined && (begun.from !== from || begun.agent !== agent))
     throw new Error(
@@ -34,10 +34,9 @@ export async function requireFreeTarget(
         `${begun.from}. Complete it with the command that began it, or copy to an empty place.`,
     )
   if (agent !== null) await requireSameKey(source, target)
-  if (begun !== undefined) return true
+  if (begun !== undefined) return
   if (agent === null) await requireEmpty(target)
   else await requireNoSuchAgent(agent, source, target)
-  return false
 }
 
 async function requireEmpty(target: StorageEnd): Promise<void> {

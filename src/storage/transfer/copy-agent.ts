@@ -7,9 +7,8 @@ import { agentTables, migrationsOf } from '../tables.ts'
 import { wakeLostWork } from '../wake-lost-work.ts'
 import type { AgentFiles } from './agent-files.ts'
 import { agentFiles } from './agent-files.ts'
-import type { Catalogue } from './catalogue.ts'
 import { copyFiles, readFiles } from './copy-files.ts'
-import { changeFor, copyRows, readRows } from './copy-rows.ts'
+import { copyRows, readRows } from './copy-rows.ts'
 import { copyVectors, readVectors } from './copy-vectors.ts'
 import type { Part } from './digest.ts'
 import type { Progress } from './progress.ts'
@@ -53,29 +52,18 @@ export async function copyAgent(agentId: string, needs: Dependencies): Promise<P
   )
 }
 
-/** The summary that an agent's data in the source has once it is copied to the target. */
-export async function readSourceAgent(agentId: string, { source, target }: Dependencies): Promise<Part[]> {
-  return await readAgent(source, agentId, target.catalogue)
-}
-
 /**
  * Reads back what `copyAgent` has written.
  * @throws Error when the full-text index is not complete.
  */
 export async function readCopiedAgent(agentId: string, { target }: Dependencies): Promise<Part[]> {
-  return await readAgent(target, agentId)
-}
-
-/** @param copyTo rows are read as changed by copying them to this target. */
-async function readAgent(end: StorageEnd, agentId: string, copyTo?: Catalogue): Promise<Part[]> {
-  return await withAgent(end, agentId, async place => {
+  return await withAgent(target, agentId, async place => {
     const parts: Part[] = []
-    for (const [table, plan] of tables)
-      parts.push(await readRows({ ...place, table, plan }, copyTo && changeFor(plan, copyTo)))
+    for (const [table, plan] of tables) parts.push(await readRows({ ...place, table, plan }))
     for (const table of await place.catalogue.vectorTables(place.db))
       parts.push(await readVectors(place, table))
     parts.push(await readFiles(place))
-    if (copyTo === undefined) await requireFullText(place)
+    await requireFullText(place)
     return parts
   })
 }

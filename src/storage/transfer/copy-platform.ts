@@ -2,7 +2,7 @@ import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { CopiedTable } from '../tables/table-set.ts'
-import { changeFor, copyRows, readRows } from './copy-rows.ts'
+import { copyRows, readRows } from './copy-rows.ts'
 import type { Part } from './digest.ts'
 import { isOwnFact } from './marker.ts'
 import type { Progress } from './progress.ts'
@@ -34,25 +34,16 @@ export async function copyPlatform({ source, target, agent, progress }: Dependen
   return parts
 }
 
-/** Removes the rows that a transfer writes. */
-export async function removeFromPlatform(target: StorageEnd, agent: string | null): Promise<void> {
+async function removeFromPlatform(target: StorageEnd, agent: string | null): Promise<void> {
   await inTransaction(placeOf(target).db, async transaction => {
     for (const { table, where } of selectedTables(agent).toReversed())
       await sql`delete from ${sql.table(table)} where ${where ?? sql`true`}`.execute(transaction)
   })
 }
 
-/** @param copyTo rows are read as changed by copying them to this target. */
-export async function readPlatform(
-  end: StorageEnd,
-  agent: string | null,
-  copyTo?: StorageEnd,
-): Promise<Part[]> {
+export async function readPlatform(end: StorageEnd, agent: string | null): Promise<Part[]> {
   const parts: Part[] = []
-  for (const selected of selectedTables(agent)) {
-    const change = copyTo && changeFor(selected.plan, copyTo.catalogue)
-    parts.push(await readRows({ ...placeOf(end), ...selected }, change))
-  }
+  for (const selected of selectedTables(agent)) parts.push(await readRows({ ...placeOf(end), ...selected }))
   return parts
 }
 

@@ -20,7 +20,7 @@ export interface TableRows {
 export type Change = (row: Row) => Row
 
 /** Removes the leases of processes, which know nothing of the copy, and characters that the target cannot store. */
-export function changeFor(plan: CopiedTable, target: Pick<Catalogue, 'storesNul'>): Change {
+function changeFor(plan: CopiedTable, target: Pick<Catalogue, 'storesNul'>): Change {
   const released = Object.fromEntries((plan.released ?? []).map(column => [column, null]))
   const store = target.storesNul ? (row: Row) => row : withoutNul
   return row => store({ ...row, ...released })

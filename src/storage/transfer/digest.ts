@@ -29,17 +29,6 @@ export function createDigest(name: string) {
   }
 }
 
-/** One text for all parts together. */
-export function sumOf(parts: readonly Part[]): string {
-  return createHash('sha256')
-    .update(JSON.stringify(parts.map(partLine)))
-    .digest('hex')
-}
-
-function partLine({ name, rows, sha256 }: Part) {
-  return [name, rows, sha256]
-}
-
 /** The same text whatever the order of the columns, and whichever class the engine uses for bytes. */
 function canonical(row: Row): string {
   const columns = Object.keys(row).sort()

@@ -14,10 +14,9 @@ export interface Transfer {
 }
 
 const transferFact = 'transfer'
-const agentPrefix = 'transfer of '
 
 /** Selects the facts that belong to the data, as opposed to its transfer. */
-export const isOwnFact = sql`name <> ${transferFact} and substr(name, 1, ${sql.lit(agentPrefix.length)}) <> ${agentPrefix}`
+export const isOwnFact = sql`name <> ${transferFact}`
 
 /**
  * To be called before a service uses the data.
@@ -28,57 +27,32 @@ export async function requireCompleteTransfer(platform: Platform): Promise<void>
   if (transfer === undefined) return
   const { agent } = transfer
   const what = agent === null ? 'the data' : `the agent ${agent}`
-  const otherwise =
-    agent === null
-      ? ''
-      : ` Or give the copy up: npm run migrate-data -- --to PLACE --agent ${agent} --abandon`
   throw new AppError(
     'INTERNAL_ERROR',
     `Copying ${what} from ${transfer.from} to here is not complete. Run the same command of npm run migrate-data ` +
-      `again: it goes on where it stopped.${otherwise}`,
+      'again: it begins anew.',
   )
 }
 
 export async function readTransfer(platform: Platform): Promise<Transfer | undefined> {
-  const text = await readFact(platform, transferFact)
-  return text === undefined ? undefined : (JSON.parse(text) as Transfer)
+  const row = await platform
+    .selectFrom('platform_facts')
+    .select('value')
+    .where('name', '=', transferFact)
+    .executeTakeFirst()
+  return row === undefined ? undefined : (JSON.parse(row.value) as Transfer)
 }
 
 export async function beginTransfer(platform: Platform, { from, agent }: Transfer): Promise<void> {
-  await writeFact(platform, transferFact, JSON.stringify({ from, agent }))
-}
-
-/** The digest of what was copied of an agent, if its copy was found to equal its source. */
-export function readCopied(platform: Platform, agentId: string): Promise<string | undefined> {
-  return readFact(platform, `${agentPrefix}${agentId}`)
-}
-
-export async function noteCopied(platform: Platform, agentId: string, sum: string): Promise<void> {
-  await writeFact(platform, `${agentPrefix}${agentId}`, sum)
-}
-
-export async function forgetCopied(platform: Platform, agentId: string): Promise<void> {
-  await platform.deleteFrom('platform_facts').where('name', '=', `${agentPrefix}${agentId}`).execute()
+  const value = JSON.stringify({ from, agent })
+  await platform
+    .insertInto('platform_facts')
+    .values({ name: transferFact, value })
+    .onConflict(conflict => conflict.column('name').doNothing())
+    .execute()
 }
 
 /** From now on the data may be used. */
 export async function endTransfer(platform: Platform): Promise<void> {
-  await platform.deleteFrom('platform_facts').where(sql<boolean>`not (${isOwnFact})`).execute()
-}
-
-async function readFact(platform: Platform, name: string): Promise<string | undefined> {
-  const row = await platform
-    .selectFrom('platform_facts')
-    .select('value')
-    .where('name', '=', name)
-    .executeTakeFirst()
-  return row?.value
-}
-
-async function writeFact(platform: Platform, name: string, value: string): Promise<void> {
-  await platform
-    .insertInto('platform_facts')
-    .values({ name, value })
-    .onConflict(conflict => conflict.column('name').doUpdateSet({ value }))
-    .execute()
+  await platform.deleteFrom('platform_facts').where('name', '=', transferFact).execute()
 }

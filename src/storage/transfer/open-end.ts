@@ -40,16 +40,6 @@ export async function withEnds(
   }
 }
 
-/** Opens one of them, which must exist, and closes it after the work. */
-export async function withEnd(address: Address, work: (end: StorageEnd) => Promise<void>): Promise<void> {
-  const end = await openEnd(address, { mustExist: true })
-  try {
-    await work(end)
-  } finally {
-    await end.close()
-  }
-}
-
 function nameOf(address: Address): string {
   return address.kind === 'directory' ? directoryName(address.path) : databaseName(address.url)
 }

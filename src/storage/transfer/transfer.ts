@@ -4,12 +4,11 @@ import type { WakeUps } from '#platform/jobs/wake-ups.ts'
 import { copyKeyCheck } from '../encryption/check-encryption-key.ts'
 import { agentsToCopy, requireFreeTarget } from './check-ends.ts'
 import { inWords, requireSameParts } from './compare-parts.ts'
-import { copyAgent, readCopiedAgent, readSourceAgent } from './copy-agent.ts'
+import { copyAgent, readCopiedAgent } from './copy-agent.ts'
 import { copyKey, requireNoOtherKey } from './copy-key.ts'
 import { copyPlatform, readPlatform } from './copy-platform.ts'
 import type { Part } from './digest.ts'
-import { sumOf } from './digest.ts'
-import { beginTransfer, endTransfer, forgetCopied, noteCopied, readCopied } from './marker.ts'
+import { beginTransfer, endTransfer } from './marker.ts'
 import type { Progress } from './progress.ts'
 import type { SearchableText } from './rebuild-full-text.ts'
 import type { StorageEnd } from './storage-end.ts'
@@ -27,16 +26,16 @@ interface Dependencies {
 const namedFiles = 10
 
 /**
- * Copies data to an empty target, and reads the copy back. It can be repeated after it has failed or died: agents whose
- * copy is already verified are left alone.
+ * Copies data to an empty target, and reads the copy back. It can be repeated after it has failed or died, and then begins
+ * anew.
  * @throws Error with a sentence for the operator.
  */
 export async function transfer(needs: Dependencies): Promise<void> {
   const { source, target, agent, progress } = needs
   const agents = await agentsToCopy(source, agent)
   await requireNoOtherKey(source, target)
-  const isResumed = await requireFreeTarget({ from: source.name, agent }, source, target)
-  progress.say(`${isResumed ? 'Going on to copy' : 'Copying'} ${source.name} to ${target.name}.`)
+  await requireFreeTarget({ from: source.name, agent }, source, target)
+  progress.say(`Copying ${source.name} to ${target.name}.`)
   await beginTransfer(target.platform, { from: source.name, agent })
 
   if (agent === null) await removeVanished(agents, target)
@@ -72,19 +71,10 @@ async function transferAgent(
   id: string,
   needs: Dependencies & { wakeUps: ByLane<Pick<WakeUps, 'pull'>> },
 ): Promise<number> {
-  const { target, progress } = needs
-  const copied = await readCopied(target.platform, id)
-  const there = copied === undefined ? undefined : await readSourceAgent(id, needs)
-  if (there !== undefined && copied === sumOf(there)) {
-    progress.say('  is copied already')
-    return sayMissing(there, progress)
-  }
-  await forgetCopied(target.platform, id)
   const parts = await copyAgent(id, needs)
   requireSameParts(parts, await readCopiedAgent(id, needs))
-  sayParts(parts, progress)
-  await noteCopied(target.platform, id, sumOf(parts))
-  return sayMissing(parts, progress)
+  sayParts(parts, needs.progress)
+  return sayMissing(parts, needs.progress)
 }
 
 /** Agents that an earlier attempt has copied and that have been deleted since. */

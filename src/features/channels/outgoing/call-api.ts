@@ -9,7 +9,7 @@ export interface Delivery {
   signal: AbortSignal
 }
 
-export interface ApiCall {
+interface ApiCall {
   /** May hold the token. */
   url: string
   headers?: Record<string, string>
@@ -56,8 +56,7 @@ export function refused(
   messenger: string,
   { token, status, description, retryAfter, mayPass }: Refusal,
 ): AppError {
-  const reason =
-    description === undefined ? `it answered with status ${status}` : createSecretFilter([token])(description)
+  const reason = createSecretFilter([token])(description ?? `it answered with status ${status}.`)
   return new AppError('CHANNEL_FAILED', `${messenger} did not take the message: ${reason}`, {
     isPermanent: !(mayPass || status === 408 || status === 429 || status >= 500 || status < 300),
     ...(retryAfter === undefined ? {} : { details: { retry_after: retryAfter } }),

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { NodemailerError } from 'nodemailer'
 import type { SMTPTransportOptions } from 'nodemailer/lib/smtp-transport'
 import { AppError, invalid } from '#platform/errors.ts'
 import { createSecretFilter } from '#platform/outbound/hide-secrets.ts'
@@ -25,15 +26,6 @@ export interface MailServer {
   from: string
   /** The guard's way to a server that the operator has not chosen. */
   connect?: Outbound['connect']
-}
-
-/** What nodemailer tells of a failure. */
-interface SmtpFailure extends Error {
-  code?: string
-  /** Of the connection, before nodemailer gave it another. */
-  originalCode?: string
-  response?: string
-  responseCode?: number
 }
 
 /** Neither a domain literal, a quoted name nor a character with a meaning in SMTP or in a header. */
@@ -71,7 +63,7 @@ export async function sendMail(server: MailServer, mail: Mail, { key, signal }: 
     return { message_id: messageId, accepted, rejected }
   } catch (error) {
     signal.throwIfAborted()
-    throw error instanceof AppError ? error : failureOf(error as SmtpFailure, login)
+    throw error instanceof AppError ? error : failureOf(error as NodemailerError, login)
   }
 }
 
@@ -113,14 +105,12 @@ function onOneLine(field: string, value: string): string {
 }
 
 /** What a server answers to a login may repeat it. */
-function failureOf(failure: SmtpFailure, { host, auth }: ReturnType<typeof readSmtpUrl>): AppError {
-  const { code, originalCode, message, response, responseCode = 0 } = failure
+function failureOf(failure: NodemailerError, { host, auth }: ReturnType<typeof readSmtpUrl>): AppError {
+  const { code, originalCode, message, response, permanent = false } = failure
   const hide = createSecretFilter(auth ? [auth.pass, `\0${auth.user}\0${auth.pass}`] : [])
-  const connection = () =>
-    toOutboundError(Object.assign(new Error(message), { code: originalCode ?? code }), host)
+  const cause = Object.assign(new Error(message), { code: originalCode ?? code })
+  const answer = response ? `${host} answered: ${hide(response)}` : toOutboundError(cause, host).message
   const noTls = `${host} offers no encryption (STARTTLS), without which its login is not sent.`
-  const answer = response === undefined ? connection().message : `${host} answered: ${hide(response)}`
-  return new AppError('CHANNEL_FAILED', `The mail was not sent. ${code === 'ETLS' ? noTls : answer}`, {
-    isPermanent: responseCode >= 500,
-  })
+  const reason = code === 'ETLS' ? noTls : answer
+  return new AppError('CHANNEL_FAILED', `The mail was not sent. ${reason}`, { isPermanent: permanent })
 }

@@ -1,0 +1,22 @@
+import type { AgentsFeature } from '#features/agents/agents.feature.ts'
+import type { Feature } from '#features/feature.ts'
+import type { Infrastructure } from '#infrastructure/infrastructure.ts'
+import { contactEventNames } from './contacts.events.ts'
+import { registerContactRoutes } from './contacts.routes.ts'
+import { createContactsService } from './contacts.service.ts'
+import { createContactImport } from './import-contacts.ts'
+
+/** The people that agents know. */
+export function createContacts(
+  { transact, configuration, clock, ids }: Infrastructure,
+  { settings }: Pick<AgentsFeature, 'settings'>,
+): Feature {
+  const countryOf = async (agentId: string) => (await settings.profileOf(agentId)).settings.phone_country
+  const contacts = createContactsService({ transact, countryOf, clock, ids })
+  const importContacts = createContactImport({ transact, normalize: contacts.normalize, clock, ids })
+  const { maxUploadBytes } = configuration
+  return {
+    events: contactEventNames,
+    routes: app => registerContactRoutes(app, { contacts, importContacts, maxUploadBytes }),
+  }
+}

@@ -1,0 +1,147 @@
+import type { Kysely, Selectable } from 'kysely'
+import { sql } from 'kysely'
+import type { ListDefinition } from '#platform/http/lists/list-query.ts'
+import { listRows } from '#platform/http/lists/list-query.ts'
+import { contactKeys } from '#storage/tables/contacts.ts'
+import type { AgentTables } from '#storage/tables.ts'
+import type { Contact, ContactListQuery } from './contacts.schema.ts'
+import type { IdentifyingField } from './identity.ts'
+
+type Database = Kysely<AgentTables>
+type ContactRow = Selectable<AgentTables['contacts']>
+
+const columns = [
+  'id',
+  'name',
+  'email',
+  'phone',
+  'messenger_handle',
+  'messenger_number',
+  'social_handle',
+  'external_id',
+  'notes',
+  'tags',
+  'metadata',
+  'created_at',
+  'updated_at',
+] as const satisfies (keyof ContactRow)[]
+
+const contactList: ListDefinition<ContactRow> = {
+  sortable: {
+    id: { column: 'id' },
+    name: { column: 'name' },
+    email: { column: 'email', whenNull: '' },
+    phone: { column: 'phone', whenNull: '' },
+    external_id: { column: 'external_id', whenNull: '' },
+    created_at: { column: 'created_at' },
+    updated_at: { column: 'updated_at' },
+  },
+  defaultSort: ['created_at'],
+  defaultOrder: 'desc',
+  searchable: ['name', 'email', 'phone'],
+  dateColumn: 'created_at',
+  unique: { column: 'id' },
+}
+
+export async function listContacts(database: Database, { tag = [], ...parameters }: ContactListQuery) {
+  const all = database.selectFrom('contacts').select([...columns])
+  // Within a JSON array a text stands between quotes, and has none that is not escaped.
+  const query =
+    tag.length === 0
+      ? all
+      : all.where(({ or, eb }) =>
+          or(tag.map(one => eb('tags', 'like', sql<string>`${likeEntry(one)} escape '|'`))),
+        )
+  const { rows, meta } = await listRows(query, contactList, parameters)
+  return { rows: rows.map(toContact), meta }
+}
+
+function likeEntry(tag: string): string {
+  return `%${JSON.stringify(tag).replace(/[|%_]/g, '|$&')}%`
+}
+
+export async function findContact(database: Database, id: string): Promise<Contact | undefined> {
+  const row = await database
+    .selectFrom('contacts')
+    .select([...columns])
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row && toContact(row)
+}
+
+/** Those with one of the keys in this field. */
+export async function findByKeys(database: Database, field: IdentifyingField, keys: readonly string[]) {
+  const key = sql<string>`(${sql.raw(contactKeys[field])})`
+  const rows = await database
+    .selectFrom('contacts')
+    .select([...columns])
+    .where(({ eb }) => eb(key, 'in', keys))
+    .execute()
+  return rows.map(toContact)
+}
+
+/** The one who has had it for longest, since nothing keeps several from having the same. */
+export async function findBySocialHandle(database: Database, handle: string): Promise<Contact | undefined> {
+  const row = await database
+    .selectFrom('contacts')
+    .select([...columns])
+    .where(sql<string>`lower(social_handle)`, '=', handle.toLowerCase())
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst()
+  return row && toContact(row)
+}
+
+/** By name, then id: `limit` of those behind `after`. */
+export async function readContacts(
+  database: Database,
+  after: Pick<Contact, 'name' | 'id'> | undefined,
+  limit: number,
+): Promise<Contact[]> {
+  const all = database.selectFrom('contacts').select([...columns])
+  const rest =
+    after === undefined
+      ? all
+      : all.where(({ eb, refTuple, tuple }) => eb(refTuple('name', 'id'), '>', tuple(after.name, after.id)))
+  const rows = await rest.orderBy('name').orderBy('id').limit(limit).execute()
+  return rows.map(toContact)
+}
+
+export async function insertContacts(database: Database, contacts: readonly Contact[]): Promise<void> {
+  if (contacts.length > 0) await database.insertInto('contacts').values(contacts.map(toRow)).execute()
+}
+
+export async function updateContact(database: Database, contact: Contact): Promise<void> {
+  await database.updateTable('contacts').set(toRow(contact)).where('id', '=', contact.id).execute()
+}
+
+/** False if there is none. */
+export async function deleteContact(database: Database, id: string): Promise<boolean> {
+  const { numDeletedRows } = await database.deleteFrom('contacts').where('id', '=', id).executeTakeFirst()
+  return numDeletedRows > 0n
+}
+
+function toRow(contact: Contact): ContactRow {
+  return { ...contact, tags: JSON.stringify(contact.tags), metadata: JSON.stringify(contact.metadata) }
+}
+
+/** SQL may have written anything into the two columns: nothing of it is lost. */
+function toContact(row: ContactRow): Contact {
+  const tags = parsed(row.tags)
+  const metadata = parsed(row.metadata)
+  const isObject = typeof metadata === 'object' && metadata !== null && !Array.isArray(metadata)
+  return {
+    ...row,
+    tags: Array.isArray(tags) ? tags.map(String) : [row.tags],
+    metadata: isObject ? (metadata as Contact['metadata']) : { value: metadata },
+  }
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return json
+  }
+}

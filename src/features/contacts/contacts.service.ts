@@ -1,0 +1,186 @@
+import type { Kysely, Transaction } from 'kysely'
+import type { Clock } from '#platform/clock.ts'
+import { timestamp } from '#platform/clock.ts'
+import { AppError, invalid, notFound } from '#platform/errors.ts'
+import type { Ids } from '#platform/ids.ts'
+import type { Outbox, Transact } from '#platform/jobs/jobs.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { AgentTables } from '#storage/tables.ts'
+import type { ContactEvents } from './contacts.events.ts'
+import {
+  deleteContact,
+  findByKeys,
+  findBySocialHandle,
+  findContact,
+  insertContacts,
+  listContacts,
+  updateContact,
+} from './contacts.repository.ts'
+import type {
+  Contact,
+  ContactChanges,
+  ContactListQuery,
+  NewContact,
+  ResolvableField,
+  ResolveQuery,
+} from './contacts.schema.ts'
+import { plainFields } from './contacts.schema.ts'
+import { internationalNumber, keysOf } from './identity.ts'
+import { mergeContacts } from './merge-contacts.ts'
+
+type Database = Kysely<AgentTables>
+type Changes = Outbox<ContactEvents>
+
+interface Dependencies {
+  transact: Transact<ContactEvents>
+  /** The country whose national numbers the agent's contacts have, ISO 3166 alpha-2. */
+  countryOf(agentId: string): Promise<string | undefined>
+  clock: Clock
+  ids: Ids
+}
+
+/** The people that an agent knows: each once, whatever their identifiers are written like. */
+export function createContactsService({ transact, countryOf, clock, ids }: Dependencies) {
+  /** Blank texts become null, and numbers are written in one way. */
+  async function normalize<Fields extends ContactChanges>(agentId: string, fields: Fields): Promise<Fields> {
+    const normal: Fields = { ...fields }
+    for (const field of plainFields) {
+      const value = fields[field]
+      if (value !== undefined) Object.assign(normal, { [field]: value?.trim() || null })
+    }
+    for (const field of ['phone', 'messenger_number'] as const)
+      if (normal[field]) normal[field] = await internationalNumber(normal[field], await countryOf(agentId))
+    return normal
+  }
+
+  async function change(
+    agent: AgentHandle,
+    id: string,
+    changed: (contact: Contact, transaction: Transaction<AgentTables>) => Contact | Promise<Contact>,
+  ): Promise<Contact> {
+    return await transact(agent, async (transaction, outbox) => {
+      const contact = await changed(await find(transaction, id), transaction)
+      await requireUnique(transaction, contact)
+      await updateContact(transaction, { ...contact, updated_at: timestamp(clock) })
+      await outbox.emit('contact.updated', { agentId: agent.agentId, contactId: id })
+      return await find(transaction, id)
+    })
+  }
+
+  return {
+    find,
+
+    list: (database: Database, query: ContactListQuery) => listContacts(database, query),
+
+    resolve,
+
+    normalize,
+
+    /** Within the caller's transaction; `fields` have been normalized. Throws CONFLICT if the person is known. */
+    async add(
+      transaction: Transaction<AgentTables>,
+      outbox: Changes,
+      agentId: string,
+      fields: NewContact,
+    ): Promise<Contact> {
+      const contact = newContact(ids.record(), fields, timestamp(clock))
+      await requireUnique(transaction, contact)
+      await insertContacts(transaction, [contact])
+      await outbox.emit('contact.created', { agentId, contactId: contact.id })
+      return contact
+    },
+
+    async create(agent: AgentHandle, given: NewContact): Promise<Contact> {
+      const fields = await normalize(agent.agentId, given)
+      return await transact(agent, (transaction, outbox) =>
+        this.add(transaction, outbox, agent.agentId, fields),
+      )
+    },
+
+    /** What is not named stays; null removes. */
+    async update(agent: AgentHandle, id: string, given: ContactChanges): Promise<Contact> {
+      const { tags, metadata, ...fields } = await normalize(agent.agentId, given)
+      const lists = {
+        ...(tags === undefined ? {} : { tags: distinct(tags ?? []) }),
+        ...(metadata === undefined ? {} : { metadata: metadata ?? {} }),
+      }
+      return await change(agent, id, contact => ({ ...contact, ...fields, ...lists }))
+    },
+
+    /** Makes one contact of two; what the one that goes says differently is kept in `metadata.merged`. */
+    async merge(agent: AgentHandle, id: string, from: string): Promise<Contact> {
+      if (id === from) throw invalid('from', 'names the contact itself; give the id of the other one')
+      return await change(agent, id, async (contact, transaction) => {
+        const other = await find(transaction, from)
+        await deleteContact(transaction, from)
+        return mergeContacts(contact, other)
+      })
+    },
+
+    async remove(agent: AgentHandle, id: string): Promise<void> {
+      if (!(await deleteContact(agent.db, id))) throw notFound('Contact')
+    },
+  }
+}
+
+export type ContactsService = ReturnType<typeof createContactsService>
+
+async function find(database: Database, id: string): Promise<Contact> {
+  const contact = await findContact(database, id)
+  if (contact === undefined) throw notFound('Contact')
+  return contact
+}
+
+/** The person whom the identifiers name; the first one that names anybody decides. */
+async function resolve(
+  database: Database,
+  { social_handle, ...identity }: ResolveQuery,
+): Promise<{ contact: Contact; matched_by: ResolvableField } | undefined> {
+  for (const [field, key] of keysOf(identity)) {
+    const [contact] = await findByKeys(database, field, [key])
+    if (contact !== undefined) return { contact, matched_by: field }
+  }
+  const contact = social_handle && (await findBySocialHandle(database, social_handle))
+  return contact ? { contact, matched_by: 'social_handle' } : undefined
+}
+
+async function requireUnique(transaction: Database, contact: Contact): Promise<void> {
+  for (const [field, key] of keysOf(contact)) {
+    const other = (await findByKeys(transaction, field, [key])).find(({ id }) => id !== contact.id)
+    if (other !== undefined) throw duplicate(field, other)
+  }
+}
+
+const noIdentifiers = {
+  email: null,
+  phone: null,
+  messenger_handle: null,
+  messenger_number: null,
+  social_handle: null,
+  external_id: null,
+}
+
+/** @param now ISO 8601. */
+export function newContact(id: string, { tags, metadata, ...fields }: NewContact, now: string): Contact {
+  return {
+    ...noIdentifiers,
+    notes: null,
+    ...fields,
+    id,
+    tags: distinct(tags ?? []),
+    metadata: metadata ?? {},
+    created_at: now,
+    updated_at: now,
+  }
+}
+
+export function distinct(tags: readonly string[]): string[] {
+  return [...new Set(tags.map(tag => tag.trim()))]
+}
+
+function duplicate(field: string, other: Contact): AppError {
+  const issue = `already belongs to the contact ${JSON.stringify(other.name)}`
+  return new AppError('CONFLICT', `${field}: ${issue}. Update that contact, or merge the two.`, {
+    details: { field, issue, contact_id: other.id },
+  })
+}

@@ -1,0 +1,22 @@
+import type { Contact } from './contacts.schema.ts'
+import { plainFields } from './contacts.schema.ts'
+
+/** One contact of two: `from` fills what `into` lacks; what both say differently is kept in `metadata.merged`. */
+export function mergeContacts(into: Contact, from: Contact): Contact {
+  const merged: Contact = {
+    ...into,
+    tags: [...new Set([...into.tags, ...from.tags])],
+    metadata: { ...from.metadata, ...into.metadata },
+  }
+  const lost: Record<string, unknown> = { id: from.id }
+  for (const field of plainFields) {
+    if (from[field] === null || from[field] === into[field]) continue
+    if (into[field] === null) Object.assign(merged, { [field]: from[field] })
+    else lost[field] = from[field]
+  }
+  for (const [key, value] of Object.entries(from.metadata))
+    if (Object.hasOwn(into.metadata, key) && JSON.stringify(into.metadata[key]) !== JSON.stringify(value))
+      lost[`metadata.${key}`] = value
+  const before = Array.isArray(merged.metadata.merged) ? merged.metadata.merged : []
+  return { ...merged, metadata: { ...merged.metadata, merged: [...before, lost] } }
+}

@@ -1,0 +1,56 @@
+const minute = 60_000
+const hour = 60 * minute
+const day = 24 * hour
+const disabledAfter = 5 * day
+
+/** After the first failed attempt, the second, and so on; none follows the last. */
+const pauses = [5_000, 5 * minute, 30 * minute, ...[2, 5, 10, 14, 20, 24].map(hours => hours * hour)]
+const spread = 0.1
+
+/** An attempt that has ended. Times are milliseconds since the epoch. */
+export interface EndedAttempt {
+  /** Of the answer; null if none came. */
+  status: number | null
+  /** Milliseconds that the receiver asked to wait. */
+  retryAfter?: number | undefined
+  /** Attempts so far. */
+  attempts: number
+  /** Whether there is no attempt after it. */
+  isOnly: boolean
+  /** Since when the webhook got nothing but failures before; null after a success. */
+  failingSince: number | null
+  now: number
+  /** 0 to 1. */
+  random: number
+}
+
+interface Verdict {
+  status: 'succeeded' | 'pending' | 'failed'
+  /** When to try again, never earlier than the receiver asked for; null unless pending. */
+  next: number | null
+  failingSince: number | null
+  /** Why the webhook is to be disabled; null if it stays as it is. */
+  disable: string | null
+}
+
+export function judge(attempt: EndedAttempt): Verdict {
+  const { status, isOnly, failingSince, now } = attempt
+  if (status !== null && status >= 200 && status < 300)
+    return { status: 'succeeded', next: null, failingSince: null, disable: null }
+  const since = failingSince ?? now
+  const disable = reasonToDisable(status, now - since)
+  const next = isOnly || disable !== null ? null : nextAttempt(attempt)
+  return { status: next === null ? 'failed' : 'pending', next, failingSince: since, disable }
+}
+
+function reasonToDisable(status: number | null, failingMs: number): string | null {
+  if (status === 410) return 'The receiver answered 410 Gone: it wants no more deliveries.'
+  return failingMs >= disabledAfter ? 'Nothing but failures for five days.' : null
+}
+
+function nextAttempt({ status, retryAfter = 0, attempts, now, random }: EndedAttempt): number | null {
+  const pause = pauses[attempts - 1]
+  if (pause === undefined) return null
+  const asked = status === 429 || status === 503 ? Math.min(retryAfter, day) : 0
+  return now + Math.max(asked, Math.round(pause * (1 + spread * (2 * random - 1))))
+}

@@ -1,0 +1,59 @@
+import type { Clock } from '#platform/clock.ts'
+import { timestamp } from '#platform/clock.ts'
+import { conflict, notFound } from '#platform/errors.ts'
+import type { Ids } from '#platform/ids.ts'
+import type { Transact } from '#platform/jobs/jobs.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import { newDelivery, nextJob, testEvent } from './deliver-webhook.job.ts'
+import { findDelivery, insertDelivery, listDeliveries, updateDelivery } from './webhooks.repository.ts'
+import type { Delivery, DeliveryListQuery } from './webhooks.schema.ts'
+import { requireWebhook } from './webhooks.service.ts'
+
+interface Dependencies {
+  transact: Transact
+  clock: Clock
+  ids: Ids
+}
+
+export function createDeliveriesService({ transact, clock, ids }: Dependencies) {
+  return {
+    async list({ db }: AgentHandle, webhookId: string, query: DeliveryListQuery) {
+      await requireWebhook(db, webhookId)
+      return listDeliveries(db, webhookId, query)
+    },
+
+    test(agent: AgentHandle, ref: string): Promise<Delivery> {
+      return transact(agent, async (transaction, outbox) => {
+        await requireEnabled(transaction, ref)
+        const payload = { agentId: agent.agentId, webhookId: ref }
+        const event = { id: ids.record(), name: testEvent, time: clock.now(), ref, payload }
+        const delivery = newDelivery(event, timestamp(clock))
+        await insertDelivery(transaction, delivery)
+        await outbox.add(nextJob(delivery))
+        return delivery as Delivery
+      })
+    },
+
+    /** Makes it due at once, with all its attempts; one that is due already is left alone. */
+    retry(agent: AgentHandle, webhookId: string, id: string): Promise<Delivery> {
+      return transact(agent, async (transaction, outbox) => {
+        await requireEnabled(transaction, webhookId)
+        const delivery = await findDelivery(transaction, id)
+        if (delivery?.webhook_id !== webhookId) throw notFound('Delivery')
+        const isDue = delivery.status === 'pending' && !(await outbox.cancel(nextJob(delivery).key))
+        if (isDue) return delivery as Delivery
+        const due = { ...delivery, status: 'pending', attempts: 0, next_attempt_at: timestamp(clock) }
+        await updateDelivery(transaction, delivery, due)
+        await outbox.add(nextJob(due))
+        return due as Delivery
+      })
+    },
+  }
+}
+
+export type DeliveriesService = ReturnType<typeof createDeliveriesService>
+
+async function requireEnabled(database: AgentHandle['db'], id: string): Promise<void> {
+  const { disabled_reason } = await requireWebhook(database, id)
+  if (disabled_reason !== null) throw conflict(`The webhook is disabled: ${disabled_reason} Enable it first.`)
+}

@@ -1,0 +1,132 @@
+import type { Clock } from '#platform/clock.ts'
+import { timestamp } from '#platform/clock.ts'
+import { conflict, invalid, notFound } from '#platform/errors.ts'
+import type { ListParameters } from '#platform/http/lists/list-query.ts'
+import type { Ids } from '#platform/ids.ts'
+import { anyEvent } from '#platform/jobs/events.ts'
+import type { Outbound } from '#platform/outbound/outbound.ts'
+import { inTransaction } from '#platform/transactions/transaction.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { AgentSecrets } from '#storage/encryption/agent-secrets.ts'
+import { newSecret } from './message.ts'
+import type { WebhookRow } from './webhooks.repository.ts'
+import {
+  countWebhooks,
+  deleteWebhook,
+  findWebhook,
+  listWebhooks,
+  saveWebhook,
+  toWebhook,
+} from './webhooks.repository.ts'
+import type { NewWebhook, Webhook, WebhookChanges } from './webhooks.schema.ts'
+
+/** How long the former secret signs beside a new one. */
+const overlapMs = 24 * 3_600_000
+const maxWebhooks = 50
+
+interface Dependencies {
+  outbound: Pick<Outbound, 'requirePermitted'>
+  agentSecrets: AgentSecrets
+  /** Names of all events that can be subscribed to. */
+  eventNames(): readonly string[]
+  clock: Clock
+  ids: Ids
+}
+
+type RowIn = (transaction: AgentHandle['db']) => Promise<WebhookRow>
+
+export function createWebhooksService({ outbound, agentSecrets, eventNames, clock, ids }: Dependencies) {
+  async function check({ url, events = [] }: WebhookChanges): Promise<void> {
+    const known = [...eventNames(), anyEvent]
+    const unknown = events.find(event => !known.includes(event))
+    if (unknown !== undefined) throw invalid('events', `"${unknown}" is none of ${known.join(', ')}`)
+    if (url !== undefined) await outbound.requirePermitted(url)
+  }
+
+  /** Stores a webhook with a new secret; `rowIn` gives the rest of its row. */
+  async function store({ agentId, db }: AgentHandle, former: Record<string, string>, rowIn: RowIn) {
+    const secret = newSecret()
+    const secret_set = await agentSecrets.write(agentId, { ...former, secret })
+    try {
+      return await inTransaction(db, async transaction => {
+        const row = { ...(await rowIn(transaction)), secret_set }
+        await saveWebhook(transaction, row)
+        return { ...toWebhook(row), secret }
+      })
+    } catch (error) {
+      await agentSecrets.remove(agentId, [secret_set])
+      throw error
+    }
+  }
+
+  return {
+    list: ({ db }: AgentHandle, parameters: ListParameters) => listWebhooks(db, parameters),
+    get: async ({ db }: AgentHandle, id: string) => toWebhook(await requireWebhook(db, id)),
+
+    async create(agent: AgentHandle, { url, events }: NewWebhook) {
+      await check({ url, events })
+      const now = timestamp(clock)
+      const times = { created_at: now, updated_at: now }
+      const row = { id: ids.record(), url, events: textOf(events), secret_set: null, ...enabled, ...times }
+      return store(agent, {}, async transaction => {
+        if ((await countWebhooks(transaction)) < maxWebhooks) return row
+        throw conflict(`An agent has at most ${maxWebhooks} webhooks. Delete one first.`)
+      })
+    },
+
+    async update({ db }: AgentHandle, id: string, changes: WebhookChanges): Promise<Webhook> {
+      await check(changes)
+      return inTransaction(db, async transaction => {
+        const row = await requireWebhook(transaction, id)
+        const { url = row.url, events } = changes
+        const wanted = { url, events: events === undefined ? row.events : textOf(events) }
+        const changed = { ...row, ...wanted, ...stateAfter(changes, row), updated_at: timestamp(clock) }
+        await saveWebhook(transaction, changed)
+        return toWebhook(changed)
+      })
+    },
+
+    async rotate(agent: AgentHandle, id: string) {
+      const { secret_set } = await requireWebhook(agent.db, id)
+      const { secret: previous } = await agentSecrets.read(agent.agentId, secret_set)
+      const replaced = conflict('The secret has just been replaced. Use the new one, or try again.')
+      if (previous === undefined) throw replaced
+      const former = { previous, previous_until: new Date(clock.now() + overlapMs).toISOString() }
+      const rotated = await store(agent, former, async transaction => {
+        const row = await requireWebhook(transaction, id)
+        if (row.secret_set !== secret_set) throw replaced
+        return { ...row, updated_at: timestamp(clock) }
+      })
+      await agentSecrets.remove(agent.agentId, [secret_set])
+      return rotated
+    },
+
+    async remove({ agentId, db }: AgentHandle, id: string): Promise<void> {
+      const row = await inTransaction(db, async transaction => {
+        const found = await requireWebhook(transaction, id)
+        await deleteWebhook(transaction, id)
+        return found
+      })
+      await agentSecrets.remove(agentId, [row.secret_set])
+    },
+  }
+}
+
+export type WebhooksService = ReturnType<typeof createWebhooksService>
+
+const enabled = { disabled_reason: null, failing_since: null }
+
+function stateAfter({ enabled: isEnabled }: WebhookChanges, row: WebhookRow): Partial<WebhookRow> {
+  if (isEnabled === undefined) return {}
+  return isEnabled ? enabled : { disabled_reason: row.disabled_reason ?? 'Disabled by a person.' }
+}
+
+function textOf(events: readonly string[]): string {
+  return JSON.stringify([...new Set(events)])
+}
+
+export async function requireWebhook(database: AgentHandle['db'], id: string): Promise<WebhookRow> {
+  const webhook = await findWebhook(database, id)
+  if (webhook === undefined) throw notFound('Webhook')
+  return webhook
+}

@@ -1,0 +1,99 @@
+/** The example in docs/add-a-feature.md works as it is printed, and a feature touches no more than what is said there. */
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+const root = new URL('../../', import.meta.url).pathname
+const guide = readFileSync(join(root, 'docs/add-a-feature.md'), 'utf8')
+
+/** The blocks of one kind, each with the file that it is for. */
+function blocksOf(kind: 'ts' | 'diff'): { path: string; text: string }[] {
+  return [...guide.matchAll(new RegExp(`^\`\`\`${kind} (\\S+)\\n(.*?)^\`\`\``, 'gms'))].map(
+    ([, path = '', text = '']) => ({ path, text }),
+  )
+}
+
+const files = blocksOf('ts')
+const edits = blocksOf('diff')
+
+/** The lines of a block that are there with one of the marks, without these. */
+function linesOf(text: string, marks: string): string[] {
+  const lines = text.split('\n').filter(line => line !== '' && marks.includes(line.charAt(0)))
+  return lines.map(line => line.slice(1))
+}
+
+/** A copy of the project with the example in it. */
+function applyGuide(): string {
+  const folder = temporaryDirectory(afterAll)
+  for (const path of ['src', 'test', 'package.json', 'tsconfig.json', 'vitest.config.ts', 'biome.json'])
+    cpSync(join(root, path), join(folder, path), { recursive: true })
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  for (const { path, text } of files) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text, { flag: 'wx' })
+  }
+  for (const { path, text } of edits) edit(join(folder, path), text)
+  return folder
+}
+
+function edit(path: string, text: string): void {
+  const [before, after] = [' -', ' +'].map(marks => linesOf(text, marks).join('\n'))
+  const parts = readFileSync(path, 'utf8').split(`${before}\n`)
+  expect(parts, `${path} must have this once: ${before}`).toHaveLength(2)
+  writeFileSync(path, parts.join(`${after}\n`))
+}
+
+function run(folder: string, program: string, ...given: string[]): string {
+  const command = [join('node_modules', program), ...given]
+  try {
+    return execFileSync(process.execPath, command, { cwd: folder, encoding: 'utf8', stdio: 'pipe' })
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout: string; stderr: string }
+    throw new Error(`${command.join(' ')}:\n${stdout}${stderr}`)
+  }
+}
+
+describe('the example in docs/add-a-feature.md', () => {
+  it('is one folder, one file of tables, and a few lines', () => {
+    const own = files.map(({ path }) => path.replace(/^(src\/features\/notes)\/notes\..*/, '$1'))
+    expect(new Set(own)).toEqual(new Set(['src/features/notes', 'src/storage/tables/notes.ts']))
+    expect(edits.flatMap(({ path, text }) => linesOf(text, '+').map(() => path))).toEqual([
+      'test/spec/additions.ts',
+      'test/spec/additions.ts',
+      'src/storage/tables.ts',
+      'src/storage/tables.ts',
+      'src/app.ts',
+      'src/app.ts',
+      'test/architecture/boundaries.test.ts',
+    ])
+    expect(edits.flatMap(({ text }) => linesOf(text, '-'))).toEqual([])
+  })
+
+  describe('in a copy of the project', () => {
+    let folder: string
+    const paths = files.map(({ path }) => path)
+
+    beforeAll(() => {
+      folder = applyGuide()
+    })
+
+    it('has our style, and compiles', () => {
+      run(folder, '@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '--vcs-enabled=false', ...paths)
+      // The setup of PostgreSQL tells the types of what it provides.
+      const compiled = ['src/app.ts', 'test/support/postgres/global-setup.ts', ...paths]
+      const project = { extends: './tsconfig.json', files: compiled, include: [] }
+      writeFileSync(join(folder, 'tsconfig.example.json'), JSON.stringify(project))
+      run(folder, 'typescript/bin/tsc', '--noEmit', '--project', 'tsconfig.example.json')
+    })
+
+    it.each([
+      ['does what its test says', 'src/features/notes/notes.test.ts'],
+      ['keeps the boundaries', 'test/architecture/boundaries.test.ts'],
+      ['has the routes that are specified', 'test/spec/conformance.test.ts'],
+    ])('%s', (_title, file) => {
+      run(folder, 'vitest/vitest.mjs', 'run', '--project', 'unit', file)
+    })
+  })
+})
