@@ -13,7 +13,7 @@ export function createContacts(
 ): Feature {
   const countryOf = async (agentId: string) => (await settings.profileOf(agentId)).settings.phone_country
   const contacts = createContactsService({ transact, countryOf, clock, ids })
-  const importContacts = createContactImport({ transact, normalize: contacts.normalize, clock, ids })
+  const importContacts = createContactImport({ transact, tidy: contacts.tidy, clock, ids })
   const { maxUploadBytes } = configuration
   return {
     events: contactEventNames,

@@ -79,7 +79,7 @@ function registerReading(app: App, { contacts }: Dependencies): void {
     handler: async request => {
       if (Object.keys(request.query).length === 0)
         throw invalid('query', 'name an identifier, such as email or phone')
-      const resolved = await contacts.resolve(request.agent.db, request.query)
+      const resolved = await contacts.resolveAny(request.agent, request.query)
       if (resolved === undefined) throw notFound('Contact')
       return resolved
     },

@@ -42,14 +42,19 @@ interface Dependencies {
 /** The people that an agent knows: each once, whatever their identifiers are written like. */
 export function createContactsService({ transact, countryOf, clock, ids }: Dependencies) {
   /** Blank texts become null, and numbers are written in one way. */
-  async function normalize<Fields extends ContactChanges>(agentId: string, fields: Fields): Promise<Fields> {
+  async function tidy<Fields extends ContactChanges>(agentId: string, fields: Fields): Promise<Fields> {
     const normal: Fields = { ...fields }
     for (const field of plainFields) {
       const value = fields[field]
       if (value !== undefined) Object.assign(normal, { [field]: value?.trim() || null })
     }
-    for (const field of ['phone', 'messenger_number'] as const)
-      if (normal[field]) normal[field] = await internationalNumber(normal[field], await countryOf(agentId))
+    for (const field of ['phone', 'messenger_number'] as const) {
+      const value = normal[field]
+      // WhatsApp writes numbers with their country's code, and without a sign before it.
+      const isNational = field === 'phone' || value?.startsWith('0')
+      if (value)
+        normal[field] = await internationalNumber(value, isNational ? await countryOf(agentId) : undefined)
+    }
     return normal
   }
 
@@ -74,9 +79,14 @@ export function createContactsService({ transact, countryOf, clock, ids }: Depen
 
     resolve,
 
-    normalize,
+    /** The same for identifiers as people write them. */
+    async resolveAny({ agentId, db }: AgentHandle, identifiers: ResolveQuery) {
+      return (await resolve(db, await tidy(agentId, identifiers))) ?? (await resolve(db, identifiers))
+    },
 
-    /** Within the caller's transaction; `fields` have been normalized. Throws CONFLICT if the person is known. */
+    tidy,
+
+    /** Within the caller's transaction; `fields` are tidy. Throws CONFLICT if the person is known. */
     async add(
       transaction: Transaction<AgentTables>,
       outbox: Changes,
@@ -91,7 +101,7 @@ export function createContactsService({ transact, countryOf, clock, ids }: Depen
     },
 
     async create(agent: AgentHandle, given: NewContact): Promise<Contact> {
-      const fields = await normalize(agent.agentId, given)
+      const fields = await tidy(agent.agentId, given)
       return await transact(agent, (transaction, outbox) =>
         this.add(transaction, outbox, agent.agentId, fields),
       )
@@ -99,7 +109,7 @@ export function createContactsService({ transact, countryOf, clock, ids }: Depen
 
     /** What is not named stays; null removes. */
     async update(agent: AgentHandle, id: string, given: ContactChanges): Promise<Contact> {
-      const { tags, metadata, ...fields } = await normalize(agent.agentId, given)
+      const { tags, metadata, ...fields } = await tidy(agent.agentId, given)
       const lists = {
         ...(tags === undefined ? {} : { tags: distinct(tags ?? []) }),
         ...(metadata === undefined ? {} : { metadata: metadata ?? {} }),

@@ -151,6 +151,11 @@ describe('a contact', () => {
     const id = await add({ name: 'Karl', phone: '030 901820' })
     expect((await call('GET', `/${id}`)).body).toMatchObject({ phone: '+4930901820' })
     expect((await call('POST', '', { name: 'Karl', phone: '+49 30 901820' })).status).toBe(409)
+    expect((await call('GET', '/resolve?phone=030%20901820')).body).toMatchObject({ contact: { id } })
+    const other = await add({ name: 'Wa', messenger_number: '491701234567' })
+    expect((await call('GET', `/${other}`)).body).toMatchObject({
+      messenger_number: '491701234567',
+    })
   })
 
   it('takes over another one, and keeps what that one said differently', async () => {
@@ -281,6 +286,16 @@ describe('an import', () => {
       { name: 'Carl\nGauss', messenger_handle: '@carl' },
       { name: 'dora@example.com' },
     ])
+  })
+
+  it('updates a contact by rows that name it differently, and renames nobody', async () => {
+    const { importFile, add, all } = await stage()
+    await add({ name: 'Ada', email: 'ada@example.com', phone: '+1 555 010' })
+    await add({ name: 'None', phone: '-' })
+    await add({ name: 'None, too', phone: '()' })
+    const file = 'email,phone,tags,notes\nADA@example.com,,vip,first\n,1555010,new,\n'
+    expect((await importFile(file)).body).toMatchObject({ imported: 0, updated: 2, skipped: 0 })
+    expect((await all())[0]).toMatchObject({ name: 'Ada', tags: ['vip', 'new'], notes: 'first' })
   })
 
   it('skips a row that names two contacts', async () => {

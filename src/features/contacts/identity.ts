@@ -22,8 +22,8 @@ const keyOf: Record<IdentifyingField, (value: string) => string> = {
 /** The key of each identifier that is there. */
 export function keysOf(identity: Identity): [field: IdentifyingField, key: string][] {
   return identifyingFields.flatMap(field => {
-    const value = identity[field]
-    return value ? [[field, keyOf[field](value)] as [IdentifyingField, string]] : []
+    const key = keyOf[field](identity[field] ?? '')
+    return key === '' ? [] : [[field, key] as [IdentifyingField, string]]
   })
 }
 
@@ -36,21 +36,25 @@ function digits(value: string): string {
   return value.replace(/[ \-()./+]/g, '').replace(/^00/, '')
 }
 
-/** A phone number with plain blanks and hyphens in place of those of typographers. */
-export function plainNumber(value: string): string {
-  return value
+/** A phone number with plain blanks and hyphens in place of those of typographers; null for blanks alone. */
+function plainNumber(value: string): string | null {
+  const plain = value
     .replace(/[\s\u200b-\u200f\u2060\ufeff]+/g, ' ')
     .replace(/[\u2010-\u2015\u2212]/g, '-')
     .trim()
+  return plain === '' ? null : plain
 }
 
 /** A national number as E.164; any other, or one that is no number of that country, as it is. */
-export async function internationalNumber(value: string, country: string | undefined): Promise<string> {
+export async function internationalNumber(
+  value: string,
+  country: string | undefined,
+): Promise<string | null> {
   const plain = plainNumber(value)
-  if (country === undefined || plain.startsWith('+') || plain.startsWith('00')) return plain
+  if (plain === null || country === undefined || plain.startsWith('+') || plain.startsWith('00')) return plain
   // Its tables take 50 ms to load.
   const { isSupportedCountry, parsePhoneNumberFromString } = await import('libphonenumber-js/min')
   if (!isSupportedCountry(country)) return plain
   const number = parsePhoneNumberFromString(plain, country)
-  return number?.isPossible() ? number.number : plain
+  return number?.isValid() ? number.number : plain
 }

@@ -25,7 +25,7 @@ const portionRows = 200
 
 interface Dependencies {
   transact: Transact<ContactEvents>
-  normalize: ContactsService['normalize']
+  tidy: ContactsService['tidy']
   clock: Clock
   ids: Ids
 }
@@ -38,7 +38,7 @@ interface ImportOptions {
 
 interface Row {
   line: number
-  fields: NewContact
+  fields: Partial<NewContact>
 }
 
 type RowError = ImportReport['errors'][number]
@@ -47,29 +47,36 @@ type RowError = ImportReport['errors'][number]
 interface Plan {
   added: Contact[]
   updated: Contact[]
+  /** Rows that update; several may name one contact. */
+  updatedRows: number
   errors: RowError[]
 }
 
 /** Takes the contacts of a CSV file in; each row is counted as imported, updated or skipped. */
-export function createContactImport({ transact, normalize, clock, ids }: Dependencies) {
+export function createContactImport({ transact, tidy, clock, ids }: Dependencies) {
   async function plan(database: Kysely<AgentTables>, rows: readonly Row[]): Promise<Plan> {
     const known = await findKnown(database, rows)
-    const result: Plan = { added: [], updated: [], errors: [] }
+    const updated = new Map<string, Contact>()
+    const result = { added: [] as Contact[], updatedRows: 0, errors: [] as RowError[] }
     for (const { line, fields } of rows) {
-      const matches = new Map(
-        keysOf(fields).flatMap(([field, key]) => {
-          const contact = known.get(`${field} ${key}`)
-          return contact === undefined ? [] : [[contact.id, contact] as const]
-        }),
-      )
+      const keys = keysOf(fields).map(([field, key]) => `${field} ${key}`)
+      const matches = new Map(keys.flatMap(key => known.get(key) ?? []).map(one => [one.id, one]))
       const [contact] = matches.values()
       if (matches.size > 1) {
         const issue = 'the identifiers of this row belong to different contacts; merge these first'
         result.errors.push({ line, field: '', issue })
-      } else if (contact === undefined) result.added.push(newContact(ids.record(), fields, timestamp(clock)))
-      else result.updated.push({ ...withRow(contact, fields), updated_at: timestamp(clock) })
+      } else if (contact === undefined) {
+        result.added.push(newContact(ids.record(), { ...fields, name: nameOf(fields) }, timestamp(clock)))
+      } else {
+        const changed = { ...withRow(contact, fields), updated_at: timestamp(clock) }
+        // A later row may name the same contact by another identifier.
+        for (const [field, key] of keysOf({ ...contact, ...fields })) known.set(`${field} ${key}`, changed)
+        for (const [field, key] of keysOf(contact)) known.set(`${field} ${key}`, changed)
+        updated.set(contact.id, changed)
+        result.updatedRows += 1
+      }
     }
-    return result
+    return { ...result, updated: [...updated.values()] }
   }
 
   async function store(agent: AgentHandle, rows: readonly Row[], isDryRun: boolean): Promise<Plan> {
@@ -100,14 +107,14 @@ export function createContactImport({ transact, normalize, clock, ids }: Depende
       agent.signal.throwIfAborted()
       const rows: Row[] = []
       for (const { line, fields } of portion) {
-        const normal = await normalize(agent.agentId, fields)
+        const normal = await tidy(agent.agentId, fields)
         const problem = check(normal)
-        if (problem === undefined) rows.push({ line, fields: normal as NewContact })
+        if (problem === undefined) rows.push({ line, fields: normal })
         else skip([{ line, ...problem }])
       }
-      const { added, updated, errors } = await store(agent, rows, isDryRun)
+      const { added, updatedRows, errors } = await store(agent, rows, isDryRun)
       report.imported += added.length
-      report.updated += updated.length
+      report.updated += updatedRows
       skip(errors)
       await yieldToOthers()
     }
@@ -135,8 +142,14 @@ async function findKnown(database: Kysely<AgentTables>, rows: readonly Row[]): P
   return known
 }
 
+/** An identifier serves as the name of somebody who has none; empty if there is neither. */
+function nameOf(fields: Partial<NewContact>): string {
+  const [first] = keysOf(fields)
+  return fields.name ?? (first === undefined ? '' : String(fields[first[0]]))
+}
+
 /** What the row says replaces what is known; tags and metadata are added. */
-function withRow(contact: Contact, { tags = [], metadata, ...fields }: NewContact): Contact {
+function withRow(contact: Contact, { tags = [], metadata, ...fields }: Partial<NewContact>): Contact {
   return {
     ...contact,
     ...fields,
@@ -184,17 +197,14 @@ async function* portionsOf(rows: AsyncIterable<ImportedRow>): AsyncGenerator<Imp
   if (portion.length > 0) yield portion
 }
 
-/** What is wrong with a row, those before it considered; an identifier serves as the name where there is none. */
+/** What is wrong with a row, those before it considered. */
 function createRowCheck() {
   const seen = new Set<string>()
   return (fields: Partial<NewContact>): { field: string; issue: string } | undefined => {
     const keys = keysOf(fields)
-    const [first] = keys
-    if (!fields.name) {
-      if (first === undefined) return { field: 'name', issue: 'is missing, and so is every identifier' }
-      fields.name = String(fields[first[0]])
-    }
-    const problem = problemOf(newContactSchema, fields)
+    const name = nameOf(fields)
+    if (name === '') return { field: 'name', issue: 'is missing, and so is every identifier' }
+    const problem = problemOf(newContactSchema, { ...fields, name })
     if (problem !== undefined) return { field: problem.field, issue: problem.issue }
     const repeated = keys.find(([field, key]) => seen.has(`${field} ${key}`))
     if (repeated !== undefined) return { field: repeated[0], issue: 'stands in an earlier row of the file' }

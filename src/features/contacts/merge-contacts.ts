@@ -17,6 +17,6 @@ export function mergeContacts(into: Contact, from: Contact): Contact {
   for (const [key, value] of Object.entries(from.metadata))
     if (Object.hasOwn(into.metadata, key) && JSON.stringify(into.metadata[key]) !== JSON.stringify(value))
       lost[`metadata.${key}`] = value
-  const before = Array.isArray(merged.metadata.merged) ? merged.metadata.merged : []
-  return { ...merged, metadata: { ...merged.metadata, merged: [...before, lost] } }
+  const { merged: before = [] } = merged.metadata
+  return { ...merged, metadata: { ...merged.metadata, merged: [before, lost].flat() } }
 }

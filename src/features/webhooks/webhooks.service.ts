@@ -79,8 +79,15 @@ export function createWebhooksService({ outbound, agentSecrets, eventNames, cloc
       return inTransaction(db, async transaction => {
         const row = await requireWebhook(transaction, id)
         const { url = row.url, events } = changes
+        const failing_since = url === row.url ? row.failing_since : null
         const wanted = { url, events: events === undefined ? row.events : textOf(events) }
-        const changed = { ...row, ...wanted, ...stateAfter(changes, row), updated_at: timestamp(clock) }
+        const changed = {
+          ...row,
+          failing_since,
+          ...wanted,
+          ...stateAfter(changes, row),
+          updated_at: timestamp(clock),
+        }
         await saveWebhook(transaction, changed)
         return toWebhook(changed)
       })

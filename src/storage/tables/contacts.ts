@@ -39,11 +39,11 @@ export const contactKeys = {
 function digitsOf(column: string): string {
   const separators = [' ', '-', '(', ')', '.', '/', '+']
   const digits = separators.reduce((text, separator) => `replace(${text}, '${separator}', '')`, column)
-  return `case when ${digits} like '00%' then substr(${digits}, 3) else ${digits} end`
+  return `nullif(case when ${digits} like '00%' then substr(${digits}, 3) else ${digits} end, '')`
 }
 
 function handleOf(column: string): string {
-  return `lower(case when ${column} like '@%' then substr(${column}, 2) else ${column} end)`
+  return `nullif(lower(case when ${column} like '@%' then substr(${column}, 2) else ${column} end), '')`
 }
 
 export const contactTables = defineAgentTables<ContactTables>({
