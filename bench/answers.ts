@@ -32,7 +32,7 @@ interface Said extends Question {
 }
 
 const questionSets = ['xquad-de', 'xquad-ar', 'xquad-zh']
-const leastPercent = 80
+const minPercent = 80
 const questionsAtOnce = 8
 const fixtures = process.env.REAL_FIXTURES
 if (fixtures === undefined) throw new Error('Set REAL_FIXTURES to the folder with the question sets (ir/).')
@@ -99,7 +99,7 @@ function rowOf(what: string, said: readonly Said[], isRight: (one: Said) => bool
     reference: `chosen on ${half(true)}, others ${half(false)}`,
     figure: percent(said),
     unit: '%',
-    ...(hasBar && { bar: { least: leastPercent } }),
+    ...(hasBar && { bar: { least: minPercent } }),
   }
 }
 

@@ -3,13 +3,13 @@
  * much. Returns a function that stops following, which must be called if a signal may outlive the controller.
  */
 export function followSignals(controller: AbortController, signals: readonly AbortSignal[]): () => void {
-  const partings = signals.map(signal => {
+  const unsubscribes = signals.map(signal => {
     const abort = () => controller.abort(signal.reason)
     if (signal.aborted) abort()
     signal.addEventListener('abort', abort, { once: true })
     return () => signal.removeEventListener('abort', abort)
   })
   return () => {
-    for (const part of partings) part()
+    for (const unsubscribe of unsubscribes) unsubscribe()
   }
 }

@@ -1,5 +1,5 @@
 /** Levels of JSON that is taken from others: no honest text has as many, and what reads or writes it later recurses. */
-export const mostLevels = 200
+export const maxLevels = 200
 
 /** Whether arrays and objects of a JSON text are nested more than `limit` levels deep; counted without recursion. */
 export function isDeeperThan(limit: number, json: string): boolean {

@@ -1,7 +1,7 @@
 import { endOfString } from './json-depth.ts'
 
 /** Values of JSON that callers and models may send in one piece: what is done with as many takes some milliseconds. */
-export const mostValues = 20_000
+export const maxValues = 20_000
 
 /**
  * Whether JSON contains more values than that, including names and lists. Many small values take far longer to parse

@@ -22,9 +22,9 @@ const many = isFullEndurance ? 2000 : 200
 const sample = 10
 /** Agents that are opened at a time. */
 const together = 4
-const mostMemory = 100 * 2 ** 20
+const maxMemory = 100 * 2 ** 20
 /** Ready in a second, where nothing else runs. */
-const leastUpgraded = 60
+const minUpgraded = 60
 
 let server: PostgresServer
 let app: TestApp
@@ -123,7 +123,7 @@ describe(`PostgreSQL with ${many} agents`, () => {
       most = Math.max(most, rows[0]?.bytes ?? 0)
     })
     expect(most).toBeGreaterThan(0)
-    expect(most).toBeLessThan(mostMemory)
+    expect(most).toBeLessThan(maxMemory)
   })
 
   it('makes them ready after an upgrade by one column', async () => {
@@ -144,6 +144,6 @@ describe(`PostgreSQL with ${many} agents`, () => {
       "select attrelid from pg_attribute where attname = 'remark'",
     )
     expect(columns).toHaveLength(agents.length)
-    if (isFullEndurance) expect(perSecond).toBeGreaterThanOrEqual(leastUpgraded)
+    if (isFullEndurance) expect(perSecond).toBeGreaterThanOrEqual(minUpgraded)
   })
 })

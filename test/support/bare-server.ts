@@ -16,7 +16,7 @@ interface BareServerOptions {
   rateLimits?: Partial<RateLimits>
   sharedCounts?: SharedCounts
   trustProxy?: string[]
-  patience?: number
+  timeout?: number
   startLag?: () => LagMeasurement
 }
 
@@ -39,7 +39,7 @@ export async function bareServer(options: BareServerOptions = {}): Promise<BareS
     rateLimits: { ...unlimited, ...options.rateLimits },
     sharedCounts: options.sharedCounts,
     trustProxy: options.trustProxy ?? [],
-    patience: options.patience,
+    timeout: options.timeout,
     startLag: options.startLag,
   })
   onTestFinished(() => app.close())

@@ -43,7 +43,7 @@ const region = 'eu-test-1'
 const accessKeyId = 'AKIATESTONLY4F9B'
 const secretAccessKey = 'bucket-secret-77d2e0'
 /** Objects of one list at most, however many are asked for. */
-const longestPage = 1000
+const maxPageLength = 1000
 const smallestPart = 5 * 1024 * 1024
 
 /** Closed when the running test has finished; may be closed earlier. */
@@ -169,7 +169,7 @@ function list(bucket: TestBucket, query: URLSearchParams): BucketAnswer {
   const after = query.get('continuation-token') ?? ''
   const prefix = query.get('prefix') ?? ''
   const keys = [...bucket.objects.keys()].filter(key => key.startsWith(prefix) && key > after).toSorted()
-  const page = keys.slice(0, Math.min(Number(query.get('max-keys')), longestPage))
+  const page = keys.slice(0, Math.min(Number(query.get('max-keys')), maxPageLength))
   const isTruncated = keys.length > page.length
   const contents = page.map(key => `<Contents><Key>${key}</Key></Contents>`).join('')
   const next = isTruncated ? `<NextContinuationToken>${page.at(-1)}</NextContinuationToken>` : ''

@@ -25,7 +25,7 @@ export interface WebhookReceiver extends AsyncDisposable {
   url: string
   received: Received[]
   /** The most deliveries that waited for an answer at a time. */
-  mostWaiting(): number
+  maxWaiting(): number
 }
 
 /** @param answer null for one that never comes; status 200 unless it says otherwise. */
@@ -34,10 +34,10 @@ export async function startWebhookReceiver(
 ): Promise<WebhookReceiver> {
   const received: Received[] = []
   let waiting = 0
-  let mostWaiting = 0
+  let maxWaiting = 0
   const server = createServer((request, response) => {
     waiting += 1
-    mostWaiting = Math.max(mostWaiting, waiting)
+    maxWaiting = Math.max(maxWaiting, waiting)
     response.once('close', () => {
       waiting -= 1
     })
@@ -61,7 +61,7 @@ export async function startWebhookReceiver(
   return {
     url: `http://127.0.0.1:${port}`,
     received,
-    mostWaiting: () => mostWaiting,
+    maxWaiting: () => maxWaiting,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       server.close()

@@ -6,9 +6,9 @@ import { chunkingBounds, chunkingMethods, defaultChunking } from './chunking-opt
 export function readChunking(fields: Record<string, string>): ChunkingOptions {
   const { min, max } = chunkingBounds.chunk_size
   const chunk_size = readWhole(fields, 'chunk_size', defaultChunking.chunk_size, min, max)
-  const mostOverlap = Math.ceil(chunk_size / 2) - 1
-  const unasked = Math.min(defaultChunking.overlap, mostOverlap)
-  const overlap = readWhole(fields, 'overlap', unasked, chunkingBounds.overlap.min, mostOverlap)
+  const maxOverlap = Math.ceil(chunk_size / 2) - 1
+  const unasked = Math.min(defaultChunking.overlap, maxOverlap)
+  const overlap = readWhole(fields, 'overlap', unasked, chunkingBounds.overlap.min, maxOverlap)
   const method = chunkingMethods.find(known => known === (fields.method ?? defaultChunking.method))
   if (method === undefined) throw invalid('method', `must be one of ${chunkingMethods.join(', ')}`)
   return { chunk_size, overlap, method }

@@ -61,13 +61,13 @@ function fenceAfter(line: string, open: string | undefined): string | undefined 
 }
 
 /** Characters of a heading that are kept. */
-const longestTitle = 400
+const maxTitleLength = 400
 
 /** Without the commonest markup: closing hashes, links, emphasis and code marks. */
 function plainTitle(title: string): string {
   // Cut first: a line of brackets takes time by the square of its length.
   return title
-    .slice(0, longestTitle)
+    .slice(0, maxTitleLength)
     .replace(/[ \t]+#+[ \t]*$/, '')
     .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replace(/[*`]/g, '')

@@ -5,7 +5,7 @@ import { roles } from './policy.ts'
 
 /*
  * User: somebody named by the identity gateway. Admin entry: what makes a user's e-mail owner, admin or viewer of one
- * agent. Power: what somebody may do on an agent, by an admin entry or, on `default`, by the public access setting.
+ * agent. Permission: what somebody may do on an agent, by an admin entry or, on `default`, by the public access setting.
  */
 
 export const adminSchema = Type.Object(

@@ -8,8 +8,8 @@ import type { Ids } from '#platform/ids.ts'
 import type { AccessRepository } from './access.repository.ts'
 import type { AdminEntry, NewAdmin } from './access.schema.ts'
 import type { User } from './gateway.ts'
-import type { Power, PublicAccess } from './policy.ts'
-import { publicPowers, publicRoles } from './policy.ts'
+import type { Permission, PublicAccess } from './policy.ts'
+import { publicPermissions, publicRoles } from './policy.ts'
 import type { KnownRole } from './role-memory.ts'
 import { readRolesAnew, rememberRoles } from './role-memory.ts'
 
@@ -36,10 +36,14 @@ export function createAccessService(needs: Dependencies) {
   const { repository, isExclusive, clock, ids } = needs
   const roles = isExclusive ? rememberRoles(repository.findRole) : readRolesAnew(repository.findRole)
 
-  function powerBy(found: KnownRole | undefined, agentId: string, { user, publicAccess }: Caller): Power {
+  function permissionBy(
+    found: KnownRole | undefined,
+    agentId: string,
+    { user, publicAccess }: Caller,
+  ): Permission {
     if (found === undefined) throw notFound('Agent')
     if (found.role !== null) return found.role
-    if (agentId === defaultAgentId) return publicPowers[publicAccess]
+    if (agentId === defaultAgentId) return publicPermissions[publicAccess]
     throw new AccessDenied(
       `Access denied: ${user?.email} has no role on this agent. Ask one of its owners for one.`,
     )
@@ -50,18 +54,18 @@ export function createAccessService(needs: Dependencies) {
      * What somebody may do on an agent. Nobody learns from the answer which agents exist:
      * without a user a missing agent is refused like a closed one; a user gets NOT_FOUND.
      */
-    powerOn(agentId: string, caller: Caller): Power | Promise<Power> {
+    permissionOn(agentId: string, caller: Caller): Permission | Promise<Permission> {
       const { user, publicAccess } = caller
       if (user === undefined) {
-        if (agentId === defaultAgentId) return publicPowers[publicAccess]
+        if (agentId === defaultAgentId) return publicPermissions[publicAccess]
         throw new AccessDenied('Access denied: only the agent "default" is open to callers without a user.')
       }
       const issue = unstorable(agentId)
       if (issue !== undefined) throw invalid('id', issue)
       const found = roles.find(agentId, user.email)
       return found instanceof Promise
-        ? found.then(role => powerBy(role, agentId, caller))
-        : powerBy(found, agentId, caller)
+        ? found.then(role => permissionBy(role, agentId, caller))
+        : permissionBy(found, agentId, caller)
     },
 
     /** To be called when an agent was removed, and with it the roles on it. */

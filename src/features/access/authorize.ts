@@ -9,7 +9,7 @@ import type { AccessService } from './access.service.ts'
 import { defaultAgentId } from './access.service.ts'
 import type { User } from './gateway.ts'
 import type { Identify } from './identify.ts'
-import type { Power, PublicAccess } from './policy.ts'
+import type { Permission, PublicAccess } from './policy.ts'
 import { allows, isAgentAccess, refusal } from './policy.ts'
 import type { PublicAccessOf } from './web-pages.ts'
 
@@ -42,13 +42,14 @@ export function createDecision({
   access: service,
   agentDatabases,
 }: Dependencies): Decision {
-  async function requirePower(request: FastifyRequest, access: Power): Promise<void> {
+  async function requirePermission(request: FastifyRequest, access: Permission): Promise<void> {
     const agentId = agentIdOf(request)
-    const found = service.powerOn(agentId, request)
-    const power = found instanceof Promise ? await found : found
+    const found = service.permissionOn(agentId, request)
+    const permission = found instanceof Promise ? await found : found
     const isPage = request.publicAccess === 'page'
-    if (!allows(power, access)) throw new AccessDenied(refusal(access, agentId === defaultAgentId, isPage))
-    request.isAdmin = allows(power, 'admin')
+    if (!allows(permission, access))
+      throw new AccessDenied(refusal(access, agentId === defaultAgentId, isPage))
+    request.isAdmin = allows(permission, 'admin')
   }
 
   return {
@@ -62,7 +63,7 @@ export function createDecision({
             'Requests of web pages of another origin never act as that user.',
         )
       if (!isAgentAccess(access)) return
-      await requirePower(request, access)
+      await requirePermission(request, access)
       if (request.routeOptions.config.opensAgent === false) return
       request.agent = await agentDatabases.acquire(agentIdOf(request))
       // The client may go before the handler is done, and the handler may be done before its stream ends: the last of them
@@ -73,7 +74,7 @@ export function createDecision({
     },
 
     async decideAgain(request: FastifyRequest, access: Access) {
-      if (isAgentAccess(access)) await requirePower(request, access)
+      if (isAgentAccess(access)) await requirePermission(request, access)
     },
   }
 }

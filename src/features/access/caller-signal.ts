@@ -5,11 +5,11 @@ import { clientSignal, whenClosed } from '#platform/http/closing.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { AccessService } from './access.service.ts'
 import type { AccessWatch } from './access-watch.ts'
-import type { Power } from './policy.ts'
+import type { Permission } from './policy.ts'
 import { allows, isAgentAccess } from './policy.ts'
 
 interface Dependencies {
-  access: Pick<AccessService, 'powerOn'>
+  access: Pick<AccessService, 'permissionOn'>
   watch: AccessWatch
   isDisabled(agentId: string): Promise<boolean>
   log: Log
@@ -21,9 +21,9 @@ interface Dependencies {
  */
 export function createCallerSignal({ access, watch, isDisabled, log }: Dependencies): SignalOf {
   /** Why the request must end; what callers without a user may do cannot be taken away. */
-  async function refusalOf(caller: FastifyRequest, agentId: string, needed: Power) {
+  async function refusalOf(caller: FastifyRequest, agentId: string, needed: Permission) {
     try {
-      const mayStill = caller.user === undefined || allows(await access.powerOn(agentId, caller), needed)
+      const mayStill = caller.user === undefined || allows(await access.permissionOn(agentId, caller), needed)
       return mayStill ? undefined : roleTakenAway()
     } catch (error) {
       if (error instanceof AccessDenied) return roleTakenAway()

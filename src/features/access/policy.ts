@@ -7,23 +7,23 @@ export type Role = (typeof roles)[number]
 /** What callers without a user may do on the agent `default`; `page` is `chat` for a web page of another site. */
 export type PublicAccess = 'full' | 'chat' | 'page' | 'read'
 
-/** What somebody may do on an agent; each power includes the ones before it. */
-const powers = ['viewer', 'chatter', 'admin', 'owner'] as const
-export type Power = (typeof powers)[number]
+/** What somebody may do on an agent; each permission includes the ones before it. */
+const permissions = ['viewer', 'chatter', 'admin', 'owner'] as const
+export type Permission = (typeof permissions)[number]
 
-export const publicPowers = { full: 'admin', chat: 'chatter', page: 'chatter', read: 'viewer' } as const
+export const publicPermissions = { full: 'admin', chat: 'chatter', page: 'chatter', read: 'viewer' } as const
 
-/** The role nearest to the public power: a caller who may chat may do more than a viewer, but there is no role for that. */
+/** The role nearest to the public permission: a caller who may chat may do more than a viewer, but there is no role for that. */
 export const publicRoles = { full: 'admin', chat: 'viewer', page: 'viewer', read: 'viewer' } as const
 
-/** Whether a power is enough for a route of an agent. */
-export function allows(power: Power, access: Extract<Access, Power>): boolean {
-  return powers.indexOf(power) >= powers.indexOf(access)
+/** Whether a permission is enough for a route of an agent. */
+export function allows(permission: Permission, access: Extract<Access, Permission>): boolean {
+  return permissions.indexOf(permission) >= permissions.indexOf(access)
 }
 
-/** Whether a route's access is one on an agent, so that a power on that agent decides. */
-export function isAgentAccess(access: Access): access is Power {
-  return (powers as readonly Access[]).includes(access)
+/** Whether a route's access is one on an agent, so that a permission on that agent decides. */
+export function isAgentAccess(access: Access): access is Permission {
+  return (permissions as readonly Access[]).includes(access)
 }
 
 /** Why access was refused, in words that tell what to do. */

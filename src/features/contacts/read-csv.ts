@@ -10,7 +10,7 @@ export interface CsvRow {
 
 /** Bytes that are decoded and parsed at a time, so that nobody waits for it. */
 const portionBytes = 32 * 1024
-const longestRecord = 1024 * 1024
+const maxRecordLength = 1024 * 1024
 
 interface Read {
   record: string[]
@@ -27,7 +27,7 @@ export async function* readCsv(content: Buffer): AsyncGenerator<CsvRow> {
   const parser = parse({
     delimiter: delimiterOf(new TextDecoder(encoding).decode(content.subarray(0, portionBytes))),
     info: true,
-    max_record_size: longestRecord,
+    max_record_size: maxRecordLength,
     relax_column_count: true,
     relax_quotes: true,
     skip_empty_lines: true,

@@ -122,7 +122,7 @@ describe('a call', () => {
     expect(fake.calls).toEqual([])
   })
 
-  it('ends with the patience that it is given, and leaves others alone', async () => {
+  it('ends with the timeout that it is given, and leaves others alone', async () => {
     const { fake, call } = await callStage({ callMs: 1_500 }, [toolNamed('say'), toolNamed('hang')])
     onCall(fake, (_request, response, message) => {
       if (message?.params.name === 'say')
@@ -135,7 +135,7 @@ describe('a call', () => {
   })
 
   it('goes on while the server tells of progress', async () => {
-    const { fake, call } = await callStage({ callMs: 1_500, longestCallMs: 30_000 })
+    const { fake, call } = await callStage({ callMs: 1_500, maxCallMs: 30_000 })
     onCall(fake, (_request, response, message) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       const send = (value: object) =>

@@ -13,7 +13,7 @@ export const mcpLimits: McpLimits = {
   connectMs: 10_000,
   listMs: 20_000,
   callMs: 60_000,
-  longestCallMs: 300_000,
+  maxCallMs: 300_000,
   idleMs: 60_000,
   maxPages: 50,
   maxAnswerBytes: 2 * mebibyte,
@@ -21,5 +21,5 @@ export const mcpLimits: McpLimits = {
   maxStreamBytes: 16 * mebibyte,
   maxValues: 100_000,
   most: 200,
-  mostOfAgent: 20,
+  maxOfAgent: 20,
 }

@@ -114,7 +114,7 @@ const selectTool = prepareQuery((database: Database, value: ValueOf<'serverId' |
  * More than any model is offered; the tools of the servers registered first come first. It is part of the query's text:
  * SQLite would prepare a statement again for each limit passed as a value.
  */
-const mostOffered = sql.lit(1000)
+const maxOffered = sql.lit(1000)
 
 const selectOffered = prepareQuery((database: Database) =>
   database
@@ -132,7 +132,7 @@ const selectOffered = prepareQuery((database: Database) =>
     .orderBy('mcp_servers.created_at')
     .orderBy('mcp_servers.id')
     .orderBy('mcp_tools.position')
-    .limit(mostOffered),
+    .limit(maxOffered),
 )
 
 /** What models may be offered, from all servers of the agent. */

@@ -53,7 +53,7 @@ interface Dependencies {
 type FirstLook = { listing: Listing } | { failure: Failure }
 
 /** Maximum number of servers of one agent. */
-const mostServers = 50
+const maxServers = 50
 
 /** Registers servers: each is contacted first, so that what is stored is what the person approves by registering it. */
 export function createRegistering(needs: Dependencies) {
@@ -84,8 +84,8 @@ export function createRegistering(needs: Dependencies) {
 
   async function requireRoom(database: AgentHandle['db'], name: string): Promise<void> {
     if ((await findServerNamed(database, name)) !== undefined) throw nameTaken(name)
-    if ((await countServers(database)) >= mostServers)
-      throw conflict(`An agent has at most ${mostServers} MCP servers. Delete one first.`)
+    if ((await countServers(database)) >= maxServers)
+      throw conflict(`An agent has at most ${maxServers} MCP servers. Delete one first.`)
   }
 
   function newRow({ name, url, token }: Registration): ServerRow {

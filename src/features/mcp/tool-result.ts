@@ -4,8 +4,8 @@ import type { CallResult } from './client/connect.ts'
 type Block = CallResult['content'][number]
 
 /** Maximum length of a server's text, in characters. */
-const longestText = 200_000
-const longestErrorText = 2000
+const maxTextLength = 200_000
+const maxErrorTextLength = 2000
 
 export interface ToolResult {
   text?: string
@@ -17,7 +17,7 @@ export interface ToolResult {
 
 /** A tool's result in a form that a model can read. */
 export function toolResult({ content, structuredContent }: CallResult): ToolResult {
-  const text = cut(textOf(content), longestText)
+  const text = cut(textOf(content), maxTextLength)
   const attachments = content.flatMap(attachmentOf)
   const isTold = structuredContent !== undefined && saysTheSame(text, structuredContent)
   return {
@@ -29,7 +29,7 @@ export function toolResult({ content, structuredContent }: CallResult): ToolResu
 
 /** Why a tool failed, in the server's words. */
 export function errorText({ content }: CallResult): string {
-  return cut(textOf(content).trim(), longestErrorText)
+  return cut(textOf(content).trim(), maxErrorTextLength)
 }
 
 function textOf(content: readonly Block[]): string {
@@ -79,11 +79,11 @@ function cut(text: string, characters: number): string {
 }
 
 /** Shorter ones would be found by chance. */
-const shortestSecret = 8
+const minSecretLength = 8
 
 /** The value without the token that was sent to the server, which may have repeated it. */
 export function withoutSecret<Value>(value: Value, token: string | undefined): Value {
-  if (token === undefined || token.length < shortestSecret) return value
+  if (token === undefined || token.length < minSecretLength) return value
   const json = JSON.stringify(value)
   const written = JSON.stringify(token).slice(1, -1)
   return json.includes(written) ? JSON.parse(json.replaceAll(written, '[redacted]')) : value

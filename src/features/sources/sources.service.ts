@@ -40,7 +40,7 @@ export interface Upload extends UploadTarget {
   id: string
 }
 
-const longestName = 300
+const maxNameLength = 300
 
 export function createSourcesService(needs: Dependencies) {
   const { transact, requireEmbedding, indexing, clock, ids } = needs
@@ -145,7 +145,8 @@ function newSource(id: string, { fields, file }: Form, now: string): Source {
     throw invalid(file.field, 'is not a known file field; the document belongs into "file"')
   const fileName = storableName(file.name)
   const name = storableName(fields.name ?? '') || fileName
-  if (name.length > longestName) throw invalid('name', `must not have more than ${longestName} characters`)
+  if (name.length > maxNameLength)
+    throw invalid('name', `must not have more than ${maxNameLength} characters`)
   return {
     id,
     type,

@@ -1,5 +1,5 @@
 import { invalid } from '#platform/errors.ts'
-import { maxRows as mostRows } from '#sandbox/sql/limits.ts'
+import { maxRows } from '#sandbox/sql/limits.ts'
 import type { SqlAgent, SqlParameter, SqlRunner } from '#sandbox/sql/sql-runner.ts'
 import type { StatementBody, StatementResult } from './sql.schema.ts'
 
@@ -22,11 +22,17 @@ export function createSqlService(runner: SqlRunner) {
     /** @throws AppError as told of `SqlRunner.run`. */
     async execute(
       agent: SqlAgent,
-      { query, params = [], readOnly = false, onlySelect = false, maxRows = mostRows }: StatementRequest,
+      {
+        query,
+        params = [],
+        readOnly = false,
+        onlySelect = false,
+        maxRows: limit = maxRows,
+      }: StatementRequest,
       signal?: AbortSignal,
     ): Promise<StatementResult> {
       const begin = performance.now()
-      const bounds = { readOnly, onlySelect, maxRows: Math.min(maxRows, mostRows) }
+      const bounds = { readOnly, onlySelect, maxRows: Math.min(limit, maxRows) }
       const statement = { query, parameters: params, ...bounds }
       const { columns, rows, rowCount, truncated } = await runner.run(agent, statement, signal)
       return {

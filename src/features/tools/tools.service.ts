@@ -17,7 +17,7 @@ import { deleteTool, deleteTools, findTool, listCluster, listTools } from './too
 import type { AgentTool, NewTool, ToolChanges, ToolListQuery } from './tools.schema.ts'
 
 /** Attempts of an update that conflicts with others. */
-const mostAttempts = 10
+const maxAttempts = 10
 
 interface Dependencies {
   agentSecrets: AgentSecrets
@@ -84,7 +84,7 @@ export function createToolsService({ agentSecrets, offered, findMcpTool, clock, 
           return await updateOnce(agent, toolId, changes)
         } catch (error) {
           if (!(error instanceof ToolChanged)) throw error
-          if (attempt === mostAttempts) throw conflict('This tool is being changed by others. Try again.')
+          if (attempt === maxAttempts) throw conflict('This tool is being changed by others. Try again.')
         }
       }
     },

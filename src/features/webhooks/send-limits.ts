@@ -3,7 +3,7 @@ import { JobYields } from '#platform/jobs/jobs.ts'
 
 const maxSends = 2
 /** So that a receiver that has recovered is soon noticed. */
-const longestWait = 60_000
+const maxWait = 60_000
 
 interface Receiver {
   sends: number
@@ -23,7 +23,7 @@ export function createSendLimits(clock: Clock) {
     const receiver = receivers.get(webhookId) ?? { sends: 0, changedAt: now, waitUntil: now }
     if (receiver.sends === maxSends) {
       const turn = Math.max(receiver.waitUntil, now) + (now - receiver.changedAt) / maxSends
-      receiver.waitUntil = Math.min(turn, now + longestWait)
+      receiver.waitUntil = Math.min(turn, now + maxWait)
       throw new JobYields({ until: receiver.waitUntil })
     }
     receivers.set(webhookId, receiver)

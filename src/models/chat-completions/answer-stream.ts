@@ -11,7 +11,7 @@ import { createEventData } from './event-data.ts'
 const drainMs = 1000
 
 /** Maximum size of an answer in bytes, so that an endless one cannot fill the memory. */
-const mostBytes = 32 * 1024 * 1024
+const maxBytes = 32 * 1024 * 1024
 
 /** The parts of a streamed answer, which is read only as fast as they are consumed. */
 export function answerStream({ body, status }: Reply): Parts<StreamPart> {
@@ -20,7 +20,7 @@ export function answerStream({ body, status }: Reply): Parts<StreamPart> {
       const events = createEventData()
       const reader = createAnswerReader(give)
       let size = 0
-      let patience: NodeJS.Timeout | undefined
+      let timeout: NodeJS.Timeout | undefined
       let isOver = false
 
       function give(part: StreamPart): void {
@@ -33,7 +33,7 @@ export function answerStream({ body, status }: Reply): Parts<StreamPart> {
         }
         if (part.type !== 'finish' && part.type !== 'error') return
         isOver = true
-        if (part.type === 'finish') patience = setTimeout(body.leave, drainMs).unref()
+        if (part.type === 'finish') timeout = setTimeout(body.leave, drainMs).unref()
         else body.leave()
         resolve()
       }
@@ -55,7 +55,7 @@ export function answerStream({ body, status }: Reply): Parts<StreamPart> {
           if (isOver) return
           try {
             size += bytes.byteLength
-            if (size > mostBytes) throw new UnreadableAnswer('The answer has no end.')
+            if (size > maxBytes) throw new UnreadableAnswer('The answer has no end.')
             for (const data of events.read(bytes)) reader.read(data)
           } catch (error) {
             fail(error)
@@ -64,11 +64,11 @@ export function answerStream({ body, status }: Reply): Parts<StreamPart> {
         end() {
           for (const data of events.end()) reader.read(data)
           reader.end()
-          clearTimeout(patience)
+          clearTimeout(timeout)
         },
         fail(error) {
           fail(error)
-          clearTimeout(patience)
+          clearTimeout(timeout)
         },
       })
     })

@@ -87,14 +87,14 @@ export async function refusal({ status, headers, body }: Reply): Promise<CallFai
     return new CallFailure('Cannot connect: it redirects', {})
   }
   // A refusal that is cut off is still a refusal.
-  const begun = await beginningOf(body, mostBytes).catch(() => undefined)
+  const begun = await beginningOf(body, maxBytes).catch(() => undefined)
   const responseBody = Buffer.from(begun?.bytes ?? []).toString('utf8')
   const data = parsed(responseBody)
   const message = messageIn(data) ?? STATUS_CODES[status] ?? ''
   return new CallFailure(message, { statusCode: status, responseHeaders: headers, responseBody, data })
 }
 
-const mostBytes = 64_000
+const maxBytes = 64_000
 
 function parsed(json: string): unknown {
   try {

@@ -23,7 +23,7 @@ export function embeddingsModel(modelId: string, endpoint: Endpoint): Pick<Embed
       const content = { model: modelId, input: values, encoding_format: 'float' }
       const question = { content, accept: 'application/json', signal: abortSignal } as const
       const reply = await post(endpoint, '/embeddings', question)
-      const bytes = await bytesWithin(reply.body, mostBytesOf(values.length)).catch(error => {
+      const bytes = await bytesWithin(reply.body, maxBytesOf(values.length)).catch(error => {
         throw error instanceof UnreadableAnswer ? error : brokenConnection(error, reply.status)
       })
       const answer = parsed(bytes)
@@ -47,13 +47,13 @@ function inOrder(data: readonly Static<typeof entrySchema>[]) {
  * Maximum size of an answer in bytes: for each text, a vector of sixteen thousand numbers in decimal, and what
  * surrounds it.
  */
-function mostBytesOf(texts: number): number {
+function maxBytesOf(texts: number): number {
   return 64 * 1024 + texts * 512 * 1024
 }
 
-async function bytesWithin(body: Body, mostBytes: number): Promise<Uint8Array> {
-  const { bytes, isWhole } = await beginningOf(body, mostBytes)
-  if (!isWhole) throw new UnreadableAnswer(`The answer has more than ${mostBytes} bytes.`)
+async function bytesWithin(body: Body, maxBytes: number): Promise<Uint8Array> {
+  const { bytes, isWhole } = await beginningOf(body, maxBytes)
+  if (!isWhole) throw new UnreadableAnswer(`The answer has more than ${maxBytes} bytes.`)
   return bytes
 }
 

@@ -2,7 +2,7 @@ import { StringDecoder } from 'node:string_decoder'
 import { UnreadableAnswer } from './call-failure.ts'
 
 /** Maximum length of an event in characters: a server that never ends its line must not fill the memory. */
-const mostCharacters = 4_000_000
+const maxCharacters = 4_000_000
 
 /** Takes the bytes of a stream of server-sent events as they arrive, split anywhere, and returns the data of its events. */
 export interface EventData {
@@ -63,7 +63,7 @@ export function createEventData(): EventData {
     }
     if (start < text.length) pieces.push(text.slice(start))
     characters += text.length - start
-    if (characters > mostCharacters) throw new UnreadableAnswer('An event has no end.')
+    if (characters > maxCharacters) throw new UnreadableAnswer('An event has no end.')
     return events
   }
 

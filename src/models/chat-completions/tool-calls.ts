@@ -23,10 +23,10 @@ interface Draft extends Delta {
 }
 
 /** Maximum number of characters of all calls of one answer, so that they cannot fill the memory. */
-const mostCharacters = 2_000_000
+const maxCharacters = 2_000_000
 
 /** Maximum number of calls of one answer, since every delta may have to be compared with each of them. */
-const mostCalls = 64
+const maxCalls = 64
 
 /** Collects the calls of an answer from their deltas, in the many ways in which servers send them: see `continued`. */
 export function createToolCalls() {
@@ -37,7 +37,7 @@ export function createToolCalls() {
     add(value: unknown): void {
       const delta = readDelta(value)
       characters += sizeOf(delta)
-      if (characters > mostCharacters) throw new UnreadableAnswer('The tool calls have no end.')
+      if (characters > maxCharacters) throw new UnreadableAnswer('The tool calls have no end.')
       append(continued(drafts, delta) ?? begun(drafts), delta)
     },
 
@@ -85,7 +85,7 @@ function known(drafts: readonly Draft[], { index, id, name }: Delta): Draft | un
 }
 
 function begun(drafts: Draft[]): Draft {
-  if (drafts.length === mostCalls) throw new UnreadableAnswer('The tool calls are too many.')
+  if (drafts.length === maxCalls) throw new UnreadableAnswer('The tool calls are too many.')
   const progress = createJsonProgress()
   const draft = { index: undefined, id: undefined, name: undefined, input: '', extra: undefined, progress }
   drafts.push(draft)

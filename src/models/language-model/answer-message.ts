@@ -1,5 +1,5 @@
-import { isDeeperThan, mostLevels } from '#platform/json-depth.ts'
-import { hasMoreValuesThan, mostValues } from '#platform/json-values.ts'
+import { isDeeperThan, maxLevels } from '#platform/json-depth.ts'
+import { hasMoreValuesThan, maxValues } from '#platform/json-values.ts'
 import { acceptableName } from '../tools/tool-name.ts'
 import type { AnswerPart, AssistantMessage, ToolCall } from './language-model.ts'
 
@@ -80,7 +80,7 @@ function toolCallContent({ toolCallId, toolName, input, providerMetadata }: Tool
  */
 export function parseToolInput(input: string): Record<string, unknown> | undefined {
   if (isBlank(input)) return {}
-  if (hasMoreValuesThan(input, mostValues) || isDeeperThan(mostLevels, input)) return undefined
+  if (hasMoreValuesThan(input, maxValues) || isDeeperThan(maxLevels, input)) return undefined
   try {
     const value: unknown = JSON.parse(input)
     return isObject(value) ? value : undefined

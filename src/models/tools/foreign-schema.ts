@@ -33,7 +33,7 @@ const mapsOfSchemas = new Set(['properties', 'dependentSchemas'])
 
 const deepest = 24
 /** Maximum number of pairs of schemas and values to compare: each takes some microseconds at worst. */
-const mostComparisons = 5000
+const maxComparisons = 5000
 
 /** The parts of a tool that follow from a JSON Schema written elsewhere; it is parsed only when a call is checked. */
 export function fromForeignSchema(parameters: ToolParameters): Pick<Tool, 'parameters' | 'check'> {
@@ -66,7 +66,7 @@ async function foreignProblem(schema: ToolParameters, value: unknown): Promise<s
   // Loaded only when needed: it has many modules, and every start would wait for them.
   const { default: Schema } = await import('typebox/schema')
   try {
-    const isMuch = sizeOf(schema, mostComparisons) * sizeOf(value, mostComparisons) > mostComparisons
+    const isMuch = sizeOf(schema, maxComparisons) * sizeOf(value, maxComparisons) > maxComparisons
     const checkable = (isMuch ? namesAndTypes(schema) : withoutUnchecked(schema, deepest)) as Schema.XSchema
     if (Schema.Check(checkable, value)) return undefined
     const [, problems] = Schema.Errors(checkable, value)

@@ -9,22 +9,22 @@ import type { Reply, Send } from './send.ts'
 const { globalAgent } = process.getBuiltinModule('node:http')
 
 /** In milliseconds. */
-interface Patience {
+interface Timeouts {
   /** For a connection including TLS: a reachable server accepts it at once. */
   connect: number
   /** For the next data from the server, before and during its answer: models may think for minutes. */
   silence: number
 }
 
-const patience: Patience = { connect: 10_000, silence: 600_000 }
+const timeout: Timeouts = { connect: 10_000, silence: 600_000 }
 
 /**
  * Sends through undici's own interface: a question takes half as long as with Node's client, and a piece of its answer
  * a third as long as with `fetch`. Only for addresses configured by the operator: there is no outbound guard.
  */
-export const sendDirectly: Send = sendDirectlyWithin(patience)
+export const sendDirectly: Send = sendDirectlyWithin(timeout)
 
-export function sendDirectlyWithin({ connect, silence }: Patience): Send {
+export function sendDirectlyWithin({ connect, silence }: Timeouts): Send {
   let agent: Promise<Dispatcher> | undefined
 
   /** Loaded on first use: no model is called at startup, which would wait for the module. */
@@ -64,7 +64,7 @@ function goesByProxies(): boolean {
 }
 
 /** Maximum number of pieces kept until they are read; the rest waits on the server. */
-const mostKept = 16
+const maxKept = 16
 
 /** The outcome of a request: its reply as soon as that begins, and its body from then on. */
 function createExchange(
@@ -112,7 +112,7 @@ function createExchange(
     onResponseData(_controller, piece) {
       if (reader) return reader.piece(piece)
       kept.push(piece)
-      if (kept.length >= mostKept) controller?.pause()
+      if (kept.length >= maxKept) controller?.pause()
     },
     onResponseEnd() {
       settle(reader => reader.end())

@@ -6,8 +6,8 @@ import type { Clock } from '../clock.ts'
 import { diskProblemIn } from '../disk.ts'
 import { AppError, invalid } from '../errors.ts'
 import type { LagMeasurement } from '../event-loop/measure-lag.ts'
-import { isDeeperThan, mostLevels } from '../json-depth.ts'
-import { hasMoreValuesThan, mostValues } from '../json-values.ts'
+import { isDeeperThan, maxLevels } from '../json-depth.ts'
+import { hasMoreValuesThan, maxValues } from '../json-values.ts'
 import type { Log } from '../logging/log.ts'
 import type { Metrics } from '../metrics.ts'
 import { behindFailure, isOfApi, isOfChat } from './access.ts'
@@ -42,7 +42,7 @@ interface ServerOptions {
   /** Addresses whose `X-Forwarded-For` is believed. */
   trustProxy: string[]
   /** How long a client may read nothing of a large answer, in milliseconds. */
-  patience?: number | undefined
+  timeout?: number | undefined
   startLag?: (() => LagMeasurement) | undefined
 }
 
@@ -80,7 +80,7 @@ export function createServer(options: ServerOptions): App {
   answerBrokenOff(app)
   forgetTypeOfNoBody(app)
   refuseUnstorableAddresses(app)
-  leaveSlowReaders(app, options.patience)
+  leaveSlowReaders(app, options.timeout)
   return app
 }
 
@@ -100,8 +100,8 @@ function acceptJsonOnly(app: App): void {
       done(null, undefined)
       return
     }
-    if (hasMoreValuesThan(text, mostValues))
-      throw invalid('body', `must not hold more than ${mostValues} values`)
+    if (hasMoreValuesThan(text, maxValues))
+      throw invalid('body', `must not hold more than ${maxValues} values`)
     let outcome: [error: Error | null, value?: unknown] = [null]
     void parseJson(request, text, (error, value) => {
       outcome = [error, value]
@@ -110,8 +110,8 @@ function acceptJsonOnly(app: App): void {
       throw invalid('body', 'must not hold a field named __proto__, or a prototype in a constructor')
     if (outcome[0] === null) {
       requireStorableJson(text, outcome[1])
-      if (isDeeperThan(mostLevels, text))
-        throw invalid('body', `must not be nested more than ${mostLevels} levels deep`)
+      if (isDeeperThan(maxLevels, text))
+        throw invalid('body', `must not be nested more than ${maxLevels} levels deep`)
     }
     done(...outcome)
   })

@@ -12,7 +12,7 @@ export function backoff(failures: number, random: () => number): number {
 }
 
 /**
- * Milliseconds to wait after the second interruption of a job, the third, and so on; after any later one, `longestPause`.
+ * Milliseconds to wait after the second interruption of a job, the third, and so on; after any later one, `maxPause`.
  */
 export const pausesAfterInterruptions = [1_000, 2_000, 4_000, 8_000, 16_000] as const
-export const longestPause = 30_000
+export const maxPause = 30_000

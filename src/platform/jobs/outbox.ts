@@ -1,6 +1,6 @@
 /** The statements on the outbox of one agent. Times are milliseconds since the epoch. */
 import type { ExpressionBuilder, UpdateResult } from 'kysely'
-import { longestPause, pausesAfterInterruptions } from './backoff.ts'
+import { maxPause, pausesAfterInterruptions } from './backoff.ts'
 import type { OutboxDatabase, OutboxEntry } from './jobs.ts'
 import type { Lane } from './lanes.ts'
 import type { OutboxTables } from './tables.ts'
@@ -128,7 +128,7 @@ function unlessItEnds(old: ExpressionBuilder<OutboxTables, 'outbox'>, now: numbe
       (cases, pause, index) => cases.when(interruptions, '<', index + 2).then(toText(now + pause)),
       asBefore,
     )
-    .else(toText(now + longestPause))
+    .else(toText(now + maxPause))
     .end()
 }
 

@@ -2,7 +2,7 @@ import { write, writeSync } from 'node:fs'
 
 const standardOutput = 1
 /** Characters of lines that wait to be written; what comes beyond them is lost. */
-const mostWaiting = 1024 * 1024
+const maxWaiting = 1024 * 1024
 /** Milliseconds after which it is tried again to write what could not be written. */
 const pause = 100
 /** How often that is tried when the process ends. */
@@ -45,7 +45,7 @@ export function createLogOutput(): { write(line: string): void } {
 
   return {
     write(line) {
-      if (waiting.length + rest.length + line.length > mostWaiting) return
+      if (waiting.length + rest.length + line.length > maxWaiting) return
       waiting += line
       if (state === 'unused') process.once('exit', writeLast)
       if (state === 'unused' || state === 'idle') writeOn()

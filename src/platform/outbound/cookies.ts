@@ -7,8 +7,8 @@ export interface Cookies {
 }
 
 /** A site that sets more has something else in mind. */
-const mostCookies = 50
-const mostCharacters = 8_000
+const maxCookies = 50
+const maxCharacters = 8_000
 
 /** Of one exchange, with which they are forgotten; each origin gets its own, whatever path or domain it names. */
 export function createCookies(): Cookies {
@@ -23,7 +23,7 @@ export function createCookies(): Cookies {
         const [, name = '', value = ''] = pair.exec(line)?.map(part => part.trim()) ?? []
         const next = new Map(cookies).set(name, value)
         if (name === '' || isOver(line)) cookies.delete(name)
-        else if (next.size <= mostCookies && text(next).length <= mostCharacters) cookies.set(name, value)
+        else if (next.size <= maxCookies && text(next).length <= maxCharacters) cookies.set(name, value)
       }
     },
     for: ({ origin }) => text(byOrigin.get(origin)),

@@ -15,9 +15,9 @@ export class TransactionConflict extends Error {
 }
 
 /** How long a transaction is retried, and the pauses in between, in milliseconds. */
-const patience = 10_000
-const shortestPause = 2
-const longestPause = 100
+const timeout = 10_000
+const minPause = 2
+const maxPause = 100
 
 /** Databases whose transactions are shared. */
 const sharing = new WeakMap<object, RunShared>()
@@ -46,7 +46,7 @@ export async function inTransaction<Tables, Result>(
     return await attempt()
   } catch (error) {
     if (!(error instanceof TransactionConflict)) throw error
-    return await inLine(db, () => tryAgain(attempt, performance.now() + patience))
+    return await inLine(db, () => tryAgain(attempt, performance.now() + timeout))
   }
 }
 
@@ -64,9 +64,9 @@ function inLine<Result>(db: object, work: () => Promise<Result>): Promise<Result
 }
 
 async function tryAgain<Result>(attempt: () => Promise<Result>, giveUpAt: number): Promise<Result> {
-  for (let longest = shortestPause; ; longest = Math.min(longest * 2, longestPause)) {
+  for (let longest = minPause; ; longest = Math.min(longest * 2, maxPause)) {
     // Of random length, since other processes retry, too.
-    await delay(shortestPause + Math.random() * longest)
+    await delay(minPause + Math.random() * longest)
     try {
       return await attempt()
     } catch (error) {

@@ -4,7 +4,7 @@ export type CountedTerm = readonly [term: string, holding: number]
 
 /** How many chunks are ranked at least: so many per result, or a share of all, so that the best stand out. */
 const ranksPerResult = 10
-const leastShare = 1 / 50
+const minShare = 1 / 50
 
 /**
  * Splits the terms into essential ones, the rarest, of which a chunk must contain at least one to be ranked at all, and
@@ -19,7 +19,7 @@ export function essentialTerms({ terms, chunks, limit }: TextQuery): {
   const enough = selective.some(([, holding]) => holding >= limit)
   const counted = (enough ? selective : [...terms]).sort(([, one], [, other]) => one - other)
   const essential: CountedTerm[] = []
-  const enoughRanked = Math.max(limit * ranksPerResult, chunks * leastShare)
+  const enoughRanked = Math.max(limit * ranksPerResult, chunks * minShare)
   let ranked = 0
   for (const term of counted) {
     if (ranked >= enoughRanked) break

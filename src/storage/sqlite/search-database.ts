@@ -12,7 +12,7 @@ import { tryUntilFree } from './connections/retry.ts'
 import { searchEngine } from './search-engine.ts'
 
 /** Milliseconds to wait for other connections that open or close the file. */
-const patience = 10_000
+const timeout = 10_000
 
 /** A read-only connection, with what was prepared for it. */
 interface Reader {
@@ -59,7 +59,7 @@ async function newReader(path: string): Promise<Reader> {
   // Before opening, so that a file that replaces this one in the meantime is not mistaken for it later.
   const file = fileAt(path)
   // A reader cannot retry within its transaction, so SQLite waits for it; a writer waits before its transaction.
-  const database = await open(path, { readOnly: true, busyTimeout: patience, cacheSize: usualCache })
+  const database = await open(path, { readOnly: true, busyTimeout: timeout, cacheSize: usualCache })
   return { database, prepared: createPreparedStatements(), file }
 }
 
@@ -73,7 +73,7 @@ function giveCache(reader: Reader, path: string): void {
 }
 
 function open(path: string, options: Omit<OpenOptions, 'synchronous'>): Promise<DatabaseSync> {
-  return tryUntilFree(() => openDatabase(path, { ...options, synchronous: 'normal' }), patience)
+  return tryUntilFree(() => openDatabase(path, { ...options, synchronous: 'normal' }), timeout)
 }
 
 /**

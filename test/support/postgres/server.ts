@@ -28,7 +28,7 @@ const owner = 'postgres'
 const startLimit = 60_000
 const restartAttempts = 100
 
-/** Tests need no data that survives a power cut. */
+/** Tests need no data that survives a permission cut. */
 const settings = {
   fsync: 'off',
   synchronous_commit: 'off',

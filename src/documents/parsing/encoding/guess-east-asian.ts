@@ -20,8 +20,8 @@ const encodings = {
 /** How much of a text is looked at. */
 const sampleBytes = 8 * 1024
 /** Share of its characters that make words, which an encoding needs, and by how much it has to be the best. */
-const leastWords = 0.3
-const leastLead = 2
+const minWords = 0.3
+const minLead = 2
 
 /** It knows the words of Chinese, simplified or not, and of Japanese: other characters stand alone. */
 const segmenter = new Intl.Segmenter('ja', { granularity: 'word' })
@@ -35,8 +35,8 @@ export function guessEastAsian(bytes: Uint8Array): string | undefined {
       share: shareOf(words, letters, decodeSample(sample, encoding)),
     }))
     .toSorted((one, other) => other.share - one.share)
-  if (best === undefined || best.share < leastWords) return undefined
-  return best.share >= (second?.share ?? 0) * leastLead ? best.encoding : undefined
+  if (best === undefined || best.share < minWords) return undefined
+  return best.share >= (second?.share ?? 0) * minLead ? best.encoding : undefined
 }
 
 function shareOf(words: RegExp, letters: RegExp, text: string): number {

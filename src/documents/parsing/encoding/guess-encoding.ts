@@ -16,14 +16,14 @@ const usualLetters = {
   'windows-1255': 'יוהלארתבמש',
   'windows-1256': 'اليمنوترهب',
 }
-const leastLetters = 0.4
+const minLetters = 0.4
 /** Of fewer letters nothing can be told. */
-const leastInWords = 4
+const minInWords = 4
 /** Share of characters beyond ASCII that are typical of a script. */
 const mostly = 0.6
 /** Its letters, vowels and tones that are used most, and more of them, since nearly any bytes are some Thai. */
 const thai = /[กงดตทนมยรลวสอาเัี่้]/g
-const leastThai = 0.6
+const minThai = 0.6
 
 /** Undefined if it can't be told. */
 export function guessEncoding(bytes: Uint8Array): string | undefined {
@@ -36,7 +36,7 @@ export function guessEncoding(bytes: Uint8Array): string | undefined {
   if (inThrees < all * mostly && (inTwos < all * mostly || all <= letters * 3)) return guessLatin(sample)
   if (byLetters !== undefined) return byLetters
   const text = decodeSample(sample, 'windows-874')
-  const isThai = !isBroken(text) && count(text, thai) >= count(text, beyondAscii) * leastThai
+  const isThai = !isBroken(text) && count(text, thai) >= count(text, beyondAscii) * minThai
   if (isThai) return 'windows-874'
   return all <= letters ? guessLatin(sample) : undefined
 }
@@ -48,7 +48,7 @@ function guessByLetters(sample: Uint8Array): string | undefined {
       share: shareInWords(decodeSample(sample, encoding), letters),
     }))
     .toSorted((one, other) => other.share - one.share)
-  return best !== undefined && best.share >= leastLetters ? best.encoding : undefined
+  return best !== undefined && best.share >= minLetters ? best.encoding : undefined
 }
 
 /** As a loop, since a call for each byte of a large file would take seconds. */
@@ -79,7 +79,7 @@ const words = /(?<![\p{L}\p{M}])(?:\p{Lu}?\p{Ll}{2,}|\p{Lu}{4,}|\p{Lo}{2,})(?![\
 
 function shareInWords(text: string, letters: string): number {
   const inWords = (text.match(words) ?? []).join(' ').toLowerCase()
-  if (inWords.length < leastInWords) return 0
+  if (inWords.length < minInWords) return 0
   return count(inWords, new RegExp(`[${letters}]`, 'g')) / count(text, beyondAscii)
 }
 

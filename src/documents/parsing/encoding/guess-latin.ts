@@ -15,11 +15,11 @@ const otherLetters = {
 }
 
 /** Of so few letters nothing can be told. */
-const leastLetters = 3
+const minLetters = 3
 /** Share of the letters that a language has to have. */
-const leastShare = 0.9
+const minShare = 0.9
 /** How many letters it may be without for each that the likeliest Western language is without. */
-const mostMissing = 0.25
+const maxMissing = 0.25
 
 interface Letter {
   byte: number
@@ -29,9 +29,9 @@ interface Letter {
 /** `windows-1252` where no other one is clearly more likely. */
 export function guessLatin(sample: Uint8Array): string {
   const letters = lettersOf(sample)
-  if (total(letters) < leastLetters) return western
+  if (total(letters) < minLetters) return western
   const missing = 1 - bestShare(letters, western, westernLetters)
-  const needed = Math.max(leastShare, 1 - mostMissing * missing)
+  const needed = Math.max(minShare, 1 - maxMissing * missing)
   const [best] = Object.entries(otherLetters)
     .map(([encoding, languages]) => ({ encoding, share: bestShare(letters, encoding, languages) }))
     .toSorted((one, other) => other.share - one.share)
@@ -55,7 +55,7 @@ function bestShare(letters: readonly Letter[], encoding: string, languages: read
   const shares = languages.map(language => {
     const share = (some: readonly Letter[]) =>
       total(some.filter(({ byte }) => language.includes(table[byte] ?? ''))) / total(some)
-    return own.length > 0 && share(own) < leastShare ? 0 : share(letters)
+    return own.length > 0 && share(own) < minShare ? 0 : share(letters)
   })
   return Math.max(...shares)
 }

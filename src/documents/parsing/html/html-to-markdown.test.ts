@@ -5,12 +5,12 @@ import { parseHtml } from './html-tree.ts'
 
 const markdownOf = (html: string, markup = true) => toMarkdown(parseHtml(html).body, { markup })
 /** Milliseconds of the processor's time; far above what linear work takes, far below what anything else does. */
-const patience = 5_000
+const timeout = 5_000
 
 function readWithin(html: string): string {
   const before = process.cpuUsage().user
   const markdown = markdownOf(html)
-  expect((process.cpuUsage().user - before) / 1000).toBeLessThan(patience)
+  expect((process.cpuUsage().user - before) / 1000).toBeLessThan(timeout)
   return markdown
 }
 

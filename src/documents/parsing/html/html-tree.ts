@@ -45,7 +45,7 @@ function isNamed(node: HtmlNode, name: string): node is HtmlElement {
 }
 
 /** Tags that may be open at a time: the parser takes longer for each, the more are. After that, tags hold nothing. */
-const mostOpen = 5_000
+const maxOpen = 5_000
 /** What they hold would be taken for text of the page. */
 const rawTexts = new Set(['script', 'style', 'title', 'textarea'])
 
@@ -61,7 +61,7 @@ function parse(html: string): HtmlElement {
     protected override isVoidElement(name: string): boolean {
       const isVoid = super.isVoidElement(name) || (isFull && !rawTexts.has(name))
       // From the next tag on: it is asked before and after each is put to those that are open.
-      isFull ||= asParsed.length >= mostOpen
+      isFull ||= asParsed.length >= maxOpen
       return isVoid
     }
   }

@@ -39,10 +39,10 @@ export function readerView(html: HtmlElement): HtmlElement | undefined {
 }
 
 /** Attributes of an element that count: each that is set is compared with all before. */
-const mostAttributes = 100
+const maxAttributes = 100
 
 function fill(document: DomDocument, target: DomElement, source: HtmlElement): void {
-  for (const [name, value] of Object.entries(source.attributes).slice(0, mostAttributes))
+  for (const [name, value] of Object.entries(source.attributes).slice(0, maxAttributes))
     target.setAttribute(name, value)
   for (const child of source.children) {
     const node =

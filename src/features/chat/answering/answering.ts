@@ -7,7 +7,7 @@ import type { Ids } from '#platform/ids.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { ChatMessage } from '../chat.schema.ts'
 import type { TurnEvent, TurnOutcome } from '../turn/turn.ts'
-import { keepAnswer } from './answer-keeper.ts'
+import { checkpointAnswer } from './answer-checkpointer.ts'
 import type { AnswerRecorder } from './answer-recorder.ts'
 import { createAnswerRecorder } from './answer-recorder.ts'
 import type { AnswerStore } from './answer-store.ts'
@@ -50,13 +50,13 @@ export function createAnswering({ store, clock, ids, log }: AnsweringDependencie
       hasLock = false
       ending.abort(lockWasLost())
     }
-    const keeper = keepAnswer({ question, recorder, store, clock, log, onLockLost })
+    const checkpointer = checkpointAnswer({ question, recorder, store, clock, log, onLockLost })
     const told = (event: TurnEvent) => {
       recorder.add(event)
       emit(event)
     }
     const end = await question.turn(told, ending.signal).catch(turnThatNeverBegan)
-    await keeper.stop()
+    await checkpointer.stop()
     if (!hasLock) return { assistantMessage: undefined, error: lockWasLost() }
     return settle(question, recorder, end, ending.signal)
   }
@@ -81,7 +81,7 @@ export function createAnswering({ store, clock, ids, log }: AnsweringDependencie
     /** Never rejects, whatever goes wrong; the lock and the agent are let go in any case. */
     run(question: Question, emit: (event: TurnEvent) => void, client: AbortSignal): Promise<Answered> {
       const ending = new AbortController()
-      const part = followSignals(ending, [client, question.agent.signal])
+      const unfollow = followSignals(ending, [client, question.agent.signal])
       if (isOver) ending.abort(shuttingDown())
       const answered = answer(question, emit, ending)
         .catch(async cause => {
@@ -92,7 +92,7 @@ export function createAnswering({ store, clock, ids, log }: AnsweringDependencie
         })
         .finally(() => {
           running.delete(ending)
-          part()
+          unfollow()
           question.agent.release()
         })
       running.set(ending, answered)

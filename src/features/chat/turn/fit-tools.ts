@@ -4,7 +4,7 @@ import type { Tool } from '#models/tools/tool.ts'
 import { mapInBatches } from '#platform/event-loop/in-batches.ts'
 
 /** More than the model services take. */
-const mostTools = 128
+const maxTools = 128
 /** How many characters of the conversation decide which tools it is about. */
 const topicCharacters = 8000
 /** Counted for a tool besides its texts. */
@@ -31,13 +31,13 @@ interface Fitted {
 export async function fitTools(tools: readonly Tool[], { characters, topic }: Room): Promise<Fitted> {
   const sized = await mapInBatches(tools, atOnce, tool => ({ tool, size: sizeOf(tool) }))
   const whole = sized.reduce((sum, { size }) => sum + size, 0)
-  if (tools.length <= mostTools && whole <= characters) return { tools: [...tools], leftOut: 0 }
+  if (tools.length <= maxTools && whole <= characters) return { tools: [...tools], leftOut: 0 }
   const relevance = await relevanceTo(topic.join('\n').slice(0, topicCharacters), tools)
   const ranked = sized.toSorted((one, other) => relevance(other.tool) - relevance(one.tool))
   const kept = new Set<Tool>()
   let room = characters
   for (const { tool, size } of ranked) {
-    if (kept.size === mostTools) break
+    if (kept.size === maxTools) break
     if (size > room && !tool.isBuiltIn) continue
     kept.add(tool)
     room -= size

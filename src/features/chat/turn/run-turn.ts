@@ -10,8 +10,8 @@ import type {
 } from '#models/language-model/language-model.ts'
 import type { Tool } from '#models/tools/tool.ts'
 import { AppError } from '#platform/errors.ts'
-import { mostLevels } from '#platform/json-depth.ts'
-import { mostValues } from '#platform/json-values.ts'
+import { maxLevels } from '#platform/json-depth.ts'
+import { maxValues } from '#platform/json-values.ts'
 import { fitPrompt, promptCharacters } from './context-budget.ts'
 import { performCall } from './perform-call.ts'
 import { resultPart } from './prompt.ts'
@@ -63,9 +63,9 @@ interface Answer {
 }
 
 /** Characters that a model may stream in one turn, thoughts and arguments included: no honest answer comes near. */
-const mostCharacters = 1_000_000
+const maxCharacters = 1_000_000
 /** Tool calls that one answer of the model may ask for. */
-const mostCallsAtOnce = 64
+const maxCallsAtOnce = 64
 
 /** What one turn has gathered so far. */
 class Turn {
@@ -131,7 +131,7 @@ class Turn {
   #bound(part: AnswerPart, { calls }: Answer): void {
     if ('delta' in part) this.#streamed += part.delta.length
     if ('input' in part) this.#streamed += part.input.length
-    if (this.#streamed > mostCharacters || calls.length > mostCallsAtOnce)
+    if (this.#streamed > maxCharacters || calls.length > maxCallsAtOnce)
       throw new AppError('MODEL_ERROR', 'The model gave more than an answer may hold, so it was cut off.')
   }
 
@@ -218,7 +218,7 @@ function addUsage(sum: Usage | undefined, { inputTokens, outputTokens }: FinishP
   }
 }
 
-const unreadableArguments = `The arguments are not a JSON object of at most ${mostValues} values and ${mostLevels} levels.`
+const unreadableArguments = `The arguments are not a JSON object of at most ${maxValues} values and ${maxLevels} levels.`
 
 /** For the model, which should say so, and for the person who reads the call. */
 const approvalNeeded =

@@ -1,4 +1,4 @@
-import { isDeeperThan, mostLevels } from '#platform/json-depth.ts'
+import { isDeeperThan, maxLevels } from '#platform/json-depth.ts'
 import type { ToolResult } from './turn.ts'
 
 /** Characters of one tool result that are kept, shown and stored. */
@@ -6,7 +6,7 @@ export const keptCharacters = 64_000
 /** Characters of one tool result that are kept once those of its answer came to much together. */
 const keptBeyond = 1000
 /** Characters of an answer's tool results that are much: all are stored again with each change of the answer. */
-const mostTogether = 2_000_000
+const maxTogether = 2_000_000
 /** Characters of one tool result that the model sees. */
 export const seenCharacters = 16_000
 /** Characters of `resultPreview`. */
@@ -22,7 +22,7 @@ export function truncateResult(result: unknown, characters: number): unknown {
   const light = withoutFiles(result)
   const text = textOf(light)
   if (text.length > characters) return cutMiddle(text, characters)
-  return typeof light !== 'string' && isDeeperThan(mostLevels, text) ? text : light
+  return typeof light !== 'string' && isDeeperThan(maxLevels, text) ? text : light
 }
 
 export function previewOf(result: unknown): string {
@@ -32,7 +32,7 @@ export function previewOf(result: unknown): string {
 
 /** How much of one more result is kept in an answer whose results have come to this many characters. */
 export function keptAfter(characters: number): number {
-  return characters < mostTogether ? keptCharacters : keptBeyond
+  return characters < maxTogether ? keptCharacters : keptBeyond
 }
 
 /** The characters of a call's result, or of its error. */

@@ -2,10 +2,10 @@ import type { SearchResult } from '../knowledge.schema.ts'
 
 /** What the passages of a question may take of its prompt, in characters: less than is kept free for them. */
 const passageCharacters = 12_000
-const mostPassages = 6
+const maxPassages = 6
 
 /** Of one source, as long as others have something that is nearly as good as the best. */
-const mostOfOne = 3
+const maxOfOne = 3
 const nearlyAsGood = 0.6
 
 /** The results that a question gets unasked, best first: as many as fit, and no source crowds out the others. */
@@ -15,7 +15,7 @@ export function choosePassages(results: readonly SearchResult[], characters: num
   const chosen = new Set<SearchResult>()
   let room = Math.min(passageCharacters, characters)
   for (const result of [...spread, ...rest]) {
-    if (chosen.size === mostPassages) break
+    if (chosen.size === maxPassages) break
     if (result.content.length > room) continue
     chosen.add(result)
     room -= result.content.length
@@ -29,6 +29,6 @@ function spreadOver(results: readonly SearchResult[]): SearchResult[] {
   return results.filter(({ source_id, score }) => {
     const count = (counts.get(source_id) ?? 0) + 1
     counts.set(source_id, count)
-    return count <= mostOfOne && score >= best * nearlyAsGood
+    return count <= maxOfOne && score >= best * nearlyAsGood
   })
 }

@@ -10,7 +10,7 @@ import { hashOf, hashTerms, joined } from './term-hashes.ts'
 /** Number of consecutive terms that are compared as one ("shingles", Broder 1997). */
 const rowLength = 4
 /** The share of all shingles of two texts that both must have. */
-const leastCommon = 0.8
+const minCommon = 0.8
 /**
  * Number of shingles by which texts are looked up: two texts with mostly the same shingles have at least one of these
  * in common.
@@ -111,5 +111,5 @@ function isSame(one: Fingerprint, other: Fingerprint): boolean {
   if (one.numbers !== other.numbers) return false
   const [rows, others] = [new Set(one.rows), new Set(other.rows)]
   const common = rows.intersection(others).size
-  return common >= leastCommon * (rows.size + others.size - common)
+  return common >= minCommon * (rows.size + others.size - common)
 }

@@ -16,7 +16,7 @@ export interface VectorRanking {
 }
 
 /** How many are taken from each ranking, unless more results are wanted: later ones have little weight. */
-export const leastCandidates = 100
+export const minCandidates = 100
 
 /**
  * The constant of "reciprocal rank fusion" (Cormack, Clarke, Büttcher 2009): the larger, the smaller the lead of the

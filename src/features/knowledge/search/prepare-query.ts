@@ -12,7 +12,7 @@ const defaultResults = 10
 /** Within this many milliseconds only one search of an agent checks whether its sources need another embedding. */
 const followInterval = 1_000
 /** Characters of a query that are embedded: below every model's limit, and enough to say what is meant. */
-const longestEmbedded = 8_000
+const maxEmbeddedLength = 8_000
 
 interface Dependencies {
   /** The model with this name, as the agent can use it; throws if the agent can't. */
@@ -43,7 +43,7 @@ export function createPrepareQuery({ embeddingNamed, changes, log }: Dependencie
 
   /** The query by each embedding that the chunks in question have: usually one, several while they change. */
   async function embedAll(agent: AgentHandle, names: readonly string[], query: string, signal: AbortSignal) {
-    const text = query.slice(0, longestEmbedded).toWellFormed()
+    const text = query.slice(0, maxEmbeddedLength).toWellFormed()
     const queries = await Promise.all(
       names.map(async name => ({ embedding: name, embedded: await embed(agent, name, text, signal) })),
     )

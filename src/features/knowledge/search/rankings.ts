@@ -6,7 +6,7 @@ import type { AgentTables } from '#storage/tables.ts'
 import { builtinSpace } from '../indexing/builtin-space.ts'
 import { shownChunks } from '../indexing/generations.ts'
 import type { QueryShares, Rankings, VectorRanking } from './fusion.ts'
-import { builtinWeight, leastCandidates, providerWeight, withinReach } from './fusion.ts'
+import { builtinWeight, minCandidates, providerWeight, withinReach } from './fusion.ts'
 
 export interface ChunkQuery {
   text: string
@@ -46,7 +46,7 @@ export async function rankings(
   transaction: Transaction<AgentTables>,
   engine: SearchEngine,
   query: ChunkQuery,
-  { candidates = leastCandidates, allVectors = false }: RankingOptions = {},
+  { candidates = minCandidates, allVectors = false }: RankingOptions = {},
 ): Promise<Rankings> {
   const within = await shownChunks(transaction, query.sourceIds)
   const limit = Math.max(candidates, query.limit)

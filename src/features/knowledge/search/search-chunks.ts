@@ -5,7 +5,7 @@ import type { AgentTables } from '#storage/tables.ts'
 import type { SearchResult } from '../knowledge.schema.ts'
 import { groupDuplicates } from './duplicates.ts'
 import type { Rankings, Scored } from './fusion.ts'
-import { fuse, leastCandidates } from './fusion.ts'
+import { fuse, minCandidates } from './fusion.ts'
 import type { ChunkQuery } from './rankings.ts'
 import { rankings } from './rankings.ts'
 import { shownEmbeddings } from './shown-embeddings.ts'
@@ -69,8 +69,8 @@ async function searchIn(
     const fitting = fuse(ranked).filter(({ score }) => score >= minScore)
     return await readDistinct(transaction, fitting, limit)
   }
-  const asked = { ...query, limit: limit + spare }
-  const candidates = Math.max(leastCandidates, asked.limit)
+  const asked = { ...query, limit: limit + overfetch }
+  const candidates = Math.max(minCandidates, asked.limit)
   let ranked = await rankings(transaction, engine, asked, { candidates })
   let results = await resultsOf(ranked)
   // A chunk that cannot be among the first by its rank may still score enough.
@@ -79,7 +79,7 @@ async function searchIn(
     results = await resultsOf(ranked)
   }
   if (results.length >= limit || !isCut(ranked, candidates, minScore)) return results
-  const wider = Math.min(candidates * widening, mostCandidates)
+  const wider = Math.min(candidates * widening, maxCandidates)
   const options = { candidates: wider, allVectors: minScore > 0 }
   return await resultsOf(await rankings(transaction, engine, { ...query, limit: wider }, options))
 }
@@ -87,7 +87,7 @@ async function searchIn(
 /** The factor by which the number of candidates grows for a second look, if those of the first were mostly duplicates. */
 const widening = 4
 /** Comparing the texts of so many takes some tenths of a second. */
-const mostCandidates = 1_600
+const maxCandidates = 1_600
 
 /** Whether there may be more matches beyond the end of a ranking that are good enough. */
 function isCut({ text, vectors }: Rankings, candidates: number, minScore: number): boolean {
@@ -104,7 +104,7 @@ async function readDistinct(
 ): Promise<SearchResult[]> {
   const found: SearchResult[] = []
   // Growing steps, since everything read so far is compared again each time.
-  for (let [start, end] = [0, limit + spare]; ; [start, end] = [end, 2 * end]) {
+  for (let [start, end] = [0, limit + overfetch]; ; [start, end] = [end, 2 * end]) {
     found.push(...(await read(transaction, ranked.slice(start, end))))
     const groups = groupDuplicates(found)
     if (groups.length < limit && end < ranked.length) continue
@@ -113,7 +113,7 @@ async function readDistinct(
 }
 
 /** Chunks that are read beyond those wanted, since some will turn out to be duplicates. */
-const spare = 10
+const overfetch = 10
 
 function withDuplicates(result: SearchResult, duplicates: readonly SearchResult[]): SearchResult {
   if (duplicates.length === 0) return result

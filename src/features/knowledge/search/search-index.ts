@@ -1,5 +1,5 @@
+import { createBatching } from '#platform/workers/batching.ts'
 import { createFairSlots } from '#platform/workers/fair-slots.ts'
-import { createGathering } from '#platform/workers/gathering.ts'
 import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 import type { SearchResult } from '../knowledge.schema.ts'
 import type { ChunkQuery } from './rankings.ts'
@@ -29,7 +29,7 @@ const searchesPerRun = 4
 const never = new AbortController().signal
 
 export function createSearchIndex(readers: WorkerPool): SearchIndex {
-  const ask = createGathering<Search, SearchAnswer>({
+  const ask = createBatching<Search, SearchAnswer>({
     // Agents take turns, so that none waits for all the searches of another.
     slots: createFairSlots(runsAtOnce, runsPerAgent),
     most: searchesPerRun,

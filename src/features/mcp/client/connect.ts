@@ -14,7 +14,7 @@ export interface ClientLimits extends AnswerBounds {
   listMs: number
   /** Milliseconds without a sign of life during a call, and for a call as a whole. */
   callMs: number
-  longestCallMs: number
+  maxCallMs: number
   maxPages: number
 }
 
@@ -63,7 +63,7 @@ type Transport = 'streamable HTTP' | 'SSE'
 const farewellMs = 1000
 
 /** How often, and how fast, one connection may reopen event streams; a server may close them immediately, for ever. */
-const mostStreams = 20
+const maxStreams = 20
 const streamPauseMs = { least: 250, most: 5000 }
 
 /** Statuses of the first response that indicate a server with the older transport. */
@@ -182,7 +182,7 @@ function boundedReconnections(onBreak: () => void): Sdk.ReconnectionScheduler {
   return (reconnect, delay) => {
     onBreak()
     opened += 1
-    if (opened > mostStreams) return undefined
+    if (opened > maxStreams) return undefined
     const { least, most } = streamPauseMs
     const timer = setTimeout(reconnect, Math.min(Math.max(delay, least), most)).unref()
     return () => clearTimeout(timer)
@@ -230,7 +230,7 @@ async function listTools(
 async function callTool(
   sdk: typeof Sdk,
   client: Sdk.Client,
-  { callMs, longestCallMs }: ClientLimits,
+  { callMs, maxCallMs }: ClientLimits,
   call: OutgoingCall,
   signal: AbortSignal,
 ): Promise<CallResult> {
@@ -240,7 +240,7 @@ async function callTool(
       {
         signal,
         timeout: callMs,
-        maxTotalTimeout: longestCallMs,
+        maxTotalTimeout: maxCallMs,
         resetTimeoutOnProgress: true,
         onprogress: () => {},
         // Otherwise the library would consult its own list, and fetch a new one when in doubt.

@@ -4,7 +4,7 @@ import type { Connection } from './connect.ts'
 import { createConnections } from './connections.ts'
 
 const signal = new AbortController().signal
-const limits = { idleMs: 60_000, most: 3, mostOfAgent: 2 }
+const limits = { idleMs: 60_000, most: 3, maxOfAgent: 2 }
 const agentOf = (agentId: string) => {
   const ending = new AbortController()
   return { agentId, signal: ending.signal, end: () => ending.abort() }

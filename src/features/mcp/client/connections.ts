@@ -15,7 +15,7 @@ export interface ConnectionLimits {
   idleMs: number
   /** Maximum number of connections of this process, and of one agent in it. */
   most: number
-  mostOfAgent: number
+  maxOfAgent: number
 }
 
 interface Agent {
@@ -138,14 +138,14 @@ class OpenConnections implements Connections {
   }
 
   #makeRoom(agentId: string): void {
-    const { most, mostOfAgent } = this.#limits
+    const { most, maxOfAgent } = this.#limits
     const ofAgent = () => [...this.#entries.values()].filter(entry => entry.agentId === agentId).length
     const isFull = () => this.#entries.size >= most
     for (const [serverId, entry] of this.#entries) {
-      if (!isFull() && ofAgent() < mostOfAgent) return
+      if (!isFull() && ofAgent() < maxOfAgent) return
       if (entry.users === 0 && (isFull() || entry.agentId === agentId)) this.#retire(serverId, entry)
     }
-    if (!isFull() && ofAgent() < mostOfAgent) return
+    if (!isFull() && ofAgent() < maxOfAgent) return
     throw new AppError(
       'OUTBOUND_FAILED',
       'Too many connections to MCP servers are in use. Try again in a moment.',

@@ -19,14 +19,14 @@ export interface SkippedTool {
   reason: string
 }
 
-const mostTools = 1000
+const maxTools = 1000
 /** Read in one turn of the event loop, in which nobody else is answered. */
 const toolsAtOnce = 20
-const longestToolName = 128
-const longestDescription = 4096
-const longestSchema = 64 * 1024
-const longestSchemas = 2 * 1024 * 1024
-const mostSkipped = 100
+const maxToolNameLength = 128
+const maxDescriptionLength = 4096
+const maxSchemaLength = 64 * 1024
+const maxSchemasLength = 2 * 1024 * 1024
+const maxSkipped = 100
 
 /** What a person approves: everything by which a server describes a tool. */
 const pinned = ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations'] as const
@@ -38,11 +38,11 @@ const pinned = ['name', 'title', 'description', 'inputSchema', 'outputSchema', '
 export function createListing(secret: string | undefined) {
   const tools = new Map<string, ToolDefinition>()
   const skipped: SkippedTool[] = []
-  let room = longestSchemas
+  let room = maxSchemasLength
   let seen = 0
 
   const skip = (name: string, reason: string) => {
-    if (skipped.length < mostSkipped) skipped.push({ name, reason })
+    if (skipped.length < maxSkipped) skipped.push({ name, reason })
   }
 
   /** Why the tool is left out; undefined if it is accepted. */
@@ -60,14 +60,14 @@ export function createListing(secret: string | undefined) {
     tools: (): ToolDefinition[] => [...tools.values()],
     /** Accepts a page; false if no more are wanted. */
     async take(page: readonly unknown[]): Promise<boolean> {
-      const wanted = page.slice(0, mostTools - seen)
+      const wanted = page.slice(0, maxTools - seen)
       seen += wanted.length
       await mapInBatches(wanted, toolsAtOnce, raw => {
         const problem = problemWith(definitionOf(raw, secret))
-        if (problem !== undefined) skip(visibleText(nameOf(raw) ?? '').slice(0, longestToolName), problem)
+        if (problem !== undefined) skip(visibleText(nameOf(raw) ?? '').slice(0, maxToolNameLength), problem)
       })
       if (wanted.length === page.length) return true
-      skip('', `the server has more than ${mostTools} tools; those after them are left out`)
+      skip('', `the server has more than ${maxTools} tools; those after them are left out`)
       return false
     },
   }
@@ -82,7 +82,7 @@ function nameOf(raw: unknown): string | undefined {
 function definitionOf(raw: unknown, secret: string | undefined): ToolDefinition | string {
   const name = nameOf(raw)
   if (name === undefined || name === '') return 'it has no name'
-  if (name.length > longestToolName) return `its name has more than ${longestToolName} characters`
+  if (name.length > maxToolNameLength) return `its name has more than ${maxToolNameLength} characters`
   if (!isVisibleName(name)) return 'its name holds characters that cannot be seen'
   const told = Object.fromEntries(pinned.map(field => [field, Reflect.get(raw as object, field)]))
   const text = canonicalJson(told)
@@ -92,13 +92,13 @@ function definitionOf(raw: unknown, secret: string | undefined): ToolDefinition 
   const parameters = parametersOf(told.inputSchema)
   if (parameters === undefined) return 'its input schema does not describe an object'
   const schema = JSON.stringify(parameters)
-  if (schema.length > longestSchema) return 'its input schema is larger than 64 KiB'
+  if (schema.length > maxSchemaLength) return 'its input schema is larger than 64 KiB'
   // Text other than descriptions cannot be changed, and models read it all the same.
   if (hidesText(schema)) return 'its input schema holds characters that cannot be seen'
   const description = typeof told.description === 'string' ? visibleText(told.description) : ''
   return {
     name,
-    description: description.slice(0, longestDescription).toWellFormed(),
+    description: description.slice(0, maxDescriptionLength).toWellFormed(),
     parameters,
     hash: createHash('sha256').update(text).digest('hex'),
   }

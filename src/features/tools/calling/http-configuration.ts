@@ -18,8 +18,8 @@ const places = ['path', 'query', 'header', 'cookie'] as const
 const strict = { additionalProperties: false }
 
 /** Of parameters, fields and the like: each costs time with every call, and no import brings so many. */
-const mostEntries = { maxItems: 1000 }
-const mostSchemes = { maxItems: 100 }
+const maxEntries = { maxItems: 1000 }
+const maxSchemes = { maxItems: 100 }
 
 /** Where an argument goes, and in what form. */
 const placedArgumentSchema = Type.Object(
@@ -58,7 +58,7 @@ const requestBodySchema = Type.Object(
     argument: Type.String({ minLength: 1 }),
     mediaType: Type.String({ minLength: 1 }),
     required: Type.Boolean(),
-    fields: Type.Optional(Type.Array(formFieldSchema, mostEntries)),
+    fields: Type.Optional(Type.Array(formFieldSchema, maxEntries)),
   },
   strict,
 )
@@ -95,14 +95,14 @@ export const importedConfigurationSchema = Type.Object({
   baseUrl: Type.String({ maxLength: 8000 }),
   pathTemplate: Type.String({ maxLength: 8000, pattern: '^/' }),
   method: Type.Enum([...methods]),
-  pathParams: Type.Array(Type.String(), mostEntries),
-  queryParams: Type.Array(Type.String(), mostEntries),
+  pathParams: Type.Array(Type.String(), maxEntries),
+  queryParams: Type.Array(Type.String(), maxEntries),
   parameters: Type.Optional(argumentSchema),
   /** Without it, only `pathParams` and `queryParams` say where arguments go. */
-  placement: Type.Optional(Type.Array(placedArgumentSchema, mostEntries)),
+  placement: Type.Optional(Type.Array(placedArgumentSchema, maxEntries)),
   requestBody: Type.Optional(requestBodySchema),
   /** Alternatives, each a list of schemes that are needed together; an empty one means that no credential is needed. */
-  security: Type.Optional(Type.Array(Type.Array(securitySchemeSchema, mostSchemes), mostSchemes)),
+  security: Type.Optional(Type.Array(Type.Array(securitySchemeSchema, maxSchemes), maxSchemes)),
 })
 export type ImportedConfiguration = Static<typeof importedConfigurationSchema>
 

@@ -12,7 +12,7 @@ const stringOrPlaceholder = new RegExp(`"(?:[^"\\\\]|\\\\.?)*"?|\\{(${name})\\}`
 export type LookUp = (name: string) => unknown
 
 /** Characters that arguments may come to in one request, counted each time that one is looked up. */
-const mostLookedUp = 4_000_000
+const maxLookUps = 4_000_000
 
 /** Looks up arguments for one request. Throws VALIDATION_ERROR once they would fill the memory: one may stand in many places. */
 export function lookUpIn(values: Record<string, unknown>): LookUp {
@@ -23,10 +23,10 @@ export function lookUpIn(values: Record<string, unknown>): LookUp {
     const length = lengths.get(name) ?? textOf(value).length
     lengths.set(name, length)
     lookedUp += length
-    if (lookedUp > mostLookedUp)
+    if (lookedUp > maxLookUps)
       throw invalid(
         name,
-        `is too long for the places that it stands in: at most ${mostLookedUp} characters are sent`,
+        `is too long for the places that it stands in: at most ${maxLookUps} characters are sent`,
       )
     return value
   }

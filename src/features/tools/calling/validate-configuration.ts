@@ -1,4 +1,4 @@
-import { isDeeperThan, mostLevels } from '#platform/json-depth.ts'
+import { isDeeperThan, maxLevels } from '#platform/json-depth.ts'
 import { isConnectionHeader, isHeaderName } from '#platform/outbound/header-rules.ts'
 import { parseTarget } from '#platform/outbound/target-url.ts'
 import { problemOf } from '#platform/schema-check.ts'
@@ -11,8 +11,8 @@ import { isDotSegment } from './percent-encoding.ts'
 import { hasStrayBrace } from './placeholders.ts'
 import { isRecord, textOf } from './values.ts'
 
-const longestParameters = 32_000
-const longestBody = 64_000
+const maxParametersLength = 32_000
+const maxBodyLength = 64_000
 
 /** What prevents a configuration of type `http`, from any origin, from being called; undefined if nothing does. */
 export function validateHttpConfiguration(configuration: unknown): SchemaProblem | undefined {
@@ -109,11 +109,11 @@ function bodyProblem(configuration: ManualConfiguration): SchemaProblem | undefi
   if (configuration.method === 'GET' || configuration.method === 'HEAD') {
     return problem('body', `can't be sent with ${configuration.method}; leave it out or choose POST`)
   }
-  if (JSON.stringify(configuration.body).length > longestBody) {
-    return problem('body', `must not be longer than ${longestBody} characters`)
+  if (JSON.stringify(configuration.body).length > maxBodyLength) {
+    return problem('body', `must not be longer than ${maxBodyLength} characters`)
   }
-  if (template.kind === 'json' && isDeeperThan(mostLevels, textOf(configuration.body)))
-    return problem('body', `must not be nested more than ${mostLevels} levels deep`)
+  if (template.kind === 'json' && isDeeperThan(maxLevels, textOf(configuration.body)))
+    return problem('body', `must not be nested more than ${maxLevels} levels deep`)
   if (template.kind !== 'text') return undefined
   const contentType = contentTypeOf(headers)
   if (contentType === undefined ? /^\s*[[{]/.test(template.text) : /[/+]json\b/.test(contentType)) {
@@ -124,8 +124,8 @@ function bodyProblem(configuration: ManualConfiguration): SchemaProblem | undefi
 
 export function parametersProblem(parameters: unknown): SchemaProblem | undefined {
   if (parameters === undefined) return undefined
-  if (JSON.stringify(parameters).length > longestParameters) {
-    return problem('parameters', `must not be longer than ${longestParameters} characters of JSON`)
+  if (JSON.stringify(parameters).length > maxParametersLength) {
+    return problem('parameters', `must not be longer than ${maxParametersLength} characters of JSON`)
   }
   if (isUsableSchema(parameters)) return undefined
   return problem('parameters', 'is not a JSON Schema that can be used; check its keywords and references')

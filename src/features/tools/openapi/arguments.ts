@@ -26,7 +26,7 @@ const details: readonly Detail[] = [
   { depth: 2, descriptionCharacters: 60, enumValues: 10 },
   { depth: 1, descriptionCharacters: 0, enumValues: 10 },
 ]
-const longestArgument = 64
+const maxArgumentLength = 64
 /** In order of precedence for the names in the document. */
 const places: readonly PlacedArgument['in'][] = ['path', 'query', 'header', 'cookie']
 
@@ -47,10 +47,10 @@ export function nameArguments(parameters: readonly Parameter[], body: Body | und
 }
 
 function freeName({ name, in: place }: Parameter, taken: ReadonlySet<string>): string {
-  const plain = name.replace(/[^\w.-]+/g, '_').slice(0, longestArgument)
+  const plain = name.replace(/[^\w.-]+/g, '_').slice(0, maxArgumentLength)
   const usable = /[A-Za-z\d]/.test(plain) && plain !== '__proto__'
   if (usable && !taken.has(plain)) return plain
-  const base = `${place}_${usable ? plain : 'parameter'}`.slice(0, longestArgument - 5)
+  const base = `${place}_${usable ? plain : 'parameter'}`.slice(0, maxArgumentLength - 5)
   for (let number = 1; ; number += 1) {
     const candidate = number === 1 ? base : `${base}_${number}`
     if (!taken.has(candidate)) return candidate

@@ -6,7 +6,7 @@ export type CheckedDocument =
   | { ok: true; document: JsonRecord; isBefore31: boolean }
   | { ok: false; issue: string }
 
-const longestShown = 40
+const maxShown = 40
 
 /** Refuses anything but an OpenAPI 3 document, and says what it is instead. */
 export function checkVersion(document: unknown): CheckedDocument {
@@ -16,7 +16,7 @@ export function checkVersion(document: unknown): CheckedDocument {
   const swagger = ownValue(document, 'swagger') ?? ownValue(document, 'swaggerVersion')
   const version = versionText(ownValue(document, 'openapi'))
   if (version === undefined && swagger !== undefined) {
-    const shown = cleanLine(String(versionText(swagger) ?? ''), longestShown)
+    const shown = cleanLine(String(versionText(swagger) ?? ''), maxShown)
     return refusal(`This is a Swagger ${shown} document; convert it to OpenAPI 3 first.`)
   }
   if (version === undefined) {
@@ -26,7 +26,7 @@ export function checkVersion(document: unknown): CheckedDocument {
   }
   if (!/^3(?:\.\d+){1,2}(?:-[\w.]+)?$/.test(version)) {
     return refusal(
-      `The document is of OpenAPI version ${JSON.stringify(cleanLine(version, longestShown))}; give one of version 3.0 or 3.1.`,
+      `The document is of OpenAPI version ${JSON.stringify(cleanLine(version, maxShown))}; give one of version 3.0 or 3.1.`,
     )
   }
   const paths = ownValue(document, 'paths')

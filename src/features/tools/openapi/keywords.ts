@@ -9,9 +9,9 @@ const types = new Set(['string', 'number', 'integer', 'boolean', 'object', 'arra
 const sizes = ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'] as const
 /** Formats that specify the width of a number on the wire, which is irrelevant to its author. */
 const widths = new Set(['int32', 'int64', 'float', 'double', 'password'])
-const longestFormat = 40
-const longestPattern = 120
-const longestValue = 500
+const maxFormatLength = 40
+const maxPatternLength = 120
+const maxValueLength = 500
 
 export function simpleKeywords(source: unknown, detail: Detail): JsonSchema {
   return {
@@ -53,10 +53,10 @@ function notesOf(source: unknown): (string | undefined)[] {
   const isUseful = format !== undefined && !widths.has(format) && isCleanName(format)
   const pattern = textOr(ownValue(source, 'pattern'))
   return [
-    isUseful ? `Format: ${cleanLine(format, longestFormat)}.` : undefined,
+    isUseful ? `Format: ${cleanLine(format, maxFormatLength)}.` : undefined,
     pattern === undefined || isSafePattern(pattern)
       ? undefined
-      : `Pattern: ${cleanLine(pattern, longestPattern)}`,
+      : `Pattern: ${cleanLine(pattern, maxPatternLength)}`,
     ownValue(source, 'uniqueItems') === true ? 'No item occurs twice.' : undefined,
   ]
 }
@@ -78,7 +78,7 @@ function allowedValues(source: unknown, { enumValues }: Detail): JsonSchema {
 
 function isSimple(value: unknown): boolean {
   if (typeof value === 'string')
-    return value.length <= longestValue && value.isWellFormed() && !value.includes('\0')
+    return value.length <= maxValueLength && value.isWellFormed() && !value.includes('\0')
   return value === null || typeof value === 'boolean' || Number.isFinite(value)
 }
 

@@ -1,7 +1,7 @@
 import { cleanLine } from './clean-text.ts'
 import { limits } from './limits.ts'
 
-const longestSlug = 64
+const maxSlugLength = 64
 
 /**
  * The path in letters, digits and underscores: other characters in between become one `_`, and none is left at the
@@ -9,7 +9,7 @@ const longestSlug = 64
  */
 export function slugOf(path: string): string {
   const slug = path
-    .slice(0, longestSlug * 4)
+    .slice(0, maxSlugLength * 4)
     .replace(/[^A-Za-z\d]+/g, '_')
     .replace(/^_|_$/g, '')
   return slug === '' ? 'root' : slug
@@ -37,7 +37,7 @@ export function createNames(): Names {
 
   return {
     take(operationId, method, path) {
-      const bySlug = `${method}_${slugOf(path)}`.slice(0, longestSlug)
+      const bySlug = `${method}_${slugOf(path)}`.slice(0, maxSlugLength)
       const cleaned = typeof operationId === 'string' ? cleanLine(operationId, limits.nameCharacters) : ''
       const isUsable = cleaned !== '' && cleaned !== '__proto__'
       const wanted = isUsable ? cleaned : bySlug

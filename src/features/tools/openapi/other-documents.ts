@@ -9,7 +9,7 @@ export type OtherDocuments = ReadonlyMap<string, { text: string } | { problem: s
 
 type Source = { value: unknown } | { problem: string }
 
-const longestProblem = 300
+const maxProblemLength = 300
 
 /** Parses each document when it is first referred to, and records which of the same origin are missing. */
 export function createLibrary(others: OtherDocuments, documentUrl: string | undefined) {
@@ -39,7 +39,7 @@ export function createLibrary(others: OtherDocuments, documentUrl: string | unde
 
 function parse(text: string, url: string): Source {
   const parsed = parseText(text)
-  if (!parsed.ok) return { problem: `which can't be read: ${cleanLine(parsed.issue, longestProblem)}` }
+  if (!parsed.ok) return { problem: `which can't be read: ${cleanLine(parsed.issue, maxProblemLength)}` }
   makeAbsolute(parsed.value, url)
   return { value: parsed.value }
 }

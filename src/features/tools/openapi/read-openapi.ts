@@ -31,7 +31,7 @@ export type OpenApiInput = ({ text: string } | { document: unknown }) & {
 
 const methods = ['get', 'post', 'put', 'delete', 'patch', 'head', 'options', 'trace'] as const
 type MethodKey = (typeof methods)[number]
-const longestLabel = 300
+const maxLabelLength = 300
 
 /** Throws VALIDATION_ERROR, for the field `url` or `spec`, unless this is an OpenAPI 3 document. */
 export function readOpenApi(input: OpenApiInput): ImportedDocument {
@@ -145,7 +145,7 @@ function reports({ skipped, warnings, surplus }: Collected): Pick<ImportedDocume
 }
 
 function labelOf(path: string): string {
-  return cleanLine(path, longestLabel)
+  return cleanLine(path, maxLabelLength)
 }
 
 function sentence(reason: string): string {

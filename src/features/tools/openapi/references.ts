@@ -22,7 +22,7 @@ export interface References {
   missing(): string[]
 }
 
-const longestShown = 120
+const maxShown = 120
 const nothing = Symbol('nothing')
 
 type Step = { key: string; value: unknown } | { problem: string; isOutside: boolean }
@@ -46,7 +46,7 @@ export function createReferences(document: JsonRecord, options: ReferencesOption
 
   /** Why a reference cannot be followed, as a clause; otherwise where it leads, and what is there. */
   function follow(reference: string, passed: readonly string[]): Step {
-    const shown = JSON.stringify(cleanLine(reference, longestShown))
+    const shown = JSON.stringify(cleanLine(reference, maxShown))
     const target = targetOf(reference, documentUrl)
     const source = target?.url === undefined ? { value: document } : library.documentAt(target.url)
     if (target === undefined || 'problem' in source) {

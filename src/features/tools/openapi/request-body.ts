@@ -18,7 +18,7 @@ export interface ReadBody {
   fault?: string
 }
 
-const longestMediaType = 200
+const maxMediaTypeLength = 200
 const formStyles = ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'] as const
 
 export function readRequestBody(references: References, source: unknown, method: Method): ReadBody {
@@ -64,7 +64,9 @@ function chooseMediaType(content: unknown): { mediaType: string; content: unknow
 }
 
 function isMediaType(text: string): boolean {
-  return text.length <= longestMediaType && /^[\w*!#$&^.+-]+\/[\w*!#$&^.+-]+(?:\s*;[\x20-\x7e]*)?$/.test(text)
+  return (
+    text.length <= maxMediaTypeLength && /^[\w*!#$&^.+-]+\/[\w*!#$&^.+-]+(?:\s*;[\x20-\x7e]*)?$/.test(text)
+  )
 }
 
 /** Anything but JSON and forms is given as text, whatever its schema. */

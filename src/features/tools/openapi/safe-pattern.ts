@@ -2,12 +2,12 @@
  * A document's patterns are run on text written by models. Only those are kept that take at most linear time, as far as
  * can be seen: nothing that repeats without a limit may be nested or follow another such part.
  */
-const longestPattern = 256
-const mostWays = 1000
+const maxPatternLength = 256
+const maxWays = 1000
 const highestCount = 1000
 
 export function isSafePattern(pattern: string): boolean {
-  if (pattern.length > longestPattern || !compiles(pattern)) return false
+  if (pattern.length > maxPatternLength || !compiles(pattern)) return false
   const plain = withoutLiterals(pattern)
   // Back references and look-around groups.
   if (/\\[k\d]/.test(plain) || /\(\?(?!:)/.test(plain)) return false
@@ -19,7 +19,7 @@ export function isSafePattern(pattern: string): boolean {
   const unbounded = counts.filter(ways => ways === Number.POSITIVE_INFINITY).length
   const bounded = counts.filter(Number.isFinite).reduce((product, ways) => product * ways, 1)
   const isAnchored = plain.startsWith('^') && !plain.includes('|')
-  return unbounded <= (isAnchored ? 1 : 0) && bounded <= mostWays
+  return unbounded <= (isAnchored ? 1 : 0) && bounded <= maxWays
 }
 
 function compiles(pattern: string): boolean {

@@ -25,8 +25,8 @@ export interface Security {
   used(): DescribedScheme[]
 }
 
-const mostAlternatives = 16
-const longestDescription = 500
+const maxAlternatives = 16
+const maxDescriptionLength = 500
 
 export function createSecurity(document: JsonRecord, references: References): Security {
   const declared = ownValue(ownValue(document, 'components'), 'securitySchemes')
@@ -44,7 +44,7 @@ export function createSecurity(document: JsonRecord, references: References): Se
       const listed = listOf(Array.isArray(own) ? own : ownValue(document, 'security')).filter(isRecord)
       const alternatives: SecurityScheme[][] = []
       const warnings: string[] = []
-      for (const requirement of listed.slice(0, mostAlternatives)) {
+      for (const requirement of listed.slice(0, maxAlternatives)) {
         const names = entriesOf(requirement).map(([name]) => name)
         const schemes = names.map(schemeNamed).filter(scheme => scheme !== undefined)
         if (schemes.length === names.length) alternatives.push(schemes.map(essentials))
@@ -74,7 +74,7 @@ function readScheme(scheme: string, found: ReturnType<References['resolve']>): D
   }
   const type = ownValue(found.value, 'type')
   const text = ownValue(found.value, 'description')
-  const description = typeof text === 'string' ? { description: cleanText(text, longestDescription) } : {}
+  const description = typeof text === 'string' ? { description: cleanText(text, maxDescriptionLength) } : {}
   if (type === 'oauth2' || type === 'openIdConnect') {
     return { scheme, type: 'bearer', declaredAs: type, ...description }
   }

@@ -2,7 +2,7 @@ import type { FastifySchemaValidationError } from 'fastify'
 import type { TSchema } from 'typebox'
 
 /** Shorter names differ in one letter without meaning each other: `mode` and `model`. */
-const shortestMistyped = 5
+const minMistypedLength = 5
 
 /**
  * The field of a body that its schema does not know, but that is nearly one that it knows: in another notation
@@ -33,7 +33,7 @@ function plainOf(name: string): string {
 
 /** Whether one letter is missing, too many or wrong, or two that follow each other are swapped. */
 function isMistyped(known: string, given: string): boolean {
-  if (Math.min(known.length, given.length) < shortestMistyped) return false
+  if (Math.min(known.length, given.length) < minMistypedLength) return false
   const shorter = Math.min(known.length, given.length)
   let start = 0
   while (start < shorter && known[start] === given[start]) start += 1

@@ -8,7 +8,7 @@ import { invalid } from '../../errors.ts'
 import type { App } from '../app.ts'
 
 const escapes = /\\u(?:0000|d[89a-f])/i
-const longestField = 100
+const maxFieldLength = 100
 
 /** What is wrong with a text, in words for a person; undefined if every database can hold it. */
 export function unstorable(text: string): string | undefined {
@@ -78,7 +78,7 @@ function require(text: string, field: () => string): void {
 }
 
 function clip(path: string): string {
-  return path.length > longestField ? `${path.slice(0, longestField)}…` : path
+  return path.length > maxFieldLength ? `${path.slice(0, maxFieldLength)}…` : path
 }
 
 /** What is being looked at, as a path of names from the whole. */

@@ -17,7 +17,7 @@ it.each([
   async (_, answer) => {
     const left = Promise.withResolvers<boolean>()
     const { app } = await bareServer({
-      patience: 300,
+      timeout: 300,
       routes: bare => {
         bare.get('/api/large', { config: plainRoute }, (_request, reply) => {
           whenClosed(reply, left.resolve)

@@ -6,23 +6,23 @@ import type { App } from '../app.ts'
  * memory on purpose. It gets up to twice as long where the connection's buffers took a part of it at first, which Node
  * counts as progress.
  */
-const patienceMs = 120_000
+const timeoutMs = 120_000
 /** Characters or bytes of an answer; what is shorter costs little while it waits, and mostly fits into the connection's buffers. */
 const large = 64 * 1024
 
-/** Has a client that reads nothing of a large answer for `patience` milliseconds count as gone. */
-export function leaveSlowReaders(app: App, patience?: number): void {
+/** Has a client that reads nothing of a large answer for `timeout` milliseconds count as gone. */
+export function leaveSlowReaders(app: App, timeout?: number): void {
   app.addHook('onSend', (_request, reply, payload, done) => {
     if ((typeof payload === 'string' || Buffer.isBuffer(payload)) && payload.length > large)
-      limitWaiting(reply.raw, patience)
+      limitWaiting(reply.raw, timeout)
     done(null, payload)
   })
 }
 
-/** Ends the answer once nothing of it could be sent for `patience` milliseconds, be it because there was nothing to send. */
-export function limitWaiting(response: ServerResponse, patience = patienceMs): void {
+/** Ends the answer once nothing of it could be sent for `timeout` milliseconds, be it because there was nothing to send. */
+export function limitWaiting(response: ServerResponse, timeout = timeoutMs): void {
   const leave = () => response.destroy()
-  response.setTimeout(patience, leave)
+  response.setTimeout(timeout, leave)
   // The connection would keep the limit, but requests that follow on it may be quiet for longer.
   response.prependOnceListener('finish', () => response.setTimeout(0, leave))
 }

@@ -17,7 +17,7 @@ afterEach(() => {
 /** `tell` is called with each stream that a client opens. */
 function server(
   tell: (events: EventStream, reply: FastifyReply) => void | Promise<void>,
-  patience?: number,
+  timeout?: number,
 ): Promise<BareServer> {
   return bareServer({
     routes: app => {
@@ -26,7 +26,7 @@ function server(
         url: '/api/events',
         config: plainRoute,
         handler: async (_request, reply) => {
-          void tell(openEventStream(reply, patience), reply)
+          void tell(openEventStream(reply, timeout), reply)
           return reply
         },
       })

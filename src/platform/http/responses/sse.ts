@@ -14,10 +14,10 @@ export interface EventStream {
 }
 
 /**
- * Answers with events, which wait while the client does not read them; a client that reads nothing for `patience`
+ * Answers with events, which wait while the client does not read them; a client that reads nothing for `timeout`
  * milliseconds counts as gone.
  */
-export function openEventStream(reply: FastifyReply, patience?: number): EventStream {
+export function openEventStream(reply: FastifyReply, timeout?: number): EventStream {
   const { raw: response, request } = reply
   const queue = createEventQueue()
   // Too late for an error answer: all the client sees is that the connection ends.
@@ -33,7 +33,7 @@ export function openEventStream(reply: FastifyReply, patience?: number): EventSt
     queue.end()
   })
   // A stream that has been quiet for this long has something to send, since comments are sent far more often.
-  limitWaiting(response, patience)
+  limitWaiting(response, timeout)
   reply.header('Content-Type', 'text/event-stream; charset=utf-8')
   reply.header('Cache-Control', 'no-cache, no-transform')
   // Asks nginx and its like not to hold events back.

@@ -14,7 +14,7 @@ interface Dependencies {
 /** How far ahead an announced wake-up is due: longer than nearly all transactions take. */
 const announcedAhead = 5_000
 /** The wall clock may be set, and the machine may sleep: no timer waits longer than this. */
-const longestWait = 60_000
+const maxWait = 60_000
 
 export function createWakeUps(needs: Dependencies): ByLane<WakeUps> {
   return byLane(lane => new EmbeddedWakeUps(lane, needs))
@@ -166,7 +166,7 @@ class EmbeddedWakeUps implements WakeUps {
     if (dueAt >= this.#timerDueAt) return
     clearTimeout(this.#timer)
     this.#timerDueAt = dueAt
-    this.#timer = setTimeout(() => this.#ring(), Math.min(wait, longestWait))
+    this.#timer = setTimeout(() => this.#ring(), Math.min(wait, maxWait))
   }
 
   #ring(): void {

@@ -12,11 +12,11 @@ interface Options {
   /** In this process. */
   most: number
   /** Per role in this process. */
-  mostOfRole: number
+  maxOfRole: number
   /** Milliseconds after which an idle one is closed. */
   idle: number
   /** Milliseconds that a statement waits for one. */
-  patience: number
+  timeout: number
 }
 
 export interface Login {
@@ -49,7 +49,7 @@ interface Idle {
 const connectTimeout = 5_000
 
 export function createConnections(options: Partial<Options> = {}): Connections {
-  return new RoleConnections({ most: 6, mostOfRole: 2, idle: 5_000, patience: 10_000, ...options })
+  return new RoleConnections({ most: 6, maxOfRole: 2, idle: 5_000, timeout: 10_000, ...options })
 }
 
 class RoleConnections implements Connections {
@@ -61,7 +61,7 @@ class RoleConnections implements Connections {
 
   constructor(options: Options) {
     this.#options = options
-    this.#slots = createFairSlots(options.most, options.mostOfRole)
+    this.#slots = createFairSlots(options.most, options.maxOfRole)
   }
 
   async take(login: Login, signals: readonly AbortSignal[]): Promise<Lease> {
@@ -89,7 +89,7 @@ class RoleConnections implements Connections {
 
   async #takeSlot(role: string, signals: readonly AbortSignal[]): Promise<() => void> {
     const patient = new AbortController()
-    const giveUp = setTimeout(() => patient.abort(new SqlBusy()), this.#options.patience)
+    const giveUp = setTimeout(() => patient.abort(new SqlBusy()), this.#options.timeout)
     try {
       return await this.#slots.take(role, AbortSignal.any([patient.signal, ...signals]))
     } finally {

@@ -39,12 +39,12 @@ export interface Pool {
 }
 
 /** Statements of one agent. */
-const mostWaiting = 500
+const maxWaiting = 500
 /** Milliseconds. */
-const patience = 10_000
+const timeout = 10_000
 const startLimit = 10_000
 /** Younger statements cannot have blocked anybody for long. */
-const shortestHold = 500
+const minHold = 500
 
 interface Running {
   path: string
@@ -84,7 +84,7 @@ class ProcessPool implements Pool {
   }
 
   giveWay(path: string): void {
-    const latest = performance.now() - shortestHold
+    const latest = performance.now() - minHold
     for (const { path: used, writes, since, stop } of [...this.#running.values()])
       if (used === path && writes && since < latest) stop(problemError(inTheWay))
   }
@@ -133,10 +133,10 @@ class ProcessPool implements Pool {
 
   async #takeSlot(path: string, signal: AbortSignal): Promise<() => void> {
     const waiting = this.#waiting.get(path) ?? new Set()
-    if (waiting.size >= mostWaiting) throw new SqlBusy()
+    if (waiting.size >= maxWaiting) throw new SqlBusy()
     const own = new AbortController()
     this.#waiting.set(path, waiting.add(own))
-    const giveUp = setTimeout(() => own.abort(new SqlBusy()), patience)
+    const giveUp = setTimeout(() => own.abort(new SqlBusy()), timeout)
     try {
       const release = await this.#slots.take(path, AbortSignal.any([signal, own.signal]))
       if (!own.signal.aborted) return release

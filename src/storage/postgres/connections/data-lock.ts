@@ -9,7 +9,7 @@ const lockNumber = '7263410985512463'
 /** In milliseconds. */
 const connectTimeout = 10_000
 /** How long to wait for the end of a process that has just died. */
-const patience = 5_000
+const timeout = 5_000
 const pause = 200
 
 interface HeldData extends AsyncDisposable {
@@ -94,7 +94,7 @@ async function isTaken(client: pg.Client, take: Take): Promise<boolean> {
 }
 
 async function becomesTrue(ask: () => Promise<boolean>): Promise<boolean> {
-  const giveUpAt = performance.now() + patience
+  const giveUpAt = performance.now() + timeout
   while (!(await ask())) {
     if (performance.now() > giveUpAt) return false
     await delay(pause)

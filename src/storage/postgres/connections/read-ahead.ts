@@ -6,12 +6,12 @@
 type Query<Result> = (text: string, parameters: unknown[]) => Promise<Result>
 
 /** Statements that are sent along with the start. */
-const mostAhead = 3
+const maxAhead = 3
 /** Milliseconds that a finished transaction waits for the next one to send its end along. */
-const longestOver = 2
+const maxOver = 2
 
 /** Statements whose plans a connection keeps. */
-const mostPlanned = 100
+const maxPlanned = 100
 
 /** Names statements that the server prepares once, since planning them takes as long as running them. */
 function createPlans() {
@@ -24,7 +24,7 @@ function createPlans() {
   }
 
   return (texts: readonly string[]) => {
-    const isFull = names.size >= mostPlanned
+    const isFull = names.size >= maxPlanned
     const added = texts.filter(text => !isFull && !names.has(text)).map(text => [text, newName()] as const)
     const all = new Map([...names, ...added])
     return {
@@ -50,7 +50,7 @@ export function withReadAhead<Result>(run: Query<Result | Result[]>): Query<Resu
   const plan = createPlans()
 
   async function begin(text: string): Promise<Result | Result[]> {
-    const before = takeOver() ? ['commit'] : []
+    const before = claim() ? ['commit'] : []
     const { preparing, executing, keep } = plan(expected)
     try {
       const texts = [...before, text, ...preparing, ...executing]
@@ -76,7 +76,7 @@ export function withReadAhead<Result>(run: Query<Result | Result[]>): Query<Resu
   }
 
   /** Whether the end of a finished transaction has not been sent to the server yet; the caller has to send it. */
-  function takeOver(): boolean {
+  function claim(): boolean {
     const isOver = over !== undefined
     clearTimeout(over)
     over = undefined
@@ -85,7 +85,7 @@ export function withReadAhead<Result>(run: Query<Result | Result[]>): Query<Resu
 
   /** The next statement reports what goes wrong here. */
   function endOver(): void {
-    if (takeOver()) run('commit', []).catch(() => {})
+    if (claim()) run('commit', []).catch(() => {})
   }
 
   function end(): Result | undefined {
@@ -100,7 +100,7 @@ export function withReadAhead<Result>(run: Query<Result | Result[]>): Query<Resu
   function note(text: string, parameters: unknown[]): void {
     if (asked === undefined) return
     if (parameters.length === 0 && !asked.includes(text)) asked.push(text)
-    if (parameters.length === 0 && asked.length < mostAhead) return
+    if (parameters.length === 0 && asked.length < maxAhead) return
     expected = asked
     asked = undefined
   }
@@ -111,7 +111,7 @@ export function withReadAhead<Result>(run: Query<Result | Result[]>): Query<Resu
     if (text === 'commit' || text === 'rollback') {
       const result = end()
       if (text === 'rollback' || result === undefined) return await run(text, parameters)
-      over = setTimeout(endOver, longestOver)
+      over = setTimeout(endOver, maxOver)
       return result
     }
     note(text, parameters)

@@ -31,7 +31,7 @@ interface RoleSettings {
 const idleLimit = 60_000
 const checkInterval = 500
 /** For all processes together. */
-const mostConnections = 20
+const maxConnections = 20
 
 /** Prefix of the names of all roles for the agents of a database. */
 const rolePrefix = (database: number) => `agentstead_sql_${database}_`
@@ -69,7 +69,7 @@ export async function prepareRole<Tables>(db: Kysely<Tables>, role: RoleSettings
     const exists = await hasRole(transaction, role.name)
     await run(
       sql`${sql.raw(exists ? 'alter' : 'create')} role ${name} with login noinherit
-        connection limit ${sql.lit(mostConnections)} password ${sql.lit(verifierOf(role))}`,
+        connection limit ${sql.lit(maxConnections)} password ${sql.lit(verifierOf(role))}`,
     )
     const settings = { ...settingsOf(role), ...(await lossOfClients(transaction)) }
     for (const [setting, value] of Object.entries(settings))

@@ -21,7 +21,7 @@ export interface ChunkNumbers {
 }
 
 /** The least number of neighbours to allocate room for. */
-const leastRoom = 64
+const minRoom = 64
 
 /** A `Map` of a hundred thousand entries would take ten times the memory, and more time per look-up. */
 export function createChunkNumbers(): ChunkNumbers {
@@ -29,7 +29,7 @@ export function createChunkNumbers(): ChunkNumbers {
   const known = new Map<number, Uint32Array>()
 
   /** Most agents have few chunks, which are the first of their neighbourhood. */
-  function withRoomFor(place: number, numbers: Uint32Array = new Uint32Array(leastRoom)): Uint32Array {
+  function withRoomFor(place: number, numbers: Uint32Array = new Uint32Array(minRoom)): Uint32Array {
     if (place < numbers.length) return numbers
     const longer = new Uint32Array(2 ** Math.ceil(Math.log2(place + 1)))
     longer.set(numbers)

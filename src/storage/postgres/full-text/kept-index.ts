@@ -23,20 +23,20 @@ export interface KeptIndex extends KnownChunks {
 }
 
 /** Limits over all indexes: chunks, and entries of lists, each list and index counting as some more: a few MiB and 16 MiB. */
-const mostChunks = 300_000
-const mostEntries = 4 * 1024 ** 2
+const maxChunks = 300_000
+const maxEntries = 4 * 1024 ** 2
 const overhead = 64
 /** So much room for numbers counts as one chunk, where chunks are far apart. */
 const placesPerChunk = 4
 
 const kept = new LRUCache<string, KeptIndex>({
-  maxSize: mostChunks,
+  maxSize: maxChunks,
   // An index above the limit is kept as the only one: otherwise each search would read it again.
   sizeCalculation: ({ sequences, numbers }) =>
-    Math.min(mostChunks, Math.max(sequences.length, Math.ceil(numbers.room() / placesPerChunk)) + overhead),
+    Math.min(maxChunks, Math.max(sequences.length, Math.ceil(numbers.room() / placesPerChunk)) + overhead),
 })
 const lists = new LRUCache<string, Postings>({
-  maxSize: mostEntries,
+  maxSize: maxEntries,
   sizeCalculation: ({ length }, name) => length + overhead + name.length,
 })
 let lastId = 0

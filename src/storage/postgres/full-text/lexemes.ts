@@ -5,14 +5,14 @@ import { stemmer } from 'stemmer'
 const noWord = /[^\p{L}\p{N}\p{M}\p{Co}]+/gu
 
 /** Lengths of the words that are stemmed, in characters. */
-const [shortestWord, longestWord] = [3, 64]
+const [minWordLength, maxWordLength] = [3, 64]
 
 /**
  * In bytes: the longest lexeme, with room left for its frequency, and all lexemes of a text together, below the
  * server's limit.
  */
-export const longestLexeme = 2044
-const longestVector = 1_000_000
+export const maxLexemeLength = 2044
+const maxVectorLength = 1_000_000
 /** Bytes that a lexeme takes in addition to its own, at most. */
 const overhead = 8
 
@@ -29,12 +29,12 @@ export function formOf(lexeme: string, frequency: Frequency): string {
 }
 
 const encoder = new TextEncoder()
-const room = new Uint8Array(longestLexeme)
+const room = new Uint8Array(maxLexemeLength)
 
 /** The form in which a term is stored and looked up; empty if no part of it belongs to a word. */
 export function lexemeOf(term: string): string {
   const word = term.replace(noWord, '')
-  if (word.length >= shortestWord && word.length <= longestWord) return stemmer(word)
+  if (word.length >= minWordLength && word.length <= maxWordLength) return stemmer(word)
   return word.slice(0, encoder.encodeInto(word, room).read)
 }
 
@@ -64,7 +64,7 @@ function vectorOf(counts: ReadonlyMap<string, number>): string {
   let bytes = 0
   for (const [lexeme, count] of counts) {
     bytes += Buffer.byteLength(lexeme) + overhead
-    if (bytes > longestVector) break
+    if (bytes > maxVectorLength) break
     entries.push(quoted(formOf(lexeme, frequencyOf(count))))
   }
   return entries.join(' ')

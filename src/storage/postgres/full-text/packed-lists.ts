@@ -33,7 +33,7 @@ export async function packLists(db: QueryExecutorProvider): Promise<void> {
 }
 
 /** Neighbourhoods to which so many chunks have been added, or from which half have been removed. */
-async function unpacked(db: QueryExecutorProvider, least: number, leastNewest: number): Promise<number[]> {
+async function unpacked(db: QueryExecutorProvider, least: number, minNewest: number): Promise<number[]> {
   const { rows } = await sql<{ neighbourhood: number }>`
     with held as (select sequence / ${sql.lit(neighbours)} as neighbourhood, count(*) as chunks from chunk_text group by 1),
     packed as (
@@ -43,7 +43,7 @@ async function unpacked(db: QueryExecutorProvider, least: number, leastNewest: n
     where coalesce(packed.chunks, 0) > 2 * coalesce(held.chunks, 0)
       or held.chunks - coalesce(packed.chunks, 0) >=
         case when neighbourhood = (select max(neighbourhood) from held)
-        then ${sql.lit(leastNewest)} else ${sql.lit(least)} end
+        then ${sql.lit(minNewest)} else ${sql.lit(least)} end
     order by neighbourhood
   `.execute(db)
   return rows.map(row => row.neighbourhood)

@@ -5,7 +5,7 @@ import { sketchesOf } from './sketch-rows.ts'
 import type { Chosen, SketchBlock } from './sketch-scan.ts'
 
 /** Bytes that a thread caches, for all agents: the sketches of more than a hundred thousand chunks. */
-const mostBytes = 32 * 1024 ** 2
+const maxBytes = 32 * 1024 ** 2
 /** Approximate size of a row beyond its sketches. */
 const overhead = 512
 /** Rows that are read at a time, 4 MiB at most. */
@@ -77,12 +77,12 @@ async function* fetchRows(
 function keep(id: string, block: SketchBlock, inUse: ReadonlySet<string>): void {
   const size = sizeOf(block)
   for (const [oldest, other] of kept) {
-    if (bytes + size <= mostBytes) break
+    if (bytes + size <= maxBytes) break
     if (inUse.has(oldest)) return
     kept.delete(oldest)
     bytes -= sizeOf(other)
   }
-  if (bytes + size > mostBytes || kept.has(id)) return
+  if (bytes + size > maxBytes || kept.has(id)) return
   kept.set(id, block)
   bytes += size
 }

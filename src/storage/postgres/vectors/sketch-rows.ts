@@ -12,7 +12,7 @@ export const sketchesPerRow = 256
 /** Rows of fewer sketches are merged. */
 const fewSketches = 128
 /** So many rows are worth merging. */
-const leastPacked = 64
+const minPacked = 64
 
 const suffix = '_sketches'
 
@@ -64,7 +64,7 @@ export async function removeSketch(
     returning case when cardinality(gone) * 2 >= cardinality(sequences) then id end as id
   `.execute(db)
   // A row with half of its chunks removed is rewritten: removed ones cost as much time as the others.
-  for (const { id } of rows) if (id !== null) await putTogether(db, table, sql`select ${id}::uuid`)
+  for (const { id } of rows) if (id !== null) await merge(db, table, sql`select ${id}::uuid`)
 }
 
 /**
@@ -76,9 +76,9 @@ export async function packSketches(db: QueryExecutorProvider, table: string): Pr
   for (;;) {
     const { rows } = await sql<{ few: number }>`
       select count(*) as few from ${sketchesOf(table)} where ${few}`.execute(db)
-    if ((rows[0]?.few ?? 0) < leastPacked) return
+    if ((rows[0]?.few ?? 0) < minPacked) return
     const size = sql`sum(cardinality(sequences)) over (order by first, id)`
-    const taken = await putTogether(
+    const taken = await merge(
       db,
       table,
       sql`select id from ${sketchesOf(table)} where id in (
@@ -92,11 +92,7 @@ export async function packSketches(db: QueryExecutorProvider, table: string): Pr
 }
 
 /** Replaces the selected rows by a single one with what is left in them, or by none; returns how many there were. */
-async function putTogether(
-  db: QueryExecutorProvider,
-  table: string,
-  ids: RawBuilder<unknown>,
-): Promise<number> {
+async function merge(db: QueryExecutorProvider, table: string, ids: RawBuilder<unknown>): Promise<number> {
   const { rows } = await sql<{ taken: number }>`
     with taken as (delete from ${sketchesOf(table)} where id in (${ids}) returning sequences, sketches, gone),
     kept as (

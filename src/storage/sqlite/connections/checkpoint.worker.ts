@@ -4,9 +4,9 @@ import { DatabaseSync } from 'node:sqlite'
 import { telling } from './errors.ts'
 
 /** Pages in a log that was never completed, because it is written to all the time. */
-const longestLog = 4_000
+const maxLogLength = 4_000
 /** Milliseconds to wait for the log's readers and writers. */
-const patience = 250
+const busyTimeout = 250
 
 /**
  * Checkpoints as much as others allow, without making anybody wait. A log that has grown nevertheless is checkpointed
@@ -14,11 +14,11 @@ const patience = 250
  */
 export function moveLog(path: string): void {
   if (!existsSync(path)) return
-  const database = new DatabaseSync(path, { timeout: patience })
+  const database = new DatabaseSync(path, { timeout: busyTimeout })
   try {
     telling(database, () => {
       const moved = database.prepare('pragma wal_checkpoint(passive)').get()
-      if (Number(moved?.log ?? 0) > longestLog) database.exec('pragma wal_checkpoint(truncate)')
+      if (Number(moved?.log ?? 0) > maxLogLength) database.exec('pragma wal_checkpoint(truncate)')
     })
   } finally {
     database.close()

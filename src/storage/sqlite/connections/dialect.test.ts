@@ -11,10 +11,10 @@ interface Tables {
   notes: { sequence: Generated<number>; name: string | null; done: unknown; at: unknown }
 }
 
-function open(path: string, patience?: number): Kysely<Tables> {
+function open(path: string, timeout?: number): Kysely<Tables> {
   const database = openDatabase(path, { synchronous: 'normal' })
   const db = new Kysely<Tables>({
-    dialect: createSqliteDialect(patience === undefined ? { database } : { database, patience }),
+    dialect: createSqliteDialect(timeout === undefined ? { database } : { database, timeout }),
   })
   onTestFinished(() => db.destroy())
   return db
@@ -121,7 +121,7 @@ test('writes and transactions wait for another writer without blocking the threa
   expect(names.map(row => row.name)).toEqual(['other', 'single', 'transaction'])
 })
 
-test('patience ends: a write fails as busy when the lock stays taken', async () => {
+test('timeout ends: a write fails as busy when the lock stays taken', async () => {
   const path = newPath()
   await notesAt(path)
   const other = openDatabase(path, { synchronous: 'normal' })

@@ -20,7 +20,7 @@ import { tryUntilFree } from './retry.ts'
 export interface SqliteDialectOptions {
   database: DatabaseSync
   /** How long a write keeps trying while another connection holds the write lock, in milliseconds. */
-  patience?: number
+  timeout?: number
   /** Called for each second that a statement has waited for the others. */
   onBlocked?(): void
   /** Called for each statement that writes. */
@@ -49,13 +49,13 @@ export function createPreparedStatements(): PreparedStatements {
 /** The dialect owns `database` from now on: destroying the Kysely instance closes it. */
 export function createSqliteDialect({
   database,
-  patience = 10_000,
+  timeout = 10_000,
   onBlocked,
   onWrite = () => {},
   prepared = createPreparedStatements(),
   onDestroy = () => closeOnce(database),
 }: SqliteDialectOptions): Dialect {
-  const whenFree: WhenFree = attempt => tryUntilFree(() => telling(database, attempt), patience, onBlocked)
+  const whenFree: WhenFree = attempt => tryUntilFree(() => telling(database, attempt), timeout, onBlocked)
   return {
     createDriver: () => createDriver(database, { whenFree, onWrite, prepared, onDestroy }),
     createQueryCompiler: () => new SqliteQueryCompiler(),

@@ -1,27 +1,27 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { isBusy } from './errors.ts'
 
-const shortestPause = 1
-const longestPause = 5
+const minPause = 1
+const maxPause = 5
 /** Milliseconds of waiting between two reports of it. */
 const tellEvery = 1_000
 
 /**
  * Runs `attempt` until the database is not busy, with growing pauses in which the thread is free for other work. After
- * `patience` milliseconds, the last attempt's error is thrown. `onBlocked` is called for each second of waiting.
+ * `timeout` milliseconds, the last attempt's error is thrown. `onBlocked` is called for each second of waiting.
  *
  * SQLite has no queue of writers: a writer with many transactions, such as a worker, lets others in only if it pauses
  * between them for longer than the longest pause here.
  */
 export async function tryUntilFree<Result>(
   attempt: () => Result,
-  patience: number,
+  timeout: number,
   onBlocked: () => void = () => {},
 ): Promise<Result> {
   const begin = performance.now()
-  const giveUpAt = begin + patience
+  const giveUpAt = begin + timeout
   let tellAt = begin + tellEvery
-  for (let pause = shortestPause; ; pause = Math.min(pause * 2, longestPause)) {
+  for (let pause = minPause; ; pause = Math.min(pause * 2, maxPause)) {
     try {
       return attempt()
     } catch (error) {

@@ -11,19 +11,19 @@ import type { Postings } from './read-postings.ts'
 import { createReader } from './read-postings.ts'
 
 /** Entries of all terms of all indexes: 16 MiB. */
-const mostRemembered = 2 * 1024 * 1024
+const maxRemembered = 2 * 1024 * 1024
 /**
  * Approximate size of a list beyond its entries, counted in entries: its arrays and its key, which may be as long as a
  * term.
  */
 const overhead = 64
 /** Maximum number of entries that a search reads: beyond, letting the index rank the chunks is faster. */
-const mostRead = 80_000
+const maxRead = 80_000
 /** Up to so many occurrences, a term's list is read even if only the number of its chunks is asked for. */
 const fewPlaces = 4_000
 
 const remembered = new LRUCache<string, Postings>({
-  maxSize: mostRemembered,
+  maxSize: maxRemembered,
   sizeCalculation: ({ sequences }, name) => sequences.length + overhead + Math.ceil(name.length / 4),
 })
 const inUse = onceIdle(() => remembered.clear())
@@ -37,7 +37,7 @@ export async function postingsOf(
   inUse()
   const known = new Map(terms.map(([term]) => [term, remembered.get(nameOf(state, term))]))
   const missing = terms.filter(([term]) => known.get(term) === undefined)
-  if (missing.reduce((sum, [, holding]) => sum + holding, 0) > mostRead) return undefined
+  if (missing.reduce((sum, [, holding]) => sum + holding, 0) > maxRead) return undefined
   const names = missing.map(([term]) => term)
   const reader = await createReader(db, state, names)
   for (const term of names) known.set(term, remember(state, term, await reader.read(term)))

@@ -7,11 +7,11 @@ import { nameOf, stateOf } from './index-state.ts'
 import { countByPostings } from './postings.ts'
 
 /** Bytes of all counts together, by and large, and of each beyond its name. */
-const [mostBytes, overhead] = [8 * 1024 * 1024, 64]
+const [maxBytes, overhead] = [8 * 1024 * 1024, 64]
 
 /** Counting the chunks that contain a frequent term takes as long as ranking them, so each thread caches the latest counts. */
 const counts = new LRUCache<string, number>({
-  maxSize: mostBytes,
+  maxSize: maxBytes,
   sizeCalculation: (_, name) => name.length + overhead,
 })
 

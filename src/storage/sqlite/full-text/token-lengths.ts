@@ -20,12 +20,12 @@ interface Lengths {
 }
 
 /** Bytes of the lengths of all indexes together. */
-const mostBytes = 8 * 1024 * 1024
+const maxBytes = 8 * 1024 * 1024
 /** Maximum number of array places per existing chunk, for indexes from which most chunks have been removed. */
-const mostPlaces = 32
+const maxPlaces = 32
 
 const keptOf = new LRUCache<string, Lengths>({
-  maxSize: mostBytes,
+  maxSize: maxBytes,
   sizeCalculation: ({ lengths }) => lengths.byteLength + 1,
 })
 const inUse = onceIdle(() => keptOf.clear())
@@ -71,7 +71,7 @@ async function read(
   const first = former?.first ?? sequences[0] ?? 0
   const count = sequences.length + (former?.count ?? 0)
   const places = state.newest - first + 1
-  if (sequences.length !== sizes.length || places > mostPlaces * count) return undefined
+  if (sequences.length !== sizes.length || places > maxPlaces * count) return undefined
   const lengths = new Uint32Array(places)
   lengths.set(former?.lengths ?? [])
   sequences.forEach((sequence, index) => {

@@ -7,12 +7,12 @@ import { runText } from '../run-text.ts'
 export const tokenizer = `porter unicode61 remove_diacritics 0 categories 'L* N* Co M*'`
 
 /** Total length of the terms that a thread caches, in characters. */
-const mostRemembered = 256 * 1024
+const maxRemembered = 256 * 1024
 /** Marks a term that is not exactly one token. */
 const none = ''
 
 const remembered = new LRUCache<string, string>({
-  maxSize: mostRemembered,
+  maxSize: maxRemembered,
   sizeCalculation: (token, term) => token.length + term.length + 16,
 })
 

@@ -21,7 +21,7 @@ export async function openDirectoryEnd(
   const name = directoryName(path)
   if (mustExist && !existsSync(join(name, 'platform.db'))) throw new Error(`there is no data in ${name}.`)
   const directory = await openDataDirectory(path)
-  // After a power cut, neither database may know more of a copy than the other.
+  // After a permission cut, neither database may know more of a copy than the other.
   const engine = createEngine({ directory, synchronous: 'full' })
   try {
     const platform = await openPlatformDatabase(engine)

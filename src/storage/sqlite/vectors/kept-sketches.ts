@@ -18,7 +18,7 @@ export const blockBytes = sketchesPerBlock * sketchBytes
 export const noBlock = -1
 
 /** Bytes of sketches that a thread caches; those beyond are read again by each search. */
-export const mostBytes = 32 * 1024 * 1024
+export const maxBytes = 32 * 1024 * 1024
 /** How many uncached rows are held in memory at a time. */
 const blocksAtOnce = 64
 
@@ -38,7 +38,7 @@ interface Block extends SketchBlock {
 }
 
 const none: Kept = { blocks: new Map(), seen: -1, last: -1, isWhole: true }
-const keptOf = new LRUCache<string, Kept>({ maxSize: mostBytes })
+const keptOf = new LRUCache<string, Kept>({ maxSize: maxBytes })
 const inUse = onceIdle(() => keptOf.clear())
 
 export interface Sketches {
@@ -83,7 +83,7 @@ async function updated(
   let { last, isWhole } = known
   if (!isWhole) return { blocks, seen: newest, last, isWhole }
   isWhole = false
-  while (!isWhole && bytesOf(blocks) + blocksAtOnce * blockBytes <= mostBytes) {
+  while (!isWhole && bytesOf(blocks) + blocksAtOnce * blockBytes <= maxBytes) {
     const next = await nextBlocks(db, table, last)
     for (const row of next) keep(blocks, row)
     last = next.at(-1)?.block ?? last

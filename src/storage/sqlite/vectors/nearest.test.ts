@@ -5,7 +5,7 @@ import { setEngineStage } from '#test/support/search-stage.ts'
 import { similarityTo } from '../../search/exact-similarity.ts'
 import type { NearestQuery, SearchDatabase, Vector, VectorSpace } from '../../search/search-engine.ts'
 import { sketchBytes } from '../../search/sketch-bits.ts'
-import { blockBytes, mostBytes, sketchesPerBlock } from './kept-sketches.ts'
+import { blockBytes, maxBytes, sketchesPerBlock } from './kept-sketches.ts'
 import { nearestByVector } from './nearest.ts'
 import { createVectors, removeVectors, vectorTables, writeVectors } from './vectors.ts'
 
@@ -149,7 +149,7 @@ describe('what a thread keeps of a table', () => {
   test('has an end, beyond which sketches are read anew each time', async () => {
     const { db } = await setEngineStage()
     await createVectors(db, space)
-    const blocks = Math.ceil(mostBytes / blockBytes) + 10
+    const blocks = Math.ceil(maxBytes / blockBytes) + 10
     await writeVectors(db, space, [{ sequence: 1, vector: Float32Array.of(1, 1) }])
     for (const table of await vectorTables(db))
       await sql`insert into ${sql.table(`${table}_sketches`)} (block, changed, sketches)

@@ -15,9 +15,9 @@ interface Line {
 }
 
 /** Columns inside of columns. */
-const mostLevels = 6
+const maxLevels = 6
 /** Text that lies so many times over other text stands in no order that can be told. */
-const mostLayers = 2.5
+const maxLayers = 2.5
 
 /**
  * Lines in the order in which they are read, whatever the order in which they are drawn, hyphens included; a blank line
@@ -33,7 +33,7 @@ function linesOf(runs: readonly Run[]): Line[] {
   const rows = rowsOf(runs)
   const covered = runs.reduce((sum, run) => sum + widthOf([run]), 0)
   const room = rows.reduce((sum, row) => sum + widthOf(row.runs), 0)
-  return covered > room * mostLayers ? runs.map(run => lineOf([run], run.base)) : readRows(rows, 0)
+  return covered > room * maxLayers ? runs.map(run => lineOf([run], run.base)) : readRows(rows, 0)
 }
 
 function readRows(rows: readonly Row[], level: number): Line[] {
@@ -43,7 +43,7 @@ function readRows(rows: readonly Row[], level: number): Line[] {
 function readBand(band: Band, level: number): Line[] {
   if (guttersOf(band.gaps).length === 0) return band.rows.map(row => lineOf(row.runs, row.base))
   const grid = gridOf(band)
-  if (level < mostLevels && isInColumns(grid)) {
+  if (level < maxLevels && isInColumns(grid)) {
     return grid.columns.flatMap(({ lines }) => readRows(lines, level + 1))
   }
   return tableRowsOf(grid).map(({ rows, cells }) => {

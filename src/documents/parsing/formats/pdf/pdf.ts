@@ -19,7 +19,7 @@ interface OutlineEntry {
 }
 
 /** Share of a text that may be left out, having fonts that do not tell their letters. */
-const mostLost = 0.2
+const maxLost = 0.2
 
 /** As text, where pdf.js would otherwise expect maps in a binary form. */
 const eastAsianMaps = { BinaryDataFactory: EastAsianMaps, cMapPacked: false, useWorkerFetch: false }
@@ -69,7 +69,7 @@ async function readPages(pdf: Pdf): Promise<Piece[]> {
     section = parts.at(-1)?.section
     pieces.push(...parts.map(part => ({ ...part, page })))
   }
-  if (lost > (read + lost) * mostLost) {
+  if (lost > (read + lost) * maxLost) {
     throw new UnreadableDocument(
       'The fonts of this PDF do not tell which letters they draw, so that its text cannot be read. Run text recognition (OCR) on it and upload the result.',
     )

@@ -5,14 +5,14 @@ import type { TextItem } from './reading-order/runs.ts'
 /** What stands for no letter: private use, unassigned, replacements, and controls. */
 const strange = /[\p{Co}\p{Cn}\ufffd]|(?![\t\n\f\r])\p{Cc}/gu
 /** Share of such characters beyond a few, which may be ornaments or bullets. */
-const mostStrange = 0.1
+const maxStrange = 0.1
 const fewStrange = 5
 /** Words of letters, as all languages have them; abbreviations are shorter. */
 const words = /(?<![\p{L}\p{M}\p{N}])\p{sc=Latin}{5,}(?![\p{L}\p{M}\p{N}])/gu
 const vowels = /[aeiouyæœøı]/g
 /** No language has so few vowels; of fewer letters nothing can be told. */
-const leastVowels = 0.22
-const leastLetters = 150
+const minVowels = 0.22
+const minLetters = 150
 
 /** Without the fonts that draw rubbish, and how much they draw. */
 export function withoutRubbish(items: readonly TextItem[]): { legible: TextItem[]; lost: number } {
@@ -28,10 +28,10 @@ export function withoutRubbish(items: readonly TextItem[]): { legible: TextItem[
 function isRubbish(text: string): boolean {
   const characters = count(text, /\S/gu)
   const strangers = count(text, strange)
-  if (strangers > characters / 2 || strangers > characters * mostStrange + fewStrange) return true
+  if (strangers > characters / 2 || strangers > characters * maxStrange + fewStrange) return true
   const inWords = (text.match(words) ?? []).join('').toLowerCase()
   const letters = normalizedText(inWords, 'NFD').replace(/\p{M}/gu, '')
-  return letters.length > leastLetters && count(letters, vowels) < letters.length * leastVowels
+  return letters.length > minLetters && count(letters, vowels) < letters.length * minVowels
 }
 
 /** How many characters, of which one and the same again and again is a leader, and counts once. */

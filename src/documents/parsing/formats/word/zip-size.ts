@@ -6,7 +6,7 @@ import { UnreadableDocument } from '../../parsed-document.ts'
 const endRecord = { signature: 0x06054b50, length: 22 }
 const directoryEntry = { signature: 0x02014b50, length: 46 }
 const localHeader = { signature: 0x04034b50, length: 30 }
-const longestComment = 0xffff
+const maxCommentLength = 0xffff
 const stored = 0
 const deflated = 8
 
@@ -77,7 +77,7 @@ function findDirectory(view: DataView): number {
 
 function findEndRecord(view: DataView): number {
   const last = view.byteLength - endRecord.length
-  for (let at = last; at >= 0 && at >= last - longestComment; at--) {
+  for (let at = last; at >= 0 && at >= last - maxCommentLength; at--) {
     if (view.getUint32(at, true) === endRecord.signature) return at
   }
   throw damaged()

@@ -10,7 +10,7 @@ export interface BlockWriter {
 }
 
 /** Levels of quotes and lists that are written as such: each makes all lines within longer. */
-const mostLevels = 20
+const maxLevels = 20
 
 export function createBlockWriter(): BlockWriter {
   const lines: string[] = []
@@ -36,7 +36,7 @@ export function createBlockWriter(): BlockWriter {
       breaks = 1
     },
     within({ first, rest }, work) {
-      if (levels === mostLevels) {
+      if (levels === maxLevels) {
         work()
         return
       }

@@ -24,7 +24,7 @@ interface Context extends BlockOptions {
 }
 
 /** Characters of a heading, or of a link around blocks, that stand in one line; what is longer was never closed. */
-const longestLine = 1_000
+const maxLineLength = 1_000
 
 export function blocksAsMarkdown(root: HtmlElement, options: BlockOptions): string {
   const writer = createBlockWriter()
@@ -59,7 +59,7 @@ function isLinkedLine(element: HtmlElement, holdings: Holdings): boolean {
 }
 
 function isLine(element: HtmlElement): boolean {
-  return textOf(element).length <= longestLine
+  return textOf(element).length <= maxLineLength
 }
 
 function writeText(nodes: readonly HtmlNode[], { writer, isItem, markup, holdings }: Context): void {

@@ -4,7 +4,7 @@ import { silent } from './content-kinds.ts'
 
 /** Within a line, between more backticks than it holds one after the other. */
 export function codeSpan(code: string): string {
-  const fence = '`'.repeat(longestRun(code, /`+/g) + 1)
+  const fence = '`'.repeat(maxRun(code, /`+/g) + 1)
   const space = /^`|`$/.test(code) ? ' ' : ''
   return `${fence}${space}${code}${space}${fence}`
 }
@@ -14,7 +14,7 @@ export function codeBlock(pre: HtmlElement, language: string): string | undefine
   const code = preformatted(pre).replace(/\r\n?/g, '\n').replace(/^\n/, '').trimEnd()
   if (code === '') return undefined
   // Up to three spaces may stand before what ends the block.
-  const fence = '`'.repeat(Math.max(3, longestRun(code, /(?<=^ {0,3})`{3,}/gm) + 1))
+  const fence = '`'.repeat(Math.max(3, maxRun(code, /(?<=^ {0,3})`{3,}/gm) + 1))
   return `${fence}${language}\n${code}\n${fence}`
 }
 
@@ -25,7 +25,7 @@ function preformatted(node: HtmlNode): string {
   return silent.has(node.name) ? '' : node.children.map(preformatted).join('')
 }
 
-function longestRun(text: string, runs: RegExp): number {
+function maxRun(text: string, runs: RegExp): number {
   let longest = 0
   for (const [run] of text.matchAll(runs)) longest = Math.max(longest, run.length)
   return longest

@@ -16,7 +16,7 @@ type Token =
 export type Glob = (text: string) => boolean
 
 /** Patterns that the braces of one may stand for. */
-const mostAlternatives = 64
+const maxAlternatives = 64
 
 /** One that is not the whole pattern, and that no backslash belongs to. */
 const endSlash = /(?<=[^\\])\/$/
@@ -113,8 +113,8 @@ function expandBraces(pattern: string): string[] {
     else
       for (const choice of (group[1] ?? '').split(',').toReversed())
         open.push(next.slice(0, group.index) + choice + next.slice(group.index + group[0].length))
-    if (done.length + open.length > mostAlternatives)
-      throw new RangeError(`its braces stand for more than ${mostAlternatives} patterns`)
+    if (done.length + open.length > maxAlternatives)
+      throw new RangeError(`its braces stand for more than ${maxAlternatives} patterns`)
   }
   return done
 }

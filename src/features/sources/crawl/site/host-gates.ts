@@ -22,10 +22,10 @@ export interface HostGates {
 }
 
 /** Hosts that are remembered. */
-const mostHosts = 10_000
+const maxHosts = 10_000
 
 export function createHostGates(): HostGates {
-  const gates = new LRUCache<string, Gate>({ max: mostHosts })
+  const gates = new LRUCache<string, Gate>({ max: maxHosts })
 
   function gateOf(origin: string): Gate {
     const known = gates.get(origin)

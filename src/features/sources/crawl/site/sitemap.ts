@@ -8,13 +8,13 @@ export interface Sitemap {
 }
 
 /** The standard's own limits for one file. */
-const mostLocations = 50_000
-const mostBytes = 50 * 1024 * 1024
+const maxLocations = 50_000
+const maxBytes = 50 * 1024 * 1024
 
 /** Sitemaps are UTF-8, and often compressed with gzip. Throws for one that is broken, or too large when decompressed. */
 export function sitemapText(body: Uint8Array): string {
   const isCompressed = body[0] === 0x1f && body[1] === 0x8b
-  return new TextDecoder().decode(isCompressed ? gunzipSync(body, { maxOutputLength: mostBytes }) : body)
+  return new TextDecoder().decode(isCompressed ? gunzipSync(body, { maxOutputLength: maxBytes }) : body)
 }
 
 export function readSitemap(text: string): Sitemap {
@@ -38,7 +38,7 @@ function locationsOf(text: string, prefix: string): string[] {
   const found = text.trimStart().startsWith('<')
     ? locationsInXml(text, prefix)
     : text.matchAll(/^\s{0,100}(https?:\S{1,3000})\s*$/gm).map(([, line = '']) => line)
-  return found.take(mostLocations).toArray()
+  return found.take(maxLocations).toArray()
 }
 
 function* locationsInXml(text: string, prefix: string): Generator<string> {

@@ -16,7 +16,7 @@ export interface Band {
 /** In parts of the size of the font. */
 const narrowestGap = 0.8
 /** As many columns as a table may have, and be told by. */
-const mostGaps = 50
+const maxGaps = 50
 /** Steps down, in usual ones, that part what is above from what is below, over all columns. */
 const greatStep = 2.2
 const stepToMargin = 1.7
@@ -81,5 +81,5 @@ function commonGaps(some: readonly Gap[], others: readonly Gap[], narrowest: num
 
 /** Where there are very many, none of them is a gutter. */
 function few(gaps: Gap[]): Gap[] {
-  return gaps.length > mostGaps ? [] : gaps
+  return gaps.length > maxGaps ? [] : gaps
 }

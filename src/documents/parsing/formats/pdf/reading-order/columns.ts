@@ -20,7 +20,7 @@ interface Column {
 }
 
 /** Shorter lines, in sizes of the font, are those of a list or a table. */
-const shortestLine = 8
+const minLineLength = 8
 
 export function gridOf({ rows, gaps }: Band): Grid {
   const gutters = guttersOf(gaps)
@@ -54,7 +54,7 @@ export function isInColumns(grid: Grid): boolean {
 function isRunningText({ lines, width }: Column): boolean {
   const full = lines.filter(({ runs, size }, index) => {
     const next = lines[index + 1]?.runs
-    return next !== undefined && widthOf(runs) > size * shortestLine && isFull(runs, next, width)
+    return next !== undefined && widthOf(runs) > size * minLineLength && isFull(runs, next, width)
   })
   return full.length >= (lines.length - 1) / 2
 }
@@ -105,7 +105,7 @@ function goesOn(grid: Grid, index: number): boolean {
       const [first] = cell
       if (first === undefined) return true
       const [above = [], width = 0] = [grid.cells[index - 1]?.[column], grid.columns[column]?.width]
-      const isSentence = width > first.size * shortestLine || /^\p{Ll}/u.test(first.text)
+      const isSentence = width > first.size * minLineLength || /^\p{Ll}/u.test(first.text)
       return isFilled(above) && isSentence && isFull(above, cell, width)
     })
   )

@@ -15,7 +15,7 @@ const spaceGap = 0.15
 const tabGap = 1.5
 /** No space inside of a text is wider, and no two letters of a word overlap by more. */
 const widestSpace = 0.6
-const mostKerning = 0.05
+const maxKerning = 0.05
 /** How far baselines of a row are apart at most, for what is raised or lowered. */
 const rowTolerance = 0.5
 
@@ -98,7 +98,7 @@ function separator(one: Run, other: Run): string {
     (Math.max(one.start, other.start) - Math.min(one.end, other.end)) / Math.max(one.size, other.size)
   if (gap > tabGap) return '\t'
   const isLetter = one.text.length === 1 || other.text.length === 1
-  return gap > spaceGap || (gap < -mostKerning && !isLetter) ? ' ' : ''
+  return gap > spaceGap || (gap < -maxKerning && !isLetter) ? ' ' : ''
 }
 
 /** From the row above; 0 for the first one. */

@@ -18,7 +18,7 @@ interface Dependencies {
 }
 
 /** Stores the answer in the making and renews the lock of its conversation, until stopped. */
-export function keepAnswer({ question, recorder, store, clock, log, onLockLost }: Dependencies) {
+export function checkpointAnswer({ question, recorder, store, clock, log, onLockLost }: Dependencies) {
   let stored = ''
   let renewedAt = clock.now()
   let writing: Promise<void> = Promise.resolve()

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
+import { createBatching } from './batching.ts'
 import { createFairSlots } from './fair-slots.ts'
-import { createGathering } from './gathering.ts'
 
 const never = new AbortController().signal
 
 /** Runs that stand still until they are told to go on; an item is its own answer, and one that is negative fails. */
 function gather({ count = 1, perOwner = 1, most = 3 } = {}) {
   const begun: { name: string; signal: AbortSignal; goOn(): void }[] = []
-  const ask = createGathering<number, number>({
+  const ask = createBatching<number, number>({
     slots: createFairSlots(count, perOwner),
     most,
     async run(owner, items, signal) {
