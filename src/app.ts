@@ -55,7 +55,7 @@ async function createFeatures(infrastructure: Infrastructure) {
   const access = add(createAccess(infrastructure))
   const agents = add(await createAgents(infrastructure, access))
   const sql = add(createSql(infrastructure, agents))
-  add(createContacts(infrastructure, agents))
+  const contacts = add(createContacts(infrastructure, agents))
   const knowledge = add(createKnowledge(infrastructure, agents))
   const sources = add(createSources(infrastructure, { ...knowledge, ...sql }))
   const mcp = add(createMcp(infrastructure))
@@ -64,7 +64,7 @@ async function createFeatures(infrastructure: Infrastructure) {
   const chat = add(createChat(infrastructure, { ...agents, ...knowledge, toolsOf }))
   add(createMcpEndpoint(infrastructure, { ...agents, ...knowledge, ...chat, toolsOf }))
   add(createWebhooks(infrastructure, () => all.flatMap(({ events = [] }) => events)))
-  add(createChannels(infrastructure, agents))
+  add(createChannels(infrastructure, { ...agents, ...contacts, ...chat }))
   return { agents, all }
 }
 

@@ -7,6 +7,7 @@ import type { SchemaParts } from './schema-parts.ts'
 import { accessTables } from './tables/access.ts'
 import { agentFactTables } from './tables/agent-facts.ts'
 import { agentRecordTables } from './tables/agents.ts'
+import { channelTables } from './tables/channels.ts'
 import { chatTables } from './tables/chat.ts'
 import { contactTables } from './tables/contacts.ts'
 import { crawlTables } from './tables/crawls.ts'
@@ -41,6 +42,7 @@ export const agentTables = {
   '0007-tools': toolTables,
   '0008-mcp': mcpTables,
   '0009-contacts': contactTables,
+  '0010-channels': channelTables,
   '0011-webhooks': webhookTables,
 } satisfies Record<string, TableSet<unknown, unknown>>
 

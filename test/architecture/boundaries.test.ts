@@ -38,7 +38,7 @@ const features: Record<string, readonly string[]> = {
   chat: ['knowledge', 'agents'],
   'mcp-endpoint': ['chat', 'knowledge', 'agents'],
   webhooks: [],
-  channels: ['agents'],
+  channels: ['agents', 'contacts', 'chat'],
 }
 
 /** The files by which a feature is entered from outside. */

@@ -11,6 +11,11 @@ const providers = ['openai-compatible', 'openai', 'anthropic', 'google']
 const platformKey = 'sk-platform-4f9b1c'
 const agentKey = 'sk-agent-77d2e0'
 const botToken = 'bot-51ac39'
+const whatsappSecrets = {
+  whatsapp_access_token: 'EAAG-0c62f7',
+  whatsapp_app_secret: 'app-secret-e4480b',
+  whatsapp_verify_token: 'verify-93f1d5',
+}
 const encryptionKey = Buffer.from('32 bytes that nobody must see!!!').toString('base64')
 
 it('no credential appears in an answer, a log line, an error or a file', async () => {
@@ -52,6 +57,7 @@ it('no credential appears in an answer, a log line, an error or a file', async (
     anthropic_api_key: agentKey,
     google_api_key: agentKey,
     telegram_bot_token: botToken,
+    ...whatsappSecrets,
   }
   await send('PUT', `${path}/settings`, { llm_base_url: `${provider.url}/v1`, ...credentials })
   await send('PUT', `${path}/settings`, { openai_api_key: agentKey, llm_colour: agentKey.length })
@@ -89,6 +95,8 @@ it('no credential appears in an answer, a log line, an error or a file', async (
     `${path}/webhooks/${webhookId}`,
     `${path}/webhooks/${webhookId}/deliveries`,
     `${path}/chat`,
+    `${path}/channels`,
+    `${path}/channels/whatsapp/webhook`,
     `${path}/admins`,
     '/api/agents',
     '/metrics',
@@ -119,6 +127,7 @@ it('no credential appears in an answer, a log line, an error or a file', async (
   expect(provider.requests.filter(({ path }) => path.includes('mbed'))).not.toEqual([])
   expect(app.logged.length).toBeGreaterThan(20)
   const secrets = [platformKey, agentKey, botToken, encryptionKey, token, token.split('.')[2] ?? '']
+  secrets.push(...Object.values(whatsappSecrets))
   secrets.push(signingSecret, signingSecret.replace('whsec_', ''))
   const outputs = { answers: JSON.stringify(said), log: app.logged.join(''), ...filesOf(app.dataDirectory) }
   for (const [name, text] of Object.entries(outputs))

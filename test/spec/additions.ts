@@ -132,22 +132,23 @@ export const additions = [
   },
   {
     route: 'POST /api/agents/{id}/channels/telegram/webhook',
-    area: 'channels',
     why: 'The first chat channel delivers messages here.',
   },
   {
     route: 'POST /api/agents/{id}/channels/whatsapp/webhook',
-    area: 'channels',
     why: 'The second chat channel delivers messages here.',
   },
   {
     route: 'GET /api/agents/{id}/channels/whatsapp/webhook',
-    area: 'channels',
     why: 'The second chat channel proves the address by a GET before it delivers.',
   },
   {
     route: 'GET /api/agents/{id}/channels',
-    why: 'A person sees on which channels the agent can send.',
+    why: 'A person sees on which channels the agent can send, and whether it hears there.',
+  },
+  {
+    route: 'POST /api/agents/{id}/channels/telegram/connect',
+    why: 'Telegram has to be told where it delivers messages.',
   },
   {
     route: 'POST /api/agents/{id}/channels/{channel}/test',

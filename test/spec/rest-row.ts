@@ -17,7 +17,6 @@ export type Area =
   | 'browser'
   | 'payments'
   | 'webhooks'
-  | 'channels'
 
 /** Which of the per-address request budgets a call counts against. */
 type LimitClass = 'general' | 'chat' | 'browser' | 'bulk'

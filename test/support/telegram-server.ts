@@ -20,16 +20,21 @@ export interface TelegramServer extends AsyncDisposable {
   webhook(): { url: string; secret_token?: string } | undefined
 }
 
-export async function startTelegramServer(): Promise<TelegramServer> {
+/** @param taken is called with each message that it has taken. */
+export async function startTelegramServer(
+  taken: (call: TelegramCall) => void = () => {},
+): Promise<TelegramServer> {
   const laid: Reply[] = []
   let webhook: { url: string; secret_token?: string } | undefined
   let sent = 0
 
-  function perform({ method, body }: TelegramCall): Reply {
+  function perform(call: TelegramCall): Reply {
+    const { method, body } = call
     if (method === 'sendMessage') {
       const problem = problemOf(String(body.text ?? ''))
       if (problem !== undefined) return telegramRefusal(400, `Bad Request: ${problem}`)
       sent += 1
+      taken(call)
       return done({ message_id: sent, date: 0, chat: { id: Number(body.chat_id) }, text: body.text })
     }
     if (method === 'setWebhook') {

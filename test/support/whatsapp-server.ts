@@ -13,16 +13,25 @@ export interface WhatsappServer extends AsyncDisposable {
   requests: readonly RecordedRequest[]
 }
 
-export async function startWhatsappServer(): Promise<WhatsappServer> {
+interface Message {
+  to?: string
+  text?: { body: string }
+}
+
+/** @param taken is called with each message that it has taken. */
+export async function startWhatsappServer(
+  taken: (message: Message) => void = () => {},
+): Promise<WhatsappServer> {
   const laid: Reply[] = []
   let sent = 0
 
   function take({ method, path, headers, body }: RecordedRequest): Reply {
-    const message = Object(body) as { to?: string; text?: { body: string } }
+    const message: Message = Object(body)
     if (method !== 'POST' || !/^\/\d+\/messages$/.test(path)) return whatsappRefusal(404, 100, 'Unknown path')
     if (!headers.authorization?.startsWith('Bearer ')) return whatsappRefusal(401, 190, 'No access token')
     if ((message.text?.body.length ?? 0) > 4096) return whatsappRefusal(400, 100, 'The text is too long')
     sent += 1
+    taken(message)
     const contacts = [{ input: message.to, wa_id: message.to }]
     return { json: { messaging_product: 'whatsapp', contacts, messages: [{ id: `wamid.${sent}` }] } }
   }

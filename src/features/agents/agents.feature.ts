@@ -40,6 +40,7 @@ export async function createAgents(
     removeDatabase: agentId => agentDatabases.remove(agentId),
     forgetRoles: access.forgetRoles,
     disabled,
+    activated: agentId => events.emit('agent.activated', { agentId }),
     clock,
     ids,
     log,

@@ -21,6 +21,8 @@ interface Dependencies {
   forgetRoles(): void
   /** Called when an agent was disabled. */
   disabled(agentId: string): void
+  /** Called when the status of an agent was set to active. */
+  activated(agentId: string): Promise<void>
   clock: Clock
   ids: Ids
   log: Log
@@ -77,6 +79,7 @@ export function createAgentsService(needs: Dependencies) {
       if (!(await repository.update(id, { ...changes, updated_at })))
         throw nameTaken(changes.name ?? agent.name)
       if (status === 'disabled') needs.disabled(id)
+      if (status === 'active') await needs.activated(id)
       return { ...agent, ...changes, updated_at }
     },
 

@@ -1,4 +1,6 @@
-/** The events of the settings, emitted right after a change. */
+/** The events of agents and their settings, emitted right after a change. */
 export interface SettingsEvents {
+  /** It answers and runs again. */
+  'agent.activated': { agentId: string }
   'settings.changed': { agentId: string; names: readonly string[] }
 }

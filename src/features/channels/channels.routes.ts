@@ -3,9 +3,16 @@ import { notFound } from '#platform/errors.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientSignal } from '#platform/http/closing.ts'
 import type { Ids } from '#platform/ids.ts'
-import { channelNames, channelsSchema, sentSchema, testMessageSchema } from './channels.schema.ts'
+import {
+  channelNames,
+  channelsSchema,
+  connectedSchema,
+  sentSchema,
+  testMessageSchema,
+} from './channels.schema.ts'
 import type { ChannelsService } from './channels.service.ts'
 
+const testText = 'This is a test message: your agent can send messages here.'
 const agentPath = Type.Object({ id: Type.String() })
 const channelPath = Type.Object({
   id: Type.String(),
@@ -21,12 +28,14 @@ export function registerChannelRoutes(
     url: '/api/agents/:id/channels',
     config: { area: 'generic', access: 'viewer', limit: 'general', operationId: 'getChannels' },
     schema: {
-      summary: 'The channels on which the agent can send messages',
+      summary: 'The channels on which the agent sends and receives messages',
       tags: ['Channels'],
       params: agentPath,
       response: { 200: Type.Object({ channels: channelsSchema }) },
     },
-    handler: async ({ agent }) => ({ channels: await channels.status(agent.agentId) }),
+    handler: async ({ agent }, reply) => ({
+      channels: await channels.status(agent.agentId, clientSignal(reply)),
+    }),
   })
 
   app.route({
@@ -44,7 +53,22 @@ export function registerChannelRoutes(
       const signal = AbortSignal.any([clientSignal(reply), agent.signal])
       const channel = channelNames.find(name => name === params.channel)
       if (channel === undefined) throw notFound('Channel')
-      return channels.test(agent, channel, body.to, { key: ids.record(), signal })
+      return channels.say(agent, { channel, address: body.to }, testText, { key: ids.record(), signal })
     },
+  })
+
+  app.route({
+    method: 'POST',
+    url: '/api/agents/:id/channels/telegram/connect',
+    config: { area: 'generic', access: 'admin', limit: 'general', operationId: 'connectTelegram' },
+    schema: {
+      summary: "Have Telegram deliver the bot's messages to the agent",
+      tags: ['Channels'],
+      params: agentPath,
+      response: { 200: connectedSchema },
+    },
+    handler: async ({ agent }, reply) => ({
+      url: await channels.connectTelegram(agent.agentId, clientSignal(reply)),
+    }),
   })
 }

@@ -1,9 +1,12 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
+import { orNull } from '#platform/own-schemas.ts'
 
 /** Channel: a way to people outside, by mail or by a messenger. */
 export const channelNames = ['mail', 'telegram', 'whatsapp'] as const
 export type ChannelName = (typeof channelNames)[number]
+export const messengers = ['telegram', 'whatsapp'] as const
+export type Messenger = (typeof messengers)[number]
 
 const statusSchema = Type.Object(
   {
@@ -12,6 +15,11 @@ const statusSchema = Type.Object(
       type: ['string', 'null'],
       description: "Whose are used: `agent`, `platform`, or null for nobody's.",
     }),
+    connected: orNull(
+      Type.Boolean({
+        description: 'Whether messages of people reach the agent; null where that is not known.',
+      }),
+    ),
   },
   { title: 'ChannelStatus' },
 )
@@ -32,3 +40,6 @@ export const testMessageSchema = Type.Object({
 })
 
 export const sentSchema = Type.Object({ message_id: Type.String() })
+export const connectedSchema = Type.Object({
+  url: Type.String({ description: 'Where Telegram delivers messages.' }),
+})

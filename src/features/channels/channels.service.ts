@@ -3,25 +3,37 @@ import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import { AppError } from '#platform/errors.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
+import { addressOf } from './channels.repository.ts'
 import type { ChannelName, Channels } from './channels.schema.ts'
+import { telegramSecret } from './incoming/telegram-update.ts'
 import type { Delivery } from './outgoing/call-api.ts'
 import type { Mail } from './outgoing/mail.ts'
 import { sendMail } from './outgoing/mail.ts'
+import { sendParts } from './outgoing/send-parts.ts'
 import type { Bot } from './outgoing/telegram.ts'
-import { sendTelegram } from './outgoing/telegram.ts'
+import { callBot, telegramParts } from './outgoing/telegram.ts'
 import type { WhatsappMessage } from './outgoing/whatsapp.ts'
-import { sendWhatsapp } from './outgoing/whatsapp.ts'
+import { whatsappParts } from './outgoing/whatsapp.ts'
 
-interface Dependencies extends Pick<Infrastructure['configuration'], 'channels'> {
+interface Dependencies extends Pick<Infrastructure['configuration'], 'baseUrl' | 'channels'> {
   settings: Pick<SettingsService, 'profileOf'>
   /** The guard's way to the mail servers of agents. */
   connect: Outbound['connect']
+}
+
+/** An e-mail address, a chat or a number. */
+interface Addressee {
+  channel: ChannelName
+  address: string
 }
 
 interface TelegramMessage {
   chat_id: string
   text: string
 }
+
+/** Until a messenger counts as not answering who only asks for the status, in milliseconds. */
+const statusTimeoutMs = 5_000
 
 /** Sends by the accounts of agents. @throws AppError CHANNEL_NOT_CONFIGURED, or CHANNEL_FAILED, which may be permanent */
 export function createChannelsService(needs: Dependencies) {
@@ -39,6 +51,11 @@ function createSending({ channels, settings, connect }: Dependencies) {
   }
 
   return {
+    botOf,
+
+    /** The chat in which a contact has written to the agent's bot. */
+    telegramChatOf: ({ db }: AgentHandle, contactId: string) => addressOf(db, 'telegram', contactId),
+
     async sendMail({ agentId }: AgentHandle, mail: Mail, delivery: Delivery) {
       const { settings: chosen, credentials } = await settings.profileOf(agentId)
       const { smtp_url: url } = credentials
@@ -50,50 +67,80 @@ function createSending({ channels, settings, connect }: Dependencies) {
       throw notConfigured('Mail is not set up: set smtp_url and mail_from.')
     },
 
-    async sendTelegram({ agentId }: AgentHandle, message: TelegramMessage, delivery: Delivery) {
-      return await sendTelegram(await botOf(agentId), message, delivery)
+    /** The id is that of the first message if a long text makes several. */
+    async sendTelegram(agent: AgentHandle, { chat_id, text }: TelegramMessage, { key, signal }: Delivery) {
+      const parts = telegramParts(await botOf(agent.agentId), chat_id, text, signal)
+      return { message_id: await sendParts(agent, key, parts), chat_id }
     },
 
-    async sendWhatsapp({ agentId }: AgentHandle, message: WhatsappMessage, delivery: Delivery) {
-      const { credentials } = await settings.profileOf(agentId)
+    /** The same. */
+    async sendWhatsapp(agent: AgentHandle, message: WhatsappMessage, { key, signal }: Delivery) {
+      const { credentials } = await settings.profileOf(agent.agentId)
       const { whatsapp_access_token: token, whatsapp_phone_number_id: phoneNumberId } = credentials
       if (!token || !phoneNumberId)
         throw notConfigured('WhatsApp is not set up: set whatsapp_access_token and whatsapp_phone_number_id.')
-      return await sendWhatsapp({ base: channels.whatsappBase, token, phoneNumberId }, message, delivery)
+      const number = { base: channels.whatsappBase, token, phoneNumberId }
+      return { message_id: await sendParts(agent, key, whatsappParts(number, message, signal)) }
     },
   }
 }
 
-function manageChannels({ channels, settings }: Dependencies, send: ReturnType<typeof createSending>) {
+function manageChannels(
+  { baseUrl, channels, settings }: Dependencies,
+  send: ReturnType<typeof createSending>,
+) {
+  const webhookOf = (agentId: string) => `${baseUrl}/api/agents/${agentId}/channels/telegram/webhook`
+
+  /** What Telegram says; null if it says nothing. */
+  async function isConnected(agentId: string, caller: AbortSignal): Promise<boolean | null> {
+    const signal = AbortSignal.any([caller, AbortSignal.timeout(statusTimeoutMs)])
+    const asked = send.botOf(agentId).then(bot => callBot<{ url: string }>(bot, 'getWebhookInfo', {}, signal))
+    return await asked.then(({ url }) => url === webhookOf(agentId)).catch(() => null)
+  }
+
   return {
-    async status(agentId: string): Promise<Channels> {
+    async status(agentId: string, signal: AbortSignal): Promise<Channels> {
       const { settings: chosen, credentials } = await settings.profileOf(agentId)
       const { smtp_url, telegram_bot_token: bot, whatsapp_access_token: whatsapp } = credentials
+      const isOpen = credentials.whatsapp_app_secret && credentials.whatsapp_verify_token
       return {
         mail: {
           configured: smtp_url ? chosen.mail_from !== undefined : channels.mail !== undefined,
           credentials: smtp_url ? 'agent' : channels.mail ? 'platform' : null,
+          connected: false,
         },
         telegram: {
           configured: bot !== undefined,
           credentials: bot ? 'agent' : null,
+          connected: bot ? await isConnected(agentId, signal) : false,
         },
         whatsapp: {
           configured: whatsapp !== undefined && credentials.whatsapp_phone_number_id !== undefined,
           credentials: whatsapp ? 'agent' : null,
+          connected: isOpen ? null : false,
         },
       }
     },
 
-    /** Sends a text that says what it is. */
-    async test(agent: AgentHandle, channel: ChannelName, to: string, delivery: Delivery) {
-      const text = 'This is a test message: your agent can send messages here.'
+    /** Sends a text alone, which mail gives a subject. */
+    async say(agent: AgentHandle, { channel, address: to }: Addressee, text: string, delivery: Delivery) {
       const ways = {
         mail: () => send.sendMail(agent, { to, subject: 'Test message', body: text }, delivery),
         telegram: () => send.sendTelegram(agent, { chat_id: to, text }, delivery),
         whatsapp: () => send.sendWhatsapp(agent, { to, text }, delivery),
       } satisfies Record<ChannelName, unknown>
       return await ways[channel]()
+    },
+
+    /** Has Telegram deliver what people write to the bot; returns where. */
+    async connectTelegram(agentId: string, signal: AbortSignal): Promise<string> {
+      if (!baseUrl?.startsWith('https://'))
+        throw notConfigured('Telegram delivers to https addresses only: set BASE_URL of the service to one.')
+      const bot = await send.botOf(agentId)
+      const url = webhookOf(agentId)
+      const webhook = { url, secret_token: telegramSecret(agentId, bot.token), allowed_updates: ['message'] }
+      await callBot(bot, 'setWebhook', webhook, signal)
+      return url
     },
   }
 }

@@ -8,6 +8,7 @@ import type { Answer, TestApp } from '#test/support/build-app.ts'
 import { buildApp } from '#test/support/build-app.ts'
 import type { MailServer } from '#test/support/mail-server.ts'
 import { readMail, startMailServer } from '#test/support/mail-server.ts'
+import { fromTelegram, signed } from '#test/support/messenger-deliveries.ts'
 import type { TelegramServer } from '#test/support/telegram-server.ts'
 import { startTelegramServer, telegramRefusal } from '#test/support/telegram-server.ts'
 import type { WhatsappServer } from '#test/support/whatsapp-server.ts'
@@ -85,17 +86,17 @@ const problem = (code: string, message: string) => ({
 describe('the channels of an agent', () => {
   it('are those of the service at first', async () => {
     expect(await statusOf(await agentWith())).toEqual({
-      mail: { configured: true, credentials: 'platform' },
-      telegram: { configured: false, credentials: null },
-      whatsapp: { configured: false, credentials: null },
+      mail: { configured: true, credentials: 'platform', connected: false },
+      telegram: { configured: false, credentials: null, connected: false },
+      whatsapp: { configured: false, credentials: null, connected: false },
     })
   })
 
   it('are its own once it has credentials', async () => {
     expect(await statusOf(await agentWith({ ...secrets, ...ownMail() }))).toEqual({
-      mail: { configured: true, credentials: 'agent' },
-      telegram: { configured: true, credentials: 'agent' },
-      whatsapp: { configured: true, credentials: 'agent' },
+      mail: { configured: true, credentials: 'agent', connected: false },
+      telegram: { configured: true, credentials: 'agent', connected: false },
+      whatsapp: { configured: true, credentials: 'agent', connected: null },
     })
   })
 
@@ -259,12 +260,23 @@ it('no credential is in an answer, a log line, an error or a file', async () => 
   for (const [channel, to] of Object.entries({ telegram: '77', whatsapp: '4917', mail: 'nobody' }))
     await call('POST', `${path}/channels/${channel}/test`, { to })
   await statusOf(path)
+  expect(await call('POST', `${path}/channels/telegram/connect`)).toMatchObject({ status: 200 })
+  const shown = telegram.webhook()?.secret_token ?? ''
+  for (const [messenger, request] of [
+    ['telegram', fromTelegram(shown, { update: 1, chat: 77, text: 'Hello' })],
+    ['telegram', fromTelegram(shown.slice(1), { update: 1, chat: 77, text: 'Hello' })],
+    ['whatsapp', signed(secrets.whatsapp_app_secret, '{}')],
+    ['whatsapp', signed('other', '{}')],
+  ] as const)
+    answers.push(await app.call('POST', `${path}/channels/${messenger}/webhook`, request))
+  for (const shownToken of [secrets.whatsapp_verify_token, `${secrets.whatsapp_verify_token}x`])
+    await call('GET', `${path}/channels/whatsapp/webhook?hub.challenge=1&hub.verify_token=${shownToken}`)
   await app.service.close()
   const files = readdirSync(app.dataDirectory, { recursive: true, withFileTypes: true })
     .filter(entry => entry.isFile())
     .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'latin1'))
   const outputs = [JSON.stringify(answers), app.logged.join(''), ...files]
-  const planted = [...Object.values(secrets), mailPassword, platformPassword]
+  const planted = [...Object.values(secrets), mailPassword, platformPassword, shown]
   expect(planted.filter(secret => outputs.some(output => output.includes(secret)))).toEqual([])
   expect(answers.length).toBeGreaterThan(30)
 })

@@ -4,6 +4,9 @@ interface MessageEvent {
   messageId: string
   conversationId: string
   createdAt: string
+  /** Where somebody wrote from outside; absent for what was said here. */
+  channel?: string | undefined
+  contactId?: string | undefined
 }
 
 /** The events of this feature on the event bus. */

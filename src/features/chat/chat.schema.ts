@@ -139,6 +139,7 @@ export const conversationSchema = Type.Object(
   {
     id: Type.String(),
     title: Type.String(),
+    channel: Type.Optional(Type.String({ description: 'The messaging channel that it is held on.' })),
     messageCount: Type.Integer(),
     lastMessageAt: Type.Optional(time),
     createdAt: time,
@@ -146,6 +147,18 @@ export const conversationSchema = Type.Object(
   { title: 'Conversation' },
 )
 export type Conversation = Static<typeof conversationSchema>
+
+export const conversationListQuery = Type.Object({
+  ...listParameters,
+  channel: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      description:
+        'Those with people on this channel, `telegram` or `whatsapp`, which are not listed otherwise.',
+    }),
+  ),
+})
+export type ConversationListQuery = Static<typeof conversationListQuery>
 
 export const conversationListSchema = Type.Object({
   conversations: Type.Array(conversationSchema),

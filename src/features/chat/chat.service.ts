@@ -4,15 +4,15 @@ import type { AgentHandle } from '#storage/agent-databases.ts'
 import { createAnswerStore } from './answering/answer-store.ts'
 import type { AnsweringDependencies } from './answering/answering.ts'
 import { createAnswering } from './answering/answering.ts'
-import type { AskingDependencies } from './answering/asking.ts'
+import type { AskedMessage, AskingDependencies } from './answering/asking.ts'
 import { createAsking } from './answering/asking.ts'
 import type { Question } from './answering/question.ts'
-import type { PlannerDependencies } from './answering/turn-planner.ts'
+import type { Asker, PlannerDependencies } from './answering/turn-planner.ts'
 import { createTurnPlanner } from './answering/turn-planner.ts'
 import type { ChatMessage, modelSchema, ToolScope } from './chat.schema.ts'
 import { messageLength } from './chat.schema.ts'
 import { streamAnswer } from './event-stream.ts'
-import { toPublic } from './messages.repository.ts'
+import { findAnswer, findMessage, toPublic } from './messages.repository.ts'
 import type { StreamEvent, TurnEvent } from './stream-events.schema.ts'
 
 /** Characters of a message, for whatever else takes one. */
@@ -52,6 +52,27 @@ export function createChatService(needs: Dependencies) {
       if (assistantMessage === undefined)
         throw conflict('The request was aborted before there was an answer.')
       return { userMessage: toPublic(question.userMessage), assistantMessage }
+    },
+
+    /**
+     * The answer to a message whose id the caller has chosen. Called again after an interruption it goes on: what is
+     * stored is neither asked nor answered twice. Throws as `ask` and `answer` do.
+     */
+    async answerOnce(
+      agentId: string,
+      message: AskedMessage & { id: string },
+      asker: Asker,
+      client: AbortSignal,
+    ): Promise<ChatMessage> {
+      const { asked, answer } = await needs.agentDatabases.use(agentId, async ({ db }) => {
+        const asked = await findMessage(db, message.id)
+        return { asked, answer: asked && (await findAnswer(db, asked)) }
+      })
+      if (answer !== undefined) return toPublic(answer)
+      const question = await (asked === undefined
+        ? asking.ask(agentId, message, asker)
+        : asking.askAgain(agentId, message.id, {}, asker))
+      return (await this.answer(question, client)).assistantMessage
     },
 
     /** The models that the agent can use. */

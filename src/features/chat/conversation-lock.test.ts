@@ -151,6 +151,7 @@ describe('an answer', () => {
       agent,
       lock,
       userMessage,
+      asker: { isOutsider: false },
       model: 'fake-model',
       turn: () => Promise.reject(new Error('not run here')),
     })

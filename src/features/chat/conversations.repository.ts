@@ -1,16 +1,17 @@
 import type { Kysely } from 'kysely'
-import type { ListDefinition, ListParameters, Page } from '#platform/http/lists/list-query.ts'
+import { sql } from 'kysely'
+import type { ListDefinition, Page } from '#platform/http/lists/list-query.ts'
 import { listRows } from '#platform/http/lists/list-query.ts'
 import type { ValueOf } from '#storage/prepared-query.ts'
 import { prepareQuery } from '#storage/prepared-query.ts'
 import type { AgentTables } from '#storage/tables.ts'
-import type { Conversation } from './chat.schema.ts'
+import type { Conversation, ConversationListQuery } from './chat.schema.ts'
 import { titleLength } from './chat.schema.ts'
 import type { HeldLock } from './conversation-lock.repository.ts'
 
 type Database = Kysely<AgentTables>
 
-const columns = ['id', 'title', 'message_count', 'last_message_at', 'created_at'] as const
+const columns = ['id', 'title', 'channel', 'message_count', 'last_message_at', 'created_at'] as const
 
 type ConversationRow = Pick<AgentTables['conversations'], (typeof columns)[number]>
 
@@ -32,13 +33,11 @@ const conversationList: ListDefinition<ConversationRow> = {
 
 export async function listConversations(
   database: Database,
-  parameters: ListParameters,
+  { channel, ...parameters }: ConversationListQuery,
 ): Promise<Page<Conversation>> {
-  const { rows, meta } = await listRows(
-    database.selectFrom(withShortTitles(database).as('conversations')).selectAll(),
-    conversationList,
-    parameters,
-  )
+  const all = database.selectFrom(withShortTitles(database).as('conversations')).selectAll()
+  const wanted = channel === undefined ? all.where('channel', 'is', null) : all.where('channel', '=', channel)
+  const { rows, meta } = await listRows(wanted, conversationList, parameters)
   return { rows: rows.map(toConversation), meta }
 }
 
@@ -46,7 +45,7 @@ export async function listConversations(
 function withShortTitles(database: Database) {
   return database
     .selectFrom('conversations')
-    .select(['id', 'message_count', 'last_message_at', 'created_at'])
+    .select(['id', 'channel', 'message_count', 'last_message_at', 'created_at'])
     .select(({ fn, lit, ref }) => fn<string>('substr', [ref('title'), lit(1), lit(titleLength)]).as('title'))
 }
 
@@ -57,7 +56,10 @@ export async function hasConversation(database: Database, id: string): Promise<b
 
 type NewColumns = (typeof columns)[number] | 'lock_holder' | 'lock_token' | 'lock_expires_at'
 
-const insertBelow = prepareQuery((database: Database, value: ValueOf<NewColumns | 'most'>) =>
+/** Conversations on channels and those held here do not count among each other. */
+const isOnChannel = sql<number>`case when channel is null then 0 else 1 end`
+
+const insertBelow = prepareQuery((database: Database, value: ValueOf<NewColumns | 'most' | 'onChannel'>) =>
   database
     .insertInto('conversations')
     .columns([...columns, 'lock_holder', 'lock_token', 'lock_expires_at'])
@@ -66,6 +68,7 @@ const insertBelow = prepareQuery((database: Database, value: ValueOf<NewColumns 
         .selectNoFrom(({ val, cast }) => [
           val(value('id')).as('id'),
           val(value('title')).as('title'),
+          val(value<string | null>('channel')).as('channel'),
           cast<number>(val(value('message_count')), 'integer').as('message_count'),
           val(value<string | null>('last_message_at')).as('last_message_at'),
           val(value('created_at')).as('created_at'),
@@ -75,7 +78,9 @@ const insertBelow = prepareQuery((database: Database, value: ValueOf<NewColumns 
         ])
         .where(
           ({ selectFrom }) =>
-            selectFrom('conversations').select(({ fn }) => fn.countAll<number>().as('count')),
+            selectFrom('conversations')
+              .where(isOnChannel, '=', value<number>('onChannel'))
+              .select(({ fn }) => fn.countAll<number>().as('count')),
           '<',
           value<number>('most'),
         ),
@@ -83,16 +88,17 @@ const insertBelow = prepareQuery((database: Database, value: ValueOf<NewColumns 
     .returning('id'),
 )
 
-/** Stores a conversation, unlocked unless a lock is given. False, and nothing is stored, if there are `most` already. */
+/** Stores a conversation, unlocked unless a lock is given. False, and nothing is stored, if its kind has `most` already. */
 export async function insertConversation(
   database: Database,
   conversation: Conversation,
   { most = Number.MAX_SAFE_INTEGER, lock }: { most?: number; lock?: HeldLock } = {},
 ): Promise<boolean> {
-  const { id, title, messageCount, lastMessageAt = null, createdAt } = conversation
+  const { id, title, channel = null, messageCount, lastMessageAt = null, createdAt } = conversation
   const inserted = await insertBelow(database, {
     id,
     title,
+    channel,
     message_count: messageCount,
     last_message_at: lastMessageAt,
     created_at: createdAt,
@@ -100,38 +106,46 @@ export async function insertConversation(
     lock_token: lock?.token ?? 0,
     lock_expires_at: lock?.expiresAt ?? null,
     most,
+    onChannel: Number(channel !== null),
   })
   return inserted.length > 0
 }
 
-const deleteSurplus = prepareQuery((database: Database, value: ValueOf<'now' | 'most'>) =>
+const deleteSurplus = prepareQuery((database: Database, value: ValueOf<'now' | 'most' | 'onChannel'>) =>
   database.deleteFrom('conversations').where('id', 'in', ({ selectFrom }) =>
     selectFrom('conversations as unlocked')
       .select('unlocked.id')
+      .where(isOnChannel, '=', value<number>('onChannel'))
       .where(({ eb, or }) =>
         or([eb('unlocked.lock_holder', 'is', null), eb('unlocked.lock_expires_at', '<=', value('now'))]),
       )
       .orderBy(({ fn }) => fn.coalesce('unlocked.last_message_at', 'unlocked.created_at'))
       .limit(
-        selectFrom('conversations as held').select(({ eb, fn }) =>
-          eb
-            .case()
-            .when(fn.countAll<number>(), '>', value<number>('most'))
-            .then(eb(fn.countAll<number>(), '-', value<number>('most')))
-            .else(0)
-            .end()
-            .as('surplus'),
-        ),
+        selectFrom('conversations as held')
+          .where(isOnChannel, '=', value<number>('onChannel'))
+          .select(({ eb, fn }) =>
+            eb
+              .case()
+              .when(fn.countAll<number>(), '>', value<number>('most'))
+              .then(eb(fn.countAll<number>(), '-', value<number>('most')))
+              .else(0)
+              .end()
+              .as('surplus'),
+          ),
       ),
   ),
 )
 
 /**
- * Deletes the conversations with the oldest activity that are not locked, until no more than `most` are left or all that
- * are left are locked.
+ * Deletes the conversations of the same kind with the oldest activity that are not locked, until no more than `most` are
+ * left or all that are left are locked.
  */
-export async function evictConversations(database: Database, most: number, now: string): Promise<void> {
-  await deleteSurplus(database, { most, now })
+export async function evictConversations(
+  database: Database,
+  most: number,
+  { channel, createdAt: now }: Pick<Conversation, 'channel' | 'createdAt'>,
+): Promise<void> {
+  await deleteSurplus(database, { most, now, onChannel: Number(channel !== undefined) })
 }
 
 export async function conversationIds(database: Database): Promise<string[]> {
@@ -172,9 +186,17 @@ function toConversation(row: ConversationRow): Conversation {
   const {
     id,
     title,
+    channel,
     message_count: messageCount,
     last_message_at: lastMessageAt,
     created_at: createdAt,
   } = row
-  return { id, title, messageCount, ...(lastMessageAt === null ? {} : { lastMessageAt }), createdAt }
+  return {
+    id,
+    title,
+    ...(channel === null ? {} : { channel }),
+    messageCount,
+    ...(lastMessageAt === null ? {} : { lastMessageAt }),
+    createdAt,
+  }
 }

@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
-import { listParameters } from '#platform/http/lists/list-query.ts'
 import { successSchema } from '#platform/http/responses/answers.ts'
 import {
+  conversationListQuery,
   conversationListSchema,
   conversationSchema,
   deletedSchema,
@@ -21,10 +21,10 @@ export function registerConversationRoutes(app: App, conversations: Conversation
     url: '/api/agents/:id/chat/conversations',
     config: { area: 'chat', access: 'viewer', limit: 'general', operationId: 'listConversations' },
     schema: {
-      summary: 'Conversations, the latest first',
+      summary: 'Conversations, the latest first; those on a messaging channel only if it is named',
       tags: ['Chat'],
       params: agentPath,
-      querystring: Type.Object(listParameters),
+      querystring: conversationListQuery,
       response: { 200: conversationListSchema },
     },
     handler: async request => {

@@ -3,13 +3,12 @@ import type { Kysely } from 'kysely'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { AppError, conflict, notFound } from '#platform/errors.ts'
-import type { ListParameters } from '#platform/http/lists/list-query.ts'
 import type { Ids } from '#platform/ids.ts'
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { readBounded } from './bounded-window.ts'
-import type { Conversation, MessageListQuery } from './chat.schema.ts'
+import type { Conversation, ConversationListQuery, MessageListQuery } from './chat.schema.ts'
 import type { HeldLock, Lock } from './conversation-lock.repository.ts'
 import type { ConversationLock } from './conversation-lock.ts'
 import {
@@ -36,8 +35,9 @@ import {
 
 type Database = Kysely<AgentTables>
 
-/** Conversations that an agent holds; one more evicts the one with the oldest activity. */
+/** Conversations that an agent holds, beside those on channels; one more evicts the one with the oldest activity. */
 export const conversationsHeld = 50
+const heldOnChannels = 1000
 const defaultWindow = 50
 /** Characters of messages, tool results included, that one page holds; the last message may exceed it. */
 const pageCharacters = 1_000_000
@@ -52,6 +52,7 @@ interface Dependencies {
 interface Beginning {
   id?: string | undefined
   title: string
+  channel: string | undefined
   /** Time of the message. */
   at: string
 }
@@ -60,12 +61,11 @@ interface Beginning {
 export function createConversationsService({ lock, listMessages, clock, ids }: Dependencies) {
   /** Stores a conversation; if all places are taken, the one with the oldest activity makes room. */
   async function store(database: Database, conversation: Conversation, lock?: HeldLock): Promise<void> {
-    await evictConversations(database, conversationsHeld - 1, conversation.createdAt)
-    const options = { most: conversationsHeld, ...(lock === undefined ? {} : { lock }) }
+    const most = conversation.channel === undefined ? conversationsHeld : heldOnChannels
+    await evictConversations(database, most - 1, conversation)
+    const options = { most, ...(lock === undefined ? {} : { lock }) }
     if (!(await insertConversation(database, conversation, options)))
-      throw conflict(
-        `All ${conversationsHeld} conversations are being processed. Try again when one has finished.`,
-      )
+      throw conflict(`All ${most} conversations are being processed. Try again when one has finished.`)
   }
 
   /**
@@ -96,7 +96,7 @@ export function createConversationsService({ lock, listMessages, clock, ids }: D
   }
 
   return {
-    list: (database: Database, parameters: ListParameters) => listConversations(database, parameters),
+    list: (database: Database, query: ConversationListQuery) => listConversations(database, query),
 
     async create(database: Database, title: string): Promise<Conversation> {
       const conversation = { id: ids.record(), title, messageCount: 0, createdAt: timestamp(clock) }
@@ -109,10 +109,10 @@ export function createConversationsService({ lock, listMessages, clock, ids }: D
      * counts the message. `id` is one that no conversation has, or undefined for a fresh one.
      */
     async begin(transaction: Database, begun: Beginning): Promise<Lock> {
-      const { id = ids.record(), title, at: messageAt } = begun
+      const { id = ids.record(), title, channel, at: messageAt } = begun
       const held = lock.first()
       const times = { createdAt: messageAt, lastMessageAt: messageAt }
-      const conversation = { id, title, messageCount: 1, ...times }
+      const conversation = { id, title, ...(channel && { channel }), messageCount: 1, ...times }
       await store(transaction, conversation, held)
       return { conversationId: conversation.id, token: held.token }
     },

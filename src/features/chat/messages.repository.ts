@@ -139,6 +139,17 @@ export async function readWindow(database: Database, window: Window): Promise<St
   return (end === 'newest' ? rows.reverse() : rows).map(toMessage)
 }
 
+/** The answer to a question, unless it was cut off or has failed. */
+export async function findAnswer(
+  database: Database,
+  { conversationId, sequence }: StoredMessage,
+): Promise<StoredMessage | undefined> {
+  const window = { conversationId, after: sequence, end: 'oldest', limit: 1 } as const
+  const [next] = await readWindow(database, window)
+  const { aborted, error } = next?.metadata ?? {}
+  return next?.role === 'assistant' && !aborted && error === undefined ? next : undefined
+}
+
 /** The generic list, with its sorting, search and cursor. */
 export async function listMessages(
   database: Database,

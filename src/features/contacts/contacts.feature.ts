@@ -3,19 +3,25 @@ import type { Feature } from '#features/feature.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import { contactEventNames } from './contacts.events.ts'
 import { registerContactRoutes } from './contacts.routes.ts'
+import type { ContactsService } from './contacts.service.ts'
 import { createContactsService } from './contacts.service.ts'
 import { createContactImport } from './import-contacts.ts'
+
+export interface ContactsFeature extends Feature {
+  contacts: ContactsService
+}
 
 /** The people that agents know. */
 export function createContacts(
   { transact, configuration, clock, ids }: Infrastructure,
   { settings }: Pick<AgentsFeature, 'settings'>,
-): Feature {
+): ContactsFeature {
   const countryOf = async (agentId: string) => (await settings.profileOf(agentId)).settings.phone_country
   const contacts = createContactsService({ transact, countryOf, clock, ids })
   const importContacts = createContactImport({ transact, tidy: contacts.tidy, clock, ids })
   const { maxUploadBytes } = configuration
   return {
+    contacts,
     events: contactEventNames,
     routes: app => registerContactRoutes(app, { contacts, importContacts, maxUploadBytes }),
   }

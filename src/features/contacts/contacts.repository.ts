@@ -122,6 +122,15 @@ export async function deleteContact(database: Database, id: string): Promise<boo
   return numDeletedRows > 0n
 }
 
+/** What people have written on channels goes to the contact that two were made one of. */
+export async function moveThreads(database: Database, from: string, to: string): Promise<void> {
+  await database
+    .updateTable('channel_threads')
+    .set({ contact_id: to })
+    .where('contact_id', '=', from)
+    .execute()
+}
+
 function toRow(contact: Contact): ContactRow {
   return { ...contact, tags: JSON.stringify(contact.tags), metadata: JSON.stringify(contact.metadata) }
 }

@@ -14,6 +14,7 @@ import {
   findContact,
   insertContacts,
   listContacts,
+  moveThreads,
   updateContact,
 } from './contacts.repository.ts'
 import type {
@@ -122,6 +123,7 @@ export function createContactsService({ transact, countryOf, clock, ids }: Depen
       if (id === from) throw invalid('from', 'names the contact itself; give the id of the other one')
       return await change(agent, id, async (contact, transaction) => {
         const other = await find(transaction, from)
+        await moveThreads(transaction, from, id)
         await deleteContact(transaction, from)
         return mergeContacts(contact, other)
       })

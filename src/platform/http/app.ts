@@ -14,8 +14,11 @@ export type App = FastifyInstance<
 /** Which of the four error shapes a route answers in. */
 export type Area = 'generic' | 'chat' | 'payments'
 
-/** Which rate limit a request counts against; `open` is as many as `general`, for what is no call of the API; `none` for health. */
-export type LimitClass = 'general' | 'chat' | 'browser' | 'bulk' | 'open' | 'none'
+/**
+ * Which rate limit a request counts against; `open` is as many as `general`, for what is no call of the API; `unproven` for
+ * services that deliver for many people and count only if they fail to prove themselves (`countAgainst`); `none` for health.
+ */
+export type LimitClass = 'general' | 'chat' | 'browser' | 'bulk' | 'open' | 'unproven' | 'none'
 
 /**
  * The least a caller must be, declared by every route:

@@ -11,6 +11,8 @@ export interface ChatTables {
 interface ConversationsTable {
   id: string
   title: string
+  /** The messaging channel that it is held on; null for one that is held here. */
+  channel: string | null
   message_count: number
   last_message_at: string | null
   created_at: string
@@ -67,6 +69,7 @@ export const chatTables = defineAgentTables<ChatTables>({
       .createTable('conversations')
       .addColumn('id', parts.textType, column => column.primaryKey())
       .addColumn('title', parts.textType, column => column.notNull())
+      .addColumn('channel', parts.textType)
       .addColumn('message_count', 'integer', column => column.notNull())
       .addColumn('last_message_at', parts.textType)
       .addColumn('created_at', parts.textType, column => column.notNull())

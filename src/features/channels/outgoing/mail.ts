@@ -71,7 +71,7 @@ export async function sendMail(server: MailServer, mail: Mail, { key, signal }: 
     return { message_id: messageId, accepted, rejected }
   } catch (error) {
     signal.throwIfAborted()
-    throw error instanceof AppError ? error : failureOf(error as SmtpFailure, login)
+    throw failureOf(error as SmtpFailure, login)
   }
 }
 
@@ -112,15 +112,21 @@ function onOneLine(field: string, value: string): string {
   return value
 }
 
-/** What a server answers to a login may repeat it. */
-function failureOf(failure: SmtpFailure, { host, auth }: ReturnType<typeof readSmtpUrl>): AppError {
+/** What a server answers to a login may repeat it; an AppError is a refusal of the guard. */
+function failureOf(
+  failure: SmtpFailure | AppError,
+  { host, auth }: ReturnType<typeof readSmtpUrl>,
+): AppError {
+  if (failure instanceof AppError) return notSent(failure.message, failure.isPermanent)
   const { code, originalCode, message, response, responseCode = 0 } = failure
   const hide = createSecretFilter(auth ? [auth.pass, `\0${auth.user}\0${auth.pass}`] : [])
   const connection = () =>
     toOutboundError(Object.assign(new Error(message), { code: originalCode ?? code }), host)
   const noTls = `${host} offers no encryption (STARTTLS), without which its login is not sent.`
   const answer = response === undefined ? connection().message : `${host} answered: ${hide(response)}`
-  return new AppError('CHANNEL_FAILED', `The mail was not sent. ${code === 'ETLS' ? noTls : answer}`, {
-    isPermanent: responseCode >= 500,
-  })
+  return notSent(code === 'ETLS' ? noTls : answer, responseCode >= 500)
+}
+
+function notSent(reason: string, isPermanent: boolean): AppError {
+  return new AppError('CHANNEL_FAILED', `The mail was not sent. ${reason}`, { isPermanent })
 }

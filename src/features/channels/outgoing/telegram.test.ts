@@ -1,14 +1,15 @@
 import { createServer } from 'node:http'
 import { expect, it } from 'vitest'
+import { sendParts } from '#test/support/send-parts.ts'
 import { startTelegramServer, telegramRefusal } from '#test/support/telegram-server.ts'
-import { sendTelegram } from './telegram.ts'
+import { telegramParts } from './telegram.ts'
 
 const token = '123456:ABC-DEF_ghi'
-const delivery = { key: 'one', signal: new AbortController().signal }
+const never = new AbortController().signal
 
 /** What is thrown when the message is sent. */
-async function failureOf(base: string, text = 'Hello', signal = delivery.signal) {
-  const sent = sendTelegram({ base, token }, { chat_id: '77', text }, { ...delivery, signal })
+async function failureOf(base: string, text = 'Hello', signal = never) {
+  const sent = sendParts(telegramParts({ base, token }, '77', text, signal))
   return await sent.then(
     () => undefined,
     error => error,
@@ -18,11 +19,9 @@ async function failureOf(base: string, text = 'Hello', signal = delivery.signal)
 it('a text is sent, and a long one as several, in order', async () => {
   await using telegram = await startTelegramServer()
   const bot = { base: telegram.url, token }
-  const short = await sendTelegram(bot, { chat_id: '77', text: 'Grüße 👋 <b>&' }, delivery)
-  expect(short).toEqual({ message_id: '1', chat_id: '77' })
+  expect(await sendParts(telegramParts(bot, '77', 'Grüße 👋 <b>&', never))).toEqual(['1'])
   const paragraphs = [3000, 3000, 10].map((length, index) => 'abc'.charAt(index).repeat(length))
-  const long = await sendTelegram(bot, { chat_id: '77', text: paragraphs.join('\n\n') }, delivery)
-  expect(long).toEqual({ message_id: '2', chat_id: '77' })
+  expect(await sendParts(telegramParts(bot, '77', paragraphs.join('\n\n'), never))).toEqual(['2', '3'])
   expect(telegram.calls()).toEqual(
     ['Grüße 👋 <b>&', paragraphs[0], `${paragraphs[1]}\n\n${paragraphs[2]}`].map(text => ({
       token,
@@ -100,7 +99,7 @@ it('neither a broken connection nor an echo shows the token', async () => {
 it('a token that is none is never sent', async () => {
   await using telegram = await startTelegramServer()
   for (const wrong of ['bot-51ac39', '1:a/../../x', '1:a?b', '1:a#b']) {
-    const sent = sendTelegram({ base: telegram.url, token: wrong }, { chat_id: '77', text: 'Hi' }, delivery)
+    const sent = sendParts(telegramParts({ base: telegram.url, token: wrong }, '77', 'Hi', never))
     await expect(sent).rejects.toMatchObject({ code: 'CHANNEL_NOT_CONFIGURED', isPermanent: true })
   }
   expect(telegram.calls()).toEqual([])

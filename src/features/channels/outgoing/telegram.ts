@@ -1,5 +1,6 @@
 import { AppError } from '#platform/errors.ts'
 import { callApi, refused } from './call-api.ts'
+import type { Part } from './send-parts.ts'
 import { splitText } from './split-text.ts'
 
 export interface Bot {
@@ -39,16 +40,10 @@ export async function callBot<Result>(
   })
 }
 
-/** The id is that of the first message if a long text makes several. */
-export async function sendTelegram(
-  bot: Bot,
-  { chat_id, text }: { chat_id: string; text: string },
-  { signal }: { signal: AbortSignal },
-): Promise<{ message_id: string; chat_id: string }> {
-  const ids: number[] = []
-  for (const part of splitText(text)) {
-    const sent = await callBot<{ message_id: number }>(bot, 'sendMessage', { chat_id, text: part }, signal)
-    ids.push(sent.message_id)
-  }
-  return { message_id: String(ids[0]), chat_id }
+/** A long text makes several messages. */
+export function telegramParts(bot: Bot, chat_id: string, text: string, signal: AbortSignal): Part[] {
+  return splitText(text).map(part => async () => {
+    const body = { chat_id, text: part }
+    return String((await callBot<{ message_id: number }>(bot, 'sendMessage', body, signal)).message_id)
+  })
 }

@@ -1,4 +1,5 @@
 import { callApi, refused } from './call-api.ts'
+import type { Part } from './send-parts.ts'
 import { splitText } from './split-text.ts'
 
 export interface WhatsappNumber {
@@ -24,18 +25,12 @@ const passingCodes: readonly unknown[] = [4, 80007, 130429, 131048, 131056, 1310
 const outsideWindow =
   'more than 24 hours have passed since the person last wrote, and until they write again WhatsApp takes approved templates only. Send a template instead of a text.'
 
-/** The id is that of the first message if a long text makes several. */
-export async function sendWhatsapp(
-  number: WhatsappNumber,
-  message: WhatsappMessage,
-  { signal }: { signal: AbortSignal },
-): Promise<{ message_id: string }> {
-  const ids: string[] = []
-  for (const content of contentsOf(message)) {
-    const to = message.to.replace(/\D/g, '')
-    ids.push(await post(number, { messaging_product: 'whatsapp', to, ...content }, signal))
-  }
-  return { message_id: String(ids[0]) }
+/** A long text makes several messages. */
+export function whatsappParts(number: WhatsappNumber, message: WhatsappMessage, signal: AbortSignal): Part[] {
+  const to = message.to.replace(/\D/g, '')
+  return contentsOf(message).map(
+    content => () => post(number, { messaging_product: 'whatsapp', to, ...content }, signal),
+  )
 }
 
 function contentsOf(message: WhatsappMessage): object[] {

@@ -61,6 +61,8 @@ export function createAnswerStore({ lock, transact }: Dependencies) {
           messageId: id,
           conversationId,
           createdAt,
+          channel: question.asker.channel,
+          contactId: question.asker.contactId,
         })
         return true
       })

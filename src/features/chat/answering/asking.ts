@@ -19,7 +19,9 @@ import type { Asker, TurnPlan, TurnPlanner } from './turn-planner.ts'
 
 const titleCharacters = 80
 
-interface AskedMessage extends NewMessage {
+export interface AskedMessage extends NewMessage {
+  /** One that no message has; a fresh one unless given. */
+  id?: string
   /** The conversation to go on with, or to begin under this id, if `conversationId` names none. */
   standingConversationId?: string
 }
@@ -58,7 +60,7 @@ export function createAsking(needs: AskingDependencies) {
     {
       isFirst = false,
       ...accepted
-    }: Pick<Question, 'lock' | 'userMessage' | 'isNew'> & { isFirst?: boolean },
+    }: Pick<Question, 'lock' | 'userMessage' | 'isNew' | 'asker'> & { isFirst?: boolean },
   ): Question {
     const asked = { agent, userMessage: accepted.userMessage, isFirst }
     return {
@@ -84,18 +86,21 @@ export function createAsking(needs: AskingDependencies) {
         const accepted = await transact(agent, async (transaction, outbox) => {
           const createdAt = timestamp(clock)
           const current = await currentConversation(transaction, input)
-          const beginning = { id: input.standingConversationId, title: titleOf(input.content), at: createdAt }
+          const { content, standingConversationId } = input
+          const { channel, contactId } = asker
+          const beginning = { id: standingConversationId, title: titleOf(content), channel, at: createdAt }
           const held =
             current === undefined
               ? await conversations.begin(transaction, beginning)
               : await lock.acquire(transaction, current, createdAt)
           const { conversationId } = held
-          const said = userMessage(ids.record(), conversationId, input.content, createdAt)
+          const said = userMessage(input.id ?? ids.record(), conversationId, content, createdAt)
           const message = asker.isOutsider ? { ...said, metadata: { tainted: true } } : said
           const sequence = await insertMessage(transaction, message)
-          await outbox.emit('message.received', { agentId, messageId: message.id, conversationId, createdAt })
+          const where = { conversationId, channel, contactId }
+          await outbox.emit('message.received', { agentId, messageId: message.id, createdAt, ...where })
           const isFirst = current === undefined
-          return { lock: held, userMessage: { ...message, sequence }, isNew: true, isFirst }
+          return { lock: held, userMessage: { ...message, sequence }, asker, isNew: true, isFirst }
         })
         return question(agent, plan, accepted)
       })
@@ -109,7 +114,7 @@ export function createAsking(needs: AskingDependencies) {
           const message = await findMessage(transaction, messageId)
           if (message === undefined) throw notFound('Message')
           const held = await lock.acquire(transaction, message.conversationId)
-          return { lock: held, userMessage: await questionOf(transaction, message) }
+          return { lock: held, userMessage: await questionOf(transaction, message), asker }
         })
         return question(agent, plan, accepted)
       })

@@ -2,7 +2,7 @@ import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { Lock } from '../conversation-lock.repository.ts'
 import type { StoredMessage } from '../messages.repository.ts'
 import type { TurnEvent } from '../turn/turn.ts'
-import type { PlannedOutcome } from './turn-planner.ts'
+import type { Asker, PlannedOutcome } from './turn-planner.ts'
 
 /** A question that was accepted and stored, and whose conversation is locked for it. */
 export interface Question {
@@ -10,6 +10,7 @@ export interface Question {
   agent: AgentHandle
   lock: Lock
   userMessage: StoredMessage
+  asker: Asker
   /** It was asked just now, so that nothing follows it in its conversation. */
   isNew?: boolean
   /** Id of the model that answers. */

@@ -40,6 +40,10 @@ interface Asked {
 export interface Asker {
   /** May chat and no more, so that nobody vouches for what such a caller writes. */
   isOutsider: boolean
+  /** Where they write from, if that is outside. */
+  channel?: string
+  /** Whom they are known as there. */
+  contactId?: string
 }
 
 export interface PlanOptions extends Asker {

@@ -9,7 +9,7 @@ import type { CountExchange, RequestCount, SharedCounts } from './shared-counts.
 import { createCountExchange } from './shared-counts.ts'
 
 /** Requests a minute for each client address; 0 turns a limit off. */
-export type RateLimits = Record<Exclude<LimitClass, 'open' | 'none'>, number>
+export type RateLimits = Record<Exclude<LimitClass, 'open' | 'unproven' | 'none'>, number>
 
 const windowSeconds = 60
 

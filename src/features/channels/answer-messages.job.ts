@@ -1,0 +1,133 @@
+import type { SettingsService } from '#features/agents/settings.service.ts'
+import type { ChatService } from '#features/chat/chat.service.ts'
+import { maxMessageLength } from '#features/chat/chat.service.ts'
+import type { Clock } from '#platform/clock.ts'
+import { AppError } from '#platform/errors.ts'
+import { fitting } from '#platform/http/lists/list-large.ts'
+import type { Ids } from '#platform/ids.ts'
+import type { JobHandler, Transact } from '#platform/jobs/jobs.ts'
+import { JobYields } from '#platform/jobs/jobs.ts'
+import { inTransaction } from '#platform/transactions/transaction.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import { changeUpdates, findThread, openUpdates, touchThread } from './channels.repository.ts'
+import type { ChannelsService } from './channels.service.ts'
+import { answerJob, collectingMs } from './incoming.service.ts'
+
+/** Failed runs, over an hour and a half. */
+const maxAttempts = 8
+/** Milliseconds until a conversation that is in use is tried again. */
+const lockedMs = 1_000
+/** The same for what the agent's owner has to put right, unless they do so before. */
+const ownerMs = 15 * 60_000
+
+const tooMany =
+  'You are writing faster than I can read: I take 20 messages a minute, and have not read what came after these.'
+const noAnswer = 'Sorry, I cannot answer this at the moment. Please write again later.'
+
+/** What is being sent is not broken off when the process stops: nobody would know whether it was taken. */
+const untilSent = new AbortController().signal
+
+interface Dependencies {
+  transact: Transact
+  settings: Pick<SettingsService, 'profileOf'>
+  chat: Pick<ChatService, 'answerOnce'>
+  channels: Pick<ChannelsService, 'say'>
+  clock: Clock
+  ids: Ids
+}
+
+/** What somebody is answered at once. */
+interface Round {
+  /** Of the message that the updates become. */
+  id: string
+  thread: Awaited<ReturnType<typeof findThread>>
+  updates: Awaited<ReturnType<typeof openUpdates>>
+}
+
+/** Answers what somebody has written on a messenger, all of it together. Interrupted anywhere, it goes on. */
+export function createAnswerJob(needs: Dependencies): JobHandler<AgentHandle> {
+  const { settings, chat, channels, clock } = needs
+  const rounds = createRounds(needs)
+
+  /** What is to be said; blank if that is nothing. */
+  async function answerTo({ agentId }: AgentHandle, { id, thread, updates }: Round, signal: AbortSignal) {
+    const asker = { isOutsider: true, channel: thread.channel, contactId: thread.contact_id }
+    const texts = updates.map(({ text }) => text)
+    const notice = texts.includes('') ? tooMany : ''
+    const content = texts.filter(text => text !== '').join('\n')
+    if (content === '') return notice
+    const asked = { id, content, standingConversationId: thread.id }
+    const answer = await chat.answerOnce(agentId, asked, asker, signal)
+    return `${answer.content}\n\n${notice}`
+  }
+
+  return {
+    lane: 'turns',
+    maxAttempts,
+
+    async run({ agent, payload, signal }) {
+      const { status } = await settings.profileOf(agent.agentId)
+      if (status !== 'active') throw new JobYields({ until: clock.now() + ownerMs })
+      const round = await rounds.begin(agent, String(payload))
+      try {
+        const text = await answerTo(agent, round, signal)
+        if (text.trim() !== '')
+          await channels.say(agent, round.thread, text, { key: round.id, signal: untilSent })
+      } catch (error) {
+        const pause = pauseAfter(error)
+        throw pause === undefined ? error : new JobYields({ until: clock.now() + pause })
+      }
+      await rounds.end(agent, round)
+    },
+
+    async onFailed({ agent, payload, signal, log }) {
+      const round = await rounds.begin(agent, String(payload))
+      await channels
+        .say(agent, round.thread, noAnswer, { key: `${round.id}:failed`, signal })
+        .catch(error => log.warn({ err: error }, 'a person could not be told that there is no answer'))
+      signal.throwIfAborted()
+      await rounds.end(agent, round)
+    },
+  }
+}
+
+/** The beginning and the end of an answer; what is done in between may be done again. */
+function createRounds({ transact, ids }: Dependencies) {
+  return {
+    /** Begun again, it is about the same updates. */
+    begin: ({ db }: AgentHandle, threadId: string): Promise<Round> =>
+      inTransaction(db, async transaction => {
+        const thread = await findThread(transaction, threadId)
+        const open = await openUpdates(transaction, threadId)
+        const id = open[0]?.message_id ?? ids.record()
+        const alike = open.filter(({ message_id }) => message_id === open[0]?.message_id)
+        const updates = alike.slice(
+          0,
+          fitting(alike, ({ text }) => text.length, maxMessageLength / 3),
+        )
+        await changeUpdates(transaction, updates, { message_id: id })
+        return { id, thread, updates }
+      }),
+
+    /** Another job follows if more has come meanwhile; from here on, a new update adds one. */
+    end: (agent: AgentHandle, { thread, updates }: Round) =>
+      transact(agent, async (transaction, outbox) => {
+        await changeUpdates(transaction, updates, { text: null })
+        // Whoever stores an update writes this row, too, so that one of both sees what the other has done.
+        await touchThread(transaction, thread.id)
+        const [next] = await openUpdates(transaction, thread.id)
+        const job = answerJob(thread.id, Date.parse(next?.received_at ?? '') + collectingMs)
+        await outbox.cancel(job.key)
+        if (next !== undefined) await outbox.add(job)
+      }),
+  }
+}
+
+/** Milliseconds until what has failed is tried again as if it had not; undefined for failures that are counted. */
+function pauseAfter(error: unknown): number | undefined {
+  if (!(error instanceof AppError)) return undefined
+  if (error.status === 409) return lockedMs
+  if (error.fault === 'user') return ownerMs
+  const seconds = error.details?.retry_after
+  return seconds === undefined ? undefined : Number(seconds) * 1000
+}

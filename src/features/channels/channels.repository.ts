@@ -1,0 +1,132 @@
+import type { Insertable, Kysely } from 'kysely'
+import { sql } from 'kysely'
+import type { AgentTables } from '#storage/tables.ts'
+import type { Messenger } from './channels.schema.ts'
+
+type Database = Kysely<AgentTables>
+type Progress = AgentTables['channel_deliveries']
+type Thread = AgentTables['channel_threads']
+type NewUpdate = Insertable<AgentTables['channel_updates']>
+
+/** One that exists keeps its id, which is returned. */
+export async function putThread(database: Database, { id, ...thread }: Thread): Promise<string> {
+  const stored = await database
+    .insertInto('channel_threads')
+    .values({ id, ...thread })
+    .onConflict(conflict => conflict.columns(['channel', 'address']).doUpdateSet(thread))
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return stored.id
+}
+
+export async function findThread(database: Database, id: string) {
+  const { channel, ...thread } = await database
+    .selectFrom('channel_threads')
+    .select(['id', 'channel', 'address', 'contact_id'])
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  return { ...thread, channel: channel as Messenger }
+}
+
+/** Changes nothing, but conflicts with whoever changes the thread at the same time. */
+export async function touchThread(database: Database, id: string): Promise<void> {
+  await database.updateTable('channel_threads').set({ id }).where('id', '=', id).execute()
+}
+
+/** The contact who has written from there, unless they were deleted. */
+export async function contactAt(database: Database, channel: Messenger, address: string) {
+  const contact = await database
+    .selectFrom('channel_threads')
+    .innerJoin('contacts', 'contacts.id', 'contact_id')
+    .select('contacts.id')
+    .where(({ and }) => and({ channel, address }))
+    .executeTakeFirst()
+  return contact?.id
+}
+
+/** Where the contact wrote last on the channel. */
+export async function addressOf(database: Database, channel: Messenger, contact_id: string) {
+  const thread = await database
+    .selectFrom('channel_threads')
+    .select('address')
+    .where(({ and }) => and({ channel, contact_id }))
+    .orderBy('last_message_at', 'desc')
+    .executeTakeFirst()
+  return thread?.address
+}
+
+/** False if it was delivered before. */
+export async function insertUpdate(database: Database, update: NewUpdate): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await database
+    .insertInto('channel_updates')
+    .values(update)
+    .onConflict(conflict => conflict.column('id').doNothing())
+    .executeTakeFirst()
+  return numInsertedOrUpdatedRows === 1n
+}
+
+/** @param since ISO 8601. */
+export async function countUpdates(database: Database, threadId: string, since: string): Promise<number> {
+  const { count } = await database
+    .selectFrom('channel_updates')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('thread_id', '=', threadId)
+    .where('received_at', '>', since)
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+/** In the order in which they were written, but first those that are being answered. */
+export async function openUpdates(database: Database, threadId: string) {
+  return await database
+    .selectFrom('channel_updates')
+    .select(['sequence', 'text', 'message_id', 'received_at'])
+    .where('thread_id', '=', threadId)
+    .where('text', 'is not', null)
+    .orderBy(sql`message_id is null`)
+    .orderBy('position')
+    .orderBy('sequence')
+    .limit(50)
+    .$narrowType<{ text: string }>()
+    .execute()
+}
+
+export async function changeUpdates(
+  database: Database,
+  updates: readonly { sequence: number }[],
+  changes: { text: null } | { message_id: string },
+): Promise<void> {
+  const sequences = updates.map(({ sequence }) => sequence)
+  if (sequences.length === 0) return
+  await database.updateTable('channel_updates').set(changes).where('sequence', 'in', sequences).execute()
+}
+
+/** @param before ISO 8601. */
+export async function forgetUpdates(database: Database, threadId: string, before: string): Promise<void> {
+  await database
+    .deleteFrom('channel_updates')
+    .where('thread_id', '=', threadId)
+    .where('received_at', '<', before)
+    .where('text', 'is', null)
+    .execute()
+}
+
+export async function findProgress(database: Database, key: string): Promise<Progress | undefined> {
+  return await database
+    .selectFrom('channel_deliveries')
+    .select(['key', 'sent', 'message_id'])
+    .where('key', '=', key)
+    .executeTakeFirst()
+}
+
+export async function saveProgress(database: Database, progress: Progress): Promise<void> {
+  await database
+    .insertInto('channel_deliveries')
+    .values(progress)
+    .onConflict(conflict => conflict.column('key').doUpdateSet({ sent: progress.sent }))
+    .execute()
+}
+
+export async function deleteProgress(database: Database, key: string): Promise<void> {
+  await database.deleteFrom('channel_deliveries').where('key', '=', key).execute()
+}

@@ -1,0 +1,90 @@
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import type { Credentials, SettingsService } from '#features/agents/settings.service.ts'
+import { AppError, notFound } from '#platform/errors.ts'
+import type { App } from '#platform/http/app.ts'
+import { acceptRawBodies, requireSecret } from '#platform/http/requests/inbound-webhook.ts'
+import { successSchema } from '#platform/http/responses/answers.ts'
+import { messengers } from './channels.schema.ts'
+import { readTelegram } from './incoming/telegram-update.ts'
+import { readWhatsapp } from './incoming/whatsapp-payload.ts'
+import type { IncomingService } from './incoming.service.ts'
+
+interface Dependencies {
+  incoming: IncomingService
+  settings: Pick<SettingsService, 'profileOf'>
+}
+
+const readers = { telegram: readTelegram, whatsapp: readWhatsapp }
+const operationIds = { telegram: 'takeTelegramUpdate', whatsapp: 'takeWhatsappMessages' }
+const tags = ['Channels']
+const params = Type.Object({ id: Type.String() })
+const config = { area: 'generic', access: 'anyone', limit: 'unproven' } as const
+
+/** Where messengers deliver, who prove themselves. */
+export function registerIncomingRoutes(app: App, { incoming, settings }: Dependencies): void {
+  async function proven<Proof>(
+    request: FastifyRequest,
+    id: string,
+    prove: (credentials: Credentials) => Proof,
+  ): Promise<Proof> {
+    try {
+      return prove((await settings.profileOf(id)).credentials)
+    } catch (error) {
+      await request.countAgainst('general')
+      // Nobody learns from this which agents there are.
+      throw error instanceof AppError && error.code === 'NOT_FOUND' ? notFound('Webhook') : error
+    }
+  }
+
+  void app.register((scope, _options, done) => {
+    acceptRawBodies(scope)
+    for (const channel of messengers)
+      scope.route({
+        method: 'POST',
+        url: `/api/agents/:id/channels/${channel}/webhook`,
+        config: { ...config, operationId: operationIds[channel] },
+        schema: {
+          summary: 'For the messenger alone, which delivers here what people write',
+          tags,
+          params,
+          response: { 200: successSchema },
+        },
+        handler: async request => {
+          const { id } = request.params as { id: string }
+          const messages = await proven(request, id, credentials =>
+            readers[channel](request, id, credentials),
+          )
+          await incoming.receive(id, channel, messages)
+          return { success: true }
+        },
+      })
+    done()
+  })
+
+  app.route({
+    method: 'GET',
+    url: '/api/agents/:id/channels/whatsapp/webhook',
+    config: { ...config, operationId: 'verifyWhatsappWebhook' },
+    schema: {
+      summary: 'For WhatsApp alone, which verifies the address here before it delivers',
+      tags,
+      params,
+      querystring: Type.Object({
+        'hub.verify_token': text('The verify token that the agent has.'),
+        'hub.challenge': text('What is answered.'),
+      }),
+      response: { 200: { content: { 'text/plain': { schema: Type.String() } } } },
+    },
+    handler: async (request, reply) => {
+      const { 'hub.verify_token': given, 'hub.challenge': challenge = '' } = request.query
+      const prove = ({ whatsapp_verify_token: secret }: Credentials) => requireSecret(given, secret)
+      await proven(request, request.params.id, prove)
+      return reply.type('text/plain; charset=utf-8').send(challenge)
+    },
+  })
+}
+
+function text(description: string) {
+  return Type.Optional(Type.String({ maxLength: 4000, description }))
+}
