@@ -12,6 +12,7 @@ const writers = [
   'search-large',
   'search-postgres',
   'uploads',
+  'webhooks',
 ]
 const needFixtures = ['retrieval', 'answers']
 
@@ -27,6 +28,7 @@ const benchmarks = [
   'search-large',
   'sql',
   'sandbox',
+  'webhooks',
   'openapi',
   'large-owner',
   'retrieval',

@@ -1,7 +1,7 @@
 import type { Tool } from '#models/tools/tool.ts'
 import type { EventHandler as Notified } from '#platform/event-bus.ts'
 import type { App } from '#platform/http/app.ts'
-import type { EventHandler } from '#platform/jobs/events.ts'
+import type { EventHandler, SharedEventHandler } from '#platform/jobs/events.ts'
 import type { JobHandler } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 
@@ -14,7 +14,7 @@ export interface Feature {
   /** The names of the events that it emits, which subscribers may choose from. */
   events?: readonly string[]
   /** Handlers of the events that its subscribers have subscribed to, by the kind of subscriber. */
-  eventHandlers?: Readonly<Record<string, EventHandler<AgentHandle>>>
+  eventHandlers?: Readonly<Record<string, EventHandler<AgentHandle> | SharedEventHandler<AgentHandle>>>
   /** Handlers of what the process notifies at once, without storing it. Check them with `satisfies Subscriptions<…>`. */
   subscriptions?: Readonly<Record<string, Notified<never>>>
   /** The tools that it offers to models of this agent; names in `taken` are those of earlier features. */

@@ -12,7 +12,7 @@ import { createEventBus } from '#platform/event-bus.ts'
 import type { JobHandler } from '#platform/jobs/jobs.ts'
 import type { ByLane } from '#platform/jobs/lanes.ts'
 import { createJobRunner } from '#platform/jobs/runner.ts'
-import { createTransact } from '#platform/jobs/transact.ts'
+import { createEnsureJobs, createTransact } from '#platform/jobs/transact.ts'
 import type { WakeUps } from '#platform/jobs/wake-ups.ts'
 import { createMetrics } from '#platform/metrics.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'
@@ -122,7 +122,7 @@ interface JobDependencies {
   disk: Disk
 }
 
-/** Durable jobs, and events within the process; `handlers` and `events` are filled by the features before the runner starts. */
+/** Durable jobs, and events within the process; what handles them is filled in by the features before the runner starts. */
 function createJobs({ configuration, environment, ...needs }: JobDependencies) {
   const { clock, ids, log } = environment
   const events = createEventBus<Record<string, unknown>>()
@@ -130,8 +130,9 @@ function createJobs({ configuration, environment, ...needs }: JobDependencies) {
   const { leaseMs } = configuration
   const runner = createJobRunner({ ...needs, handlers, clock, log, leaseMs })
   const abort = runner.abort.bind(runner)
-  const transact = createTransact({ wakeUps: needs.wakeUps, clock, ids, log, handlers, abort })
-  return { events, handlers, runner, transact }
+  const outboxNeeds = { wakeUps: needs.wakeUps, clock, ids, log, handlers, abort }
+  const transact = createTransact(outboxNeeds)
+  return { events, handlers, runner, transact, ensureJobs: createEnsureJobs(outboxNeeds) }
 }
 
 /** The operator's own embedding model, if one is configured; loaded on first use. */

@@ -101,6 +101,12 @@ export function notFound(what: string): AppError {
   return new AppError('NOT_FOUND', `${what} not found`)
 }
 
+/** What was looked for. @throws NOT_FOUND naming `what`, if it is not there. */
+export function required<Found>(found: Found | undefined, what: string): Found {
+  if (found === undefined) throw notFound(what)
+  return found
+}
+
 export function conflict(message: string): AppError {
   return new AppError('CONFLICT', message)
 }

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { seededRandom } from '../support/endurance.ts'
 import { startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
-import { webhookCrashes, webhookLoad } from '../support/webhook-load.ts'
+import { webhookCrashes, webhookLoad, webhookProgram } from '../support/webhook-load.ts'
 
 it(`kill -9 at any time: an event leaves if and only if it is stored (${webhookCrashes} times)`, async () => {
   const random = seededRandom(20_261_124)
@@ -12,7 +12,7 @@ it(`kill -9 at any time: an event leaves if and only if it is stored (${webhookC
   const environment = { OUTBOUND_ALLOW: '127.0.0.1' }
   let verified = 0
   for (let round = 0; round < webhookCrashes; round += 1) {
-    const server = await startServerProcess({ dataDirectory, environment })
+    const server = await startServerProcess({ dataDirectory, environment, program: webhookProgram })
     if (round === 0) await load.begin(server.call)
     const sent = load.send(() => server.call)
     await delay(random() * 800)

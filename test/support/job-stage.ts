@@ -1,14 +1,14 @@
 import { onTestFinished } from 'vitest'
 import type { Clock } from '#platform/clock.ts'
 import { randomIds } from '#platform/ids.ts'
-import type { EventHandler } from '#platform/jobs/events.ts'
+import type { EventHandler, SharedEventHandler } from '#platform/jobs/events.ts'
 import { eventJob, eventJobName } from '#platform/jobs/events.ts'
 import type { JobHandler, Transact } from '#platform/jobs/jobs.ts'
 import type { ByLane, LaneLimits } from '#platform/jobs/lanes.ts'
 import { byLane } from '#platform/jobs/lanes.ts'
 import type { RunnerDependencies } from '#platform/jobs/runner.ts'
 import { createJobRunner } from '#platform/jobs/runner.ts'
-import { createTransact } from '#platform/jobs/transact.ts'
+import { createEnsureJobs, createTransact } from '#platform/jobs/transact.ts'
 import type { WakeUps } from '#platform/jobs/wake-ups.ts'
 import { createLog } from '#platform/logging/log.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
@@ -26,7 +26,7 @@ type Options = Partial<Omit<RunnerDependencies<AgentHandle>, 'handlers' | 'clock
   /** One of its own by default. */
   engine?: JobEngine
   /** By the kind of subscriber. */
-  eventHandlers?: Record<string, EventHandler<AgentHandle>>
+  eventHandlers?: Record<string, EventHandler<AgentHandle> | SharedEventHandler<AgentHandle>>
 }
 
 /** The same limits for each lane. */
@@ -66,14 +66,10 @@ export async function setJobStage(handlers: Handlers, options: Options) {
     return runner
   }
   const runner = createRunner('first', wakeUps)
-  const transact: Transact<StageEvents> = createTransact<StageEvents>({
-    wakeUps,
-    clock,
-    ids: randomIds,
-    log,
-    abort: runner.abort.bind(runner),
-    handlers: byName,
-  })
+  const outboxNeeds = { wakeUps, clock, ids: randomIds, log, handlers: byName }
+  const abort = runner.abort.bind(runner)
+  const transact: Transact<StageEvents> = createTransact<StageEvents>({ ...outboxNeeds, abort })
+  const ensureJobs = createEnsureJobs(outboxNeeds)
 
   return {
     ...engine,
@@ -91,6 +87,8 @@ export async function setJobStage(handlers: Handlers, options: Options) {
       agentDatabases.use(agent, handle =>
         transact(handle, (_, outbox) => outbox.add({ name, payload: null, ...job })),
       ),
+    ensure: (name: string, key: string) =>
+      agentDatabases.use('a', agent => ensureJobs(agent, [{ name, key, payload: null }])),
     cancel: (key: string, agent = 'a') =>
       agentDatabases.use(agent, handle => transact(handle, (_, outbox) => outbox.cancel(key))),
     entries: (agent = 'a') =>

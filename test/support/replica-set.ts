@@ -13,9 +13,13 @@ export interface ReplicaSet extends AsyncDisposable {
   replace(index: number): Promise<void>
 }
 
-export async function startReplicas(count: number, environment: Record<string, string>): Promise<ReplicaSet> {
+export async function startReplicas(
+  count: number,
+  environment: Record<string, string>,
+  program?: string,
+): Promise<ReplicaSet> {
   const directory = makeTemporaryDirectory()
-  const start = () => startServerProcess({ dataDirectory: directory.path, environment: shared })
+  const start = () => startServerProcess({ dataDirectory: directory.path, environment: shared, program })
   const shared = { ENCRYPTION_KEY: randomBytes(32).toString('base64'), ...environment }
   // All at once, as an orchestrator starts them on an empty database.
   const servers = await Promise.all(Array.from({ length: count }, start))

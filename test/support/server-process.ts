@@ -48,6 +48,8 @@ interface StartOptions {
   openFiles?: number
   /** A command that runs the one given behind it, as in other namespaces of the system. */
   within?: readonly string[] | undefined
+  /** Of `test/support/programs`, in the place of what `npm start` runs. */
+  program?: string | undefined
 }
 
 const forTests = {
@@ -65,10 +67,13 @@ export async function startServerProcess({
   signal,
   openFiles,
   within = [],
+  program: file,
 }: StartOptions): Promise<ServerProcess> {
   const storage = await storageEnvironment(dataDirectory)
   const begun = performance.now()
-  const command = [...within, process.execPath, ...parameters]
+  const started =
+    file === undefined ? parameters : [...parameters.slice(0, -1), `test/support/programs/${file}`]
+  const command = [...within, process.execPath, ...started]
   const [program = '', ...rest] =
     openFiles === undefined ? command : ['sh', '-c', `ulimit -n ${openFiles}; exec "$0" "$@"`, ...command]
   const child = spawn(program, rest, {

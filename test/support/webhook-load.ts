@@ -1,4 +1,7 @@
-/** Chats whose events go to a webhook at a receiver that fails at random; and what must have come in the end. */
+/**
+ * Chats, and contacts that are stored or undone, whose events go to a webhook at a receiver that fails at random; and what must
+ * have come in the end.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'vitest'
 import type { ChatMessage } from '#features/chat/chat.schema.ts'
@@ -12,7 +15,10 @@ import type { NewWebhook } from './webhook-stage.ts'
 export const webhookCrashes = isFullEndurance ? 100 : 10
 /** Milliseconds: a job that was interrupted waits for up to 30 s. */
 const recoveryLimit = 120_000
+/** What the service has to be started as. */
+export const webhookProgram = 'serve-and-roll-back.ts'
 const chat = '/api/agents/default/chat'
+const contacts = '/api/agents/default/contacts'
 const webhooks = '/api/agents/default/webhooks'
 
 type Call = ServerProcess['call']
@@ -34,12 +40,13 @@ export async function webhookLoad(random: () => number) {
   async function storedEvents(call: Call): Promise<string[]> {
     const lists = conversations.map(id => call<MessageList>('GET', `${chat}?conversationId=${id}&limit=1000`))
     const messages = (await Promise.all(lists)).flatMap(({ body }) => body.messages)
-    return messages.flatMap(eventOf).toSorted()
+    const known = (await call<{ contacts: { id: string }[] }>('GET', `${contacts}?limit=1000`)).body.contacts
+    return [...messages.flatMap(eventOf), ...known.map(({ id }) => `contact.created ${id}`)].toSorted()
   }
 
   return {
     async begin(call: Call): Promise<void> {
-      const body = { url: receiver.url, events: ['message.received', 'message.sent'] }
+      const body = { url: receiver.url, events: ['message.received', 'message.sent', 'contact.created'] }
       webhook = (await call<NewWebhook>('POST', webhooks, { body })).body
       for (const title of ['one', 'two', 'three', 'four'])
         conversations.push(
@@ -65,7 +72,7 @@ export async function webhookLoad(random: () => number) {
     async expectAllDelivered(call: Call): Promise<void> {
       fails = false
       const begun = performance.now()
-      const stored = await storedEvents(call)
+      let stored = await storedEvents(call)
       const bodies = new Map<string, Set<string>>()
       const eventsReceived = () => {
         for (const { id, body } of receiver.received) bodies.set(id, (bodies.get(id) ?? new Set()).add(body))
@@ -76,9 +83,11 @@ export async function webhookLoad(random: () => number) {
         for (const { id, attempts } of await pending(call))
           if (attempts > 0) await call('POST', `${webhooks}/${webhook?.id}/deliveries/${id}/retry`)
         await delay(100)
+        stored = await storedEvents(call)
       }
       expect(eventsReceived()).toEqual(stored)
       expect(stored.length).toBeGreaterThan(webhookCrashes)
+      expect(stored.filter(event => event.startsWith('contact.')).length).toBeGreaterThan(0)
       expect([...bodies.values()].filter(({ size }) => size > 1)).toEqual([])
       expect(receiver.received.length).toBeGreaterThan(bodies.size)
       for (const { headers, body } of receiver.received)
@@ -101,6 +110,6 @@ function eventOf({ id, role, metadata }: ChatMessage): string[] {
   return metadata?.aborted ? [] : [`message.sent ${id}`]
 }
 
-function nameOf({ type, data }: { type: string; data: { message_id: string } }): string {
-  return `${type} ${data.message_id}`
+function nameOf({ type, data }: { type: string; data: Record<string, string> }): string {
+  return `${type} ${data.message_id ?? data.contact_id}`
 }

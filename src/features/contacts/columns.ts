@@ -68,17 +68,19 @@ export function contactIn(columns: readonly Column[], cells: readonly string[]):
   })
   const of = (meaning: Meaning) =>
     filled.filter(cell => cell.meaning === meaning).toSorted((one, other) => one.rank - other.rank)
-  const metadata: Record<string, unknown> = {}
+  const kept: [header: string, value: unknown][] = []
   const fields: Record<string, string> = {}
   for (const meaning of Object.keys(aliases) as Meaning[]) {
     if (meaning === 'tags' || meaning === 'metadata') continue
     const [first, ...rest] = of(meaning)
     if (first !== undefined) fields[meaning] = first.value
-    for (const { header, value } of rest) metadata[header] = value
+    kept.push(...rest.map(entryOf))
   }
-  for (const { header, value } of of('other')) metadata[header] = value
+  kept.push(...of('other').map(entryOf))
   for (const { header, value } of of('metadata'))
-    Object.assign(metadata, objectIn(value) ?? { [header]: value })
+    kept.push(...Object.entries(objectIn(value) ?? { [header]: value }))
+  // Whatever the headers are, also `__proto__`.
+  const metadata = Object.fromEntries(kept)
   const { name, first, middle, last, ...identifiers } = fields
   const joined = [first, middle, last].filter(part => part !== undefined).join(' ')
   const tags = of('tags').flatMap(({ value }) => tagsIn(value))
@@ -88,6 +90,10 @@ export function contactIn(columns: readonly Column[], cells: readonly string[]):
     ...(tags.length > 0 ? { tags } : {}),
     ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
   }
+}
+
+function entryOf({ header, value }: Cell): [header: string, value: unknown] {
+  return [header, value]
 }
 
 /** A JSON array, or texts between commas, semicolons or the separator of Google's labels. */

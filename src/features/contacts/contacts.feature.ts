@@ -18,7 +18,7 @@ export function createContacts(
 ): ContactsFeature {
   const countryOf = async (agentId: string) => (await settings.profileOf(agentId)).settings.phone_country
   const contacts = createContactsService({ transact, countryOf, clock, ids })
-  const importContacts = createContactImport({ transact, tidy: contacts.tidy, clock, ids })
+  const importContacts = createContactImport({ transact, countryOf, clock, ids })
   const { maxUploadBytes } = configuration
   return {
     contacts,

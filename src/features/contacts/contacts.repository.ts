@@ -1,30 +1,20 @@
-import type { Kysely, Selectable } from 'kysely'
+import type { Kysely, Selectable, SqlBool } from 'kysely'
 import { sql } from 'kysely'
 import type { ListDefinition } from '#platform/http/lists/list-query.ts'
 import { listRows } from '#platform/http/lists/list-query.ts'
 import { contactKeys } from '#storage/tables/contacts.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { Contact, ContactListQuery } from './contacts.schema.ts'
+import { contactSchema, plainFields } from './contacts.schema.ts'
 import type { IdentifyingField } from './identity.ts'
 
 type Database = Kysely<AgentTables>
 type ContactRow = Selectable<AgentTables['contacts']>
 
-const columns = [
-  'id',
-  'name',
-  'email',
-  'phone',
-  'messenger_handle',
-  'messenger_number',
-  'social_handle',
-  'external_id',
-  'notes',
-  'tags',
-  'metadata',
-  'created_at',
-  'updated_at',
-] as const satisfies (keyof ContactRow)[]
+/** Read at a time, so that nobody waits for it. */
+const pageRows = 200
+
+const columns = Object.keys(contactSchema.properties) as (keyof Contact)[]
 
 const contactList: ListDefinition<ContactRow> = {
   sortable: {
@@ -44,28 +34,16 @@ const contactList: ListDefinition<ContactRow> = {
 }
 
 export async function listContacts(database: Database, { tag = [], ...parameters }: ContactListQuery) {
-  const all = database.selectFrom('contacts').select([...columns])
+  const all = database.selectFrom('contacts').select(columns)
   // Within a JSON array a text stands between quotes, and has none that is not escaped.
-  const query =
-    tag.length === 0
-      ? all
-      : all.where(({ or, eb }) =>
-          or(tag.map(one => eb('tags', 'like', sql<string>`${likeEntry(one)} escape '|'`))),
-        )
+  const hasTag = (one: string) => sql<SqlBool>`replace(tags, ${JSON.stringify(one)}, '') <> tags`
+  const query = tag.length === 0 ? all : all.where(({ or }) => or(tag.map(hasTag)))
   const { rows, meta } = await listRows(query, contactList, parameters)
   return { rows: rows.map(toContact), meta }
 }
 
-function likeEntry(tag: string): string {
-  return `%${JSON.stringify(tag).replace(/[|%_]/g, '|$&')}%`
-}
-
 export async function findContact(database: Database, id: string): Promise<Contact | undefined> {
-  const row = await database
-    .selectFrom('contacts')
-    .select([...columns])
-    .where('id', '=', id)
-    .executeTakeFirst()
+  const row = await database.selectFrom('contacts').select(columns).where('id', '=', id).executeTakeFirst()
   return row && toContact(row)
 }
 
@@ -74,7 +52,7 @@ export async function findByKeys(database: Database, field: IdentifyingField, ke
   const key = sql<string>`(${sql.raw(contactKeys[field])})`
   const rows = await database
     .selectFrom('contacts')
-    .select([...columns])
+    .select(columns)
     .where(({ eb }) => eb(key, 'in', keys))
     .execute()
   return rows.map(toContact)
@@ -84,7 +62,7 @@ export async function findByKeys(database: Database, field: IdentifyingField, ke
 export async function findBySocialHandle(database: Database, handle: string): Promise<Contact | undefined> {
   const row = await database
     .selectFrom('contacts')
-    .select([...columns])
+    .select(columns)
     .where(sql<string>`lower(social_handle)`, '=', handle.toLowerCase())
     .orderBy('created_at')
     .orderBy('id')
@@ -93,19 +71,26 @@ export async function findBySocialHandle(database: Database, handle: string): Pr
   return row && toContact(row)
 }
 
-/** By name, then id: `limit` of those behind `after`. */
-export async function readContacts(
+/**
+ * All contacts, or those with one of these names, by name and then by what they say: so the same contacts come in the same
+ * order, whatever their ids are.
+ */
+export async function* readContacts(
   database: Database,
-  after: Pick<Contact, 'name' | 'id'> | undefined,
-  limit: number,
-): Promise<Contact[]> {
-  const all = database.selectFrom('contacts').select([...columns])
-  const rest =
-    after === undefined
-      ? all
-      : all.where(({ eb, refTuple, tuple }) => eb(refTuple('name', 'id'), '>', tuple(after.name, after.id)))
-  const rows = await rest.orderBy('name').orderBy('id').limit(limit).execute()
-  return rows.map(toContact)
+  names?: readonly string[],
+): AsyncGenerator<Contact, undefined> {
+  const [, ...others] = [...plainFields, 'tags', 'metadata'] as const
+  const content = sql`name, ${sql.join(others.map(column => sql`coalesce(${sql.ref(column)}, '')`))}, id`
+  let all = database.selectFrom('contacts').select(columns).orderBy(content).limit(pageRows)
+  if (names !== undefined) all = all.where('name', 'in', names)
+  for (let page = await all.execute(); ; ) {
+    yield* page.map(toContact)
+    const last = page.at(-1)
+    if (last === undefined || page.length < pageRows) return
+    const values = [last.name, ...others.map(column => last[column] ?? ''), last.id]
+    const rest = all.where('name', '>=', last.name).where(sql<SqlBool>`(${content}) > (${sql.join(values)})`)
+    page = await rest.execute()
+  }
 }
 
 export async function insertContacts(database: Database, contacts: readonly Contact[]): Promise<void> {

@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream'
-import { buffer } from 'node:stream/consumers'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { invalid, notFound } from '#platform/errors.ts'
@@ -25,6 +24,8 @@ import {
 import type { ContactsService } from './contacts.service.ts'
 import { exportCsv, exportJson } from './export-contacts.ts'
 import type { ImportContacts } from './import-contacts.ts'
+import type { CsvFile } from './read-csv.ts'
+import { storeCsv } from './read-csv.ts'
 
 const agentPath = Type.Object({ id: Type.String() })
 const contactPath = Type.Object({ id: Type.String(), contactId: Type.String() })
@@ -212,11 +213,12 @@ async function importFile(
   request: FastifyRequest,
   { importContacts, maxUploadBytes }: Dependencies,
 ): Promise<ImportReport> {
-  let content: Buffer | undefined
-  const form = await readForm(request, {
+  await using files = new AsyncDisposableStack()
+  let stored: CsvFile | undefined
+  const { fields, file } = await readForm(request, {
     file: {
-      async store(stream) {
-        content = await buffer(stream)
+      async store(content) {
+        stored = files.use(await storeCsv(content))
       },
       discard: async () => {},
     },
@@ -224,9 +226,8 @@ async function importFile(
     acceptName: () => {},
     signal: request.agent.signal,
   })
-  const { columns, dry_run: dryRun = 'false' } = form.fields
-  if (content === undefined || form.file?.field !== 'file')
-    throw invalid('file', 'send a CSV file in this field')
+  const { columns, dry_run: dryRun = 'false' } = fields
+  if (stored === undefined || file?.field !== 'file') throw invalid('file', 'send a CSV file in this field')
   if (!['true', 'false'].includes(dryRun)) throw invalid('dry_run', 'must be true or false')
-  return await importContacts(request.agent, content, { columns, isDryRun: dryRun === 'true' })
+  return await importContacts(request.agent, stored, { columns, isDryRun: dryRun === 'true' })
 }

@@ -1,60 +1,52 @@
-import type { Static, TSchema } from 'typebox'
+import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import { listMetaSchema, listParameters } from '#platform/http/lists/list-query.ts'
 import { orNull } from '#platform/own-schemas.ts'
 import { identifyingFields } from './identity.ts'
 
-/** The fields that hold one line of text, and their greatest lengths. */
-const lengths = {
-  name: 300,
-  email: 320,
-  phone: 60,
-  messenger_handle: 200,
-  messenger_number: 60,
-  social_handle: 200,
-  external_id: 200,
-} as const
+const name = Type.String({ maxLength: 300, pattern: '\\S', examples: ['Ada Lovelace'] })
 
-function text(field: keyof typeof lengths, description: string) {
-  return Type.String({ maxLength: lengths[field], description })
+/** One line of text. */
+function line(maxLength: number, description: string, pattern?: string) {
+  const schema = Type.String({ maxLength, description, ...(pattern && { pattern }) })
+  return schema as typeof schema & { description: string }
 }
 
-const fields = {
-  email: Type.String({
-    maxLength: lengths.email,
-    pattern: '^\\s*([^\\s@]+@[^\\s@]+)?\\s*$',
-    description: 'An address such as ada@example.com.',
-  }),
-  phone: text('phone', 'Compared by its digits.'),
-  messenger_handle: text('messenger_handle', 'On Telegram; with or without @.'),
-  messenger_number: text('messenger_number', 'On WhatsApp; compared by its digits.'),
-  social_handle: text('social_handle', 'On a social network.'),
-  external_id: text('external_id', 'In a system of your own.'),
-  notes: Type.String({ maxLength: 20_000 }),
+/** What a contact is known by. */
+const identifiers = {
+  email: line(
+    320,
+    'An address such as ada@example.com; A to Z in any case.',
+    '^\\s*([^\\s@]+@[^\\s@]+)?\\s*$',
+  ),
+  phone: line(60, 'Compared by its digits.'),
+  messenger_handle: line(200, 'On Telegram; with or without @.'),
+  messenger_number: line(60, 'On WhatsApp; compared by its digits.'),
+  social_handle: line(200, 'On a social network.'),
+  external_id: line(200, 'In a system of your own.'),
 }
+export const fields = { ...identifiers, notes: Type.String({ maxLength: 20_000 }) }
 export const plainFields = ['name', ...Object.keys(fields)] as ('name' | keyof typeof fields)[]
 
-const name = Type.String({ maxLength: lengths.name, pattern: '\\S', examples: ['Ada Lovelace'] })
 const tags = Type.Array(Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' }), { maxItems: 100 })
 const metadata = Type.Record(Type.String({ maxLength: 200 }), Type.Unknown(), {
   maxProperties: 200,
   description: 'Keys and values of your own, kept as given.',
 })
 
-function nullable<Schema extends TSchema & { type: string }>(schema: Schema) {
-  return Type.Optional(orNull(schema))
+/** A schema for each of the fields. */
+export function each<Field extends string, Given, Made>(
+  given: Record<Field, Given>,
+  make: (schema: Given) => Made,
+) {
+  const made = Object.entries<Given>(given).map(([field, schema]) => [field, make(schema)])
+  return Object.fromEntries(made) as Record<Field, Made>
 }
 
 const optionalFields = {
-  email: nullable(fields.email),
-  phone: nullable(fields.phone),
-  messenger_handle: nullable(fields.messenger_handle),
-  messenger_number: nullable(fields.messenger_number),
-  social_handle: nullable(fields.social_handle),
-  external_id: nullable(fields.external_id),
-  notes: nullable(fields.notes),
-  tags: nullable(tags),
-  metadata: nullable(metadata),
+  ...each(fields, schema => Type.Optional(orNull(schema))),
+  tags: Type.Optional(orNull(tags)),
+  metadata: Type.Optional(orNull(metadata)),
 }
 
 export const newContactSchema = Type.Object({ name, ...optionalFields })
@@ -73,13 +65,7 @@ export const contactSchema = Type.Object(
   {
     id: Type.String(),
     name: Type.String(),
-    email: orNull(Type.String()),
-    phone: orNull(Type.String()),
-    messenger_handle: orNull(Type.String()),
-    messenger_number: orNull(Type.String()),
-    social_handle: orNull(Type.String()),
-    external_id: orNull(Type.String()),
-    notes: orNull(Type.String()),
+    ...each(fields, () => orNull(Type.String())),
     tags: Type.Array(Type.String()),
     metadata: Type.Record(Type.String(), Type.Unknown()),
     created_at: time,
@@ -102,17 +88,11 @@ export const contactListSchema = Type.Object({ contacts: Type.Array(contactSchem
 export const resolvableFields = [...identifyingFields, 'social_handle'] as const
 export type ResolvableField = (typeof resolvableFields)[number]
 
-function identifier(description: string) {
-  return Type.Optional(Type.String({ minLength: 1, maxLength: lengths.email, description }))
-}
-export const resolveQuery = Type.Object({
-  email: identifier('In any letter case.'),
-  phone: identifier('Compared by its digits.'),
-  messenger_handle: identifier('On Telegram, with or without @.'),
-  messenger_number: identifier('On WhatsApp, compared by its digits.'),
-  social_handle: identifier('On a social network.'),
-  external_id: identifier('In a system of your own.'),
-})
+export const resolveQuery = Type.Object(
+  each(identifiers, ({ description }) =>
+    Type.Optional(Type.String({ minLength: 1, maxLength: 320, description })),
+  ),
+)
 export type ResolveQuery = Static<typeof resolveQuery>
 
 export const resolvedSchema = Type.Object({

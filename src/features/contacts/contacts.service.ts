@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
-import { AppError, invalid, notFound } from '#platform/errors.ts'
+import { AppError, invalid, notFound, required } from '#platform/errors.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { Outbox, Transact } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
@@ -25,9 +25,10 @@ import type {
   ResolvableField,
   ResolveQuery,
 } from './contacts.schema.ts'
-import { plainFields } from './contacts.schema.ts'
-import { internationalNumber, keysOf } from './identity.ts'
+import { each, fields as optionalTexts } from './contacts.schema.ts'
+import { keysOf } from './identity.ts'
 import { mergeContacts } from './merge-contacts.ts'
+import { tidied } from './tidy-contact.ts'
 
 type Database = Kysely<AgentTables>
 type Changes = Outbox<ContactEvents>
@@ -42,21 +43,8 @@ interface Dependencies {
 
 /** The people that an agent knows: each once, whatever their identifiers are written like. */
 export function createContactsService({ transact, countryOf, clock, ids }: Dependencies) {
-  /** Blank texts become null, and numbers are written in one way. */
   async function tidy<Fields extends ContactChanges>(agentId: string, fields: Fields): Promise<Fields> {
-    const normal: Fields = { ...fields }
-    for (const field of plainFields) {
-      const value = fields[field]
-      if (value !== undefined) Object.assign(normal, { [field]: value?.trim() || null })
-    }
-    for (const field of ['phone', 'messenger_number'] as const) {
-      const value = normal[field]
-      // WhatsApp writes numbers with their country's code, and without a sign before it.
-      const isNational = field === 'phone' || value?.startsWith('0')
-      if (value)
-        normal[field] = await internationalNumber(value, isNational ? await countryOf(agentId) : undefined)
-    }
-    return normal
+    return await tidied(fields, await countryOf(agentId))
   }
 
   async function change(
@@ -84,8 +72,6 @@ export function createContactsService({ transact, countryOf, clock, ids }: Depen
     async resolveAny({ agentId, db }: AgentHandle, identifiers: ResolveQuery) {
       return (await resolve(db, await tidy(agentId, identifiers))) ?? (await resolve(db, identifiers))
     },
-
-    tidy,
 
     /** Within the caller's transaction; `fields` are tidy. Throws CONFLICT if the person is known. */
     async add(
@@ -138,9 +124,7 @@ export function createContactsService({ transact, countryOf, clock, ids }: Depen
 export type ContactsService = ReturnType<typeof createContactsService>
 
 async function find(database: Database, id: string): Promise<Contact> {
-  const contact = await findContact(database, id)
-  if (contact === undefined) throw notFound('Contact')
-  return contact
+  return required(await findContact(database, id), 'Contact')
 }
 
 /** The person whom the identifiers name; the first one that names anybody decides. */
@@ -163,20 +147,12 @@ async function requireUnique(transaction: Database, contact: Contact): Promise<v
   }
 }
 
-const noIdentifiers = {
-  email: null,
-  phone: null,
-  messenger_handle: null,
-  messenger_number: null,
-  social_handle: null,
-  external_id: null,
-}
+const nothing = each(optionalTexts, () => null)
 
 /** @param now ISO 8601. */
 export function newContact(id: string, { tags, metadata, ...fields }: NewContact, now: string): Contact {
   return {
-    ...noIdentifiers,
-    notes: null,
+    ...nothing,
     ...fields,
     id,
     tags: distinct(tags ?? []),

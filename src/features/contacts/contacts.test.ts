@@ -158,6 +158,27 @@ describe('a contact', () => {
     })
   })
 
+  it('has a number of its country however it is written', async () => {
+    const { path, call, add } = await stage()
+    await app.call('PUT', `${path}/settings`, { body: { phone_country: 'DE' } })
+    const id = await add({ name: 'Karl', phone: '49 30 901820' })
+    expect((await call('GET', `/${id}`)).body).toMatchObject({ phone: '+4930901820' })
+    expect((await call('POST', '', { name: 'Karl', phone: '030/901820' })).status).toBe(409)
+  })
+
+  it('that several requests create at once, in different spellings, is there once', async () => {
+    const { call, all } = await stage()
+    const spellings = ['+44 20 7946 0000', '0044 (20) 79460000', '442079460000', '44-20-7946.0000']
+    const created = await Promise.all(
+      Array.from({ length: 50 }, (_, n) =>
+        call('POST', '', { name: `Ada ${n}`, phone: spellings[n % spellings.length] }),
+      ),
+    )
+    const statuses = created.map(({ status }) => status).toSorted()
+    expect(statuses).toEqual([201, ...Array.from({ length: 49 }, () => 409)])
+    expect(await all()).toHaveLength(1)
+  })
+
   it('takes over another one, and keeps what that one said differently', async () => {
     const { call, add, all } = await stage()
     const into = await add({
@@ -210,6 +231,7 @@ describe('the list', () => {
     expect(await names('tag=vip&tag=%22quoted%22')).toEqual(['Ada Lovelace', 'Björn', 'Chen'])
     expect(await names('tag=100%25')).toEqual(['Chen'])
     expect(await names('tag=vi')).toEqual([])
+    expect(await names('tag=VIP')).toEqual([])
     expect(await names('limit=1&offset=1')).toEqual(['Björn'])
     expect((await call('GET', '?sort=nothing')).status).toBe(400)
     expect((await app.call('GET', path)).body).toMatchObject({ stats: { contacts: 3 } })
@@ -298,6 +320,28 @@ describe('an import', () => {
     expect((await all())[0]).toMatchObject({ name: 'Ada', tags: ['vip', 'new'], notes: 'first' })
   })
 
+  it('adds nobody again whom nothing identifies', async () => {
+    const { importFile, exported, add } = await stage()
+    const lines = ['Ada,vip,', 'Ada,,likes engines', 'Ada,vip,', 'Bob,,']
+    const file = ['name,tags,notes', ...lines].join('\n')
+    expect((await importFile(file, { dry_run: 'true' })).body).toMatchObject({ imported: 4, updated: 0 })
+    expect((await importFile(file)).body).toMatchObject({ imported: 4, updated: 0 })
+    const before = await exported()
+    expect((await importFile(file)).body).toMatchObject({ imported: 0, updated: 4 })
+    expect(await exported()).toBe(before)
+    expect((await importFile(`${file}\nAda,vip,\n`)).body).toMatchObject({ imported: 1, updated: 4 })
+    await add({ name: 'Carl', email: 'carl@example.com' })
+    expect((await importFile('name\nCarl')).body).toMatchObject({ imported: 1, updated: 0 })
+  })
+
+  it('keeps columns of any name, and needs no header in the first line', async () => {
+    const { importFile, all } = await stage()
+    const file = '\n  \nname;__proto__;constructor\nAda;one;two\n'
+    expect((await importFile(file)).body).toMatchObject({ imported: 1, skipped: 0 })
+    const [contact] = await all()
+    expect(JSON.stringify(contact?.metadata)).toBe('{"__proto__":"one","constructor":"two"}')
+  })
+
   it('skips a row that names two contacts', async () => {
     const { importFile, add } = await stage()
     await add({ name: 'Ada', email: 'ada@example.com' })
@@ -374,6 +418,16 @@ describe('an export', () => {
       }))
     expect(await withoutIds(other)).toEqual(await withoutIds(one))
     expect(await withoutIds(one)).toHaveLength(people.length)
+  })
+
+  it('of more namesakes than are read at a time is the same, whatever their ids are', async () => {
+    const [one, other] = [await stage(), await stage()]
+    const rows = Array.from({ length: 450 }, (_, n) => `Ada,${(n * 7919) % 450}`)
+    expect((await one.importFile(['name,notes', ...rows].join('\n'))).body).toMatchObject({ imported: 450 })
+    const csv = await one.exported()
+    expect(new Set(csv.split('\r\n')).size).toBe(452)
+    expect((await other.importFile(csv)).body).toMatchObject({ imported: 450 })
+    expect(await other.exported()).toBe(csv)
   })
 
   it('of nobody is a header, or an empty array', async () => {

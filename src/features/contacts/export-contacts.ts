@@ -5,44 +5,20 @@ import { readContacts } from './contacts.repository.ts'
 import type { Contact } from './contacts.schema.ts'
 import { plainFields } from './contacts.schema.ts'
 
-const pageSize = 200
-
 /** All contacts as a CSV file that an import takes in again without loss. The byte order mark tells Excel that it is UTF-8. */
 export async function* exportCsv(database: Kysely<AgentTables>): AsyncGenerator<string> {
   yield `\ufeff${lineOf([...plainFields, 'tags', 'metadata'])}`
-  for await (const contact of inOrder(database)) yield lineOf(cellsOf(contact))
+  for await (const contact of readContacts(database)) yield lineOf(cellsOf(contact))
 }
 
 /** All contacts as a JSON array. */
 export async function* exportJson(database: Kysely<AgentTables>): AsyncGenerator<string> {
   let separator = '[\n'
-  for await (const contact of inOrder(database)) {
+  for await (const contact of readContacts(database)) {
     yield separator + JSON.stringify(contact)
     separator = ',\n'
   }
   yield separator === '[\n' ? '[]\n' : '\n]\n'
-}
-
-/** By name, and within a name by content: so the same contacts give the same file, whatever their ids are. */
-async function* inOrder(database: Kysely<AgentTables>): AsyncGenerator<Contact> {
-  let namesakes: Contact[] = []
-  for (let page = await readContacts(database, undefined, pageSize); page.length > 0; ) {
-    for (const contact of page) {
-      if (namesakes[0]?.name !== contact.name) {
-        yield* byContent(namesakes)
-        namesakes = []
-      }
-      namesakes.push(contact)
-    }
-    page = await readContacts(database, page.at(-1), pageSize)
-  }
-  yield* byContent(namesakes)
-}
-
-function byContent(contacts: readonly Contact[]): Contact[] {
-  if (contacts.length < 2) return [...contacts]
-  const lines = contacts.map(contact => ({ contact, line: lineOf(cellsOf(contact)) }))
-  return lines.toSorted((one, other) => (one.line < other.line ? -1 : 1)).map(({ contact }) => contact)
 }
 
 function cellsOf(contact: Contact): string[] {

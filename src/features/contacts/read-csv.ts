@@ -1,6 +1,7 @@
-import { isUtf8 } from 'node:buffer'
+import type { FileHandle } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { invalid } from '#platform/errors.ts'
+import { openTemporaryFile } from '#platform/temporary-file.ts'
 
 export interface CsvRow {
   /** Where it begins in the file, from 1. */
@@ -8,36 +9,55 @@ export interface CsvRow {
   cells: string[]
 }
 
+/** A file with commas, semicolons or tabs between the cells, in UTF-8, UTF-16 or Windows-1252. */
+export interface CsvFile extends AsyncDisposable {
+  /**
+   * Empty lines are none.
+   * @throws VALIDATION_ERROR for what is no CSV, with the line.
+   */
+  rows(): AsyncGenerator<CsvRow>
+}
+
 /** Bytes that are decoded and parsed at a time, so that nobody waits for it. */
 const portionBytes = 32 * 1024
 const maxRecordLength = 1024 * 1024
 
-interface Read {
-  record: string[]
-  info: { lines: number }
+/** Keeps a file while it arrives: out of memory, and no longer than it is read. */
+export async function storeCsv(content: AsyncIterable<Buffer>): Promise<CsvFile> {
+  const file = await openTemporaryFile()
+  try {
+    const detect = createDetection()
+    for await (const chunk of content) {
+      detect.see(chunk)
+      await file.writev([chunk])
+    }
+    const encoding = detect.encoding()
+    return { rows: () => readCsv(file, encoding), [Symbol.asyncDispose]: () => file.close() }
+  } catch (error) {
+    await file.close()
+    throw error
+  }
 }
 
-/**
- * The rows of a file with commas, semicolons or tabs between the cells, in UTF-8, UTF-16 or Windows-1252. Empty lines are none.
- * @throws VALIDATION_ERROR for a file that is no CSV, with the line.
- */
-export async function* readCsv(content: Buffer): AsyncGenerator<CsvRow> {
+async function* readCsv(file: FileHandle, encoding: string): AsyncGenerator<CsvRow> {
   const { CsvError, parse } = await import('csv-parse')
-  const encoding = encodingOf(content)
+  const bytes = file.createReadStream({ start: 0, autoClose: false, highWaterMark: portionBytes })
+  const texts = decode(bytes, encoding)
+  const { value: beginning = '' } = await texts.next()
   const parser = parse({
-    delimiter: delimiterOf(new TextDecoder(encoding).decode(content.subarray(0, portionBytes))),
+    delimiter: delimiterOf(beginning),
     info: true,
     max_record_size: maxRecordLength,
     relax_column_count: true,
     relax_quotes: true,
     skip_empty_lines: true,
   })
+  parser.write(beginning)
   let line = 1
   try {
-    for await (const { record, info } of Readable.from(decode(content, encoding)).pipe(parser)) {
-      const { cells, end } = rowOf({ record, info })
-      yield { line, cells }
-      line = end + 1
+    for await (const { record, info } of Readable.from(texts).pipe(parser)) {
+      yield { line, cells: record }
+      line = info.lines + 1
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error
@@ -45,29 +65,46 @@ export async function* readCsv(content: Buffer): AsyncGenerator<CsvRow> {
   }
 }
 
-function rowOf({ record, info }: Read): { cells: string[]; end: number } {
-  return { cells: record, end: info.lines }
-}
-
-function encodingOf(content: Buffer): string {
-  if (content[0] === 0xff && content[1] === 0xfe) return 'utf-16le'
-  return isUtf8(content) ? 'utf-8' : 'windows-1252'
+/** What has no mark of UTF-16 and is not UTF-8 is Windows-1252. */
+function createDetection() {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let encoding: 'utf-8' | 'utf-16le' | 'windows-1252' | undefined
+  const tryUtf8 = (chunk?: Buffer) => {
+    try {
+      decoder.decode(chunk, { stream: chunk !== undefined })
+    } catch {
+      encoding = 'windows-1252'
+    }
+  }
+  let isFirst = true
+  return {
+    see(chunk: Buffer): void {
+      if (isFirst && chunk[0] === 0xff && chunk[1] === 0xfe) encoding = 'utf-16le'
+      isFirst = false
+      if (encoding === undefined) tryUtf8(chunk)
+    },
+    encoding(): string {
+      if (encoding === undefined) tryUtf8()
+      return encoding ?? 'utf-8'
+    },
+  }
 }
 
 /** Without a byte order mark. */
-function* decode(content: Buffer, encoding: string): Generator<string> {
+async function* decode(content: AsyncIterable<Buffer>, encoding: string): AsyncGenerator<string> {
   const decoder = new TextDecoder(encoding)
-  for (let start = 0; start < content.length; start += portionBytes) {
-    const text = decoder.decode(content.subarray(start, start + portionBytes), { stream: true })
+  for await (const bytes of content) {
+    const text = decoder.decode(bytes, { stream: true })
     if (text !== '') yield text
   }
   const rest = decoder.decode()
   if (rest !== '') yield rest
 }
 
-/** The one that the first line has most of, outside of quotes. */
+/** The one that the first line with anything in it has most of, outside of quotes. */
 function delimiterOf(text: string): string {
-  const [line = ''] = text.replace(/"(?:[^"]|"")*"/g, '').split(/[\r\n]/, 1)
-  const counts = [',', ';', '\t'].map(delimiter => ({ delimiter, count: line.split(delimiter).length }))
+  const lines = text.replace(/"(?:[^"]|"")*"/g, 'x').split(/[\r\n]+/)
+  const first = lines.find(line => line.trim() !== '') ?? ''
+  const counts = [',', ';', '\t'].map(delimiter => ({ delimiter, count: first.split(delimiter).length }))
   return counts.reduce((one, other) => (other.count > one.count ? other : one)).delimiter
 }

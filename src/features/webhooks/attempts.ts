@@ -24,7 +24,7 @@ export interface EndedAttempt {
   random: number
 }
 
-interface Verdict {
+export interface Verdict {
   status: 'succeeded' | 'pending' | 'failed'
   /** When to try again, never earlier than the receiver asked for; null unless pending. */
   next: number | null
@@ -35,12 +35,16 @@ interface Verdict {
 
 export function judge(attempt: EndedAttempt): Verdict {
   const { status, isOnly, failingSince, now } = attempt
-  if (status !== null && status >= 200 && status < 300)
-    return { status: 'succeeded', next: null, failingSince: null, disable: null }
+  if (isSuccess(status)) return { status: 'succeeded', next: null, failingSince: null, disable: null }
   const since = failingSince ?? now
   const disable = reasonToDisable(status, now - since)
   const next = isOnly || disable !== null ? null : nextAttempt(attempt)
   return { status: next === null ? 'failed' : 'pending', next, failingSince: since, disable }
+}
+
+/** `status` is null if no answer came. */
+export function isSuccess(status: number | null): boolean {
+  return status !== null && status >= 200 && status < 300
 }
 
 function reasonToDisable(status: number | null, failingMs: number): string | null {

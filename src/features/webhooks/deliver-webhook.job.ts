@@ -1,134 +1,88 @@
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
-import type { AgentEvent, EventHandler } from '#platform/jobs/events.ts'
-import type { JobContext, JobHandler, NewJob, Transact } from '#platform/jobs/jobs.ts'
+import type { JobContext, JobHandler } from '#platform/jobs/jobs.ts'
+import { JobYields } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import { judge } from './attempts.ts'
-import { messageBody, messageId } from './message.ts'
-import type { createSend, Outcome } from './send-delivery.ts'
-import { createSendLimits } from './send-limits.ts'
+import { isSuccess } from './attempts.ts'
+import { webhookIn } from './queue-deliveries.job.ts'
+import { afterSuccess, recordAttempt } from './record-attempt.ts'
+import type { createSending } from './send-delivery.ts'
 import type { DeliveryRow, WebhookRow } from './webhooks.repository.ts'
-import {
-  findDelivery,
-  findWebhook,
-  insertDelivery,
-  saveWebhook,
-  updateDelivery,
-} from './webhooks.repository.ts'
+import { failPending, findWebhook, pendingDeliveries, recordSuccesses } from './webhooks.repository.ts'
 
-export const deliverJobName = 'webhook.deliver'
-/** Attempted once, since somebody waits for the result. */
-export const testEvent = 'webhook.test'
+/** Attempts at one webhook at a time: so that one slow answer does not hold the next event up. */
+const concurrency = 2
+/** Deliveries that are read at a time. */
+const portion = 20
+/** After which a job gives its place to others that wait for one. */
+const turnMs = 10_000
 /** Runs that end in a fault of ours, over two days; attempts are counted elsewhere. */
 const maxAttempts = 10
+const fault = 'Not sent, because of a fault of this service. Retry it.'
 
 interface Dependencies {
-  transact: Transact
-  send: ReturnType<typeof createSend>
+  /** For one webhook. */
+  sendingTo: ReturnType<typeof createSending>
   clock: Clock
 }
 
-/** A delivery, after so many attempts. */
-type Attempt = Pick<DeliveryRow, 'id' | 'attempts'>
-
-export function newDelivery(event: AgentEvent, now: string): DeliveryRow {
-  return {
-    id: messageId(event.id, event.ref),
-    webhook_id: event.ref,
-    event: event.name,
-    body: messageBody(event),
-    status: 'pending',
-    attempts: 0,
-    status_code: null,
-    duration_ms: null,
-    answer: null,
-    next_attempt_at: now,
-    created_at: now,
-  }
-}
-
-/** Its key tells it from the attempt that adds it. */
-export function nextJob({ id, attempts }: Attempt): NewJob & { key: string } {
-  return { name: deliverJobName, payload: { id, attempts }, key: `delivery:${id}@${attempts}` }
-}
-
-/** Deliveries: the first attempt is part of the event's own job, each later one is a job. */
-export function createDelivering({ transact, send, clock }: Dependencies) {
-  const limitSends = createSendLimits(clock)
-
-  async function attempt(
+/** Sends what is due to one webhook, until nothing is, or for a while. */
+export function createDelivering({ sendingTo, clock }: Dependencies): JobHandler<AgentHandle> {
+  /** Successes are stored by one statement in the end. Whether there was nothing else. */
+  async function attemptAll(
     { agent, signal }: JobContext<AgentHandle>,
     webhook: WebhookRow,
-    delivery: DeliveryRow,
-  ): Promise<void> {
-    if (webhook.disabled_reason === null) {
-      const outcome = await limitSends(webhook.id, () => send(agent.agentId, webhook, delivery, signal))
-      return await record(agent, delivery, outcome)
+    due: readonly DeliveryRow[],
+    turnEnds: number,
+  ): Promise<boolean> {
+    const send = await sendingTo(agent.agentId, webhook)
+    const waiting = [...due]
+    const succeeded: DeliveryRow[] = []
+    let current = webhook
+    async function attemptNext(): Promise<void> {
+      const isOver = current.disabled_reason !== null || clock.now() > turnEnds
+      const delivery = isOver ? undefined : waiting.shift()
+      if (delivery === undefined) return
+      const outcome = await send(delivery, signal)
+      if (isSuccess(outcome.status) && current.failing_since === null)
+        succeeded.push(afterSuccess(delivery, outcome))
+      else current = (await recordAttempt(agent.db, clock.now(), current, delivery, outcome)) ?? current
+      await attemptNext()
     }
-    const reason = `Not sent, since the webhook is disabled: ${webhook.disabled_reason}`
-    await giveUp(agent, delivery.id, reason)
+    const ends = await Promise.allSettled(Array.from({ length: concurrency }, attemptNext))
+    await recordSuccesses(agent.db, succeeded)
+    for (const end of ends) if (end.status === 'rejected') throw end.reason
+    return succeeded.length === due.length
   }
 
-  async function record(agent: AgentHandle, delivery: DeliveryRow, outcome: Outcome): Promise<void> {
-    const attempts = delivery.attempts + 1
-    const ended = { ...outcome, attempts, isOnly: delivery.event === testEvent }
-    const now = clock.now()
-    await transact(agent, async (transaction, outbox) => {
-      const webhook = await findWebhook(transaction, delivery.webhook_id)
-      if (webhook === undefined) return
-      const failingSince = webhook.failing_since === null ? null : Date.parse(webhook.failing_since)
-      const { status, next, ...verdict } = judge({ ...ended, failingSince, now, random: Math.random() })
-      const { status: status_code, durationMs: duration_ms, answer } = outcome
-      const changes = { status, attempts, status_code, duration_ms, answer, next_attempt_at: textOf(next) }
-      if (!(await updateDelivery(transaction, delivery, changes))) return
-      if (next !== null) await outbox.add({ ...nextJob({ id: delivery.id, attempts }), runAt: next })
-      if (verdict.disable === null && verdict.failingSince === failingSince) return
-      const disabled_reason = webhook.disabled_reason ?? verdict.disable
-      const failing_since = textOf(verdict.failingSince)
-      await saveWebhook(transaction, { ...webhook, disabled_reason, failing_since })
-    })
-  }
-
-  async function giveUp({ db }: AgentHandle, id: string, answer: string): Promise<void> {
-    const delivery = await findDelivery(db, id)
-    if (delivery?.status === 'pending')
-      await updateDelivery(db, delivery, { status: 'failed', answer, next_attempt_at: null })
-  }
-
-  const fault = 'Not sent, because of a fault of this service. Retry it.'
-  const events: EventHandler<AgentHandle> = {
-    lane: 'deliveries',
-    maxAttempts,
-    async handle(event, context) {
-      const { db } = context.agent
-      const webhook = await findWebhook(db, event.ref)
-      if (webhook === undefined) return
-      const delivery = await insertDelivery(db, newDelivery(event, timestamp(clock)))
-      if (isNext(delivery, 0)) await attempt(context, webhook, delivery)
-    },
-    onFailed: ({ id, ref }, { agent }) => giveUp(agent, messageId(id, ref), fault),
-  }
-  const job: JobHandler<AgentHandle> = {
+  return {
     lane: 'deliveries',
     maxAttempts,
     async run(context) {
       const { db } = context.agent
-      const { id, attempts } = context.payload as Attempt
-      const delivery = await findDelivery(db, id)
-      if (delivery === undefined || !isNext(delivery, attempts)) return
-      const webhook = await findWebhook(db, delivery.webhook_id)
-      if (webhook !== undefined) await attempt(context, webhook, delivery)
+      const id = webhookIn(context.payload)
+      for (const turnEnds = clock.now() + turnMs; clock.now() <= turnEnds; ) {
+        const webhook = await findWebhook(db, id)
+        if (webhook === undefined) return
+        if (webhook.disabled_reason !== null)
+          return await failPending(db, id, notSent(webhook.disabled_reason))
+        const pending = await pendingDeliveries(db, id, portion)
+        const [next] = pending
+        if (next === undefined) return
+        const now = timestamp(clock)
+        // A first attempt is due whatever the time is, since the clock may have been set back.
+        const due = pending.filter(one => one.attempts === 0 || one.next_attempt_at <= now)
+        if (due.length === 0) throw new JobYields({ until: Date.parse(next.next_attempt_at) })
+        const isAllSent = await attemptAll(context, webhook, due, turnEnds)
+        // What has come meanwhile has asked for this job again.
+        if (isAllSent && due.length === pending.length && pending.length < portion) return
+      }
+      throw new JobYields()
     },
-    onFailed: ({ agent, payload }) => giveUp(agent, (payload as Attempt).id, fault),
+    onFailed: ({ agent, payload }) => failPending(agent.db, webhookIn(payload), fault),
   }
-  return { events, job }
 }
 
-/** Whether nobody else has attempted it meanwhile. */
-function isNext({ status, attempts }: DeliveryRow, after: number): boolean {
-  return status === 'pending' && attempts === after
-}
-
-function textOf(time: number | null): string | null {
-  return time === null ? null : new Date(time).toISOString()
+export function notSent(disabledReason: string): string {
+  return `Not sent, since the webhook is disabled: ${disabledReason}`
 }

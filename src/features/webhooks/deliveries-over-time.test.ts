@@ -183,5 +183,24 @@ describe('a webhook', () => {
     await pass(2 * day)
     await emit()
     expect(await deliveries()).toHaveLength(2)
+    await pass(31 * day)
+    expect(await deliveries()).toEqual([])
+  })
+
+  it('keeps a delivery that is pending, however old it is', async () => {
+    const asked = { status: 503, headers: { 'retry-after': String(day / second) } }
+    const { emit, set, deliveries, path } = await subscribed(asked)
+    await emit()
+    await stage.app.service.infrastructure.agentDatabases.use(path.split('/')[3] ?? '', ({ db }) =>
+      db
+        .updateTable('webhook_deliveries')
+        .set({ created_at: new Date(clock.now() - 40 * day).toISOString() })
+        .execute(),
+    )
+    set({})
+    await emit()
+    expect(await deliveries('status=pending')).toHaveLength(1)
+    await pass(day + hour)
+    expect(await deliveries('status=pending')).toEqual([])
   })
 })

@@ -1,11 +1,11 @@
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
-import { conflict, notFound } from '#platform/errors.ts'
+import { conflict, notFound, required } from '#platform/errors.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { Transact } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import { newDelivery, nextJob, testEvent } from './deliver-webhook.job.ts'
-import { findDelivery, insertDelivery, listDeliveries, updateDelivery } from './webhooks.repository.ts'
+import { newDelivery, testEvent, wakeJob } from './queue-deliveries.job.ts'
+import { findDelivery, insertDeliveries, listDeliveries, updateDelivery } from './webhooks.repository.ts'
 import type { Delivery, DeliveryListQuery } from './webhooks.schema.ts'
 import { requireWebhook } from './webhooks.service.ts'
 
@@ -19,7 +19,7 @@ export function createDeliveriesService({ transact, clock, ids }: Dependencies) 
   return {
     async list({ db }: AgentHandle, webhookId: string, query: DeliveryListQuery) {
       await requireWebhook(db, webhookId)
-      return listDeliveries(db, webhookId, query)
+      return await listDeliveries(db, webhookId, query, clock.now())
     },
 
     test(agent: AgentHandle, ref: string): Promise<Delivery> {
@@ -28,8 +28,8 @@ export function createDeliveriesService({ transact, clock, ids }: Dependencies) 
         const payload = { agentId: agent.agentId, webhookId: ref }
         const event = { id: ids.record(), name: testEvent, time: clock.now(), ref, payload }
         const delivery = newDelivery(event, timestamp(clock))
-        await insertDelivery(transaction, delivery)
-        await outbox.add(nextJob(delivery))
+        await insertDeliveries(transaction, [delivery])
+        await outbox.add(wakeJob(ref))
         return delivery as Delivery
       })
     },
@@ -38,13 +38,14 @@ export function createDeliveriesService({ transact, clock, ids }: Dependencies) 
     retry(agent: AgentHandle, webhookId: string, id: string): Promise<Delivery> {
       return transact(agent, async (transaction, outbox) => {
         await requireEnabled(transaction, webhookId)
-        const delivery = await findDelivery(transaction, id)
-        if (delivery?.webhook_id !== webhookId) throw notFound('Delivery')
-        const isDue = delivery.status === 'pending' && !(await outbox.cancel(nextJob(delivery).key))
-        if (isDue) return delivery as Delivery
-        const due = { ...delivery, status: 'pending', attempts: 0, next_attempt_at: timestamp(clock) }
+        const delivery = required(await findDelivery(transaction, id), 'Delivery')
+        if (delivery.webhook_id !== webhookId) throw notFound('Delivery')
+        const now = timestamp(clock)
+        const { next_attempt_at } = delivery
+        if (next_attempt_at !== null && next_attempt_at <= now) return delivery as Delivery
+        const due = { ...delivery, status: 'pending', attempts: 0, next_attempt_at: now }
         await updateDelivery(transaction, delivery, due)
-        await outbox.add(nextJob(due))
+        await outbox.add(wakeJob(webhookId))
         return due as Delivery
       })
     },

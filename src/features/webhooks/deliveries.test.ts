@@ -273,7 +273,7 @@ describe('a receiver that never answers', () => {
     expect(new Set(received.map(({ path, body }) => `${path} ${JSON.parse(body).data.source_id}`)).size).toBe(
       19 * events,
     )
-    expect(hanging.maxWaiting()).toBe(2)
+    expect(hanging.maxWaiting()).toBeLessThanOrEqual(2)
     expect(await stage.deliveries(agentId, slow.id, 'status=succeeded')).toEqual([])
     await stage.app.call('DELETE', `/api/agents/${agentId}/webhooks/${slow.id}`)
   })

@@ -25,39 +25,39 @@ export interface Outcome {
   durationMs: number
 }
 
-/** One signed request. Its failures are outcomes; what is thrown is the abort of the job, or a fault of ours. */
-export function createSend({ outboundFetch, agentSecrets, clock }: Dependencies) {
+export type Send = (delivery: Pick<DeliveryRow, 'id' | 'body'>, signal: AbortSignal) => Promise<Outcome>
+
+/** Gives, for a webhook, what sends signed requests to it. */
+export function createSending({ outboundFetch, agentSecrets, clock }: Dependencies) {
   async function secretsOf(agentId: string, set: string | null): Promise<string[]> {
     const { secret, previous, previous_until = '' } = await agentSecrets.read(agentId, set)
     if (secret === undefined) throw new Error('the secret of a webhook was replaced just now')
     return previous !== undefined && timestamp(clock) < previous_until ? [secret, previous] : [secret]
   }
 
-  return async (
-    agentId: string,
-    { url, secret_set }: WebhookRow,
-    { id, body }: DeliveryRow,
-    signal: AbortSignal,
-  ): Promise<Outcome> => {
-    const begun = clock.now()
-    const signed = signedHeaders(id, begun, body, await secretsOf(agentId, secret_set))
-    const headers = { 'content-type': 'application/json', ...signed }
-    const deadline = AbortSignal.timeout(timeoutMs)
-    const request = { method: 'POST', redirect: 'manual', headers, body } as const
-    const ended = (status: number | null, answer: string) => ({
-      status,
-      answer,
-      durationMs: clock.now() - begun,
-    })
-    try {
-      const response = await outboundFetch(url, { ...request, signal: AbortSignal.any([signal, deadline]) })
-      const wait = retryAfter(response.headers.get('retry-after'), clock.now())
-      return { ...ended(response.status, await beginningOf(response)), retryAfter: wait }
-    } catch (error) {
-      signal.throwIfAborted()
-      if (deadline.aborted) return ended(null, `No answer came within ${timeoutMs / 1000} s.`)
-      if (error instanceof AppError) return ended(null, error.message)
-      throw error
+  /** Failures of its requests are outcomes; what is thrown is the abort of the job, or a fault of ours. */
+  return async (agentId: string, { url, secret_set }: WebhookRow): Promise<Send> => {
+    const secrets = await secretsOf(agentId, secret_set)
+    return async ({ id, body }, signal) => {
+      const begun = clock.now()
+      const headers = { 'content-type': 'application/json', ...signedHeaders(id, begun, body, secrets) }
+      const deadline = AbortSignal.timeout(timeoutMs)
+      const request = { method: 'POST', redirect: 'manual', headers, body } as const
+      const ended = (status: number | null, answer: string) => ({
+        status,
+        answer,
+        durationMs: clock.now() - begun,
+      })
+      try {
+        const response = await outboundFetch(url, { ...request, signal: AbortSignal.any([signal, deadline]) })
+        const wait = retryAfter(response.headers.get('retry-after'), clock.now())
+        return { ...ended(response.status, await beginningOf(response)), retryAfter: wait }
+      } catch (error) {
+        signal.throwIfAborted()
+        if (deadline.aborted) return ended(null, `No answer came within ${timeoutMs / 1000} s.`)
+        if (error instanceof AppError) return ended(null, error.message)
+        throw error
+      }
     }
   }
 }

@@ -1,4 +1,4 @@
-import type { Kysely, Selectable } from 'kysely'
+import type { Kysely, NotNull, Selectable } from 'kysely'
 import type { ListDefinition, ListParameters, Page } from '#platform/http/lists/list-query.ts'
 import { listRows } from '#platform/http/lists/list-query.ts'
 import { parseJsonColumn } from '#storage/json-column.ts'
@@ -8,6 +8,7 @@ import type { Delivery, DeliveryListQuery, Webhook } from './webhooks.schema.ts'
 type Database = Kysely<AgentTables>
 export type WebhookRow = Selectable<AgentTables['webhooks']>
 export type DeliveryRow = Selectable<AgentTables['webhook_deliveries']>
+export type PendingDelivery = DeliveryRow & { next_attempt_at: string }
 
 /** The kind of subscriber that webhooks are. */
 export const subscriberKind = 'webhook'
@@ -59,13 +60,30 @@ const deliveryList: ListDefinition<Pick<DeliveryRow, (typeof deliveryColumns)[nu
   unique: { column: 'id' },
 }
 
-export async function listWebhooks(database: Database, parameters: ListParameters): Promise<Page<Webhook>> {
-  const page = await listRows(database.selectFrom('webhooks').selectAll(), webhookList, parameters)
-  return { ...page, rows: page.rows.map(toWebhook) }
+/** @param isAdmin whether addresses are shown whole, and searched, which tells what is in them. */
+export async function listWebhooks(
+  database: Database,
+  parameters: ListParameters,
+  isAdmin: boolean,
+): Promise<Page<Webhook>> {
+  const list = isAdmin ? webhookList : { ...webhookList, searchable: ['events' as const] }
+  const page = await listRows(database.selectFrom('webhooks').selectAll(), list, parameters)
+  return { ...page, rows: page.rows.map(row => toWebhook(row, isAdmin)) }
 }
 
 export function findWebhook(database: Database, id: string): Promise<WebhookRow | undefined> {
   return database.selectFrom('webhooks').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+/** Which of these have not been deleted. */
+export async function existingWebhooks(database: Database, ids: readonly string[]): Promise<string[]> {
+  const rows = await database
+    .selectFrom('webhooks')
+    .select('id')
+    .where('id', 'in', ids)
+    .orderBy('id')
+    .execute()
+  return rows.map(({ id }) => id)
 }
 
 /** Inserts or replaces it, and its subscriptions: none while it is disabled. To be called in a transaction. */
@@ -76,6 +94,14 @@ export async function saveWebhook(transaction: Database, { id, ...values }: Webh
   if (values.disabled_reason !== null) return
   const rows = eventsOf(values).map(event => ({ event, kind: subscriberKind, ref: id }))
   await transaction.insertInto('event_subscriptions').values(rows).execute()
+}
+
+export async function setFailingSince(
+  database: Database,
+  id: string,
+  failing_since: string | null,
+): Promise<void> {
+  await database.updateTable('webhooks').set({ failing_since }).where('id', '=', id).execute()
 }
 
 export async function countWebhooks(database: Database): Promise<number> {
@@ -94,12 +120,21 @@ async function removeSubscriptions(transaction: Database, ref: string): Promise<
   await subscriptions.where('ref', '=', ref).execute()
 }
 
-export async function listDeliveries(database: Database, webhookId: string, query: DeliveryListQuery) {
+/** Of the last 30 days, and older ones that are pending. */
+export async function listDeliveries(
+  database: Database,
+  webhookId: string,
+  { status, ...query }: DeliveryListQuery,
+  now: number,
+) {
   let deliveries = database
     .selectFrom('webhook_deliveries')
     .select(deliveryColumns)
     .where('webhook_id', '=', webhookId)
-  if (query.status !== undefined) deliveries = deliveries.where('status', 'in', query.status)
+    .where(({ or, eb }) =>
+      or([eb('created_at', '>=', oldestKept(now)), eb('next_attempt_at', 'is not', null)]),
+    )
+  if (status !== undefined) deliveries = deliveries.where('status', 'in', status)
   const page = await listRows(deliveries, deliveryList, query)
   return { ...page, rows: page.rows as Delivery[] }
 }
@@ -108,26 +143,82 @@ export function findDelivery(database: Database, id: string): Promise<DeliveryRo
   return database.selectFrom('webhook_deliveries').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/**
- * Returns it as it is stored, if it exists already. Each new one removes some that are too old, so that no job has to look
- * for these.
- */
-export async function insertDelivery(database: Database, row: DeliveryRow): Promise<DeliveryRow> {
-  const insert = database.insertInto('webhook_deliveries').values(row)
-  const inserted = await insert
-    .onConflict(conflict => conflict.column('id').doNothing())
-    .returning('id')
-    .executeTakeFirst()
-  if (inserted === undefined) return (await findDelivery(database, row.id)) ?? row
+/** Those that exist already stay as they are. */
+export async function insertDeliveries(database: Database, rows: readonly DeliveryRow[]): Promise<void> {
+  if (rows.length === 0) return
+  const insert = database.insertInto('webhook_deliveries').values(rows)
+  await insert.onConflict(conflict => conflict.column('id').doNothing()).execute()
+}
+
+/** Only these have a next attempt. The earliest come first. */
+export async function pendingDeliveries(
+  database: Database,
+  webhookId: string,
+  limit: number,
+): Promise<PendingDelivery[]> {
+  const pending = database
+    .selectFrom('webhook_deliveries')
+    .selectAll()
+    .where('webhook_id', '=', webhookId)
+    .where('next_attempt_at', 'is not', null)
+  return await pending
+    .orderBy('next_attempt_at')
+    .orderBy('id')
+    .limit(limit)
+    .$narrowType<{ next_attempt_at: NotNull }>()
+    .execute()
+}
+
+export async function failPending(database: Database, webhookId: string, answer: string): Promise<void> {
+  await database
+    .updateTable('webhook_deliveries')
+    .set({ status: 'failed', answer, next_attempt_at: null })
+    .where('webhook_id', '=', webhookId)
+    .where('next_attempt_at', 'is not', null)
+    .execute()
+}
+
+/** Some at a time, so that nobody waits for it. */
+export async function removeOldDeliveries(
+  database: Database,
+  webhookIds: readonly string[],
+  now: number,
+): Promise<void> {
+  if (webhookIds.length === 0) return
   const old = database
     .selectFrom('webhook_deliveries')
     .select('id')
-    .where('webhook_id', '=', row.webhook_id)
-    .where('created_at', '<', new Date(Date.parse(row.created_at) - keptMs).toISOString())
-    .orderBy('created_at')
+    .where('webhook_id', 'in', webhookIds)
+    .where('created_at', '<', oldestKept(now))
+    .where('next_attempt_at', 'is', null)
     .limit(maxRemoved)
   await database.deleteFrom('webhook_deliveries').where('id', 'in', old).execute()
-  return row
+}
+
+function oldestKept(now: number): string {
+  return new Date(now - keptMs).toISOString()
+}
+
+/** Of those that are still as they were before this attempt. */
+export async function recordSuccesses(database: Database, rows: readonly DeliveryRow[]): Promise<void> {
+  if (rows.length === 0) return
+  const insert = database.insertInto('webhook_deliveries').values(rows)
+  await insert
+    .onConflict(conflict =>
+      conflict
+        .column('id')
+        .doUpdateSet(({ ref }) => ({
+          status: ref('excluded.status'),
+          attempts: ref('excluded.attempts'),
+          status_code: ref('excluded.status_code'),
+          duration_ms: ref('excluded.duration_ms'),
+          answer: ref('excluded.answer'),
+          next_attempt_at: null,
+        }))
+        .where('webhook_deliveries.status', '=', 'pending')
+        .where(({ eb }) => eb('webhook_deliveries.attempts', '=', eb('excluded.attempts', '-', 1))),
+    )
+    .execute()
 }
 
 /** False, and nothing is changed, if the delivery is no longer as it was found. */
@@ -141,8 +232,19 @@ export async function updateDelivery(
   return (await unchanged.executeTakeFirstOrThrow()).numUpdatedRows > 0n
 }
 
-export function toWebhook({ events, disabled_reason, secret_set: _, ...row }: WebhookRow): Webhook {
-  return { ...row, events: eventsOf({ events }), enabled: disabled_reason === null, disabled_reason }
+/** @param isAdmin whether the address is shown with what follows its path, which often is a secret. */
+export function toWebhook(
+  { url, events, disabled_reason, secret_set: _, ...row }: WebhookRow,
+  isAdmin = true,
+): Webhook {
+  const shown = isAdmin ? url : url.replace(/[?#].*$/s, '')
+  return {
+    ...row,
+    url: shown,
+    events: eventsOf({ events }),
+    enabled: disabled_reason === null,
+    disabled_reason,
+  }
 }
 
 function eventsOf({ events }: Pick<WebhookRow, 'events'>): string[] {

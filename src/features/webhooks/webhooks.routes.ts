@@ -47,7 +47,7 @@ function registerCollection(app: App, webhooks: WebhooksService): void {
       response: { 200: webhookListSchema },
     },
     handler: async request => {
-      const { rows, meta } = await webhooks.list(request.agent, request.query)
+      const { rows, meta } = await webhooks.list(request.agent, request.query, request.isAdmin)
       return { webhooks: rows, meta }
     },
   })
@@ -76,7 +76,7 @@ function registerOne(app: App, webhooks: WebhooksService): void {
     url,
     config: { ...reading, operationId: 'getWebhook' },
     schema: { summary: 'A webhook', tags, params: webhookPath, response: { 200: webhookSchema } },
-    handler: request => webhooks.get(request.agent, request.params.webhookId),
+    handler: request => webhooks.get(request.agent, request.params.webhookId, request.isAdmin),
   })
 
   app.route({

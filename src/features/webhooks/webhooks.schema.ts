@@ -25,13 +25,14 @@ export type NewWebhook = Static<typeof newWebhookSchema>
 
 export const webhookChangesSchema = Type.Partial(
   Type.Object({ ...newWebhookSchema.properties, enabled: Type.Boolean() }),
+  { minProperties: 1, examples: [{ enabled: false }] },
 )
 export type WebhookChanges = Static<typeof webhookChangesSchema>
 
 export const webhookSchema = Type.Object(
   {
     id: Type.String(),
-    url: Type.String(),
+    url: Type.String({ description: 'For viewers without its query.' }),
     events: Type.Array(Type.String()),
     enabled: Type.Boolean(),
     disabled_reason: orNull(Type.String()),

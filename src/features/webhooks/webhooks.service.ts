@@ -1,18 +1,22 @@
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
-import { conflict, invalid, notFound } from '#platform/errors.ts'
+import { conflict, invalid, required } from '#platform/errors.ts'
 import type { ListParameters } from '#platform/http/lists/list-query.ts'
 import type { Ids } from '#platform/ids.ts'
 import { anyEvent } from '#platform/jobs/events.ts'
+import type { Transact } from '#platform/jobs/jobs.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentSecrets } from '#storage/encryption/agent-secrets.ts'
+import { notSent } from './deliver-webhook.job.ts'
 import { newSecret } from './message.ts'
+import { deliveryJob, wakeJob } from './queue-deliveries.job.ts'
 import type { WebhookRow } from './webhooks.repository.ts'
 import {
   countWebhooks,
   deleteWebhook,
+  failPending,
   findWebhook,
   listWebhooks,
   saveWebhook,
@@ -25,6 +29,7 @@ const overlapMs = 24 * 3_600_000
 const maxWebhooks = 50
 
 interface Dependencies {
+  transact: Transact
   outbound: Pick<Outbound, 'requirePermitted'>
   agentSecrets: AgentSecrets
   /** Names of all events that can be subscribed to. */
@@ -35,11 +40,16 @@ interface Dependencies {
 
 type RowIn = (transaction: AgentHandle['db']) => Promise<WebhookRow>
 
-export function createWebhooksService({ outbound, agentSecrets, eventNames, clock, ids }: Dependencies) {
+export function createWebhooksService({
+  transact,
+  outbound,
+  agentSecrets,
+  eventNames,
+  clock,
+  ids,
+}: Dependencies) {
   async function check({ url, events = [] }: WebhookChanges): Promise<void> {
-    const known = [...eventNames(), anyEvent]
-    const unknown = events.find(event => !known.includes(event))
-    if (unknown !== undefined) throw invalid('events', `"${unknown}" is none of ${known.join(', ')}`)
+    requireKnown(events, [...eventNames(), anyEvent])
     if (url !== undefined) await outbound.requirePermitted(url)
   }
 
@@ -60,35 +70,38 @@ export function createWebhooksService({ outbound, agentSecrets, eventNames, cloc
   }
 
   return {
-    list: ({ db }: AgentHandle, parameters: ListParameters) => listWebhooks(db, parameters),
-    get: async ({ db }: AgentHandle, id: string) => toWebhook(await requireWebhook(db, id)),
+    list: ({ db }: AgentHandle, query: ListParameters, isAdmin: boolean) => listWebhooks(db, query, isAdmin),
+    get: async ({ db }: AgentHandle, id: string, isAdmin: boolean) =>
+      toWebhook(await requireWebhook(db, id), isAdmin),
 
     async create(agent: AgentHandle, { url, events }: NewWebhook) {
       await check({ url, events })
       const now = timestamp(clock)
-      const times = { created_at: now, updated_at: now }
-      const row = { id: ids.record(), url, events: textOf(events), secret_set: null, ...enabled, ...times }
+      const kept = { ...enabled, secret_set: null, created_at: now, updated_at: now }
+      const row = { ...kept, id: ids.record(), url, events: textOf(events) }
       return store(agent, {}, async transaction => {
         if ((await countWebhooks(transaction)) < maxWebhooks) return row
         throw conflict(`An agent has at most ${maxWebhooks} webhooks. Delete one first.`)
       })
     },
 
-    async update({ db }: AgentHandle, id: string, changes: WebhookChanges): Promise<Webhook> {
+    /** What is being sent meanwhile is sent again to a new address, and not to a disabled one. */
+    async update(agent: AgentHandle, id: string, changes: WebhookChanges): Promise<Webhook> {
       await check(changes)
-      return inTransaction(db, async transaction => {
+      const { url, events } = changes
+      return await transact(agent, async (transaction, outbox) => {
         const row = await requireWebhook(transaction, id)
-        const { url = row.url, events } = changes
-        const failing_since = url === row.url ? row.failing_since : null
-        const wanted = { url, events: events === undefined ? row.events : textOf(events) }
         const changed = {
           ...row,
-          failing_since,
-          ...wanted,
+          ...(url !== undefined && url !== row.url && { url, failing_since: null }),
+          ...(events && { events: textOf(events) }),
           ...stateAfter(changes, row),
           updated_at: timestamp(clock),
         }
         await saveWebhook(transaction, changed)
+        await outbox.cancel(deliveryJob(id).key)
+        if (changed.disabled_reason === null) await outbox.add(wakeJob(id))
+        else await failPending(transaction, id, notSent(changed.disabled_reason))
         return toWebhook(changed)
       })
     },
@@ -98,8 +111,8 @@ export function createWebhooksService({ outbound, agentSecrets, eventNames, cloc
       const { secret: previous } = await agentSecrets.read(agent.agentId, secret_set)
       const replaced = conflict('The secret has just been replaced. Use the new one, or try again.')
       if (previous === undefined) throw replaced
-      const former = { previous, previous_until: new Date(clock.now() + overlapMs).toISOString() }
-      const rotated = await store(agent, former, async transaction => {
+      const previous_until = new Date(clock.now() + overlapMs).toISOString()
+      const rotated = await store(agent, { previous, previous_until }, async transaction => {
         const row = await requireWebhook(transaction, id)
         if (row.secret_set !== secret_set) throw replaced
         return { ...row, updated_at: timestamp(clock) }
@@ -108,13 +121,14 @@ export function createWebhooksService({ outbound, agentSecrets, eventNames, cloc
       return rotated
     },
 
-    async remove({ agentId, db }: AgentHandle, id: string): Promise<void> {
-      const row = await inTransaction(db, async transaction => {
-        const found = await requireWebhook(transaction, id)
+    async remove(agent: AgentHandle, id: string): Promise<void> {
+      const { secret_set } = await transact(agent, async (transaction, outbox) => {
+        await outbox.cancel(deliveryJob(id).key)
+        const row = await requireWebhook(transaction, id)
         await deleteWebhook(transaction, id)
-        return found
+        return row
       })
-      await agentSecrets.remove(agentId, [row.secret_set])
+      await agentSecrets.remove(agent.agentId, [secret_set])
     },
   }
 }
@@ -128,12 +142,15 @@ function stateAfter({ enabled: isEnabled }: WebhookChanges, row: WebhookRow): Pa
   return isEnabled ? enabled : { disabled_reason: row.disabled_reason ?? 'Disabled by a person.' }
 }
 
+function requireKnown(events: readonly string[], known: readonly string[]): void {
+  const unknown = events.find(event => !known.includes(event))
+  if (unknown !== undefined) throw invalid('events', `"${unknown}" is none of ${known.join(', ')}`)
+}
+
 function textOf(events: readonly string[]): string {
   return JSON.stringify([...new Set(events)])
 }
 
 export async function requireWebhook(database: AgentHandle['db'], id: string): Promise<WebhookRow> {
-  const webhook = await findWebhook(database, id)
-  if (webhook === undefined) throw notFound('Webhook')
-  return webhook
+  return required(await findWebhook(database, id), 'Webhook')
 }

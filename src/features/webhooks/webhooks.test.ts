@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { builtAreas } from '#test/spec/built-areas.ts'
 import { outboundEvents } from '#test/spec/outbound-events.ts'
@@ -5,12 +6,16 @@ import { errorRow, row } from '#test/spec/row.ts'
 import { giveRole, makeAgent } from '#test/support/agents.ts'
 import { testApp } from '#test/support/build-app.ts'
 import { startGateway } from '#test/support/gateway.ts'
+import { useNameServer } from '#test/support/name-server.ts'
 import type { WebhookStage } from '#test/support/webhook-stage.ts'
 import { setWebhookStage } from '#test/support/webhook-stage.ts'
 import type { Webhook } from './webhooks.schema.ts'
 
 const url = 'http://127.0.0.1:9/events'
 const problem = (field: string) => ({ status: 400, body: { error: { details: { field } } } })
+const fixtures = process.env.REAL_FIXTURES
+const corpus: { url: string; expect: string }[] =
+  fixtures === undefined ? [] : JSON.parse(readFileSync(`${fixtures}/security/ssrf-urls.json`, 'utf8'))
 let stage: WebhookStage
 
 beforeAll(async () => {
@@ -67,6 +72,7 @@ describe('a webhook', () => {
       events: ['message.sent'],
       updated_at: expect.any(String),
     })
+    expect(await stage.app.call('PUT', path, { body: {} })).toMatchObject({ status: 400 })
     expect(await put({ enabled: false })).toMatchObject({
       enabled: false,
       disabled_reason: expect.any(String),
@@ -133,6 +139,26 @@ describe('a webhook', () => {
     expect((await stage.app.call('GET', `${path}/${body.id}`)).body).toMatchObject({ url })
   })
 
+  it.skipIf(corpus.length === 0)(
+    'is refused for each address of an attack list, by its name too (needs REAL_FIXTURES)',
+    async () => {
+      const inside = { get: () => '10.0.0.1' }
+      await useNameServer(new Proxy<Record<string, string>>({}, inside))
+      const app = await testApp({ environment: { DEV_USER: 'dev@example.com' } })
+      const path = `/api/agents/${await makeAgent(app)}/webhooks`
+      const refused = corpus.filter(({ expect: wanted }) => !wanted.startsWith('allow'))
+      expect(refused.length).toBeGreaterThan(30)
+      for (const { url: address } of refused)
+        expect(
+          await app.call('POST', path, { body: { url: address, events: ['*'] } }),
+          address,
+        ).toMatchObject({
+          status: 400,
+          body: { error: { code: 'OUTBOUND_REFUSED' } },
+        })
+    },
+  )
+
   it(`of another agent, or that does not exist, is not found ${errorRow('webhooks', 404)}`, async () => {
     const theirs = await stage.newAgent()
     const { id } = await stage.register(theirs, url)
@@ -165,7 +191,19 @@ describe('a webhook', () => {
     await giveRole(app, agentId, { email: 'viewer@example.com', role: 'viewer', headers: owner })
     const viewer = await gateway.headers('viewer@example.com')
     const path = `/api/agents/${agentId}/webhooks`
-    const { body } = await app.call<Webhook>('POST', path, { headers: owner, body: { url, events: ['*'] } })
+    const address = `${url}?token=s3cret`
+    const { body } = await app.call<Webhook>('POST', path, {
+      headers: owner,
+      body: { url: address, events: ['*'] },
+    })
+    expect((await app.call('GET', `${path}?search=s3c`, { headers: owner })).body).toMatchObject({
+      webhooks: [{ url: address }],
+    })
+    expect((await app.call('GET', `${path}?search=s3c`, { headers: viewer })).body).toMatchObject({
+      webhooks: [],
+    })
+    expect((await app.call('GET', path, { headers: viewer })).body).toMatchObject({ webhooks: [{ url }] })
+    expect((await app.call('GET', `${path}/${body.id}`, { headers: viewer })).body).toMatchObject({ url })
     for (const rest of ['', `/${body.id}`, `/${body.id}/deliveries`])
       expect((await app.call('GET', path + rest, { headers: viewer })).status).toBe(200)
     for (const [method, rest] of [

@@ -12,11 +12,23 @@ export interface AgentEvent {
   payload: unknown
 }
 
+/** For all subscriptions of one kind. */
+export interface SharedEvent extends Omit<AgentEvent, 'ref'> {
+  /** In order. */
+  refs: readonly string[]
+}
+
 /** Handles events for all subscribers of one kind: as a job for each event and subscriber, with the guarantees of jobs. */
-export interface EventHandler<Agent extends JobAgent> extends Omit<JobHandler<Agent>, 'run' | 'onFailed'> {
-  handle(event: AgentEvent, context: JobContext<Agent>): Promise<void>
+export interface EventHandler<Agent extends JobAgent, Event = AgentEvent>
+  extends Omit<JobHandler<Agent>, 'run' | 'onFailed'> {
+  handle(event: Event, context: JobContext<Agent>): Promise<void>
   /** As `onFailed` of a job. */
-  onFailed?(event: AgentEvent, context: JobContext<Agent>, error: string): Promise<void>
+  onFailed?(event: Event, context: JobContext<Agent>, error: string): Promise<void>
+}
+
+/** Handles events as one job each, for all subscribers of one kind: its failure repeats it for all of them. */
+export interface SharedEventHandler<Agent extends JobAgent> extends EventHandler<Agent, SharedEvent> {
+  isShared: true
 }
 
 /** In a subscription: every event of the agent, also those of later versions. */
@@ -28,12 +40,13 @@ export function eventJobName(kind: string): string {
 }
 
 /** The payload was written by `outbox.emit`. */
-export function eventJob<Agent extends JobAgent>(handler: EventHandler<Agent>): JobHandler<Agent> {
-  const { handle, onFailed, ...options } = handler
-  const eventOf = ({ payload }: JobContext<Agent>) => payload as AgentEvent
+export function eventJob<Agent extends JobAgent>(
+  handler: EventHandler<Agent> | SharedEventHandler<Agent>,
+): JobHandler<Agent> {
+  const { handle, onFailed, ...options } = handler as EventHandler<Agent, unknown>
   return {
     ...options,
-    run: context => handle(eventOf(context), context),
-    onFailed: async (context, error) => await onFailed?.(eventOf(context), context, error),
+    run: context => handle(context.payload, context),
+    onFailed: async (context, error) => await onFailed?.(context.payload, context, error),
   }
 }

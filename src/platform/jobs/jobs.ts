@@ -48,6 +48,8 @@ export interface JobHandler<Agent extends JobAgent> {
   maxAttempts?: number
   /** Whether it deletes, and therefore also runs while the disk is full; other jobs wait. */
   makesRoom?: boolean
+  /** Of events: whether one job hands an event to all subscribers of the kind. */
+  isShared?: boolean
 }
 
 /**
@@ -65,10 +67,11 @@ export interface Outbox<Events = Record<string, unknown>> {
   /** False, and nothing is added, while a job with the same key waits or runs. */
   add(job: NewJob): Promise<boolean>
   /**
-   * Adds one job for each subscriber of the agent that has subscribed to the event or to `*` (table
-   * `event_subscriptions`), so that none of them repeats for another's failure.
+   * For each payload, adds one job for each subscriber of the agent that has subscribed to the event or to `*` (table
+   * `event_subscriptions`), so that none of them repeats for another's failure; and one for all of a kind whose handler
+   * is shared.
    */
-  emit<Name extends keyof Events & string>(eventName: Name, payload: Events[Name]): Promise<void>
+  emit<Name extends keyof Events & string>(eventName: Name, ...payloads: Events[Name][]): Promise<void>
   /** Removes the job that waits under this key, or aborts it if it is running. False if there is none. */
   cancel(key: string): Promise<boolean>
   /** Makes the jobs of this name due that wait for a later time, such as that of their next attempt. */
@@ -85,6 +88,14 @@ export interface NewJob {
   /** Milliseconds since the epoch; at once by default. */
   runAt?: number
 }
+
+/**
+ * Has each of these jobs begin once from now on: one that waits for a later time is due now, and one that runs right now runs
+ * once more. For a job that has stored what they are to work on; it does so again if its process dies before.
+ */
+export type EnsureJobs = (agent: JobAgent, jobs: readonly KeyedJob[]) => Promise<void>
+
+export type KeyedJob = Omit<NewJob, 'runAt'> & { key: string }
 
 const abortMessages = {
   stopping: 'the process is stopping; the job will be run again',

@@ -9,12 +9,15 @@ export interface LaneLimits {
   perAgent: number
 }
 
-/** Documents take processor time and memory; the other lanes mostly wait for servers. */
+/**
+ * Documents take processor time and memory; the other lanes mostly wait for servers. Each of the webhooks of an agent, of
+ * which there are 50 at most, has one job at a time: none waits for another's receiver.
+ */
 export const laneLimits: Readonly<Record<Lane, LaneLimits>> = {
   documents: { concurrency: 4, perAgent: 2 },
   turns: { concurrency: 48, perAgent: 12 },
   executions: { concurrency: 48, perAgent: 12 },
-  deliveries: { concurrency: 16, perAgent: 4 },
+  deliveries: { concurrency: 250, perAgent: 60 },
   timers: { concurrency: 16, perAgent: 4 },
 }
 

@@ -17,24 +17,65 @@ export interface NewEntry {
 
 /** False, and nothing is added, while an entry with the same key waits or runs. */
 export async function addEntry(db: OutboxDatabase, entry: NewEntry): Promise<boolean> {
-  const { id, name, lane, key, payload, runAt, now } = entry
   const added = await db
     .insertInto('outbox')
-    .values({
-      id,
-      name,
-      lane,
-      key,
-      payload: JSON.stringify(payload ?? null),
-      run_at: toText(runAt),
-      attempts: 0,
-      failures: 0,
-      created_at: toText(now),
-    })
+    .values(rowOf(entry))
     .onConflict(conflict => conflict.doNothing())
     .returning('id')
     .executeTakeFirst()
   return added !== undefined
+}
+
+/**
+ * Adds entries, each with a key and due now, to begin after what has been committed so far. One that waits for a later time, or
+ * runs, is asked for again instead: as if it were new, but for its id and its lease. One that is about to begin is left alone.
+ */
+export async function ensureEntries(db: OutboxDatabase, entries: readonly NewEntry[]): Promise<void> {
+  const beginning = await db
+    .selectFrom('outbox')
+    .select('key')
+    .where(
+      'key',
+      'in',
+      entries.map(({ key }) => key),
+    )
+    .where('failed_at', 'is', null)
+    .where('attempts', '=', 0)
+    .where('run_at', '<=', toText(Math.min(...entries.map(({ runAt }) => runAt))))
+    .execute()
+  const rows = entries.filter(({ key }) => !beginning.some(entry => entry.key === key)).map(rowOf)
+  if (rows.length === 0) return
+  await db
+    .insertInto('outbox')
+    .values(rows)
+    .onConflict(conflict =>
+      conflict
+        .column('key')
+        .where('key', 'is not', null)
+        .where('failed_at', 'is', null)
+        .doUpdateSet(({ ref }) => ({
+          payload: ref('excluded.payload'),
+          run_at: ref('excluded.run_at'),
+          attempts: 0,
+          failures: 0,
+          created_at: ref('excluded.created_at'),
+        })),
+    )
+    .execute()
+}
+
+function rowOf({ id, name, lane, key, payload, runAt, now }: NewEntry) {
+  return {
+    id,
+    name,
+    lane,
+    key,
+    payload: JSON.stringify(payload ?? null),
+    run_at: toText(runAt),
+    attempts: 0,
+    failures: 0,
+    created_at: toText(now),
+  }
 }
 
 /** Removes the entry with this key, even while it runs. Returns its id; undefined if there is none. */
@@ -200,83 +241,105 @@ export async function voidLeases(db: OutboxDatabase, holder: string): Promise<vo
     .execute()
 }
 
-/** An entry that `holder` has leased. Each function below returns whether that was still so; if not, it changed nothing. */
-export interface Held {
+interface Lessee {
   id: string
   holder: string
 }
 
-export async function extendLease(db: OutboxDatabase, held: Held, expiresAt: number): Promise<boolean> {
+/** An entry as `holder` has leased it. */
+export interface Held extends Lessee {
+  attempts: number
+}
+
+/** False if it is no longer held. */
+export async function extendLease(db: OutboxDatabase, held: Lessee, expiresAt: number): Promise<boolean> {
   return await isChanged(heldEntry(db, held).set({ lease_expires_at: toText(expiresAt) }))
 }
 
 /** The work is done; the entry is removed. */
-export async function completeEntry(db: OutboxDatabase, { id, holder }: Held): Promise<boolean> {
+export async function completeEntry(db: OutboxDatabase, held: Held): Promise<void> {
   const { numDeletedRows } = await db
     .deleteFrom('outbox')
-    .where('id', '=', id)
-    .where('lease_holder', '=', holder)
+    .where('id', '=', held.id)
+    .where('lease_holder', '=', held.holder)
+    .where('attempts', '=', held.attempts)
     .executeTakeFirstOrThrow()
-  return numDeletedRows > 0n
+  if (numDeletedRows === 0n) await release(db, held)
 }
 
 /** Counts a run that ended in an error; the lease goes on. */
-export async function recordFailure(db: OutboxDatabase, held: Held, error: string): Promise<boolean> {
-  return await isChanged(
-    heldEntry(db, held).set(old => ({ failures: old('failures', '+', 1), last_error: error })),
-  )
+export async function recordFailure(db: OutboxDatabase, held: Held, error: string): Promise<void> {
+  await heldEntry(db, held)
+    .set(old => ({ failures: old('failures', '+', 1), last_error: error }))
+    .execute()
 }
 
-export async function postponeEntry(db: OutboxDatabase, held: Held, runAt: number): Promise<boolean> {
-  return await isChanged(heldEntry(db, held).set({ run_at: toText(runAt), ...unleased }))
+export async function postponeEntry(db: OutboxDatabase, held: Held, runAt: number): Promise<void> {
+  await endRun(db, held, runOf(db, held).set({ run_at: toText(runAt), ...unleased }))
 }
 
 /** Returns an entry whose run was stopped through no fault of its own, as if it had not begun. */
-export async function returnEntry(db: OutboxDatabase, held: Held, now: number): Promise<boolean> {
+export async function returnEntry(db: OutboxDatabase, held: Held, now: number): Promise<void> {
   const soonest = toText(now)
-  return await isChanged(
-    heldEntry(db, held).set(old => ({
-      attempts: old('attempts', '-', 1),
-      run_at: old.case().when('run_at', '>', soonest).then(soonest).else(old.ref('run_at')).end(),
-      ...unleased,
-    })),
-  )
+  const returned = runOf(db, held).set(old => ({
+    attempts: old('attempts', '-', 1),
+    run_at: old.case().when('run_at', '>', soonest).then(soonest).else(old.ref('run_at')).end(),
+    ...unleased,
+  }))
+  await endRun(db, held, returned)
 }
 
 /**
  * Puts an entry behind those that are due at `runAt`, as if it had not begun. Since it has made progress, its failures are
  * forgotten.
  */
-export async function requeueEntry(db: OutboxDatabase, held: Held, runAt: number): Promise<boolean> {
-  return await isChanged(
-    heldEntry(db, held).set(old => ({
-      attempts: old(old('attempts', '-', old.ref('failures')), '-', 1),
-      failures: 0,
-      // A millisecond later, so that what becomes due in this one goes first.
-      run_at: toText(runAt + 1),
-      ...unleased,
-    })),
-  )
+export async function requeueEntry(db: OutboxDatabase, held: Held, runAt: number): Promise<void> {
+  const requeued = runOf(db, held).set(old => ({
+    attempts: old(old('attempts', '-', old.ref('failures')), '-', 1),
+    failures: 0,
+    // A millisecond later, so that what becomes due in this one goes first.
+    run_at: toText(runAt + 1),
+    ...unleased,
+  }))
+  await endRun(db, held, requeued)
 }
 
 const failedEntriesKeptMs = 30 * 24 * 3_600_000
 
 /** Keeps the entry for people to see, never to run again, and removes those that have been kept long enough. */
-export async function failEntry(db: OutboxDatabase, held: Held, now: number): Promise<boolean> {
+export async function failEntry(db: OutboxDatabase, held: Held, now: number): Promise<void> {
   await db
     .deleteFrom('outbox')
     .where('failed_at', '<', toText(now - failedEntriesKeptMs))
     .execute()
-  return await isChanged(heldEntry(db, held).set({ failed_at: toText(now), ...unleased }))
+  await endRun(db, held, runOf(db, held).set({ failed_at: toText(now), ...unleased }))
+}
+
+/** An entry that was asked for again while it ran only becomes free, and so runs once more. */
+async function endRun(db: OutboxDatabase, held: Held, ended: Update): Promise<void> {
+  if (!(await isChanged(ended))) await release(db, held)
+}
+
+async function release(db: OutboxDatabase, held: Held): Promise<void> {
+  await heldEntry(db, held).set(unleased).execute()
 }
 
 const unleased = { lease_holder: null, lease_expires_at: null }
 
-function heldEntry(db: OutboxDatabase, { id, holder }: Held) {
+function heldEntry(db: OutboxDatabase, { id, holder }: Lessee) {
   return db.updateTable('outbox').where('id', '=', id).where('lease_holder', '=', holder)
 }
 
-async function isChanged(update: { executeTakeFirstOrThrow(): Promise<UpdateResult> }): Promise<boolean> {
+/** The entry, unless it was asked for again while it ran. */
+function runOf(db: OutboxDatabase, held: Held) {
+  return heldEntry(db, held).where('attempts', '=', held.attempts)
+}
+
+interface Update {
+  executeTakeFirstOrThrow(): Promise<UpdateResult>
+}
+
+async function isChanged(update: Update): Promise<boolean> {
   const { numUpdatedRows } = await update.executeTakeFirstOrThrow()
   return numUpdatedRows > 0n
 }

@@ -6,6 +6,7 @@ import type { Log } from '../logging/log.ts'
 import { backoff } from './backoff.ts'
 import type { JobAgent, JobContext, JobHandler, OutboxEntry } from './jobs.ts'
 import { JobAborted, JobYields } from './jobs.ts'
+import type { Held } from './outbox.ts'
 import {
   completeEntry,
   failEntry,
@@ -38,7 +39,7 @@ const storedErrorLength = 1_000
 /** Runs a leased entry once and records what became of it. */
 export async function runEntry<Agent extends JobAgent>(run: EntryRun<Agent>): Promise<void> {
   const { agent, entry, handler, signal } = run
-  const held = { id: entry.id, holder: run.holder }
+  const held = heldBy(run)
   const context = contextOf(run)
   if (isExhausted(entry, handler)) return await failPermanently(run, context, entry.last_error ?? interrupted)
 
@@ -58,6 +59,10 @@ const interrupted = 'The work was interrupted too often: each time, the process 
 function isExhausted<Agent extends JobAgent>(entry: OutboxEntry, handler: JobHandler<Agent>): boolean {
   const interruptions = entry.attempts - 1 - entry.failures
   return entry.failures >= (handler.maxAttempts ?? defaultMaxAttempts) || interruptions >= maxInterruptions
+}
+
+function heldBy<Agent extends JobAgent>({ entry, holder }: EntryRun<Agent>): Held {
+  return { id: entry.id, attempts: entry.attempts, holder }
 }
 
 function contextOf<Agent extends JobAgent>({
@@ -91,27 +96,20 @@ async function failureOf(work: () => Promise<void>): Promise<Error | undefined> 
   }
 }
 
-async function afterAbort<Agent extends JobAgent>({
-  agent,
-  entry,
-  holder,
-  signal,
-  clock,
-}: EntryRun<Agent>): Promise<void> {
+async function afterAbort<Agent extends JobAgent>(run: EntryRun<Agent>): Promise<void> {
+  const { agent, signal, clock } = run
   const reason = signal.reason instanceof JobAborted ? signal.reason.reason : undefined
   // An entry that was cancelled or taken over is no longer ours.
   if (reason === 'stopping' || reason === 'agent closed')
-    await returnEntry(agent.db, { id: entry.id, holder }, clock.now())
+    await returnEntry(agent.db, heldBy(run), clock.now())
 }
 
 /** No job is to blame for a full disk, however long it stays full. */
-async function afterDiskProblem<Agent extends JobAgent>(
-  { agent, entry, holder, disk, clock, log }: EntryRun<Agent>,
-  error: Error,
-): Promise<void> {
+async function afterDiskProblem<Agent extends JobAgent>(run: EntryRun<Agent>, error: Error): Promise<void> {
+  const { agent, entry, disk, clock, log } = run
   disk.report(error)
   log.warn({ err: error, agentId: agent.agentId, job: entry.name }, 'a job waits for space on the disk')
-  await requeueEntry(agent.db, { id: entry.id, holder }, clock.now() + pauseAfterDiskProblem)
+  await requeueEntry(agent.db, heldBy(run), clock.now() + pauseAfterDiskProblem)
 }
 
 async function afterFailure<Agent extends JobAgent>(
@@ -119,8 +117,8 @@ async function afterFailure<Agent extends JobAgent>(
   context: JobContext<Agent>,
   error: Error,
 ): Promise<void> {
-  const { agent, entry, handler, holder, clock, random } = run
-  const held = { id: entry.id, holder }
+  const { agent, entry, handler, clock, random } = run
+  const held = heldBy(run)
   const failures = entry.failures + 1
   const message = error.message.slice(0, storedErrorLength)
   context.log.warn({ err: error, failures }, 'a job failed')
@@ -139,8 +137,8 @@ async function failPermanently<Agent extends JobAgent>(
   context: JobContext<Agent>,
   message: string,
 ): Promise<void> {
-  const { agent, entry, handler, holder, signal, clock, random } = run
-  const held = { id: entry.id, holder }
+  const { agent, entry, handler, signal, clock, random } = run
+  const held = heldBy(run)
   const error = await failureOf(async () => {
     signal.throwIfAborted()
     await handler.onFailed?.(context, message)

@@ -1,8 +1,10 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { eventually } from '#test/support/eventually.ts'
 import { createGate, setJobStage } from '#test/support/job-stage.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
-import type { AgentEvent } from './events.ts'
+import { AppError } from '../errors.ts'
+import type { AgentEvent, SharedEvent } from './events.ts'
+import { JobYields } from './jobs.ts'
 
 const second = 1_000
 const fact = { name: 'colour', value: 'blue' }
@@ -169,6 +171,52 @@ test('a cancellation that is rolled back aborts nothing', async () => {
   expect(aborted).toEqual([false])
 })
 
+test('a job that is asked for begins once more, whatever it is doing', async () => {
+  const clock = manualClock()
+  const gates = [createGate(), createGate()]
+  const run = vi.fn(async () => await gates[run.mock.calls.length - 1]?.pass())
+  const stage = await setJobStage({ line: run }, { clock })
+  await stage.add('line', { key: 'k', runAt: clock.now() + 3600 * second })
+  await stage.runner.start()
+  await stage.ensure('line', 'k')
+  await stage.ensure('line', 'k')
+  await gates[0]?.reached
+  expect(await stage.entries()).toHaveLength(1)
+  for (let times = 0; times < 2; times += 1) await stage.ensure('line', 'k')
+  gates[0]?.open()
+  await gates[1]?.reached
+  expect(await stage.entries()).toHaveLength(1)
+  gates[1]?.open()
+  await stage.runner.idle()
+  expect(run).toHaveBeenCalledTimes(2)
+  expect(await stage.entries()).toEqual([])
+  await stage.ensure('line', 'k')
+  await stage.runner.idle()
+  expect(run).toHaveBeenCalledTimes(3)
+})
+
+test.each([
+  ['fails', () => new Error('not now')],
+  ['waits for a later time', () => new JobYields({ until: Date.parse('2999-01-01') })],
+  ['fails for good', () => new AppError('CONFLICT', 'never')],
+])('a job that is asked for while it runs begins at once, also if that run %s', async (_end, error) => {
+  const gate = createGate()
+  const run = vi.fn(async () => {
+    if (run.mock.calls.length > 1) return
+    await gate.pass()
+    throw error()
+  })
+  const stage = await setJobStage({ line: run }, { clock: manualClock() })
+  await stage.runner.start()
+  await stage.ensure('line', 'k')
+  await gate.reached
+  await stage.ensure('line', 'k')
+  gate.open()
+  await stage.runner.idle()
+  expect(run).toHaveBeenCalledTimes(2)
+  expect(await stage.entries()).toEqual([])
+})
+
 interface Handled {
   event: AgentEvent
   jobId: string
@@ -228,6 +276,21 @@ test('an event becomes one job for each subscription, so that the failure of one
   expect(new Set(handled.map(({ jobId }) => jobId)).size).toBe(3)
   expect(handled[0]?.event).toMatchObject({ name: 'note.created', time, payload: { note: 'first' } })
   expect(await stage.entries()).toEqual([])
+})
+
+test('an event becomes one job for all subscriptions of a kind that shares it', async () => {
+  const handled: unknown[] = []
+  const handle = async ({ refs }: SharedEvent) => void handled.push(refs)
+  const shared = { lane: 'deliveries' as const, isShared: true as const, handle }
+  const stage = await setJobStage({}, { clock: manualClock(), eventHandlers: { shared } })
+  await stage.agentDatabases.use('a', async agent => {
+    const rows = ['two', 'one'].map(ref => ({ event: 'note.created', kind: 'shared', ref }))
+    await agent.db.insertInto('event_subscriptions').values(rows).execute()
+    await stage.transact(agent, (_, outbox) => outbox.emit('note.created', { note: 'first' }))
+  })
+  await stage.runner.start()
+  await stage.runner.idle()
+  expect(handled).toEqual([['one', 'two']])
 })
 
 test('a subscription to all events gets each once, also beside one that names it', async () => {

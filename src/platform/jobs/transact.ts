@@ -3,12 +3,11 @@ import type { Clock } from '../clock.ts'
 import type { Ids } from '../ids.ts'
 import type { Log } from '../logging/log.ts'
 import { inTransaction } from '../transactions/transaction.ts'
-import type { AgentEvent } from './events.ts'
 import { anyEvent, eventJobName } from './events.ts'
-import type { NewJob, Outbox, OutboxDatabase, Transact } from './jobs.ts'
+import type { EnsureJobs, NewJob, Outbox, OutboxDatabase, Transact } from './jobs.ts'
 import type { ByLane, Lane } from './lanes.ts'
 import { defaultLane } from './lanes.ts'
-import { addEntry, cancelEntry, runEntriesNow } from './outbox.ts'
+import { addEntry, cancelEntry, ensureEntries, runEntriesNow } from './outbox.ts'
 import type { OutboxTables } from './tables.ts'
 import type { Announcement, WakeUps } from './wake-ups.ts'
 
@@ -19,8 +18,8 @@ interface Dependencies {
   log: Log
   /** Aborts jobs that were cancelled while they ran. */
   abort(agentId: string, jobIds: readonly string[]): void
-  /** By the name of the job: gives each job its lane. */
-  handlers: ReadonlyMap<string, { lane: Lane }>
+  /** By the name of the job. */
+  handlers: ReadonlyMap<string, { lane: Lane; isShared?: boolean }>
 }
 
 /** What a transaction has left in the outbox. */
@@ -91,11 +90,15 @@ function createOutbox<Events>(
   return {
     add,
 
-    async emit(event, payload) {
-      const id = ids.record()
-      for (const { kind, ref } of await subscriptionsTo(db, event)) {
-        const delivery: AgentEvent = { id, name: event, time: now, ref, payload }
-        await add({ name: eventJobName(kind), payload: delivery })
+    async emit(event, ...payloads) {
+      const subscribers = payloads.length === 0 ? [] : await subscribersTo(db, event)
+      for (const payload of payloads) {
+        const happened = { id: ids.record(), name: event, time: now, payload }
+        for (const [kind, refs] of subscribers) {
+          const name = eventJobName(kind)
+          const events = handlers.get(name)?.isShared ? [{ refs }] : refs.map(ref => ({ ref }))
+          for (const subscribed of events) await add({ name, payload: { ...happened, ...subscribed } })
+        }
       }
     },
 
@@ -113,8 +116,27 @@ function createOutbox<Events>(
   }
 }
 
-async function subscriptionsTo(db: OutboxDatabase, event: string) {
-  return await db
+export function createEnsureJobs({
+  wakeUps,
+  clock,
+  ids,
+  handlers,
+}: Pick<Dependencies, 'wakeUps' | 'clock' | 'ids' | 'handlers'>): EnsureJobs {
+  return async ({ agentId, db }, jobs) => {
+    const now = clock.now()
+    const entries = jobs.map(job => {
+      const lane = handlers.get(job.name)?.lane ?? defaultLane
+      return { ...job, id: ids.record(), lane, runAt: now, now }
+    })
+    if (entries.length === 0) return
+    await ensureEntries(db, entries)
+    for (const lane of new Set(entries.map(entry => entry.lane))) await wakeUps[lane].pull(agentId, now)
+  }
+}
+
+/** The references of the subscribers, by their kind. */
+async function subscribersTo(db: OutboxDatabase, event: string): Promise<Map<string, string[]>> {
+  const subscriptions = await db
     .selectFrom('event_subscriptions')
     .select(['kind', 'ref'])
     .distinct()
@@ -122,4 +144,7 @@ async function subscriptionsTo(db: OutboxDatabase, event: string) {
     .orderBy('kind')
     .orderBy('ref')
     .execute()
+  const subscribers = new Map<string, string[]>()
+  for (const { kind, ref } of subscriptions) subscribers.set(kind, [...(subscribers.get(kind) ?? []), ref])
+  return subscribers
 }

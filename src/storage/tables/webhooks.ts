@@ -33,6 +33,7 @@ interface WebhookDeliveriesTable {
   status_code: number | null
   duration_ms: number | null
   answer: string | null
+  /** Null unless it is pending. */
   next_attempt_at: string | null
   created_at: string
 }
@@ -74,6 +75,12 @@ export const webhookTables = defineAgentTables<WebhookTables>({
       .createIndex('webhook_deliveries_created_at')
       .on('webhook_deliveries')
       .columns(['webhook_id', 'created_at', 'id'])
+      .execute()
+    await db.schema
+      .createIndex('webhook_deliveries_pending')
+      .on('webhook_deliveries')
+      .columns(['webhook_id', 'next_attempt_at', 'id'])
+      .where(parts.reference('next_attempt_at'), 'is not', null)
       .execute()
   },
 })

@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto'
+import type { Kysely } from 'kysely'
+import type { AgentTables } from '#storage/tables.ts'
+import { findByKeys, readContacts } from './contacts.repository.ts'
+import type { Contact, ImportReport, NewContact } from './contacts.schema.ts'
+import { plainFields } from './contacts.schema.ts'
+import { distinct, newContact } from './contacts.service.ts'
+import type { Identity } from './identity.ts'
+import { identifyingFields, keysOf } from './identity.ts'
+
+type Database = Kysely<AgentTables>
+
+/** A row of a file, in which something names somebody. */
+export interface Row {
+  line: number
+  fields: Partial<NewContact>
+}
+
+/** What the rows of a file that nothing identifies say, and how many rows have said it. */
+export type Said = Map<string, number>
+
+interface Options {
+  /** By the rows before these. */
+  said: Said
+  newId(): string
+  /** ISO 8601. */
+  now: string
+}
+
+/** What storing some rows comes to. */
+export interface Plan {
+  added: Contact[]
+  updated: Contact[]
+  /** Several may update one contact; one that nothing identifies is already there as it is. */
+  updatedRows: number
+  errors: ImportReport['errors']
+  said: Said
+}
+
+/**
+ * A row updates the contact that it identifies. One that identifies nobody is one of the contacts that say the same, as long as
+ * the file has not named all of them, and so is not added again when the file comes again.
+ */
+export async function planImport(
+  database: Database,
+  rows: readonly Row[],
+  { said: before, newId, now }: Options,
+): Promise<Plan> {
+  const known = await findKnown(database, rows)
+  const alike = await countAlike(database, rows)
+  const updated = new Map<string, Contact>()
+  const plan: Plan = { added: [], updated: [], updatedRows: 0, errors: [], said: new Map(before) }
+  for (const { line, fields } of rows) {
+    const keys = mapKeys(fields)
+    const matches = new Map(keys.flatMap(key => known.get(key) ?? []).map(one => [one.id, one]))
+    const [contact] = matches.values()
+    if (matches.size > 1) {
+      const issue = 'the identifiers of this row belong to different contacts; merge these first'
+      plan.errors.push({ line, field: '', issue })
+    } else if (contact !== undefined) {
+      const changed = { ...withRow(contact, fields), updated_at: now }
+      // A later row may name the same contact by another identifier.
+      for (const key of [...mapKeys(contact), ...mapKeys(changed)]) known.set(key, changed)
+      updated.set(contact.id, changed)
+      plan.updatedRows += 1
+    } else {
+      const added = newContact(newId(), { ...fields, name: nameOf(fields) }, now)
+      if (keys.length === 0 && isThere(added, alike, plan.said)) plan.updatedRows += 1
+      else plan.added.push(added)
+    }
+  }
+  return { ...plan, updated: [...updated.values()] }
+}
+
+/** An identifier serves as the name of somebody who has none; empty if there is neither. */
+export function nameOf(fields: Partial<NewContact>): string {
+  const [first] = keysOf(fields)
+  return fields.name ?? (first === undefined ? '' : String(fields[first[0]]))
+}
+
+function mapKeys(identity: Identity): string[] {
+  return keysOf(identity).map(([field, key]) => `${field} ${key}`)
+}
+
+/** The contacts that the rows identify, by field and key. */
+async function findKnown(database: Database, rows: readonly Row[]): Promise<Map<string, Contact>> {
+  const keys = rows.flatMap(({ fields }) => keysOf(fields))
+  const known = new Map<string, Contact>()
+  for (const field of identifyingFields) {
+    const wanted = keys.flatMap(([named, key]) => (named === field ? [key] : []))
+    if (wanted.length === 0) continue
+    for (const contact of await findByKeys(database, field, wanted))
+      for (const key of mapKeys(contact)) known.set(key, contact)
+  }
+  return known
+}
+
+/** How many contacts say what each of the rows does that identify nobody. */
+async function countAlike(database: Database, rows: readonly Row[]): Promise<Said> {
+  const nameless = rows.filter(({ fields }) => keysOf(fields).length === 0)
+  const names = new Set(nameless.map(({ fields }) => nameOf(fields)))
+  const alike: Said = new Map()
+  if (names.size > 0)
+    for await (const contact of readContacts(database, [...names])) count(alike, saidBy(contact))
+  return alike
+}
+
+/** Counts the contact as said, too. */
+function isThere(contact: Contact, alike: Said, said: Said): boolean {
+  const content = saidBy(contact)
+  return count(said, content) <= (alike.get(content) ?? 0)
+}
+
+function count(said: Said, content: string): number {
+  const times = (said.get(content) ?? 0) + 1
+  said.set(content, times)
+  return times
+}
+
+/** All but id and times, in few characters. */
+function saidBy(contact: Contact): string {
+  const { tags, metadata } = contact
+  const content = JSON.stringify([plainFields.map(field => contact[field]), tags, metadata])
+  return createHash('sha256').update(content).digest('base64')
+}
+
+/** What the row says replaces what is known; tags and metadata are added. */
+function withRow(contact: Contact, { tags, metadata, ...fields }: Partial<NewContact>): Contact {
+  return {
+    ...contact,
+    ...fields,
+    tags: distinct([...contact.tags, ...(tags ?? [])]),
+    metadata: { ...contact.metadata, ...metadata },
+  }
+}
