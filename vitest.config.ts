@@ -50,6 +50,7 @@ export default defineConfig({
             'src/storage/files/**/*.test.ts',
             'src/storage/search/{full-text,vectors}.test.ts',
             'src/features/*/*.test.ts',
+            'src/features/workflows/nodes/*.test.ts',
             'src/features/sources/{fetching,ingestion,jobs}/*.test.ts',
             'src/features/knowledge/{embedding,indexing,search}/*.test.ts',
             'src/features/sources/crawl/crawl{,-*}.test.ts',

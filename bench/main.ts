@@ -29,6 +29,7 @@ const benchmarks = [
   'sql',
   'sandbox',
   'webhooks',
+  'executions',
   'openapi',
   'large-owner',
   'retrieval',

@@ -13,6 +13,7 @@ import { createSources } from '#features/sources/sources.feature.ts'
 import { createSql } from '#features/sql/sql.feature.ts'
 import { createTools } from '#features/tools/tools.feature.ts'
 import { createWebhooks } from '#features/webhooks/webhooks.feature.ts'
+import { createWorkflows } from '#features/workflows/workflows.feature.ts'
 import type { Environment } from '#infrastructure/environment.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import { openInfrastructure } from '#infrastructure/infrastructure.ts'
@@ -60,11 +61,16 @@ async function createFeatures(infrastructure: Infrastructure) {
   const sources = add(createSources(infrastructure, { ...knowledge, ...sql }))
   const mcp = add(createMcp(infrastructure))
   const tools = add(createTools(infrastructure, mcp))
-  const toolsOf = collectTools([knowledge, sources, sql, tools])
+  const offering: Feature[] = [knowledge, sources, sql, tools]
+  const toolsOf = collectTools(offering)
   const chat = add(createChat(infrastructure, { ...agents, ...knowledge, toolsOf }))
   add(createMcpEndpoint(infrastructure, { ...agents, ...knowledge, ...chat, toolsOf }))
-  add(createWebhooks(infrastructure, () => all.flatMap(({ events = [] }) => events)))
-  add(createChannels(infrastructure, { ...agents, ...contacts, ...chat }))
+  const eventNames = () => all.flatMap(({ events = [] }) => events)
+  add(createWebhooks(infrastructure, eventNames))
+  const channels = add(createChannels(infrastructure, { ...agents, ...contacts, ...chat }))
+  const workflows = add(createWorkflows(infrastructure, { ...agents, ...chat, ...channels, eventNames }))
+  // Models may call workflows, and workflows models.
+  offering.push(workflows)
   return { agents, all }
 }
 

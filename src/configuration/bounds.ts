@@ -1,16 +1,19 @@
 import { group, whole } from './variables.ts'
 
-/** How far a turn, a crawl and an upload may go. */
+/** How far a turn, a crawl and an upload may go, and what is kept of executions. */
 export const bounds = group({
   variables: {
     CHAT_MAX_ITERATIONS: whole(8, 1, 100),
     CRAWL_MAX_PAGES: whole(50, 1, 100_000),
     CRAWL_MAX_DEPTH: whole(5, 0, 100),
     MAX_UPLOAD_BYTES: whole(26_214_400, 1, 2_147_483_647),
+    EXECUTIONS_KEEP_DAYS: whole(14, 1, 3650),
+    EXECUTIONS_KEEP_COUNT: whole(10_000, 0, 10_000_000),
   },
   read: environment => ({
     chatMaxIterations: environment.CHAT_MAX_ITERATIONS,
     crawlBounds: { maxPages: environment.CRAWL_MAX_PAGES, maxDepth: environment.CRAWL_MAX_DEPTH },
     maxUploadBytes: environment.MAX_UPLOAD_BYTES,
+    executionsKept: { days: environment.EXECUTIONS_KEEP_DAYS, count: environment.EXECUTIONS_KEEP_COUNT },
   }),
 })

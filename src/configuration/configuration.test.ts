@@ -50,6 +50,7 @@ describe('without any variable', () => {
         telegramBase: 'https://api.telegram.org',
         whatsappBase: 'https://graph.facebook.com/v23.0',
       },
+      executionsKept: { days: 14, count: 10_000 },
       fileBucket: undefined,
       acceptsLoss: false,
       sqliteSynchronous: 'normal',

@@ -8,6 +8,8 @@ import { problemFrom } from './schema-problem.ts'
 // Formats tell readers of a schema what a text means; they need not be checked again in what we stored ourselves.
 const ajv = new Ajv({ ...ofOwnSchemas, validateFormats: false, verbose: true })
 const compiled = new WeakMap<TSchema, ValidateFunction>()
+const whole = new Ajv({ ...ofOwnSchemas, validateFormats: false, verbose: true, allErrors: true })
+const compiledWhole = new WeakMap<TSchema, ValidateFunction>()
 
 /** Whether a value from outside is what the schema says; each schema is compiled when it is first used. */
 export function matches<Schema extends TSchema>(schema: Schema, value: unknown): value is Static<Schema> {
@@ -27,4 +29,22 @@ function validatorOf(schema: TSchema): ValidateFunction {
   const validate = ajv.compile(schema)
   compiled.set(schema, validate)
   return validate
+}
+
+/** Everything that is wrong with a value, each with the part of it that is. */
+export function problemsOf(schema: TSchema, value: unknown): (SchemaProblem & ViolatingPart)[] {
+  const validate = compiledWhole.get(schema) ?? whole.compile(schema)
+  compiledWhole.set(schema, validate)
+  if (validate(value)) return []
+  return (validate.errors ?? []).map(error => ({
+    ...problemFrom(error as SchemaViolation),
+    isMissing: error.keyword === 'required',
+    value: error.keyword === 'additionalProperties' ? undefined : error.data,
+  }))
+}
+
+interface ViolatingPart {
+  /** Whether something required is not there. */
+  isMissing: boolean
+  value: unknown
 }

@@ -76,7 +76,7 @@ test('an opening that failed is tried again by the next one', async () => {
 
 test('a database beyond the limit is deleted only when it is closed', async () => {
   const moved = Promise.withResolvers<void>()
-  const checkpointerOf = () => ({ wrote() {}, settled: () => moved.promise })
+  const checkpointerOf = () => ({ wrote() {}, shrink: async () => {}, settled: () => moved.promise })
   const { agentDatabases, addAgent, path } = await openEmbeddedStorage({ limit: 1, checkpointerOf })
   for (const agentId of ['a', 'b', 'c']) await addAgent(agentId)
   await agentDatabases.use('a', write)

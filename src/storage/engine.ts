@@ -32,4 +32,6 @@ export interface OpenAgent {
   path: string
   /** The agent's uploads. */
   files: FileStore
+  /** Gives the space of deleted rows back to the disk, where the engine does not do so by itself. */
+  shrink(): Promise<void>
 }

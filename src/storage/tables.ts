@@ -21,6 +21,7 @@ import type { TableSet } from './tables/table-set.ts'
 import { toolTables } from './tables/tools.ts'
 import { wakeUpTables } from './tables/wake-ups.ts'
 import { webhookTables } from './tables/webhooks.ts'
+import { workflowTables } from './tables/workflows.ts'
 
 /** By the name of the migration that creates them: the names define the order, and must not change once released. */
 export const platformTables = {
@@ -44,6 +45,7 @@ export const agentTables = {
   '0009-contacts': contactTables,
   '0010-channels': channelTables,
   '0011-webhooks': webhookTables,
+  '0012-workflows': workflowTables,
 } satisfies Record<string, TableSet<unknown, unknown>>
 
 /** The rows of the tables of all sets, by table. */

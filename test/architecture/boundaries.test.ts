@@ -39,6 +39,7 @@ const features: Record<string, readonly string[]> = {
   'mcp-endpoint': ['chat', 'knowledge', 'agents'],
   webhooks: [],
   channels: ['agents', 'contacts', 'chat'],
+  workflows: ['chat', 'channels', 'agents'],
 }
 
 /** The files by which a feature is entered from outside. */

@@ -35,6 +35,9 @@ const chatRoutes = [
   'POST /api/agents/:id/mcp/endpoint/sse',
 ]
 
+/** What a secret of its own decides about, in the path or with the request. */
+const openRoutes = ['POST /api/agents/:id/hooks/:token']
+
 let gateway: Gateway
 let app: TestApp
 let owner: Headers
@@ -52,11 +55,12 @@ afterAll(async () => {
   await gateway.close()
 })
 
-/** Every call of an agent that the service answers. */
+/** Every call of an agent that users are asked for. */
 function agentCalls({ routes }: TestApp) {
   const calls = routes
     .filter(({ method, url }) => url.startsWith('/api/agents/:id') && method !== 'HEAD')
     .map(({ method, url }) => ({ method, url, name: `${method} ${url}` }))
+    .filter(({ name }) => !openRoutes.includes(name))
   expect(calls.length).toBeGreaterThan(40)
   return calls
 }

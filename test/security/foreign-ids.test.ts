@@ -7,6 +7,7 @@ import { makeAgent } from '../support/agents.ts'
 import type { TestApp } from '../support/build-app.ts'
 import { testApp } from '../support/build-app.ts'
 import { upload } from '../support/upload.ts'
+import { workflowCalls } from '../support/workflows.ts'
 
 async function make(app: TestApp, path: string, body: object): Promise<Record<string, unknown>> {
   const answer = await app.call<Record<string, unknown>>('POST', path, { body })
@@ -19,6 +20,17 @@ async function addWebhook(app: TestApp, path: string): Promise<Record<string, st
   const delivery = await make(app, `${path}/webhooks/${id}/test`, {})
   await app.service.infrastructure.runner.idle()
   return { webhookId: String(id), deliveryId: String(delivery.id) }
+}
+
+/** An execution that waits for a person, and the secret address of its workflow. */
+async function addWorkflow(app: TestApp, path: string): Promise<Record<string, string>> {
+  const { create, execute, waiting } = workflowCalls(app, path)
+  const nodes = { start: { type: 'trigger' }, ask: { type: 'wait', approval: '?' } }
+  const workflowId = await create(nodes, ['start > ask'])
+  const { execution_id: executionId } = (await execute({ workflow_id: workflowId })).body
+  await waiting(executionId, 'ask')
+  const { url } = await make(app, `${path}/workflows/${workflowId}/hook`, {})
+  return { workflowId, executionId, nodeId: 'ask', token: String(url).split('/').at(-1) ?? '' }
 }
 
 /** Gives an agent something of everything; the ids by the names that paths have for them. */
@@ -46,6 +58,7 @@ async function fill(app: TestApp, agentId: string): Promise<Record<string, strin
     // Nobody listens there, which a registration bears.
     serverId: String((await make(app, `${path}/mcp`, { name: 'x', url: 'http://127.0.0.1:7777/' })).id),
     ...(await addWebhook(app, path)),
+    ...(await addWorkflow(app, path)),
     // Calls that wait for approval are tried in the tests of approvals.
     toolCallId: 'abcdefghi',
   }
@@ -58,6 +71,9 @@ const bodies: Record<string, object> = {
   'POST /contacts/:contactId/merge': { from: 'none' },
   'PUT /tools/:toolId': { isEnabled: false },
   'PUT /webhooks/:webhookId': { enabled: false },
+  'PUT /workflows/:workflowId': { name: 'Eve' },
+  'POST /workflows/executions/:executionId/retry': {},
+  'POST /workflows/executions/:executionId/nodes/:nodeId/resume': { approved: true },
   'PUT /tools/cluster/:clusterName/credentials': { key: null },
 }
 
@@ -83,7 +99,7 @@ it('no id of another agent leads to anything, and what it names stays as it is',
       body: bodies[`${method} ${rest}`],
     }))
   expect(asked.length).toBeGreaterThan(15)
-  const { conversationId, messageId, toolId, serverId } = ids
+  const { conversationId, messageId, toolId, serverId, workflowId } = ids
   const asksElsewhere = [
     { method: 'GET', rest: `/chat?conversationId=${conversationId}` },
     { method: 'DELETE', rest: `/chat?conversationId=${conversationId}` },
@@ -92,6 +108,7 @@ it('no id of another agent leads to anything, and what it names stays as it is',
     { method: 'DELETE', rest: `/tools?id=${toolId}` },
     { method: 'DELETE', rest: `/mcp?id=${serverId}` },
     { method: 'POST', rest: '/chat', body: { content: 'Hello', conversationId } },
+    { method: 'POST', rest: '/workflows/execute', body: { workflow_id: workflowId } },
   ]
   const before = await allOf(app, theirs)
   const found: string[] = []
@@ -105,5 +122,6 @@ it('no id of another agent leads to anything, and what it names stays as it is',
 
 async function allOf(app: TestApp, agentId: string): Promise<unknown[]> {
   const lists = ['/chat', '/chat/conversations', '/sources', '/tools', '/mcp', '/webhooks', '/admins']
+  lists.push('/workflows', '/workflows/executions')
   return Promise.all(lists.map(async list => (await app.call('GET', `/api/agents/${agentId}${list}`)).body))
 }

@@ -76,6 +76,31 @@ export const additions = [
     why: 'The status `terminated` needs a call that brings it about.',
   },
   {
+    route: 'POST /api/agents/{id}/workflows/executions/{executionId}/retry',
+    area: 'workflows',
+    why: 'What failed goes on from there once the reason is gone.',
+  },
+  {
+    route: 'POST /api/agents/{id}/workflows/executions/{executionId}/nodes/{nodeId}/resume',
+    area: 'workflows',
+    why: 'A person approves or rejects what a node waits for.',
+  },
+  {
+    route: 'POST /api/agents/{id}/workflows/{workflowId}/hook',
+    area: 'workflows',
+    why: 'A workflow is given a secret address, and a new one when that was seen by others.',
+  },
+  {
+    route: 'DELETE /api/agents/{id}/workflows/{workflowId}/hook',
+    area: 'workflows',
+    why: 'The secret address is taken back.',
+  },
+  {
+    route: 'POST /api/agents/{id}/hooks/{token}',
+    area: 'workflows',
+    why: 'Other systems start a workflow by its secret address.',
+  },
+  {
     route: 'GET /api/agents/{id}/calendar/feed.ics',
     area: 'calendar',
     why: 'Calendar programs subscribe to an address that carries its own token.',

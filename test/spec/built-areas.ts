@@ -10,6 +10,7 @@ export const builtAreas = [
   'sql',
   'tools',
   'webhooks',
+  'workflows',
 ] as const satisfies readonly Area[]
 
 interface PendingRow {

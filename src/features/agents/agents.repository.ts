@@ -211,10 +211,14 @@ export type AgentsRepository = ReturnType<typeof createAgentsRepository>
 
 /** Counts what an agent's own database holds. Areas without a table yet have nothing to count. */
 export async function countRecords(database: Kysely<AgentTables>) {
-  const countOf = async (table: 'messages' | 'contacts') => {
+  const countOf = async (table: 'messages' | 'contacts' | 'workflows') => {
     const counted = database.selectFrom(table).select(({ fn }) => fn.countAll<number>().as('rows'))
     return Number((await counted.executeTakeFirstOrThrow()).rows)
   }
-  const [messages, contacts] = await Promise.all([countOf('messages'), countOf('contacts')])
-  return { workflows: 0, schedules: 0, contacts, messages }
+  const [messages, contacts, workflows] = await Promise.all([
+    countOf('messages'),
+    countOf('contacts'),
+    countOf('workflows'),
+  ])
+  return { workflows, schedules: 0, contacts, messages }
 }

@@ -7,7 +7,7 @@ import { createAnswering } from './answering/answering.ts'
 import type { AskedMessage, AskingDependencies } from './answering/asking.ts'
 import { createAsking } from './answering/asking.ts'
 import type { Question } from './answering/question.ts'
-import type { Asker, PlannerDependencies } from './answering/turn-planner.ts'
+import type { Asker, PlannerDependencies, PlanOptions } from './answering/turn-planner.ts'
 import { createTurnPlanner } from './answering/turn-planner.ts'
 import type { ChatMessage, modelSchema, ToolScope } from './chat.schema.ts'
 import { messageLength } from './chat.schema.ts'
@@ -27,8 +27,9 @@ interface Dependencies
 
 /** Asking an agent and getting its answer, and what a caller can choose from. */
 export function createChatService(needs: Dependencies) {
+  const planner = createTurnPlanner(needs)
   const answering = createAnswering({ ...needs, store: createAnswerStore(needs) })
-  const asking = createAsking({ ...needs, planner: createTurnPlanner(needs) })
+  const asking = createAsking({ ...needs, planner })
 
   return {
     ask: asking.ask,
@@ -73,6 +74,21 @@ export function createChatService(needs: Dependencies) {
         ? asking.ask(agentId, message, asker)
         : asking.askAgain(agentId, message.id, {}, asker))
       return (await this.answer(question, client)).assistantMessage
+    },
+
+    /** A question that is in no conversation: nothing of it is stored. Throws what ended the turn. */
+    async turn(
+      agent: AgentHandle,
+      { content, ...options }: { content: string } & Omit<PlanOptions, keyof Asker>,
+      asker: Asker,
+      signal: AbortSignal,
+    ): Promise<Pick<ChatMessage, 'content' | 'toolCalls' | 'toolResults' | 'metadata'>> {
+      const plan = await planner.plan(agent.agentId, { ...options, ...asker })
+      const userMessage = { content, conversationId: '', sequence: 0, toolResults: null }
+      const { end, ...said } = await plan.run({ agent, userMessage, isFirst: true }, () => {}, signal)
+      signal.throwIfAborted()
+      if (end.kind === 'failed') throw end.error
+      return { ...said, metadata: { model: plan.model } }
     },
 
     /** The models that the agent can use. */

@@ -1,8 +1,9 @@
-import { invalid } from '#platform/errors.ts'
+import { putSecrets, takeSecrets } from '#platform/outbound/header-secrets.ts'
 import type { HttpConfiguration } from './calling/http-configuration.ts'
 import { isImported } from './calling/http-configuration.ts'
+import { parseHeaders } from './calling/manual-template.ts'
+import { namesIn } from './calling/placeholders.ts'
 import { originOf } from './configuration.ts'
-import { putSecrets, takeSecrets } from './header-secrets.ts'
 import type { AgentTool } from './tools.schema.ts'
 
 type Secrets = Record<string, string>
@@ -17,29 +18,29 @@ export function protectConfiguration(
   kept: Secrets,
 ): { configuration: AgentTool['configuration']; secrets: Secrets } {
   const http = configuration as HttpConfiguration
-  if (type !== 'http' || isImported(http)) return { configuration, secrets: {} }
+  if (type !== 'http' || isImported(http) || http.headers === undefined) return { configuration, secrets: {} }
   const isSameOrigin =
     before !== undefined && originOf(before.configuration as HttpConfiguration) === originOf(http)
-  const { headers, secrets } = takeSecretsFor(http.headers, kept, isSameOrigin)
-  return { configuration: { ...configuration, ...(headers === undefined ? {} : { headers }) }, secrets }
+  const { headers, secrets } = takeSecrets(
+    parseHeaders(http.headers) ?? [],
+    { secrets: kept, isSameOrigin },
+    { field: 'configuration.headers', visibleIn: placeholdersIn },
+  )
+  return {
+    configuration: { ...configuration, headers: JSON.stringify(Object.fromEntries(headers)) },
+    secrets,
+  }
 }
 
 /** The configuration for a call, including secrets. */
 export function openConfiguration(configuration: HttpConfiguration, secrets: Secrets): HttpConfiguration {
-  if (isImported(configuration)) return configuration
-  const headers = putSecrets(configuration.headers, secrets)
-  return { ...configuration, ...(headers === undefined ? {} : { headers }) }
+  if (isImported(configuration) || configuration.headers === undefined) return configuration
+  const headers = putSecrets(parseHeaders(configuration.headers) ?? [], secrets)
+  return { ...configuration, headers: JSON.stringify(Object.fromEntries(headers)) }
 }
 
-function takeSecretsFor(headers: string | undefined, kept: Secrets, isSameOrigin: boolean) {
-  if (isSameOrigin) return takeSecrets(headers, kept)
-  try {
-    return takeSecrets(headers, {})
-  } catch (error) {
-    if (Object.keys(kept).length === 0) throw error
-    throw invalid(
-      'configuration.headers',
-      'the address leads to another server, which must not get the secrets of the former one; enter their values again',
-    )
-  }
+function placeholdersIn(value: string): string {
+  return namesIn(value)
+    .map(name => `{${name}}`)
+    .join('')
 }

@@ -223,7 +223,7 @@ function answerBrokenOff(app: App): void {
 
 /**
  * One log line and one observation a request, when its answer has ended or its client has gone: `onResponse` would not
- * tell of the latter. Queries are left out: they may hold tokens.
+ * tell of the latter. Tokens are left out: those in queries, and those that are a part of the path.
  */
 function registerObservation(app: App, { log, metrics }: ServerOptions): void {
   app.addHook('onRequest', (request, reply, done) => {
@@ -234,7 +234,8 @@ function registerObservation(app: App, { log, metrics }: ServerOptions): void {
       const milliseconds = reply.elapsedTime
       metrics.observeRequest(method, route, status, milliseconds / 1000)
       if (!log.isLevelEnabled('info')) return
-      const path = request.originalUrl.split('?')[0]
+      const hasToken = route.includes('/:token')
+      const path = hasToken ? route : request.originalUrl.split('?')[0]
       log.info({ requestId: request.id, method, path, status, milliseconds }, 'request')
     })
     done()

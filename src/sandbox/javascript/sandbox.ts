@@ -25,6 +25,8 @@ export interface SandboxRun {
   /** Aborting ends the run at whatever point it is. */
   signal?: AbortSignal
   limits?: Partial<RunLimits>
+  /** How long it waits for a thread before it ends as `busy`, in milliseconds; that of the sandbox unless given. */
+  maxWaitMs?: number
 }
 
 export interface Sandbox {
@@ -43,7 +45,7 @@ export interface SandboxOptions {
   fetch: GuardedFetch
   /** Concurrent runs; each needs a thread of its own, even while it waits for an answer. */
   maxThreads?: number
-  /** How long a run waits for a thread before it ends as `busy`. */
+  /** How long a run waits for a thread before it ends as `busy`, unless it says so itself. */
   maxWaitMs?: number
 }
 
@@ -75,8 +77,12 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   const closing = new AbortController()
 
   /** The function that releases the slot; undefined if none became free in time. */
-  async function takeSlot(owner: string, signal: AbortSignal): Promise<(() => void) | undefined> {
-    const timeout = AbortSignal.timeout(maxWaitMs)
+  async function takeSlot(
+    owner: string,
+    signal: AbortSignal,
+    waitMs: number,
+  ): Promise<(() => void) | undefined> {
+    const timeout = AbortSignal.timeout(waitMs)
     try {
       return await slots.take(owner, AbortSignal.any([signal, timeout]))
     } catch (error) {
@@ -86,13 +92,13 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   }
 
   return {
-    async run({ code, argument, owner, signal: given, limits: own }) {
+    async run({ code, argument, owner, signal: given, limits: own, maxWaitMs: wait = maxWaitMs }) {
       const limits = { ...defaultLimits, ...own }
       const signal = given === undefined ? closing.signal : AbortSignal.any([closing.signal, given])
       const argumentJson = jsonOf(argument)
       const refusal = refusalOfCode(code) ?? refusalOfArgument(argumentJson)
       if (refusal !== undefined) return { outcome: 'refused', message: refusal, console: [] }
-      const release = await takeSlot(owner, signal)
+      const release = await takeSlot(owner, signal, wait)
       if (release === undefined) return { ...busy, console: [] }
       try {
         return await runInThread(

@@ -82,7 +82,8 @@ export function createEngine(options: EngineOptions): PostgresEngine {
       await ensureSchema(agentPool, schema, mustExist && !acceptsLoss)
       const db = open<AgentTables>(schemaPool(agentPool, schema))
       const path = agentAddress(url, schema)
-      return { db, path, files: bucket?.filesOf(agentId) ?? createDatabaseFiles({ db, path }) }
+      const files = bucket?.filesOf(agentId) ?? createDatabaseFiles({ db, path })
+      return { db, path, files, shrink: async () => {} }
     },
     async removeAgent(agentId) {
       const schema = agentSchema(agentId)

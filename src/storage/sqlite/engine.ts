@@ -40,8 +40,11 @@ export function createEngine(engineOptions: EngineOptions): StorageEngine {
   const { directory, synchronous, fileBucket, onBlocked = () => {}, checkpointerOf } = engineOptions
   const { disk = remoteDisk, acceptsLoss = false } = engineOptions
   const bucket = fileBucket && createFileBucket(fileBucket)
-  async function open<Tables>(path: string, options: OpenOptions): Promise<Kysely<Tables>> {
-    const checkpointer = checkpointerOf?.(path)
+  async function open<Tables>(
+    path: string,
+    options: OpenOptions,
+    checkpointer = checkpointerOf?.(path),
+  ): Promise<Kysely<Tables>> {
     const leavesCheckpoints = checkpointer !== undefined
     const database = await tryUntilFree(
       () => openDatabase(path, { ...options, leavesCheckpoints }),
@@ -74,7 +77,9 @@ export function createEngine(engineOptions: EngineOptions): StorageEngine {
       if (mustExist && !acceptsLoss) requireFile(directory.agentDatabase(agentId))
       const { database: path, files: folder } = await directory.prepareAgent(agentId)
       const files = bucket?.filesOf(agentId) ?? createDirectoryFiles(folder)
-      return { db: await open<AgentTables>(path, { synchronous }), path, files }
+      const checkpointer = checkpointerOf?.(path)
+      const db = await open<AgentTables>(path, { synchronous }, checkpointer)
+      return { db, path, files, shrink: async () => await checkpointer?.shrink() }
     },
     async removeAgent(agentId) {
       await directory.removeAgent(agentId)

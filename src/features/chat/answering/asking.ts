@@ -24,6 +24,7 @@ export interface AskedMessage extends NewMessage {
   id?: string
   /** The conversation to go on with, or to begin under this id, if `conversationId` names none. */
   standingConversationId?: string
+  instructions?: string
 }
 
 export interface AskingDependencies {

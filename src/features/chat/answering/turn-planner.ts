@@ -31,7 +31,7 @@ export interface PlannedOutcome extends TurnOutcome {
 
 interface Asked {
   agent: AgentHandle
-  userMessage: StoredMessage
+  userMessage: Pick<StoredMessage, 'conversationId' | 'sequence' | 'content' | 'toolResults' | 'metadata'>
   /** Nothing was said before. */
   isFirst: boolean
 }
@@ -50,6 +50,8 @@ export interface PlanOptions extends Asker {
   model?: string
   enableTools?: boolean
   autoRag?: boolean
+  /** In the place of the agent's own. */
+  instructions?: string
 }
 
 /** The agent as a turn needs to know it. */
@@ -95,7 +97,7 @@ async function readHistory({ agent: { db }, userMessage, isFirst }: Asked, conte
 }
 
 /** What a tool answered stands in the prompt again; what an answer took from outsiders may be in its words. */
-function isTainted({ toolResults, metadata }: StoredMessage): boolean {
+function isTainted({ toolResults, metadata }: Pick<StoredMessage, 'toolResults' | 'metadata'>): boolean {
   return toolResults !== null || metadata?.tainted === true
 }
 
@@ -145,7 +147,7 @@ export function createTurnPlanner(needs: PlannerDependencies) {
             tools,
             messages: buildPrompt({
               agentName: profile.name,
-              instructions: profile.instructions,
+              instructions: options.instructions ?? profile.instructions,
               history,
               question: question.content,
               passages,

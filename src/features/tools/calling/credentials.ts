@@ -1,7 +1,7 @@
 import { invalid } from '#platform/errors.ts'
 import { requireHeaderValue } from '#platform/outbound/header-rules.ts'
+import { encodeValue } from '#platform/outbound/percent-encoding.ts'
 import type { Credentials, SecurityScheme } from './http-configuration.ts'
-import { encodeValue } from './percent-encoding.ts'
 import type { Pair } from './serialize-argument.ts'
 
 type Credential = Credentials[string]

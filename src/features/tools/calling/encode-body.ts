@@ -1,8 +1,8 @@
 import { invalid } from '#platform/errors.ts'
+import { encodeValue } from '#platform/outbound/percent-encoding.ts'
 import type { EncodedBody } from './encoded-body.ts'
 import type { FormField, RequestBody } from './http-configuration.ts'
 import { encodeMultipart } from './multipart.ts'
-import { encodeValue } from './percent-encoding.ts'
 import { stylePairs } from './serialize-argument.ts'
 import { isRecord, textOf } from './values.ts'
 

@@ -1,6 +1,6 @@
 import { AppError } from '#platform/errors.ts'
-import { createSecretFilter } from '#platform/outbound/hide-secrets.ts'
-import type { Outbound, OutboundResponse } from '#platform/outbound/outbound.ts'
+import type { Outbound } from '#platform/outbound/outbound.ts'
+import { readContent } from '#platform/outbound/read-content.ts'
 import { buildHttpRequest } from './build-request.ts'
 import type { Arguments, Credentials, HttpConfiguration } from './http-configuration.ts'
 
@@ -41,31 +41,4 @@ export type HttpCaller = ReturnType<typeof createHttpCall>
 function hint(status: number, missing: readonly string[]): string {
   if (missing.length === 0 || (status !== 401 && status !== 403)) return ''
   return ` (nobody has filled in the credential ${missing.join(' and ')})`
-}
-
-function readContent(answer: OutboundResponse, secrets: readonly string[]): unknown {
-  const type = (answer.headers.get('content-type') ?? '').toLowerCase().split(';')[0]?.trim() ?? ''
-  if (answer.body.length === 0) return ''
-  if (!isText(type))
-    return `${answer.body.length} bytes of ${type === '' ? 'unknown type' : type}, which are not text.`
-  const withoutSecrets = createSecretFilter(secrets)
-  const text = withoutSecrets(answer.text())
-  if (!/[/+]json$/.test(type)) return text
-  try {
-    // Normalises the service's escapes to ours, by which secrets are recognised.
-    const content = JSON.parse(text)
-    const rewritten = JSON.stringify(content)
-    const hidden = withoutSecrets(rewritten)
-    return hidden === rewritten ? content : JSON.parse(hidden)
-  } catch {
-    // Not JSON, or nested too deeply to be serialised.
-    return text
-  }
-}
-
-function isText(type: string): boolean {
-  return (
-    type === '' ||
-    /^(text\/|application\/(json|xml|javascript|x-www-form-urlencoded|yaml|[\w.+-]+\+(json|xml)))/.test(type)
-  )
 }

@@ -1,5 +1,6 @@
 import { invalid } from '#platform/errors.ts'
 import { isConnectionHeader, isHeaderName, requireHeaderValue } from '#platform/outbound/header-rules.ts'
+import { encodeLiteralPath, encodeValue, isDotSegment } from '#platform/outbound/percent-encoding.ts'
 import { parseTarget } from '#platform/outbound/target-url.ts'
 import { applyCredentials } from './credentials.ts'
 import { encodeBody } from './encode-body.ts'
@@ -12,7 +13,6 @@ import type {
   PlacedArgument,
 } from './http-configuration.ts'
 import { namesInPath, splitAtNames } from './path-template.ts'
-import { encodeLiteralPath, encodeValue, isDotSegment } from './percent-encoding.ts'
 import type { LookUp } from './placeholders.ts'
 import { lookUpIn } from './placeholders.ts'
 import type { Pair } from './serialize-argument.ts'

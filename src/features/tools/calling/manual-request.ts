@@ -1,16 +1,12 @@
 import { invalid } from '#platform/errors.ts'
+import type { AddressTemplate } from '#platform/outbound/address-template.ts'
+import { joinAddress, splitAddress } from '#platform/outbound/address-template.ts'
 import { isConnectionHeader, mayHoldSecret, requireHeaderValue } from '#platform/outbound/header-rules.ts'
+import { encodeLiteralPath, encodeValue, isDotSegment } from '#platform/outbound/percent-encoding.ts'
 import { encodeForm } from './encode-body.ts'
 import type { Arguments, HttpRequest, ManualConfiguration } from './http-configuration.ts'
-import type { AddressTemplate, BodyTemplate } from './manual-template.ts'
-import {
-  bodyTemplateOf,
-  contentTypeOf,
-  parseHeaders,
-  placeholdersIn,
-  splitAddress,
-} from './manual-template.ts'
-import { encodeLiteralPath, encodeValue, isDotSegment } from './percent-encoding.ts'
+import type { BodyTemplate } from './manual-template.ts'
+import { bodyTemplateOf, contentTypeOf, parseHeaders, placeholdersIn } from './manual-template.ts'
 import type { LookUp } from './placeholders.ts'
 import { fillJson, fillText, lookUpIn, namesIn } from './placeholders.ts'
 import type { Pair } from './serialize-argument.ts'
@@ -52,23 +48,10 @@ function unusedArguments(configuration: ManualConfiguration, values: Arguments):
 }
 
 function addressOf({ origin, path, query }: AddressTemplate, lookUp: LookUp, further: Arguments): string {
-  const target = URL.parse(origin)
-  if (target === null) throw invalid('url', 'is not a full address such as https://example.com/items')
-  const filledPath = fillPath(path, lookUp)
-  const pairs = [
-    ...fillQuery(query, lookUp),
-    ...Object.entries(further)
-      .flatMap(([name, value]) =>
-        stylePairs({ name, style: 'form', explode: true }, flat(value), encodeValue),
-      )
-      .map(([name, value]) => `${name}=${value}`),
-  ]
-  const url = target.origin + filledPath + (pairs.length === 0 ? '' : `?${pairs.join('&')}`)
-  const parsed = URL.parse(url)
-  if (parsed?.origin !== target.origin || parsed.pathname !== filledPath) {
-    throw invalid('url', `gives an address that is not under ${target.origin}; give other arguments`)
-  }
-  return url
+  const pairs = Object.entries(further)
+    .flatMap(([name, value]) => stylePairs({ name, style: 'form', explode: true }, flat(value), encodeValue))
+    .map(([name, value]) => `${name}=${value}`)
+  return joinAddress(origin, fillPath(path, lookUp), [...fillQuery(query, lookUp), ...pairs])
 }
 
 /** Objects have no standard form in a query; they are sent as JSON. */

@@ -4,27 +4,11 @@ import { namesIn, namesInJson, parseJsonTemplate } from './placeholders.ts'
 import type { Pair } from './serialize-argument.ts'
 import { isRecord } from './values.ts'
 
-export interface AddressTemplate {
-  /** Scheme, host and port, which no argument may change. */
-  origin: string
-  path: string
-  /** Without its question mark. */
-  query: string
-}
-
 export type BodyTemplate =
   | { kind: 'none' }
   | { kind: 'json'; value: unknown }
   | { kind: 'form'; text: string }
   | { kind: 'text'; text: string }
-
-/** Undefined if the text does not begin like an http address. */
-export function splitAddress(url: string): AddressTemplate | undefined {
-  const parts = /^(https?:\/\/[^/?#]+)([^?#]*)(?:\?([^#]*))?(?:#.*)?$/is.exec(url.trim())
-  if (parts === null) return undefined
-  const [, origin = '', path = '', query = ''] = parts
-  return { origin, path: path === '' ? '/' : path, query }
-}
 
 /** Undefined unless the text is a JSON object whose values are strings. */
 export function parseHeaders(text: string | undefined): Pair[] | undefined {

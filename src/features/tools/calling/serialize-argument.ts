@@ -1,6 +1,7 @@
 /** The styles in which OpenAPI 3 writes values into paths, queries, headers and cookies (RFC 6570 underneath). */
+
+import { encodeReserved, encodeValue } from '#platform/outbound/percent-encoding.ts'
 import type { PlacedArgument } from './http-configuration.ts'
-import { encodeReserved, encodeValue } from './percent-encoding.ts'
 import { isRecord, textOf } from './values.ts'
 
 type Encode = (text: string) => string

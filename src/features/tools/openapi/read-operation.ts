@@ -1,6 +1,6 @@
+import { isDotSegment } from '#platform/outbound/percent-encoding.ts'
 import type { ImportedConfiguration, Method, SecurityScheme } from '../calling/http-configuration.ts'
 import { namesInPath } from '../calling/path-template.ts'
-import { isDotSegment } from '../calling/percent-encoding.ts'
 import type { JsonRecord } from '../calling/values.ts'
 import { ownValue } from '../calling/values.ts'
 import type { Effort } from './arguments.ts'

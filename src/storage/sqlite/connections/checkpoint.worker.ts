@@ -8,6 +8,30 @@ const maxLogLength = 4_000
 /** Milliseconds to wait for the log's readers and writers. */
 const busyTimeout = 250
 
+/** The part of a file that may be free, for what is written next. */
+const keptFree = 0.2
+/** Pages that are given back at a time, while writers wait. */
+const pagesAtATime = 50
+/** Milliseconds to wait for other writers. */
+const writersPatience = 5_000
+
+/** Makes a file smaller whose rows were deleted. */
+export function giveBack(path: string): void {
+  if (!existsSync(path)) return
+  const database = new DatabaseSync(path, { timeout: writersPatience })
+  const countOf = (pages: string) => Number(Object.values(database.prepare(`pragma ${pages}`).get() ?? {})[0])
+  try {
+    telling(database, () => {
+      if (countOf('auto_vacuum') === 0) return
+      while (countOf('freelist_count') > countOf('page_count') * keptFree)
+        database.exec(`pragma incremental_vacuum(${pagesAtATime})`)
+    })
+  } finally {
+    database.close()
+  }
+  moveLog(path)
+}
+
 /**
  * Checkpoints as much as others allow, without making anybody wait. A log that has grown nevertheless is checkpointed
  * completely while writers wait, which they do without blocking.

@@ -92,6 +92,17 @@ test('a log that has grown large is cut', async () => {
   expect(statSync(`${path}-wal`).size).toBeLessThan(1_000_000)
 })
 
+test('a file becomes smaller once its rows were deleted, but for some room', async () => {
+  const { db, path, checkpointer } = await openAgent()
+  await write(db, 100, 200_000)
+  await sql`delete from notes where rowid > 10`.execute(db)
+  await checkpointer.shrink()
+  expect(statSync(path).size).toBeGreaterThan(2_000_000)
+  expect(statSync(path).size).toBeLessThan(3_000_000)
+  // What is left is whole.
+  expect((await sql`pragma integrity_check`.execute(db)).rows).toEqual([{ integrity_check: 'ok' }])
+})
+
 test('a database closes only when nobody moves its log any more, so that its folder can go', async () => {
   const { db, path, remove } = await openAgent()
   await write(db, 1_000, 5_000)

@@ -12,6 +12,8 @@ const bytesPerStatement = 8 * 1024
 export interface Checkpointer {
   /** Called for each statement that writes, with its parameters. */
   wrote(parameters: readonly unknown[]): void
+  /** Makes the file smaller, after rows were deleted. */
+  shrink(): Promise<void>
   /** Resolves when no other thread has the database open for this. */
   settled(): Promise<void>
 }
@@ -26,9 +28,9 @@ export function createCheckpoints(workers: WorkerPool, log: Log): (path: string)
     let statements = 0
     let running: Promise<void> | undefined
 
-    async function move(): Promise<void> {
+    async function run(name: 'moveLog' | 'giveBack'): Promise<void> {
       try {
-        await workers.run({ file, name: 'moveLog', argument: path })
+        await workers.run({ file, name, argument: path })
       } catch (error) {
         log.warn({ err: error, path }, 'moving a write-ahead log into its database failed; it is tried again')
       } finally {
@@ -41,7 +43,12 @@ export function createCheckpoints(workers: WorkerPool, log: Log): (path: string)
         statements += 1 + Math.floor(sizeOf(parameters) / bytesPerStatement)
         if (statements < statementsBetween || running !== undefined) return
         statements = 0
-        running = move()
+        running = run('moveLog')
+      },
+      async shrink() {
+        while (running !== undefined) await running
+        running = run('giveBack')
+        await running
       },
       settled: async () => running,
     }

@@ -45,6 +45,9 @@ export function openDatabase(path: string, options: OpenOptions): DatabaseSync {
     database.function('fold_case', { deterministic: true }, foldCase)
     database.exec(`${guards} pragma cache_size = -${cacheSize};`)
     if (!readOnly) {
+      // For `giveBack`; it can be chosen only before anything is stored.
+      const isNew = database.prepare('pragma page_count').get()?.page_count === 0
+      if (isNew) database.exec('pragma auto_vacuum = incremental;')
       database.exec(`pragma journal_mode = wal; pragma journal_size_limit = ${logSizeLimit};`)
       database.exec(`pragma synchronous = ${synchronous};`)
       if (leavesCheckpoints) database.exec('pragma wal_autocheckpoint = 0;')

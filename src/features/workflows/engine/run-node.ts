@@ -1,0 +1,121 @@
+import type { Clock } from '#platform/clock.ts'
+import { AppError } from '#platform/errors.ts'
+import type { Log } from '#platform/logging/log.ts'
+import { orAborted } from '#platform/or-aborted.ts'
+import type { Templates } from '#platform/templates/resolve-templates.ts'
+import { createTemplates } from '#platform/templates/resolve-templates.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { CommonData, NodeContext, NodeOutcome, NodeType } from '../nodes/node-type.ts'
+import { maxTimeoutSeconds } from '../nodes/node-type.ts'
+import type { NodeTypes } from '../nodes/node-types.ts'
+import { resolveData } from '../nodes/resolve-data.ts'
+import type { NodeResult, Place } from './plan.ts'
+import type { BegunNode } from './run-segment.ts'
+import { completion, failure } from './run-segment.ts'
+import type { Scope } from './scope.ts'
+
+const defaultTimeoutSeconds = 30
+
+interface NodeRun extends BegunNode {
+  scope: Scope
+  secrets: NodeContext<unknown>['secrets']
+  types: NodeTypes
+  /** Outputs by node, for nodes that are not to run. */
+  pinned: Readonly<Record<string, unknown>>
+  agent: AgentHandle
+  execution: NodeContext<unknown>['execution']
+  clock: Clock
+  signal: AbortSignal
+  log: Log
+}
+
+/** Runs a node once. Failures are results, unless the execution itself is aborted. */
+export async function runNode(run: NodeRun): Promise<NodeResult> {
+  const { place, result: begun, types, clock, signal } = run
+  const startedAt = clock.now()
+  const data = place.node.data as CommonData
+  const templates = createTemplates(run.scope)
+  const ended = (changes: Partial<NodeResult>, given: readonly string[] = []): NodeResult => ({
+    ...begun,
+    ...changes,
+    warnings: warningsOf([...templates.warnings(), ...given]),
+    duration_ms: begun.duration_ms + Math.max(0, clock.now() - startedAt),
+  })
+  const type = types.get(place.node.type)
+  if (type === undefined) return ended(failure('VALIDATION_ERROR', 'There is no such type of node any more.'))
+  if (Object.hasOwn(run.pinned, place.node.id))
+    return ended(pinnedResult(type, place, run.pinned[place.node.id]))
+  try {
+    const outcome = await perform(type, run, templates)
+    if ('output' in outcome)
+      return ended(completion(JSON.stringify(outcome.output ?? null), outcome.handle), outcome.warnings)
+    if ('items' in outcome) return ended({ ...completion(JSON.stringify(outcome)), status: 'looping' })
+    const output = JSON.stringify({ approval: outcome.forApproval })
+    const due_at = new Date(outcome.waitUntil).toISOString()
+    // What only waits has not been tried.
+    return ended({ status: 'waiting', output, due_at, attempts: begun.attempts - 1 })
+  } catch (error) {
+    signal.throwIfAborted()
+    return ended(afterFailure(error, data, run))
+  }
+}
+
+function warningsOf(warnings: readonly string[]): string | null {
+  return warnings.length === 0 ? null : JSON.stringify(warnings)
+}
+
+async function perform(type: NodeType, run: NodeRun, templates: Templates): Promise<NodeOutcome> {
+  const { place, result: begun, agent, scope, secrets, execution, clock, log } = run
+  const { timeout_seconds, on_interruption } = place.node.data as CommonData
+  if (run.isInterrupted && on_interruption === 'fail')
+    throw new AppError('CONFLICT', 'The server was stopped while the node ran; it may have done its work.')
+  const seconds = Math.min(timeout_seconds ?? type.timeoutSeconds ?? defaultTimeoutSeconds, maxTimeoutSeconds)
+  const timeout = AbortSignal.timeout(seconds * 1000)
+  const signal = AbortSignal.any([run.signal, timeout])
+  const context = {
+    agent,
+    data: resolveData(type, place.node.data, templates) as never,
+    secrets,
+    templates,
+    scope,
+    execution,
+    key: [execution.id, place.node.id, place.path].join(':'),
+    signal,
+    log: log.child({ execution: execution.id, node: place.node.id }),
+    now: clock.now(),
+    resumed: begun.due_at === null ? undefined : JSON.parse(begun.output ?? '{}'),
+  }
+  try {
+    return await orAborted(type.run(context), signal)
+  } catch (error) {
+    if (!timeout.aborted) throw error
+    throw new AppError('TOOL_FAILED', `The node took more than ${seconds} s.`, { isPermanent: false })
+  }
+}
+
+/** An exit is named by the output itself, as in what the node would give. */
+function pinnedResult(type: NodeType, { node }: Place, output: unknown) {
+  const handles = type.handles?.(node.data as never)
+  const { handle, result } = Object(output) as { handle?: unknown; result?: unknown }
+  const named = handles?.find(one => one === String(handle ?? result)) ?? handles?.[0]
+  return completion(JSON.stringify(output ?? null), named)
+}
+
+function afterFailure(error: unknown, { retries }: CommonData, run: NodeRun): Partial<NodeResult> {
+  const { result: begun, clock, log } = run
+  const isKnown = error instanceof AppError
+  if (!isKnown) log.error({ err: error, node: begun.node_id }, 'a node failed')
+  const message = isKnown ? error.message : 'The node failed for an unknown reason; the log says more.'
+  const failed = failure(isKnown ? error.code : 'INTERNAL_ERROR', message)
+  const { max = 0, delay_seconds = 1, factor = 2 } = retries ?? {}
+  if (begun.attempts > max || (isKnown && error.isPermanent)) return failed
+  const asked = isKnown ? Number(error.details?.retry_after ?? 0) : 0
+  const seconds = Math.max(asked, delay_seconds * factor ** (begun.attempts - 1))
+  const pause = Math.min(seconds, 86_400) * 1000
+  return {
+    status: 'waiting',
+    output: null,
+    error: message,
+    due_at: new Date(clock.now() + pause).toISOString(),
+  }
+}

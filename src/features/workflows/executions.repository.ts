@@ -1,0 +1,205 @@
+import type { Kysely, Selectable, UpdateQueryBuilder, UpdateResult } from 'kysely'
+import type { ListDefinition, Page } from '#platform/http/lists/list-query.ts'
+import { listRows } from '#platform/http/lists/list-query.ts'
+import type { AgentTables } from '#storage/tables.ts'
+import type { NodeResult } from './engine/plan.ts'
+import type { ExecutionStatus } from './execution-status.ts'
+import type { ExecutionListQuery, ExecutionSummary, Started } from './workflows.schema.ts'
+
+type Database = Kysely<AgentTables>
+export type ExecutionRow = Selectable<AgentTables['executions']>
+
+const summaryColumns = [
+  'id',
+  'workflow_id',
+  'version',
+  'status',
+  'cause',
+  'error',
+  'waiting_until',
+  'created_at',
+  'started_at',
+  'completed_at',
+] as const
+type SummaryRow = Pick<ExecutionRow, (typeof summaryColumns)[number]>
+
+const executionList: ListDefinition<SummaryRow> = {
+  sortable: {
+    id: { column: 'id' },
+    workflow_id: { column: 'workflow_id' },
+    status: { column: 'status' },
+    created_at: { column: 'created_at' },
+    started_at: { column: 'started_at', whenNull: '' },
+    completed_at: { column: 'completed_at', whenNull: '' },
+  },
+  defaultSort: ['created_at'],
+  defaultOrder: 'desc',
+  searchable: ['error'],
+  dateColumn: 'created_at',
+  unique: { column: 'id' },
+}
+
+export async function listExecutions(database: Database, query: ExecutionListQuery) {
+  let executions = database.selectFrom('executions').select(summaryColumns)
+  if (query.workflow_id !== undefined) executions = executions.where('workflow_id', '=', query.workflow_id)
+  if (query.status !== undefined) executions = executions.where('status', 'in', query.status)
+  const { rows, meta } = await listRows(executions, executionList, query)
+  return { rows: rows.map(toSummary), meta } satisfies Page<ExecutionSummary>
+}
+
+export function toSummary(row: SummaryRow): ExecutionSummary {
+  return { ...row, status: row.status as ExecutionStatus, cause: JSON.parse(row.cause) }
+}
+
+export function toStarted({
+  id,
+  status,
+  started_at,
+}: Pick<ExecutionRow, 'id' | 'status' | 'started_at'>): Started {
+  return { execution_id: id, status: status as ExecutionStatus, started_at }
+}
+
+export function findExecution(database: Database, id: string): Promise<ExecutionRow | undefined> {
+  return database.selectFrom('executions').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+export function findByKey(database: Database, key: string) {
+  return database
+    .selectFrom('executions')
+    .select(['id', 'status', 'started_at', 'options'])
+    .where('idempotency_key', '=', key)
+    .executeTakeFirst()
+}
+
+/** With the results of nodes that need not run again. */
+export async function insertExecution(
+  database: Database,
+  row: ExecutionRow,
+  results: readonly NodeResult[] = [],
+): Promise<void> {
+  await database.insertInto('executions').values(row).execute()
+  const rows = results.map(result => ({ execution_id: row.id, ...result }))
+  if (rows.length > 0) await database.insertInto('node_results').values(rows).execute()
+}
+
+export async function countExecutions(database: Database, workflowId: string, status: ExecutionStatus) {
+  const { count } = await database
+    .selectFrom('executions')
+    .select(({ fn }) => fn.countAll<number | string>().as('count'))
+    .where('workflow_id', '=', workflowId)
+    .where('status', '=', status)
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+/** The ids of those that wait for a place, the earliest first. */
+export async function listQueued(database: Database, workflowId: string, limit: number): Promise<string[]> {
+  const rows = await database
+    .selectFrom('executions')
+    .select('id')
+    .where('workflow_id', '=', workflowId)
+    .where('status', '=', 'queued')
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/** Which executions are meant, as long as they still are as it says; `running` unless it names other statuses. */
+export interface Guard {
+  id?: string
+  workflow_id?: string
+  attempt?: number
+  statuses?: readonly ExecutionStatus[]
+  /** Whether it waits, and no process runs it. */
+  isParked?: true
+}
+
+type Update = UpdateQueryBuilder<AgentTables, 'executions', 'executions', UpdateResult>
+
+function guarded(
+  update: Update,
+  { id, workflow_id, attempt, statuses = ['running'], isParked }: Guard,
+): Update {
+  let query = update.where('status', 'in', statuses)
+  if (id !== undefined) query = query.where('id', '=', id)
+  if (workflow_id !== undefined) query = query.where('workflow_id', '=', workflow_id)
+  if (attempt !== undefined) query = query.where('attempt', '=', attempt)
+  return isParked ? query.where('waiting_until', 'is not', null) : query
+}
+
+/** Changes the executions that are as the guard says, and returns them, without what may be long of their inputs. */
+export async function changeExecutions(
+  database: Database,
+  guard: Guard,
+  changes: Partial<ExecutionRow>,
+): Promise<ExecutionRow[]> {
+  const rows = await guarded(database.updateTable('executions').set(changes), guard)
+    .returning([...summaryColumns, 'attempt', 'depth', 'output', 'options', 'idempotency_key'])
+    .execute()
+  return rows.map(row => ({ ...row, input: '{}' }))
+}
+
+/** Takes the execution over from whoever ran it before; undefined if it does not run. */
+export function claimExecution(database: Database, id: string): Promise<ExecutionRow | undefined> {
+  const update = database
+    .updateTable('executions')
+    .set(old => ({ attempt: old('attempt', '+', 1), waiting_until: null }))
+  return guarded(update, { id }).returningAll().executeTakeFirst()
+}
+
+/** Has it wait until the first of its nodes goes on; gives that time, or undefined if it is not as the guard says. */
+export async function parkExecution(database: Database, guard: Guard & { id: string }) {
+  const { due_at } = await database
+    .selectFrom('node_results')
+    .select(({ fn }) => fn.min('due_at').as('due_at'))
+    .where('execution_id', '=', guard.id)
+    .where('status', '=', 'waiting')
+    .executeTakeFirstOrThrow()
+  if (due_at === null) throw new Error('an execution waits for nothing')
+  const [parked] = await changeExecutions(database, guard, { waiting_until: due_at })
+  return parked && due_at
+}
+
+/** How long finished executions are kept. */
+export interface Retention {
+  /** Those that ended before are too old. */
+  after: string
+  /** Those that ended later are kept in any case: whoever started them may still ask for their end. */
+  until: string
+  /** How many are kept. */
+  count: number
+}
+
+/** The ids of finished executions that need not be kept: at most `limit` of them. */
+export async function listSuperfluous(
+  database: Database,
+  { after, until, count }: Retention,
+  limit: number,
+): Promise<string[]> {
+  const ended = database.selectFrom('executions').select('executions.id').where('completed_at', '<', until)
+  const old = ended.where('completed_at', '<', after)
+  const surplus = ended.orderBy('completed_at', 'desc').offset(count)
+  const unwanted = ended.innerJoin('workflows', 'workflows.id', 'workflow_id').where(({ eb, or, and }) => {
+    const isGood = eb('executions.status', '!=', 'errored')
+    return or([eb('keep', '=', 'none'), and([eb('keep', '=', 'errors'), isGood])])
+  })
+  for (const query of [old, surplus, unwanted]) {
+    const rows = await query.limit(limit).execute()
+    if (rows.length > 0) return rows.map(({ id }) => id)
+  }
+  return []
+}
+
+export async function deleteExecutions(database: Database, ids: readonly string[]): Promise<void> {
+  await database.deleteFrom('executions').where('id', 'in', ids).execute()
+}
+
+export async function findOldestEnd(database: Database): Promise<string | null> {
+  const { oldest } = await database
+    .selectFrom('executions')
+    .select(({ fn }) => fn.min('completed_at').as('oldest'))
+    .executeTakeFirstOrThrow()
+  return oldest
+}

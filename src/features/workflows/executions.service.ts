@@ -1,0 +1,136 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Clock } from '#platform/clock.ts'
+import { timestamp } from '#platform/clock.ts'
+import { conflict, notFound } from '#platform/errors.ts'
+import type { Page } from '#platform/http/lists/list-query.ts'
+import type { Transact } from '#platform/jobs/jobs.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import { checkDefinition, requireNode, requireNone } from './definition.ts'
+import type { ExecutionRow } from './executions.repository.ts'
+import { findByKey, findExecution, listExecutions, toSummary } from './executions.repository.ts'
+import type { Lifecycle, StartRequest } from './lifecycle.service.ts'
+import { maxDepth } from './lifecycle.service.ts'
+import { listResults } from './node-results.repository.ts'
+import type { NodeTypes } from './nodes/node-types.ts'
+import { planRetry } from './plan-retry.ts'
+import type { DecidedNode } from './resume-node.ts'
+import { resumeNode } from './resume-node.ts'
+import type { WorkflowEvents } from './workflows.events.ts'
+import type {
+  Execute,
+  Execution,
+  ExecutionListQuery,
+  ExecutionSummary,
+  Retry,
+  Started,
+} from './workflows.schema.ts'
+import { requireWorkflow } from './workflows.service.ts'
+
+interface Dependencies {
+  transact: Transact<WorkflowEvents>
+  lifecycle: Lifecycle
+  types: NodeTypes
+  /** Of an agent. */
+  statusOf(agentId: string): Promise<string>
+  clock: Clock
+}
+
+const refusals = {
+  busy: () =>
+    conflict('The workflow is running already. Wait for its end, terminate it, or raise its concurrency.'),
+  full: () => conflict('Too many executions of this workflow are queued already.'),
+  inactive: () => conflict('The workflow is not active: set its status to active first.'),
+  missing: () => notFound('Workflow'),
+}
+
+/** Executions: what people and programs do with them while they run, and afterwards. */
+export function createExecutionsService(needs: Dependencies) {
+  const { transact, lifecycle, types, clock } = needs
+
+  async function require({ db }: Pick<AgentHandle, 'db'>, id: string): Promise<ExecutionRow> {
+    const execution = await findExecution(db, id)
+    if (execution === undefined) throw notFound('Execution')
+    return execution
+  }
+
+  /** @throws CONFLICT where nothing may start now. */
+  async function start(agent: AgentHandle, request: StartRequest): Promise<Started> {
+    const status = await needs.statusOf(agent.agentId)
+    if (status !== 'active') throw conflict(`The agent is ${status}: it starts nothing.`)
+    if ((request.depth ?? 0) > maxDepth)
+      throw conflict(`More than ${maxDepth} executions have caused one another; this one is not started.`)
+    const started = await transact(agent, (transaction, outbox) =>
+      lifecycle.start(transaction, outbox, request),
+    )
+    if ('refused' in started) throw refusals[started.refused]()
+    return started
+  }
+
+  return {
+    start,
+
+    async execute(agent: AgentHandle, given: Execute, key: string | undefined): Promise<Started> {
+      const { workflow_id, input = {}, pinned = {}, stop_after } = given
+      const request = JSON.stringify([workflow_id, input, pinned, stop_after])
+      const same = key === undefined ? undefined : await findByKey(agent.db, key)
+      if (same !== undefined && JSON.parse(same.options).request !== request)
+        throw conflict('This Idempotency-Key was used for another request.')
+      const { version } = await requireWorkflow(agent.db, workflow_id)
+      const { graph, missing } = checkDefinition(version, types)
+      requireNone(missing.filter(({ node = '' }) => !Object.hasOwn(pinned, node)))
+      for (const id of Object.keys(pinned)) requireNode(graph, id, 'pinned')
+      if (stop_after !== undefined) requireNode(graph, stop_after, 'stop_after')
+      const options = { pinned, ...(stop_after !== undefined && { stop_after }), ...(key && { request }) }
+      const cause = { kind: 'manual' } as const
+      return await start(agent, { workflow_id, input, cause, when_busy: 'refuse', key, options })
+    },
+
+    /** A new execution that takes over what an ended one has achieved. */
+    retry: async (agent: AgentHandle, id: string, wanted: Retry): Promise<Started> =>
+      start(agent, await planRetry(agent, types, await require(agent, id), wanted)),
+
+    list: (agent: AgentHandle, query: ExecutionListQuery): Promise<Page<ExecutionSummary>> =>
+      listExecutions(agent.db, query),
+
+    async get(agent: AgentHandle, id: string): Promise<Execution> {
+      const row = await require(agent, id)
+      const node_results = await listResults(agent.db, row)
+      const [input, output] = [JSON.parse(row.input), JSON.parse(row.output ?? 'null')]
+      return { ...toSummary(row), input, output, node_results }
+    },
+
+    async terminate(agent: AgentHandle, id: string): Promise<ExecutionSummary> {
+      await require(agent, id)
+      const { agentId } = agent
+      const [ended] = await transact(agent, (transaction, outbox) =>
+        lifecycle.terminate({ transaction, outbox, agentId }, { id }),
+      )
+      if (ended === undefined) throw conflict('The execution has ended already.')
+      return toSummary(ended)
+    },
+
+    /** A person's decision on a node that waits for one. */
+    async resume(agent: AgentHandle, node: DecidedNode): Promise<void> {
+      await require(agent, node.executionId)
+      await transact(agent, (transaction, outbox) =>
+        resumeNode(transaction, outbox, { ...node, at: timestamp(clock) }),
+      )
+    },
+
+    ended: waitForEnd,
+  }
+}
+
+export type ExecutionsService = ReturnType<typeof createExecutionsService>
+
+/** How the execution has ended; undefined if it takes longer than that (milliseconds). */
+async function waitForEnd({ db }: AgentHandle, id: string, patience: number, signal: AbortSignal) {
+  const until = performance.now() + patience
+  for (let pause = 20; performance.now() < until; pause = Math.min(pause * 2, 1_000)) {
+    const execution = await findExecution(db, id)
+    if (execution === undefined) throw notFound('Execution')
+    if (execution.completed_at !== null) return execution
+    await delay(pause, undefined, { signal })
+  }
+  return undefined
+}

@@ -1,0 +1,209 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Kysely } from 'kysely'
+import type { Clock } from '#platform/clock.ts'
+import { timestamp } from '#platform/clock.ts'
+import type { Ids } from '#platform/ids.ts'
+import type { NewJob, Outbox } from '#platform/jobs/jobs.ts'
+import type { AgentTables } from '#storage/tables.ts'
+import type { NodeResult } from './engine/plan.ts'
+import type { EndStatus } from './execution-status.ts'
+import { openStatuses } from './execution-status.ts'
+import type { ExecutionRow, Guard } from './executions.repository.ts'
+import {
+  changeExecutions,
+  countExecutions,
+  findByKey,
+  insertExecution,
+  listQueued,
+  toStarted,
+} from './executions.repository.ts'
+import type { Cause, ExecutionEnd, WorkflowEvents } from './workflows.events.ts'
+import { findWorkflow } from './workflows.repository.ts'
+import type { Started } from './workflows.schema.ts'
+
+type Database = Kysely<AgentTables>
+
+export interface StartRequest {
+  workflow_id: string
+  input: Record<string, unknown>
+  cause: Cause
+  /** Executions that caused one another before this one; 0 unless given. */
+  depth?: number
+  /** Whether it waits for a place where none is free. */
+  when_busy: 'refuse' | 'queue'
+  /** There is one execution for each key at most. */
+  key?: string | undefined
+  /** The name of a job that is added when it ends, in the same transaction, with an `ExecutionEnd` as its payload. */
+  end_job?: string
+  options?: ExecutionOptions
+  /** The current one unless given. */
+  version?: number
+  /** Of nodes that need not run again. */
+  results?: readonly NodeResult[]
+}
+
+export interface ExecutionOptions {
+  /** Outputs of nodes that are not to run. */
+  pinned?: Record<string, unknown>
+  stop_after?: string
+  /** Tells whether two requests with the same key are the same. */
+  request?: string
+}
+
+interface StoredOptions extends ExecutionOptions {
+  end_job?: string
+}
+
+export type StartResult = Started | Refused
+interface Refused {
+  refused: 'busy' | 'inactive' | 'missing' | 'full'
+}
+
+export const executionJob = 'execution.run'
+/** The depth of the execution that the current work belongs to; none outside of executions. */
+export const runningDepth = new AsyncLocalStorage<number>()
+export const maxDepth = 10
+const queuePatienceMs = 24 * 3_600_000
+const maxQueued = 1_000
+const maxOutputTold = 64 * 1024
+
+/** The job of an execution, from its start to its end; one that is queued runs late, and then finds no place in time. */
+export function jobOf(id: string, runAt: number) {
+  return { name: executionJob, key: `execution:${id}`, payload: { executionId: id }, runAt } satisfies NewJob
+}
+
+/** The transaction in which executions end. */
+export interface Ending {
+  transaction: Database
+  outbox: Outbox<WorkflowEvents>
+  agentId: string
+}
+
+type EndChanges = { status: EndStatus } & Partial<Pick<ExecutionRow, 'output' | 'error'>>
+
+interface Dependencies {
+  /** Has what need not be kept pruned soon. */
+  pruneSoon(ending: Ending): Promise<void>
+  clock: Clock
+  ids: Ids
+}
+
+/** Begins and ends executions, within transactions of the caller. */
+export function createLifecycle({ pruneSoon, clock, ids }: Dependencies) {
+  /** For the caller, who has checked that the agent is active. */
+  async function start(
+    transaction: Database,
+    outbox: Pick<Outbox, 'add'>,
+    request: StartRequest,
+  ): Promise<StartResult> {
+    const same = request.key && (await findByKey(transaction, request.key))
+    if (same) return toStarted(same)
+    const place = await findPlace(transaction, request)
+    if ('refused' in place) return place
+    const now = clock.now()
+    const execution = newExecution(ids.record(), request, place, new Date(now).toISOString())
+    await insertExecution(transaction, execution, request.results)
+    await outbox.add(jobOf(execution.id, place.status === 'queued' ? now + queuePatienceMs : now))
+    return toStarted(execution)
+  }
+
+  /** Gives the places that are free to those that wait for one. */
+  async function startQueued(transaction: Database, outbox: Pick<Outbox, 'add' | 'cancel'>, id: string) {
+    const queued = await listQueued(transaction, id, maxQueued)
+    const workflow = queued.length > 0 ? await findWorkflow(transaction, id) : undefined
+    if (workflow?.status !== 'active') return
+    const free = workflow.concurrency - (await countExecutions(transaction, id, 'running'))
+    for (const next of queued.slice(0, Math.max(0, free))) {
+      const changes = { status: 'running', started_at: timestamp(clock) }
+      await changeExecutions(transaction, { id: next, statuses: ['queued'] }, changes)
+      const job = jobOf(next, clock.now())
+      await outbox.cancel(job.key)
+      await outbox.add(job)
+    }
+  }
+
+  /** Ends the executions that still are as the guard says, and returns them. */
+  async function end(ending: Ending, guard: Guard, changes: EndChanges): Promise<ExecutionRow[]> {
+    const { transaction, outbox, agentId } = ending
+    const times = { completed_at: timestamp(clock), waiting_until: null }
+    const ended = await changeExecutions(transaction, guard, { ...changes, ...times })
+    for (const execution of ended) {
+      const payload = endOf(execution, changes.status)
+      const { end_job } = JSON.parse(execution.options) as StoredOptions
+      if (end_job !== undefined) await outbox.add({ name: end_job, payload })
+      if (changes.status === 'terminated') await outbox.cancel(jobOf(execution.id, 0).key)
+      else await outbox.emit(`workflow.${changes.status}`, { agentId, ...payload })
+    }
+    for (const workflow of new Set(ended.map(({ workflow_id }) => workflow_id)))
+      await startQueued(transaction, outbox, workflow)
+    if (ended.length > 0) await pruneSoon(ending)
+    return ended
+  }
+
+  return {
+    start,
+    startQueued,
+    end,
+
+    /** Ends those of them that run, wait or are queued, by hand. */
+    terminate: (ending: Ending, which: { id: string } | { workflow_id: string }): Promise<ExecutionRow[]> =>
+      end(ending, { ...which, statuses: openStatuses }, { status: 'terminated' }),
+  }
+}
+
+export type Lifecycle = ReturnType<typeof createLifecycle>
+
+interface Place {
+  status: 'running' | 'queued'
+  version: number
+}
+
+/** Whether the execution may run at once, or is to wait, and the version that it is of. */
+async function findPlace(transaction: Database, request: StartRequest): Promise<Place | Refused> {
+  const { workflow_id, cause, when_busy } = request
+  const workflow = await findWorkflow(transaction, workflow_id)
+  if (workflow === undefined) return { refused: 'missing' }
+  const isDraftByHand = cause.kind === 'manual' && workflow.status === 'draft'
+  if (workflow.status !== 'active' && !isDraftByHand) return { refused: 'inactive' }
+  const { version = workflow.version } = request
+  const running = await countExecutions(transaction, workflow_id, 'running')
+  if (running < workflow.concurrency) return { status: 'running', version }
+  if (when_busy === 'refuse') return { refused: 'busy' }
+  const queued = await countExecutions(transaction, workflow_id, 'queued')
+  return queued < maxQueued ? { status: 'queued', version } : { refused: 'full' }
+}
+
+function newExecution(id: string, request: StartRequest, { status, version }: Place, now: string) {
+  const { workflow_id, input, cause, depth = 0, key = null, end_job, options } = request
+  const stored: StoredOptions = { ...options, ...(end_job !== undefined && { end_job }) }
+  return {
+    id,
+    workflow_id,
+    version,
+    status,
+    attempt: 0,
+    cause: JSON.stringify(cause),
+    depth,
+    input: JSON.stringify(input),
+    output: null,
+    error: null,
+    options: JSON.stringify(stored),
+    waiting_until: null,
+    idempotency_key: key,
+    created_at: now,
+    started_at: status === 'running' ? now : null,
+    completed_at: null,
+  } satisfies ExecutionRow
+}
+
+function endOf({ id, workflow_id, depth, cause, output, error }: ExecutionRow, status: EndStatus) {
+  return {
+    workflow_id,
+    execution_id: id,
+    status,
+    depth,
+    cause: JSON.parse(cause) as Cause,
+    ...(output !== null && output.length <= maxOutputTold && { output: JSON.parse(output) }),
+    ...(error !== null && { error }),
+  } satisfies ExecutionEnd
+}

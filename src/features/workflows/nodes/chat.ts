@@ -1,0 +1,75 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Type } from 'typebox'
+import type { ChatService } from '#features/chat/chat.service.ts'
+import { maxMessageLength } from '#features/chat/chat.service.ts'
+import { AppError, invalid } from '#platform/errors.ts'
+import { splitTemplates } from '#platform/templates/resolve-templates.ts'
+import { defineNode, nodeData } from './node-type.ts'
+
+const schema = nodeData({
+  message: Type.String({ maxLength: maxMessageLength }),
+  model: Type.Optional(Type.String({ maxLength: 300 })),
+  system_prompt: Type.Optional(Type.String({ maxLength: maxMessageLength })),
+  tools: Type.Optional(Type.Boolean()),
+  conversation_id: Type.Optional(Type.String({ maxLength: 100 })),
+})
+
+/** Roots whose values no outsider has written. */
+const ownRoots = ['agent', 'execution', 'workflow', 'now']
+const lockPauseMs = 500
+
+type Chat = Pick<ChatService, 'ask' | 'answer' | 'turn'>
+
+/** Asks the agent: in a conversation, or on its own, and then nothing of it is kept but the output. */
+export const createChat = (chat: Chat) =>
+  defineNode(schema, {
+    literal: ['message', 'system_prompt'],
+    timeoutSeconds: 300,
+    async run({ agent, data, templates, signal }) {
+      const { message, system_prompt = '', model, tools = true, conversation_id } = data
+      const content = templates.fill(message)
+      if (content.trim() === '') throw invalid('message', 'is empty')
+      if (content.length > maxMessageLength)
+        throw invalid(
+          'message',
+          `has ${content.length} characters; a message has at most ${maxMessageLength}`,
+        )
+      const instructions = templates.fill(system_prompt)
+      const asked = {
+        content,
+        enableTools: tools,
+        autoRag: tools,
+        ...(model !== undefined && { model }),
+        ...(instructions !== '' && { instructions }),
+      }
+      const asker = { isOutsider: holdsForeignText(message + system_prompt) }
+      if (conversation_id === undefined)
+        return { output: outputOf(await chat.turn(agent, asked, asker, signal)) }
+      const ask = () => chat.ask(agent.agentId, { ...asked, conversationId: conversation_id }, asker)
+      const { assistantMessage } = await chat.answer(await onceUnlocked(ask, signal), signal)
+      return { output: outputOf(assistantMessage) }
+    },
+  })
+
+function holdsForeignText(text: string): boolean {
+  return splitTemplates(text).paths.some(path => !ownRoots.includes(path.split('.')[0] ?? ''))
+}
+
+async function onceUnlocked<Result>(ask: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
+  for (;;) {
+    try {
+      return await ask()
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'CONVERSATION_LOCKED') throw error
+      await delay(lockPauseMs, undefined, { signal })
+    }
+  }
+}
+
+function outputOf({ content, metadata, toolCalls, toolResults }: Awaited<ReturnType<Chat['turn']>>) {
+  const tool_calls = (toolCalls ?? []).map(({ id, name, arguments: given }) => {
+    const error = toolResults?.find(({ toolCallId }) => toolCallId === id)?.error
+    return { name, arguments: given, ...(error !== undefined && { error }) }
+  })
+  return { content, model: metadata?.model, tool_calls }
+}

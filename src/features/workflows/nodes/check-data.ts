@@ -1,0 +1,45 @@
+import { problemsOf } from '#platform/schema-check.ts'
+import type { Problem } from '../engine/graph.ts'
+import type { Node } from '../workflows.schema.ts'
+import type { DataProblem } from './node-type.ts'
+import { isLiteral } from './node-type.ts'
+import type { NodeTypes } from './node-types.ts'
+
+interface Checked {
+  /** What the node cannot be saved with. */
+  problems: Problem[]
+  /** What it cannot run without, and may lack as a draft. */
+  missing: Problem[]
+}
+
+export function checkData({ id, type, data }: Node, types: NodeTypes): Checked {
+  const known = types.get(type)
+  if (known === undefined) {
+    const issue = `must be one of ${[...types.keys()].join(', ')}`
+    return { problems: [{ node: id, field: 'type', issue }], missing: [] }
+  }
+  const given = withoutEmpty(data)
+  const found = problemsOf(known.schema, given)
+  const wrong = found.filter(({ isMissing, value, field }) => {
+    const isResolved = isTemplate(value) && !isLiteral(known, field.split('.')[0] ?? '')
+    return !isMissing && !isResolved
+  })
+  const missing = found.filter(({ isMissing }) => isMissing)
+  const isWhole = wrong.length + missing.length === 0
+  const other = (kind: 'problem' | 'missing') => (isWhole ? [known[kind]?.(given as never) ?? []].flat() : [])
+  const named = ({ field, issue }: DataProblem) => ({ node: id, field: `data.${field}`, issue })
+  return {
+    problems: [...wrong, ...other('problem')].map(named),
+    missing: [...missing, ...other('missing')].map(named),
+  }
+}
+
+/** A field of a form that nobody has filled in is missing. */
+function withoutEmpty(data: Node['data']): Node['data'] {
+  return Object.fromEntries(Object.entries(data).filter(([, value]) => value !== ''))
+}
+
+/** A template stands for a value of any type, which is checked when it is known. */
+function isTemplate(value: unknown): boolean {
+  return typeof value === 'string' && value.includes('{{')
+}

@@ -1,0 +1,25 @@
+import { Type } from 'typebox'
+import { AppError } from '#platform/errors.ts'
+import { describeFailure } from '#sandbox/javascript/describe-failure.ts'
+import type { Sandbox } from '#sandbox/javascript/sandbox.ts'
+import { defineNode, nodeData } from './node-type.ts'
+
+const schema = nodeData({ code: Type.String({ maxLength: 200_000 }) })
+
+/** A place that is not free soon is tried again: waiting for it must not use up the node's own time. */
+const maxWaitMs = 500
+const pauseMs = 1_000
+
+/** Runs JavaScript in the sandbox; the output is what it returns. */
+export const createCode = (sandbox: Sandbox) =>
+  defineNode(schema, {
+    literal: ['code'],
+    async run({ agent, data: { code }, scope, execution, signal, now }) {
+      const { input, nodes, loop } = scope
+      const argument = { input, nodes, loop, execution: { id: execution.id } }
+      const run = await sandbox.run({ code, argument, owner: agent.agentId, signal, maxWaitMs })
+      if (run.outcome === 'returned') return { output: run.value }
+      if (run.outcome === 'busy') return { waitUntil: now + pauseMs, forApproval: undefined }
+      throw new AppError('TOOL_FAILED', describeFailure(run), { isPermanent: run.outcome === 'refused' })
+    },
+  })

@@ -1,0 +1,8 @@
+import type { DataProblem } from './node-type.ts'
+
+/** What is missing unless exactly one of these keys is given. */
+export function exactlyOne(data: object, keys: readonly [string, ...string[]]): DataProblem | undefined {
+  const given = keys.filter(key => Object.hasOwn(data, key))
+  if (given.length === 1) return undefined
+  return { field: keys[0], issue: `give exactly one of ${keys.join(', ')}` }
+}

@@ -1,0 +1,181 @@
+import type { Static } from 'typebox'
+import { Type } from 'typebox'
+import { AppError, invalid } from '#platform/errors.ts'
+import { joinAddress, splitAddress } from '#platform/outbound/address-template.ts'
+import {
+  headerValueProblem,
+  isConnectionHeader,
+  isHeaderName,
+  mayHoldSecret,
+  requireHeaderValue,
+} from '#platform/outbound/header-rules.ts'
+import type { HeaderSecrets } from '#platform/outbound/header-secrets.ts'
+import { putSecrets, takeSecrets } from '#platform/outbound/header-secrets.ts'
+import { createSecretFilter } from '#platform/outbound/hide-secrets.ts'
+import type { Outbound, OutboundResponse } from '#platform/outbound/outbound.ts'
+import { encodeLiteralPath, encodeValue } from '#platform/outbound/percent-encoding.ts'
+import { readContent } from '#platform/outbound/read-content.ts'
+import { retryAfter } from '#platform/outbound/retry-after.ts'
+import { parseTarget } from '#platform/outbound/target-url.ts'
+import type { Templates } from '#platform/templates/resolve-templates.ts'
+import { splitTemplates, textOf } from '#platform/templates/resolve-templates.ts'
+import type { DataProblem } from './node-type.ts'
+import { defineNode, maxTimeoutSeconds, nodeData } from './node-type.ts'
+
+const schema = nodeData({
+  method: Type.Optional(Type.Enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'])),
+  url: Type.String({ maxLength: 8_000 }),
+  query: Type.Optional(Type.Record(Type.String({ maxLength: 200 }), Type.Unknown())),
+  headers: Type.Optional(Type.Record(Type.String({ maxLength: 200 }), Type.String({ maxLength: 8_000 }))),
+  body: Type.Optional(Type.Unknown()),
+  fail_on_status: Type.Optional(Type.Boolean()),
+})
+type Data = Static<typeof schema>
+
+const maxAnswerBytes = 1024 * 1024
+/** Characters of an answer that an error repeats. */
+const shownCharacters = 2_000
+const withoutBody: readonly string[] = ['GET', 'HEAD']
+/** Refusals that may pass, besides those of statuses from 500 on. */
+const passing: readonly number[] = [408, 425, 429]
+
+/** Sends one request to a server that the workflow's author has named. */
+export const createHttpRequest = (outbound: Outbound) =>
+  defineNode(schema, {
+    literal: ['url', 'headers'],
+    problem: data => addressProblem(data) ?? headersProblem(data) ?? bodyProblem(data),
+    protect(data, before, at) {
+      const isSameOrigin = before !== undefined && originOf(before.data) === originOf(data)
+      const kept = { secrets: before?.secrets ?? {}, isSameOrigin }
+      const given = Object.entries(data.headers ?? {})
+      const { headers, secrets } = takeSecrets(given, kept, {
+        field: `${at}.headers`,
+        visibleIn: templatesIn,
+      })
+      return { data: { ...data, ...(data.headers && { headers: Object.fromEntries(headers) }) }, secrets }
+    },
+    async run({ data, secrets, templates, key, signal, now }) {
+      const { method = 'GET', fail_on_status = true } = data
+      const given = headersOf(data, secrets, templates)
+      const content = contentOf(data, given['content-type'])
+      const headers = {
+        accept: 'application/json, */*;q=0.5',
+        ...(method !== 'GET' && { 'idempotency-key': key }),
+        ...(content && { 'content-type': content.type }),
+        ...given,
+      }
+      const answer = await outbound.fetch(addressOf(data, templates), {
+        method,
+        headers,
+        body: content?.body ?? null,
+        secretHeaders: Object.keys(given).filter(mayHoldSecret),
+        maxBytes: maxAnswerBytes,
+        timeoutMs: maxTimeoutSeconds * 1000,
+        signal,
+      })
+      const output = outputOf(answer, Object.values(secrets).flatMap(secretParts))
+      if (fail_on_status && answer.status >= 400) throw refusalOf(output, answer, now)
+      return { output }
+    },
+  })
+
+function addressProblem({ url }: Data): DataProblem | undefined {
+  const address = splitAddress(url)
+  const example = 'https://example.com/{{order.id}}'
+  if (address === undefined) return { field: 'url', issue: `must be a full address such as ${example}` }
+  if (/[{}]/.test(address.origin))
+    return { field: 'url', issue: 'has a template in its scheme, host or port, where none may be' }
+  const target = parseTarget(address.origin + splitTemplates(address.path + address.query).texts.join('x'))
+  return target.ok ? undefined : { field: 'url', issue: target.reason }
+}
+
+function headersProblem({ headers = {} }: Data): DataProblem | undefined {
+  const problems = Object.entries(headers).map(([name, value]) => {
+    if (!isHeaderName(name)) return { field: 'headers', issue: `holds a name that is not valid: ${name}` }
+    const issue = isConnectionHeader(name)
+      ? 'belongs to the connection and must not be set'
+      : headerValueProblem(splitTemplates(value).texts.join(''))
+    return issue === undefined ? undefined : { field: `headers.${name}`, issue }
+  })
+  return problems.find(problem => problem !== undefined)
+}
+
+function bodyProblem({ method = 'GET', body = '' }: Data): DataProblem | undefined {
+  if (body === null || body === '' || !withoutBody.includes(method)) return undefined
+  return { field: 'body', issue: `can't be sent with ${method}: leave it out, or choose another method` }
+}
+
+function originOf({ url = '' }: Partial<Data>): string | undefined {
+  return URL.parse(splitAddress(url)?.origin ?? '')?.origin
+}
+
+function templatesIn(value: string): string {
+  return splitTemplates(value)
+    .paths.map(path => `{{${path}}}`)
+    .join('')
+}
+
+/** What is put in changes neither the origin nor what is path and what is query. */
+function addressOf({ url, query = {} }: Data, templates: Templates): string {
+  const address = splitAddress(url)
+  if (address === undefined) throw invalid('url', 'is no full address')
+  const fill = (text: string) => templates.fill(text, value => encodeValue(textOf(value)), encodeAddressText)
+  const pairs = Object.entries(query).flatMap(([name, values]) =>
+    [values]
+      .flat()
+      .filter(value => value !== null)
+      .map(value => `${encodeValue(name)}=${encodeValue(textOf(value))}`),
+  )
+  const written = address.query === '' ? [] : [fill(address.query)]
+  return joinAddress(address.origin, fill(address.path), [...written, ...pairs])
+}
+
+/** A question mark in a query is a character like others. */
+function encodeAddressText(text: string): string {
+  return text.split('?').map(encodeLiteralPath).join('?')
+}
+
+function headersOf({ headers = {} }: Data, secrets: HeaderSecrets, templates: Templates) {
+  const filled = putSecrets(Object.entries(headers), secrets).map(([name, value]) => {
+    return [name.toLowerCase(), requireHeaderValue(`headers.${name}`, templates.fill(value))]
+  })
+  return Object.fromEntries(filled) as Record<string, string>
+}
+
+function contentOf({ method = 'GET', body = null }: Data, given = '') {
+  if (body === null || body === '' || withoutBody.includes(method)) return undefined
+  if (typeof body === 'string') return { type: 'text/plain; charset=utf-8', body }
+  const isForm = given.toLowerCase().startsWith('application/x-www-form-urlencoded')
+  if (!isForm) return { type: 'application/json', body: JSON.stringify(body) }
+  const fields = Object.entries(Object(body)).map(([name, value]): [string, string] => [name, textOf(value)])
+  return { type: given, body: new URLSearchParams(fields).toString() }
+}
+
+/** What a server could repeat of a sealed header; templates in it stand for what the execution shows anyway. */
+function secretParts(value: string): string[] {
+  const { texts } = splitTemplates(value)
+  return texts.filter(text => !/^\w+\s+$/.test(text))
+}
+
+function outputOf(answer: OutboundResponse, secrets: readonly string[]) {
+  const hide = createSecretFilter(secrets)
+  return {
+    status: answer.status,
+    headers: Object.fromEntries([...answer.headers].map(([name, value]) => [name, hide(value)])),
+    body: readContent(answer, secrets),
+    url: hide(answer.url),
+  }
+}
+
+function refusalOf(
+  { status, body }: { status: number; body: unknown },
+  { headers }: OutboundResponse,
+  now: number,
+) {
+  const told = textOf(body).slice(0, shownCharacters)
+  const wait = retryAfter(headers.get('retry-after'), now)
+  return new AppError('TOOL_FAILED', `The server answered with status ${status}${told && `: ${told}`}`, {
+    isPermanent: status < 500 && !passing.includes(status),
+    ...(wait !== undefined && { details: { retry_after: wait / 1000 } }),
+  })
+}

@@ -1,0 +1,16 @@
+import { Type } from 'typebox'
+import { conditionSchema, holds } from '../engine/conditions.ts'
+import { defineNode, nodeData } from './node-type.ts'
+
+const schema = nodeData({
+  match: Type.Optional(Type.Enum(['all', 'any'])),
+  conditions: Type.Array(conditionSchema, { minItems: 1, maxItems: 50 }),
+})
+
+export const ifElse = defineNode(schema, {
+  handles: () => ['true', 'false'],
+  async run({ data: { match = 'all', conditions } }) {
+    const result = match === 'all' ? conditions.every(holds) : conditions.some(holds)
+    return { output: { result }, handle: String(result) }
+  },
+})

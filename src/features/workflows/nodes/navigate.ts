@@ -1,0 +1,18 @@
+import { Type } from 'typebox'
+import type { BrowserSessions } from './browser.ts'
+import { defineNode, nodeData } from './node-type.ts'
+
+const schema = nodeData({
+  url: Type.String({ maxLength: 8_000 }),
+  wait_for: Type.Optional(Type.String({ maxLength: 2_000 })),
+})
+
+/** Opens a page in the browser session of the execution, and waits for an element of it if one is named. */
+export const createNavigate = ({ act }: Pick<BrowserSessions, 'act'>) =>
+  defineNode(schema, {
+    async run({ agent, data: { url, wait_for }, execution: { id }, signal }) {
+      const opened = await act(agent, id, { action: 'navigate', url }, signal)
+      if (wait_for === undefined) return { output: opened }
+      return { output: await act(agent, id, { action: 'wait', selector: wait_for }, signal) }
+    },
+  })

@@ -1,0 +1,27 @@
+import { Type } from 'typebox'
+import { holds, operators } from '../engine/conditions.ts'
+import { defineNode, nodeData } from './node-type.ts'
+
+const caseSchema = Type.Object(
+  {
+    handle: Type.String({ minLength: 1, maxLength: 64 }),
+    operator: Type.Optional(Type.Enum([...operators])),
+    value: Type.Optional(Type.Unknown()),
+  },
+  { additionalProperties: false },
+)
+const schema = nodeData({
+  value: Type.Unknown(),
+  cases: Type.Array(caseSchema, { minItems: 1, maxItems: 50 }),
+})
+
+export const switchNode = defineNode(schema, {
+  handles: ({ cases }) => [...(Array.isArray(cases) ? cases : []).map(one => Object(one).handle), 'default'],
+  async run({ data: { value, cases } }) {
+    const matching = cases.find(({ operator = 'eq', value: right }) =>
+      holds({ left: value, operator, right }),
+    )
+    const handle = matching?.handle ?? 'default'
+    return { output: { handle }, handle }
+  },
+})

@@ -1,0 +1,48 @@
+import { Type } from 'typebox'
+import { invalid } from '#platform/errors.ts'
+import { exactlyOne } from './exactly-one.ts'
+import { defineNode, nodeData } from './node-type.ts'
+
+const maxSeconds = 366 * 86_400
+
+const schema = nodeData({
+  seconds: Type.Optional(Type.Number({ minimum: 0, maximum: maxSeconds })),
+  until: Type.Optional(Type.String({ maxLength: 100 })),
+  approval: Type.Optional(Type.String({ minLength: 1, maxLength: 2000 })),
+  /** Of an approval. */
+  timeout_seconds: Type.Optional(Type.Number({ minimum: 1, maximum: maxSeconds })),
+})
+
+/** Waits for a time, or for a person to approve. */
+export const wait = defineNode(schema, {
+  handles: ({ approval }) => (approval ? ['approved', 'rejected', 'timeout'] : undefined),
+  problem: ({ until = '' }) =>
+    until === '' || until.includes('{{') || isTime(until) ? undefined : { field: 'until', issue: noTime },
+  missing: data => exactlyOne(data, ['seconds', 'until', 'approval']),
+  async run({ data, now, resumed }) {
+    if (resumed === undefined) return { waitUntil: endOf(data, now), forApproval: data.approval }
+    const { approved, by = 'time', data: given = null } = resumed
+    const output = { resumed_at: new Date(now).toISOString(), by, data: given }
+    if (data.approval === undefined) return { output }
+    return { output, handle: approved === undefined ? 'timeout' : approved ? 'approved' : 'rejected' }
+  },
+})
+
+const noTime = 'is no time: write it with its offset, as in 2026-12-24T09:00:00+01:00'
+
+function isTime(text: string): boolean {
+  return /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text))
+}
+
+function endOf({ seconds, until, timeout_seconds = maxSeconds }: WaitData, now: number): number {
+  const end = until === undefined ? now + (seconds ?? timeout_seconds) * 1000 : Date.parse(until)
+  if (until !== undefined && !isTime(until)) throw invalid('until', noTime)
+  if (end > now + maxSeconds * 1000) throw invalid('until', 'is more than 366 days away')
+  return end
+}
+
+interface WaitData {
+  seconds?: number
+  until?: string
+  timeout_seconds?: number
+}

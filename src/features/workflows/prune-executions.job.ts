@@ -1,0 +1,65 @@
+import type { Clock } from '#platform/clock.ts'
+import type { JobHandler, Outbox } from '#platform/jobs/jobs.ts'
+import { JobYields } from '#platform/jobs/jobs.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import { deleteExecutions, findOldestEnd, listSuperfluous } from './executions.repository.ts'
+import { deleteSomeResults } from './node-results.repository.ts'
+
+export const pruneJob = 'executions.prune'
+/** Time for whoever started an execution to read its end, even if it is not kept. */
+const graceMs = 60_000
+const dayMs = 86_400_000
+const portion = 20
+/** Until other jobs get their turn. */
+const mostPortions = 20
+
+interface Dependencies {
+  kept: { days: number; count: number }
+  clock: Clock
+}
+
+/** Deletes finished executions that are too old or too many, in portions that keep nobody waiting. */
+export function createPruning({ kept, clock }: Dependencies) {
+  /** When each agent is looked at next, as far as this process knows, so that not every end has to ask for it. */
+  const next = new Map<string, number>()
+
+  const job: JobHandler<AgentHandle> = {
+    lane: 'timers',
+    makesRoom: true,
+    async run({ agent }) {
+      const now = clock.now()
+      const retention = {
+        after: new Date(now - kept.days * dayMs).toISOString(),
+        until: new Date(now - graceMs).toISOString(),
+        count: kept.count,
+      }
+      let portions = 0
+      for (; portions < mostPortions; portions += 1) {
+        const ids = await listSuperfluous(agent.db, retention, portion)
+        if (ids.length === 0) break
+        while (await deleteSomeResults(agent.db, ids));
+        await deleteExecutions(agent.db, ids)
+      }
+      if (portions > 0) await agent.shrink()
+      if (portions === mostPortions) throw new JobYields()
+      next.delete(agent.agentId)
+      const oldest = await findOldestEnd(agent.db)
+      // Its time comes even if nothing is executed until then.
+      if (oldest !== null) throw new JobYields({ until: Date.parse(oldest) + kept.days * dayMs })
+    },
+  }
+
+  return {
+    job,
+
+    /** Has the job look soon, in the transaction in which an execution ends. */
+    async soon({ outbox, agentId }: { outbox: Pick<Outbox, 'add' | 'cancel'>; agentId: string }) {
+      const now = clock.now()
+      if ((next.get(agentId) ?? 0) > now) return
+      const runAt = now + graceMs
+      await outbox.cancel(pruneJob)
+      await outbox.add({ name: pruneJob, key: pruneJob, payload: null, runAt })
+      next.set(agentId, runAt)
+    },
+  }
+}

@@ -1,0 +1,145 @@
+import type { Clock } from '#platform/clock.ts'
+import type { JobContext, JobHandler, Transact } from '#platform/jobs/jobs.ts'
+import { JobYields } from '#platform/jobs/jobs.ts'
+import { inTransaction } from '#platform/transactions/transaction.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { AgentSecrets } from '#storage/encryption/agent-secrets.ts'
+import { readGraph, upTo } from './engine/graph.ts'
+import type { Outcome } from './engine/plan.ts'
+import { resultsOf } from './engine/plan.ts'
+import { runNode } from './engine/run-node.ts'
+import { completion, Overtaken, runSegment } from './engine/run-segment.ts'
+import { scopeOf } from './engine/scope.ts'
+import type { ExecutionRow, Guard } from './executions.repository.ts'
+import { claimExecution, parkExecution } from './executions.repository.ts'
+import type { ExecutionOptions, Lifecycle } from './lifecycle.service.ts'
+import { runningDepth } from './lifecycle.service.ts'
+import { readResults, recordResults } from './node-results.repository.ts'
+import type { BrowserSessions } from './nodes/browser.ts'
+import type { NodeTypes } from './nodes/node-types.ts'
+import { readSecrets } from './protect-definition.ts'
+import type { WorkflowEvents } from './workflows.events.ts'
+import { findVersion, findWorkflow } from './workflows.repository.ts'
+
+interface Dependencies {
+  transact: Transact<WorkflowEvents>
+  lifecycle: Lifecycle
+  types: NodeTypes
+  sessions: Pick<BrowserSessions, 'release'>
+  agentSecrets: Pick<AgentSecrets, 'read'>
+  clock: Clock
+  /** Whether no other process can take an execution over. */
+  isExclusive: boolean
+}
+
+/** Runs an execution: a segment, which lasts until it has ended, or has to wait for long. */
+export function createRunExecution(needs: Dependencies): JobHandler<AgentHandle> {
+  const { transact, lifecycle } = needs
+
+  function fail({ agent }: JobContext<AgentHandle>, guard: Guard, error: string): Promise<unknown> {
+    const { agentId } = agent
+    return transact(agent, (transaction, outbox) =>
+      lifecycle.end({ transaction, outbox, agentId }, guard, { status: 'errored', error }),
+    )
+  }
+
+  async function run(context: JobContext<AgentHandle>): Promise<void> {
+    const { agent } = context
+    const id = idOf(context)
+    const execution = await claimExecution(agent.db, id)
+    if (execution === undefined)
+      return void (await fail(context, { id, statuses: ['queued'] }, 'It waited in vain for a place.'))
+    const guard = { id, attempt: execution.attempt }
+    const outcome = await runningDepth.run(execution.depth, () => runReleasing(needs, context, execution))
+    if (outcome !== 'waiting')
+      return void (await transact(agent, (transaction, outbox) =>
+        lifecycle.end({ transaction, outbox, agentId: agent.agentId }, guard, endingOf(outcome)),
+      ))
+    const until = await inTransaction(agent.db, transaction => parkExecution(transaction, guard))
+    if (until !== undefined) throw new JobYields({ until: Date.parse(until) })
+  }
+
+  return {
+    lane: 'executions',
+
+    run: context =>
+      run(context).catch(error => {
+        if (!(error instanceof Overtaken)) throw error
+      }),
+
+    onFailed: async (context, error) =>
+      void (await fail(context, { id: idOf(context) }, `It could not be continued: ${error}`)),
+  }
+}
+
+function idOf({ payload }: JobContext<AgentHandle>): string {
+  return (payload as { executionId: string }).executionId
+}
+
+/** Ends its browser session unless it only waits. */
+async function runReleasing(needs: Dependencies, context: JobContext<AgentHandle>, execution: ExecutionRow) {
+  let outcome: Outcome | 'waiting' | undefined
+  try {
+    outcome = await runClaimed(needs, context, execution)
+    return outcome
+  } finally {
+    const { agent, log } = context
+    if (outcome !== 'waiting')
+      await needs.sessions
+        .release(agent, execution.id)
+        .catch(error => log.warn({ err: error }, 'a browser session was not ended'))
+  }
+}
+
+async function runClaimed(
+  { types, agentSecrets, clock, isExclusive }: Dependencies,
+  { agent, signal, log }: JobContext<AgentHandle>,
+  execution: ExecutionRow,
+): Promise<Outcome | 'waiting'> {
+  const { id, workflow_id: workflowId, version, depth } = execution
+  const { pinned = {}, stop_after } = JSON.parse(execution.options) as ExecutionOptions
+  const definition = await findVersion(agent.db, workflowId, version)
+  const workflow = await findWorkflow(agent.db, workflowId)
+  if (definition === undefined) throw new Overtaken()
+  const secrets = await readSecrets(agentSecrets, agent.agentId, definition.secret_set)
+  const { graph } = readGraph(stop_after === undefined ? definition : upTo(definition, stop_after))
+  const roots = {
+    input: JSON.parse(execution.input),
+    execution: { id },
+    workflow: { id: workflowId, name: workflow?.name },
+    trigger: JSON.parse(execution.cause),
+    agent: { id: agent.agentId },
+  }
+  const results = resultsOf(await readResults(agent.db, id))
+  return await runSegment({
+    graph,
+    results,
+    clock,
+    signal,
+    record: rows => recordResults(agent.db, execution, rows, isExclusive),
+    readWaiting: () => readResults(agent.db, id, 'waiting'),
+    runNode: (begun, nodeSignal) =>
+      runNode({
+        ...begun,
+        scope: scopeOf(begun.place, graph, results, { ...roots, now: new Date(clock.now()).toISOString() }),
+        secrets: secrets[begun.place.node.id] ?? {},
+        execution: { id, workflowId, depth },
+        types,
+        pinned,
+        agent,
+        clock,
+        signal: nodeSignal,
+        log,
+      }),
+  })
+}
+
+function endingOf(outcome: Outcome) {
+  if ('failed' in outcome) {
+    const where = outcome.failed === '' ? '' : `${outcome.failed}: `
+    return { status: 'errored', error: `${where}${outcome.error}` } as const
+  }
+  const text = outcome.output.startsWith('{') ? outcome.output : `{"result":${outcome.output}}`
+  const { status, output, error } = completion(text)
+  return status === 'complete' ? { status, output } : { status, error }
+}

@@ -1,0 +1,41 @@
+import { AppError } from '#platform/errors.ts'
+import type { EventHandler } from '#platform/jobs/events.ts'
+import { createTemplates } from '#platform/templates/resolve-templates.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { Condition } from './engine/conditions.ts'
+import { holds } from './engine/conditions.ts'
+import type { ExecutionsService } from './executions.service.ts'
+import type { WorkflowsService } from './workflows.service.ts'
+import { triggerOf } from './workflows.service.ts'
+
+interface Dependencies {
+  workflows: WorkflowsService
+  executions: ExecutionsService
+}
+
+/** Starts workflows whose trigger names the event, and whose filter lets it pass: each once for each event. */
+export function createStartOnEvent({ workflows, executions }: Dependencies): EventHandler<AgentHandle> {
+  return {
+    lane: 'timers',
+    async handle({ id, name, ref, payload }, { agent, log }) {
+      const input = payload as Record<string, unknown>
+      try {
+        const { event, filter } = triggerOf(await workflows.get(agent, ref))
+        const conditions = createTemplates({ input }).resolve(filter) as Condition[]
+        if (event !== name || !conditions.every(holds)) return
+        await executions.start(agent, {
+          workflow_id: ref,
+          input,
+          cause: { kind: 'event', ref: name },
+          depth: typeof input.depth === 'number' ? input.depth + 1 : 0,
+          when_busy: 'queue',
+          key: `event:${id}:${ref}`,
+        })
+      } catch (error) {
+        // The workflow or the agent was stopped meanwhile, or a chain of executions is too long.
+        if (!(error instanceof AppError && error.isPermanent)) throw error
+        log.warn({ workflow: ref, event: name, reason: error.message }, 'an event did not start its workflow')
+      }
+    },
+  }
+}

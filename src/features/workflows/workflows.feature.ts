@@ -1,0 +1,80 @@
+import type { AgentsService } from '#features/agents/agents.service.ts'
+import type { ChannelsService } from '#features/channels/channels.service.ts'
+import type { ChatService } from '#features/chat/chat.service.ts'
+import type { Feature } from '#features/feature.ts'
+import type { Infrastructure } from '#infrastructure/infrastructure.ts'
+import type { Transact } from '#platform/jobs/jobs.ts'
+import { registerExecutionRoutes } from './executions.routes.ts'
+import { createExecutionsService } from './executions.service.ts'
+import { createHooksService } from './hooks.service.ts'
+import type { Lifecycle } from './lifecycle.service.ts'
+import { createLifecycle, executionJob } from './lifecycle.service.ts'
+import type { Browser } from './nodes/browser.ts'
+import { createBrowserSessions } from './nodes/browser.ts'
+import { createNodeTypes } from './nodes/node-types.ts'
+import { createPruning, pruneJob } from './prune-executions.job.ts'
+import { createRunExecution } from './run-execution.job.ts'
+import { createStartOnEvent } from './start-on-event.ts'
+import { createWorkflowTools } from './workflow-tools.ts'
+import type { WorkflowEvents } from './workflows.events.ts'
+import { workflowEvents } from './workflows.events.ts'
+import { subscriberKind } from './workflows.repository.ts'
+import { registerWorkflowRoutes } from './workflows.routes.ts'
+import type { WorkflowsService } from './workflows.service.ts'
+import { createWorkflowsService } from './workflows.service.ts'
+
+export interface WorkflowsFeature extends Feature {
+  workflows: WorkflowsService
+  lifecycle: Lifecycle
+}
+
+interface Peers {
+  agents: AgentsService
+  chat: ChatService
+  channels: ChannelsService
+  browser?: Browser
+  /** The events that any feature emits. */
+  eventNames(): readonly string[]
+}
+
+/** Graphs of nodes that agents run: by hand, by events, by an address, by the clock, and as tools of models. */
+export function createWorkflows(
+  infrastructure: Infrastructure,
+  { agents, eventNames, ...peers }: Peers,
+): WorkflowsFeature {
+  const { agentDatabases, agentSecrets, configuration, isExclusive, clock, ids } = infrastructure
+  const transact: Transact<WorkflowEvents> = infrastructure.transact
+  const { baseUrl = `http://${configuration.host}:${configuration.port}` } = configuration
+  const statusOf = async (agentId: string) => (await agents.find(agentId)).status
+  const sessions = createBrowserSessions(peers.browser)
+  const types = createNodeTypes({ ...infrastructure, ...peers, sessions })
+  const pruning = createPruning({ kept: configuration.executionsKept, clock })
+  const lifecycle = createLifecycle({ pruneSoon: pruning.soon, clock, ids })
+  const definitions = { transact, lifecycle, types, agentSecrets, eventNames, clock, ids }
+  const workflows = createWorkflowsService(definitions)
+  const executions = createExecutionsService({ transact, lifecycle, types, statusOf, clock })
+  const hooks = createHooksService({ workflows, executions, agentDatabases, baseUrl })
+  return {
+    workflows,
+    lifecycle,
+    tools: createWorkflowTools(executions),
+    routes(app) {
+      registerWorkflowRoutes(app, workflows, hooks)
+      registerExecutionRoutes(app, executions)
+    },
+    events: workflowEvents,
+    eventHandlers: { [subscriberKind]: createStartOnEvent({ workflows, executions }) },
+    jobs: {
+      [executionJob]: createRunExecution({
+        transact,
+        lifecycle,
+        types,
+        sessions,
+        agentSecrets,
+        clock,
+        isExclusive,
+      }),
+      [pruneJob]: pruning.job,
+    },
+  }
+}

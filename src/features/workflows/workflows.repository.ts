@@ -1,0 +1,148 @@
+import type { Kysely, Selectable } from 'kysely'
+import type { ListDefinition, Page } from '#platform/http/lists/list-query.ts'
+import { listRows } from '#platform/http/lists/list-query.ts'
+import type { AgentTables } from '#storage/tables.ts'
+import type { Definition, WorkflowListQuery, WorkflowSummary } from './workflows.schema.ts'
+
+type Database = Kysely<AgentTables>
+type Row = Omit<Selectable<AgentTables['workflows']>, 'hook_hash'>
+
+/** The kind under which workflows subscribe to events. */
+export const subscriberKind = 'workflow'
+
+const columns = [
+  'id',
+  'name',
+  'description',
+  'status',
+  'version',
+  'concurrency',
+  'keep',
+  'tool',
+  'created_at',
+  'updated_at',
+] as const
+
+const workflowList: ListDefinition<Row> = {
+  sortable: {
+    id: { column: 'id' },
+    name: { column: 'name' },
+    description: { column: 'description' },
+    status: { column: 'status' },
+    created_at: { column: 'created_at' },
+    updated_at: { column: 'updated_at' },
+  },
+  defaultSort: ['created_at'],
+  defaultOrder: 'desc',
+  searchable: ['name', 'description'],
+  dateColumn: 'created_at',
+  unique: { column: 'id' },
+}
+
+export async function listWorkflows(database: Database, query: WorkflowListQuery) {
+  let workflows = database.selectFrom('workflows').select(columns)
+  if (query.status !== undefined) workflows = workflows.where('status', 'in', query.status)
+  const { rows, meta } = await listRows(workflows, workflowList, query)
+  return { rows: rows.map(toSummary), meta } satisfies Page<WorkflowSummary>
+}
+
+export async function findWorkflow(database: Database, id: string): Promise<WorkflowSummary | undefined> {
+  const row = await database.selectFrom('workflows').select(columns).where('id', '=', id).executeTakeFirst()
+  return row && toSummary(row)
+}
+
+/** The active workflows that models are offered. */
+export async function listOffered(database: Database, limit: number): Promise<WorkflowSummary[]> {
+  const rows = await database
+    .selectFrom('workflows')
+    .select(columns)
+    .where('status', '=', 'active')
+    .where('tool', 'is not', null)
+    .orderBy('created_at')
+    .limit(limit)
+    .execute()
+  return rows.map(toSummary)
+}
+
+function toSummary({ status, keep, tool, ...row }: Row): WorkflowSummary {
+  return {
+    ...row,
+    status: status as WorkflowSummary['status'],
+    keep: keep as WorkflowSummary['keep'],
+    tool: tool === null ? null : JSON.parse(tool),
+  }
+}
+
+/** Creates or changes it. */
+export async function putWorkflow(database: Database, { tool, ...workflow }: WorkflowSummary): Promise<void> {
+  const row: Row = { ...workflow, tool: tool && JSON.stringify(tool) }
+  await database
+    .insertInto('workflows')
+    .values(row)
+    .onConflict(conflict => conflict.column('id').doUpdateSet(row))
+    .execute()
+}
+
+/** With its versions and its address. */
+export async function deleteWorkflow(database: Database, id: string): Promise<void> {
+  await database.deleteFrom('workflows').where('id', '=', id).execute()
+}
+
+export interface Version extends Definition {
+  secret_set: string | null
+}
+
+export async function findVersion(
+  database: Database,
+  id: string,
+  version: number,
+): Promise<Version | undefined> {
+  const row = await database
+    .selectFrom('workflow_versions')
+    .select(['nodes', 'edges', 'secret_set'])
+    .where('workflow_id', '=', id)
+    .where('version', '=', version)
+    .executeTakeFirst()
+  return row && { ...row, nodes: JSON.parse(row.nodes), edges: JSON.parse(row.edges) }
+}
+
+export async function insertVersion(
+  database: Database,
+  { id: workflow_id, version, updated_at: created_at }: WorkflowSummary,
+  { nodes, edges, secret_set }: Version,
+): Promise<void> {
+  const definition = { nodes: JSON.stringify(nodes), edges: JSON.stringify(edges), secret_set }
+  const row = { workflow_id, version, created_at, ...definition }
+  await database.insertInto('workflow_versions').values(row).execute()
+}
+
+export async function listSecretSets(database: Database, id: string): Promise<(string | null)[]> {
+  const versions = database.selectFrom('workflow_versions').where('workflow_id', '=', id)
+  const rows = await versions.select('secret_set').distinct().execute()
+  return rows.map(({ secret_set }) => secret_set)
+}
+
+/** Replaces what starts the workflow; no event stands for none. */
+export async function subscribe(database: Database, ref: string, event: string | undefined): Promise<void> {
+  const kind = subscriberKind
+  await database.deleteFrom('event_subscriptions').where('kind', '=', kind).where('ref', '=', ref).execute()
+  if (event !== undefined)
+    await database.insertInto('event_subscriptions').values({ event, kind, ref }).execute()
+}
+
+/** The workflow whose secret address has this hash. */
+export async function findHooked(database: Database, hook_hash: string): Promise<string | undefined> {
+  const hooked = database.selectFrom('workflows').where('hook_hash', '=', hook_hash)
+  return (await hooked.select('id').executeTakeFirst())?.id
+}
+
+/** Gives it a secret address, or none; false if there is no such workflow, or it has none already. */
+export async function setHook(database: Database, id: string, hook_hash: string | null): Promise<boolean> {
+  const { numUpdatedRows } = await database
+    .updateTable('workflows')
+    .set({ hook_hash })
+    .where('id', '=', id)
+    .$if(hook_hash === null, query => query.where('hook_hash', 'is not', null))
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}

@@ -1,0 +1,163 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Clock } from '#platform/clock.ts'
+import { timestamp } from '#platform/clock.ts'
+import type { AppError } from '#platform/errors.ts'
+import { conflict, notFound } from '#platform/errors.ts'
+import type { Page } from '#platform/http/lists/list-query.ts'
+import type { Ids } from '#platform/ids.ts'
+import type { Outbox, Transact } from '#platform/jobs/jobs.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { AgentSecrets } from '#storage/encryption/agent-secrets.ts'
+import { checkDefinition, requireNone } from './definition.ts'
+import type { Lifecycle } from './lifecycle.service.ts'
+import type { NodeTypes } from './nodes/node-types.ts'
+import { protectDefinition } from './protect-definition.ts'
+import type { WorkflowEvents } from './workflows.events.ts'
+import type { Version } from './workflows.repository.ts'
+import {
+  deleteWorkflow,
+  findVersion,
+  findWorkflow,
+  insertVersion,
+  listSecretSets,
+  listWorkflows,
+  putWorkflow,
+  subscribe,
+} from './workflows.repository.ts'
+import type {
+  Definition,
+  NewWorkflow,
+  Workflow,
+  WorkflowChanges,
+  WorkflowListQuery,
+  WorkflowSummary,
+} from './workflows.schema.ts'
+
+interface Dependencies {
+  transact: Transact<WorkflowEvents>
+  lifecycle: Lifecycle
+  types: NodeTypes
+  agentSecrets: AgentSecrets
+  /** The events that any feature emits. */
+  eventNames(): readonly string[]
+  clock: Clock
+  ids: Ids
+}
+
+/** What the trigger may name beside events. */
+const otherTriggers = ['manual', 'webhook']
+const nothing: Version = { nodes: [], edges: [], secret_set: null }
+
+type Database = AgentHandle['db']
+type Jobs = Pick<Outbox, 'add' | 'cancel'>
+export interface Stored {
+  workflow: WorkflowSummary
+  version: Version
+}
+
+/** Workflows: their definitions and versions. */
+export function createWorkflowsService(needs: Dependencies) {
+  const { transact, lifecycle, types, agentSecrets, clock, ids } = needs
+
+  function toWorkflow({ workflow, version: { nodes, edges } }: Stored): Workflow {
+    const { event } = triggerOf({ nodes })
+    const isKnown = event === undefined || [...otherTriggers, ...needs.eventNames()].includes(event)
+    const unknown = { field: 'data.event', issue: `nothing emits ${event}, so it never starts by itself` }
+    const { missing } = checkDefinition({ nodes, edges }, types)
+    return { ...workflow, nodes, edges, warnings: [...missing, ...(isKnown ? [] : [unknown])] }
+  }
+
+  /** @throws VALIDATION_ERROR that names all problems. */
+  function check(definition: Definition, status: WorkflowSummary['status']): void {
+    const { problems, missing } = checkDefinition(definition, types)
+    requireNone(status === 'active' ? [...problems, ...missing] : problems)
+  }
+
+  /** Stores the workflow, and what follows from it. */
+  async function put(transaction: Database, outbox: Jobs, { workflow, version }: Stored): Promise<void> {
+    await putWorkflow(transaction, workflow)
+    const { event } = triggerOf(version)
+    const isSubscribed = workflow.status === 'active' && event !== undefined && !otherTriggers.includes(event)
+    await subscribe(transaction, workflow.id, isSubscribed ? event : undefined)
+    // It may have more places now, or be active again.
+    await lifecycle.startQueued(transaction, outbox, workflow.id)
+  }
+
+  return {
+    get: async (agent: AgentHandle, id: string): Promise<Workflow> =>
+      toWorkflow(await requireWorkflow(agent.db, id)),
+
+    list: (agent: AgentHandle, query: WorkflowListQuery): Promise<Page<WorkflowSummary>> =>
+      listWorkflows(agent.db, query),
+
+    async create(agent: AgentHandle, { nodes, edges, ...given }: NewWorkflow): Promise<Workflow> {
+      const at = timestamp(clock)
+      const defaults = { description: '', status: 'draft', concurrency: 1, keep: 'all', tool: null } as const
+      const own = { id: ids.record(), version: 1, created_at: at, updated_at: at }
+      const workflow = { ...defaults, ...given, ...own }
+      const { agentId } = agent
+      const wanted = { nodes, edges }
+      check(wanted, workflow.status)
+      const version = await protectDefinition(needs, { agentId, wanted, before: nothing })
+      await transact(agent, async (transaction, outbox) => {
+        await put(transaction, outbox, { workflow, version })
+        await insertVersion(transaction, workflow, version)
+      })
+      return toWorkflow({ workflow, version })
+    },
+
+    async update(agent: AgentHandle, id: string, changes: WorkflowChanges): Promise<Workflow> {
+      const before = await requireWorkflow(agent.db, id)
+      const { nodes = before.version.nodes, edges = before.version.edges, ...others } = changes
+      const { agentId } = agent
+      const wanted = { nodes, edges }
+      check(wanted, changes.status ?? before.workflow.status)
+      const version = await protectDefinition(needs, { agentId, wanted, before: before.version })
+      const isNew = version !== before.version
+      const number = before.workflow.version + Number(isNew)
+      const workflow = { ...before.workflow, ...others, version: number, updated_at: timestamp(clock) }
+      await transact(agent, async (transaction, outbox) => {
+        const current = await requireWorkflow(transaction, id)
+        if (!isDeepStrictEqual(current, before)) throw changedMeanwhile()
+        if (isNew) await insertVersion(transaction, workflow, version)
+        await put(transaction, outbox, { workflow, version })
+      })
+      return toWorkflow({ workflow, version })
+    },
+
+    /** Its executions stay, ended, until their time is over. */
+    async remove(agent: AgentHandle, id: string): Promise<void> {
+      const { agentId } = agent
+      const secretSets = await transact(agent, async (transaction, outbox) => {
+        await requireWorkflow(transaction, id)
+        const sets = await listSecretSets(transaction, id)
+        await subscribe(transaction, id, undefined)
+        await deleteWorkflow(transaction, id)
+        await lifecycle.terminate({ transaction, outbox, agentId }, { workflow_id: id })
+        return sets
+      })
+      await agentSecrets.remove(agentId, secretSets)
+    },
+  }
+}
+
+export type WorkflowsService = ReturnType<typeof createWorkflowsService>
+
+/** A workflow with one of its versions, the current one unless given. */
+export async function requireWorkflow(database: Database, id: string, number?: number): Promise<Stored> {
+  const workflow = await findWorkflow(database, id)
+  const version = workflow && (await findVersion(database, id, number ?? workflow.version))
+  if (!(workflow && version)) throw notFound('Workflow')
+  return { workflow, version }
+}
+
+/** What starts a workflow, as its trigger says. */
+export function triggerOf({ nodes }: Pick<Definition, 'nodes'>) {
+  const data = nodes.find(({ type }) => type === 'trigger')?.data ?? {}
+  const { event, filter = [] } = data as { event?: string; filter?: readonly unknown[] }
+  return { event, filter }
+}
+
+function changedMeanwhile(): AppError {
+  return conflict('The workflow has just been changed by somebody else. Read it, and try again.')
+}

@@ -1,0 +1,35 @@
+import { invalid } from '../errors.ts'
+
+/** An address in whose path and query something is to be put in. */
+export interface AddressTemplate {
+  /** Scheme, host and port, which nothing may change. */
+  origin: string
+  path: string
+  /** Without its question mark. */
+  query: string
+}
+
+/** Undefined if the text does not begin like an http address. */
+export function splitAddress(url: string): AddressTemplate | undefined {
+  const parts = /^(https?:\/\/[^/?#]+)([^?#]*)(?:\?([^#]*))?(?:#.*)?$/is.exec(url.trim())
+  if (parts === null) return undefined
+  const [, origin = '', path = '', query = ''] = parts
+  return { origin, path: path === '' ? '/' : path, query }
+}
+
+/**
+ * @param path percent-encoded, as the pairs of the query are.
+ * @throws VALIDATION_ERROR if every parser would not read this origin and this path out of the whole.
+ */
+export function joinAddress(origin: string, path: string, pairs: readonly string[]): string {
+  const target = URL.parse(origin)
+  if (target === null) throw invalid('url', 'is not a full address such as https://example.com/items')
+  const url = target.origin + path + (pairs.length === 0 ? '' : `?${pairs.join('&')}`)
+  const parsed = URL.parse(url)
+  if (parsed?.origin !== target.origin || parsed.pathname !== path)
+    throw invalid(
+      'url',
+      `gives an address that is not under ${target.origin}; give other values for its path`,
+    )
+  return url
+}

@@ -1,0 +1,126 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { createTemplates, splitTemplates } from './resolve-templates.ts'
+
+const input = {
+  contact: { name: 'Ada', tags: ['a', 'b'], 'e-mail': 'ada@example.com', größe: 3, none: null },
+  total: 7.5,
+  paid: false,
+  nested: '{{total}}',
+  $id: 1,
+  nodes: 'of the input',
+}
+const scope = { input, nodes: { list: { rows: [{ id: 1 }] } }, now: '2026-01-01T00:00:00.000Z' }
+
+function resolved(value: unknown) {
+  const templates = createTemplates(scope)
+  return { value: templates.resolve(value), warnings: templates.warnings() }
+}
+
+describe('a text that is one template becomes the value', () => {
+  it.each([
+    ['{{contact.name}}', 'Ada'],
+    ['{{ contact.name }}', 'Ada'],
+    ['{{contact.tags}}', ['a', 'b']],
+    ['{{contact.tags.1}}', 'b'],
+    ['{{contact.e-mail}}', 'ada@example.com'],
+    ['{{contact.größe}}', 3],
+    ['{{total}}', 7.5],
+    ['{{paid}}', false],
+    ['{{$id}}', 1],
+    ['{{input}}', input],
+    ['{{input.nodes}}', 'of the input'],
+    ['{{nodes.list.rows.0.id}}', 1],
+    ['{{now}}', '2026-01-01T00:00:00.000Z'],
+  ])('%s', (text, value) => {
+    expect(resolved(text)).toEqual({ value, warnings: [] })
+  })
+})
+
+it('puts values into texts, lists and objects, as texts or JSON', () => {
+  const value = { a: ['{{contact.name}} has {{contact.tags}}', { total: '{{total}}' }], b: true, c: null }
+  expect(resolved(value).value).toEqual({ a: ['Ada has ["a","b"]', { total: 7.5 }], b: true, c: null })
+})
+
+describe('what is not there is null or empty, and a warning', () => {
+  it.each([
+    '{{gone}}',
+    '{{contact.none}}',
+    '{{contact.gone.deeper}}',
+    '{{contact.tags.2}}',
+    '{{contact.tags.length}}',
+    '{{contact.name.length}}',
+    '{{contact.name.0}}',
+    '{{contact.__proto__}}',
+    '{{contact.constructor}}',
+    '{{constructor.constructor}}',
+    '{{__proto__.polluted}}',
+    '{{toString}}',
+    '{{nodes.hasOwnProperty}}',
+  ])('%s', text => {
+    expect(resolved(text)).toEqual({ value: null, warnings: [`${text} is empty`] })
+    expect(resolved(`<${text}${text}>`)).toEqual({ value: '<>', warnings: [`${text} is empty`] })
+  })
+})
+
+describe('anything else stays as it is', () => {
+  it.each([
+    '{{}}',
+    '{{ }}',
+    '{{contact.name',
+    'contact.name}}',
+    '{contact.name}',
+    '{{contact[0]}}',
+    '{{contact["name"]}}',
+    '{{contact..name}}',
+    '{{.contact}}',
+    '{{contact.}}',
+    '{{contact name}}',
+    '{{name|upper}}',
+    '{{#each tags}}{{/each}}',
+    "{{this.constructor.constructor('return process')()}}",
+    '{{`process.env`}}',
+    '<%= contact %>',
+    '{{7*7}}',
+    '{{1+1}}',
+  ])('%s', text => {
+    expect(resolved(text)).toEqual({ value: text, warnings: [] })
+  })
+})
+
+it('does not look through what it has put in', () => {
+  expect(resolved('{{nested}}').value).toBe('{{total}}')
+  expect(resolved('<{{nested}}>').value).toBe('<{{total}}>')
+})
+
+it('encodes what is put in, and apart from it the text around', () => {
+  const { fill } = createTemplates(scope)
+  const encode = (value: unknown) => encodeURIComponent(String(value))
+  expect(fill('/A/{{contact.tags}}/b', encode, text => text.toLowerCase())).toBe('/a/a%2Cb/b')
+})
+
+it('refuses to put in more than anything could use', () => {
+  const templates = createTemplates({ input: { text: 'x'.repeat(1_000_000) } })
+  expect(templates.fill('{{text}}'.repeat(4))).toHaveLength(4_000_000)
+  expect(() => templates.resolve(['{{text}}'])).toThrow('{{text}}: is too long')
+})
+
+it('splits a text into paths and what is around them', () => {
+  expect(splitTemplates('{{ a.b }} {c} {{d}}')).toEqual({ texts: ['', ' {c} ', ''], paths: ['a.b', 'd'] })
+})
+
+const fixtures = process.env.REAL_FIXTURES
+
+it.skipIf(!fixtures)('never evaluates what attackers write (needs REAL_FIXTURES)', () => {
+  const file = join(fixtures ?? '', 'security/templates-and-code.json')
+  const { template_expressions } = JSON.parse(readFileSync(file, 'utf8'))
+  const person = { contact: { name: 'Ada', tags: ['x'] } }
+  const outcomes = template_expressions.map((text: string) =>
+    createTemplates({ input: person }).resolve(text),
+  )
+  const allowed = ['Ada', '{Ada}', 'x', null]
+  for (const [index, outcome] of outcomes.entries())
+    expect(allowed.includes(outcome) || outcome === template_expressions[index]).toBe(true)
+  expect(Object.prototype).not.toHaveProperty('polluted')
+})
