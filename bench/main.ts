@@ -30,6 +30,7 @@ const benchmarks = [
   'sandbox',
   'webhooks',
   'executions',
+  'schedules',
   'openapi',
   'large-owner',
   'retrieval',

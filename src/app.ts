@@ -1,6 +1,7 @@
 import type { Configuration } from '#configuration/configuration.ts'
 import { createAccess } from '#features/access/access.feature.ts'
 import { createAgents } from '#features/agents/agents.feature.ts'
+import { createCalendar } from '#features/calendar/calendar.feature.ts'
 import { createChannels } from '#features/channels/channels.feature.ts'
 import { createChat } from '#features/chat/chat.feature.ts'
 import { collectTools } from '#features/collect-tools.ts'
@@ -9,6 +10,7 @@ import type { Feature } from '#features/feature.ts'
 import { createKnowledge } from '#features/knowledge/knowledge.feature.ts'
 import { createMcp } from '#features/mcp/mcp.feature.ts'
 import { createMcpEndpoint } from '#features/mcp-endpoint/mcp-endpoint.feature.ts'
+import { createSchedules } from '#features/schedules/schedules.feature.ts'
 import { createSources } from '#features/sources/sources.feature.ts'
 import { createSql } from '#features/sql/sql.feature.ts'
 import { createTools } from '#features/tools/tools.feature.ts'
@@ -69,6 +71,8 @@ async function createFeatures(infrastructure: Infrastructure) {
   add(createWebhooks(infrastructure, eventNames))
   const channels = add(createChannels(infrastructure, { ...agents, ...contacts, ...chat }))
   const workflows = add(createWorkflows(infrastructure, { ...agents, ...chat, ...channels, eventNames }))
+  add(createSchedules(infrastructure, { ...agents, ...chat, ...workflows }))
+  add(createCalendar(infrastructure, { ...agents, ...workflows }))
   // Models may call workflows, and workflows models.
   offering.push(workflows)
   return { agents, all }

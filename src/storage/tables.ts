@@ -7,6 +7,7 @@ import type { SchemaParts } from './schema-parts.ts'
 import { accessTables } from './tables/access.ts'
 import { agentFactTables } from './tables/agent-facts.ts'
 import { agentRecordTables } from './tables/agents.ts'
+import { calendarTables } from './tables/calendar.ts'
 import { channelTables } from './tables/channels.ts'
 import { chatTables } from './tables/chat.ts'
 import { contactTables } from './tables/contacts.ts'
@@ -16,6 +17,7 @@ import { mcpTables } from './tables/mcp.ts'
 import { outboxTables } from './tables/outbox.ts'
 import { platformFactTables } from './tables/platform-facts.ts'
 import { rateLimitTables } from './tables/rate-limits.ts'
+import { scheduleTables } from './tables/schedules.ts'
 import { sourceTables } from './tables/sources.ts'
 import type { TableSet } from './tables/table-set.ts'
 import { toolTables } from './tables/tools.ts'
@@ -46,6 +48,8 @@ export const agentTables = {
   '0010-channels': channelTables,
   '0011-webhooks': webhookTables,
   '0012-workflows': workflowTables,
+  '0013-schedules': scheduleTables,
+  '0014-calendar': calendarTables,
 } satisfies Record<string, TableSet<unknown, unknown>>
 
 /** The rows of the tables of all sets, by table. */

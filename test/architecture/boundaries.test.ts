@@ -40,6 +40,8 @@ const features: Record<string, readonly string[]> = {
   webhooks: [],
   channels: ['agents', 'contacts', 'chat'],
   workflows: ['chat', 'channels', 'agents'],
+  schedules: ['workflows', 'chat', 'agents'],
+  calendar: ['workflows', 'agents'],
 }
 
 /** The files by which a feature is entered from outside. */

@@ -36,7 +36,7 @@ const chatRoutes = [
 ]
 
 /** What a secret of its own decides about, in the path or with the request. */
-const openRoutes = ['POST /api/agents/:id/hooks/:token']
+const openRoutes = ['POST /api/agents/:id/hooks/:token', 'GET /api/agents/:id/calendar/feed.ics']
 
 let gateway: Gateway
 let app: TestApp

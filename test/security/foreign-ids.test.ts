@@ -59,16 +59,28 @@ async function fill(app: TestApp, agentId: string): Promise<Record<string, strin
     serverId: String((await make(app, `${path}/mcp`, { name: 'x', url: 'http://127.0.0.1:7777/' })).id),
     ...(await addWebhook(app, path)),
     ...(await addWorkflow(app, path)),
+    scheduleId: String((await make(app, `${path}/schedules`, schedule)).id),
+    taskId: String((await make(app, `${path}/calendar`, { title: 'Tide', start_time: '2100-01-01' })).id),
     // Calls that wait for approval are tried in the tests of approvals.
     toolCallId: 'abcdefghi',
   }
 }
 
+const schedule = {
+  name: 'Tides',
+  type: 'delayed',
+  delay_seconds: 3_600,
+  callback_type: 'chat',
+  callback_data: { content: 'High tide?' },
+}
+
 /** What is asked where nothing would be too little. */
 const bodies: Record<string, object> = {
   'POST /chat/approvals/:toolCallId': { approved: false },
+  'PUT /calendar/:taskId': { title: 'Ebb' },
   'PUT /contacts/:contactId': { name: 'Eve' },
   'POST /contacts/:contactId/merge': { from: 'none' },
+  'PUT /schedules/:scheduleId': { status: 'paused' },
   'PUT /tools/:toolId': { isEnabled: false },
   'PUT /webhooks/:webhookId': { enabled: false },
   'PUT /workflows/:workflowId': { name: 'Eve' },
@@ -123,5 +135,6 @@ it('no id of another agent leads to anything, and what it names stays as it is',
 async function allOf(app: TestApp, agentId: string): Promise<unknown[]> {
   const lists = ['/chat', '/chat/conversations', '/sources', '/tools', '/mcp', '/webhooks', '/admins']
   lists.push('/workflows', '/workflows/executions')
+  lists.push('/schedules', '/calendar')
   return Promise.all(lists.map(async list => (await app.call('GET', `/api/agents/${agentId}${list}`)).body))
 }

@@ -101,6 +101,21 @@ export const additions = [
     why: 'Other systems start a workflow by its secret address.',
   },
   {
+    route: 'POST /api/agents/{id}/schedules/{scheduleId}/run',
+    area: 'schedules',
+    why: 'A person tries a schedule before its time comes.',
+  },
+  {
+    route: 'POST /api/agents/{id}/calendar/feed',
+    area: 'calendar',
+    why: 'A person gets the address of the feed, and voids one that others have seen.',
+  },
+  {
+    route: 'DELETE /api/agents/{id}/calendar/feed',
+    area: 'calendar',
+    why: 'What was given to calendar programs can be taken back.',
+  },
+  {
     route: 'GET /api/agents/{id}/calendar/feed.ics',
     area: 'calendar',
     why: 'Calendar programs subscribe to an address that carries its own token.',

@@ -3,9 +3,11 @@ import type { Area } from './rest-row.ts'
 /** Areas whose rows must have routes and tests; access belongs to agents. */
 export const builtAreas = [
   'agents',
+  'calendar',
   'chat',
   'contacts',
   'mcp',
+  'schedules',
   'sources',
   'sql',
   'tools',

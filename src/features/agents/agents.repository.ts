@@ -209,16 +209,17 @@ export function createAgentsRepository(database: Kysely<PlatformTables>) {
 
 export type AgentsRepository = ReturnType<typeof createAgentsRepository>
 
-/** Counts what an agent's own database holds. Areas without a table yet have nothing to count. */
+/** Counts what an agent's own database holds. */
 export async function countRecords(database: Kysely<AgentTables>) {
-  const countOf = async (table: 'messages' | 'contacts' | 'workflows') => {
+  const countOf = async (table: 'messages' | 'contacts' | 'workflows' | 'schedules') => {
     const counted = database.selectFrom(table).select(({ fn }) => fn.countAll<number>().as('rows'))
     return Number((await counted.executeTakeFirstOrThrow()).rows)
   }
-  const [messages, contacts, workflows] = await Promise.all([
+  const [messages, contacts, workflows, schedules] = await Promise.all([
     countOf('messages'),
     countOf('contacts'),
     countOf('workflows'),
+    countOf('schedules'),
   ])
-  return { workflows, schedules: 0, contacts, messages }
+  return { workflows, schedules, contacts, messages }
 }

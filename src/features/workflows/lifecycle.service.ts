@@ -207,3 +207,17 @@ function endOf({ id, workflow_id, depth, cause, output, error }: ExecutionRow, s
     ...(error !== null && { error }),
   } satisfies ExecutionEnd
 }
+
+/** Why nothing was started, for the records of those who start it by the clock. */
+export const refusalReasons = {
+  busy: 'The workflow was still running.',
+  inactive: 'The workflow was not active.',
+  missing: 'The workflow was deleted.',
+  full: 'Too many executions of the workflow were waiting.',
+} as const satisfies Record<Refused['refused'], string>
+
+/** Why an execution has not completed; null if it has. */
+export function failureOf({ status, error = 'It failed.' }: ExecutionEnd): string | null {
+  if (status === 'complete') return null
+  return status === 'terminated' ? 'The workflow was terminated.' : error
+}

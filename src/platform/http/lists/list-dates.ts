@@ -1,5 +1,8 @@
 import { invalid } from '../../errors.ts'
 
+export const startOfDay = '00:00:00.000'
+export const endOfDay = '23:59:59.999'
+
 interface DateParameters {
   from?: string
   to?: string
@@ -11,15 +14,18 @@ interface DateParameters {
  */
 export function readDates({ from, to }: DateParameters): DateParameters {
   return {
-    ...(from === undefined ? {} : { from: instant('from', from, '00:00:00.000') }),
-    ...(to === undefined ? {} : { to: instant('to', to, '23:59:59.999') }),
+    ...(from === undefined ? {} : { from: readInstant('from', from, startOfDay) }),
+    ...(to === undefined ? {} : { to: readInstant('to', to, endOfDay) }),
   }
 }
 
 const isoTime = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:\d{2})?)?$/i
 
-/** A point in time as it is stored: in UTC unless it says otherwise; `timeOfDate` completes a date without a time. */
-function instant(field: string, text: string, timeOfDate: string): string {
+/**
+ * A point in time as it is stored: in UTC unless it says otherwise; `timeOfDate` completes a date without a time.
+ * @throws AppError VALIDATION_ERROR
+ */
+export function readInstant(field: string, text: string, timeOfDate: string): string {
   // An unescaped plus sign in a query arrives as a space.
   const [, date, time = timeOfDate, zone = 'Z'] = isoTime.exec(text.replace(' ', '+')) ?? []
   const isDay = date !== undefined && new Date(`${date}T00:00Z`).toJSON()?.startsWith(date)

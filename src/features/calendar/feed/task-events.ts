@@ -1,0 +1,88 @@
+import type { Series } from '#platform/time/recurrence.ts'
+import { occurrences } from '#platform/time/recurrence.ts'
+import { offsetAt } from '#platform/time/zones.ts'
+import type { TaskRow } from '../calendar.repository.ts'
+import { toSeries } from '../calendar.repository.ts'
+import { dateTime, escapeText } from './content-lines.ts'
+
+const weekdays = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA']
+
+/** One event of a feed: the rule by which it recurs, if it does, and what tells it from others of its task. */
+interface EventRule {
+  rule?: string
+  suffix: string
+  /** Whether an occurrence on this day is one of it. */
+  holds(wallTime: Date): boolean
+}
+
+/** The lines of a task: an event, or two where no single rule gives its months. */
+export function* taskLines(row: TaskRow, cancelled: readonly string[]): Generator<string> {
+  const series = toSeries(row)
+  const zone = isZoned(row) ? row.timezone : 'UTC'
+  for (const { rule, suffix, holds } of rulesOf(series)) {
+    const start = firstStart({ ...series, exceptions: [] }, zone, holds)
+    if (start === undefined) continue
+    yield 'BEGIN:VEVENT'
+    yield `UID:${row.id}${suffix}@agentstead`
+    yield `DTSTAMP:${dateTime(Date.parse(row.updated_at))}Z`
+    yield `DTSTART${at(start, zone)}`
+    if (row.end_time !== null) {
+      const duration = Date.parse(row.end_time) - Date.parse(row.start_time)
+      yield `DTEND${at(start + duration, zone)}`
+    }
+    if (rule !== undefined) {
+      const { recurrence_end: end } = series
+      yield `RRULE:${rule}${end === null ? '' : `;UNTIL=${dateTime(Date.parse(end))}Z`}`
+      yield* exceptionLines(series, start, zone, cancelled)
+    }
+    yield `SUMMARY:${escapeText(row.title)}`
+    if (row.description !== '') yield `DESCRIPTION:${escapeText(row.description)}`
+    if (row.status === 'cancelled') yield 'STATUS:CANCELLED'
+    yield 'END:VEVENT'
+  }
+}
+
+/** Whether its times are those of a zone: of what recurs, since only then the zone's changes matter. */
+export function isZoned({ recurrence, timezone }: Pick<TaskRow, 'recurrence' | 'timezone'>): boolean {
+  return recurrence !== 'none' && timezone !== 'UTC'
+}
+
+function rulesOf({ recurrence, recurrence_days, start_time, timezone }: Series): EventRule[] {
+  const always = { suffix: '', holds: () => true }
+  if (recurrence === 'none') return [always]
+  if (recurrence === 'daily') return [{ ...always, rule: 'FREQ=DAILY' }]
+  if (recurrence === 'weekly') {
+    const days = recurrence_days.map(day => weekdays[day])
+    return [{ ...always, rule: `FREQ=WEEKLY;BYDAY=${days.join(',')}` }]
+  }
+  const start = Date.parse(start_time)
+  const day = new Date(start + offsetAt(start, timezone)).getUTCDate()
+  if (day < 29) return [{ ...always, rule: `FREQ=MONTHLY;BYMONTHDAY=${day}` }]
+  if (day === 31) return [{ ...always, rule: 'FREQ=MONTHLY;BYMONTHDAY=-1' }]
+  // BYSETPOS would say it in one rule, which not every program reads.
+  const isFebruary = (wallTime: Date) => wallTime.getUTCMonth() === 1
+  const others = 'FREQ=MONTHLY;BYMONTH=1,3,4,5,6,7,8,9,10,11,12'
+  return [
+    { suffix: '', rule: `${others};BYMONTHDAY=${day}`, holds: wallTime => !isFebruary(wallTime) },
+    { suffix: '-february', rule: 'FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=-1', holds: isFebruary },
+  ]
+}
+
+function firstStart(series: Series, zone: string, holds: EventRule['holds']): number | undefined {
+  // A year has all months.
+  return occurrences(series)
+    .take(12)
+    .find(time => holds(new Date(time + offsetAt(time, zone))))
+}
+
+function* exceptionLines({ exceptions }: Series, start: number, zone: string, cancelled: readonly string[]) {
+  const timeOfDay = dateTime(start + offsetAt(start, zone)).slice(8)
+  const dates = exceptions.map(date => date.replaceAll('-', '') + timeOfDay)
+  const times = cancelled.map(time => dateTime(Date.parse(time) + offsetAt(Date.parse(time), zone)))
+  for (const time of [...dates, ...times])
+    yield zone === 'UTC' ? `EXDATE:${time}Z` : `EXDATE;TZID=${zone}:${time}`
+}
+
+function at(time: number, zone: string): string {
+  return zone === 'UTC' ? `:${dateTime(time)}Z` : `;TZID=${zone}:${dateTime(time + offsetAt(time, zone))}`
+}

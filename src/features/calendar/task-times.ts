@@ -1,0 +1,98 @@
+/** Reads the times of tasks, and finds when these take place next. Loaded at its first use, with the library for time zones. */
+import { invalid } from '#platform/errors.ts'
+import { findDue } from '#platform/time/due.ts'
+import { dayMs, occurrences, weekdayOf } from '#platform/time/recurrence.ts'
+import { instantOf, isTimeZone, offsetAt, readTime } from '#platform/time/zones.ts'
+import type { TaskRow } from './calendar.repository.ts'
+import { toSeries } from './calendar.repository.ts'
+import type { TaskChanges } from './calendar.schema.ts'
+
+const never = '9999-12-31T23:59:59.999Z'
+
+/** The task as it is to be stored, with the time at which it is due next. @throws AppError VALIDATION_ERROR */
+export function withChanges(before: TaskRow, changes: TaskChanges, now: number): TaskRow {
+  const { title, description, recurrence, workflow_id, timezone, status } = { ...before, ...changes }
+  if (!isTimeZone(timezone)) throw invalid('timezone', 'must be a name such as Europe/Berlin')
+  const { exceptions, recurrence_days: days } = changes
+  const plain = { title, description, recurrence, workflow_id, timezone, status }
+  const after = {
+    ...before,
+    ...plain,
+    ...readTimes(before, changes, timezone, recurrence !== 'none'),
+    recurrence_days: JSON.stringify(days ?? (changes.recurrence ? [] : JSON.parse(before.recurrence_days))),
+    exceptions: exceptions === undefined ? before.exceptions : JSON.stringify(exceptions),
+    updated_at: textOf(now),
+  }
+  const series = withDays(after)
+  const hasMoved = after.start_time !== before.start_time && Date.parse(after.start_time) > now
+  const isAgain = recurrence === 'none' && hasMoved && changes.status === undefined
+  if (isAgain && status !== 'cancelled') series.status = 'pending'
+  const next = series.status === 'pending' ? occurrences(toSeries(series), now).next().value : undefined
+  return { ...series, ends_at: endOf(series), next_due: next === undefined ? null : textOf(Number(next)) }
+}
+
+function readTimes(before: TaskRow, changes: TaskChanges, timezone: string, recurs: boolean) {
+  const read = (field: 'start_time' | 'end_time' | 'recurrence_end', timeOfDate?: string) => {
+    const text = changes[field]
+    if (text === undefined || text === null) return text === null ? null : before[field]
+    const isDate = timeOfDate !== undefined && /^\d{4}-\d\d-\d\d$/.test(text)
+    const time = readTime(isDate ? `${text}T${timeOfDate}` : text, timezone)
+    if (time === undefined) throw invalid(field, 'must be an ISO 8601 time, such as 2027-01-31T09:00:00Z')
+    return textOf(time)
+  }
+  const given = read('start_time') ?? ''
+  // A wall time that occurs twice is the first, as it is each time that the task recurs.
+  const wall = Date.parse(given) + offsetAt(Date.parse(given), timezone)
+  const start_time = recurs ? textOf(instantOf(wall, timezone)) : given
+  const end_time = read('end_time')
+  const recurrence_end = read('recurrence_end', '23:59:59.999')
+  if (end_time !== null && end_time < start_time) throw invalid('end_time', 'must not be before start_time')
+  if (recurrence_end !== null && recurrence_end < start_time)
+    throw invalid('recurrence_end', 'must not be before start_time')
+  return { start_time, end_time, recurrence_end }
+}
+
+/** With the day of the week on which a `weekly` task begins, unless days are given. */
+function withDays(row: TaskRow): TaskRow {
+  const days: number[] = JSON.parse(row.recurrence_days)
+  if (row.recurrence !== 'weekly' && days.length > 0)
+    throw invalid('recurrence_days', 'are for the recurrence weekly')
+  if (row.recurrence !== 'weekly' || days.length > 0) return row
+  const start = Date.parse(row.start_time)
+  const day = Math.floor((start + offsetAt(start, row.timezone)) / dayMs)
+  return { ...row, recurrence_days: JSON.stringify([weekdayOf(day)]) }
+}
+
+function endOf({ recurrence, recurrence_end, start_time, end_time }: TaskRow): string {
+  if (recurrence === 'none') return end_time ?? start_time
+  if (recurrence_end === null) return never
+  const duration = Date.parse(end_time ?? start_time) - Date.parse(start_time)
+  return textOf(Math.min(Date.parse(recurrence_end) + duration, Date.parse(never)))
+}
+
+/** The time at which an occurrence begins, which has to be one of the task. @throws AppError VALIDATION_ERROR */
+export function startOf(row: TaskRow, text: string): string {
+  const time = readTime(text, row.timezone)
+  if (time === undefined || occurrencesBetween(row, { from: time, to: time }).length === 0)
+    throw invalid('occurrence', 'must be the time at which an occurrence of the task begins')
+  return textOf(time)
+}
+
+/** What there is to do for its timer, which was set for `at`. */
+export function dueOccurrences(row: TaskRow, at: string, now: number) {
+  return findDue(occurrences(toSeries(row), Date.parse(at)), now)
+}
+
+/** From the first to the last of some times that it has. */
+export function occurrencesBetween(row: TaskRow, { from, to }: { from: number; to: number }): string[] {
+  const found: string[] = []
+  for (const time of occurrences(toSeries(row), from)) {
+    if (time > to) break
+    found.push(textOf(time))
+  }
+  return found
+}
+
+export function textOf(time: number): string {
+  return new Date(time).toISOString()
+}

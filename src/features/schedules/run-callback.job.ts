@@ -1,0 +1,103 @@
+import type { ChatService } from '#features/chat/chat.service.ts'
+import { failureOf } from '#features/workflows/lifecycle.service.ts'
+import type { ExecutionEnd } from '#features/workflows/workflows.events.ts'
+import type { Clock } from '#platform/clock.ts'
+import { AppError } from '#platform/errors.ts'
+import type { JobContext, JobHandler, Transact } from '#platform/jobs/jobs.ts'
+import { JobYields } from '#platform/jobs/jobs.ts'
+import type { Outbound } from '#platform/outbound/outbound.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { Executions } from './executions.ts'
+import { callbackJobs, endJobName } from './executions.ts'
+import type { ScheduleEvents } from './schedules.events.ts'
+import type { ExecutionRow, ScheduleRow } from './schedules.repository.ts'
+import { callbackData, findExecution, findSchedule } from './schedules.repository.ts'
+
+interface Dependencies {
+  transact: Transact<ScheduleEvents>
+  executions: Executions
+  chat: Pick<ChatService, 'ask' | 'answer'>
+  outbound: Pick<Outbound, 'fetch'>
+  clock: Clock
+}
+
+/** Ends when the callback has ended well; throws how it failed. */
+type Callback = (
+  context: JobContext<AgentHandle>,
+  schedule: ScheduleRow,
+  execution: ExecutionRow,
+) => Promise<void>
+
+/** Until a locked conversation is looked at again. */
+const pauseMs = 2_000
+
+/** Runs the callbacks that are no workflows, and records how each has ended. */
+export function createCallbacks(needs: Dependencies): Record<string, JobHandler<AgentHandle>> {
+  const { transact, executions, chat, outbound, clock } = needs
+  const ask: Callback = async ({ agent, signal }, schedule) => {
+    // The conversation of a schedule has the schedule's id.
+    const question = { content: String(callbackData(schedule).content), standingConversationId: schedule.id }
+    const asked = await chat.ask(agent.agentId, question, { isOutsider: false }).catch(error => {
+      const isLocked = error instanceof AppError && error.code === 'CONVERSATION_LOCKED'
+      throw isLocked ? new JobYields({ until: clock.now() + pauseMs }) : error
+    })
+    await chat.answer(asked, signal)
+  }
+
+  const post: Callback = async ({ agent, signal }, schedule, { id, scheduled_for }) => {
+    const { url, ...data } = callbackData(schedule)
+    const facts = { agent_id: agent.agentId, schedule_id: schedule.id, execution_id: id, scheduled_for }
+    const { status } = await outbound.fetch(String(url), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'idempotency-key': id },
+      body: JSON.stringify({ ...facts, data }),
+      maxRedirects: 0,
+      signal,
+    })
+    if (status >= 200 && status < 300) return
+    const isPermanent = status < 500 && ![408, 425, 429].includes(status)
+    throw new AppError('OUTBOUND_FAILED', `The receiver answered with status ${status}.`, { isPermanent })
+  }
+
+  const end = (
+    { agent }: JobContext<AgentHandle>,
+    key: 'id' | 'workflow_execution_id',
+    value: string,
+    error: string | null,
+  ) => transact(agent, (transaction, outbox) => executions.end({ transaction, outbox }, key, value, error))
+
+  function jobOf(callback: Callback, options: Pick<JobHandler<AgentHandle>, 'lane' | 'maxAttempts'>) {
+    const handler: JobHandler<AgentHandle> = {
+      ...options,
+      async run(context) {
+        const { db } = context.agent
+        const execution = await findExecution(db, 'id', idOf(context))
+        const schedule = execution && (await findSchedule(db, execution.schedule_id))
+        if (schedule === undefined || execution?.status !== 'running') return
+        await callback(context, schedule, execution)
+        await end(context, 'id', idOf(context), null)
+      },
+      onFailed: (context, error) => end(context, 'id', idOf(context), error),
+    }
+    return handler
+  }
+
+  const workflowEnded: JobHandler<AgentHandle> = {
+    lane: 'timers',
+    run(context) {
+      const ended = context.payload as ExecutionEnd
+      return end(context, 'workflow_execution_id', ended.execution_id, failureOf(ended))
+    },
+  }
+
+  return {
+    [endJobName]: workflowEnded,
+    // A question that was asked stands in its conversation, so it is not asked again.
+    [callbackJobs.chat]: jobOf(ask, { lane: 'turns', maxAttempts: 1 }),
+    [callbackJobs.webhook]: jobOf(post, { lane: 'deliveries' }),
+  }
+}
+
+function idOf({ payload }: JobContext<AgentHandle>): string {
+  return (payload as { executionId: string }).executionId
+}

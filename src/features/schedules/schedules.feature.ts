@@ -1,0 +1,45 @@
+import type { AgentsService } from '#features/agents/agents.service.ts'
+import type { ChatService } from '#features/chat/chat.service.ts'
+import type { Feature } from '#features/feature.ts'
+import type { Lifecycle } from '#features/workflows/lifecycle.service.ts'
+import type { WorkflowsService } from '#features/workflows/workflows.service.ts'
+import type { Infrastructure } from '#infrastructure/infrastructure.ts'
+import type { Transact } from '#platform/jobs/jobs.ts'
+import { createExecutions } from './executions.ts'
+import { createCallbacks } from './run-callback.job.ts'
+import { createRunSchedule, timerJobName } from './run-schedule.job.ts'
+import type { ScheduleEvents } from './schedules.events.ts'
+import { registerScheduleRoutes } from './schedules.routes.ts'
+import { createSchedulesService } from './schedules.service.ts'
+
+interface Peers {
+  agents: AgentsService
+  chat: ChatService
+  lifecycle: Lifecycle
+  workflows: WorkflowsService
+}
+
+/** What agents do at set times. */
+export function createSchedules(infrastructure: Infrastructure, peers: Peers): Feature {
+  const { outbound, clock, ids } = infrastructure
+  const { agents, chat, lifecycle, workflows } = peers
+  const transact: Transact<ScheduleEvents> = infrastructure.transact
+  const isActive = async (agentId: string) => (await agents.find(agentId)).status === 'active'
+  const executions = createExecutions({ lifecycle, clock, ids })
+  const requireWorkflow = workflows.get
+  const callbacks = createCallbacks({ transact, executions, chat, outbound, clock })
+  const schedules = createSchedulesService({
+    transact,
+    outbound,
+    requireWorkflow,
+    isActive,
+    executions,
+    clock,
+    ids,
+  })
+  return {
+    routes: app => registerScheduleRoutes(app, schedules),
+    events: ['schedule.fired'] satisfies (keyof ScheduleEvents)[],
+    jobs: { [timerJobName]: createRunSchedule({ transact, isActive, executions, clock }), ...callbacks },
+  }
+}

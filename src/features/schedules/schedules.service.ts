@@ -1,0 +1,153 @@
+import type { Clock } from '#platform/clock.ts'
+import { timestamp } from '#platform/clock.ts'
+import { conflict, invalid, notFound } from '#platform/errors.ts'
+import type { Ids } from '#platform/ids.ts'
+import type { Outbox, Transact } from '#platform/jobs/jobs.ts'
+import type { Outbound } from '#platform/outbound/outbound.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { Executions } from './executions.ts'
+import { timerJob } from './run-schedule.job.ts'
+import type { ScheduleEvents } from './schedules.events.ts'
+import type { ScheduleRow } from './schedules.repository.ts'
+import {
+  callbackData,
+  deleteSchedule,
+  findSchedule,
+  listExecutions,
+  listSchedules,
+  saveSchedule,
+  toExecution,
+  toSummary,
+} from './schedules.repository.ts'
+import type {
+  NewSchedule,
+  Schedule,
+  ScheduleChanges,
+  ScheduleExecution,
+  ScheduleListQuery,
+} from './schedules.schema.ts'
+
+interface Dependencies {
+  transact: Transact<ScheduleEvents>
+  outbound: Pick<Outbound, 'requirePermitted'>
+  /** Rejects with NOT_FOUND. */
+  requireWorkflow(agent: AgentHandle, id: string): Promise<unknown>
+  isActive(agentId: string): Promise<boolean>
+  executions: Executions
+  clock: Clock
+  ids: Ids
+}
+
+type Database = AgentHandle['db']
+type Callback = Pick<NewSchedule, 'callback_type' | 'callback_id' | 'callback_data'>
+
+/** What a new schedule is before what it is created with is applied to it as a change. */
+const blank = {
+  name: '',
+  cron_expression: null,
+  delay_seconds: null,
+  timezone: 'UTC',
+  callback_id: null,
+  callback_data: '{}',
+  overlap: 'skip',
+  status: 'paused',
+  next_run: null,
+  last_run: null,
+}
+
+export function createSchedulesService(needs: Dependencies) {
+  const { transact, executions, clock, ids } = needs
+
+  /** Stores the changed schedule, with the timer of its next run in the place of the former one. */
+  async function save(
+    transaction: Database,
+    outbox: Pick<Outbox, 'add' | 'cancel'>,
+    before: ScheduleRow,
+    changes: ScheduleChanges,
+  ): Promise<Schedule> {
+    const { withChanges } = await import('./schedule-times.ts')
+    const after = withChanges(before, changes, clock.now())
+    await outbox.cancel(timerJob(before).key)
+    await saveSchedule(transaction, after)
+    if (after.status === 'active') await outbox.add(timerJob(after))
+    return await present(transaction, after)
+  }
+
+  return {
+    list: ({ db }: AgentHandle, query: ScheduleListQuery) => listSchedules(db, query),
+
+    get: async ({ db }: AgentHandle, id: string) => present(db, await requireSchedule(db, id)),
+
+    async create(agent: AgentHandle, given: NewSchedule): Promise<Schedule> {
+      await checkCallback(needs, agent, given)
+      const { type, callback_type } = given
+      const now = timestamp(clock)
+      const before = { ...blank, id: ids.record(), type, callback_type, created_at: now, updated_at: now }
+      return await transact(agent, (transaction, outbox) =>
+        save(transaction, outbox, before, { status: 'active', ...given }),
+      )
+    },
+
+    async update(agent: AgentHandle, id: string, changes: ScheduleChanges): Promise<Schedule> {
+      if (changes.callback_id !== undefined || changes.callback_data !== undefined) {
+        const { callback_type, callback_id, ...before } = await requireSchedule(agent.db, id)
+        const callback = { callback_type, callback_id, callback_data: callbackData(before), ...changes }
+        await checkCallback(needs, agent, callback as Callback)
+      }
+      return await transact(agent, async (transaction, outbox) =>
+        save(transaction, outbox, await requireSchedule(transaction, id), changes),
+      )
+    },
+
+    remove: (agent: AgentHandle, id: string): Promise<void> =>
+      transact(agent, async (transaction, outbox) => {
+        await outbox.cancel(timerJob(await requireSchedule(transaction, id)).key)
+        await deleteSchedule(transaction, id)
+      }),
+
+    /** Starts its callback now, besides its own times. @throws AppError CONFLICT where nothing may start */
+    async run(agent: AgentHandle, id: string): Promise<ScheduleExecution> {
+      if (!(await needs.isActive(agent.agentId)))
+        throw conflict('The agent is not active, so it runs no schedules. Set its status to active first.')
+      return await transact(agent, async (transaction, outbox) => {
+        const schedule = await requireSchedule(transaction, id)
+        const change = { agentId: agent.agentId, transaction, outbox }
+        const begun = await executions.begin(change, schedule, { scheduled_for: null, late_seconds: 0 })
+        if (typeof begun === 'string') throw conflict(`${begun} Nothing was started.`)
+        await saveSchedule(transaction, { ...schedule, last_run: timestamp(clock) })
+        return toExecution(begun)
+      })
+    },
+  }
+}
+
+export type SchedulesService = ReturnType<typeof createSchedulesService>
+
+async function requireSchedule(database: Database, id: string): Promise<ScheduleRow> {
+  const schedule = await findSchedule(database, id)
+  if (schedule === undefined) throw notFound('Schedule')
+  return schedule
+}
+
+async function present(database: Database, row: ScheduleRow): Promise<Schedule> {
+  const { nextRuns } = await import('./schedule-times.ts')
+  const ended = await listExecutions(database, row.id, true)
+  const current = await listExecutions(database, row.id, false)
+  const lists = { executions: ended.map(toExecution), current: current.map(toExecution) }
+  return { ...toSummary(row), next_runs: nextRuns(row), ...lists }
+}
+
+/** @throws AppError VALIDATION_ERROR, NOT_FOUND, OUTBOUND_REFUSED */
+async function checkCallback(
+  { requireWorkflow, outbound }: Pick<Dependencies, 'requireWorkflow' | 'outbound'>,
+  agent: AgentHandle,
+  { callback_type, callback_id, callback_data: { content, url } = {} }: Callback,
+): Promise<void> {
+  if (callback_type === 'workflow') {
+    if (!callback_id) throw invalid('callback_id', 'must be the id of a workflow')
+    await requireWorkflow(agent, callback_id)
+  } else if (callback_type === 'webhook') {
+    if (url === undefined) throw invalid('callback_data.url', 'must be the address to send to')
+    await outbound.requirePermitted(url)
+  } else if (content === undefined) throw invalid('callback_data.content', 'must be the message to the agent')
+}

@@ -1,0 +1,26 @@
+import { setImmediate as yieldToOthers } from 'node:timers/promises'
+
+/** What a timer has to do. Times are milliseconds since the epoch. */
+export interface Due {
+  /** The latest time that is due; undefined if none is. */
+  run: number | undefined
+  /** Those before it, at which nobody ran it. */
+  missed: { from: number; to: number; count: number } | undefined
+  next: number | undefined
+}
+
+/** Times that are counted until others get their turn. */
+const batch = 200
+
+/** @param times from that of the timer on, in order; there may be no end to them. */
+export async function findDue(times: Iterable<number>, now: number): Promise<Due> {
+  let run: Due['run']
+  let missed: Due['missed']
+  for (const time of times) {
+    if (time > now) return { run, missed, next: time }
+    if (run !== undefined) missed = { from: missed?.from ?? run, to: run, count: (missed?.count ?? 0) + 1 }
+    run = time
+    if (missed !== undefined && missed.count % batch === 0) await yieldToOthers()
+  }
+  return { run, missed, next: undefined }
+}

@@ -1,0 +1,70 @@
+import { instantOf, offsetAt } from './zones.ts'
+
+export const dayMs = 86_400_000
+
+export type Recurrence = 'none' | 'daily' | 'weekly' | 'monthly'
+
+/** What decides when something takes place. Times are ISO 8601, in UTC. */
+export interface Series {
+  start_time: string
+  timezone: string
+  recurrence: Recurrence
+  /** Days of the week of a `weekly` one; 0 is Sunday. */
+  recurrence_days: number[]
+  /** It begins at this time at the latest. */
+  recurrence_end: string | null
+  /** Dates in its time zone. */
+  exceptions: string[]
+}
+
+/**
+ * The instants at which it begins, from `from` on and in order; there may be no end to them. It begins at the same wall time
+ * each day: one in a gap is moved forward by the gap, one that occurs twice is the first, and two that so fall on the
+ * same instant are one.
+ */
+export function* occurrences(series: Series, from = Number.NEGATIVE_INFINITY): Generator<number> {
+  const { timezone, recurrence, recurrence_end } = series
+  const start = Date.parse(series.start_time)
+  if (recurrence === 'none') {
+    if (start >= from) yield start
+    return
+  }
+  const end = recurrence_end === null ? Number.POSITIVE_INFINITY : Date.parse(recurrence_end)
+  const exceptions = new Set(series.exceptions)
+  const wall = start + offsetAt(start, timezone)
+  const firstDay = Math.floor(wall / dayMs)
+  // Some days before, since neither offsets nor gaps are longer.
+  const begin = Math.max(firstDay, Math.floor(from / dayMs) - 3)
+  let last = Number.NEGATIVE_INFINITY
+  for (const day of daysFrom(series, firstDay, begin)) {
+    const instant = instantOf(day * dayMs + (wall - firstDay * dayMs), timezone)
+    if (instant > end) return
+    if (instant <= last || exceptions.has(dateOf(day))) continue
+    last = instant
+    if (instant >= from) yield instant
+  }
+}
+
+/** Days since the epoch on which it takes place, from `begin` on. */
+function* daysFrom({ recurrence, recurrence_days }: Series, firstDay: number, begin: number) {
+  if (recurrence !== 'monthly') {
+    const isOn = (day: number) => recurrence === 'daily' || recurrence_days.includes(weekdayOf(day))
+    for (let day = begin; ; day += 1) if (isOn(day)) yield day
+  }
+  const dayOfMonth = new Date(firstDay * dayMs).getUTCDate()
+  const first = new Date(begin * dayMs)
+  for (let month = first.getUTCMonth(); ; month += 1) {
+    const lastOfMonth = new Date(Date.UTC(first.getUTCFullYear(), month + 1, 0))
+    const day = lastOfMonth.getTime() / dayMs - Math.max(0, lastOfMonth.getUTCDate() - dayOfMonth)
+    if (day >= begin) yield day
+  }
+}
+
+/** 0 is Sunday; the epoch was a Thursday. */
+export function weekdayOf(day: number): number {
+  return (day + 4) % 7
+}
+
+function dateOf(day: number): string {
+  return new Date(day * dayMs).toISOString().slice(0, 10)
+}
