@@ -1,6 +1,7 @@
 import type { Configuration } from '#configuration/configuration.ts'
 import { createAccess } from '#features/access/access.feature.ts'
 import { createAgents } from '#features/agents/agents.feature.ts'
+import { createBrowser } from '#features/browser/browser.feature.ts'
 import { createCalendar } from '#features/calendar/calendar.feature.ts'
 import { createChannels } from '#features/channels/channels.feature.ts'
 import { createChat } from '#features/chat/chat.feature.ts'
@@ -58,19 +59,22 @@ async function createFeatures(infrastructure: Infrastructure) {
   const access = add(createAccess(infrastructure))
   const agents = add(await createAgents(infrastructure, access))
   const sql = add(createSql(infrastructure, agents))
+  const browser = add(createBrowser(infrastructure, agents))
   const contacts = add(createContacts(infrastructure, agents))
   const knowledge = add(createKnowledge(infrastructure, agents))
-  const sources = add(createSources(infrastructure, { ...knowledge, ...sql }))
+  const sources = add(createSources(infrastructure, { ...knowledge, ...sql, ...browser }))
   const mcp = add(createMcp(infrastructure))
   const tools = add(createTools(infrastructure, mcp))
-  const offering: Feature[] = [knowledge, sources, sql, tools]
+  const offering: Feature[] = [knowledge, sources, sql, browser, tools]
   const toolsOf = collectTools(offering)
   const chat = add(createChat(infrastructure, { ...agents, ...knowledge, toolsOf }))
   add(createMcpEndpoint(infrastructure, { ...agents, ...knowledge, ...chat, toolsOf }))
   const eventNames = () => all.flatMap(({ events = [] }) => events)
   add(createWebhooks(infrastructure, eventNames))
   const channels = add(createChannels(infrastructure, { ...agents, ...contacts, ...chat }))
-  const workflows = add(createWorkflows(infrastructure, { ...agents, ...chat, ...channels, eventNames }))
+  const workflows = add(
+    createWorkflows(infrastructure, { ...agents, ...chat, ...channels, ...browser, eventNames }),
+  )
   add(createSchedules(infrastructure, { ...agents, ...chat, ...workflows }))
   add(createCalendar(infrastructure, { ...agents, ...workflows }))
   // Models may call workflows, and workflows models.

@@ -1,4 +1,5 @@
 import type { Configuration } from '#configuration/configuration.ts'
+import { settleEnvironment } from '#configuration/configuration.ts'
 import { systemClock } from '#platform/clock.ts'
 import { randomIds } from '#platform/ids.ts'
 import { createLog } from '#platform/logging/log.ts'
@@ -18,6 +19,7 @@ const backlog = 4096
  * directory and throws an error with a sentence for the operator.
  */
 export async function start(configuration: Configuration): Promise<Service> {
+  settleEnvironment()
   const log = createLog(configuration.logLevel)
   const service = await buildService(configuration, {
     clock: systemClock,

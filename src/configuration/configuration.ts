@@ -1,9 +1,11 @@
+import { tmpdir } from 'node:os'
 import { Ajv } from 'ajv'
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import { ofOwnSchemas } from '#platform/own-schemas.ts'
 import { access } from './access.ts'
 import { bounds } from './bounds.ts'
+import { browser } from './browser.ts'
 import { channels } from './channels.ts'
 import { models } from './models.ts'
 import { server } from './server.ts'
@@ -18,6 +20,7 @@ export const variables = {
   ...models.variables,
   ...bounds.variables,
   ...channels.variables,
+  ...browser.variables,
 }
 
 const environmentSchema = Type.Object(variables)
@@ -27,6 +30,14 @@ type Environment = Static<typeof environmentSchema>
 export type Configuration = ReturnType<typeof configurationFrom>
 
 export type ConfigurationResult = { configuration: Configuration } | { problems: string[] }
+
+/** Settles what libraries read of the environment by themselves; to be called once, when the process starts. */
+export function settleEnvironment(): void {
+  // Playwright can't be loaded by a user without a home, such as those of some containers.
+  process.env.HOME ??= tmpdir()
+  // With this, it would let pages reach this machine without the guard.
+  delete process.env.PLAYWRIGHT_DISABLE_FORCED_CHROMIUM_PROXIED_LOOPBACK
+}
 
 /** Reads and checks the environment; reports every problem at once, as sentences that name the variable. */
 export function readConfiguration(source: NodeJS.ProcessEnv = process.env): ConfigurationResult {
@@ -38,7 +49,7 @@ export function readConfiguration(source: NodeJS.ProcessEnv = process.env): Conf
   }
   const problems = valueProblems(environment)
   const checked = environment as unknown as Environment
-  for (const { problems: of } of [server, storage, access, models, bounds, channels])
+  for (const { problems: of } of [server, storage, access, models, bounds, channels, browser])
     problems.push(...(of?.(checked as never, environment) ?? []))
   return problems.length > 0 ? { problems } : { configuration: configurationFrom(checked) }
 }
@@ -76,5 +87,6 @@ function configurationFrom(environment: Environment) {
     ...models.read(environment),
     ...bounds.read(environment),
     ...channels.read(environment),
+    ...browser.read(environment),
   }
 }

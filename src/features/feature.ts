@@ -5,6 +5,15 @@ import type { EventHandler, SharedEventHandler } from '#platform/jobs/events.ts'
 import type { JobHandler } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 
+/** The turn of a conversation that tools are offered to. */
+export interface ToolTurn {
+  conversationId: string
+  /** Its caller may chat and no more. */
+  isOutsider: boolean
+  /** Has the page listed on the answer. */
+  onPageRead(page: { url: string; title: string }): void
+}
+
 /** What a feature brings to the service; what it does not need is absent. */
 export interface Feature {
   /** Registers its routes, and hooks for these and for the routes of all later features. */
@@ -17,8 +26,15 @@ export interface Feature {
   eventHandlers?: Readonly<Record<string, EventHandler<AgentHandle> | SharedEventHandler<AgentHandle>>>
   /** Handlers of what the process notifies at once, without storing it. Check them with `satisfies Subscriptions<…>`. */
   subscriptions?: Readonly<Record<string, Notified<never>>>
-  /** The tools that it offers to models of this agent; names in `taken` are those of earlier features. */
-  tools?(agent: AgentHandle, taken: ReadonlySet<string>): readonly Tool[] | Promise<readonly Tool[]>
+  /**
+   * The tools that it offers to models of this agent; names in `taken` are those of earlier features. Without a `turn`, nobody
+   * talks with the agent.
+   */
+  tools?(
+    agent: AgentHandle,
+    taken: ReadonlySet<string>,
+    turn?: ToolTurn,
+  ): readonly Tool[] | Promise<readonly Tool[]>
   /** Begins its background work once jobs can run; resolves when that work has caught up. */
   start?(): Promise<void>
   /** Lets what it is answering end within `graceMs`, and aborts the rest. Called while connections are closed. */

@@ -7,6 +7,7 @@ import type { SchemaParts } from './schema-parts.ts'
 import { accessTables } from './tables/access.ts'
 import { agentFactTables } from './tables/agent-facts.ts'
 import { agentRecordTables } from './tables/agents.ts'
+import { browserTables } from './tables/browser.ts'
 import { calendarTables } from './tables/calendar.ts'
 import { channelTables } from './tables/channels.ts'
 import { chatTables } from './tables/chat.ts'
@@ -50,6 +51,7 @@ export const agentTables = {
   '0012-workflows': workflowTables,
   '0013-schedules': scheduleTables,
   '0014-calendar': calendarTables,
+  '0015-browser': browserTables,
 } satisfies Record<string, TableSet<unknown, unknown>>
 
 /** The rows of the tables of all sets, by table. */

@@ -39,9 +39,10 @@ const features: Record<string, readonly string[]> = {
   'mcp-endpoint': ['chat', 'knowledge', 'agents'],
   webhooks: [],
   channels: ['agents', 'contacts', 'chat'],
-  workflows: ['chat', 'channels', 'agents'],
+  workflows: ['chat', 'channels', 'browser', 'agents'],
   schedules: ['workflows', 'chat', 'agents'],
   calendar: ['workflows', 'agents'],
+  browser: ['agents'],
 }
 
 /** The files by which a feature is entered from outside. */

@@ -33,6 +33,16 @@ async function addWorkflow(app: TestApp, path: string): Promise<Record<string, s
   return { workflowId, executionId, nodeId: 'ask', token: String(url).split('/').at(-1) ?? '' }
 }
 
+/** A profile is there once a session that has it has ended. */
+async function addBrowser(app: TestApp, path: string): Promise<Record<string, string>> {
+  const profileName = 'shop'
+  const sessionId = String((await make(app, `${path}/browser`, { profile: profileName })).id)
+  expect((await app.call('DELETE', `${path}/browser?id=${sessionId}`)).status).toBe(200)
+  const open = String((await make(app, `${path}/browser`, {})).id)
+  // Downloads are tried in the tests of actions.
+  return { profileName, sessionId: open, downloadId: 'none' }
+}
+
 /** Gives an agent something of everything; the ids by the names that paths have for them. */
 async function fill(app: TestApp, agentId: string): Promise<Record<string, string>> {
   const path = `/api/agents/${agentId}`
@@ -61,6 +71,7 @@ async function fill(app: TestApp, agentId: string): Promise<Record<string, strin
     ...(await addWorkflow(app, path)),
     scheduleId: String((await make(app, `${path}/schedules`, schedule)).id),
     taskId: String((await make(app, `${path}/calendar`, { title: 'Tide', start_time: '2100-01-01' })).id),
+    ...(await addBrowser(app, path)),
     // Calls that wait for approval are tried in the tests of approvals.
     toolCallId: 'abcdefghi',
   }
@@ -111,7 +122,7 @@ it('no id of another agent leads to anything, and what it names stays as it is',
       body: bodies[`${method} ${rest}`],
     }))
   expect(asked.length).toBeGreaterThan(15)
-  const { conversationId, messageId, toolId, serverId, workflowId } = ids
+  const { conversationId, messageId, toolId, serverId, sessionId, workflowId } = ids
   const asksElsewhere = [
     { method: 'GET', rest: `/chat?conversationId=${conversationId}` },
     { method: 'DELETE', rest: `/chat?conversationId=${conversationId}` },
@@ -119,6 +130,7 @@ it('no id of another agent leads to anything, and what it names stays as it is',
     { method: 'GET', rest: `/chat?after=${messageId}` },
     { method: 'DELETE', rest: `/tools?id=${toolId}` },
     { method: 'DELETE', rest: `/mcp?id=${serverId}` },
+    { method: 'DELETE', rest: `/browser?id=${sessionId}` },
     { method: 'POST', rest: '/chat', body: { content: 'Hello', conversationId } },
     { method: 'POST', rest: '/workflows/execute', body: { workflow_id: workflowId } },
   ]
@@ -136,5 +148,6 @@ async function allOf(app: TestApp, agentId: string): Promise<unknown[]> {
   const lists = ['/chat', '/chat/conversations', '/sources', '/tools', '/mcp', '/webhooks', '/admins']
   lists.push('/workflows', '/workflows/executions')
   lists.push('/schedules', '/calendar')
+  lists.push('/browser', '/browser/profiles')
   return Promise.all(lists.map(async list => (await app.call('GET', `/api/agents/${agentId}${list}`)).body))
 }

@@ -226,4 +226,24 @@ export const additions = [
     route: 'POST /api/agents/{id}/mcp/endpoint/sse',
     why: 'The same for clients that try both transports.',
   },
+  {
+    route: 'GET /api/agents/{id}/browser/{sessionId}',
+    area: 'browser',
+    why: 'A person looks at one session, also after its end.',
+  },
+  {
+    route: 'GET /api/agents/{id}/browser/{sessionId}/downloads/{downloadId}',
+    area: 'browser',
+    why: 'What a page has downloaded can be read.',
+  },
+  {
+    route: 'GET /api/agents/{id}/browser/profiles',
+    area: 'browser',
+    why: 'A person sees which logins are kept.',
+  },
+  {
+    route: 'DELETE /api/agents/{id}/browser/profiles/{profileName}',
+    area: 'browser',
+    why: 'A person has a login forgotten.',
+  },
 ] as const satisfies readonly Addition[]

@@ -64,6 +64,7 @@ export const errorRows = [
   { area: 'browser', status: 408, condition: 'the action took too long', origin: 'specification' },
   { area: 'browser', status: 500, condition: 'the browser failed', origin: 'specification' },
   { area: 'browser', status: 409, condition: 'a person has taken the session over', origin: 'decision' },
+  { area: 'browser', status: 429, condition: 'too many sessions are open', origin: 'decision' },
 
   { area: 'payments', status: 400, condition: 'the body is invalid or incomplete', origin: 'specification' },
   {

@@ -12,6 +12,7 @@ import type { Service } from '../../src/app.ts'
 import { buildService } from '../../src/app.ts'
 import { keptThreads } from './kept-threads.ts'
 import { forgetStorage, storageEnvironment } from './postgres/environment.ts'
+import { shareChromium } from './shared-chromium.ts'
 import { makeTemporaryDirectory } from './temporary-directory.ts'
 
 export interface Answer<Body = unknown> {
@@ -70,6 +71,7 @@ export async function buildApp({
 }: BuildOptions = {}): Promise<TestApp> {
   const directory =
     dataDirectory === undefined ? makeTemporaryDirectory() : { path: dataDirectory, remove: () => {} }
+  shareChromium(directory.path)
   const storage = await storageEnvironment(directory.path)
   const result = readConfiguration({ ...forTests, ...storage, ...environment })
   if ('problems' in result) throw new Error(result.problems.join('\n'))

@@ -7,6 +7,7 @@ import { createCrawlSourceJob } from '#features/sources/jobs/crawl-source.job.ts
 import { crawlJobName } from '#features/sources/jobs/source-jobs.ts'
 import { builtinEmbedding } from '#models/embeddings/builtin-embedding.ts'
 import { systemClock } from '#platform/clock.ts'
+import { AppError } from '#platform/errors.ts'
 import type { TestApp } from './build-app.ts'
 
 /**
@@ -29,6 +30,9 @@ export function changeCrawls(
     ...(turnMs !== undefined && { turnMs }),
     threads: agentId => ({ ...threadsOf(agentId), ...change(threadsOf(agentId)) }),
     gates: timedGates(starts),
+    renderPage: async () => {
+      throw new AppError('BROWSER_UNAVAILABLE', 'These crawls have no browser.')
+    },
   })
   const former = handlers.get(crawlJobName)
   handlers.set(crawlJobName, job)

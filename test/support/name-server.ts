@@ -9,8 +9,11 @@ const types = { A: 1, AAAA: 28 }
 const headerBytes = 12
 const nameError = 3
 
-/** The one server of this process until the test has finished; gives the names that are asked for, each once. */
-export async function useNameServer(known: Record<string, string>): Promise<Set<string>> {
+/**
+ * The one server of this process until the test has finished; gives the names that are asked for, each once. A name with
+ * several addresses has one after the other, and then the last.
+ */
+export async function useNameServer(known: Record<string, string | string[]>): Promise<Set<string>> {
   const socket = createSocket('udp4')
   const asked = new Set<string>()
   socket.on('message', (query: Buffer, { address, port }: RemoteInfo) => {
@@ -19,7 +22,7 @@ export async function useNameServer(known: Record<string, string>): Promise<Set<
     const answer = (code: number, records: Buffer[]) =>
       socket.send(replyTo(query.subarray(0, end), code, records), port, address)
     const found = known[name]
-    if (found !== undefined) answer(0, type === types.A ? [recordOf(found)] : [])
+    if (found !== undefined) answer(0, type === types.A ? [recordOf(nextOf(found))] : [])
     else if (name.endsWith('nowhere.test')) answer(nameError, [])
   })
   socket.bind(0, '127.0.0.1')
@@ -31,6 +34,11 @@ export async function useNameServer(known: Record<string, string>): Promise<Set<
     socket.close()
   })
   return asked
+}
+
+function nextOf(found: string | string[]): string {
+  if (typeof found === 'string') return found
+  return (found.length > 1 ? found.shift() : found[0]) ?? ''
 }
 
 function questionOf(query: Buffer): { name: string; type: number; end: number } {

@@ -75,6 +75,9 @@ export const settingsChangesSchema = Type.Object(
     embedding_model: nullable(short),
     sql_tool_writes: nullable(Type.Boolean()),
     browser_tools: nullable(Type.Boolean()),
+    browser_profile: nullable(
+      Type.String({ pattern: '^[\\w.-]{1,64}$', description: 'The browser profile that chat uses.' }),
+    ),
     x402_daily_limit: nullable(
       Type.String({ pattern: '^\\d{1,12}(\\.\\d{1,6})?$', description: 'US dollars, such as 12.50.' }),
     ),
@@ -128,6 +131,7 @@ export const settingsSchema = Type.Object(
     embedding_model: Type.Optional(Type.String()),
     sql_tool_writes: Type.Optional(Type.Boolean()),
     browser_tools: Type.Optional(Type.Boolean()),
+    browser_profile: Type.Optional(Type.String()),
     x402_daily_limit: Type.Optional(Type.String()),
     issuing_approval: Type.Optional(
       Type.Object({ mode: Type.String(), max_amount: Type.Optional(Type.Integer()) }),

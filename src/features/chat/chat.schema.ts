@@ -33,6 +33,10 @@ export const toolResultSchema = Type.Object(
   { title: 'ToolResult' },
 )
 
+/** A web page that a tool has read for an answer. */
+const readPageSchema = Type.Object({ url: Type.String(), title: Type.String(), time })
+export type ReadPage = Static<typeof readPageSchema>
+
 const messageMetadataSchema = Type.Object({
   model: Type.Optional(Type.String()),
   aborted: Type.Optional(
@@ -50,6 +54,9 @@ const messageMetadataSchema = Type.Object({
   ),
   toolsLeftOut: Type.Optional(
     Type.Integer({ description: 'Tools that the model was not told of, since all of them were too many.' }),
+  ),
+  pages: Type.Optional(
+    Type.Array(readPageSchema, { description: 'Web pages that tools have read for this answer.' }),
   ),
   usage: Type.Optional(
     Type.Object(

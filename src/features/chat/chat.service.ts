@@ -1,4 +1,5 @@
 import type { Static } from 'typebox'
+import type { ToolTurn } from '#features/feature.ts'
 import { conflict } from '#platform/errors.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { createAnswerStore } from './answering/answer-store.ts'
@@ -17,6 +18,9 @@ import type { StreamEvent, TurnEvent } from './stream-events.schema.ts'
 
 /** Characters of a message, for whatever else takes one. */
 export const maxMessageLength = messageLength
+
+/** For those who want to know which tools there are. */
+const anyTurn: ToolTurn = { conversationId: '', isOutsider: true, onPageRead() {} }
 
 interface Dependencies
   extends PlannerDependencies,
@@ -96,7 +100,7 @@ export function createChatService(needs: Dependencies) {
 
     /** Tools as a model sees them: those that come with the service, or all that it may be offered. */
     async tools(agent: AgentHandle, scope: ToolScope) {
-      const tools = await needs.toolsFor(agent)
+      const tools = await needs.toolsFor(agent, anyTurn)
       return tools
         .filter(({ isBuiltIn }) => isBuiltIn || scope === 'all')
         .map(({ name, description, parameters }) => ({ name, description, parameters }))

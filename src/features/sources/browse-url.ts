@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import type { ToolTurn } from '#features/feature.ts'
 import type { Tool } from '#models/tools/tool.ts'
 import { fromSchema } from '#models/tools/tool.ts'
 import { AppError } from '#platform/errors.ts'
@@ -7,6 +8,8 @@ import type { Outbound } from '#platform/outbound/outbound.ts'
 const pageLimits = { timeoutMs: 20_000, maxBytes: 5 * 1024 * 1024 }
 
 const readableType = /html|^(?:text\/|application\/(?:json|xml|[\w.+-]+\+(?:json|xml)))/i
+
+const htmlPage = { contentType: 'text/html; charset=utf-8' }
 
 const input = fromSchema(
   Type.Object({
@@ -17,10 +20,30 @@ const input = fromSchema(
 export type ToMarkdown = (
   page: { body: Uint8Array; contentType: string; url: string },
   signal: AbortSignal,
-) => Promise<{ title: string; markdown: string }>
+) => Promise<{ title: string; markdown: string; isShell: boolean }>
+
+interface Dependencies {
+  outbound: Outbound
+  toMarkdown: ToMarkdown
+  /** Has a browser run the page's scripts. */
+  render(url: string, signal: AbortSignal): Promise<{ url: string; html: string }>
+  turn: ToolTurn | undefined
+}
 
 /** Lets a model read a public page, as text. */
-export function browseUrl(outbound: Outbound, toMarkdown: ToMarkdown): Tool {
+export function browseUrl({ outbound, toMarkdown, render, turn }: Dependencies): Tool {
+  /** A page that can't be rendered is read as it was sent. */
+  async function rendered(url: string, signal: AbortSignal) {
+    const page = await render(url, signal).catch(error => {
+      if (error instanceof AppError) return undefined
+      throw error
+    })
+    if (page === undefined) return undefined
+    const body = Buffer.from(page.html)
+    const { title, markdown } = await toMarkdown({ ...htmlPage, body, url: page.url }, signal)
+    return { url: page.url, title, markdown }
+  }
+
   return {
     name: 'browse_url',
     description: 'Fetches a web page and returns its main content as markdown.',
@@ -41,7 +64,10 @@ export function browseUrl(outbound: Outbound, toMarkdown: ToMarkdown): Tool {
           'OUTBOUND_FAILED',
           `This address holds ${contentType.toLowerCase().split(';')[0]}, which cannot be read as a page.`,
         )
-      return { url: address, ...(await toMarkdown({ body, contentType, url: address }, signal)) }
+      const { isShell, ...sent } = await toMarkdown({ body, contentType, url: address }, signal)
+      const read = (isShell && (await rendered(address, signal))) || { url: address, ...sent }
+      turn?.onPageRead(read)
+      return read
     },
   }
 }

@@ -85,8 +85,6 @@ export function createCrawlsService({
 export type CrawlsService = ReturnType<typeof createCrawlsService>
 
 function configOf(crawl: NewCrawl, bounds: CrawlBounds, now: string): CrawlConfig {
-  if (crawl.render === 'always')
-    throw invalid('render', 'cannot be "always": there is no browser to render pages in. Use auto or never')
   return {
     url: startUrl(crawl.url),
     maxPages: crawl.maxPages ?? Math.min(usual.maxPages, bounds.maxPages),
@@ -94,7 +92,7 @@ function configOf(crawl: NewCrawl, bounds: CrawlBounds, now: string): CrawlConfi
     includePatterns: usable('includePatterns', crawl.includePatterns),
     excludePatterns: usable('excludePatterns', crawl.excludePatterns),
     useSitemap: crawl.useSitemap ?? false,
-    render: 'never',
+    render: crawl.render ?? 'auto',
     startedAt: now,
     ...chunkingOf(crawl),
   }

@@ -15,7 +15,7 @@ function openPool() {
 test('a page becomes markdown', async () => {
   const { signal } = new AbortController()
   const read = createPageReader(openPool())(page, signal)
-  expect(await read).toEqual({ title: 'T', markdown: 'Hello [you](http://a.example/a)' })
+  expect(await read).toEqual({ title: 'T', markdown: 'Hello [you](http://a.example/a)', isShell: false })
 })
 
 test.each<[string, Uint8Array]>([
@@ -34,7 +34,7 @@ test.each<[string, string, Uint8Array]>([
 ])('%s is read in its character set, too, and stays as it is', async (_, contentType, body) => {
   const { signal } = new AbortController()
   const read = await createPageReader(openPool())({ ...page, body, contentType }, signal)
-  expect(read).toEqual({ title: '', markdown: expect.stringMatching(/für <Käse>$/) })
+  expect(read).toEqual({ title: '', markdown: expect.stringMatching(/für <Käse>$/), isShell: false })
 })
 
 test('what is no text is told from a page', async () => {

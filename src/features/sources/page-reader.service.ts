@@ -1,5 +1,4 @@
-import type { MarkdownPage } from '#documents/parsing/html/html-page.ts'
-import type { FetchedPage } from '#documents/parsing/html/page.worker.ts'
+import type { FetchedPage, PageMarkdown } from '#documents/parsing/html/page.worker.ts'
 import { limits } from '#documents/parsing/limits.ts'
 import { AppError } from '#platform/errors.ts'
 import type { WorkerPool } from '#platform/workers/worker-pool.ts'
@@ -8,7 +7,7 @@ import { WorkerCrashed, WorkerTimeout } from '#platform/workers/worker-pool.ts'
 const worker = new URL('../../documents/parsing/html/page.worker.ts', import.meta.url)
 
 /** Turns the readable part of a web page into markdown; what is text, but no HTML, stays as it is. */
-export type PageReader = (page: FetchedPage, signal: AbortSignal) => Promise<MarkdownPage>
+export type PageReader = (page: FetchedPage, signal: AbortSignal) => Promise<PageMarkdown>
 
 /**
  * Reads strangers' pages in threads that can be killed. Throws OUTBOUND_FAILED if that was necessary, or if the page is not
@@ -17,7 +16,7 @@ export type PageReader = (page: FetchedPage, signal: AbortSignal) => Promise<Mar
 export function createPageReader(workers: WorkerPool, timeoutMs: number = limits.pageMs): PageReader {
   return async (argument, signal) => {
     const page = await workers
-      .run<MarkdownPage | undefined>({ file: worker, name: 'pageToMarkdown', argument, signal, timeoutMs })
+      .run<PageMarkdown | undefined>({ file: worker, name: 'pageToMarkdown', argument, signal, timeoutMs })
       .catch(error => {
         if (!(error instanceof WorkerTimeout || error instanceof WorkerCrashed)) throw error
         throw new AppError('OUTBOUND_FAILED', 'This page takes too much time or memory to read.')

@@ -4,6 +4,7 @@ import type { SqlService } from '#features/sql/sql.service.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import { browseUrl } from './browse-url.ts'
 import { createCrawlThreads } from './crawl/crawl-threads.ts'
+import type { RenderPage } from './crawl/render-visit.ts'
 import { createHostGates } from './crawl/site/host-gates.ts'
 import { createCrawlsService } from './crawls.service.ts'
 import { createFetchedSourcesService } from './fetched-sources.service.ts'
@@ -24,12 +25,13 @@ import { createSourcesService } from './sources.service.ts'
 
 interface Peers extends Pick<KnowledgeFeature, 'indexing' | 'changes' | 'embeddingOf'> {
   sql: SqlService
+  renderPage: RenderPage
 }
 
 /** What agents answer from: uploads, websites, rows and addresses. */
 export function createSources(infrastructure: Infrastructure, peers: Peers): Feature {
   const { transact, outbound, agentSecrets, documentWorkers, clock, ids, configuration } = infrastructure
-  const { indexing, changes, embeddingOf, sql } = peers
+  const { indexing, changes, embeddingOf, sql, renderPage } = peers
   const { maxUploadBytes } = configuration
   const workers = documentWorkers
   const select: SelectRows = (agent, statement, signal) =>
@@ -52,11 +54,14 @@ export function createSources(infrastructure: Infrastructure, peers: Peers): Fea
     routes: app => registerSourceRoutes(app, { sources, crawls, fetched, maxUploadBytes }),
     jobs: {
       [processJobName]: createProcessSourceJob({ ...processing, ingest }),
-      [crawlJobName]: createCrawlSourceJob({ ...processing, outbound, threads, gates }),
+      [crawlJobName]: createCrawlSourceJob({ ...processing, outbound, threads, gates, renderPage }),
       [fetchJobName]: createFetchSourceJob({ ...processing, obtain, indexContent }),
       [discardJobName]: createDiscardUploadJob(),
       [removeJobName]: createRemoveSourceJob({ indexing, agentSecrets }),
     },
-    tools: () => [browseUrl(outbound, readPage)],
+    tools(agent, _taken, turn) {
+      const render = (url: string, signal: AbortSignal) => renderPage(agent.agentId, url, { signal })
+      return [browseUrl({ outbound, toMarkdown: readPage, render, turn })]
+    },
   }
 }

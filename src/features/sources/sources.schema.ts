@@ -66,7 +66,7 @@ export const crawlConfigSchema = Type.Object({
   excludePatterns: Type.Array(Type.String()),
   useSitemap: Type.Boolean({ description: "Whether the pages of the site's sitemap are crawled, too." }),
   render: Type.Enum([...renderModes], {
-    description: 'Whether pages are rendered in a browser: `never`, since there is none yet.',
+    description: 'Which pages a browser renders; see the request.',
   }),
   startedAt: Type.String({ format: 'date-time', description: 'When the most recent crawl began.' }),
   pageCount: Type.Optional(Type.Integer({ description: 'Pages found; while it is crawled, so far.' })),
@@ -167,7 +167,10 @@ export function newCrawlSchema({ maxPages, maxDepth }: CrawlBounds) {
     excludePatterns: Type.Optional(patterns),
     useSitemap: Type.Optional(Type.Boolean()),
     render: Type.Optional(
-      Type.Enum([...renderModes], { description: '`always` is refused, since there is no browser yet.' }),
+      Type.Enum([...renderModes], {
+        description:
+          'Which pages a browser renders before they are read: those that scripts would write (`auto`, unless given), all, or none.',
+      }),
     ),
     ...chunkingWishes,
   })

@@ -1,4 +1,5 @@
 import type { AgentsService } from '#features/agents/agents.service.ts'
+import type { BrowserService } from '#features/browser/browser.service.ts'
 import type { ChannelsService } from '#features/channels/channels.service.ts'
 import type { ChatService } from '#features/chat/chat.service.ts'
 import type { Feature } from '#features/feature.ts'
@@ -9,7 +10,6 @@ import { createExecutionsService } from './executions.service.ts'
 import { createHooksService } from './hooks.service.ts'
 import type { Lifecycle } from './lifecycle.service.ts'
 import { createLifecycle, executionJob } from './lifecycle.service.ts'
-import type { Browser } from './nodes/browser.ts'
 import { createBrowserSessions } from './nodes/browser.ts'
 import { createNodeTypes } from './nodes/node-types.ts'
 import { createPruning, pruneJob } from './prune-executions.job.ts'
@@ -32,7 +32,7 @@ interface Peers {
   agents: AgentsService
   chat: ChatService
   channels: ChannelsService
-  browser?: Browser
+  browser: BrowserService
   /** The events that any feature emits. */
   eventNames(): readonly string[]
 }

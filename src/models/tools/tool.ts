@@ -14,6 +14,8 @@ export interface Tool {
   observesChange?: boolean
   /** Whether a person has to approve a call that text written by outsiders may have induced the model to make. */
   requiresApproval?: boolean
+  /** The arguments without what must not be stored or shown; as they are if it is absent. */
+  shown?(input: Record<string, unknown>): Promise<Record<string, unknown>>
   /** Different for every tool and every configuration of it: a person approves calls of exactly this one. */
   version?(): string
   /** What is wrong with the arguments, or undefined. */

@@ -2,7 +2,7 @@ import { voidLeases } from '#platform/jobs/outbox.ts'
 import type { OnOpen } from '../agent-databases.ts'
 
 /**
- * Frees the jobs and conversations that a predecessor held when it died: those with leases of any other process, since
+ * Frees the jobs, conversations and browser sessions that a predecessor held when it died: those with leases of any other process, since
  * only one process uses the data.
  */
 export function createLeaseVoiding(instanceId: string): OnOpen {
@@ -12,6 +12,12 @@ export function createLeaseVoiding(instanceId: string): OnOpen {
       .updateTable('conversations')
       .set({ lock_holder: null, lock_expires_at: null })
       .where('lock_holder', '!=', instanceId)
+      .execute()
+    await db
+      .updateTable('browser_sessions')
+      .set({ lease_until: null })
+      .where('instance_id', '!=', instanceId)
+      .where('lease_until', 'is not', null)
       .execute()
   }
 }

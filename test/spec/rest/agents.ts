@@ -16,6 +16,7 @@ const settingsFields = [
   'embedding_model',
   'sql_tool_writes',
   'browser_tools',
+  'browser_profile',
   'x402_daily_limit',
   'x402_pay_to',
   'issuing_approval',

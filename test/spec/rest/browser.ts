@@ -30,7 +30,7 @@ export const browserRows = {
       success: 201,
       requestFields: ['headless', 'viewport.width', 'viewport.height', 'user_agent'],
       responseFields: ['id', 'status', 'live_view_url', 'created_at'],
-      errors: [400, 500],
+      errors: [400, 429, 500],
       limit: 'browser',
     },
     {

@@ -11,15 +11,26 @@ export interface FetchedPage {
   url: string
 }
 
+export interface PageMarkdown extends MarkdownPage {
+  /** Scripts would write what the page is about. */
+  isShell: boolean
+}
+
 /** In whatever character set it is, as the pages of a crawl, and as it stands if it is no HTML; undefined for what is no text. */
 export async function pageToMarkdown({
   body,
   contentType,
   url,
-}: FetchedPage): Promise<MarkdownPage | undefined> {
+}: FetchedPage): Promise<PageMarkdown | undefined> {
   const text = pageText(body, contentType)
   if (text === undefined) return undefined
-  if (!/html/i.test(contentType)) return { title: '', markdown: text }
-  const { readHtmlPage } = await import('./html-page.ts')
-  return await readHtmlPage({ html: text, url })
+  if (!/html/i.test(contentType)) return { title: '', markdown: text, isShell: false }
+  const [{ readablePart }, { isEmptyShell }, { parseHtml }] = await Promise.all([
+    import('./html-page.ts'),
+    import('./empty-shell.ts'),
+    import('./html-tree.ts'),
+  ])
+  const document = parseHtml(text)
+  const isShell = isEmptyShell(document)
+  return { ...(await readablePart(document, url)), isShell }
 }

@@ -20,7 +20,7 @@ export interface Answered {
   error: AppError | undefined
 }
 
-type TurnEnd = Pick<PlannedOutcome, 'end' | 'usage' | 'isTainted' | 'isCutOff' | 'toolsLeftOut'>
+type TurnEnd = Pick<PlannedOutcome, 'end' | 'usage' | 'isTainted' | 'isCutOff' | 'toolsLeftOut' | 'pages'>
 
 export interface AnsweringDependencies {
   store: AnswerStore
@@ -115,12 +115,13 @@ function logFailure(log: Log, { agent, model }: Question, error: unknown): void 
 }
 
 function metadataOf(turnEnd: TurnEnd, error: AppError | undefined) {
-  const { end, usage, isTainted, isCutOff, toolsLeftOut } = turnEnd
+  const { end, usage, isTainted, isCutOff, toolsLeftOut, pages } = turnEnd
   return {
     ...(usage === undefined ? {} : { usage }),
     ...(isTainted ? { tainted: true } : {}),
     ...(isCutOff ? { cutOff: true } : {}),
     ...(toolsLeftOut > 0 ? { toolsLeftOut } : {}),
+    ...(pages.length > 0 ? { pages } : {}),
     ...(end.kind === 'aborted' ? { aborted: true } : {}),
     ...(error === undefined ? {} : { error: error.message }),
   }
@@ -142,6 +143,7 @@ function turnThatNeverBegan(cause: unknown): TurnEnd {
     isTainted: false,
     isCutOff: false,
     toolsLeftOut: 0,
+    pages: [],
   }
 }
 

@@ -1,12 +1,15 @@
+import type { ToolTurn } from '#features/feature.ts'
 import type { AnswerPart, CallOptions, LanguageModel, Parts } from '#models/language-model/language-model.ts'
 import type { Passage } from '#models/language-model/passages.ts'
 import type { Tool } from '#models/tools/tool.ts'
+import type { Clock } from '#platform/clock.ts'
 import { conflict } from '#platform/errors.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { Metrics } from '#platform/metrics.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { readBounded } from '../bounded-window.ts'
+import type { ReadPage } from '../chat.schema.ts'
 import type { StoredMessage } from '../messages.repository.ts'
 import { promptCharacters } from '../turn/context-budget.ts'
 import { fitTools } from '../turn/fit-tools.ts'
@@ -14,6 +17,7 @@ import { buildPrompt } from '../turn/prompt.ts'
 import { runTurn } from '../turn/run-turn.ts'
 import { seenCharacters } from '../turn/truncate-result.ts'
 import type { TurnEvent, TurnOutcome } from '../turn/turn.ts'
+import { createPageList } from './page-list.ts'
 
 /** Messages of a conversation that are looked at for a prompt at most. */
 const historyMessages = 400
@@ -27,6 +31,8 @@ export interface TurnPlan {
 export interface PlannedOutcome extends TurnOutcome {
   /** Tools of the agent that the model was not told of, since all of them are too many for it. */
   toolsLeftOut: number
+  /** Pages that tools have read, in the order of their first reading. */
+  pages: ReadPage[]
 }
 
 interface Asked {
@@ -76,7 +82,8 @@ export interface PlannerDependencies {
   agentOf(agentId: string): Promise<TurnAgent>
   /** Passages that may answer a question, the best first, with no more characters than that; none where nothing fits. */
   retrieve(agent: AgentHandle, question: string, characters: number, signal: AbortSignal): Promise<Passage[]>
-  toolsFor(agent: AgentHandle): Promise<readonly Tool[]>
+  toolsFor(agent: AgentHandle, turn?: ToolTurn): Promise<readonly Tool[]>
+  clock: Clock
   stream(model: LanguageModel, options: CallOptions): Parts<AnswerPart>
   maxIterations: number
   ids: Ids
@@ -131,10 +138,16 @@ export function createTurnPlanner(needs: PlannerDependencies) {
         async run(asked, emit, signal) {
           const { agent, userMessage: question } = asked
           const { contextWindow } = chosen
+          const pages = createPageList(needs.clock)
+          const turn = {
+            conversationId: question.conversationId,
+            isOutsider: options.isOutsider,
+            onPageRead: pages.add,
+          }
           const [history, passages, offered] = await Promise.all([
             readHistory(asked, contextWindow),
             options.autoRag === false ? [] : passagesFor(asked, contextWindow, signal),
-            options.enableTools === false ? [] : needs.toolsFor(agent),
+            options.enableTools === false ? [] : needs.toolsFor(agent, turn),
           ])
           const { tools, leftOut } = await fitTools(offered, {
             characters: promptCharacters(contextWindow) / 2,
@@ -161,7 +174,7 @@ export function createTurnPlanner(needs: PlannerDependencies) {
           })
           metrics.countTokens(chosen.provider, 'input', outcome.usage?.inputTokens ?? 0)
           metrics.countTokens(chosen.provider, 'output', outcome.usage?.outputTokens ?? 0)
-          return { ...outcome, toolsLeftOut: leftOut }
+          return { ...outcome, toolsLeftOut: leftOut, pages: pages.all() }
         },
       }
     },

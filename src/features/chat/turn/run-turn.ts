@@ -173,8 +173,9 @@ class Turn {
     for (const call of calls) {
       const id = this.#input.newToolCallId()
       const given = parseToolInput(call.input)
-      this.#toolCalls.push({ id, name: call.toolName, arguments: given ?? {} })
-      this.#input.emit({ type: 'tool_call', id, name: call.toolName, arguments: given ?? {} })
+      const shown = { id, name: call.toolName, arguments: await this.#shown(call.toolName, given) }
+      this.#toolCalls.push(shown)
+      this.#input.emit({ type: 'tool_call', ...shown })
       const result = { toolCallId: id, name: call.toolName, ...(await this.#perform(call.toolName, given)) }
       this.#input.signal.throwIfAborted()
       this.#toolResults.push(result)
@@ -185,6 +186,11 @@ class Turn {
     this.#prompt.push({ role: 'tool', content: parts })
     // A model that calls tools without pause must not keep the event loop to itself.
     await yieldToOthers()
+  }
+
+  async #shown(name: string, given: Record<string, unknown> = {}): Promise<Record<string, unknown>> {
+    const tool = this.#input.tools.find(candidate => candidate.name === name)
+    return (await tool?.shown?.(given)) ?? given
   }
 
   async #perform(

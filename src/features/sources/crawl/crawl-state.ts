@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely'
 import type { ChunkingOptions } from '#documents/chunking/chunking-options.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'
 import type { AgentTables } from '#storage/tables.ts'
+import type { CrawlConfig } from '../sources.schema.ts'
 import type { NewEntry, QueuedUrl, QueueState, StoredPage } from './crawl.repository.ts'
 import type { ReadPage } from './crawl.worker.ts'
 import type { CrawlThreads } from './crawl-threads.ts'
@@ -28,6 +29,9 @@ export interface Site {
    */
   cutsPages: boolean
   outbound: Outbound
+  /** Which pages a browser has to render, and how. */
+  render: CrawlConfig['render']
+  renderPage(url: string, signal: AbortSignal): Promise<{ url: string; html: string }>
   threads: CrawlThreads
   gates: HostGates
   /** Addresses that pages of this run name as their own, with whether nothing is there. */

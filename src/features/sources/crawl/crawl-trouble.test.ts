@@ -22,14 +22,14 @@ describe('a page without text', () => {
       '/app': shell('<a href="/leaf"></a>'),
       '/leaf': page('Leaf'),
     })
-    const source = await crawl(app, { url: site.url })
+    const source = await crawl(app, { url: site.url, render: 'never' })
     expect([source.status, pathsOf(source)]).toEqual(['ready', ['/', '/leaf']])
     expect(source.config.failedPages).toEqual([{ url: `${site.url}/app`, reason }])
   })
 
   it('that is all of a site is an error that says so', async () => {
     const { app, site } = await setStage({ '/': shell('') })
-    expect(await crawl(app, { url: site.url })).toMatchObject({
+    expect(await crawl(app, { url: site.url, render: 'never' })).toMatchObject({
       status: 'error',
       error: `The start page ${site.url}/ could not be crawled. ${reason}`,
     })

@@ -1,6 +1,7 @@
 /** What runs in a thread of the worker pool, since strangers wrote it; the other side is `crawl-threads.ts`. */
 import { createHash } from 'node:crypto'
 import type { ChunkingOptions } from '#documents/chunking/chunking-options.ts'
+import { isEmptyShell } from '#documents/parsing/html/empty-shell.ts'
 import { parseHtml } from '#documents/parsing/html/html-tree.ts'
 import { pageText } from '#documents/parsing/html/page-text.ts'
 import { prepareChunks } from '#features/knowledge/drafts.service.ts'
@@ -43,6 +44,8 @@ export interface ReadPage extends PageText {
   links: string[]
   canonical: string | undefined
   noFollow: boolean
+  /** Scripts would write what it is about. */
+  isShell: boolean
   /** Why it counts for its links alone; undefined for what is indexed. */
   omitted: string | undefined
 }
@@ -56,6 +59,7 @@ export async function readPage(raw: RawPage): Promise<ReadPage | undefined> {
   const { links, canonical, ...inHead } = outlineOf(document, url, isWanted)
   const { noIndex, noFollow } = strictest([inHead, headerDirectives(raw.robotsTag)])
   const outline = {
+    isShell: !noIndex && isEmptyShell(document),
     links,
     canonical: canonical !== undefined && isWanted(canonical) ? canonical : undefined,
     noFollow,
@@ -78,7 +82,10 @@ export async function readPage(raw: RawPage): Promise<ReadPage | undefined> {
   }
 }
 
-function omittedPage(outline: Pick<ReadPage, 'links' | 'canonical' | 'noFollow'>, omitted: string): ReadPage {
+function omittedPage(
+  outline: Pick<ReadPage, 'isShell' | 'links' | 'canonical' | 'noFollow'>,
+  omitted: string,
+): ReadPage {
   return { ...outline, omitted, content: pack([]), chunks: undefined, hash: '' }
 }
 

@@ -1,14 +1,17 @@
 import type { QueuedUrl } from './crawl.repository.ts'
 import { documentOfPage, findPage, isFound } from './crawl.repository.ts'
+import type { ReadPage } from './crawl.worker.ts'
 import { crawlLimits } from './crawl-limits.ts'
 import type { Site, Visit } from './crawl-state.ts'
 import { disallowed } from './crawl-state.ts'
+import type { FetchedPage } from './fetch-page.ts'
 import { fetchPage } from './fetch-page.ts'
 import { ownUrl } from './own-url.ts'
 import { isSameOrigin } from './page/page-url.ts'
+import { renderVisit } from './render-visit.ts'
 
 export async function visitPage(site: Site, entry: QueuedUrl, signal: AbortSignal): Promise<Visit> {
-  const { db, sourceId, threads, gates, outbound, rules } = site
+  const { db, sourceId, gates, outbound, rules } = site
   if (await isFound(db, sourceId, documentOfPage(entry.url))) return { kind: 'same' }
   if (entry.position === 0) {
     const objection = await robotsObjection(site, entry.url, signal)
@@ -36,11 +39,33 @@ export async function visitPage(site: Site, entry: QueuedUrl, signal: AbortSigna
     site.traffic.bytes += fetched.bytes ?? 0
     return fetched
   }
-  const { body, contentType, robotsTag, url } = fetched
-  site.traffic.bytes += body.length
-  const { patterns, chunking, cutsPages: isCut } = site
-  const raw = { body, contentType, robotsTag, url, patterns, chunking, isCut }
-  const read = await threads.readPage(raw, signal)
+  site.traffic.bytes += fetched.body.length
+  const read = await readFetched(site, fetched, signal)
+  const rendered = read && (await renderVisit(site, fetched, read, signal))
+  if (rendered === undefined) return await visited(site, fetched, read, signal)
+  if (rendered.kind !== 'page') return rendered
+  if (rendered.url !== fetched.url) {
+    const reason = await objectionTo(site, entry, rendered.url, signal)
+    if (reason !== undefined) return { kind: 'skipped', url: fetched.url, reason }
+  }
+  return await visited(site, rendered, await readFetched(site, rendered, signal), signal)
+}
+
+async function readFetched(
+  { patterns, chunking, cutsPages: isCut, threads }: Site,
+  { body, contentType, robotsTag, url }: FetchedPage,
+  signal: AbortSignal,
+): Promise<ReadPage | undefined> {
+  return await threads.readPage({ body, contentType, robotsTag, url, patterns, chunking, isCut }, signal)
+}
+
+async function visited(
+  site: Site,
+  fetched: FetchedPage,
+  read: ReadPage | undefined,
+  signal: AbortSignal,
+): Promise<Visit> {
+  const { url } = fetched
   if (read === undefined)
     return { kind: 'failed', url, reason: 'It is no text, or takes too much time or memory to read.' }
   return { kind: 'page', url: await ownUrl(site, fetched, read, signal), fetched, read }

@@ -17,6 +17,7 @@ import type { Spending } from '../crawl/crawl-spending.ts'
 import { spendingOf } from '../crawl/crawl-spending.ts'
 import type { CrawlThreads } from '../crawl/crawl-threads.ts'
 import { createPageIndexer } from '../crawl/index-page.ts'
+import type { RenderPage } from '../crawl/render-visit.ts'
 import type { CrawlEnd } from '../crawl/run-crawl.ts'
 import { runCrawl } from '../crawl/run-crawl.ts'
 import type { HostGates } from '../crawl/site/host-gates.ts'
@@ -34,6 +35,7 @@ interface Dependencies {
   /** The threads, as this agent's crawls use them. */
   threads(agentId: string): CrawlThreads
   gates: HostGates
+  renderPage: RenderPage
   changes: Pick<KnowledgeFeature['changes'], 'follow'>
   transact: Transact<SourceEvents>
   clock: Clock
@@ -85,12 +87,14 @@ export function createCrawlSourceJob(needs: Dependencies): JobHandler<AgentHandl
     const { outbound, gates } = needs
     const threads = needs.threads(agent.agentId)
     const model = await needs.embeddingOf(agent.agentId)
-    const { url: startUrl, maxPages, maxDepth, useSitemap } = config
+    const { url: startUrl, maxPages, maxDepth, useSitemap, render } = config
     const patterns = { include: config.includePatterns, exclude: config.excludePatterns }
     return await runCrawl(
       {
         ...{ db, ...run, startUrl, patterns, rules, outbound, threads, gates, namedAddresses: new Map() },
         ...{ maxPages, maxDepth, chunking: chunkingOf(config), signal, traffic: spending.traffic },
+        render,
+        renderPage: (url, until) => needs.renderPage(agent.agentId, url, { signal: until }),
         embedding: embeddingName(model),
         cutsPages: model.provider === 'builtin' && config.lastCrawledAt === undefined,
         index: createPageIndexer({ run, db, jobId, model, signal, threads, indexing: needs.indexing }),

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest'
+import { isEmptyShell } from './empty-shell.ts'
+import { parseHtml } from './html-tree.ts'
+
+const text = (characters: number) => `<p>${'word '.repeat(characters / 4)}</p>`
+const script = '<script src="/app.js"></script>'
+
+describe('an empty shell is a page', () => {
+  it.each([
+    ['that is nothing but a script', script],
+    ['whose frame is empty', `<header>Menu</header><div id="root"></div>${script}`],
+    ['with a menu around an empty frame', `${text(600)}<div id="app"> </div>${script}`],
+    [
+      'that asks for JavaScript',
+      `${text(600)}<noscript>Please enable JavaScript to go on.</noscript>${script}`,
+    ],
+    ['of a module', '<app-root></app-root><script type="module">import "/app.js"</script>'],
+  ])('%s', (_what, body) => {
+    expect(isEmptyShell(parseHtml(`<title>App</title><body>${body}`))).toBe(true)
+  })
+
+  it.each([
+    ['that says little without any script', '<h1>Tides</h1><p>High at noon.</p>'],
+    ['with data, but no program', `<script type="application/ld+json">{}</script><p>Tides</p>`],
+    ['that says something', `${text(300)}${script}`],
+    ['whose frame is filled', `<div id="root">${text(300)}</div>${script}`],
+    ['that says much, with a frame for more', `${text(1200)}<div id="app"></div>${script}`],
+    [
+      'that says much, and more with JavaScript',
+      `${text(1200)}<noscript>Enable JavaScript</noscript>${script}`,
+    ],
+  ])('not one %s', (_what, body) => {
+    expect(isEmptyShell(parseHtml(`<title>Page</title><body>${body}`))).toBe(false)
+  })
+})

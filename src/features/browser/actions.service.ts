@@ -1,0 +1,82 @@
+import { conflict, invalid } from '#platform/errors.ts'
+import type { ActionInput, ActionResult, Executed, ExecuteInput } from './actions/actions.schema.ts'
+import { requireAction } from './actions/actions.schema.ts'
+import { Actor } from './actions/actor.ts'
+import type { BrowserSession } from './sessions/browser-session.ts'
+
+/** @param maxBytes of all downloads of a session together. */
+export function createActionsService(maxBytes: number) {
+  const actors = new WeakMap<BrowserSession, Promise<Actor>>()
+
+  function actorOf(session: BrowserSession): Promise<Actor> {
+    const known = actors.get(session)
+    if (known !== undefined) return known
+    const actor = Actor.of(session, maxBytes)
+    actors.set(session, actor)
+    actor.catch(() => actors.delete(session))
+    return actor
+  }
+
+  async function performAll(actor: Actor, inputs: readonly ActionInput[], signal: AbortSignal) {
+    const began = performance.now()
+    const results: NonNullable<Executed['results']> = []
+    for (const input of inputs) {
+      const start = performance.now()
+      const outcome = await actor.perform(input, signal).then(
+        result => ({ success: true, result }),
+        error => ({ success: false, error: error instanceof Error ? error.message : String(error) }),
+      )
+      signal.throwIfAborted()
+      results.push({ action: input.action, duration_ms: since(start), ...outcome })
+      if (!outcome.success) break
+    }
+    const success = results.every(result => result.success)
+    return { success, results, total_duration_ms: since(began) }
+  }
+
+  async function execute(
+    session: BrowserSession,
+    input: ExecuteInput,
+    signal: AbortSignal,
+  ): Promise<Executed> {
+    const { action, actions } = input
+    if ((action === undefined) === (actions === undefined))
+      throw invalid('action', 'or actions is required, and only one of them')
+    const inputs = (actions ?? [input]) as ActionInput[]
+    for (const [at, each] of inputs.entries())
+      requireAction(each, actions === undefined ? '' : `actions.${at}.`)
+    if (session.status === 'takeover')
+      throw conflict('A person has taken this session over. Try again once they have handed it back.')
+    return await session.inTurn(async () => {
+      const actor = await actorOf(session)
+      const [first] = inputs
+      if (actions !== undefined || first === undefined) return await performAll(actor, inputs, signal)
+      return { success: true, result: await actor.perform(first, signal) }
+    })
+  }
+
+  return {
+    actorOf,
+
+    /**
+     * Does one thing or several, one after the other; the first that fails is the last. All are checked before.
+     * @throws AppError VALIDATION_ERROR, CONFLICT during a takeover, and for a single action what `Actor.perform` throws.
+     */
+    execute,
+
+    /** One action, from within. Throws as `execute` does. */
+    async act(session: BrowserSession, input: ActionInput, signal: AbortSignal): Promise<ActionResult> {
+      const { result = {} } = await execute(session, input, signal)
+      return result
+    },
+
+    /** A file that a page of the session has downloaded. @throws AppError NOT_FOUND, CONFLICT */
+    download: async (session: BrowserSession, id: string) => (await actorOf(session)).downloads.open(id),
+  }
+}
+
+export type ActionsService = ReturnType<typeof createActionsService>
+
+function since(start: number): number {
+  return Math.round(performance.now() - start)
+}

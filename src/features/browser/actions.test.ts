@@ -1,0 +1,385 @@
+import { describe, expect, it } from 'vitest'
+import { errorRow, row } from '#test/spec/row.ts'
+import type { Action, Executed } from '#test/support/action-stage.ts'
+import { browserPath, browserStage } from '#test/support/action-stage.ts'
+import { makePdf } from '#test/support/documents.ts'
+import { eventually } from '#test/support/eventually.ts'
+import type { SiteAnswer } from '#test/support/site-server.ts'
+
+const html = (title: string, body: string) => `<!doctype html><title>${title}</title><body>${body}`
+
+const pages: Record<string, string | SiteAnswer> = {
+  '/': html(
+    'Start',
+    '<h1>Start</h1><a href="/form">To the form</a><a href="/nowhere" id="far" hidden>Far</a>',
+  ),
+  '/form': html(
+    'Form',
+    `<form action="/sent" method="post" enctype="multipart/form-data">
+      <label>Name <input name="name" value="Nobody"></label>
+      <label>Size <select name="size"><option value="s">Small</option><option value="l">Large</option></select></label>
+      <label>Toppings <select name="toppings" multiple><option>Ham</option><option>Figs</option><option>Leeks</option></select></label>
+      <label>File <input type="file" name="file"></label>
+      <button>Send</button></form>
+      <p id="hidden" style="display:none">Hidden</p>`,
+  ),
+  '/frames': html('Frames', '<iframe src="/frame" title="Outer"></iframe>'),
+  '/frame': html(
+    'Frame',
+    '<iframe srcdoc="<button onclick=\'parent.parent.document.title = `Deep`\'>Deep</button>"></iframe>',
+  ),
+  '/shadow': html(
+    'Shadow',
+    '<div id="host"></div><script>host.attachShadow({ mode: "open" }).innerHTML = "<button onclick=\\"document.title = `Lit`\\">Lit</button>"</script>',
+  ),
+  '/dialogs': html(
+    'Dialogs',
+    `<button onclick="alert('Hello'); document.title = String(confirm('Sure?')) + prompt('Who?', 'Ada')">Ask</button>`,
+  ),
+  '/popup': html('Popup', '<a href="/form" target="_blank">Open</a><button onclick="close()">Close</button>'),
+  '/downloads': html(
+    'Downloads',
+    '<a href="/file" download>File</a><a href="/pdf" target="_blank">PDF</a><a href="/large" download>Large</a>',
+  ),
+  '/file': { headers: { 'content-disposition': 'attachment; filename="../../a b.bin"' }, body: 'The file' },
+  '/large': { headers: { 'content-disposition': 'attachment' }, body: 'x'.repeat(200_000) },
+  '/pdf': { headers: { 'content-type': 'application/pdf' }, body: makePdf(['A harbour']) },
+  '/scroll': html('Scroll', '<div style="height:5000px">Tall</div><p id="end">End</p>'),
+  '/worker': html(
+    'Worker',
+    '<script>navigator.serviceWorker.register("/worker.js").then(() => navigator.serviceWorker.ready).then(() => document.title = "Ready")</script>',
+  ),
+  '/worker.js': {
+    headers: { 'content-type': 'text/javascript' },
+    body: 'onfetch = event => { if (event.request.url.endsWith("/made")) event.respondWith(new Response("<title>Made</title>", { headers: { "content-type": "text/html" } })) }',
+  },
+  '/leaving': html(
+    'Leaving',
+    '<button>Touch</button><script>onbeforeunload = event => event.preventDefault()</script>',
+  ),
+}
+
+const sent: string[] = []
+const stage = browserStage(
+  ({ path, method }, response) => {
+    if (method !== 'POST') return pages[path]
+    const body: Buffer[] = []
+    response.req.on('data', (chunk: Buffer) => body.push(chunk))
+    return new Promise(resolve =>
+      response.req.on('end', () => {
+        sent.push(Buffer.concat(body).toString())
+        resolve(html('Sent', 'Thank you'))
+      }),
+    )
+  },
+  { MAX_UPLOAD_BYTES: '100000' },
+)
+const open = (path: string) => stage.result({ action: 'navigate', url: stage.site.url + path })
+const path = () => `${browserPath}/${stage.sessionId}`
+
+describe(`actions ${row('POST /api/agents/{id}/browser/{sessionId}/execute')}`, () => {
+  it('fill in a form, choose, upload and send it', async () => {
+    expect(await open('/')).toMatchObject({ status: 200, url: `${stage.site.url}/`, title: 'Start' })
+    expect(await stage.result({ action: 'click', selector: 'text=To the form' })).toMatchObject({
+      title: 'Form',
+    })
+    const { status, body } = await stage.run(
+      { action: 'type', selector: '//input[@name="name"]', text: 'Ada' },
+      { action: 'select', selector: 'select[name=size]', value: 'Large' },
+      { action: 'select', selector: 'select[name=toppings]', values: ['Ham', 'Leeks'] },
+      {
+        action: 'upload',
+        selector: 'input[type=file]',
+        files: [{ name: 'list.txt', mime_type: 'text/plain', data: Buffer.from('Leeks').toString('base64') }],
+      },
+      { action: 'extract', selector: 'input[name=name]', attribute: 'value' },
+      { action: 'extract', selector: 'label' },
+      { action: 'extract', selector: 'select[name=size]', attribute: 'html' },
+      { action: 'extract', selector: 'form', attribute: 'action' },
+      { action: 'hover', selector: 'role=button[name="Send"]' },
+      { action: 'click', selector: 'role=button[name="Send"]' },
+    )
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ success: true, total_duration_ms: expect.any(Number) })
+    expect(body.results?.map(({ result }) => result?.value).slice(4, 8)).toEqual([
+      'Ada',
+      'Name',
+      expect.stringContaining('Small</option>'),
+      '/sent',
+    ])
+    expect(body.results?.at(-1)).toMatchObject({
+      ...{ action: 'click', success: true, duration_ms: expect.any(Number) },
+      result: { url: `${stage.site.url}/sent`, title: 'Sent' },
+    })
+    for (const part of ['Ada', 'Leeks', 'filename="list.txt"', 'text/plain']) expect(sent[0]).toContain(part)
+    expect(sent[0]?.match(/name="toppings"/g)).toHaveLength(2)
+  })
+
+  it('press keys, evaluate, scroll, wait and draw', async () => {
+    await open('/scroll')
+    const evaluate = async (expression: string) =>
+      (await stage.result({ action: 'evaluate', expression })).value
+    expect(await evaluate('({ sum: 1 + 2, none: undefined, big: 3n })')).toEqual({ sum: 3, big: '3' })
+    expect(await evaluate('Promise.resolve([document.title])')).toEqual(['Scroll'])
+    expect(await evaluate('undefined')).toBeNull()
+    expect(await stage.result({ action: 'scroll', direction: 'down', amount: 300 })).toMatchObject({
+      moved: { x: 0, y: 300 },
+    })
+    expect(await stage.result({ action: 'press', key: 'End' })).toMatchObject({ title: 'Scroll' })
+    expect(await stage.result({ action: 'wait', selector: '#end', state: 'visible' })).toMatchObject({
+      title: 'Scroll',
+    })
+    expect(await stage.result({ action: 'wait', selector: '#start', state: 'detached' })).toBeDefined()
+    const small = String((await stage.result({ action: 'screenshot' })).image)
+    const whole = String((await stage.result({ action: 'screenshot', full_page: true })).image)
+    expect([small, whole].every(image => image.startsWith('data:image/png;base64,iVBOR'))).toBe(true)
+    const heights = [small, whole].map(image => Buffer.from(image.slice(22), 'base64').readUInt32BE(20))
+    expect(heights).toEqual([720, expect.toSatisfy(height => Number(height) > 5000)])
+  })
+
+  it('reach into nested frames and open shadow roots by the references of the outline', async () => {
+    await open('/frames')
+    await stage.result({ action: 'click', selector: await refOf('Deep') })
+    expect(await open('/shadow')).toMatchObject({ title: 'Shadow' })
+    expect(await stage.result({ action: 'click', selector: await refOf('Lit') })).toMatchObject({
+      title: 'Lit',
+    })
+    await open('/frames')
+    expect(await stage.result({ action: 'click', selector: await refOf('Deep') })).toMatchObject({
+      title: 'Deep',
+    })
+  })
+
+  it('tell of dialogs and how they were answered', async () => {
+    await open('/dialogs')
+    const ask = { action: 'click', selector: 'button' }
+    expect(await stage.result(ask)).toMatchObject({
+      title: 'falsenull',
+      dialogs: [
+        { type: 'alert', message: 'Hello', accepted: true },
+        { type: 'confirm', message: 'Sure?', accepted: false },
+        { type: 'prompt', message: 'Who?', accepted: false },
+      ],
+    })
+    const accepted = await stage.result({ ...ask, dialog: 'accept' })
+    expect(accepted).toMatchObject({
+      title: 'trueAda',
+      dialogs: [{}, { accepted: true }, { accepted: true }],
+    })
+    expect(await stage.result({ action: 'wait', selector: 'button' })).not.toHaveProperty('dialogs')
+  })
+
+  it('go on in a new tab, and back in the one before when it closes', async () => {
+    await open('/popup')
+    const opened = await stage.result({ action: 'click', selector: 'text=Open' })
+    expect(opened).toMatchObject({ title: 'Form', tabs: [{ url: `${stage.site.url}/form`, title: 'Form' }] })
+    await stage.result({ action: 'evaluate', expression: 'void setTimeout(close)' })
+    expect(await stage.result({ action: 'wait', selector: 'text=Close' })).toMatchObject({ title: 'Popup' })
+  })
+
+  it('stay on a page that asks whether to leave it, unless told to accept', async () => {
+    await open('/leaving')
+    await stage.result({ action: 'click', selector: 'button' })
+    const away = { action: 'navigate', url: `${stage.site.url}/` }
+    expect(await stage.run(away)).toMatchObject({ status: 500, body: { error: { code: 'BROWSER_FAILED' } } })
+    expect(await stage.result({ ...away, dialog: 'accept' })).toMatchObject({ title: 'Start' })
+  })
+
+  it('work with service workers', async () => {
+    await open('/worker')
+    await stage.result({ action: 'evaluate', expression: 'navigator.serviceWorker.ready.then(() => true)' })
+    expect(await open('/made')).toMatchObject({ status: 200, title: 'Made' })
+  })
+
+  it('end at the first that fails', async () => {
+    await open('/form')
+    const { status, body } = await stage.run(
+      { action: 'extract', selector: 'label' },
+      { action: 'click', selector: '#hidden', timeout: 200 },
+      { action: 'extract', selector: 'label' },
+    )
+    expect([status, body.success]).toEqual([200, false])
+    expect(body.results?.map(({ success }) => success)).toEqual([true, false])
+    expect(body.results?.[1]?.error).toContain('#hidden')
+  })
+})
+
+describe(`downloads ${row('POST /api/agents/{id}/browser/{sessionId}/execute')}`, () => {
+  const read = async (id: unknown) => await stage.app.call('GET', `${path()}/downloads/${String(id)}`)
+
+  /** What the action has had downloaded, which its own result need not tell yet. */
+  async function downloadsAfter(action: Action) {
+    let { downloads } = await stage.result(action)
+    await eventually(async () => {
+      downloads ??= (await stage.result({ action: 'outline' })).downloads
+      expect(downloads).toMatchObject([{ state: expect.not.stringMatching('in_progress') }])
+    })
+    return downloads as { id: string; name: string }[]
+  }
+
+  it('are kept with the session and can be read', async () => {
+    await open('/downloads')
+    const downloads = await downloadsAfter({ action: 'click', selector: 'text=File' })
+    expect(downloads).toEqual([
+      { id: expect.any(String), name: expect.any(String), state: 'complete', size: 8 },
+    ])
+    const [file] = downloads
+    expect(file?.name).not.toMatch(/[/\\]/)
+    expect(await read(file?.id)).toMatchObject({
+      status: 200,
+      headers: {
+        'content-type': 'application/octet-stream',
+        'content-disposition': expect.stringMatching(/^attachment;/),
+      },
+      body: 'The file',
+    })
+    expect(await read('nothing')).toMatchObject({ status: 404 })
+  })
+
+  it('give the PDF of an address, opened or in a new tab', async () => {
+    const opened = await downloadsAfter({ action: 'navigate', url: `${stage.site.url}/pdf` })
+    await open('/downloads')
+    const clicked = await downloadsAfter({ action: 'click', selector: 'text=PDF' })
+    for (const [file] of [opened, clicked])
+      expect(await read(file?.id)).toMatchObject({ status: 200, body: expect.stringMatching(/^%PDF/) })
+    expect(await stage.result({ action: 'outline' })).toMatchObject({ title: 'Downloads' })
+  })
+
+  it('larger than the limit are refused in words', async () => {
+    await open('/downloads')
+    const downloads = await downloadsAfter({ action: 'click', selector: 'text=Large' })
+    expect(downloads).toMatchObject([{ state: 'refused', error: expect.stringContaining('larger than') }])
+    const [file] = downloads
+    expect(await read(file?.id)).toMatchObject({ status: 404 })
+  })
+})
+
+async function refOf(name: string): Promise<string> {
+  const { outline } = await stage.result({ action: 'outline', find: name })
+  return `ref=${/\[ref=(\w+)\]/.exec(String(outline))?.[1]}`
+}
+
+describe('what can go wrong', () => {
+  it.each<[action: Omit<Action, 'action'> & { action?: unknown }, field: string]>([
+    [{}, 'action'],
+    [{ action: 'jump' }, 'action'],
+    [{ action: 'click' }, 'selector'],
+    [{ action: 'click', selector: '' }, 'selector'],
+    [{ action: 'click', selector: '#[' }, 'selector'],
+    [{ action: 'click', selector: 'xpath=//[' }, 'selector'],
+    [{ action: 'click', selector: 'role=foo[' }, 'selector'],
+    [{ action: 'click', selector: 'text=' }, 'selector'],
+    [{ action: 'click', selector: 'internal:control=enter-frame' }, 'selector'],
+    [{ action: 'click', selector: 'nth=0' }, 'selector'],
+    [{ action: 'click', selector: 'ref=e999' }, 'selector'],
+    [{ action: 'click', selector: 'a', timeout: 0 }, 'timeout'],
+    [{ action: 'click', selector: 'a', timeout: 60_001 }, 'timeout'],
+    [{ action: 'click', selector: 'a', dialog: 'dismiss' }, 'dialog'],
+    [{ action: 'navigate' }, 'url'],
+    [{ action: 'navigate', url: 'file:///etc/hostname' }, 'url'],
+    [{ action: 'navigate', url: 'chrome://version' }, 'url'],
+    [{ action: 'navigate', url: 'view-source:https://example.com' }, 'url'],
+    [{ action: 'navigate', url: 'javascript:1' }, 'url'],
+    [{ action: 'navigate', url: 'data:text/html,hello' }, 'url'],
+    [{ action: 'navigate', url: 'example.com' }, 'url'],
+    [{ action: 'type', selector: 'input[name=name]' }, 'text'],
+    [{ action: 'type', selector: 'h1, form', text: 'a' }, 'selector'],
+    [{ action: 'press', key: 'Nonsense' }, 'key'],
+    [{ action: 'scroll', direction: 'in', amount: 1 }, 'direction'],
+    [{ action: 'scroll', direction: 'up', amount: -1 }, 'amount'],
+    [{ action: 'wait', selector: 'a', state: 'gone' }, 'state'],
+    [{ action: 'select', selector: 'select' }, 'value'],
+    [{ action: 'select', selector: 'form', value: 'a' }, 'selector'],
+    [{ action: 'upload', selector: 'input', files: [{ name: '', data: '' }] }, 'files.0.name'],
+    [{ action: 'upload', selector: 'input', files: [{ data: '' }] }, 'files.0.name'],
+    [{ action: 'upload', selector: 'input', files: [{ name: 'a', data: '?' }] }, 'files.0.data'],
+    [{ action: 'upload', selector: 'form', files: [{ name: 'a', data: '' }] }, 'selector'],
+    [{ action: 'evaluate', expression: 'return 1' }, 'expression'],
+    [{ action: 'evaluate', expression: '"x".repeat(2000000)' }, 'expression'],
+    [{ action: 'outline', ref: 'e999' }, 'ref'],
+    [{ actions: [] }, 'actions'],
+    [{ actions: [{ action: 'outline' }, { action: 'click' }] }, 'actions.1.selector'],
+    [{ action: 'outline', actions: [{ action: 'outline' }] }, 'action'],
+  ])(`%.90j names the field ${errorRow('browser', 400)}`, async (body, field) => {
+    await open('/form')
+    const answer = await stage.app.call<Executed>('POST', `${path()}/execute`, { body })
+    expect([answer.status, answer.body.error?.code, answer.body.error?.details?.field]).toEqual([
+      400,
+      'VALIDATION_ERROR',
+      field,
+    ])
+  })
+
+  it.each<[Action, string]>([
+    [{ action: 'click', selector: '#nothing' }, '#nothing'],
+    [{ action: 'click', selector: '#hidden' }, 'not visible'],
+    [{ action: 'extract', selector: '#nothing' }, '#nothing'],
+    [{ action: 'wait', selector: 'form', state: 'hidden' }, 'form to be hidden'],
+    [{ action: 'select', selector: 'select', value: 'Huge' }, 'Huge'],
+    [{ action: 'evaluate', expression: 'new Promise(() => {})' }, 'the value of the expression'],
+  ])(`%.80j in vain says what was waited for ${errorRow('browser', 408)}`, async (action, waited) => {
+    await open('/form')
+    const { status, body } = await stage.run({ ...action, timeout: 250 })
+    expect([status, body.error?.code]).toEqual([408, 'ACTION_TIMEOUT'])
+    expect(body.error?.message).toContain(waited)
+    expect(await stage.result({ action: 'extract', selector: 'label' })).toMatchObject({ title: 'Form' })
+  })
+
+  it.each<[Action, RegExp]>([
+    [{ action: 'evaluate', expression: 'nothing.here' }, /ReferenceError: nothing is not defined/],
+    [{ action: 'evaluate', expression: 'const a = {}; a.a = a; a' }, /circular/],
+    [{ action: 'navigate', url: 'http://127.0.0.1:2/' }, /127\.0\.0\.1/],
+  ])(`%.80j says what the page did ${errorRow('browser', 500)}`, async (action, message) => {
+    const { status, body } = await stage.run(action)
+    expect([status, body.error?.code]).toEqual([500, 'BROWSER_FAILED'])
+    expect(body.error?.message).toMatch(message)
+  })
+
+  it('an address that the guard refuses is told with its host', async () => {
+    for (const url of ['http://169.254.169.254/', 'https://10.0.0.1/', `${stage.site.url}/away`]) {
+      pages['/away'] = { status: 302, headers: { location: 'http://192.168.0.1/' } }
+      const { status, body } = await stage.run({ action: 'navigate', url })
+      expect([status, body.error?.code]).toEqual([400, 'OUTBOUND_REFUSED'])
+      expect(body.error?.message).toMatch(/169\.254\.169\.254|10\.0\.0\.1|192\.168\.0\.1/)
+    }
+  })
+
+  it.each([
+    ['an endless loop', 'while (true) {}', 408, /replaced by an empty one/],
+    ['alerts without end', 'while (true) alert(1)', 408, /replaced by an empty one/],
+  ])('%s costs its tab', async (_what, expression, status, message) => {
+    await open('/form')
+    const answer = await stage.run({ action: 'evaluate', expression, timeout: 300 })
+    expect(answer.status).toBe(status)
+    expect(answer.body.error?.message).toMatch(message)
+    expect(await open('/form')).toMatchObject({ title: 'Form' })
+  })
+
+  it('a loop that begins after the action is told of beside its result', async () => {
+    await open('/form')
+    const expression = 'setTimeout(() => { while (true) {} }, 60), 7'
+    const result = await stage.result({ action: 'evaluate', expression, timeout: 500 })
+    expect(result).toMatchObject({ value: 7, url: 'about:blank', note: expect.stringContaining('replaced') })
+    expect(await open('/form')).toMatchObject({ title: 'Form' })
+  })
+
+  it('a page that takes all memory costs its tab', async () => {
+    await open('/form')
+    const expression = 'const all = []; while (true) all.push(new Array(2 ** 23).fill(0.5))'
+    const { status, body } = await stage.run({ action: 'evaluate', expression, timeout: 30_000 })
+    expect([status, body.error?.code]).toEqual([500, 'BROWSER_FAILED'])
+    expect(await open('/form')).toMatchObject({ title: 'Form' })
+  })
+
+  it(`an unknown session is missing ${errorRow('browser', 404)}`, async () => {
+    for (const [method, rest] of [
+      ['POST', 'execute'],
+      ['GET', 'downloads/a'],
+    ] as const) {
+      const options = method === 'POST' ? { body: { action: 'outline' } } : {}
+      expect(await stage.app.call(method, `${browserPath}/none/${rest}`, options)).toMatchObject({
+        status: 404,
+      })
+    }
+  })
+})

@@ -1,0 +1,50 @@
+import type { Locator, Page } from 'playwright-core'
+import type { Static, TObject, TProperties } from 'typebox'
+import { Type } from 'typebox'
+import type { SchemaProblem } from '#platform/schema-problem.ts'
+import type { Outline, OutlineOptions } from '../outline/outline.ts'
+
+/** What an action works with. */
+export interface Scene {
+  page: Page
+  /** Milliseconds for what it waits for. */
+  timeout: number
+  /** The first element that the selector finds, once there is one. Throws VALIDATION_ERROR if the selector can't be read. */
+  locate(selector: string): Promise<Locator>
+  /** The value will not appear in any result of the session. */
+  keepSecret(value: string): void
+  /** The page as text for a model. */
+  outline(options: Pick<OutlineOptions, 'find' | 'ref' | 'characters'>): Promise<Outline>
+}
+
+type Given<Fields extends TProperties> = Static<TObject<Fields>>
+type Result = Record<string, unknown>
+
+export interface BrowserAction<Fields extends TProperties = TProperties> {
+  fields: Fields
+  /** What is wrong with fields that fit their schema. */
+  check?(given: Given<Fields>): SchemaProblem | undefined
+  /** What a time-out has waited for in vain, after "waited for". */
+  waitsFor(given: Given<Fields>): string
+  /** Milliseconds where a request names none; 5000 unless given. */
+  usualTimeout?: number
+  /** Whether it may lead to another page, which is waited for. */
+  mayNavigate?: boolean
+  run(scene: Scene, given: Given<Fields>): Promise<Result | undefined>
+}
+
+export interface DefinedAction extends BrowserAction {
+  schema: TObject
+}
+
+/** Fields are checked against the schema before they reach the action, which makes the wider type true. */
+export function defineAction<Fields extends TProperties>(action: BrowserAction<Fields>): DefinedAction {
+  return { ...(action as unknown as BrowserAction), schema: Type.Object(action.fields) }
+}
+
+export const selectorField = Type.String({
+  minLength: 1,
+  maxLength: 2000,
+  description:
+    'The first element that it finds: CSS, `text=`, `role=`, `xpath=`, or `ref=` with a reference of the latest outline.',
+})

@@ -1,0 +1,75 @@
+import type { Static, TProperties } from 'typebox'
+import { Type } from 'typebox'
+import { invalid } from '#platform/errors.ts'
+import { problemOf } from '#platform/schema-check.ts'
+import { actionNames, actions } from './registry.ts'
+import { selectorProblem } from './selector.ts'
+
+/** Milliseconds. */
+export const defaultTimeout = 5000
+const mostTimeout = 60_000
+
+const common = {
+  timeout: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: mostTimeout,
+      description: `Milliseconds; ${defaultTimeout} unless given.`,
+    }),
+  ),
+  dialog: Type.Optional(
+    Type.Enum(['accept'], {
+      description:
+        'Accepts every dialog that comes up meanwhile; else alerts are accepted, all others dismissed.',
+    }),
+  ),
+}
+
+/** The fields of all actions; which of them an action needs is checked once it is known. */
+const fields: TProperties = Object.assign({}, ...Object.values(actions).map(action => action.fields))
+const optional = Type.Partial(Type.Object(fields)).properties
+
+const actionSchema = Type.Object(
+  { action: Type.Enum([...actionNames]), ...optional, ...common },
+  { title: 'BrowserAction' },
+)
+export type ActionInput = Static<typeof actionSchema> & { url?: string; selector?: string }
+
+export const executeSchema = Type.Object(
+  {
+    ...Type.Partial(actionSchema).properties,
+    actions: Type.Optional(Type.Array(actionSchema, { minItems: 1, maxItems: 100 })),
+  },
+  { examples: [{ action: 'navigate', url: 'https://example.com/' }] },
+)
+export type ExecuteInput = Static<typeof executeSchema>
+
+export type ActionResult = Record<string, unknown>
+
+export const executedSchema = Type.Object({
+  success: Type.Boolean(),
+  result: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  results: Type.Optional(
+    Type.Array(
+      Type.Object({
+        action: Type.String(),
+        success: Type.Boolean(),
+        duration_ms: Type.Integer(),
+        result: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+        error: Type.Optional(Type.String()),
+      }),
+    ),
+  ),
+  total_duration_ms: Type.Optional(Type.Integer()),
+})
+export type Executed = Static<typeof executedSchema>
+
+/** Throws VALIDATION_ERROR with the field named; `path` is where the action stands in the body. */
+export function requireAction(input: ActionInput, path = ''): void {
+  const { schema, check } = actions[input.action]
+  const problem =
+    problemOf(schema, input) ??
+    check?.(input) ??
+    (input.selector === undefined ? undefined : selectorProblem(input.selector))
+  if (problem !== undefined) throw invalid(path + problem.field, problem.issue)
+}

@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import type { CDPSession } from 'playwright-core'
+import { conflict, notFound } from '#platform/errors.ts'
+import { downloadFolderOf } from '../chromium/start.ts'
+import type { BrowserSession } from '../sessions/browser-session.ts'
+
+/** A file that a page had the browser download. */
+export interface Download {
+  id: string
+  /** As its site calls it, without what could lead elsewhere. */
+  name: string
+  url: string
+  state: 'in_progress' | 'complete' | 'failed' | 'refused'
+  /** Bytes so far. */
+  size: number
+  /** Why there is none. */
+  error?: string
+}
+
+/** Files of a session. */
+const mostFiles = 100
+
+/** What the downloads of one session have come to. They are files of the browser, and go with the session. */
+export class Downloads {
+  readonly #files = new Map<string, Download>()
+  readonly #told = new Set<string>()
+  readonly #maxBytes: number
+  /** Of the session, as its browser names it; undefined if that is elsewhere. */
+  browserContextId: string | undefined
+  readonly #folder: string
+  #cancel: (guid: string) => void = () => {}
+  /** How many the session has told of, and how many the browser has. */
+  #announced = 0
+  #begun = 0
+  /** Resolved and replaced at each change. */
+  #changed = Promise.withResolvers<void>()
+
+  private constructor(folder: string, maxBytes: number) {
+    this.#folder = folder
+    this.#maxBytes = maxBytes
+  }
+
+  /** Follows the downloads of the session from now on, which together may have so many bytes. */
+  static async follow(session: BrowserSession, maxBytes: number): Promise<Downloads> {
+    const browser = session.context.browser()
+    const folder = browser && downloadFolderOf(browser)
+    const downloads = new Downloads(folder ?? '', maxBytes)
+    // The files of a browser elsewhere can't be read.
+    if (!browser || folder === undefined) return downloads
+    const { cdp } = session.activeTab ?? (await session.openTab())
+    const { targetInfo } = await cdp.send('Target.getTargetInfo')
+    session.events.on('download', () => {
+      downloads.#announced += 1
+    })
+    const connection = await browser.newBrowserCDPSession()
+    downloads.browserContextId = targetInfo.browserContextId
+    await downloads.#listen(connection, targetInfo.browserContextId)
+    session.events.once('ended', () => void connection.detach().catch(() => {}))
+    return downloads
+  }
+
+  /**
+   * Those that no result has told of, or that have changed since.
+   * @param waitMs how long those under way may take.
+   * @param isExpected whether there is to be one.
+   */
+  async news(waitMs: number, isExpected: boolean): Promise<Download[]> {
+    const end = performance.now() + waitMs
+    const news = () => [...this.#files.values()].filter(({ id, state }) => !this.#told.has(`${id} ${state}`))
+    const isUnderWay = () => {
+      const isAnnounced = this.#begun < this.#announced || (isExpected && news().length === 0)
+      return isAnnounced || news().some(({ state }) => state === 'in_progress')
+    }
+    while (isUnderWay() && performance.now() < end) {
+      const timer = Promise.withResolvers<void>()
+      const timeout = setTimeout(timer.resolve, end - performance.now())
+      await Promise.race([this.#changed.promise, timer.promise])
+      clearTimeout(timeout)
+    }
+    const found = news()
+    for (const { id, state } of found) this.#told.add(`${id} ${state}`)
+    return found
+  }
+
+  /** A file of our own, as if it had been downloaded, beyond the limit. */
+  async keep(name: string, content: Uint8Array): Promise<Download> {
+    const file = { id: randomUUID(), name, url: '', state: 'complete' as const, size: content.length }
+    await writeFile(join(this.#folder, file.id), content)
+    this.#files.set(file.id, file)
+    this.#told.add(`${file.id} ${file.state}`)
+    return file
+  }
+
+  /** @throws AppError NOT_FOUND, or CONFLICT while it is not there yet. */
+  open(id: string): { name: string; size: number; stream: Readable } {
+    const file = this.#files.get(id)
+    if (file === undefined) throw notFound('Download')
+    if (file.state === 'in_progress')
+      throw conflict('The file is still being downloaded. Try again in a moment.')
+    if (file.state !== 'complete') throw notFound(`Download (${file.error})`)
+    return { name: file.name, size: file.size, stream: createReadStream(join(this.#folder, id)) }
+  }
+
+  async #listen(browser: CDPSession, browserContextId: string | undefined): Promise<void> {
+    const context = browserContextId === undefined ? {} : { browserContextId }
+    this.#cancel = guid => void browser.send('Browser.cancelDownload', { guid, ...context }).catch(() => {})
+    browser.on('Browser.downloadWillBegin', ({ guid, url, suggestedFilename }) => {
+      this.#begun += 1
+      const name = suggestedFilename.replace(/[/\\\p{Cc}]/gu, '_').slice(-200) || 'download'
+      if (this.#files.size >= mostFiles) this.#cancel(guid)
+      else this.#change({ id: guid, name, url: url.slice(0, 2000), state: 'in_progress', size: 0 })
+    })
+    browser.on('Browser.downloadProgress', ({ guid, receivedBytes, totalBytes, state }) => {
+      const file = this.#files.get(guid)
+      if (file === undefined || file.state === 'refused') return
+      const room = this.#maxBytes - this.#usedBeside(guid)
+      if (Math.max(receivedBytes, totalBytes) > room) this.#refuse(file, room)
+      else if (state === 'completed') this.#change({ ...file, size: receivedBytes, state: 'complete' })
+      else if (state === 'canceled')
+        this.#change({ ...file, state: 'failed', error: 'The download broke off.' })
+      else this.#files.set(guid, { ...file, size: receivedBytes })
+    })
+    // What Playwright has set, so that this connection hears of them, too.
+    await browser.send('Browser.setDownloadBehavior', {
+      behavior: 'allowAndName',
+      downloadPath: this.#folder,
+      eventsEnabled: true,
+      ...context,
+    })
+  }
+
+  #refuse(file: Download, room: number): void {
+    this.#cancel(file.id)
+    void rm(join(this.#folder, file.id), { force: true }).catch(() => {})
+    const error = `It is larger than the ${room} bytes that are left of the ${this.#maxBytes} for the downloads of a session.`
+    this.#change({ ...file, state: 'refused', error })
+  }
+
+  #usedBeside(id: string): number {
+    const others = [...this.#files.values()].filter(file => file.id !== id && file.state !== 'refused')
+    return others.reduce((bytes, { size }) => bytes + size, 0)
+  }
+
+  #change(file: Download): void {
+    this.#files.set(file.id, file)
+    this.#changed.resolve()
+    this.#changed = Promise.withResolvers()
+  }
+}

@@ -1,0 +1,31 @@
+import { Type } from 'typebox'
+import { defineAction, selectorField } from './action.ts'
+import { currentValue } from './in-page.ts'
+
+const mostCharacters = 1_000_000
+
+export const extract = defineAction({
+  fields: {
+    selector: selectorField,
+    attribute: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description:
+          'The text if it is left out, `html` for the inner HTML, else the attribute of this name.',
+      }),
+    ),
+  },
+  waitsFor: ({ selector }) => `${selector} to be there`,
+  async run({ locate, timeout }, { selector, attribute }) {
+    const element = await locate(selector)
+    const read = {
+      text: async () => (await element.innerText({ timeout })).trim(),
+      html: () => element.innerHTML({ timeout }),
+      value: () => element.evaluate(currentValue, undefined, { timeout }),
+    }[attribute ?? 'text']
+    const value = await (read?.() ?? element.getAttribute(attribute ?? '', { timeout }))
+    const isCut = (value?.length ?? 0) > mostCharacters
+    return { value: value?.slice(0, mostCharacters) ?? null, ...(isCut && { truncated: true }) }
+  },
+})

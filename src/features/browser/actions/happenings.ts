@@ -1,0 +1,38 @@
+import type { BrowserSession } from '../sessions/browser-session.ts'
+
+/** Something that a page did besides, since the last result. */
+interface Happenings {
+  dialogs?: { type: string; message: string; accepted: boolean }[]
+  refused?: string[]
+}
+
+/** Of each kind in one result. */
+const mostTold = 20
+const longestMessage = 1000
+
+/** Collects what happens in the session, whether or not an action causes it, until it is taken. */
+export function collectHappenings(session: BrowserSession) {
+  const dialogs: NonNullable<Happenings['dialogs']> = []
+  const refused: string[] = []
+  let acceptsAll = false
+  session.answerDialog = async dialog => {
+    const accepted = acceptsAll || dialog.type() === 'alert'
+    const message = dialog.message().slice(0, longestMessage)
+    if (dialogs.length < mostTold) dialogs.push({ type: dialog.type(), message, accepted })
+    await (accepted ? dialog.accept(dialog.defaultValue()) : dialog.dismiss())
+  }
+  session.events.on('address.refused', ({ url }) => {
+    if (refused.length < mostTold) refused.push(url.slice(0, 200))
+  })
+  return {
+    acceptDialogs(accepts: boolean): void {
+      acceptsAll = accepts
+    },
+    take(): Happenings {
+      return {
+        ...(dialogs.length > 0 && { dialogs: dialogs.splice(0) }),
+        ...(refused.length > 0 && { refused: refused.splice(0) }),
+      }
+    },
+  }
+}

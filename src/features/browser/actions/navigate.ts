@@ -1,0 +1,25 @@
+import { Type } from 'typebox'
+import { isOpenable } from '../sessions/openable-address.ts'
+import { defineAction } from './action.ts'
+
+/** Until everything on a page has loaded, in milliseconds: then it is usable without the rest. */
+const loadMs = 3000
+
+export const navigate = defineAction({
+  fields: {
+    url: Type.String({
+      minLength: 1,
+      maxLength: 8000,
+      description: 'An http or https address, or about:blank.',
+    }),
+  },
+  check: ({ url }) =>
+    isOpenable(url) ? undefined : { field: 'url', issue: 'must be an http or https address, or about:blank' },
+  mayNavigate: true,
+  waitsFor: ({ url }) => `the page ${url.slice(0, 200)}`,
+  async run({ page, timeout }, { url }) {
+    const response = await page.goto(url, { timeout, waitUntil: 'domcontentloaded' })
+    await page.waitForLoadState('load', { timeout: Math.min(loadMs, timeout) }).catch(() => {})
+    return { status: response?.status() ?? null }
+  },
+})

@@ -1,0 +1,28 @@
+import { Type } from 'typebox'
+import { invalid } from '#platform/errors.ts'
+import { defineAction } from './action.ts'
+
+export const outline = defineAction({
+  fields: {
+    find: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        pattern: '\\S',
+        description: 'Only lines with this text.',
+      }),
+    ),
+    ref: Type.Optional(
+      Type.String({ pattern: '^\\w{1,20}$', description: 'Only this element and what is in it.' }),
+    ),
+  },
+  // Of a large page every element is looked at.
+  usualTimeout: 30_000,
+  waitsFor: () => 'the page to be read',
+  async run(scene, given) {
+    const { text, lines } = await scene.outline(given)
+    if (given.ref !== undefined && !lines.some(({ ref }) => ref === given.ref))
+      throw invalid('ref', `${given.ref} is not on this page; read it without ref first`)
+    return { outline: text }
+  },
+})

@@ -1,0 +1,31 @@
+import { Type } from 'typebox'
+import { secretFields } from '../outline/secret-fields.ts'
+import { defineAction } from './action.ts'
+import { pageSize } from './in-page.ts'
+
+/** CSS pixels; what lies further below is left out. */
+const mostHeight = 16_000
+
+export const screenshot = defineAction({
+  fields: {
+    full_page: Type.Optional(
+      Type.Boolean({ description: 'The whole page, down to 16,000 pixels, not just the window.' }),
+    ),
+  },
+  waitsFor: () => 'the page to be drawn',
+  async run({ page, timeout }, { full_page: isWhole = false }) {
+    const { width, height } = await page.evaluate(pageSize)
+    const isCut = isWhole && height > mostHeight
+    const image = await page.screenshot({
+      timeout,
+      fullPage: isWhole,
+      mask: page.frames().map(frame => frame.locator(secretFields)),
+      maskColor: '#888888',
+      ...(isCut && { clip: { x: 0, y: 0, width: Math.min(width, mostHeight), height: mostHeight } }),
+    })
+    return {
+      image: `data:image/png;base64,${image.toString('base64')}`,
+      ...(isCut && { note: `The page is ${height} pixels high; the first ${mostHeight} are shown.` }),
+    }
+  },
+})

@@ -1,0 +1,23 @@
+import { Type } from 'typebox'
+import { defineAction } from './action.ts'
+import { scrollBy } from './in-page.ts'
+
+const signs = { up: [0, -1], down: [0, 1], left: [-1, 0], right: [1, 0] } as const
+
+export const scroll = defineAction({
+  fields: {
+    direction: Type.Enum(['up', 'down', 'left', 'right']),
+    amount: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 1_000_000,
+        description: 'CSS pixels; most of the window unless given.',
+      }),
+    ),
+  },
+  waitsFor: () => 'the page to scroll',
+  async run({ page }, { direction, amount }) {
+    const [x, y] = signs[direction as keyof typeof signs]
+    return { moved: await page.evaluate(scrollBy, { x, y, amount }) }
+  },
+})

@@ -1,0 +1,36 @@
+import type { Locator, Page } from 'playwright-core'
+import { invalid } from '#platform/errors.ts'
+import type { SchemaProblem } from '#platform/schema-problem.ts'
+import { firstLine } from './action-error.ts'
+
+const engines = ['css', 'text', 'role', 'xpath', 'ref']
+
+/** What shows already without a page. */
+export function selectorProblem(selector: string): SchemaProblem | undefined {
+  const [, engine, rest = selector] = /^\s*(?:([\w:-]+)=)?(.*)$/s.exec(selector) ?? []
+  if (engine !== undefined && !engines.includes(engine))
+    return { field: 'selector', issue: `${engine}= is not known: use CSS, text=, role=, xpath= or ref=` }
+  return rest.trim() === '' ? { field: 'selector', issue: 'must not be empty' } : undefined
+}
+
+/** As Playwright reads it; a selector without the name of an engine is CSS. */
+function engineSelector(selector: string): string {
+  const trimmed = selector.trim()
+  if (trimmed.startsWith('ref=')) return `aria-${trimmed}`
+  return /^[\w:-]+=|^\/\//.test(trimmed) ? trimmed : `css=${trimmed}`
+}
+
+/** The first element that it finds, once there is one. Throws VALIDATION_ERROR if it can't be read. */
+export async function locate(page: Page, selector: string): Promise<Locator> {
+  const locator = page.locator(engineSelector(selector))
+  await locator.count().catch((error: Error) => {
+    // Anything else shows again when the element is used.
+    if (
+      /parsing|Unexpected token|Unknown engine|SyntaxError|InvalidSelector|Selector cannot|not a function/.test(
+        error.message,
+      )
+    )
+      throw invalid('selector', `can't be read: ${firstLine(error)}`)
+  })
+  return locator.first()
+}

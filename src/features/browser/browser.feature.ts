@@ -1,0 +1,56 @@
+import type { SettingsService } from '#features/agents/settings.service.ts'
+import type { Feature } from '#features/feature.ts'
+import type { Infrastructure } from '#infrastructure/infrastructure.ts'
+import { registerActionRoutes } from './actions.routes.ts'
+import { createActionsService } from './actions.service.ts'
+import { registerBrowserRoutes } from './browser.routes.ts'
+import type { BrowserService } from './browser.service.ts'
+import { createBrowserService } from './browser.service.ts'
+import { createBrowsers } from './chromium/browsers.ts'
+import { removeOldProfileFolders } from './chromium/profile-folder.ts'
+import { createProfilesService } from './profiles/profiles.service.ts'
+import type { RenderPage } from './rendering/render-page.ts'
+import { createPageRenderer } from './rendering/render-page.ts'
+import { createHeldSessions } from './sessions/held-sessions.ts'
+import { createPlaces } from './sessions/places.ts'
+import { createBrowserTools } from './tools/browser-tools.ts'
+
+export interface BrowserFeature extends Feature {
+  browser: BrowserService
+  renderPage: RenderPage
+}
+
+/** Browsers that agents drive. */
+export function createBrowser(
+  infrastructure: Infrastructure,
+  { settings }: { settings: SettingsService },
+): BrowserFeature {
+  const { configuration, agentDatabases, agentSecrets, outbound, instanceId, clock, ids, log } =
+    infrastructure
+  const { dataDirectory, leaseMs, baseUrl, maxUploadBytes } = configuration
+  const { chromiumPath, display, maxSessions, maxSessionsPerAgent } = configuration.browser
+  const browsers = createBrowsers({ dataDirectory, chromiumPath, display, log })
+  const profiles = createProfilesService({ agentSecrets, instanceId, clock })
+  const places = createPlaces({ maxSessions, maxSessionsPerAgent })
+  const held = createHeldSessions({ saveProfile: profiles.save, leaseMs, clock, log })
+  const { connect } = outbound
+  const life = { agentDatabases, instanceId, leaseMs, clock, ids }
+  const actions = createActionsService(maxUploadBytes)
+  const browser = createBrowserService({ browsers, actions, held, places, profiles, connect, ...life })
+  const settingsOf = async (agentId: string) => (await settings.profileOf(agentId)).settings
+  const offerTools = createBrowserTools({ browser, actions, settingsOf })
+  return {
+    browser,
+    renderPage: createPageRenderer({ browsers, connect, clock }),
+    tools: (agent, _taken, turn) => offerTools(agent, turn),
+    routes(app) {
+      registerBrowserRoutes(app, { browser, profiles, baseUrl })
+      registerActionRoutes(app, { browser, actions, maxBytes: Math.ceil((maxUploadBytes * 4) / 3) })
+    },
+    start: removeOldProfileFolders,
+    async stop() {
+      await held.close()
+      await browsers.close()
+    },
+  }
+}

@@ -1,0 +1,139 @@
+import type { Kysely, Selectable } from 'kysely'
+import type { ListDefinition, ListParameters, Page } from '#platform/http/lists/list-query.ts'
+import { listRows } from '#platform/http/lists/list-query.ts'
+import type { AgentTables } from '#storage/tables.ts'
+import type { SessionRecord } from './browser.schema.ts'
+import type { SessionStatus } from './session-status.ts'
+import { openStatuses } from './session-status.ts'
+
+type Database = Kysely<AgentTables>
+type SessionRow = Selectable<AgentTables['browser_sessions']>
+
+/** Ended sessions that an agent keeps, the newest. */
+const keptSessions = 1000
+
+const sessionList: ListDefinition<SessionRow> = {
+  sortable: {
+    id: { column: 'id' },
+    status: { column: 'status' },
+    created_at: { column: 'created_at' },
+    last_activity: { column: 'last_activity' },
+  },
+  defaultSort: ['created_at'],
+  defaultOrder: 'desc',
+  searchable: ['id', 'status', 'user_agent', 'profile'],
+  dateColumn: 'created_at',
+  unique: { column: 'id' },
+}
+
+export async function listSessions(database: Database, query: ListParameters): Promise<Page<SessionRecord>> {
+  const page = await listRows(database.selectFrom('browser_sessions').selectAll(), sessionList, query)
+  return { ...page, rows: page.rows.map(toSession) }
+}
+
+export async function findSession(database: Database, id: string): Promise<SessionRecord | undefined> {
+  const row = await database
+    .selectFrom('browser_sessions')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row && toSession(row)
+}
+
+/** Whether a session of any process has the profile. */
+export async function isProfileInUse(database: Database, profile: string): Promise<boolean> {
+  const row = await database
+    .selectFrom('browser_sessions')
+    .select('id')
+    .where('profile', '=', profile)
+    .where('status', 'in', openStatuses)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+interface Holder {
+  instanceId: string
+  leaseUntil: string
+}
+
+/** Each new one removes ended ones of which there are too many, so that no job has to look for these. */
+export async function insertSession(
+  database: Database,
+  { viewport, headless, ...session }: SessionRecord,
+  { instanceId, leaseUntil }: Holder,
+): Promise<void> {
+  await database
+    .insertInto('browser_sessions')
+    .values({
+      ...session,
+      headless: headless ? 1 : 0,
+      viewport_width: viewport.width,
+      viewport_height: viewport.height,
+      instance_id: instanceId,
+      lease_until: leaseUntil,
+    })
+    .execute()
+  const ended = database.selectFrom('browser_sessions').select('id').where('status', 'not in', openStatuses)
+  const surplus = await ended.orderBy('created_at', 'desc').offset(keptSessions).limit(100).execute()
+  if (surplus.length === 0) return
+  const ids = surplus.map(({ id }) => id)
+  await database.deleteFrom('browser_sessions').where('id', 'in', ids).execute()
+}
+
+/** For one that could not be opened. */
+export async function deleteSession(database: Database, id: string): Promise<void> {
+  await database.deleteFrom('browser_sessions').where('id', '=', id).execute()
+}
+
+/** Tells that the session is still held, and since when nobody has used it. */
+export async function renewSession(
+  database: Database,
+  id: string,
+  held: { lease_until: string; last_activity: string },
+): Promise<void> {
+  await database.updateTable('browser_sessions').set(held).where('id', '=', id).execute()
+}
+
+/** Does nothing if it has ended already. */
+export async function endSession(
+  database: Database,
+  id: string,
+  ended: { status: SessionStatus; last_activity: string },
+): Promise<void> {
+  await database
+    .updateTable('browser_sessions')
+    .set({ ...ended, lease_until: null })
+    .where('id', '=', id)
+    .where('status', 'in', openStatuses)
+    .execute()
+}
+
+/** Ends the sessions of processes that have died without doing so; mostly there are none, and nothing is written. */
+export async function endLostSessions(database: Database, instanceId: string, now: string): Promise<void> {
+  const lost = await database
+    .selectFrom('browser_sessions')
+    .select('id')
+    .where('status', 'in', openStatuses)
+    .where('instance_id', '!=', instanceId)
+    .where(({ eb, or }) => or([eb('lease_until', 'is', null), eb('lease_until', '<', now)]))
+    .execute()
+  if (lost.length === 0) return
+  const ids = lost.map(({ id }) => id)
+  const update = database.updateTable('browser_sessions').set({ status: 'error', lease_until: null })
+  await update.where('id', 'in', ids).execute()
+}
+
+function toSession(row: SessionRow): SessionRecord {
+  const { id, status, headless, viewport_width: width, viewport_height: height } = row
+  const { user_agent, profile, created_at, last_activity } = row
+  return {
+    id,
+    status: status as SessionStatus,
+    headless: headless === 1,
+    viewport: { width, height },
+    user_agent,
+    profile,
+    created_at,
+    last_activity,
+  }
+}

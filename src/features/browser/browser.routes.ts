@@ -1,0 +1,135 @@
+import { Type } from 'typebox'
+import type { App } from '#platform/http/app.ts'
+import { listParameters } from '#platform/http/lists/list-query.ts'
+import { successSchema } from '#platform/http/responses/answers.ts'
+import {
+  createdSessionSchema,
+  newSessionSchema,
+  profileListSchema,
+  profileName,
+  sessionListSchema,
+  sessionSchema,
+} from './browser.schema.ts'
+import type { BrowserService } from './browser.service.ts'
+import type { ProfilesService } from './profiles/profiles.service.ts'
+
+const agentPath = Type.Object({ id: Type.String() })
+const sessionPath = Type.Object({ id: Type.String(), sessionId: Type.String() })
+const profilePath = Type.Object({ id: Type.String(), profileName })
+
+const reading = { area: 'generic', access: 'viewer', limit: 'browser' } as const
+const changing = { ...reading, access: 'admin' } as const
+const tags = ['Browser']
+
+interface Services {
+  browser: BrowserService
+  profiles: ProfilesService
+  /** As others reach this service; undefined: as it listens. */
+  baseUrl: string | undefined
+}
+
+export function registerBrowserRoutes(app: App, { browser, profiles, baseUrl }: Services): void {
+  registerSessions(app, browser, baseUrl)
+  registerProfiles(app, profiles)
+}
+
+function registerSessions(app: App, browser: BrowserService, baseUrl: string | undefined): void {
+  const url = '/api/agents/:id/browser'
+
+  app.route({
+    method: 'GET',
+    url,
+    config: { ...reading, operationId: 'listBrowserSessions' },
+    schema: {
+      summary: 'Browser sessions, also those that have ended',
+      tags,
+      params: agentPath,
+      querystring: Type.Object(listParameters),
+      response: { 200: sessionListSchema },
+    },
+    handler: async request => {
+      const { rows, meta } = await browser.list(request.agent, request.query)
+      return { sessions: rows, meta }
+    },
+  })
+
+  app.route({
+    method: 'POST',
+    url,
+    config: { ...changing, operationId: 'createBrowserSession' },
+    schema: {
+      summary: 'Open an isolated browser session',
+      tags,
+      params: agentPath,
+      body: newSessionSchema,
+      response: { 201: createdSessionSchema },
+    },
+    handler: async (request, reply) => {
+      const { id, status, created_at } = await browser.create(request.agent, request.body)
+      const address = baseUrl ?? (app.server.listening ? app.listeningOrigin : 'http://localhost')
+      return reply.code(201).send({ id, status, live_view_url: `${address}/live/${id}`, created_at })
+    },
+  })
+
+  app.route({
+    method: 'DELETE',
+    url,
+    config: { ...changing, operationId: 'endBrowserSession' },
+    schema: {
+      summary: 'End a browser session; it stays listed',
+      tags,
+      params: agentPath,
+      querystring: Type.Object({ id: Type.String() }),
+      response: { 200: successSchema },
+    },
+    handler: async request => {
+      await browser.remove(request.agent, request.query.id)
+      return { success: true }
+    },
+  })
+
+  app.route({
+    method: 'GET',
+    url: `${url}/:sessionId`,
+    config: { ...reading, operationId: 'getBrowserSession' },
+    schema: { summary: 'A browser session', tags, params: sessionPath, response: { 200: sessionSchema } },
+    handler: request => browser.get(request.agent, request.params.sessionId),
+  })
+}
+
+function registerProfiles(app: App, profiles: ProfilesService): void {
+  const url = '/api/agents/:id/browser/profiles'
+
+  app.route({
+    method: 'GET',
+    url,
+    config: { ...reading, operationId: 'listBrowserProfiles' },
+    schema: {
+      summary: 'Logins and other data of sites that are kept between sessions, without their content',
+      tags,
+      params: agentPath,
+      querystring: Type.Object(listParameters),
+      response: { 200: profileListSchema },
+    },
+    handler: async request => {
+      const { rows, meta } = await profiles.list(request.agent, request.query)
+      return { profiles: rows, meta }
+    },
+  })
+
+  app.route({
+    method: 'DELETE',
+    url: `${url}/:profileName`,
+    config: { ...changing, operationId: 'deleteBrowserProfile' },
+    schema: {
+      summary: 'Forget a profile, and with it its logins',
+      tags,
+      params: profilePath,
+      response: { 200: successSchema },
+    },
+    handler: async request => {
+      await profiles.remove(request.agent, request.params.profileName)
+      return { success: true }
+    },
+  })
+}

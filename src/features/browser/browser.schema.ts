@@ -1,0 +1,69 @@
+import type { Static } from 'typebox'
+import { Type } from 'typebox'
+import { listMetaSchema } from '#platform/http/lists/list-query.ts'
+import { orNull } from '#platform/own-schemas.ts'
+import { sessionStatuses } from './session-status.ts'
+
+const time = Type.String({ format: 'date-time' })
+
+export const profileName = Type.String({
+  pattern: '^[\\w.-]{1,64}$',
+  description: 'Letters, digits, `_`, `.` and `-`.',
+})
+
+export const viewportSchema = Type.Object({
+  width: Type.Integer({ minimum: 100, maximum: 4096 }),
+  height: Type.Integer({ minimum: 100, maximum: 4096 }),
+})
+export type Viewport = Static<typeof viewportSchema>
+
+export const newSessionSchema = Type.Object({
+  headless: Type.Optional(
+    Type.Boolean({ description: '`false`, a browser with a window, needs CHROMIUM_PATH and DISPLAY.' }),
+  ),
+  viewport: Type.Optional(viewportSchema),
+  user_agent: Type.Optional(Type.String({ pattern: '^[\\x20-\\x7e]{1,512}$' })),
+  profile: Type.Optional(profileName),
+})
+export type NewSession = Static<typeof newSessionSchema>
+
+const inLists = {
+  id: Type.String(),
+  status: Type.Enum([...sessionStatuses]),
+  headless: Type.Boolean(),
+  viewport: viewportSchema,
+  created_at: time,
+  last_activity: time,
+}
+
+export const sessionSchema = Type.Object(
+  { ...inLists, user_agent: Type.String(), profile: orNull(Type.String()) },
+  { title: 'BrowserSession' },
+)
+export type SessionRecord = Static<typeof sessionSchema>
+
+export const sessionListSchema = Type.Object({
+  sessions: Type.Array(Type.Object(inLists)),
+  meta: listMetaSchema,
+})
+
+export const createdSessionSchema = Type.Object({
+  id: Type.String(),
+  status: Type.Enum([...sessionStatuses]),
+  live_view_url: Type.String(),
+  created_at: time,
+})
+
+export const profileSchema = Type.Object(
+  {
+    name: Type.String(),
+    size: Type.Integer({ description: 'Bytes of cookies and storage.' }),
+    note: orNull(Type.String({ description: 'What was left out of it, and why.' })),
+    created_at: time,
+    updated_at: time,
+  },
+  { title: 'BrowserProfile' },
+)
+export type Profile = Static<typeof profileSchema>
+
+export const profileListSchema = Type.Object({ profiles: Type.Array(profileSchema), meta: listMetaSchema })

@@ -1,0 +1,210 @@
+import type { Clock } from '#platform/clock.ts'
+import { timestamp } from '#platform/clock.ts'
+import { AppError, conflict, notFound } from '#platform/errors.ts'
+import type { ListParameters } from '#platform/http/lists/list-query.ts'
+import type { Ids } from '#platform/ids.ts'
+import { createForwardProxy } from '#platform/outbound/forward-proxy.ts'
+import type { Outbound } from '#platform/outbound/outbound.ts'
+import { inTransaction } from '#platform/transactions/transaction.ts'
+import type { AgentDatabases, AgentHandle } from '#storage/agent-databases.ts'
+import type { ActionInput, ActionResult } from './actions/actions.schema.ts'
+import type { ActionsService } from './actions.service.ts'
+import {
+  deleteSession,
+  endLostSessions,
+  findSession,
+  insertSession,
+  isProfileInUse,
+  listSessions,
+} from './browser.repository.ts'
+import type { NewSession, SessionRecord } from './browser.schema.ts'
+import type { Browsers, UsedBrowser } from './chromium/browsers.ts'
+import type { ProfilesService } from './profiles/profiles.service.ts'
+import { isOpen } from './session-status.ts'
+import { BrowserSession } from './sessions/browser-session.ts'
+import type { HeldSessions } from './sessions/held-sessions.ts'
+import { createKeptSessions } from './sessions/kept-sessions.ts'
+import type { Places } from './sessions/places.ts'
+import { usualUserAgent } from './sessions/user-agent.ts'
+
+interface Dependencies {
+  browsers: Browsers
+  actions: ActionsService
+  held: HeldSessions
+  places: Places
+  profiles: ProfilesService
+  agentDatabases: AgentDatabases
+  connect: Outbound['connect']
+  instanceId: string
+  leaseMs: number
+  clock: Clock
+  ids: Ids
+}
+
+const usualViewport = { width: 1280, height: 720 }
+
+export function createBrowserService(needs: Dependencies) {
+  const { held, agentDatabases, instanceId, clock } = needs
+  const open = createOpening(needs)
+
+  async function create({ agentId }: AgentHandle, wanted: NewSession): Promise<BrowserSession> {
+    const releasePlace = needs.places.take(agentId)
+    // The session outlives the request, and with it this use of the database.
+    const agent = await agentDatabases.acquire(agentId)
+    try {
+      return await open(agent, wanted, releasePlace)
+    } catch (error) {
+      releasePlace()
+      agent.release()
+      throw error
+    }
+  }
+
+  async function require(agent: AgentHandle, id: string): Promise<SessionRecord> {
+    await held.renewAll(agent.agentId)
+    await endLostSessions(agent.db, instanceId, timestamp(clock))
+    const found = await findSession(agent.db, id)
+    if (found === undefined) throw notFound('Browser session')
+    return found
+  }
+
+  const kept = createKeptSessions(create)
+
+  return {
+    create: async (agent: AgentHandle, wanted: NewSession): Promise<SessionRecord> =>
+      require(agent, (await create(agent, wanted)).id),
+
+    async list(agent: AgentHandle, query: ListParameters) {
+      await held.renewAll(agent.agentId)
+      await endLostSessions(agent.db, instanceId, timestamp(clock))
+      return await listSessions(agent.db, query)
+    },
+
+    get: require,
+
+    /** What acts on the session. @throws AppError NOT_FOUND if there is none, CONFLICT if it has ended */
+    async open(agent: AgentHandle, id: string): Promise<BrowserSession> {
+      const session = held.find(agent.agentId, id)
+      if (session !== undefined) return session
+      const { status } = await require(agent, id)
+      throw conflict(
+        isOpen(status)
+          ? 'Another process of this service holds the browser session, and only that one can act in it.'
+          : `The browser session has ended (${status}). Open a new one.`,
+      )
+    },
+
+    /** Ends the session; it stays listed. Does nothing to one that has ended. */
+    async remove(agent: AgentHandle, id: string): Promise<void> {
+      const { status } = await require(agent, id)
+      if (held.find(agent.agentId, id) === undefined && isOpen(status))
+        throw conflict(
+          'Another process of this service holds the browser session, and only that one can end it.',
+        )
+      await held.end(id)
+    },
+
+    /**
+     * Runs one action in the session that `holder` keeps (`execution:<id>`, `conversation:<id>`), which the first call
+     * opens; it ends by itself when nobody has used it for 10 minutes.
+     * @throws AppError as `POST browser` and `execute` answer.
+     */
+    async act(
+      agent: AgentHandle,
+      holder: string,
+      action: ActionInput,
+      { signal, profile }: { signal: AbortSignal; profile?: string },
+    ): Promise<ActionResult> {
+      const session = await kept.keep(agent, holder, profile)
+      return await needs.actions.act(session, action, signal)
+    },
+
+    keep: kept.keep,
+
+    /** Ends the session of `holder`, if there is one. */
+    async release(agent: AgentHandle, holder: string): Promise<void> {
+      const session = await kept.find(agent, holder)?.catch(() => undefined)
+      if (session !== undefined) await held.end(session.id)
+    },
+  }
+}
+
+export type BrowserService = ReturnType<typeof createBrowserService>
+
+/** Opens sessions, and stores that they are open, so that other processes know. */
+function createOpening(needs: Dependencies) {
+  const { browsers, held, profiles, connect, instanceId, leaseMs, clock, ids } = needs
+
+  async function insert({ db }: AgentHandle, record: SessionRecord): Promise<void> {
+    const leaseUntil = new Date(clock.now() + leaseMs).toISOString()
+    await inTransaction(db, async transaction => {
+      await endLostSessions(transaction, instanceId, timestamp(clock))
+      if (record.profile !== null && (await isProfileInUse(transaction, record.profile)))
+        throw conflict(
+          `Another session has the profile "${record.profile}": one at a time. End that one first.`,
+        )
+      await insertSession(transaction, record, { instanceId, leaseUntil })
+    })
+  }
+
+  async function openIn(used: UsedBrowser, agent: AgentHandle, record: SessionRecord) {
+    const { profile, id, viewport, user_agent: userAgent } = record
+    const storageState = profile === null ? undefined : await profiles.load(agent, profile)
+    const { agentId } = agent
+    const proxy = await createForwardProxy({ connect, owner: agentId })
+    try {
+      const { browser } = used
+      return await BrowserSession.open({
+        id,
+        agentId,
+        browser,
+        proxy,
+        viewport,
+        userAgent,
+        storageState,
+        clock,
+      })
+    } catch (error) {
+      await proxy.close()
+      throw new AppError('BROWSER_FAILED', 'The browser could not open a session. Try again.', {
+        cause: error,
+      })
+    }
+  }
+
+  return async (
+    agent: AgentHandle,
+    wanted: NewSession,
+    releasePlace: () => void,
+  ): Promise<BrowserSession> => {
+    const { headless = true, viewport = usualViewport, profile = null } = wanted
+    const used = await browsers.use(agent.agentId, { headless })
+    const now = timestamp(clock)
+    const record: SessionRecord = {
+      id: ids.record(),
+      status: 'active',
+      headless,
+      viewport,
+      user_agent: wanted.user_agent ?? usualUserAgent(used.browser.version()),
+      profile,
+      created_at: now,
+      last_activity: now,
+    }
+    let isStored = false
+    try {
+      await insert(agent, record)
+      isStored = true
+      const session = await openIn(used, agent, record)
+      const release = () => {
+        used.release()
+        releasePlace()
+      }
+      held.add({ session, agent, profile, release })
+      return session
+    } catch (error) {
+      used.release()
+      if (isStored) await deleteSession(agent.db, record.id)
+      throw error
+    }
+  }
+}

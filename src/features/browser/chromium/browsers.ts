@@ -1,0 +1,130 @@
+import type { Browser } from 'playwright-core'
+import { invalid } from '#platform/errors.ts'
+import type { Log } from '#platform/logging/log.ts'
+import type { Program } from './bundled.ts'
+import { bundledChromium } from './bundled.ts'
+import type { RunningBrowser } from './start.ts'
+import { StartFailed, startChromium } from './start.ts'
+
+interface Dependencies {
+  dataDirectory: string
+  /** The operator's own browser; undefined for the bundled one. */
+  chromiumPath: string | undefined
+  display: string | undefined
+  log: Log
+  /** Milliseconds that a browser without users is kept. */
+  idleMs?: number
+}
+
+/** A browser that somebody uses; it is kept until all its users have released it, and for a while after that. */
+export interface UsedBrowser {
+  browser: Browser
+  /** May be called more than once. */
+  release(): void
+}
+
+interface Entry {
+  starting: Promise<RunningBrowser>
+  users: number
+  idle?: NodeJS.Timeout
+}
+
+export type Browsers = ReturnType<typeof createBrowsers>
+
+/** One browser for each agent, since what is copied in one page could be pasted in any other of the same browser. */
+export function createBrowsers(needs: Dependencies) {
+  const { chromiumPath, display, idleMs = 60_000 } = needs
+  const start = createStart(needs)
+  const entries = new Map<string, Entry>()
+
+  function entryOf(key: string, headless: boolean): Entry {
+    const known = entries.get(key)
+    if (known !== undefined) return known
+    const entry: Entry = { starting: start(headless), users: 0 }
+    const forget = () => entries.get(key) === entry && entries.delete(key)
+    entry.starting.then(({ browser }) => browser.on('disconnected', forget), forget)
+    entries.set(key, entry)
+    return entry
+  }
+
+  function letGo(key: string, entry: Entry): void {
+    entry.users -= 1
+    if (entry.users > 0) return
+    const close = () => {
+      if (entries.get(key) === entry) entries.delete(key)
+      void end(entry)
+    }
+    entry.idle = setTimeout(close, idleMs).unref()
+  }
+
+  return {
+    /** @throws AppError BROWSER_UNAVAILABLE if it can't be started, VALIDATION_ERROR if it can have no window. */
+    async use(agentId: string, { headless }: { headless: boolean }): Promise<UsedBrowser> {
+      if (!headless && (chromiumPath === undefined || display === undefined))
+        throw invalid('headless', 'can be false only where CHROMIUM_PATH and DISPLAY are set')
+      const key = `${agentId} ${headless}`
+      const entry = entryOf(key, headless)
+      clearTimeout(entry.idle)
+      entry.users += 1
+      let held = true
+      const release = () => {
+        if (held) letGo(key, entry)
+        held = false
+      }
+      try {
+        return { browser: (await entry.starting).browser, release }
+      } catch (error) {
+        release()
+        throw error
+      }
+    },
+
+    /** Ends all. */
+    async close(): Promise<void> {
+      const all = [...entries.values()]
+      entries.clear()
+      for (const { idle } of all) clearTimeout(idle)
+      await Promise.all(all.map(end))
+    },
+  }
+}
+
+/** Never rejects: what has not started, or has ended already, need not end. */
+async function end({ starting }: Entry): Promise<void> {
+  const running = await starting.catch(() => undefined)
+  await running?.browser.close().catch(() => {})
+  await running?.ended
+}
+
+/** Remembers what this machine lacks, so that later starts need not find out again. */
+function createStart({ dataDirectory, chromiumPath, display, log }: Dependencies) {
+  let sandbox = true
+  let ownLibraries = false
+
+  /** Whether there is another way to start it. */
+  function adapt({ output }: StartFailed, { libraries }: Program): boolean {
+    if (!ownLibraries && libraries !== undefined && /error while loading shared libraries/.test(output)) {
+      ownLibraries = true
+      return true
+    }
+    if (!sandbox || !/sandbox|zygote|CanCreateProcessInNewUserNS/i.test(output)) return false
+    sandbox = false
+    log.warn(
+      'Chromium runs without its sandbox, which this system does not allow: a page that breaks out of Chromium can do what this service can. Allow user namespaces (in Docker a seccomp profile that does).',
+    )
+    return true
+  }
+
+  return async (headless: boolean): Promise<RunningBrowser> => {
+    const program = chromiumPath === undefined ? await bundledChromium(dataDirectory) : { path: chromiumPath }
+    for (;;) {
+      const before = { sandbox, ownLibraries }
+      try {
+        return await startChromium({ program, headless, display, ...before })
+      } catch (error) {
+        const isChanged = before.sandbox !== sandbox || before.ownLibraries !== ownLibraries
+        if (!(error instanceof StartFailed) || !(isChanged || adapt(error, program))) throw error
+      }
+    }
+  }
+}

@@ -1,0 +1,25 @@
+/** An element as Playwright's snapshot for models tells of it, with the boxes of elements. */
+export interface SnapshotNode {
+  role: string
+  name?: string
+  /** What it says, or the value of a field. */
+  text?: string
+  ref?: string
+  url?: string
+  /** CSS pixels from the corner of the viewport of its own frame. */
+  box?: Box
+  children?: readonly (SnapshotNode | string)[]
+  level?: number
+  checked?: boolean | 'mixed'
+  selected?: boolean
+  expanded?: boolean
+  pressed?: boolean | 'mixed'
+  disabled?: boolean
+}
+
+export interface Box {
+  x: number
+  y: number
+  width: number
+  height: number
+}

@@ -1,0 +1,259 @@
+import { EventEmitter } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Browser, BrowserContext, CDPSession, Dialog, Page } from 'playwright-core'
+import type { Clock } from '#platform/clock.ts'
+import type { ForwardProxy, Unreachable } from '#platform/outbound/forward-proxy.ts'
+import type { Viewport } from '../browser.schema.ts'
+import type { SessionStatus } from '../session-status.ts'
+import { isOpen } from '../session-status.ts'
+import { isOpenable } from './openable-address.ts'
+import type { SessionEvents } from './session-events.ts'
+import { alignBrands } from './user-agent.ts'
+
+/** What a context takes of `storageState`. */
+export type StorageState = NonNullable<
+  Exclude<NonNullable<Parameters<Browser['newContext']>[0]>['storageState'], string>
+>
+
+interface Options {
+  id: string
+  agentId: string
+  browser: Browser
+  proxy: ForwardProxy
+  viewport: Viewport
+  userAgent: string
+  storageState: StorageState | undefined
+  clock: Clock
+}
+
+/** One tab. Whoever needs its DevTools protocol uses this connection of it, and opens none. */
+export interface Tab {
+  /** Its target id in the DevTools protocol. */
+  pageId: string
+  page: Page
+  cdp: CDPSession
+}
+
+/** Milliseconds that a page which no longer answers may take to close. */
+const closeMs = 3000
+
+/**
+ * An isolated context of a browser with its tabs, of which one is active: the last that was opened, unless that was closed
+ * or another one activated. There always is one while the session is open.
+ */
+export class BrowserSession {
+  readonly id: string
+  readonly agentId: string
+  readonly context: BrowserContext
+  readonly events = new EventEmitter<SessionEvents>()
+  /** How dialogs are answered: unless somebody else does so, alerts are accepted and all others dismissed. */
+  answerDialog: (dialog: Dialog) => Promise<void> = answerAsUsual
+  /** Milliseconds since the epoch. */
+  lastActivity: number
+  status: SessionStatus = 'active'
+  readonly #userAgent: string
+  readonly #proxy: ForwardProxy
+  readonly #clock: Clock
+  readonly #tabs = new Map<Page, Tab>()
+  readonly #adoptions = new Map<Page, Promise<Tab | undefined>>()
+  #active: Tab | undefined
+  #opening: Promise<Tab> | undefined
+  #turn: Promise<unknown> = Promise.resolve()
+
+  private constructor({ id, agentId, proxy, clock, userAgent }: Options, context: BrowserContext) {
+    this.id = id
+    this.agentId = agentId
+    this.context = context
+    this.#proxy = proxy
+    this.#clock = clock
+    this.#userAgent = userAgent
+    this.lastActivity = clock.now()
+    this.events.setMaxListeners(0)
+    context.on('page', page => void this.#adopt(page))
+    // The browser ended, or crashed: whoever closes a session says so before.
+    context.on('close', () => this.end('error'))
+  }
+
+  /** With one empty tab. */
+  static async open(options: Options): Promise<BrowserSession> {
+    const { browser, proxy, viewport, userAgent, storageState } = options
+    const context = await browser.newContext({
+      viewport,
+      userAgent,
+      locale: 'en-US',
+      proxy: { server: proxy.address },
+      ...(storageState !== undefined && { storageState }),
+    })
+    const session = new BrowserSession(options, context)
+    try {
+      await session.openTab()
+    } catch (error) {
+      await context.close().catch(() => {})
+      throw error
+    }
+    return session
+  }
+
+  /** In the order in which they were opened. */
+  get tabs(): readonly Tab[] {
+    return [...this.#tabs.values()]
+  }
+
+  /** The tab that acts without naming one act on; undefined for a moment between two, and after the end. */
+  get activeTab(): Tab | undefined {
+    return this.#active
+  }
+
+  /** The page of the active tab, which is opened if there is none. */
+  async page(): Promise<Page> {
+    if (this.#active !== undefined) return this.#active.page
+    this.#opening ??= this.openTab().finally(() => {
+      this.#opening = undefined
+    })
+    return (await this.#opening).page
+  }
+
+  async openTab(): Promise<Tab> {
+    const page = await this.context.newPage()
+    const tab = await this.#adopt(page)
+    if (tab === undefined) throw new Error('The new tab was closed at once.')
+    return tab
+  }
+
+  activate(tab: Tab): void {
+    if (this.#active === tab || !this.#tabs.has(tab.page)) return
+    this.#active = tab
+    this.events.emit('page.activated', { pageId: tab.pageId })
+  }
+
+  /** Closes a tab that no longer answers, and opens an empty one instead. */
+  async replaceTab(page: Page): Promise<Tab> {
+    await Promise.race([page.close().catch(() => {}), delay(closeMs, undefined, { ref: false })])
+    this.#forget(page)
+    return await this.openTab()
+  }
+
+  /** Does one thing after the other, since a page can't be shared, and counts as use of the session. */
+  inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.touch()
+    const turn = this.#turn.then(work).finally(() => this.touch())
+    this.#turn = turn.catch(() => {})
+    return turn
+  }
+
+  /** Postpones the end of the session that comes when nobody uses it. */
+  touch(): void {
+    this.lastActivity = this.#clock.now()
+  }
+
+  /** Why the guard gave no connection to the host of this address, when it was last asked; undefined if it gave one. */
+  unreachable(address: string): Unreachable | undefined {
+    return this.#proxy.unreachable(URL.parse(address)?.host ?? '')
+  }
+
+  /** Says how the session ended, once. */
+  end(status: 'closed' | 'error'): void {
+    if (!isOpen(this.status)) return
+    this.status = status
+    this.#active = undefined
+    this.events.emit('ended', { status })
+  }
+
+  /** Closes all tabs, and every connection of theirs. Never rejects. */
+  async close(): Promise<void> {
+    this.end('closed')
+    const closed = this.context.close().catch(() => {})
+    await Promise.race([closed, delay(closeMs, undefined, { ref: false })])
+    await this.#proxy.close()
+  }
+
+  /** Once for each page, whoever opened it; undefined if it was closed meanwhile. */
+  #adopt(page: Page): Promise<Tab | undefined> {
+    const known = this.#adoptions.get(page)
+    if (known !== undefined) return known
+    this.#listen(page)
+    const adoption = this.#connect(page).catch(() => undefined)
+    this.#adoptions.set(page, adoption)
+    return adoption
+  }
+
+  async #connect(page: Page): Promise<Tab | undefined> {
+    const cdp = await this.context.newCDPSession(page)
+    const [{ targetInfo }] = await Promise.all([
+      cdp.send('Target.getTargetInfo'),
+      alignBrands(cdp, this.#userAgent),
+    ])
+    if (page.isClosed() || !isOpen(this.status)) return undefined
+    const tab = { pageId: targetInfo.targetId, page, cdp }
+    this.#tabs.set(page, tab)
+    this.events.emit('page.opened', { pageId: tab.pageId })
+    this.activate(tab)
+    return tab
+  }
+
+  #listen(page: Page): void {
+    const pageId = () => this.#tabs.get(page)?.pageId ?? ''
+    page.on('dialog', dialog => {
+      this.events.emit('dialog', { pageId: pageId(), kind: dialog.type(), message: dialog.message() })
+      // A dialog that was answered by another, or whose page is gone, needs no answer.
+      this.answerDialog(dialog).catch(() => {})
+    })
+    page.on('download', download =>
+      this.events.emit('download', {
+        pageId: pageId(),
+        url: download.url(),
+        fileName: download.suggestedFilename(),
+      }),
+    )
+    page.on('console', message => {
+      if (this.events.listenerCount('console') === 0) return
+      const { type: level, text } = { type: message.type(), text: message.text() }
+      this.events.emit('console', { pageId: pageId(), level, text, timestamp: this.#clock.now() })
+    })
+    page.on('framenavigated', frame => {
+      if (frame === page.mainFrame()) this.#navigated(page, frame.url())
+    })
+    page.on('load', () => {
+      const url = page.url()
+      page.title().then(
+        title => this.events.emit('page.navigated', { pageId: pageId(), url, title }),
+        () => {},
+      )
+    })
+    page.on('crash', () => this.#crashed(page))
+    page.on('close', () => this.#forget(page))
+  }
+
+  #navigated(page: Page, url: string): void {
+    const pageId = this.#tabs.get(page)?.pageId ?? ''
+    // A tab has no address before it has opened one.
+    if (url === '' || isOpenable(url) || url.startsWith('chrome-error:')) {
+      this.events.emit('page.navigated', { pageId, url, title: '' })
+      return
+    }
+    this.events.emit('address.refused', { pageId, url })
+    page.goto('about:blank').catch(() => {})
+  }
+
+  #crashed(page: Page): void {
+    this.events.emit('page.crashed', { pageId: this.#tabs.get(page)?.pageId ?? '' })
+    this.#forget(page)
+    page.close().catch(() => {})
+    if (this.#tabs.size === 0 && isOpen(this.status)) this.page().catch(() => {})
+  }
+
+  #forget(page: Page): void {
+    const tab = this.#tabs.get(page)
+    if (tab === undefined) return
+    this.#tabs.delete(page)
+    this.events.emit('page.closed', { pageId: tab.pageId })
+    if (this.#active !== tab) return
+    this.#active = undefined
+    const last = this.tabs.at(-1)
+    if (last !== undefined && isOpen(this.status)) this.activate(last)
+  }
+}
+
+async function answerAsUsual(dialog: Dialog): Promise<void> {
+  await (dialog.type() === 'alert' ? dialog.accept() : dialog.dismiss())
+}

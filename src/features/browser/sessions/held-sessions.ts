@@ -1,0 +1,159 @@
+import type { BrowserContext } from 'playwright-core'
+import type { Clock } from '#platform/clock.ts'
+import type { Log } from '#platform/logging/log.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import { endSession, renewSession } from '../browser.repository.ts'
+import type { BrowserSession } from './browser-session.ts'
+
+interface Dependencies {
+  leaseMs: number
+  saveProfile(agent: AgentHandle, name: string, context: BrowserContext): Promise<void>
+  clock: Clock
+  log: Log
+}
+
+/** A session that lives in this process. */
+export interface HeldSession {
+  session: BrowserSession
+  /** Its own, which is released when it has ended. */
+  agent: AgentHandle
+  profile: string | null
+  /** Lets go of the browser. */
+  release(): void
+}
+
+interface Entry extends HeldSession {
+  renewedAt: number
+  /** What others know of when it was last used. */
+  toldActivity: number
+  savedAt: number
+  ending?: Promise<void>
+}
+
+/** Milliseconds after which a session that nobody uses ends. */
+const idleMs = 10 * 60_000
+/** Milliseconds between two savings of a profile. */
+const saveEveryMs = 5 * 60_000
+/** How often to look what is due, in milliseconds. */
+const lookEveryMs = 1000
+/** Milliseconds that a page may take to tell what is to be saved. */
+const saveMs = 3000
+
+export type HeldSessions = ReturnType<typeof createHeldSessions>
+
+/** The sessions of this process: ended when nobody uses them, and known to others as long as they live. */
+export function createHeldSessions(needs: Dependencies) {
+  const { leaseMs, clock, log } = needs
+  const entries = new Map<string, Entry>()
+  let looking: NodeJS.Timeout | undefined
+
+  async function finish(entry: Entry): Promise<void> {
+    const { session, agent } = entry
+    if (session.status !== 'error' && !agent.signal.aborted) await save(entry, needs)
+    await session.close()
+    entries.delete(session.id)
+    const ended = { status: session.status, last_activity: new Date(session.lastActivity).toISOString() }
+    // The database of an agent that is being deleted goes with it.
+    if (!agent.signal.aborted)
+      await endSession(agent.db, session.id, ended).catch(error =>
+        log.warn({ err: error, agentId: agent.agentId }, 'the end of a browser session could not be stored'),
+      )
+    entry.release()
+    agent.release()
+    if (entries.size === 0) stopLooking()
+  }
+
+  function end(entry: Entry): Promise<void> {
+    entry.ending ??= finish(entry)
+    return entry.ending
+  }
+
+  async function look(): Promise<void> {
+    const now = clock.now()
+    for (const entry of entries.values()) {
+      if (entry.ending !== undefined) continue
+      if (now - entry.session.lastActivity >= idleMs) void end(entry)
+      else if (now - entry.renewedAt >= leaseMs / 3) await renew(entry, needs)
+      if (now - entry.savedAt < saveEveryMs) continue
+      entry.savedAt = now
+      void save(entry, needs)
+    }
+  }
+
+  function startLooking(): void {
+    looking ??= setInterval(() => {
+      look().catch(error => log.warn({ err: error }, 'browser sessions could not be renewed'))
+    }, lookEveryMs).unref()
+  }
+
+  function stopLooking(): void {
+    clearInterval(looking)
+    looking = undefined
+  }
+
+  return {
+    add(held: HeldSession): void {
+      const { session, agent } = held
+      const now = clock.now()
+      const entry = { ...held, renewedAt: now, toldActivity: now, savedAt: now }
+      entries.set(session.id, entry)
+      session.events.on('ended', ({ status }) => {
+        if (status === 'error') void end(entry)
+      })
+      agent.signal.addEventListener('abort', () => void end(entry), { once: true })
+      startLooking()
+    },
+
+    /** Undefined for one that has ended, of another agent, or of another process. */
+    find(agentId: string, id: string): BrowserSession | undefined {
+      const entry = entries.get(id)
+      return entry?.session.agentId === agentId && entry.ending === undefined ? entry.session : undefined
+    },
+
+    /** Stores what has changed since the sessions of the agent were renewed. */
+    async renewAll(agentId: string): Promise<void> {
+      for (const entry of entries.values())
+        if (entry.session.agentId === agentId && entry.ending === undefined && hasChanged(entry))
+          await renew(entry, needs)
+    },
+
+    /** Ends a session, if it is there; resolves once that is done. */
+    async end(id: string): Promise<void> {
+      const entry = entries.get(id)
+      if (entry !== undefined) await end(entry)
+    },
+
+    async close(): Promise<void> {
+      await Promise.all(Array.from(entries.values(), end))
+      stopLooking()
+    },
+  }
+}
+
+function hasChanged({ session, toldActivity }: Entry): boolean {
+  return session.lastActivity !== toldActivity
+}
+
+/** Never rejects: a session ends also if its profile can't be saved. */
+async function save({ agent, profile, session }: Entry, { saveProfile, log }: Dependencies): Promise<void> {
+  if (profile === null) return
+  await withinTime(saveProfile(agent, profile, session.context), saveMs).catch(error =>
+    log.warn({ err: error, agentId: agent.agentId, profile }, 'a browser profile could not be saved'),
+  )
+}
+
+async function renew(entry: Entry, { clock, leaseMs }: Dependencies): Promise<void> {
+  const { session, agent } = entry
+  entry.renewedAt = clock.now()
+  entry.toldActivity = session.lastActivity
+  await renewSession(agent.db, session.id, {
+    lease_until: new Date(clock.now() + leaseMs).toISOString(),
+    last_activity: new Date(session.lastActivity).toISOString(),
+  })
+}
+
+async function withinTime(work: Promise<void>, limitMs: number): Promise<void> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error(`It took longer than ${limitMs} ms.`)), limitMs)
+  await Promise.race([work, late]).finally(() => clearTimeout(timer))
+}

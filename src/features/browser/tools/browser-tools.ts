@@ -1,0 +1,137 @@
+import type { Static, TObject } from 'typebox'
+import { Type } from 'typebox'
+import type { ToolTurn } from '#features/feature.ts'
+import type { Tool } from '#models/tools/tool.ts'
+import { fromSchema } from '#models/tools/tool.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { ActionInput, ActionResult } from '../actions/actions.schema.ts'
+import type { ActionsService } from '../actions.service.ts'
+import type { BrowserService } from '../browser.service.ts'
+import { hiddenValue } from '../outline/mask.ts'
+import { describeResult } from './describe-result.ts'
+
+interface Dependencies {
+  browser: Pick<BrowserService, 'keep'>
+  actions: Pick<ActionsService, 'act' | 'actorOf'>
+  settingsOf(agentId: string): Promise<{ browser_tools?: boolean; browser_profile?: string }>
+}
+
+interface Kind<Schema extends TObject = TObject> {
+  description: string
+  schema: Schema
+  action(given: Static<Schema>): ActionInput
+}
+
+/** Arguments are checked before they reach the tool, which makes the wider type true. */
+const kind = <Schema extends TObject>(declared: Kind<Schema>) => declared as unknown as Kind
+
+const ref = Type.String({
+  pattern: '^\\w{1,20}$',
+  description: 'The ref of an element, as browser_read shows it.',
+})
+const byRef = (given: { ref: string }) => ({ selector: `ref=${given.ref}` })
+
+const kinds = {
+  browser_navigate: kind({
+    description:
+      'Opens an address in a browser, and returns the beginning of the page. For pages that need scripts or clicks.',
+    schema: Type.Object({ url: Type.String({ minLength: 1, description: 'An http or https address.' }) }),
+    action: ({ url }) => ({ action: 'navigate', url }),
+  }),
+  browser_read: kind({
+    description:
+      'Returns what the open page says and offers, nearest to the window first, with refs of elements to act on. `find` looks for words, `ref` reads one part.',
+    schema: Type.Object({
+      find: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+      ref: Type.Optional(ref),
+    }),
+    action: given => ({ action: 'outline', ...given }),
+  }),
+  browser_click: kind({
+    description: 'Clicks an element of the open page, and returns what has changed.',
+    schema: Type.Object({ ref }),
+    action: given => ({ action: 'click', ...byRef(given) }),
+  }),
+  browser_type: kind({
+    description: 'Replaces the text in a field of the open page, and returns what has changed.',
+    schema: Type.Object({ ref, text: Type.String({ maxLength: 100_000 }) }),
+    action: given => ({ action: 'type', ...byRef(given), text: given.text }),
+  }),
+  browser_select: kind({
+    description:
+      'Chooses options of a field of the open page, by value or label, and returns what has changed.',
+    schema: Type.Object({ ref, values: Type.Array(Type.String(), { minItems: 1, maxItems: 100 }) }),
+    action: given => ({ action: 'select', ...byRef(given), values: given.values }),
+  }),
+  browser_scroll: kind({
+    description: 'Scrolls the open page, and returns what has come near.',
+    schema: Type.Object({
+      direction: Type.Enum(['up', 'down', 'left', 'right']),
+      amount: Type.Optional(
+        Type.Number({ minimum: 0, description: 'CSS pixels; most of the window unless given.' }),
+      ),
+    }),
+    action: given => ({ action: 'scroll', ...given }),
+  }),
+  browser_screenshot: kind({
+    description: 'Keeps a picture of the open page for people; you cannot see it yourself.',
+    schema: Type.Object({ full_page: Type.Optional(Type.Boolean()) }),
+    action: given => ({ action: 'screenshot', ...given }),
+  }),
+} satisfies Record<string, Kind>
+
+/** Characters of what an action has changed. */
+const changeCharacters = 4000
+
+/**
+ * What models may do with the browser of their conversation, which the first call opens. A conversation with somebody who may
+ * chat and no more has one of its own, without the agent's logins.
+ */
+export function createBrowserTools({ browser, actions, settingsOf }: Dependencies) {
+  return async (agent: AgentHandle, turn: ToolTurn | undefined): Promise<Tool[]> => {
+    const settings = turn && (await settingsOf(agent.agentId))
+    if (turn === undefined || settings?.browser_tools !== true) return []
+    const holder = `conversation:${turn.conversationId}${turn.isOutsider ? ':guest' : ''}`
+    const profile = turn.isOutsider ? undefined : settings.browser_profile
+    const open = async () => await browser.keep(agent, holder, profile)
+
+    async function run(input: ActionInput, signal: AbortSignal): Promise<string> {
+      const session = await open()
+      const result = await actions.act(session, input, signal)
+      turn?.onPageRead({ url: String(result.url), title: String(result.title) })
+      const actor = await actions.actorOf(session)
+      if (input.action === 'screenshot') return await keepPicture(result, session.id)
+      const text = result.outline ?? (await session.inTurn(() => actor.changes(changeCharacters)))
+      return describeResult(result, { text: String(text), isWhole: input.action === 'outline' })
+
+      async function keepPicture({ image, ...others }: ActionResult, sessionId: string) {
+        const { id } = await actor.downloads.keep(
+          'screenshot.png',
+          Buffer.from(String(image).split(',')[1] ?? '', 'base64'),
+        )
+        const path = `/api/agents/${agent.agentId}/browser/${sessionId}/downloads/${id}`
+        return describeResult(
+          { ...others, picture: `kept for people at ${path}` },
+          { text: '', isWhole: false },
+        )
+      }
+    }
+
+    return Object.entries(kinds).map(([name, { description, schema, action }]) => ({
+      name,
+      description,
+      ...{ isBuiltIn: true, observesChange: true },
+      ...fromSchema(schema),
+      execute: (given, signal) => run(action(given), signal),
+      ...(name === 'browser_type' && { shown: given => withoutSecret(given) }),
+    }))
+
+    async function withoutSecret(given: Record<string, unknown>) {
+      const actor = await open()
+        .then(actions.actorOf)
+        .catch(() => undefined)
+      const isSecret = (await actor?.isSecret(String(given.ref))) ?? true
+      return isSecret ? { ...given, text: hiddenValue } : given
+    }
+  }
+}

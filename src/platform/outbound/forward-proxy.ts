@@ -1,0 +1,216 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Agent, createServer, request as sendRequest } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { currentOwner } from '../current-owner.ts'
+import type { Outbound } from './outbound.ts'
+import { toOutboundError } from './outbound-failure.ts'
+
+/** Why a host could not be reached: the guard refused it, or it failed by itself. */
+export interface Unreachable {
+  host: string
+  kind: 'refused' | 'failed'
+  /** A sentence for the caller. */
+  message: string
+}
+
+/** A proxy of HTTP/1.1 for one user, on a port of its own at loopback. */
+export interface ForwardProxy {
+  /** As a browser is told it: `http://127.0.0.1:PORT`. */
+  address: string
+  /** What became of the host (with its port if it is not the usual one) when it was last tried; undefined if it was reached. */
+  unreachable(host: string): Unreachable | undefined
+  /** Ends every connection. */
+  close(): Promise<void>
+}
+
+interface Target {
+  host: string
+  port: number
+}
+
+interface Options {
+  connect: Outbound['connect']
+  /** The agent whose pages come through. */
+  owner: string
+}
+
+/** The answer header by which the guard marks answers of its own; `refused` or `failed`. */
+export const guardHeader = 'x-guard'
+
+/** Cookies of some sites are larger than what Node takes by itself. */
+const maxHeaderSize = 256 * 1024
+
+/** Longer than browsers keep connections without use, so that none is closed while a request is on its way. */
+const idleMs = 310_000
+
+/** Hosts that are remembered as not reached. */
+const remembered = 200
+
+/** Headers about one connection, which go no further. */
+const ofConnection = [
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]
+
+/**
+ * Listens until it is closed. Every connection that it makes is one of the guard's: its name is looked up once, and what is
+ * connected to is an address that was permitted.
+ */
+export async function createForwardProxy({ connect, owner }: Options): Promise<ForwardProxy> {
+  const failures = new Map<string, Unreachable>()
+  const sockets = new Set<Duplex>()
+
+  /** The port of a host is left out of its name where it is the usual one of the scheme. */
+  async function reach(hostname: string, port: number, host: string): Promise<Socket> {
+    failures.delete(host)
+    try {
+      const { socket } = await currentOwner.run(owner, () => connect(bare(hostname), port))
+      return kept(socket, sockets)
+    } catch (error) {
+      if (failures.size >= remembered) failures.clear()
+      failures.set(host, asUnreachable(error, host))
+      throw error
+    }
+  }
+
+  const upstream = new Agent({ keepAlive: true, maxSockets: 32 })
+  upstream.createConnection = (({ host, port }: Target, done: (error: unknown, socket?: Duplex) => void) => {
+    reach(host, port, hostOf(host, port, 80)).then(socket => done(null, socket), done)
+  }) as unknown as Agent['createConnection']
+
+  const server = createServer({ maxHeaderSize, requestTimeout: 0, keepAliveTimeout: idleMs }, (from, to) => {
+    forward(from, to, upstream)
+  })
+  server.on('connection', socket => kept(socket, sockets))
+  server.on('connect', (request: IncomingMessage, client: Duplex, head: Buffer) => {
+    client.on('error', () => client.destroy())
+    void tunnel(request.url ?? '', client, head, reach)
+  })
+  server.on('clientError', (_error, socket) => socket.destroy())
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(0, '127.0.0.1', resolve)
+  })
+  return {
+    address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    unreachable: host => failures.get(host),
+    close: () =>
+      new Promise(resolve => {
+        server.close(() => resolve())
+        upstream.destroy()
+        for (const socket of sockets) socket.destroy()
+      }),
+  }
+}
+
+/** Passes a request for an `http:` address on, and its answer back. */
+function forward(from: IncomingMessage, to: ServerResponse, agent: Agent): void {
+  const url = URL.parse(from.url ?? '')
+  if (url?.protocol !== 'http:') {
+    to.writeHead(400).end()
+    return
+  }
+  const onward = sendRequest({
+    agent,
+    host: url.hostname,
+    port: Number(url.port || 80),
+    path: `${url.pathname}${url.search}`,
+    method: from.method ?? 'GET',
+    headers: onwardHeaders(from.rawHeaders),
+    setHost: false,
+    maxHeaderSize,
+  })
+  onward.on('response', back => sendBack(back, to))
+  onward.on('error', (error: NodeJS.ErrnoException) => {
+    // The other end has closed a connection that was kept for another request.
+    const isLate = onward.reusedSocket && error.code === 'ECONNRESET' && !hasBody(from) && !to.headersSent
+    if (isLate && !to.destroyed) forward(from, to, agent)
+    else refuse(to, asUnreachable(error, url.host))
+  })
+  to.on('close', () => onward.destroy())
+  if (hasBody(from)) from.pipe(onward)
+  else onward.end()
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return 'content-length' in headers || 'transfer-encoding' in headers
+}
+
+function sendBack(back: IncomingMessage, to: ServerResponse): void {
+  to.writeHead(back.statusCode ?? 502, back.statusMessage, onwardHeaders(back.rawHeaders))
+  back.pipe(to)
+  // A broken answer must not look like a whole one.
+  back.on('error', () => to.destroy())
+}
+
+function refuse(to: ServerResponse, { kind, message }: Unreachable): void {
+  const headers = { [guardHeader]: kind, 'content-type': 'text/plain; charset=utf-8' }
+  if (to.headersSent) to.destroy()
+  else to.writeHead(kind === 'refused' ? 403 : 502, headers).end(message)
+}
+
+/** Connects the client to the host and port that it named, for a protocol that is not ours to understand. */
+async function tunnel(
+  target: string,
+  client: Duplex,
+  head: Buffer,
+  reach: (hostname: string, port: number, host: string) => Promise<Socket>,
+): Promise<void> {
+  const { hostname = '', port } = URL.parse(`http://${target}`) ?? {}
+  const host = hostOf(hostname, Number(port || 80), 443)
+  try {
+    const socket = await reach(hostname, Number(port || 80), host)
+    if (client.destroyed) {
+      socket.destroy()
+      return
+    }
+    client.write('HTTP/1.1 200 Connection Established\r\n\r\n')
+    socket.write(head)
+    socket.pipe(client).pipe(socket)
+    socket.on('close', () => client.destroy())
+    client.on('close', () => socket.destroy())
+  } catch (error) {
+    const { kind } = asUnreachable(error, host)
+    const status = kind === 'refused' ? '403 Forbidden' : '502 Bad Gateway'
+    client.end(`HTTP/1.1 ${status}\r\n${guardHeader}: ${kind}\r\ncontent-length: 0\r\n\r\n`)
+  }
+}
+
+/** In the order and letter case in which they came, as pairs in one list. */
+function onwardHeaders(raw: readonly string[]): string[] {
+  const pairs = raw.flatMap((name, index) => (index % 2 === 0 ? [[name, raw[index + 1] ?? '']] : []))
+  const named = pairs
+    .filter(([name]) => name?.toLowerCase() === 'connection')
+    .flatMap(([, value]) => (value ?? '').toLowerCase().split(/\s*,\s*/))
+  const dropped = new Set([...ofConnection, ...named, guardHeader])
+  return pairs.filter(([name]) => !dropped.has(name?.toLowerCase() ?? '')).flat()
+}
+
+function asUnreachable(error: unknown, host: string): Unreachable {
+  const { code, message } = toOutboundError(error, host)
+  return { host, kind: code === 'OUTBOUND_REFUSED' ? 'refused' : 'failed', message }
+}
+
+/** Closed with the proxy; errors only end it. */
+function kept<Kept extends Duplex>(socket: Kept, sockets: Set<Duplex>): Kept {
+  sockets.add(socket)
+  socket.on('error', () => socket.destroy())
+  socket.on('close', () => sockets.delete(socket))
+  return socket
+}
+
+function hostOf(hostname: string, port: number, usual: number): string {
+  return port === usual ? hostname : `${hostname}:${port}`
+}
+
+/** An IPv6 address stands in brackets in a URL, and nowhere else. */
+function bare(hostname: string): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1')
+}

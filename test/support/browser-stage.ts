@@ -1,0 +1,64 @@
+/** The service with its browser sessions, which no call of the API hands out, and the processes behind these. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { onTestFinished, vi } from 'vitest'
+import { BrowserSession } from '#features/browser/sessions/browser-session.ts'
+import type { TestApp } from './build-app.ts'
+
+type Callable = Pick<TestApp, 'call'>
+
+const opening = vi.spyOn(BrowserSession, 'open')
+
+/** Opens a session over HTTP, to be ended with the test; gives its id, and what acts in it. */
+export async function openSession(
+  app: Callable,
+  { agentId = 'default', ...body }: { agentId?: string } & Record<string, unknown> = {},
+): Promise<{ id: string; path: string; session: BrowserSession }> {
+  const path = `/api/agents/${agentId}/browser`
+  const answer = await app.call<{ id: string }>('POST', path, { body })
+  const { id } = answer.body
+  const all = await Promise.all(opening.mock.results.map(({ value }) => value as Promise<BrowserSession>))
+  const session = all.find(one => one.id === id)
+  if (session === undefined) throw new Error(`No session was opened: ${JSON.stringify(answer)}`)
+  // The test may have ended the service.
+  onTestFinished(async () => void (await app.call('DELETE', `${path}?id=${id}`).catch(() => {})))
+  return { id, path: `${path}/${id}`, session }
+}
+
+export interface BrowserProcess {
+  pid: number
+  /** The same for all processes of one browser: the id of the first. */
+  group: number
+  commandLine: string
+  environment: string
+  user: number
+}
+
+/** Of each browser that the process has started the one that starts all others. */
+export function mainProcesses(startedBy = process.pid): BrowserProcess[] {
+  const isOurs = ({ commandLine }: BrowserProcess) => commandLine.includes(`agentstead-browser-${startedBy}-`)
+  return allProcesses().filter(one => one.pid === one.group && isOurs(one))
+}
+
+/** All processes of browsers that the process has started, or of those with these first processes. */
+export function browserProcesses(
+  startedBy = process.pid,
+  groups = mainProcesses(startedBy).map(({ pid }) => pid),
+): BrowserProcess[] {
+  return allProcesses().filter(({ group }) => groups.includes(group))
+}
+
+function allProcesses(): BrowserProcess[] {
+  return readdirSync('/proc').flatMap(name => {
+    try {
+      if (!/^\d+$/.test(name)) return []
+      const read = (file: string) => readFileSync(`/proc/${name}/${file}`, 'utf8')
+      const [, , group] = read('stat').split(') ').at(-1)?.split(' ') ?? []
+      const user = Number(/^Uid:\s+(\d+)/m.exec(read('status'))?.[1])
+      const texts = { commandLine: read('cmdline'), environment: read('environ') }
+      return [{ pid: Number(name), group: Number(group), ...texts, user }]
+    } catch {
+      // It has ended meanwhile.
+      return []
+    }
+  })
+}
