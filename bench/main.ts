@@ -32,6 +32,7 @@ const benchmarks = [
   'executions',
   'schedules',
   'openapi',
+  'browser',
   'large-owner',
   'retrieval',
   'answers',
