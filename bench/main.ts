@@ -36,6 +36,7 @@ const benchmarks = [
   'large-owner',
   'retrieval',
   'answers',
+  'payments',
   'postgres',
   'search-postgres',
 ]

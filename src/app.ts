@@ -11,6 +11,7 @@ import type { Feature } from '#features/feature.ts'
 import { createKnowledge } from '#features/knowledge/knowledge.feature.ts'
 import { createMcp } from '#features/mcp/mcp.feature.ts'
 import { createMcpEndpoint } from '#features/mcp-endpoint/mcp-endpoint.feature.ts'
+import { createPayments } from '#features/payments/payments.feature.ts'
 import { createSchedules } from '#features/schedules/schedules.feature.ts'
 import { createSources } from '#features/sources/sources.feature.ts'
 import { createSql } from '#features/sql/sql.feature.ts'
@@ -50,7 +51,7 @@ export interface Service {
 }
 
 /** Every feature, each behind those that it uses. */
-async function createFeatures(infrastructure: Infrastructure) {
+async function createFeatures(infrastructure: Infrastructure, routes: readonly DeclaredRoute[]) {
   const all: Feature[] = []
   function add<Added extends Feature>(feature: Added): Added {
     all.push(feature)
@@ -65,7 +66,10 @@ async function createFeatures(infrastructure: Infrastructure) {
   const sources = add(createSources(infrastructure, { ...knowledge, ...sql, ...browser }))
   const mcp = add(createMcp(infrastructure))
   const tools = add(createTools(infrastructure, mcp))
-  const offering: Feature[] = [knowledge, sources, sql, browser, tools]
+  const payments = add(
+    createPayments(infrastructure, { ...access, ...agents, endpoints: () => endpointsOf(routes) }),
+  )
+  const offering: Feature[] = [knowledge, sources, sql, browser, tools, payments]
   const toolsOf = collectTools(offering)
   const chat = add(createChat(infrastructure, { ...agents, ...knowledge, toolsOf }))
   add(createMcpEndpoint(infrastructure, { ...agents, ...knowledge, ...chat, toolsOf }))
@@ -80,6 +84,11 @@ async function createFeatures(infrastructure: Infrastructure) {
   // Models may call workflows, and workflows models.
   offering.push(workflows)
   return { agents, all }
+}
+
+/** What follows `/api/agents/{id}/` in the paths of routes, up to the next slash. */
+function endpointsOf(routes: readonly DeclaredRoute[]): ReadonlySet<string> {
+  return new Set(routes.map(({ url }) => /^\/api\/agents\/:id\/([^/]+)/.exec(url)?.[1] ?? ''))
 }
 
 /**
@@ -105,7 +114,7 @@ async function build(infrastructure: Infrastructure): Promise<Service> {
   const routes = requireDeclarations(app)
   await registerOpenApi(app, { version, baseUrl, gatewayHeader: gateway?.header })
   refuseToStoreOnFullDisk(app, disk)
-  const features = await createFeatures(infrastructure)
+  const features = await createFeatures(infrastructure, routes)
   for (const feature of features.all) connect(feature, app, infrastructure)
   const { isReady } = features.agents.agents
   const isUsable = async () => !disk.problem && (await isReady())

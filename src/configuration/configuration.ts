@@ -8,6 +8,7 @@ import { bounds } from './bounds.ts'
 import { browser } from './browser.ts'
 import { channels } from './channels.ts'
 import { models } from './models.ts'
+import { payments } from './payments.ts'
 import { server } from './server.ts'
 import { storage } from './storage.ts'
 import type { Description } from './variables.ts'
@@ -21,6 +22,7 @@ export const variables = {
   ...bounds.variables,
   ...channels.variables,
   ...browser.variables,
+  ...payments.variables,
 }
 
 const environmentSchema = Type.Object(variables)
@@ -49,7 +51,7 @@ export function readConfiguration(source: NodeJS.ProcessEnv = process.env): Conf
   }
   const problems = valueProblems(environment)
   const checked = environment as unknown as Environment
-  for (const { problems: of } of [server, storage, access, models, bounds, channels, browser])
+  for (const { problems: of } of [server, storage, access, models, bounds, channels, browser, payments])
     problems.push(...(of?.(checked as never, environment) ?? []))
   return problems.length > 0 ? { problems } : { configuration: configurationFrom(checked) }
 }
@@ -88,5 +90,6 @@ function configurationFrom(environment: Environment) {
     ...bounds.read(environment),
     ...channels.read(environment),
     ...browser.read(environment),
+    ...payments.read(environment),
   }
 }

@@ -16,6 +16,8 @@ import { crawlTables } from './tables/crawls.ts'
 import { knowledgeTables } from './tables/knowledge.ts'
 import { mcpTables } from './tables/mcp.ts'
 import { outboxTables } from './tables/outbox.ts'
+import { paymentClaimTables } from './tables/payment-claims.ts'
+import { paymentTables } from './tables/payments.ts'
 import { platformFactTables } from './tables/platform-facts.ts'
 import { rateLimitTables } from './tables/rate-limits.ts'
 import { scheduleTables } from './tables/schedules.ts'
@@ -33,6 +35,7 @@ export const platformTables = {
   '0003-access': accessTables,
   '0004-wake-ups': wakeUpTables,
   '0005-rate-limits': rateLimitTables,
+  '0006-payments': paymentClaimTables,
 } satisfies Record<string, TableSet<unknown, unknown>>
 
 /** The same for each agent's own database. */
@@ -52,6 +55,7 @@ export const agentTables = {
   '0013-schedules': scheduleTables,
   '0014-calendar': calendarTables,
   '0015-browser': browserTables,
+  '0016-payments': paymentTables,
 } satisfies Record<string, TableSet<unknown, unknown>>
 
 /** The rows of the tables of all sets, by table. */

@@ -43,6 +43,7 @@ const features: Record<string, readonly string[]> = {
   schedules: ['workflows', 'chat', 'agents'],
   calendar: ['workflows', 'agents'],
   browser: ['agents'],
+  payments: ['agents', 'access'],
 }
 
 /** The files by which a feature is entered from outside. */

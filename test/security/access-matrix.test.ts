@@ -37,6 +37,8 @@ const chatRoutes = [
 
 /** What a secret of its own decides about, in the path or with the request. */
 const openRoutes = ['POST /api/agents/:id/hooks/:token', 'GET /api/agents/:id/calendar/feed.ics']
+/** What a signature of its own decides: without one it is answered with 401, whoever asks. */
+const signedRoutes = ['POST /api/agents/:id/provider/webhook']
 
 let gateway: Gateway
 let app: TestApp
@@ -65,6 +67,9 @@ function agentCalls({ routes }: TestApp) {
   return calls
 }
 
+const roleDecides = ({ name }: { name: string }) =>
+  !signedRoutes.includes(name) && !provenRoutes.includes(name)
+
 const reads = ({ method }: { method: string }) => method === 'GET'
 
 /** Sends each call with a body that nobody could read, and tells which of them were refused with this status. */
@@ -86,7 +91,6 @@ async function give(email: string, role: 'viewer' | 'admin' | 'owner') {
 }
 
 const names = (calls: { name: string }[]) => calls.map(({ name }) => name)
-const needsRole = ({ name }: { name: string }) => !provenRoutes.includes(name)
 
 describe('on an agent with owners, before any body is read,', () => {
   it('a bad token is refused everywhere, on the default agent as well', async () => {
@@ -100,14 +104,20 @@ describe('on an agent with owners, before any body is read,', () => {
     expect(await refusedWith(403, app, agentId, former)).toEqual([])
     await app.call('DELETE', entry, { headers: owner })
     for (const headers of [{}, await gateway.headers('stranger@example.com'), former])
-      expect(await refusedWith(403, app, agentId, headers)).toEqual(names(agentCalls(app).filter(needsRole)))
+      expect(await refusedWith(403, app, agentId, headers)).toEqual(
+        names(agentCalls(app).filter(roleDecides)),
+      )
   })
 
   it('a viewer may read, and no more', async () => {
     const { headers } = await give('viewer@example.com', 'viewer')
     expect(await refusedWith(403, app, agentId, headers)).toEqual(
-      names(agentCalls(app).filter(call => !reads(call) && needsRole(call))),
+      names(agentCalls(app).filter(call => !reads(call) && roleDecides(call))),
     )
+  })
+
+  it('what a signature decides is refused without one', async () => {
+    for (const id of [agentId, 'none']) expect(await refusedWith(401, app, id, {})).toEqual(signedRoutes)
   })
 
   it('an admin may do all but what is the owner’s', async () => {
@@ -123,7 +133,7 @@ describe('on the default agent callers without a user', () => {
     ['full', (name: string) => !ownersRoutes.includes(name)],
   ])('with PUBLIC_ACCESS=%s may do what it says', async (publicAccess, mayAlso) => {
     const open = await buildApp({ environment: { PUBLIC_ACCESS: publicAccess } })
-    const refused = agentCalls(open).filter(call => !reads(call) && needsRole(call) && !mayAlso(call.name))
+    const refused = agentCalls(open).filter(call => !reads(call) && !mayAlso(call.name) && roleDecides(call))
     expect(await refusedWith(403, open, 'default', {})).toEqual(names(refused))
     await open.close()
   })

@@ -8,6 +8,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeAgent } from '../support/agents.ts'
 import type { Answer, CallOptions, TestApp } from '../support/build-app.ts'
 import { buildApp } from '../support/build-app.ts'
+import type { PaymentProvider } from '../support/payment-provider.ts'
+import { startPaymentProvider } from '../support/payment-provider.ts'
 import type { Random } from '../support/random.ts'
 import { seededRandom } from '../support/random.ts'
 import { formOf } from '../support/upload.ts'
@@ -33,16 +35,37 @@ interface Operation {
 }
 
 let app: TestApp
+let provider: PaymentProvider
 let operations: Operation[]
 /** Agents that requests were sent to so far. */
 let attacked = 0
 
 beforeAll(async () => {
-  app = await buildApp({ environment: { DEV_USER: 'dev@example.com' } })
+  provider = await startPaymentProvider()
+  // Of an empty list nobody knows what it could be sorted by.
+  const card = {
+    id: 'ic_1',
+    last4: '4242',
+    brand: 'Visa',
+    status: 'active',
+    created: 1,
+    spending_controls: {},
+  }
+  provider.cards.push(card)
+  app = await buildApp({
+    environment: {
+      DEV_USER: 'dev@example.com',
+      PROVIDER_API_KEY: 'sk_test_attacked',
+      PROVIDER_API_BASE: provider.url,
+    },
+  })
   operations = await readOperations()
 })
 
-afterAll(() => app.close())
+afterAll(async () => {
+  await app.close()
+  await provider[Symbol.asyncDispose]()
+})
 
 async function readOperations(): Promise<Operation[]> {
   interface Described {

@@ -43,6 +43,21 @@ async function addBrowser(app: TestApp, path: string): Promise<Record<string, st
   return { profileName, sessionId: open, downloadId: 'none' }
 }
 
+async function addPayments(app: TestApp, path: string): Promise<Record<string, string>> {
+  const message = 'You received 500 EUR from Lena Berg. Ref: INV-9'
+  const { id: recorded } = await make(app, `${path}/payment-notifications`, { gateway: 'sms', message })
+  const { transaction_id } = await make(app, `${path}/payment-notifications/${recorded}/record`, {})
+  const notified = await make(app, `${path}/payment-notifications`, { gateway: 'sms', message: 'Hello' })
+  const method = { type: 'paypal', label: 'PayPal', details: { email: 'ada@example.com' } }
+  const resource = { path: '/own', price: '1', currency: 'USDC', network: 'base', description: 'x' }
+  return {
+    transactionId: String(transaction_id),
+    notificationId: String(notified.id),
+    methodId: String((await make(app, `${path}/payment-methods`, method)).id),
+    resourceId: String((await make(app, `${path}/x402-resources`, resource)).id),
+  }
+}
+
 /** Gives an agent something of everything; the ids by the names that paths have for them. */
 async function fill(app: TestApp, agentId: string): Promise<Record<string, string>> {
   const path = `/api/agents/${agentId}`
@@ -72,6 +87,7 @@ async function fill(app: TestApp, agentId: string): Promise<Record<string, strin
     scheduleId: String((await make(app, `${path}/schedules`, schedule)).id),
     taskId: String((await make(app, `${path}/calendar`, { title: 'Tide', start_time: '2100-01-01' })).id),
     ...(await addBrowser(app, path)),
+    ...(await addPayments(app, path)),
     // Calls that wait for approval are tried in the tests of approvals.
     toolCallId: 'abcdefghi',
   }
@@ -87,6 +103,8 @@ const schedule = {
 
 /** What is asked where nothing would be too little. */
 const bodies: Record<string, object> = {
+  'POST /transactions/:transactionId/resolve': { outcome: 'failed', note: 'x' },
+  'POST /payment-notifications/:notificationId/match': { transaction_id: 'none' },
   'POST /chat/approvals/:toolCallId': { approved: false },
   'PUT /calendar/:taskId': { title: 'Ebb' },
   'PUT /contacts/:contactId': { name: 'Eve' },
@@ -131,6 +149,7 @@ it('no id of another agent leads to anything, and what it names stays as it is',
     { method: 'DELETE', rest: `/tools?id=${toolId}` },
     { method: 'DELETE', rest: `/mcp?id=${serverId}` },
     { method: 'DELETE', rest: `/browser?id=${sessionId}` },
+    { method: 'GET', rest: '/x402/own' },
     { method: 'POST', rest: '/chat', body: { content: 'Hello', conversationId } },
     { method: 'POST', rest: '/workflows/execute', body: { workflow_id: workflowId } },
   ]
@@ -149,5 +168,6 @@ async function allOf(app: TestApp, agentId: string): Promise<unknown[]> {
   lists.push('/workflows', '/workflows/executions')
   lists.push('/schedules', '/calendar')
   lists.push('/browser', '/browser/profiles')
+  lists.push('/transactions', '/payment-methods', '/payment-notifications', '/x402-resources')
   return Promise.all(lists.map(async list => (await app.call('GET', `/api/agents/${agentId}${list}`)).body))
 }

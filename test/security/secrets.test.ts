@@ -10,6 +10,10 @@ import { formOf } from '../support/upload.ts'
 const providers = ['openai-compatible', 'openai', 'anthropic', 'google']
 const platformKey = 'sk-platform-4f9b1c'
 const agentKey = 'sk-agent-77d2e0'
+const providerKey = 'sk_provider_3c81e0'
+const walletKey = `0x${'5e77c1'.repeat(10)}abcd`
+const accountNumber = 'DE89370400440532013000'
+const cardNumber = '4242424242424242'
 const botToken = 'bot-51ac39'
 const whatsappSecrets = {
   whatsapp_access_token: 'EAAG-0c62f7',
@@ -36,6 +40,7 @@ it('no credential appears in an answer, a log line, an error or a file', async (
       OPENAI_BASE_URL: `${provider.url}/v1`,
       ANTHROPIC_BASE_URL: provider.url,
       GOOGLE_BASE_URL: provider.url,
+      PROVIDER_API_BASE: provider.url,
       OUTBOUND_ALLOW: '127.0.0.1',
     },
   })
@@ -58,6 +63,9 @@ it('no credential appears in an answer, a log line, an error or a file', async (
     google_api_key: agentKey,
     telegram_bot_token: botToken,
     ...whatsappSecrets,
+    provider_api_key: providerKey,
+    provider_webhook_secret: `${providerKey}-events`,
+    x402_wallet_key: walletKey,
   }
   await send('PUT', `${path}/settings`, { llm_base_url: `${provider.url}/v1`, ...credentials })
   await send('PUT', `${path}/settings`, { openai_api_key: agentKey, llm_colour: agentKey.length })
@@ -80,6 +88,17 @@ it('no credential appears in an answer, a log line, an error or a file', async (
     await app.service.infrastructure.runner.idle()
     await send('GET', `${path}/sources`)
   }
+  const order = { amount: 100, currency: 'eur', description: 'Advice', card_id: 'card_1' }
+  expect((await send('POST', `${path}/provider/charge`, order)).status).toBe(422)
+  await send('POST', `${path}/provider/charge`, { ...order, card_id: cardNumber })
+  await send('GET', `${path}/provider/cards`)
+  await send('POST', `${path}/provider/webhook`, { id: providerKey })
+  await send('PUT', `${path}/settings`, { x402_wallet_key: walletKey.slice(1) })
+  const bank = { type: 'bank', label: 'Bank', details: { iban: accountNumber } }
+  expect((await send('POST', `${path}/payment-methods`, bank)).status).toBe(201)
+  await send('POST', `${path}/payment-methods`, { ...bank, type: 'other', details: { card: cardNumber } })
+  for (const list of ['payment-methods', 'transactions?state=failed', 'settings'])
+    await send('GET', `${path}/${list}`)
   const hook = { url: provider.url, events: ['*'] }
   const registered = await app.call<{ id: string; secret: string }>('POST', `${path}/webhooks`, {
     headers: signedIn,
@@ -122,12 +141,14 @@ it('no credential appears in an answer, a log line, an error or a file', async (
   ])
   for (const key of [`Bearer ${agentKey}`, `Bearer ${platformKey}`])
     expect(used).toContainEqual([key, undefined, undefined])
+  expect(used).toContainEqual([`Bearer ${providerKey}`, undefined, undefined])
   expect(used).toContainEqual([undefined, agentKey, undefined])
   expect(used).toContainEqual([undefined, undefined, agentKey])
   expect(provider.requests.filter(({ path }) => path.includes('mbed'))).not.toEqual([])
   expect(app.logged.length).toBeGreaterThan(20)
   const secrets = [platformKey, agentKey, botToken, encryptionKey, token, token.split('.')[2] ?? '']
   secrets.push(...Object.values(whatsappSecrets))
+  secrets.push(providerKey, walletKey, walletKey.slice(1), accountNumber, cardNumber)
   secrets.push(signingSecret, signingSecret.replace('whsec_', ''))
   const outputs = { answers: JSON.stringify(said), log: app.logged.join(''), ...filesOf(app.dataDirectory) }
   for (const [name, text] of Object.entries(outputs))

@@ -131,6 +131,51 @@ export const additions = [
     why: 'An x402 resource with a path of its own is served, with a receipt, below this one.',
   },
   {
+    route: 'GET /api/agents/{id}/transactions/{transactionId}',
+    area: 'payments',
+    why: 'One transaction can be read by its id.',
+  },
+  {
+    route: 'POST /api/agents/{id}/transactions/{transactionId}/resolve',
+    area: 'payments',
+    why: 'A person says what came of a payment that nobody else knows of.',
+  },
+  {
+    route: 'GET /api/agents/{id}/transactions/summary',
+    area: 'payments',
+    why: 'A person sees what came and went in a day or month.',
+  },
+  {
+    route: 'GET /api/agents/{id}/transactions/export',
+    area: 'payments',
+    why: 'Bookkeepers take transactions as a file.',
+  },
+  {
+    route: 'DELETE /api/agents/{id}/payment-methods/{methodId}',
+    area: 'payments',
+    why: 'What was added can be taken back.',
+  },
+  {
+    route: 'POST /api/agents/{id}/payment-notifications/{notificationId}/match',
+    area: 'payments',
+    why: 'A person knows which transaction a message tells of.',
+  },
+  {
+    route: 'POST /api/agents/{id}/payment-notifications/{notificationId}/unmatch',
+    area: 'payments',
+    why: 'What was matched wrongly is taken back.',
+  },
+  {
+    route: 'POST /api/agents/{id}/payment-notifications/{notificationId}/record',
+    area: 'payments',
+    why: 'Money that only a message tells of becomes a transaction.',
+  },
+  {
+    route: 'POST /api/agents/{id}/provider/refund',
+    area: 'payments',
+    why: 'A payment goes back, in whole or in part.',
+  },
+  {
     route: 'GET /api/agents/{id}/webhooks',
     area: 'webhooks',
     why: 'What was registered can be seen.',

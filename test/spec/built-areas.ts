@@ -8,6 +8,7 @@ export const builtAreas = [
   'chat',
   'contacts',
   'mcp',
+  'payments',
   'schedules',
   'sources',
   'sql',

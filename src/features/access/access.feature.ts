@@ -9,6 +9,7 @@ import { registerAccessRoutes } from './access.routes.ts'
 import type { AccessService } from './access.service.ts'
 import { createAccessService } from './access.service.ts'
 import { createAccessWatch } from './access-watch.ts'
+import type { Sell } from './authorize.ts'
 import { createDecision, registerAgentRelease } from './authorize.ts'
 import { createCallerSignal } from './caller-signal.ts'
 import { createGateway } from './gateway.ts'
@@ -20,12 +21,16 @@ import { lessForPages, refuseOtherSites } from './web-pages.ts'
 /** How often to look for changes by other processes to who may use an agent, in milliseconds. */
 const lookAgainMs = 5_000
 
+export type { Purchase } from './authorize.ts'
+
 export interface AccessFeature extends Feature {
   access: AccessService
   /** To be called when an agent was disabled. */
   disabled(agentId: string): void
   /** For requests that take long: aborts when their caller may no longer make them, or the agent is disabled. */
   callerSignal(isDisabled: (agentId: string) => Promise<boolean>): SignalOf
+  /** Lets callers without a role buy calls. */
+  sellBy(sell: Sell): void
 }
 
 /** Who may do what. Its hooks decide every request to a route that is registered after them. */
@@ -41,12 +46,23 @@ export function createAccess(infrastructure: Infrastructure): AccessFeature {
   })
   const identify = identifyFor(configuration, clock)
   const publicAccess = publicAccessFor(configuration)
+  let sell: Sell = async () => undefined
   return {
     access,
     disabled: watch.tell,
     callerSignal: isDisabled => createCallerSignal({ access, watch, isDisabled, log }),
+    sellBy(given) {
+      sell = given
+    },
     routes(app) {
-      registerAccess(app, createDecision({ identify, publicAccess, access, agentDatabases }))
+      const decision = createDecision({
+        identify,
+        publicAccess,
+        access,
+        agentDatabases,
+        sell: (request, reply) => sell(request, reply),
+      })
+      registerAccess(app, decision)
       registerAgentRelease(app)
       registerAccessRoutes(app, access)
     },

@@ -68,6 +68,12 @@ export function createAccessService(needs: Dependencies) {
         : permissionBy(found, agentId, caller)
     },
 
+    /** Whether somebody has an entry on the agent. */
+    async hasRole(agentId: string, { user }: Caller): Promise<boolean> {
+      if (user === undefined || unstorable(agentId) !== undefined) return false
+      return ((await roles.find(agentId, user.email))?.role ?? null) !== null
+    },
+
     /** To be called when an agent was removed, and with it the roles on it. */
     forgetRoles: () => roles.forget(),
 

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { currentOwner } from '#platform/current-owner.ts'
 import { AccessDenied } from '#platform/errors.ts'
 import type { Decision } from '#platform/http/access.ts'
@@ -13,8 +13,23 @@ import type { Permission, PublicAccess } from './policy.ts'
 import { allows, isAgentAccess, refusal } from './policy.ts'
 import type { PublicAccessOf } from './web-pages.ts'
 
+/** A call that its caller pays for, and needs no role for. */
+export interface Purchase {
+  /** Called once the request is known to be valid. Throws if the payment is no good. */
+  verify(): Promise<void>
+  /** To be called by the handler right before it answers; gives the receipt. Throws unless the payment is settled. */
+  settle(): Promise<unknown>
+  /** To be called if an answer fails that has begun. */
+  failed(): void
+}
+
+/** The purchase that a request is, or undefined; throws if the call is for sale and the request does not pay. */
+export type Sell = (request: FastifyRequest, reply: FastifyReply) => Promise<Purchase | undefined>
+
 declare module 'fastify' {
   interface FastifyRequest {
+    /** Set where the call is paid for, so that its caller needs no role. */
+    purchase?: Purchase
     /** Who asks; undefined for callers without a user. */
     user: User | undefined
     /** What the caller may do on the agent `default` without a role on it. */
@@ -33,6 +48,7 @@ interface Dependencies {
   publicAccess: PublicAccessOf
   access: AccessService
   agentDatabases: AgentDatabases
+  sell: Sell
 }
 
 /** The one place that decides whether a request may go on, and that opens the agent's database for it. */
@@ -41,7 +57,14 @@ export function createDecision({
   publicAccess,
   access: service,
   agentDatabases,
+  sell,
 }: Dependencies): Decision {
+  /** Whoever has a role on the agent need not buy. */
+  async function purchase(request: FastifyRequest, reply: FastifyReply): Promise<Purchase | undefined> {
+    if (request.routeOptions.config.soldAs === undefined) return undefined
+    return (await service.hasRole(agentIdOf(request), request)) ? undefined : await sell(request, reply)
+  }
+
   async function requirePermission(request: FastifyRequest, access: Permission): Promise<void> {
     const agentId = agentIdOf(request)
     const found = service.permissionOn(agentId, request)
@@ -63,7 +86,9 @@ export function createDecision({
             'Requests of web pages of another origin never act as that user.',
         )
       if (!isAgentAccess(access)) return
-      await requirePermission(request, access)
+      const bought = await purchase(request, reply)
+      if (bought === undefined) await requirePermission(request, access)
+      else request.purchase = bought
       if (request.routeOptions.config.opensAgent === false) return
       request.agent = await agentDatabases.acquire(agentIdOf(request))
       // The client may go before the handler is done, and the handler may be done before its stream ends: the last of them
@@ -74,7 +99,7 @@ export function createDecision({
     },
 
     async decideAgain(request: FastifyRequest, access: Access) {
-      if (isAgentAccess(access)) await requirePermission(request, access)
+      if (isAgentAccess(access) && request.purchase === undefined) await requirePermission(request, access)
     },
   }
 }
@@ -97,7 +122,12 @@ export function registerAgentRelease(app: App): void {
   app.decorateRequest('agent')
   app.decorateRequest('isAdmin', false)
   app.decorateRequest('agentAnswered')
+  app.decorateRequest('purchase')
   app.addHook('preHandler', (request, _reply, done) => currentOwner.run(agentIdOf(request), done))
+  app.addHook('preHandler', ({ purchase }, _reply, done) => {
+    if (purchase === undefined) done()
+    else purchase.verify().then(() => done(), done)
+  })
   app.addHook('onSend', (request, _reply, payload, done) => {
     request.agentAnswered?.()
     done(null, payload)

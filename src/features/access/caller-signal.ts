@@ -20,10 +20,11 @@ interface Dependencies {
  * when the caller may no longer make the request, or the agent is disabled or deleted.
  */
 export function createCallerSignal({ access, watch, isDisabled, log }: Dependencies): SignalOf {
-  /** Why the request must end; what callers without a user may do cannot be taken away. */
+  /** Why the request must end; what callers without a user may do, or have paid for, cannot be taken away. */
   async function refusalOf(caller: FastifyRequest, agentId: string, needed: Permission) {
     try {
-      const mayStill = caller.user === undefined || allows(await access.permissionOn(agentId, caller), needed)
+      const isFree = caller.user === undefined || caller.purchase !== undefined
+      const mayStill = isFree || allows(await access.permissionOn(agentId, caller), needed)
       return mayStill ? undefined : roleTakenAway()
     } catch (error) {
       if (error instanceof AccessDenied) return roleTakenAway()

@@ -18,6 +18,11 @@ const secret = nullable(
   }),
 )
 
+const dollars = Type.String({
+  pattern: '^\\d{1,12}(\\.\\d{1,6})?$',
+  description: 'US dollars, such as 12.50.',
+})
+
 /** Keys of services outside: sealed at rest, write-only. */
 export const credentialNames = [
   'openai_api_key',
@@ -31,6 +36,7 @@ export const credentialNames = [
   'whatsapp_verify_token',
   'provider_api_key',
   'provider_webhook_secret',
+  'x402_wallet_key',
   'smtp_url',
 ] as const
 export type CredentialName = (typeof credentialNames)[number]
@@ -47,6 +53,13 @@ const credentialProperties = {
   whatsapp_verify_token: secret,
   provider_api_key: secret,
   provider_webhook_secret: secret,
+  x402_wallet_key: nullable(
+    Type.String({
+      pattern: '^0x[0-9a-fA-F]{64}$',
+      description: 'Private key of the wallet that the agent pays from: 0x and 64 hexadecimal digits.',
+      writeOnly: true,
+    }),
+  ),
   smtp_url: nullable(
     Type.String({
       maxLength: 4000,
@@ -78,8 +91,12 @@ export const settingsChangesSchema = Type.Object(
     browser_profile: nullable(
       Type.String({ pattern: '^[\\w.-]{1,64}$', description: 'The browser profile that chat uses.' }),
     ),
-    x402_daily_limit: nullable(
-      Type.String({ pattern: '^\\d{1,12}(\\.\\d{1,6})?$', description: 'US dollars, such as 12.50.' }),
+    x402_daily_limit: nullable(dollars),
+    x402_payment_limit: nullable(dollars),
+    x402_approval: nullable(
+      Type.Enum(['tainted', 'always', 'never'], {
+        description: 'Which payments by the agent need the approval of a person.',
+      }),
     ),
     issuing_approval: nullable(
       Type.Object(
@@ -90,7 +107,9 @@ export const settingsChangesSchema = Type.Object(
         { additionalProperties: false },
       ),
     ),
-    x402_pay_to: nullable(short),
+    x402_pay_to: nullable(
+      Type.String({ pattern: '^0x[0-9a-fA-F]{40}$', description: 'The address that the agent is paid to.' }),
+    ),
     phone_country: nullable(
       Type.String({
         pattern: '^[A-Z]{2}$',
@@ -133,6 +152,8 @@ export const settingsSchema = Type.Object(
     browser_tools: Type.Optional(Type.Boolean()),
     browser_profile: Type.Optional(Type.String()),
     x402_daily_limit: Type.Optional(Type.String()),
+    x402_payment_limit: Type.Optional(Type.String()),
+    x402_approval: Type.Optional(Type.String()),
     issuing_approval: Type.Optional(
       Type.Object({ mode: Type.String(), max_amount: Type.Optional(Type.Integer()) }),
     ),

@@ -115,7 +115,7 @@ export type ApprovalsService = ReturnType<typeof createApprovalsService>
 
 /** The person agreed to the call as the model asked for it; if the tool is another one by now, it is not made. */
 async function run(
-  { name, arguments: given, toolVersion }: StoredApproval,
+  { name, arguments: given, toolVersion, messageId }: StoredApproval,
   tools: readonly Tool[],
   signal: AbortSignal,
   kept: number,
@@ -126,7 +126,7 @@ async function run(
     return {
       error: `The tool ${name} was changed after this call was asked for, so that it was not made. Ask the agent again.`,
     }
-  return performCall(tool, given, signal, kept)
+  return performCall(tool, given, signal, kept, { messageId })
 }
 
 function alreadyDecided({ status }: Approval): AppError {

@@ -7,6 +7,7 @@ import { listParameters } from '#platform/http/lists/list-query.ts'
 import { listValues } from '#platform/http/lists/list-values.ts'
 import { openEventStream } from '#platform/http/responses/sse.ts'
 import type { Question } from './answering/question.ts'
+import type { Asker } from './answering/turn-planner.ts'
 import {
   answerSchema,
   modelListSchema,
@@ -16,6 +17,7 @@ import {
   toolListSchema,
 } from './chat.schema.ts'
 import type { ChatService } from './chat.service.ts'
+import type { StreamEvent } from './stream-events.schema.ts'
 import { streamEventSchema } from './stream-events.schema.ts'
 
 const agentPath = Type.Object({ id: Type.String() })
@@ -40,14 +42,18 @@ export function registerChatRoutes(app: App, { chat, callerSignal }: Dependencie
     const question = await asked
     if (!stream) return reply.send(await chat.answer(question, caller))
     const events = openEventStream(reply)
-    void chat.stream(question, caller, events.send).then(events.end)
+    const send = (event: StreamEvent) => {
+      if (event.type === 'error') request.purchase?.failed()
+      events.send(event)
+    }
+    void chat.stream(question, caller, send).then(events.end)
     return reply
   }
 
   app.route({
     method: 'POST',
     url: '/api/agents/:id/chat',
-    config: { area: 'chat', access: 'chatter', limit: 'chat', operationId: 'sendMessage' },
+    config: { area: 'chat', access: 'chatter', limit: 'chat', soldAs: '/chat', operationId: 'sendMessage' },
     schema: {
       summary: 'Send a message and get the answer, as JSON or as a stream of events',
       tags: ['Chat'],
@@ -57,17 +63,22 @@ export function registerChatRoutes(app: App, { chat, callerSignal }: Dependencie
       event: streamEventSchema,
     },
     handler: (request, reply) =>
-      deliver(
-        chat.ask(request.params.id, request.body, { isOutsider: !request.isAdmin }),
-        request.body.stream,
-        [request, reply],
-      ),
+      deliver(chat.ask(request.params.id, request.body, askerOf(request)), request.body.stream, [
+        request,
+        reply,
+      ]),
   })
 
   app.route({
     method: 'POST',
     url: '/api/agents/:id/chat/messages/:messageId/regenerate',
-    config: { area: 'chat', access: 'chatter', limit: 'chat', operationId: 'regenerateMessage' },
+    config: {
+      area: 'chat',
+      access: 'chatter',
+      limit: 'chat',
+      soldAs: '/chat',
+      operationId: 'regenerateMessage',
+    },
     schema: {
       summary: 'Answer a message anew; the new answer replaces the old one and all that followed',
       tags: ['Chat'],
@@ -78,12 +89,16 @@ export function registerChatRoutes(app: App, { chat, callerSignal }: Dependencie
     },
     handler: (request, reply) => {
       const { id, messageId } = request.params
-      const asker = { isOutsider: !request.isAdmin }
-      return deliver(chat.askAgain(id, messageId, request.body, asker), request.body.stream, [request, reply])
+      const asked = chat.askAgain(id, messageId, request.body, askerOf(request))
+      return deliver(asked, request.body.stream, [request, reply])
     },
   })
 
   registerCatalogueRoutes(app, chat)
+}
+
+function askerOf({ isAdmin, purchase }: FastifyRequest): Asker {
+  return { isOutsider: !isAdmin, ...(purchase && { pay: () => purchase.settle() }) }
 }
 
 function registerCatalogueRoutes(app: App, chat: ChatService): void {

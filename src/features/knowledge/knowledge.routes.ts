@@ -7,7 +7,13 @@ export function registerKnowledgeRoutes(app: App, knowledge: KnowledgeService): 
   app.route({
     method: 'GET',
     url: '/api/agents/:id/sources/search',
-    config: { area: 'generic', access: 'viewer', limit: 'general', operationId: 'searchSources' },
+    config: {
+      area: 'generic',
+      access: 'viewer',
+      limit: 'general',
+      soldAs: '/sources/search',
+      operationId: 'searchSources',
+    },
     schema: {
       summary: 'Search the sources; the best passages first',
       tags: ['Sources'],
@@ -15,6 +21,9 @@ export function registerKnowledgeRoutes(app: App, knowledge: KnowledgeService): 
       querystring: searchQuery,
       response: { 200: searchAnswerSchema },
     },
-    handler: async request => ({ results: await knowledge.search(request.agent, request.query) }),
+    handler: async request => {
+      await request.purchase?.settle()
+      return { results: await knowledge.search(request.agent, request.query) }
+    },
   })
 }

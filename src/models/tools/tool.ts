@@ -12,8 +12,11 @@ export interface Tool {
   isBuiltIn?: boolean
   /** Whether its answer may differ from call to call, so that only an immediate repetition counts as one. */
   observesChange?: boolean
-  /** Whether a person has to approve a call that text written by outsiders may have induced the model to make. */
-  requiresApproval?: boolean
+  /**
+   * Whether a person has to approve a call that text written by outsiders may have induced the model to make, or every
+   * call.
+   */
+  requiresApproval?: boolean | 'always'
   /** The arguments without what must not be stored or shown; as they are if it is absent. */
   shown?(input: Record<string, unknown>): Promise<Record<string, unknown>>
   /** Different for every tool and every configuration of it: a person approves calls of exactly this one. */
@@ -21,7 +24,13 @@ export interface Tool {
   /** What is wrong with the arguments, or undefined. */
   check(input: Record<string, unknown>): Promise<string | undefined>
   /** May throw: the message becomes the call's error. */
-  execute(input: Record<string, unknown>, signal: AbortSignal): Promise<unknown>
+  execute(input: Record<string, unknown>, signal: AbortSignal, cause?: Cause): Promise<unknown>
+}
+
+/** Why a model calls a tool. */
+export interface Cause {
+  /** The message that it answers. */
+  messageId: string
 }
 
 export interface ToolParameters {

@@ -26,7 +26,7 @@ export interface Decision {
 export interface DeclaredRoute {
   method: string
   url: string
-  config: { area: Area; access: Access; limit: LimitClass; operationId?: string }
+  config: { area: Area; access: Access; limit: LimitClass; operationId?: string; soldAs?: string }
 }
 
 /** Raised while the server is being built, never while it runs. */

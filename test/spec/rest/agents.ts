@@ -19,6 +19,8 @@ const settingsFields = [
   'browser_profile',
   'x402_daily_limit',
   'x402_pay_to',
+  'x402_payment_limit',
+  'x402_approval',
   'issuing_approval',
 ]
 
@@ -33,6 +35,7 @@ const credentialFields = [
   'whatsapp_phone_number_id',
   'provider_api_key',
   'provider_webhook_secret',
+  'x402_wallet_key',
   'smtp_url',
 ]
 

@@ -3,6 +3,7 @@ import { onTestFinished } from 'vitest'
 import { fakeMcpServer, textResult, toolNamed } from '../fake-mcp-server.ts'
 import type { RecordedRequest, Reply } from '../model-server.ts'
 import { openaiText, openaiToolCall, startModelServer } from '../model-server.ts'
+import { startPaymentProvider } from '../payment-provider.ts'
 import type { Random } from '../random.ts'
 import { page, startSite } from '../site-server.ts'
 
@@ -27,9 +28,10 @@ export async function startSurroundings(random: Random) {
     return page(path, ['/a', '/b'], 'The harbour closes its gates at 340 centimetres.')
   })
   const mcp = await fakeMcpServer([toolNamed('ring'), toolNamed('knock')])
+  const provider = await startPaymentProvider()
   mcp.callTool = () => textResult('It rang.')
   onTestFinished(() =>
-    Promise.all([model[Symbol.asyncDispose](), site[Symbol.asyncDispose]()]).then(() => {}),
+    Promise.all([model, site, provider].map(server => server[Symbol.asyncDispose]())).then(() => {}),
   )
   return {
     urls: [`${site.url}/`, `${site.url}/openapi.json`, mcp.url, 'http://127.0.0.1:1/'],
@@ -44,6 +46,7 @@ export async function startSurroundings(random: Random) {
       OPENAI_BASE_URL: model.url,
       ANTHROPIC_BASE_URL: model.url,
       GOOGLE_BASE_URL: model.url,
+      PROVIDER_API_BASE: provider.url,
     },
   }
 }

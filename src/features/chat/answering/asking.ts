@@ -14,6 +14,7 @@ import type { ConversationsService } from '../conversations.service.ts'
 import type { StoredMessage } from '../messages.repository.ts'
 import { findMessage, insertMessage, readWindow } from '../messages.repository.ts'
 import { cutEnd } from '../turn/truncate-result.ts'
+import { createPaidQuestions } from './paid-questions.ts'
 import type { Question } from './question.ts'
 import type { Asker, TurnPlan, TurnPlanner } from './turn-planner.ts'
 
@@ -40,6 +41,7 @@ export interface AskingDependencies {
 /** Accepts questions: checks them, stores them and locks their conversation, so that they can be answered. */
 export function createAsking(needs: AskingDependencies) {
   const { agentDatabases, planner, conversations, lock, transact, clock, ids } = needs
+  const { paid, handOver } = createPaidQuestions({ transact, lock })
 
   /** The agent stays acquired for the question; if it is not accepted, it is released at once. */
   async function withAgent(
@@ -55,53 +57,31 @@ export function createAsking(needs: AskingDependencies) {
     }
   }
 
-  function question(
-    agent: AgentHandle,
-    plan: TurnPlan,
-    {
-      isFirst = false,
-      ...accepted
-    }: Pick<Question, 'lock' | 'userMessage' | 'isNew' | 'asker'> & { isFirst?: boolean },
-  ): Question {
-    const asked = { agent, userMessage: accepted.userMessage, isFirst }
-    return {
-      agent,
-      ...accepted,
-      model: plan.model,
-      turn: (emit, signal) => plan.run(asked, emit, signal),
-    }
-  }
-
-  /** The conversation that a message goes on with; undefined if it begins a new one. */
-  async function currentConversation(transaction: Kysely<AgentTables>, input: AskedMessage) {
-    const { conversationId, standingConversationId: standing } = input
-    if (conversationId !== undefined || standing === undefined) return conversationId
-    return (await hasConversation(transaction, standing)) ? standing : undefined
-  }
-
   return {
     /** A new message of a user, in its conversation or a new one. */
     ask(agentId: string, input: AskedMessage, asker: Asker): Promise<Question> {
       return withAgent(agentId, async agent => {
         const plan = await planner.plan(agentId, { ...input, ...asker })
+        const held = await paid(agent, asker, transaction => currentConversation(transaction, input))
         const accepted = await transact(agent, async (transaction, outbox) => {
+          await handOver(transaction, held)
           const createdAt = timestamp(clock)
           const current = await currentConversation(transaction, input)
           const { content, standingConversationId } = input
           const { channel, contactId } = asker
           const beginning = { id: standingConversationId, title: titleOf(content), channel, at: createdAt }
-          const held =
+          const locked =
             current === undefined
               ? await conversations.begin(transaction, beginning)
               : await lock.acquire(transaction, current, createdAt)
-          const { conversationId } = held
+          const { conversationId } = locked
           const said = userMessage(input.id ?? ids.record(), conversationId, content, createdAt)
           const message = asker.isOutsider ? { ...said, metadata: { tainted: true } } : said
           const sequence = await insertMessage(transaction, message)
           const where = { conversationId, channel, contactId }
           await outbox.emit('message.received', { agentId, messageId: message.id, createdAt, ...where })
           const isFirst = current === undefined
-          return { lock: held, userMessage: { ...message, sequence }, asker, isNew: true, isFirst }
+          return { lock: locked, userMessage: { ...message, sequence }, asker, isNew: true, isFirst }
         })
         return question(agent, plan, accepted)
       })
@@ -111,15 +91,37 @@ export function createAsking(needs: AskingDependencies) {
     askAgain(agentId: string, messageId: string, options: TurnOptions, asker: Asker): Promise<Question> {
       return withAgent(agentId, async agent => {
         const plan = await planner.plan(agentId, { ...options, ...asker, autoRag: true })
-        const accepted = await transact(agent, async transaction => {
+        const find = async (transaction: Kysely<AgentTables>) => {
           const message = await findMessage(transaction, messageId)
           if (message === undefined) throw notFound('Message')
-          const held = await lock.acquire(transaction, message.conversationId)
-          return { lock: held, userMessage: await questionOf(transaction, message), asker }
+          return await questionOf(transaction, message)
+        }
+        const held = await paid(agent, asker, async transaction => (await find(transaction)).conversationId)
+        const accepted = await transact(agent, async transaction => {
+          await handOver(transaction, held)
+          const userMessage = await find(transaction)
+          return { lock: await lock.acquire(transaction, userMessage.conversationId), userMessage, asker }
         })
         return question(agent, plan, accepted)
       })
     },
+  }
+}
+
+function question(
+  agent: AgentHandle,
+  plan: TurnPlan,
+  {
+    isFirst = false,
+    ...accepted
+  }: Pick<Question, 'lock' | 'userMessage' | 'isNew' | 'asker'> & { isFirst?: boolean },
+): Question {
+  const asked = { agent, userMessage: accepted.userMessage, isFirst }
+  return {
+    agent,
+    ...accepted,
+    model: plan.model,
+    turn: (emit, signal) => plan.run(asked, emit, signal),
   }
 }
 
@@ -142,4 +144,11 @@ function titleOf(content: string): string {
   const line = content.trim().split(/\r?\n/)[0] ?? ''
   if (line.length <= titleCharacters) return line
   return `${cutEnd(line, titleCharacters).replace(/\s+\S*$/, '')}…`
+}
+
+/** The conversation that a message goes on with; undefined if it begins a new one. */
+async function currentConversation(transaction: Kysely<AgentTables>, input: AskedMessage) {
+  const { conversationId, standingConversationId: standing } = input
+  if (conversationId !== undefined || standing === undefined) return conversationId
+  return (await hasConversation(transaction, standing)) ? standing : undefined
 }

@@ -37,7 +37,9 @@ export interface PlannedOutcome extends TurnOutcome {
 
 interface Asked {
   agent: AgentHandle
-  userMessage: Pick<StoredMessage, 'conversationId' | 'sequence' | 'content' | 'toolResults' | 'metadata'>
+  /** Without an id it is stored nowhere. */
+  userMessage: Pick<StoredMessage, 'conversationId' | 'sequence' | 'content' | 'toolResults' | 'metadata'> &
+    Partial<Pick<StoredMessage, 'id'>>
   /** Nothing was said before. */
   isFirst: boolean
 }
@@ -50,6 +52,8 @@ export interface Asker {
   channel?: string
   /** Whom they are known as there. */
   contactId?: string
+  /** Has a paid question paid for, once nothing else stands in its way; throws unless it is. */
+  pay?: () => Promise<unknown>
 }
 
 export interface PlanOptions extends Asker {
@@ -139,11 +143,11 @@ export function createTurnPlanner(needs: PlannerDependencies) {
           const { agent, userMessage: question } = asked
           const { contextWindow } = chosen
           const pages = createPageList(needs.clock)
-          const turn = {
-            conversationId: question.conversationId,
-            isOutsider: options.isOutsider,
-            onPageRead: pages.add,
-          }
+          const { id: messageId, conversationId } = question
+          const { isOutsider } = options
+          // What is stored nowhere has no conversation that tools could go on with.
+          const turn =
+            messageId === undefined ? undefined : { conversationId, isOutsider, onPageRead: pages.add }
           const [history, passages, offered] = await Promise.all([
             readHistory(asked, contextWindow),
             options.autoRag === false ? [] : passagesFor(asked, contextWindow, signal),
@@ -171,6 +175,7 @@ export function createTurnPlanner(needs: PlannerDependencies) {
             signal,
             maxIterations: needs.maxIterations,
             newToolCallId: needs.ids.toolCall,
+            ...(messageId !== undefined && { cause: { messageId } }),
           })
           metrics.countTokens(chosen.provider, 'input', outcome.usage?.inputTokens ?? 0)
           metrics.countTokens(chosen.provider, 'output', outcome.usage?.outputTokens ?? 0)

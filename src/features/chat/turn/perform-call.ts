@@ -1,4 +1,4 @@
-import type { Tool } from '#models/tools/tool.ts'
+import type { Cause, Tool } from '#models/tools/tool.ts'
 import { AppError } from '#platform/errors.ts'
 import { cutMiddle, truncateResult } from './truncate-result.ts'
 
@@ -8,9 +8,10 @@ export async function performCall(
   given: Record<string, unknown>,
   signal: AbortSignal,
   characters: number,
+  cause?: Cause,
 ): Promise<{ result: unknown } | { error: string }> {
   try {
-    return { result: truncateResult(await tool.execute(given, signal), characters) }
+    return { result: truncateResult(await tool.execute(given, signal, cause), characters) }
   } catch (error) {
     const message = error instanceof AppError ? error.message : `The tool ${tool.name} failed.`
     return { error: cutMiddle(message, characters) }

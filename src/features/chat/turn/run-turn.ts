@@ -8,7 +8,7 @@ import type {
   PromptMessage,
   ToolDefinition,
 } from '#models/language-model/language-model.ts'
-import type { Tool } from '#models/tools/tool.ts'
+import type { Cause, Tool } from '#models/tools/tool.ts'
 import { AppError } from '#platform/errors.ts'
 import { maxLevels } from '#platform/json-depth.ts'
 import { maxValues } from '#platform/json-values.ts'
@@ -34,6 +34,8 @@ export interface TurnInput {
   /** How often the model is asked with tools; if none of its answers ends the turn, it is asked once more without them. */
   maxIterations: number
   newToolCallId(): string
+  /** Told to the tools that are called. */
+  cause?: Cause
 }
 
 /**
@@ -206,10 +208,12 @@ class Turn {
       return { error: 'This call was made before with the same arguments. Use its result, or answer.' }
     const problem = await tool.check(given)
     if (problem !== undefined) return { error: problem }
-    if (tool.requiresApproval && this.#isTainted)
+    const { requiresApproval } = tool
+    if (requiresApproval === 'always' || (requiresApproval && this.#isTainted))
       return { error: approvalNeeded, approval: 'required', toolVersion: tool.version?.() ?? '' }
     this.#isTainted = true
-    return performCall(tool, given, this.#input.signal, keptAfter(this.#resultCharacters))
+    const { signal, cause } = this.#input
+    return performCall(tool, given, signal, keptAfter(this.#resultCharacters), cause)
   }
 }
 
@@ -228,8 +232,8 @@ const unreadableArguments = `The arguments are not a JSON object of at most ${ma
 
 /** For the model, which should say so, and for the person who reads the call. */
 const approvalNeeded =
-  'This call needs the approval of a person, because this conversation holds text from documents, pages or tools that ' +
-  'may have asked for it. It was not made. Say what it would do, and that it waits for approval.'
+  'This call needs the approval of a person, because the agent was set so, or because this conversation holds text from ' +
+  'documents, pages or tools that may have asked for it. It was not made. Say what it would do, and that it waits for approval.'
 
 function resultEvent(result: ToolResult): TurnEvent {
   const { result: value, ...others } = result

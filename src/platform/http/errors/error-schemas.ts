@@ -32,3 +32,14 @@ export const errorSchemas = {
     { title: 'PaymentError' },
   ),
 } as const satisfies Record<Area, TSchema>
+
+/** The body where a call is for sale and was not paid for, in every area: what buyers need to pay (x402, version 1). */
+export const paymentRequiredSchema = Type.Object(
+  {
+    error: Type.String({ description: 'What was wrong and what to do.' }),
+    code: Type.Integer({ description: 'The status of the answer.' }),
+    x402Version: Type.Integer(),
+    accepts: Type.Array(Type.Record(Type.String(), Type.Unknown())),
+  },
+  { title: 'PaymentRequired' },
+)

@@ -4,7 +4,7 @@ import type { TSchema } from 'typebox'
 import { Type } from 'typebox'
 import type { DeclaredRoute } from '../access.ts'
 import type { Area } from '../app.ts'
-import { errorSchemas } from '../errors/error-schemas.ts'
+import { errorSchemas, paymentRequiredSchema } from '../errors/error-schemas.ts'
 
 declare module 'fastify' {
   interface FastifySchema {
@@ -58,7 +58,7 @@ function successes({ event, response }: FastifySchema): Record<string, unknown> 
 }
 
 function failures({ config }: DeclaredRoute, hasGateway: boolean): Record<string, unknown> {
-  const { area, access, limit } = config
+  const { area, access, limit, soldAs } = config
   const inArea = { 'application/json': { schema: errorSchemas[area] } }
   const always = {
     ...(limit === 'none' ? {} : { 429: { ...answer('Too many requests', inArea), headers: waitHeaders } }),
@@ -71,6 +71,7 @@ function failures({ config }: DeclaredRoute, hasGateway: boolean): Record<string
       ? {}
       : { 403: answer('The caller may not do this', { ...plainText, ...inArea }) }),
     ...always,
+    ...(soldAs === undefined ? {} : { 402: answer('The call has to be paid for', forSale) }),
     ...(limit === 'chat' ? { 503: overloaded(area) } : {}),
     507: answer('The disk of the service is full or read-only', inArea),
     '5XX': answer('The service, or one that it needs, failed', inArea),
@@ -78,6 +79,7 @@ function failures({ config }: DeclaredRoute, hasGateway: boolean): Record<string
 }
 
 const generic: Content = { 'application/json': { schema: errorSchemas.generic } }
+const forSale: Content = { 'application/json': { schema: paymentRequiredSchema } }
 const plainText: Content = { 'text/plain': { schema: Type.String() } }
 
 const retryAfter = { 'Retry-After': Type.Integer({ description: 'Seconds to wait.' }) }

@@ -49,7 +49,7 @@ export function requireSecret(given: unknown, secret: string | undefined): void 
 }
 
 /** Takes equally long wherever two texts differ, and however long they are. */
-function isEqual(given: string, expected: string): boolean {
+export function isEqual(given: string, expected: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(given), digest(expected))
 }

@@ -1,0 +1,69 @@
+import type { Clock } from '#platform/clock.ts'
+import { timestamp } from '#platform/clock.ts'
+import { AppError } from '#platform/errors.ts'
+import type { Ids } from '#platform/ids.ts'
+import type { Transact } from '#platform/jobs/jobs.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import { sumSpent } from '../ledger/ledger.repository.ts'
+import type { Ledger } from '../ledger/ledger.service.ts'
+import type { Told } from '../ledger/merge-transaction.ts'
+import { add, compare, multiply } from '../money.ts'
+import type { PaymentEvents } from '../payments.events.ts'
+
+export interface Limits {
+  /** Decimals: dollars a day (UTC), and for one payment, which is a tenth of that unless set. */
+  daily: string
+  payment: string | undefined
+}
+
+interface Dependencies {
+  transact: Transact<PaymentEvents>
+  ledger: Ledger
+  clock: Clock
+  ids: Ids
+}
+
+type Bought = Pick<Told, 'amount' | 'currency' | 'from' | 'to' | 'reference' | 'note'>
+
+/** What agents spend: it counts from before the payment is signed, until it is certain that it was not made. */
+export function createSpending({ transact, ledger, clock, ids }: Dependencies) {
+  function tell(agent: AgentHandle, key: string, bought: Bought, state: Told['state']) {
+    return transact(agent, (transaction, outbox) => {
+      const told = { ...bought, type: 'outbound', source: 'x402', keys: [key], state } as const
+      return ledger.record(transaction, outbox, agent.agentId, told)
+    })
+  }
+
+  return {
+    /** Sets the amount aside. Throws TOOL_FAILED where that is more than a limit. */
+    async reserve(agent: AgentHandle, bought: Bought, { daily, payment }: Limits) {
+      const { amount } = bought
+      const isTooMuch =
+        payment === undefined ? compare(multiply(amount, 10, 'USD'), daily) > 0 : compare(amount, payment) > 0
+      if (isTooMuch) throw refused(`more than one payment may be`)
+      const key = `x402-bought:${ids.record()}`
+      await transact(agent, async (transaction, outbox) => {
+        const today = timestamp(clock).slice(0, 10)
+        const spent = await sumSpent(transaction, today)
+        if (compare(add(spent, amount, 'USD'), daily) > 0) throw refused(`more than is left of today's limit`)
+        const told = { ...bought, type: 'outbound', source: 'x402', keys: [key], state: 'pending' } as const
+        await ledger.record(transaction, outbox, agent.agentId, told)
+      })
+      return {
+        /** `note` says what the seller has told. */
+        settled: (note: string) => tell(agent, key, { ...bought, note }, 'settled'),
+        /** Nothing was sent that the seller could be paid by. */
+        release: () => tell(agent, key, bought, 'failed'),
+      }
+    },
+  }
+}
+
+export type Spending = ReturnType<typeof createSpending>
+
+function refused(why: string): AppError {
+  return new AppError(
+    'TOOL_FAILED',
+    `Nothing was paid: the price is ${why}. Tell the person who owns this agent.`,
+  )
+}

@@ -1,0 +1,40 @@
+import type { Kysely } from 'kysely'
+import type { AgentTables } from '#storage/tables.ts'
+import { readTransactions } from './ledger.repository.ts'
+import type { ExportQuery, Transaction } from './ledger.schema.ts'
+
+const pageSize = 500
+
+const cells = [
+  'id',
+  'created_at',
+  'type',
+  'amount',
+  'currency',
+  'refunded',
+  'from',
+  'to',
+  'reference',
+  'source',
+  'state',
+  'note',
+] as const satisfies (keyof Transaction)[]
+
+/** Transactions as a CSV file, the oldest first. The byte order mark tells Excel that it is UTF-8. */
+export async function* exportTransactions(
+  database: Kysely<AgentTables>,
+  query: ExportQuery,
+): AsyncGenerator<string> {
+  yield `\ufeff${cells.join(',')}\r\n`
+  let page = await readTransactions(database, query, undefined, pageSize)
+  while (page.length > 0) {
+    yield page.map(row => `${cells.map(name => cell(row[name] ?? '')).join(',')}\r\n`).join('')
+    page = await readTransactions(database, query, page.at(-1), pageSize)
+  }
+}
+
+/** What a spreadsheet would take for a formula begins with an apostrophe. */
+function cell(value: string): string {
+  const safe = /^'*[=+\-@\t\r]/.test(value) ? `'${value}` : value
+  return /[",;\t\r\n]|^\s|\s$/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}

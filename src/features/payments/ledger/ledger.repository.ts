@@ -1,0 +1,239 @@
+import type { ExpressionBuilder, Kysely, Selectable } from 'kysely'
+import { sql } from 'kysely'
+import { readDates } from '#platform/http/lists/list-dates.ts'
+import type { ListDefinition } from '#platform/http/lists/list-query.ts'
+import { listRows } from '#platform/http/lists/list-query.ts'
+import type { AgentTables } from '#storage/tables.ts'
+import { add, sortKey } from '../money.ts'
+import type { ExportQuery, SummaryQuery, Transaction, TransactionListQuery } from './ledger.schema.ts'
+
+type Database = Kysely<AgentTables>
+type Row = Selectable<AgentTables['transactions']>
+
+const columns = [
+  'id',
+  'type',
+  'amount',
+  'amount_key',
+  'currency',
+  'from',
+  'to',
+  'reference',
+  'source',
+  'state',
+  'refunded',
+  'note',
+  'created_at',
+  'updated_at',
+] as const satisfies (keyof Row)[]
+
+const transactionList: ListDefinition<Row> = {
+  sortable: {
+    id: { column: 'id' },
+    type: { column: 'type' },
+    amount: { column: 'amount_key' },
+    currency: { column: 'currency' },
+    from: { column: 'from', whenNull: '' },
+    to: { column: 'to', whenNull: '' },
+    reference: { column: 'reference', whenNull: '' },
+    source: { column: 'source' },
+    state: { column: 'state' },
+    created_at: { column: 'created_at' },
+    updated_at: { column: 'updated_at' },
+  },
+  defaultSort: ['created_at'],
+  defaultOrder: 'desc',
+  searchable: ['from', 'to', 'reference', 'note'],
+  dateColumn: 'created_at',
+  unique: { column: 'id' },
+}
+
+type Filters = Pick<TransactionListQuery, 'type' | 'currency' | 'state'>
+
+function filtered(database: Database, { type, currency, state = ['settled'] }: Filters) {
+  return database
+    .selectFrom('transactions')
+    .select([...columns])
+    .where('state', 'in', state)
+    .$if(type !== undefined, query => query.where('type', '=', type ?? ''))
+    .$if(currency !== undefined, query => query.where('currency', '=', currency?.toUpperCase() ?? ''))
+}
+
+export async function listTransactions(database: Database, query: TransactionListQuery) {
+  const { rows, meta } = await listRows(filtered(database, query), transactionList, query)
+  return { rows: rows.map(toTransaction), meta }
+}
+
+function within(query: { from?: string; to?: string }) {
+  const { from = '', to = '9' } = readDates(query)
+  return ({ eb }: ExpressionBuilder<AgentTables, 'transactions'>) => eb.between('created_at', from, to)
+}
+
+/** By time, then id: `limit` of those behind `after`. */
+export async function readTransactions(
+  database: Database,
+  query: ExportQuery,
+  after: Transaction | undefined,
+  limit: number,
+): Promise<Transaction[]> {
+  const rows = await filtered(database, query)
+    .where(within(query))
+    .$if(after !== undefined, rest =>
+      rest.where(({ eb, refTuple, tuple }) =>
+        eb(refTuple('created_at', 'id'), '>', tuple(after?.created_at ?? '', after?.id ?? '')),
+      ),
+    )
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  return rows.map(toTransaction)
+}
+
+/** Settled transactions that are alike, with how many there are: as few rows as there are different amounts. */
+export function countAlike(database: Database, { group, ...dates }: SummaryQuery) {
+  const length = { day: 10, month: 7 } as const
+  const period =
+    group === undefined
+      ? sql<string | null>`null`
+      : sql<string | null>`substr(created_at, 1, ${sql.lit(length[group])})`
+  return database
+    .selectFrom(
+      database
+        .selectFrom('transactions')
+        .select(['type', 'currency', 'amount', 'refunded', period.as('period')])
+        .where('state', '=', 'settled')
+        .where(within(dates))
+        .as('settled'),
+    )
+    .select(({ fn }) => [
+      'period',
+      'type',
+      'currency',
+      'amount',
+      'refunded',
+      fn.countAll<number>().as('count'),
+    ])
+    .groupBy(['period', 'type', 'currency', 'amount', 'refunded'])
+    .orderBy('period')
+    .orderBy('type')
+    .orderBy('currency')
+    .execute()
+}
+
+/** Dollars that the agent has spent, or may have, since the beginning of a day. */
+export async function sumSpent(database: Database, day: string): Promise<string> {
+  const rows = await database
+    .selectFrom('transactions')
+    .select('amount')
+    .where('created_at', '>=', day)
+    .where('type', '=', 'outbound')
+    .where('source', '=', 'x402')
+    .where('state', '!=', 'failed')
+    .execute()
+  return rows.reduce((sum, { amount }) => add(sum, amount, 'USD'), '0')
+}
+
+export async function findTransaction(database: Database, id: string): Promise<Transaction | undefined> {
+  const row = await database
+    .selectFrom('transactions')
+    .select([...columns])
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row && toTransaction(row)
+}
+
+/** The transaction that has one of the keys. */
+export async function findByKeys(
+  database: Database,
+  keys: readonly string[],
+): Promise<Transaction | undefined> {
+  const row = await database
+    .selectFrom('transactions')
+    .innerJoin('transaction_keys', 'transaction_keys.transaction_id', 'transactions.id')
+    .select(columns.map(column => `transactions.${column}` as const))
+    .where('transaction_keys.key', 'in', keys)
+    .orderBy('transactions.created_at')
+    .orderBy('transactions.id')
+    .limit(1)
+    .executeTakeFirst()
+  return row && toTransaction(row)
+}
+
+export async function keysOf(database: Database, transactionId: string): Promise<string[]> {
+  const rows = await database
+    .selectFrom('transaction_keys')
+    .select('key')
+    .where('transaction_id', '=', transactionId)
+    .orderBy('key')
+    .execute()
+  return rows.map(({ key }) => key)
+}
+
+export async function addKeys(
+  database: Database,
+  transaction_id: string,
+  keys: readonly string[],
+): Promise<void> {
+  if (keys.length === 0) return
+  await database
+    .insertInto('transaction_keys')
+    .values(keys.map(key => ({ key, transaction_id })))
+    .onConflict(conflict => conflict.column('key').doNothing())
+    .execute()
+}
+
+export async function insertTransaction(database: Database, transaction: Transaction): Promise<void> {
+  await database.insertInto('transactions').values(toRow(transaction)).execute()
+}
+
+export async function updateTransaction(database: Database, transaction: Transaction): Promise<void> {
+  await database
+    .updateTable('transactions')
+    .set(toRow(transaction))
+    .where('id', '=', transaction.id)
+    .execute()
+}
+
+/** Income that a notification may tell of, and that no other one tells of already. */
+export async function findUnmatched(
+  database: Database,
+  by: { reference: string } | { amount: string; currency: string; from: string; to: string },
+): Promise<Transaction[]> {
+  const rows = await database
+    .selectFrom('transactions')
+    .select([...columns])
+    .where('type', 'in', ['inbound', 'x402'])
+    .where('state', '!=', 'failed')
+    .where(({ eb, and }) =>
+      'reference' in by
+        ? eb('reference', '=', by.reference)
+        : and([
+            eb('amount', '=', by.amount),
+            eb('currency', '=', by.currency),
+            eb('created_at', '>=', by.from),
+            eb('created_at', '<=', by.to),
+          ]),
+    )
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('payment_notifications')
+            .select('payment_notifications.id')
+            .whereRef('payment_notifications.transaction_id', '=', 'transactions.id'),
+        ),
+      ),
+    )
+    .limit(2)
+    .execute()
+  return rows.map(toTransaction)
+}
+
+function toRow(transaction: Transaction): Row {
+  return { ...transaction, amount_key: sortKey(transaction.amount) }
+}
+
+/** Only the ledger writes these rows. */
+function toTransaction({ amount_key: _, ...row }: Row): Transaction {
+  return row as Transaction
+}

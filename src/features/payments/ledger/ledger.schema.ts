@@ -1,0 +1,89 @@
+import type { Static } from 'typebox'
+import { Type } from 'typebox'
+import { listMetaSchema, listParameters } from '#platform/http/lists/list-query.ts'
+import { orNull } from '#platform/own-schemas.ts'
+
+/*
+ * Transaction: one payment, whichever messages tell of it. Its state is the furthest that any of them tells:
+ * pending -> failed -> settled -> refunded. Only money that has come or gone is settled.
+ */
+export const transactionTypes = ['inbound', 'outbound', 'x402'] as const
+export type TransactionType = (typeof transactionTypes)[number]
+export const transactionStates = ['pending', 'failed', 'settled', 'refunded'] as const
+export type TransactionState = (typeof transactionStates)[number]
+export type TransactionSource = 'provider' | 'x402' | 'notification'
+
+const text = orNull(Type.String())
+const amount = Type.String({ description: 'A decimal, such as 12.50.' })
+
+export const transactionSchema = Type.Object(
+  {
+    id: Type.String(),
+    type: Type.Enum([...transactionTypes]),
+    amount,
+    currency: Type.String(),
+    from: text,
+    to: text,
+    reference: text,
+    source: Type.Enum(['provider', 'x402', 'notification']),
+    state: Type.Enum([...transactionStates]),
+    refunded: Type.String({ description: 'How much of the amount went back; a decimal.' }),
+    note: text,
+    created_at: Type.String({ format: 'date-time' }),
+    updated_at: Type.String({ format: 'date-time' }),
+  },
+  { title: 'Transaction' },
+)
+export type Transaction = Static<typeof transactionSchema>
+
+const filters = {
+  type: Type.Optional(Type.Enum([...transactionTypes])),
+  currency: Type.Optional(Type.String({ maxLength: 20 })),
+  state: Type.Optional(
+    Type.Array(Type.Enum([...transactionStates]), { description: 'Only these; settled ones unless given.' }),
+  ),
+}
+export const transactionListQuery = Type.Object({ ...listParameters, ...filters })
+export type TransactionListQuery = Static<typeof transactionListQuery>
+
+export const transactionListSchema = Type.Object({
+  transactions: Type.Array(transactionSchema),
+  total: Type.Integer(),
+  meta: listMetaSchema,
+})
+
+const { from, to } = listParameters
+export const exportQuery = Type.Object({ ...filters, format: Type.Optional(Type.Enum(['csv'])), from, to })
+export type ExportQuery = Static<typeof exportQuery>
+
+export const summaryQuery = Type.Object({
+  from,
+  to,
+  group: Type.Optional(
+    Type.Enum(['day', 'month'], { description: 'One entry for each; one for all unless given.' }),
+  ),
+})
+export type SummaryQuery = Static<typeof summaryQuery>
+
+export const summarySchema = Type.Object({
+  summary: Type.Array(
+    Type.Object(
+      {
+        period: orNull(Type.String({ description: 'A day or month in UTC.' })),
+        type: Type.Enum([...transactionTypes]),
+        currency: Type.String(),
+        count: Type.Integer({ description: 'Settled transactions.' }),
+        amount: Type.String({ description: 'The sum of their amounts; a decimal.' }),
+        refunded: Type.String({ description: 'How much of it went back; a decimal.' }),
+      },
+      { title: 'TransactionSum' },
+    ),
+  ),
+})
+export type TransactionSum = Static<typeof summarySchema>['summary'][number]
+
+export const resolutionSchema = Type.Object({
+  outcome: Type.Enum(['settled', 'failed'], { examples: ['settled'] }),
+  note: Type.String({ minLength: 1, maxLength: 1000, examples: ['Seen on the account statement'] }),
+})
+export type Resolution = Static<typeof resolutionSchema>

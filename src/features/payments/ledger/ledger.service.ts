@@ -1,0 +1,118 @@
+import type { Kysely } from 'kysely'
+import type { Clock } from '#platform/clock.ts'
+import { timestamp } from '#platform/clock.ts'
+import { conflict, notFound } from '#platform/errors.ts'
+import type { Ids } from '#platform/ids.ts'
+import type { Outbox, Transact } from '#platform/jobs/jobs.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { AgentTables } from '#storage/tables.ts'
+import { add, multiply } from '../money.ts'
+import type { PaymentEvents } from '../payments.events.ts'
+import {
+  addKeys,
+  countAlike,
+  findByKeys,
+  findTransaction,
+  insertTransaction,
+  keysOf,
+  listTransactions,
+  updateTransaction,
+} from './ledger.repository.ts'
+import type {
+  Resolution,
+  SummaryQuery,
+  Transaction,
+  TransactionListQuery,
+  TransactionSum,
+} from './ledger.schema.ts'
+import type { Told } from './merge-transaction.ts'
+import { isIncome, mergeTransaction, newTransaction } from './merge-transaction.ts'
+
+type Database = Kysely<AgentTables>
+export type PaymentOutbox = Outbox<PaymentEvents>
+
+interface Dependencies {
+  transact: Transact<PaymentEvents>
+  /** Called before a person's word on a transaction is written down, which may run it several times. */
+  onResolved(agentId: string, transactionId: string, outcome: Resolution['outcome']): Promise<void>
+  clock: Clock
+  ids: Ids
+}
+
+/** One transaction for each payment, whichever messages tell of it, how often, and in whatever order. */
+export function createLedger({ transact, onResolved, clock, ids }: Dependencies) {
+  /** Writes down what a message tells, in the caller's transaction. */
+  async function record(transaction: Database, outbox: PaymentOutbox, agentId: string, told: Told) {
+    const known = await recognise(transaction, told)
+    const now = timestamp(clock)
+    const next =
+      known === undefined ? newTransaction(ids.record(), told, now) : mergeTransaction(known, told, now)
+    await (known === undefined ? insertTransaction : updateTransaction)(transaction, next)
+    await addKeys(transaction, next.id, told.keys)
+    if (isIncome(next) && (known === undefined || !isIncome(known)))
+      await outbox.emit('payment.received', { agentId, transactionId: next.id })
+    return next
+  }
+
+  return {
+    record,
+    get,
+
+    list: ({ db }: AgentHandle, query: TransactionListQuery) => listTransactions(db, query),
+
+    async summary({ db }: AgentHandle, query: SummaryQuery): Promise<TransactionSum[]> {
+      const sums = new Map<string, TransactionSum>()
+      for (const { count, amount, refunded, ...alike } of await countAlike(db, query)) {
+        const { currency } = alike
+        const key = JSON.stringify(alike)
+        const sum = sums.get(key) ?? ({ ...alike, count: 0, amount: '0', refunded: '0' } as TransactionSum)
+        sums.set(key, {
+          ...sum,
+          count: sum.count + Number(count),
+          amount: add(sum.amount, multiply(amount, BigInt(count), currency), currency),
+          refunded: add(sum.refunded, multiply(refunded, BigInt(count), currency), currency),
+        })
+      }
+      return [...sums.values()]
+    },
+
+    /** A person has found out what came of a payment. */
+    async resolve(agent: AgentHandle, id: string, { outcome, note }: Resolution): Promise<Transaction> {
+      requirePending(await get(agent.db, id))
+      await onResolved(agent.agentId, id, outcome)
+      return await transact(agent, async (transaction, outbox) => {
+        const pending = requirePending(await get(transaction, id))
+        const { source, type, amount, currency } = pending
+        const told = { transactionId: id, source, type, amount, currency, state: outcome, note }
+        return await record(transaction, outbox, agent.agentId, {
+          ...told,
+          keys: await keysOf(transaction, id),
+        })
+      })
+    },
+  }
+}
+
+export type Ledger = ReturnType<typeof createLedger>
+
+async function get(database: Database, id: string): Promise<Transaction> {
+  const transaction = await findTransaction(database, id)
+  if (transaction === undefined) throw notFound('Transaction')
+  return transaction
+}
+
+/** By what it is called elsewhere; else by the transaction that it was made for, unless that is another payment's. */
+async function recognise(
+  database: Database,
+  { keys, transactionId }: Told,
+): Promise<Transaction | undefined> {
+  const known = keys.length === 0 ? undefined : await findByKeys(database, keys)
+  if (known !== undefined || transactionId === undefined) return known
+  const named = await findTransaction(database, transactionId)
+  return named && (keys.length === 0 || (await keysOf(database, named.id)).length === 0) ? named : undefined
+}
+
+function requirePending(transaction: Transaction): Transaction {
+  if (transaction.state === 'pending') return transaction
+  throw conflict(`Only a pending transaction can be resolved; this one is ${transaction.state}.`)
+}

@@ -1,0 +1,86 @@
+import { canonical, compare } from '../money.ts'
+import type { Transaction, TransactionSource, TransactionState, TransactionType } from './ledger.schema.ts'
+import { transactionStates } from './ledger.schema.ts'
+
+/** What a message tells of one payment. */
+export interface Told {
+  /** What the payment is called elsewhere; one of them is enough to recognise it. */
+  keys: readonly string[]
+  /** The transaction that the payment was made for, if the message names one. */
+  transactionId?: string | undefined
+  type: TransactionType
+  amount: string
+  currency: string
+  from?: string | null
+  to?: string | null
+  reference?: string | null
+  source: TransactionSource
+  state: TransactionState
+  /** How much of it has gone back in all. */
+  refunded?: string
+  note?: string | null
+}
+
+/** @param now ISO 8601. */
+export function newTransaction(id: string, told: Told, now: string): Transaction {
+  const currency = told.currency.toUpperCase()
+  const blank = {
+    id,
+    type: told.type,
+    amount: canonical(told.amount, currency),
+    currency,
+    from: told.from ?? null,
+    to: told.to ?? null,
+    reference: told.reference ?? null,
+    source: told.source,
+    state: told.state,
+    refunded: canonical(told.refunded ?? '0', currency),
+    note: told.note ?? null,
+    created_at: now,
+    updated_at: now,
+  }
+  return { ...blank, state: stateOf(blank) }
+}
+
+/** What is known after another message. The order in which messages come makes no difference. */
+export function mergeTransaction(known: Transaction, told: Told, now: string): Transaction {
+  const next = newTransaction(known.id, told, now)
+  const isCertain = rank(known.state) >= rank('settled')
+  const merged = {
+    ...known,
+    // What was asked for gives way to what was paid.
+    amount: isCertain ? known.amount : next.amount,
+    from: leastOf(known.from, next.from),
+    to: leastOf(known.to, next.to),
+    reference: leastOf(known.reference, next.reference),
+    note: next.note ?? known.note,
+    state: rank(next.state) > rank(known.state) ? next.state : known.state,
+    refunded: compare(next.refunded, known.refunded) > 0 ? next.refunded : known.refunded,
+    updated_at: now,
+  }
+  return { ...merged, state: stateOf(merged) }
+}
+
+/** What has all gone back is refunded. */
+function stateOf({
+  state,
+  amount,
+  refunded,
+}: Pick<Transaction, 'state' | 'amount' | 'refunded'>): TransactionState {
+  return state === 'settled' && compare(refunded, '0') > 0 && compare(refunded, amount) >= 0
+    ? 'refunded'
+    : state
+}
+
+function rank(state: TransactionState): number {
+  return transactionStates.indexOf(state)
+}
+
+function leastOf(one: string | null, other: string | null): string | null {
+  if (one === null || other === null) return one ?? other
+  return one < other ? one : other
+}
+
+export function isIncome({ type, state }: Transaction): boolean {
+  return type !== 'outbound' && rank(state) >= rank('settled')
+}

@@ -1,0 +1,52 @@
+import type { Kysely, Selectable } from 'kysely'
+import type { ListDefinition, ListParameters } from '#platform/http/lists/list-query.ts'
+import { listRows } from '#platform/http/lists/list-query.ts'
+import { parseJsonColumn } from '#storage/json-column.ts'
+import type { AgentTables } from '#storage/tables.ts'
+import type { Method, MethodType } from './methods.schema.ts'
+
+type Database = Kysely<AgentTables>
+export type MethodRow = Selectable<AgentTables['payment_methods']>
+
+const methodList: ListDefinition<MethodRow> = {
+  sortable: {
+    id: { column: 'id' },
+    type: { column: 'type' },
+    label: { column: 'label' },
+    created_at: { column: 'created_at' },
+  },
+  defaultSort: ['created_at'],
+  defaultOrder: 'desc',
+  searchable: ['label'],
+  dateColumn: 'created_at',
+  unique: { column: 'id' },
+}
+
+function methods(database: Database) {
+  return database
+    .selectFrom('payment_methods')
+    .select(['id', 'type', 'label', 'details', 'secret_set', 'created_at'])
+}
+
+export async function listMethods(database: Database, parameters: ListParameters) {
+  const { rows, meta } = await listRows(methods(database), methodList, parameters)
+  return { rows: rows.map(toMethod), meta }
+}
+
+/** Those that look the same, whatever is masked of them. */
+export function findAlike(database: Database, { type, details }: Pick<MethodRow, 'type' | 'details'>) {
+  return methods(database).where('type', '=', type).where('details', '=', details).orderBy('id').execute()
+}
+
+export async function insertMethod(database: Database, row: MethodRow): Promise<void> {
+  await database.insertInto('payment_methods').values(row).execute()
+}
+
+/** The deleted row, if there was one. */
+export async function deleteMethod(database: Database, id: string): Promise<MethodRow | undefined> {
+  return await database.deleteFrom('payment_methods').where('id', '=', id).returningAll().executeTakeFirst()
+}
+
+export function toMethod({ type, details, secret_set: _, ...row }: MethodRow): Method {
+  return { ...row, type: type as MethodType, details: parseJsonColumn(details, {}) }
+}

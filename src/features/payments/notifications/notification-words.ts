@@ -1,0 +1,132 @@
+/** What banks, wallets and payment services write, by what it means. All of it is compared in lower case. */
+
+/** Whoever writes one of these does not tell of money that has come in. */
+export const noReceipt = new RegExp(
+  [
+    String.raw`\bsent to\b|you(?:'ve| have)? (?:sent|paid|transferred)\b|\b(?:debit|withdr[ae]w|purchase|spent|paid to|payment to)`,
+    String.raw`\brequest|\brevers|\brefund|\bchargeback|\bfailed|\bdeclined|\bpending|\bscheduled|\bwill receive|could not|\bcancel`,
+    String.raw`\botp\b|one[- ]time|(?:verification|security) code|\bcashback|\bcongratulations|\bwon\b|\boffer\b`,
+    'abgebucht|abbuchung|lastschrift|ausgang|überwiesen an|storn|fehlgeschlagen|vorgemerkt|rückbuchung|angefordert',
+    'prélèvement|débit|vous avez (?:envoyé|payé)|virement émis|annul|échou|en attente|rejet',
+    'enviado|enviaste|enviou|has enviado|pagaste|pagou|retiro|retiraste|saque|cargo por|rechazad|devolu|pendiente|pendente|estorn',
+    'addebit|hai inviato|afgeschreven|overgemaakt aan|wysłan|obciążen|списан|отправлен',
+    'umetuma|umelipa|kirim ke|引き落とし|出金|支払いました|送金しました|支出|付款|출금|تم خصم|تم تحويل|سحب',
+  ].join('|'),
+)
+
+/** Money has come in. */
+export const receipt = new RegExp(
+  [
+    String.raw`\breceived\b|\bcredited\b|\bcredit (?:of|alert)\b|\bdeposit(?:ed)?\b|\bpaid (?:into|you)\b|\bsent you\b`,
+    'gutschrift|zahlungseingang|geldeingang|erhalten|eingegangen|reçu|crédité|recebeu|recebid|recibiste|recibid|abono|depósito',
+    'ricevuto|accredit|ontvangen|bijgeschreven|otrzyma|wpłyn|yatırıldı|hesabınıza geldi|зачислен|поступ',
+    'umepokea|menerima|diterima|nhận được|受け取|入金|收到|到账|입금|تم استلام|تم إيداع|استلمت',
+  ].join('|'),
+)
+
+/** An amount behind one of these is what there is, or what it cost. */
+export const noAmount =
+  /bal(?:ance)?\b|limit|\bfee\b|cost|charge|saldo|solde|kontostand|gebühr|frais|tarifa|salio|bakiye|остат|баланс|残高|余额|잔액|الرصيد/
+
+/** Names and references end before these; the point of an initial ends no name. */
+const end = String.raw`(?=\s*(?:(?<=[^\s.]{2})\.\s|\.\s\p{L}{2,20}:|[,;:!]\s|[.,;:!]?$|[()。]|\s(?:on|at|via|[Rr]ef|REF|has|was|[Cc]urrent|for|erhalten|the)\b))`
+const nameEnd = end.replace('(?=', String.raw`(?=\s\+?\d{6}|`)
+
+/** Who paid: the first that is found. In lower case, since names have the same words in them. */
+export const senders = [
+  '(?:[Ff]rom|FROM)',
+  'von',
+  'Auftraggeber:',
+  'van',
+  'virement de',
+  '(?:€|EUR|MXN|FCFA|COP|CLP) de',
+  'de',
+  'da',
+  'od',
+  'от',
+  'dari',
+  'kutoka',
+  'từ',
+  'من',
+  '来自',
+]
+  .map(word => new RegExp(String.raw`(?:^|[\s,。(]|(?<=\d))${word}\s+(\p{L}[^\n]{0,58}?)${nameEnd}`, 'u'))
+  .concat(/(?:^|[を。\s])([^\s。を]{1,40})様から/u)
+
+const named = String.raw`\s?[.:]?\s?([\p{L}\d][^\n.,;:()。]{0,40}?)${end}`
+const words = [
+  String.raw`(?:upi )?ref\.?(?: (?:number|no)\.?)?`,
+  'reference(?: number)?|utr(?: no)?|referenz|referencia|referência|référence|réf|referans',
+  'verwendungszweck|zahlungsreferenz|transaktionscode|motif|concepto|causale|omschrijving|kumbukumbu|tytuł|назначение',
+]
+
+/** What the payment is called there: the first that is found. */
+export const references = [
+  /^([A-Z0-9]{8,12}) confirmed\b/i,
+  new RegExp(String.raw`(?<!\p{L})(?:${words.join('|')})(?!\p{L})${named}`, 'iu'),
+  new RegExp(`(?:振込番号|交易号|المرجع)${named}`, 'iu'),
+  new RegExp(String.raw`\b(?:transaction )?id\s?:${named}`, 'iu'),
+]
+
+/** How currencies are written beside their codes; null for a sign that several have. */
+export const signs: Readonly<Record<string, string | null>> = {
+  ksh: 'KES',
+  tsh: 'TZS',
+  ush: 'UGX',
+  'gh₵': 'GHS',
+  '₦': 'NGN',
+  'rs.': 'INR',
+  rs: 'INR',
+  '₹': 'INR',
+  rp: 'IDR',
+  '₱': 'PHP',
+  rm: 'MYR',
+  '฿': 'THB',
+  '₫': 'VND',
+  '¥': 'JPY',
+  円: 'JPY',
+  元: 'CNY',
+  '₩': 'KRW',
+  원: 'KRW',
+  '€': 'EUR',
+  '£': 'GBP',
+  r$: 'BRL',
+  us$: 'USD',
+  c$: 'CAD',
+  ca$: 'CAD',
+  a$: 'AUD',
+  au$: 'AUD',
+  nz$: 'NZD',
+  hk$: 'HKD',
+  s$: 'SGD',
+  mx$: 'MXN',
+  $: null,
+  kr: null,
+  r: 'ZAR',
+  zł: 'PLN',
+  kč: 'CZK',
+  tl: 'TRY',
+  '₺': 'TRY',
+  '₽': 'RUB',
+  fcfa: 'XOF',
+  's/': 'PEN',
+  'ر.س': 'SAR',
+  'د.إ': 'AED',
+  'ج.م': 'EGP',
+  usdc: 'USDC',
+  usdt: 'USDT',
+}
+
+/** Where a single point before three digits parts thousands; elsewhere a comma does. */
+export const pointForThousands = new Set('EUR BRL IDR VND TRY COP CLP ARS DKK XOF PYG UYU'.split(' '))
+/** Of these, countries write a comma in both ways. */
+export const commaIsAmbiguous = new Set([
+  ...pointForThousands,
+  'PLN',
+  'CZK',
+  'RUB',
+  'SEK',
+  'NOK',
+  'ZAR',
+  'CHF',
+])

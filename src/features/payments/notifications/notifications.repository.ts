@@ -1,0 +1,73 @@
+import type { Kysely, Selectable } from 'kysely'
+import type { ListDefinition } from '#platform/http/lists/list-query.ts'
+import { listRows } from '#platform/http/lists/list-query.ts'
+import type { AgentTables } from '#storage/tables.ts'
+import type { Notification, NotificationListQuery } from './notifications.schema.ts'
+
+type Database = Kysely<AgentTables>
+export type NotificationRow = Selectable<AgentTables['payment_notifications']>
+
+const notificationList: ListDefinition<NotificationRow> = {
+  sortable: {
+    id: { column: 'id' },
+    gateway: { column: 'gateway' },
+    status: { column: 'status' },
+    created_at: { column: 'created_at' },
+  },
+  defaultSort: ['created_at'],
+  defaultOrder: 'desc',
+  searchable: ['gateway', 'message'],
+  dateColumn: 'created_at',
+  unique: { column: 'id' },
+}
+
+function notifications(database: Database) {
+  return database
+    .selectFrom('payment_notifications')
+    .select([
+      'id',
+      'gateway',
+      'message',
+      'status',
+      'transaction_id',
+      'amount',
+      'currency',
+      'from',
+      'reference',
+      'created_at',
+    ])
+}
+
+export async function listNotifications(
+  database: Database,
+  { status, ...parameters }: NotificationListQuery,
+) {
+  const query = notifications(database).$if(status !== undefined, all =>
+    all.where('status', '=', status ?? ''),
+  )
+  const { rows, meta } = await listRows(query, notificationList, parameters)
+  return { rows: rows.map(toNotification), meta }
+}
+
+export async function findNotification(database: Database, id: string): Promise<NotificationRow | undefined> {
+  return await notifications(database).where('id', '=', id).executeTakeFirst()
+}
+
+export async function insertNotification(database: Database, row: NotificationRow): Promise<void> {
+  await database.insertInto('payment_notifications').values(row).execute()
+}
+
+/** @param transaction_id null: it tells of none any more. */
+export async function setMatch(database: Database, id: string, transaction_id: string | null): Promise<void> {
+  const status = transaction_id === null ? 'unmatched' : 'matched'
+  await database
+    .updateTable('payment_notifications')
+    .set({ transaction_id, status })
+    .where('id', '=', id)
+    .execute()
+}
+
+export function toNotification({ amount, currency, from, reference, ...row }: NotificationRow): Notification {
+  const status = row.status as Notification['status']
+  return { ...row, status, parsed: { amount, currency, from, reference } }
+}

@@ -1,0 +1,55 @@
+import type { Static } from 'typebox'
+import { Type } from 'typebox'
+import { listMetaSchema, listParameters } from '#platform/http/lists/list-query.ts'
+import { orNull } from '#platform/own-schemas.ts'
+
+/*
+ * Notification: what a bank, a wallet or a payment service has written, and the transaction that it tells of.
+ * (none) --fits one transaction--> matched, else unmatched; unmatched --match or record--> matched --unmatch--> unmatched
+ */
+export const notificationStatuses = ['matched', 'unmatched'] as const
+
+const text = orNull(Type.String())
+
+export const newNotificationSchema = Type.Object({
+  gateway: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S', examples: ['mpesa'] }),
+  message: Type.String({
+    minLength: 1,
+    maxLength: 20_000,
+    pattern: '\\S',
+    examples: ['You received 500.00 EUR from Lena Berg. Ref: INV-9'],
+  }),
+})
+export type NewNotification = Static<typeof newNotificationSchema>
+
+export const notificationSchema = Type.Object(
+  {
+    id: Type.String(),
+    gateway: Type.String(),
+    message: Type.String(),
+    status: Type.Enum([...notificationStatuses]),
+    transaction_id: text,
+    parsed: Type.Object(
+      { amount: text, currency: text, from: text, reference: text },
+      { description: 'What the message says for certain; null where it does not.' },
+    ),
+    created_at: Type.String({ format: 'date-time' }),
+  },
+  { title: 'PaymentNotification' },
+)
+export type Notification = Static<typeof notificationSchema>
+
+export const notificationListQuery = Type.Object({
+  ...listParameters,
+  status: Type.Optional(Type.Enum([...notificationStatuses])),
+})
+export type NotificationListQuery = Static<typeof notificationListQuery>
+
+export const notificationListSchema = Type.Object({
+  notifications: Type.Array(notificationSchema),
+  meta: listMetaSchema,
+})
+
+export const matchSchema = Type.Object({
+  transaction_id: Type.String({ examples: ['1b4e28ba-2fa1-41d2-883f-0016d3cca427'] }),
+})

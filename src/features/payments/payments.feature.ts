@@ -1,0 +1,79 @@
+import type { AccessFeature } from '#features/access/access.feature.ts'
+import type { AgentsFeature } from '#features/agents/agents.feature.ts'
+import type { Feature } from '#features/feature.ts'
+import type { Infrastructure } from '#infrastructure/infrastructure.ts'
+import { AppError } from '#platform/errors.ts'
+import { createSpending } from './buying/spending.ts'
+import { x402Fetch } from './buying/x402-fetch.ts'
+import { registerLedgerRoutes } from './ledger/ledger.routes.ts'
+import { createLedger } from './ledger/ledger.service.ts'
+import { registerMethodRoutes } from './methods/methods.routes.ts'
+import { createMethodsService } from './methods/methods.service.ts'
+import { registerNotificationRoutes } from './notifications/notifications.routes.ts'
+import { createNotificationsService } from './notifications/notifications.service.ts'
+import { paymentEventNames } from './payments.events.ts'
+import { registerProviderRoutes } from './provider/provider.routes.ts'
+import { createProviderService } from './provider/provider.service.ts'
+import { createProviderClient } from './provider/provider-client.ts'
+import { createRequestStore } from './provider/request-store.ts'
+import { createWebhookService } from './provider/webhook.service.ts'
+import { registerResourceRoutes } from './selling/resources.routes.ts'
+import { createSelling } from './selling/selling.ts'
+
+interface Dependencies extends Pick<AgentsFeature, 'settings'>, Pick<AccessFeature, 'sellBy'> {
+  /** The first parts of the paths of all endpoints of an agent. */
+  endpoints(): ReadonlySet<string>
+}
+
+/** Money that agents get and spend. */
+export function createPayments(
+  infrastructure: Infrastructure,
+  { settings, sellBy, endpoints }: Dependencies,
+): Feature {
+  const { transact, agentDatabases, agentSecrets, outbound, clock, ids } = infrastructure
+  const { apiKey, apiBase, webhookSecret } = infrastructure.configuration.payments
+  const ledger = createLedger({
+    transact,
+    onResolved: (...resolution) => selling.resolve(...resolution),
+    clock,
+    ids,
+  })
+  const selling = createSelling(infrastructure, { settings, ledger, endpoints })
+  sellBy(selling.gate.sell)
+  const methods = createMethodsService({ agentSecrets, clock, ids })
+  const notifications = createNotificationsService({ transact, ledger, clock, ids })
+  const credentialsOf = async (agentId: string) => (await settings.profileOf(agentId)).credentials
+  const ask = createProviderClient(apiBase)
+  const requests = createRequestStore({ transact, ledger, clock, ids })
+  const provider = createProviderService({ requests, credentialsOf, apiKey, ask, clock })
+  const webhook = createWebhookService({ agentDatabases, transact, ledger, clock })
+  const profileOf = (agentId: string) =>
+    settings.profileOf(agentId).catch(error => {
+      if (error instanceof AppError && error.code === 'NOT_FOUND') return undefined
+      throw error
+    })
+  const spending = createSpending({ transact, ledger, clock, ids })
+  return {
+    events: paymentEventNames,
+    jobs: { ...provider.jobs, ...selling.jobs },
+    async tools(agent) {
+      const { credentials, settings: chosen } = await settings.profileOf(agent.agentId)
+      const {
+        x402_daily_limit: daily,
+        x402_payment_limit: payment,
+        x402_approval: approval = 'tainted',
+      } = chosen
+      const walletKey = credentials.x402_wallet_key
+      if (walletKey === undefined || daily === undefined) return []
+      return [x402Fetch({ outbound, spending, agent, walletKey, limits: { daily, payment }, approval })]
+    },
+    stop: selling.gate.stop,
+    routes(app) {
+      registerResourceRoutes(app, selling.resources)
+      registerLedgerRoutes(app, ledger)
+      registerMethodRoutes(app, methods)
+      registerNotificationRoutes(app, notifications)
+      registerProviderRoutes(app, { provider, webhook, profileOf, webhookSecret, clock })
+    },
+  }
+}

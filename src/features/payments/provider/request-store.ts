@@ -1,0 +1,109 @@
+import type { Kysely } from 'kysely'
+import type { Clock } from '#platform/clock.ts'
+import { timestamp } from '#platform/clock.ts'
+import { conflict, notFound } from '#platform/errors.ts'
+import type { Ids } from '#platform/ids.ts'
+import type { Transact } from '#platform/jobs/jobs.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { AgentTables } from '#storage/tables.ts'
+import { findByKeys, findTransaction, keysOf } from '../ledger/ledger.repository.ts'
+import type { Ledger, PaymentOutbox } from '../ledger/ledger.service.ts'
+import { fromUnits, providerDecimals } from '../money.ts'
+import type { PaymentEvents } from '../payments.events.ts'
+import type { RequestRow } from './provider.repository.ts'
+import { answerRequest, findRequest, insertRequest } from './provider.repository.ts'
+import type { Exchanges, Kind } from './provider.schema.ts'
+import type { Performed } from './provider-calls.ts'
+import { refundableKey } from './provider-calls.ts'
+
+/** When a request is repeated whose process has died. */
+const firstRepeatMs = 60_000
+export const dayMs = 24 * 3_600_000
+
+/** What came of a request; of a refusal, what its callers are told. */
+export type Outcome =
+  | Performed<unknown>
+  | { refusal: { message: string; details: Record<string, unknown> | undefined } }
+
+interface Dependencies {
+  transact: Transact<PaymentEvents>
+  ledger: Ledger
+  clock: Clock
+  ids: Ids
+}
+
+/** Requests to the provider: stored with a job before they are sent, so that none is forgotten whatever happens then. */
+export function createRequestStore({ transact, ledger, clock, ids }: Dependencies) {
+  /** The id of the pending transaction of a new payment, or of the one that is to be refunded. */
+  async function transactionFor(
+    transaction: Kysely<AgentTables>,
+    outbox: PaymentOutbox,
+    agentId: string,
+    body: Exchanges[Kind]['body'],
+  ): Promise<string | null> {
+    if ('currency' in body) {
+      const { currency, description: note } = body
+      const amount = fromUnits(body.amount, providerDecimals(currency))
+      const asked = { type: 'inbound', source: 'provider', state: 'pending' } as const
+      const told = { ...asked, keys: [], amount, currency, note }
+      return (await ledger.record(transaction, outbox, agentId, told)).id
+    }
+    const { charge_id, transaction_id = '' } = body
+    if (charge_id !== undefined) return (await findByKeys(transaction, [charge_id]))?.id ?? null
+    if ((await findTransaction(transaction, transaction_id)) === undefined) throw notFound('Transaction')
+    if (refundableKey(await keysOf(transaction, transaction_id)) === undefined)
+      throw conflict(
+        'This transaction was not paid through the payment provider, which can so not refund it.',
+      )
+    return transaction_id
+  }
+
+  return {
+    /** The new request with its pending transaction, or the one that was stored under the caller's key before. */
+    store(agent: AgentHandle, kind: Kind, body: Exchanges[Kind]['body'], callerKey: string | undefined) {
+      const caller_key = callerKey ?? null
+      const row = { id: ids.record(), kind, caller_key, body: JSON.stringify(body), answer: null }
+      return transact(agent, async (transaction, outbox): Promise<RequestRow> => {
+        const keptSince = new Date(clock.now() - dayMs).toISOString()
+        const known = callerKey === undefined ? undefined : await findRequest(transaction, { caller_key })
+        if (known !== undefined && known.created_at >= keptSince) {
+          if (known.kind === kind && known.body === row.body) return known
+          throw conflict('This Idempotency-Key was used for another request within the last 24 hours.')
+        }
+        const transaction_id = await transactionFor(transaction, outbox, agent.agentId, body)
+        const request = { ...row, transaction_id, created_at: timestamp(clock) }
+        await insertRequest(transaction, request, keptSince)
+        await outbox.add({ ...jobOf(request.id), runAt: clock.now() + firstRepeatMs })
+        return request
+      })
+    },
+
+    /** Records what came of a request, in the ledger as well; `isJob` if its own job has found out. */
+    record(agent: AgentHandle, { id, kind, transaction_id }: RequestRow, outcome: Outcome, isJob: boolean) {
+      return transact(agent, async (transaction, outbox) => {
+        const kept = 'refusal' in outcome ? outcome : { answer: outcome.answer }
+        await answerRequest(transaction, id, JSON.stringify(kept))
+        const known = transaction_id === null ? undefined : await findTransaction(transaction, transaction_id)
+        const told = toldBy(kind, outcome)
+        if (told !== undefined && known !== undefined) {
+          const { type, source, amount, currency } = known
+          const asked = { transactionId: known.id, type, source, amount, currency }
+          await ledger.record(transaction, outbox, agent.agentId, { ...asked, ...told })
+        }
+        if (!isJob) await outbox.cancel(jobOf(id).key)
+      })
+    },
+  }
+}
+
+/** A refund that is refused leaves its transaction as it was. */
+function toldBy(kind: string, outcome: Outcome): Performed<unknown>['told'] {
+  if (!('refusal' in outcome)) return outcome.told
+  return kind === 'refund' ? undefined : { keys: [], state: 'failed' }
+}
+
+export const askAgainJobName = 'payments.ask-provider'
+
+function jobOf(requestId: string) {
+  return { name: askAgainJobName, payload: requestId, key: `provider:${requestId}` }
+}

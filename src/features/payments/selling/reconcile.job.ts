@@ -1,0 +1,76 @@
+import type { Kysely } from 'kysely'
+import type { Clock } from '#platform/clock.ts'
+import { conflict } from '#platform/errors.ts'
+import type { JobHandler } from '#platform/jobs/jobs.ts'
+import { JobYields } from '#platform/jobs/jobs.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { PlatformTables } from '#storage/tables.ts'
+import type { Claim, Holding } from './claims.repository.ts'
+import { deleteClaim, findClaim, freed, takeClaim, updateClaim } from './claims.repository.ts'
+import type { Settlements } from './settlements.ts'
+import { claimedOf, pauseMs } from './settlements.ts'
+
+/** How long after it has expired a payment is still asked about, in milliseconds. */
+const graceMs = 60_000
+
+interface Dependencies {
+  platform: Kysely<PlatformTables>
+  settlements: Settlements
+  holding(): Holding
+  clock: Clock
+}
+
+/** Finds out what came of payments: by asking on, or from a person. */
+export function createReconciliation({ platform, settlements, holding, clock }: Dependencies) {
+  /** Goes on where a request stopped: by failure, or by the death of its process. */
+  async function reconcile(agent: AgentHandle, claim: Claim): Promise<void> {
+    if (claim.state === 'claimed') {
+      // Nothing was asked of the facilitator.
+      await deleteClaim(platform, claim)
+      await settlements.record(agent, claim, { state: 'failed' })
+      return
+    }
+    const { receipt, validBefore } = claimedOf(claim)
+    if (receipt !== undefined) {
+      await settlements.complete(agent, claim, receipt, true)
+      return
+    }
+    const { outcome } = await settlements.settle(agent, claim, true)
+    if (outcome === 'settled') return
+    const now = clock.now()
+    if (now < Number(validBefore) * 1000 + graceMs) throw new JobYields({ until: now + pauseMs })
+    await updateClaim(platform, claim, { state: 'stuck' })
+  }
+
+  const job: JobHandler<AgentHandle> = {
+    lane: 'deliveries',
+    async run({ agent, payload }) {
+      const { key, createdAt } = payload as { key: string; createdAt: string }
+      const found = await findClaim(platform, { key })
+      const isOver = found === undefined || found.created_at !== createdAt
+      if (isOver || found.state === 'stuck' || found.state === 'served') return
+      const claim = await takeClaim(platform, key, holding())
+      if (claim === undefined) throw new JobYields({ until: clock.now() + pauseMs })
+      try {
+        await reconcile(agent, claim)
+      } finally {
+        await updateClaim(platform, claim, freed)
+      }
+    },
+  }
+
+  return {
+    job,
+
+    /** A person knows what came of a payment: it can be used, or it is forgotten. */
+    async resolve(agentId: string, transactionId: string, outcome: 'settled' | 'failed'): Promise<void> {
+      const found = await findClaim(platform, { agent_id: agentId, transaction_id: transactionId })
+      if (found === undefined) return
+      const claim = await takeClaim(platform, found.key, holding())
+      if (claim === undefined)
+        throw conflict('The facilitator is being asked about this payment. Try again soon.')
+      if (outcome === 'failed') await deleteClaim(platform, claim)
+      else await updateClaim(platform, claim, { state: 'settled', ...freed })
+    },
+  }
+}
