@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
 import { clientSignal } from '#platform/http/closing.ts'
@@ -43,6 +44,13 @@ export function registerActionRoutes(app: App, { actions, browser, maxBytes }: D
       summary: 'A file that a page of the session has downloaded, until the session ends',
       tags: ['Browser'],
       params: downloadPath,
+      response: {
+        200: {
+          content: {
+            'application/octet-stream': { schema: Type.Unsafe<Readable>(Type.String({ format: 'binary' })) },
+          },
+        },
+      },
     },
     handler: async (request, reply) => {
       const { sessionId, downloadId } = request.params

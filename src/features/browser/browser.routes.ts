@@ -79,7 +79,7 @@ function registerSessions(app: App, browser: BrowserService, baseUrl: string | u
       summary: 'End a browser session; it stays listed',
       tags,
       params: agentPath,
-      querystring: Type.Object({ id: Type.String() }),
+      querystring: Type.Object({ id: Type.String({ description: 'The id of the session.' }) }),
       response: { 200: successSchema },
     },
     handler: async request => {

@@ -139,7 +139,7 @@ function registerFeed(app: App, feed: FeedService): void {
   app.route({
     method: 'GET',
     url: `${collection}/feed.ics`,
-    config: { area: 'generic', access: 'open', limit: 'general', operationId: 'getCalendarFeed' },
+    config: { area: 'generic', access: 'anyone', limit: 'general', operationId: 'getCalendarFeed' },
     schema: {
       summary: 'The calendar as iCalendar, for programs that subscribe to it',
       tags,

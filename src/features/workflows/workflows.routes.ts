@@ -133,7 +133,7 @@ function registerHooks(app: App, hooks: HooksService): void {
   app.route({
     method: 'POST',
     url: '/api/agents/:id/hooks/:token',
-    config: { area: 'generic', access: 'open', limit: 'general', operationId: 'callWorkflowHook' },
+    config: { area: 'generic', access: 'anyone', limit: 'general', operationId: 'callWorkflowHook' },
     schema: {
       summary: 'Start the workflow of a secret address; the body is its input',
       tags,

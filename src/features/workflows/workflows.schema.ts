@@ -65,7 +65,8 @@ const edgeSchema = Type.Object(
 export type Edge = Static<typeof edgeSchema>
 
 const status = Type.Enum([...workflowStatuses])
-const nodes = Type.Array(nodeSchema, { maxItems: 200, examples: [[]] })
+const trigger = { id: 'start', type: 'trigger', position: { x: 0, y: 0 }, data: {} }
+const nodes = Type.Array(nodeSchema, { maxItems: 200, examples: [[trigger]] })
 const edges = Type.Array(edgeSchema, { maxItems: 1000, examples: [[]] })
 export interface Definition {
   nodes: Node[]
@@ -167,7 +168,9 @@ export const executeSchema = Type.Object({
 })
 export type Execute = Static<typeof executeSchema>
 export const idempotencyHeader = Type.Object({
-  'idempotency-key': Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  'idempotency-key': Type.Optional(
+    Type.String({ minLength: 1, maxLength: 200, description: 'The same key gives the same execution.' }),
+  ),
 })
 
 export const retrySchema = Type.Object({

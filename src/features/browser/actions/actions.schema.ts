@@ -40,7 +40,7 @@ export const executeSchema = Type.Object(
     ...Type.Partial(actionSchema).properties,
     actions: Type.Optional(Type.Array(actionSchema, { minItems: 1, maxItems: 100 })),
   },
-  { examples: [{ action: 'navigate', url: 'https://example.com/' }] },
+  { minProperties: 1, examples: [{ action: 'navigate', url: 'https://example.com/' }] },
 )
 export type ExecuteInput = Static<typeof executeSchema>
 

@@ -37,8 +37,8 @@ export const transactionSchema = Type.Object(
 export type Transaction = Static<typeof transactionSchema>
 
 const filters = {
-  type: Type.Optional(Type.Enum([...transactionTypes])),
-  currency: Type.Optional(Type.String({ maxLength: 20 })),
+  type: Type.Optional(Type.Enum([...transactionTypes], { description: 'Only those of this type.' })),
+  currency: Type.Optional(Type.String({ maxLength: 20, description: 'Only those in this currency.' })),
   state: Type.Optional(
     Type.Array(Type.Enum([...transactionStates]), { description: 'Only these; settled ones unless given.' }),
   ),
@@ -53,7 +53,12 @@ export const transactionListSchema = Type.Object({
 })
 
 const { from, to } = listParameters
-export const exportQuery = Type.Object({ ...filters, format: Type.Optional(Type.Enum(['csv'])), from, to })
+export const exportQuery = Type.Object({
+  ...filters,
+  format: Type.Optional(Type.Enum(['csv'], { description: 'The form of the file.' })),
+  from,
+  to,
+})
 export type ExportQuery = Static<typeof exportQuery>
 
 export const summaryQuery = Type.Object({

@@ -41,7 +41,9 @@ export type Notification = Static<typeof notificationSchema>
 
 export const notificationListQuery = Type.Object({
   ...listParameters,
-  status: Type.Optional(Type.Enum([...notificationStatuses])),
+  status: Type.Optional(
+    Type.Enum([...notificationStatuses], { description: 'Only those with this status.' }),
+  ),
 })
 export type NotificationListQuery = Static<typeof notificationListQuery>
 

@@ -84,7 +84,7 @@ function registerPayments(app: App, { provider }: Dependencies): void {
   app.route({
     method: 'POST',
     url: `${url}/refund`,
-    config: { ...changing, operationId: 'refund' },
+    config: { ...changing, operationId: 'refundCharge' },
     schema: {
       summary: 'Give a payment back, or a part of it',
       tags,

@@ -63,7 +63,7 @@ export const refundSchema = Type.Object(
     transaction_id: Type.Optional(Type.String()),
     amount: Type.Optional({ ...amount, description: 'All of it unless given.' }),
   },
-  { examples: [{ charge_id: 'ch_1PgafuB7WZ01zgkWXYmPNZs8' }] },
+  { minProperties: 1, examples: [{ charge_id: 'ch_1PgafuB7WZ01zgkWXYmPNZs8' }] },
 )
 export const refundedSchema = Type.Object(
   {

@@ -15,7 +15,7 @@ export function registerResourceRoutes(app: App, resources: ResourcesService): v
   app.route({
     method: 'GET',
     url,
-    config: { ...reading, operationId: 'listX402Resources' },
+    config: { ...reading, operationId: 'listPaidResources' },
     schema: {
       summary: 'What the agent sells',
       tags,
@@ -32,7 +32,7 @@ export function registerResourceRoutes(app: App, resources: ResourcesService): v
   app.route({
     method: 'POST',
     url,
-    config: { ...changing, operationId: 'sellX402Resource' },
+    config: { ...changing, operationId: 'sellPaidResource' },
     schema: {
       summary: 'Have callers without a role pay for a call, or for a path of its own',
       tags,
@@ -47,7 +47,7 @@ export function registerResourceRoutes(app: App, resources: ResourcesService): v
   app.route({
     method: 'DELETE',
     url: `${url}/:resourceId`,
-    config: { ...changing, operationId: 'deleteX402Resource' },
+    config: { ...changing, operationId: 'deletePaidResource' },
     schema: {
       summary: 'Sell this no more',
       tags,
@@ -67,11 +67,14 @@ function registerOwnPaths(app: App): void {
   app.route({
     method: 'GET',
     url: '/api/agents/:id/x402/*',
-    config: { ...reading, soldAs: '*', operationId: 'getX402Resource' },
+    config: { ...reading, soldAs: '*', operationId: 'buyPaidResource' },
     schema: {
       summary: 'A path that the agent sells, with the receipt',
       tags,
-      params: Type.Object({ ...agentPath.properties, '*': Type.String() }),
+      params: Type.Object({
+        ...agentPath.properties,
+        '*': Type.String({ description: 'The path, without the slash at its beginning.' }),
+      }),
       response: { 200: soldSchema },
     },
     handler: async request => {

@@ -57,7 +57,8 @@ function describePathParameter(path: string, parameter: Parameter): void {
   const whole = name === 'id' ? `${collection.replace(/s$/, '')} id` : name
   const words = whole.replaceAll(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`).split(' ')
   const property = words.pop()
-  parameter.description ??= `The ${property} of the ${words.join(' ')}.`
+  parameter.description ??=
+    words.length === 0 ? `The ${property}.` : `The ${property} of the ${words.join(' ')}.`
 }
 
 /** A body that has what is required and no more, so that it can be sent as it is. */
