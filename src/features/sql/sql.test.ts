@@ -199,17 +199,30 @@ describe(`the tables ${row('GET /api/agents/{id}/sql/schema')}`, () => {
     )
     expect(status).toBe(200)
     expect(body.tables.map(({ name }) => name)).toEqual([
+      'browser_sessions',
+      'calendar_tasks',
+      'channel_threads',
       'chunks',
       'contacts',
       'conversations',
       'crawl_pages',
+      'executions',
       'fruits',
       'mcp_servers',
       'mcp_tools',
       'messages',
+      'node_results',
+      'payment_notifications',
+      'schedule_executions',
+      'schedules',
       'sources',
+      'task_occurrences',
       'tool_approvals',
       'tools',
+      'transactions',
+      'workflow_versions',
+      'workflows',
+      'x402_resources',
     ])
     expect(body.tables.find(({ name }) => name === 'fruits')?.columns).toEqual([
       { name: 'id', type: 'integer', nullable: false },

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { builtAreas } from '#test/spec/built-areas.ts'
+import { builtAreas, notYetBuilt } from '#test/spec/built-areas.ts'
 import { outboundEvents } from '#test/spec/outbound-events.ts'
 import { errorRow, row } from '#test/spec/row.ts'
 import { giveRole, makeAgent } from '#test/support/agents.ts'
@@ -102,7 +102,10 @@ describe('a webhook', () => {
     const answer = await stage.app.call('POST', path, { body: { url, events } })
     expect(answer).toMatchObject(problem('events'))
     const areas: readonly string[] = builtAreas
-    const known = outboundEvents.filter(({ area }) => areas.includes(area))
+    const pending = notYetBuilt.map(({ marker }) => marker)
+    const known = outboundEvents.filter(
+      ({ area, name }) => areas.includes(area) && !pending.includes(`[event ${name}]`),
+    )
     expect(known.length).toBeGreaterThan(3)
     for (const { name } of known) expect(JSON.stringify(answer.body)).toContain(name)
     const made = await stage.app.call<Webhook>('POST', path, {
