@@ -22,8 +22,10 @@ export function registerKnowledgeRoutes(app: App, knowledge: KnowledgeService): 
       response: { 200: searchAnswerSchema },
     },
     handler: async request => {
+      const results = await knowledge.search(request.agent, request.query)
+      // Only then: a search that fails is not paid for.
       await request.purchase?.settle()
-      return { results: await knowledge.search(request.agent, request.query) }
+      return { results }
     },
   })
 }

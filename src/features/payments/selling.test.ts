@@ -217,6 +217,18 @@ describe('a call that is sold', () => {
     await eventually(async () => expect((await ask(payment)).status).toBe(200))
     expect(await transactions()).toHaveLength(1)
   })
+
+  it('is not bought by HEAD, nor where its answer would be an error', async () => {
+    const { path, transactions } = await newShop('/sources/search')
+    const search = `${path}/sources/search?query=tide`
+    const headers = await paymentFor(await app.call('GET', search))
+    expect((await app.call('HEAD', search, { headers })).status).toBe(402)
+    const missing = `${search}&source_id=none`
+    const unused = await paymentFor(await app.call('GET', missing))
+    expect((await app.call('GET', missing, { headers: unused })).status).toBe(404)
+    expect(await transactions('state=settled&state=pending')).toEqual([])
+    expect((await app.call('GET', search, { headers })).status).toBe(200)
+  })
 })
 
 describe('a payment', () => {

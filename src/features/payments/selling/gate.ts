@@ -19,6 +19,8 @@ import type { Offer, Payment } from './wire.ts'
 import { encoded, mismatchOf, paymentRequired, readPayment } from './wire.ts'
 
 const retryAfterSeconds = 5
+/** Of a payment that a person has said is settled. */
+const seenByPerson = { transaction: '', payer: '' }
 
 interface Dependencies {
   platform: Kysely<PlatformTables>
@@ -60,7 +62,9 @@ export function createGate(needs: Dependencies) {
       const resource = await agentDatabases.use(agentId, ({ db }) => findByPath(db, path)).catch(noAgent)
       if (resource === undefined) return undefined
       const offer = await offerFor(request, agentId, resource)
-      const header = request.headers['payment-signature'] ?? request.headers['x-payment']
+      const { 'payment-signature': current, 'x-payment': former } = request.headers
+      // To ask what a call would answer is not to buy it.
+      const header = request.method === 'HEAD' ? undefined : (current ?? former)
       if (header === undefined) throw unpaid(reply, offer, 'This has to be paid for.')
       const payment = readPayment(String(header))
       if (payment === undefined)
@@ -101,9 +105,10 @@ function createPurchase(needs: PurchaseDependencies) {
 
   async function settled(held: Claim): Promise<Claim> {
     if (held.state === 'settled') {
-      const uses = held.uses + 1
-      if (!(await updateClaim(platform, held, { uses }))) throw pending(reply)
-      return { ...held, uses }
+      // Whoever had it settled may have died before that was recorded.
+      const again = await settlements.complete(request.agent, held, claimedOf(held).receipt ?? seenByPerson)
+      if (again === undefined) throw pending(reply)
+      return again
     }
     const settlement = await settlements.settle(request.agent, held)
     if (settlement.outcome === 'settled') return settlement.claim
@@ -132,7 +137,9 @@ function createPurchase(needs: PurchaseDependencies) {
       if (claim.state !== 'claimed') return
       const problem = await facilitator?.verify(claimedOf(claim))
       if (problem === undefined) return
-      await deleteClaim(platform, claim)
+      // It may be presented again at once, and is then no longer the claim of this request.
+      claim = undefined
+      await deleteClaim(platform, held)
       throw unpaid(reply, offer, `The payment is not good: ${problem}.`)
     },
 

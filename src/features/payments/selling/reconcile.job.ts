@@ -26,8 +26,8 @@ export function createReconciliation({ platform, settlements, holding, clock }: 
   async function reconcile(agent: AgentHandle, claim: Claim): Promise<void> {
     if (claim.state === 'claimed') {
       // Nothing was asked of the facilitator.
-      await deleteClaim(platform, claim)
       await settlements.record(agent, claim, { state: 'failed' })
+      await deleteClaim(platform, claim)
       return
     }
     const { receipt, validBefore } = claimedOf(claim)
@@ -38,7 +38,9 @@ export function createReconciliation({ platform, settlements, holding, clock }: 
     const { outcome } = await settlements.settle(agent, claim, true)
     if (outcome === 'settled') return
     const now = clock.now()
-    if (now < Number(validBefore) * 1000 + graceMs) throw new JobYields({ until: now + pauseMs })
+    // The longer it has been open, the less often: the payer chooses how long a payment is valid.
+    const pause = Math.max(pauseMs, (now - Date.parse(claim.created_at)) / 10)
+    if (now < Number(validBefore) * 1000 + graceMs) throw new JobYields({ until: now + pause })
     await updateClaim(platform, claim, { state: 'stuck' })
   }
 

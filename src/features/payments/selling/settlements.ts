@@ -67,12 +67,13 @@ export function createSettlements(needs: Dependencies) {
     return settlement.outcome === 'refused' && isRepeated ? { outcome: 'unknown' } : settlement
   }
 
+  /** Undefined, and nothing is recorded, if somebody else holds the claim by now. */
   async function complete(
     agent: AgentHandle,
     claim: Claim,
     { transaction, payer }: { transaction: string; payer: string },
-    isJob: boolean,
-  ): Promise<Claim> {
+    isJob = false,
+  ): Promise<Claim | undefined> {
     const claimed = claimedOf(claim)
     const { network = '' } = claimed.requirements as { network?: string }
     const receipt = {
@@ -84,8 +85,9 @@ export function createSettlements(needs: Dependencies) {
     const payment = JSON.stringify({ ...claimed, receipt })
     // A request that had it settled answers it next.
     const settled = { state: 'settled', payment, uses: claim.uses + (isJob ? 0 : 1) }
-    await updateClaim(platform, claim, settled)
-    await record(agent, claim, { state: 'settled', reference: transaction }, isJob ? undefined : 'cancel')
+    if (!(await updateClaim(platform, claim, settled))) return undefined
+    const told = { state: 'settled', ...(transaction && { reference: transaction }) } as const
+    await record(agent, claim, told, isJob ? undefined : 'cancel')
     return { ...claim, ...settled }
   }
 
@@ -105,11 +107,14 @@ export function createSettlements(needs: Dependencies) {
         return { outcome: 'unknown', claim }
     }
     const settlement = await ask(claim, isRepeated)
-    if (settlement.outcome === 'settled')
-      return { ...settlement, claim: await complete(agent, claim, settlement, isJob) }
+    if (settlement.outcome === 'settled') {
+      const completed = await complete(agent, claim, settlement, isJob)
+      return completed === undefined ? { outcome: 'unknown', claim } : { ...settlement, claim: completed }
+    }
     if (settlement.outcome === 'refused') {
-      await deleteClaim(platform, claim)
+      // In this order: without its claim, nobody would find a transaction that is still pending.
       await record(agent, claim, { state: 'failed' }, 'cancel')
+      await deleteClaim(platform, claim)
     }
     return { ...settlement, claim }
   }
