@@ -195,6 +195,20 @@ describe('a charge', () => {
     },
   )
 
+  it('whose answer is lost did not fail because asking again is refused', async () => {
+    const { call, transactions } = await newAgent()
+    const before = provider.charges.size
+    const refusals = [401, 403, 429].map(status => ({ status, error: { message: 'Not now' } }))
+    const headers = { 'idempotency-key': 'refused-later' }
+    provider.next('lose', 'lose', 'lose', ...refusals)
+    for (let at = 0; at <= refusals.length; at += 1)
+      expect((await call('POST', '/provider/charge', charge, headers)).status).toBe(500)
+    expect(await transactions('state=failed')).toEqual([])
+    expect((await call('POST', '/provider/charge', charge, headers)).status).toBe(200)
+    expect(await transactions()).toHaveLength(1)
+    expect(provider.charges.size).toBe(before + 1)
+  })
+
   it('whose answer is lost is settled by its event as well, and stays one', async () => {
     const { call, transactions, send } = await newAgent()
     const before = provider.charges.size
@@ -382,6 +396,15 @@ describe(`an event of the provider ${row('POST /api/agents/{id}/provider/webhook
       '500 JPY',
       '1.250 KWD',
     ])
+  })
+
+  it('counts what was paid in another currency than was asked for as what it is', async () => {
+    const { call, transactions, send } = await newAgent()
+    await call('POST', '/provider/checkout', { ...order, ...addresses })
+    const [asked] = await transactions('state=pending')
+    const metadata = { transaction_id: asked?.id }
+    await send(charged('pi_local', { amount: 3000, amount_captured: 3000, currency: 'jpy', metadata }))
+    expect(await transactions()).toMatchObject([{ id: asked?.id, amount: '3000', currency: 'JPY' }])
   })
 
   it('for another transaction than it names does not change that', async () => {

@@ -50,6 +50,7 @@ export function mergeTransaction(known: Transaction, told: Told, now: string): T
     ...known,
     // What was asked for gives way to what was paid.
     amount: isCertain ? known.amount : next.amount,
+    currency: isCertain ? known.currency : next.currency,
     from: leastOf(known.from, next.from),
     to: leastOf(known.to, next.to),
     reference: leastOf(known.reference, next.reference),

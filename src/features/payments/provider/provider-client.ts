@@ -10,8 +10,15 @@ const clientsKept = 100
 /** An answer that says that the same request is under way. */
 const underWay = 409
 
-/** One exchange with the provider, which may be repeated. */
-export type Ask = <Answer>(apiKey: string, exchange: (client: Stripe) => Promise<Answer>) => Promise<Answer>
+/** Refused by whoever stands before what is asked, these say nothing about an earlier try: no right (any more), too much. */
+const ofThisTry = [401, 403, 429]
+
+/** One exchange with the provider, which may be repeated; `isRepeated` if it was, and may have been performed then. */
+export type Ask = <Answer>(
+  apiKey: string,
+  exchange: (client: Stripe) => Promise<Answer>,
+  isRepeated?: boolean,
+) => Promise<Answer>
 
 /**
  * Asks the provider. Rejects with PROVIDER_REFUSED if it has refused, which changed nothing there, and with
@@ -36,14 +43,14 @@ export function createProviderClient(base: URL): Ask {
     return client
   }
 
-  return async (apiKey, exchange) => {
+  return async (apiKey, exchange, isRepeated = false) => {
     const client = await clientFor(apiKey)
     const late = Promise.withResolvers<never>()
     const timer = setTimeout(() => late.reject(new Error('deadline')), deadlineMs)
     try {
       return await Promise.race([exchange(client), late.promise])
     } catch (error) {
-      throw refusalFrom(error, apiKey) ?? outcomeUnknown()
+      throw refusalFrom(error, apiKey, isRepeated) ?? outcomeUnknown()
     } finally {
       clearTimeout(timer)
     }
@@ -51,10 +58,11 @@ export function createProviderClient(base: URL): Ask {
 }
 
 /** What the library throws for a refusal; anything else leaves open what has happened. */
-function refusalFrom(error: unknown, apiKey: string): AppError | undefined {
+function refusalFrom(error: unknown, apiKey: string, isRepeated: boolean): AppError | undefined {
   if (!(error instanceof Error) || !('type' in error)) return undefined
   const { type, message, code, decline_code, statusCode = 0 } = error as Partial<Stripe.errors.StripeError>
   if (statusCode < 400 || statusCode >= 500 || statusCode === underWay) return undefined
+  if (isRepeated && ofThisTry.includes(statusCode)) return undefined
   // The library repeats parts of the key.
   const isKey = type === 'StripeAuthenticationError'
   const said = isKey ? 'The API key is not valid.' : createSecretFilter([apiKey])(message ?? '').slice(0, 500)

@@ -37,17 +37,23 @@ export function createProviderService(needs: Dependencies) {
     )
   }
 
-  async function perform(agent: AgentHandle, request: RequestRow, isJob: boolean): Promise<Outcome> {
+  async function perform(
+    agent: AgentHandle,
+    request: RequestRow,
+    by: 'caller' | 'repeating caller' | 'job',
+  ): Promise<Outcome> {
     const { id, kind, body, transaction_id } = request
     const apiKey = await keyOf(agent.agentId)
     const paymentKeys = transaction_id === null ? [] : await keysOf(agent.db, transaction_id)
     const context = { idempotencyKey: id, transactionId: transaction_id, paymentKeys }
     // The body was checked for this kind when the request was stored.
     const call = providerCalls[kind as Kind] as (typeof providerCalls)['charge']
-    const outcome: Outcome = await ask(apiKey, client => call(client, JSON.parse(body), context)).catch(
-      error => ({ refusal: refusalOf(error) }),
-    )
-    await requests.record(agent, request, outcome, isJob)
+    const outcome: Outcome = await ask(
+      apiKey,
+      client => call(client, JSON.parse(body), context),
+      by !== 'caller',
+    ).catch(error => ({ refusal: refusalOf(error) }))
+    await requests.record(agent, request, outcome, by === 'job')
     return outcome
   }
 
@@ -58,7 +64,7 @@ export function createProviderService(needs: Dependencies) {
       const request = await findRequest(agent.db, { id: String(payload) })
       const isOpen = request !== undefined && request.answer === null
       if (!isOpen || Date.parse(request.created_at) + lastRepeatMs < clock.now()) return
-      await perform(agent, request, true)
+      await perform(agent, request, 'job')
     },
   }
 
@@ -73,9 +79,11 @@ export function createProviderService(needs: Dependencies) {
       if (callerKey !== undefined && !/^[\x21-\x7e]{1,255}$/.test(callerKey))
         throw invalid('Idempotency-Key', 'must be 1 to 255 printable ASCII characters')
       await keyOf(agent.agentId)
-      const request = await requests.store(agent, kind, body, callerKey)
+      const { request, isNew } = await requests.store(agent, kind, body, callerKey)
       const outcome: Outcome =
-        request.answer === null ? await perform(agent, request, false) : JSON.parse(request.answer)
+        request.answer === null
+          ? await perform(agent, request, isNew ? 'caller' : 'repeating caller')
+          : JSON.parse(request.answer)
       if ('answer' in outcome) return outcome.answer as Exchanges[Of]['answer']
       const { message, details = {} } = outcome.refusal
       throw new AppError('PROVIDER_REFUSED', message, { details })

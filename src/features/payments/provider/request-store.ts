@@ -63,19 +63,22 @@ export function createRequestStore({ transact, ledger, clock, ids }: Dependencie
     store(agent: AgentHandle, kind: Kind, body: Exchanges[Kind]['body'], callerKey: string | undefined) {
       const caller_key = callerKey ?? null
       const row = { id: ids.record(), kind, caller_key, body: JSON.stringify(body), answer: null }
-      return transact(agent, async (transaction, outbox): Promise<RequestRow> => {
-        const keptSince = new Date(clock.now() - dayMs).toISOString()
-        const known = callerKey === undefined ? undefined : await findRequest(transaction, { caller_key })
-        if (known !== undefined && known.created_at >= keptSince) {
-          if (known.kind === kind && known.body === row.body) return known
-          throw conflict('This Idempotency-Key was used for another request within the last 24 hours.')
-        }
-        const transaction_id = await transactionFor(transaction, outbox, agent.agentId, body)
-        const request = { ...row, transaction_id, created_at: timestamp(clock) }
-        await insertRequest(transaction, request, keptSince)
-        await outbox.add({ ...jobOf(request.id), runAt: clock.now() + firstRepeatMs })
-        return request
-      })
+      return transact(
+        agent,
+        async (transaction, outbox): Promise<{ request: RequestRow; isNew: boolean }> => {
+          const keptSince = new Date(clock.now() - dayMs).toISOString()
+          const known = callerKey === undefined ? undefined : await findRequest(transaction, { caller_key })
+          if (known !== undefined && known.created_at >= keptSince) {
+            if (known.kind === kind && known.body === row.body) return { request: known, isNew: false }
+            throw conflict('This Idempotency-Key was used for another request within the last 24 hours.')
+          }
+          const transaction_id = await transactionFor(transaction, outbox, agent.agentId, body)
+          const request = { ...row, transaction_id, created_at: timestamp(clock) }
+          await insertRequest(transaction, request, keptSince)
+          await outbox.add({ ...jobOf(request.id), runAt: clock.now() + firstRepeatMs })
+          return { request, isNew: true }
+        },
+      )
     },
 
     /** Records what came of a request, in the ledger as well; `isJob` if its own job has found out. */
