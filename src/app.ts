@@ -72,7 +72,7 @@ async function createFeatures(infrastructure: Infrastructure, routes: readonly D
   const offering: Feature[] = [knowledge, sources, sql, browser, tools, payments]
   const toolsOf = collectTools(offering)
   const chat = add(createChat(infrastructure, { ...agents, ...knowledge, toolsOf }))
-  add(createMcpEndpoint(infrastructure, { ...agents, ...knowledge, ...chat, toolsOf }))
+  add(createMcpEndpoint(infrastructure, { ...payments, ...agents, ...knowledge, ...chat, toolsOf }))
   const eventNames = () => all.flatMap(({ events = [] }) => events)
   add(createWebhooks(infrastructure, eventNames))
   const channels = add(createChannels(infrastructure, { ...agents, ...contacts, ...chat }))

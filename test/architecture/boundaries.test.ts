@@ -36,7 +36,7 @@ const features: Record<string, readonly string[]> = {
   mcp: [],
   tools: ['mcp'],
   chat: ['knowledge', 'agents'],
-  'mcp-endpoint': ['chat', 'knowledge', 'agents'],
+  'mcp-endpoint': ['chat', 'knowledge', 'agents', 'payments'],
   webhooks: [],
   channels: ['agents', 'contacts', 'chat'],
   workflows: ['chat', 'channels', 'browser', 'agents'],

@@ -118,6 +118,18 @@ describe('the agent "default", for callers without a user', () => {
     await expect(forbidden).rejects.toThrow('There is no tool named browse_url.')
   })
 
+  it('gives nobody for free what is sold, whatever the public may do otherwise', async () => {
+    const app = await testApp({ environment: { PUBLIC_ACCESS: 'full' } })
+    const address = await app.listen()
+    const sale = { price: '0.10', currency: 'USDC', network: 'base', description: 'An answer' }
+    for (const path of ['/chat', '/sources/search'])
+      await app.call('POST', '/api/agents/default/x402-resources', { body: { ...sale, path } })
+    expect(await toolsOf({ address })).toEqual(['browse_url', 'execute_sql'])
+    const client = await connectMcp({ address })
+    const unpaid = client.callTool({ name: 'chat', arguments: { message: 'Hello' } })
+    await expect(unpaid).rejects.toThrow('There is no tool named chat.')
+  })
+
   it('offers nothing with PUBLIC_ACCESS=read', async () => {
     const app = await testApp({ environment: { PUBLIC_ACCESS: 'read' } })
     for (const [method, status] of [

@@ -3,6 +3,7 @@ import type { ChatFeature } from '#features/chat/chat.feature.ts'
 import type { ToolsOf } from '#features/collect-tools.ts'
 import type { Feature } from '#features/feature.ts'
 import type { KnowledgeFeature } from '#features/knowledge/knowledge.feature.ts'
+import type { PaymentsFeature } from '#features/payments/payments.feature.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import { registerMcpEndpointRoutes } from './mcp-endpoint.routes.ts'
 import { createMcpEndpointService } from './mcp-endpoint.service.ts'
@@ -10,7 +11,8 @@ import { createProtocol } from './protocol.ts'
 
 interface Peers
   extends Pick<AgentsFeature, 'agents' | 'callerSignal'>,
-    Pick<ChatFeature, 'chat' | 'shorten'> {
+    Pick<ChatFeature, 'chat' | 'shorten'>,
+    Pick<PaymentsFeature, 'soldTo'> {
   searchTool: KnowledgeFeature['searchTool']
   toolsOf: ToolsOf
 }
@@ -18,7 +20,7 @@ interface Peers
 /** Each agent as an MCP server. */
 export function createMcpEndpoint(infrastructure: Infrastructure, peers: Peers): Feature {
   const { agentDatabases, version, log } = infrastructure
-  const { agents, chat, shorten, searchTool, toolsOf, callerSignal } = peers
+  const { agents, chat, shorten, searchTool, soldTo, toolsOf, callerSignal } = peers
   const endpoint = createMcpEndpointService({
     agents,
     agentDatabases,
@@ -29,5 +31,5 @@ export function createMcpEndpoint(infrastructure: Infrastructure, peers: Peers):
     log,
   })
   const protocol = createProtocol({ endpoint, service: { name: 'agentstead', version }, log })
-  return { routes: app => registerMcpEndpointRoutes(app, { protocol, callerSignal }) }
+  return { routes: app => registerMcpEndpointRoutes(app, { protocol, soldTo, callerSignal }) }
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import type { PaymentsFeature } from '#features/payments/payments.feature.ts'
 import { AppError } from '#platform/errors.ts'
 import type { App } from '#platform/http/app.ts'
 import type { SignalOf } from '#platform/http/closing.ts'
@@ -18,6 +19,7 @@ const onlyPost = { 405: refusal('Always: messages are sent with POST to the endp
 
 interface Dependencies {
   protocol: Protocol
+  soldTo: PaymentsFeature['soldTo']
   callerSignal: SignalOf
 }
 
@@ -40,7 +42,7 @@ function registerMessages(
   app: App,
   path: Path,
   operationId: string,
-  { protocol, callerSignal }: Dependencies,
+  { protocol, soldTo, callerSignal }: Dependencies,
 ): void {
   app.route({
     method: 'POST',
@@ -66,6 +68,7 @@ function registerMessages(
         agentId: request.params.id,
         conversationId: conversationOf(request),
         isAdmin: request.isAdmin,
+        soldCalls: () => soldTo(request),
         countChat: () => request.countAgainst('chat'),
       }
       const { body: message, headers } = request

@@ -31,8 +31,16 @@ export interface Caller {
   conversationId: string
   /** Whether they could also change the agent. */
   isAdmin: boolean
+  /** The calls of the agent that they would have to pay for, which nobody can here. */
+  soldCalls(): Promise<readonly string[]>
   countChat(): Promise<void>
 }
+
+/** What calls of the API tools do, by their names. */
+const sameCalls = new Map([
+  ['chat', '/chat'],
+  ['search_knowledge', '/sources/search'],
+])
 
 type About = Awaited<ReturnType<AgentsService['find']>>
 
@@ -51,6 +59,12 @@ export function createMcpEndpointService(needs: Dependencies) {
   async function ownTools(agent: AgentHandle, { status }: About): Promise<OfferedTool[]> {
     const tools = await needs.toolsOf(agent)
     return tools.filter(mayBeCalledDirectly).map(tool => offer(onlyWhileActive(tool, status), shorten))
+  }
+
+  /** Whether a caller is offered a tool with a name. */
+  async function isOfferedTo({ soldCalls }: Caller): Promise<(name: string) => boolean> {
+    const sold = await soldCalls()
+    return name => !sold.includes(sameCalls.get(name) ?? '')
   }
 
   async function perform(tool: OfferedTool, input: Record<string, unknown>, call: Call) {
@@ -73,23 +87,28 @@ export function createMcpEndpointService(needs: Dependencies) {
     },
 
     /** The tools that the caller may call, as they are now. */
-    list: ({ agentId, isAdmin }: Caller): Promise<ToolDescriptor[]> =>
-      agentDatabases.use(agentId, async agent => {
-        const about = await agents.find(agentId)
-        const own = isAdmin ? await ownTools(agent, about) : []
-        return withUniqueNames([...openTools(agent, about), ...own]).map(({ descriptor }) => descriptor)
+    list: (caller: Caller): Promise<ToolDescriptor[]> =>
+      agentDatabases.use(caller.agentId, async agent => {
+        const isOffered = await isOfferedTo(caller)
+        const about = await agents.find(caller.agentId)
+        const own = caller.isAdmin ? await ownTools(agent, about) : []
+        return withUniqueNames([...openTools(agent, about), ...own])
+          .map(({ descriptor }) => descriptor)
+          .filter(({ name }) => isOffered(name))
       }),
 
     /** Calls a tool; undefined if the caller is not offered one with this name. */
     call: (
-      { agentId, conversationId, isAdmin, countChat }: Caller,
+      caller: Caller,
       { name, input }: { name: string; input: Record<string, unknown> },
       { signal: client, progress }: Pick<Call, 'signal' | 'progress'>,
-    ): Promise<CallResult | undefined> =>
-      agentDatabases.use(agentId, async agent => {
+    ): Promise<CallResult | undefined> => {
+      const { agentId, conversationId, isAdmin, countChat } = caller
+      return agentDatabases.use(agentId, async agent => {
         const signal = AbortSignal.any([client, agent.signal])
         const isNamed = ({ descriptor }: OfferedTool) => descriptor.name === name
         try {
+          if (!(await isOfferedTo(caller))(name)) return undefined
           const about = await agents.find(agentId)
           const open = openTools(agent, about).find(isNamed)
           const tool = open ?? (isAdmin ? (await ownTools(agent, about)).find(isNamed) : undefined)
@@ -99,7 +118,8 @@ export function createMcpEndpointService(needs: Dependencies) {
         } catch (error) {
           return failure(error, agentId, name, signal)
         }
-      }),
+      })
+    },
   }
 }
 

@@ -45,6 +45,7 @@ async function endpointWith(tools: () => readonly Tool[]) {
     agentId: 'default',
     conversationId: 'standing',
     isAdmin: true,
+    soldCalls: async () => [],
     countChat: async () => {},
   }
   const chatter: Caller = { ...admin, isAdmin: false }

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import type { AccessFeature } from '#features/access/access.feature.ts'
 import type { AgentsFeature } from '#features/agents/agents.feature.ts'
 import type { Feature } from '#features/feature.ts'
@@ -20,16 +21,21 @@ import { createWebhookService } from './provider/webhook.service.ts'
 import { registerResourceRoutes } from './selling/resources.routes.ts'
 import { createSelling } from './selling/selling.ts'
 
-interface Dependencies extends Pick<AgentsFeature, 'settings'>, Pick<AccessFeature, 'sellBy'> {
+interface Dependencies extends Pick<AgentsFeature, 'settings'>, Pick<AccessFeature, 'access' | 'sellBy'> {
   /** The first parts of the paths of all endpoints of an agent. */
   endpoints(): ReadonlySet<string>
+}
+
+export interface PaymentsFeature extends Feature {
+  /** The calls of its agent, such as `/chat`, that the caller of a request would have to pay for. */
+  soldTo(request: FastifyRequest): Promise<readonly string[]>
 }
 
 /** Money that agents get and spend. */
 export function createPayments(
   infrastructure: Infrastructure,
-  { settings, sellBy, endpoints }: Dependencies,
-): Feature {
+  { settings, access, sellBy, endpoints }: Dependencies,
+): PaymentsFeature {
   const { transact, agentDatabases, agentSecrets, outbound, clock, ids } = infrastructure
   const { apiKey, apiBase, webhookSecret } = infrastructure.configuration.payments
   const ledger = createLedger({
@@ -66,6 +72,10 @@ export function createPayments(
       const walletKey = credentials.x402_wallet_key
       if (walletKey === undefined || daily === undefined) return []
       return [x402Fetch({ outbound, spending, agent, walletKey, limits: { daily, payment }, approval })]
+    },
+    async soldTo(request) {
+      const isFree = await access.hasRole(request.agent.agentId, request)
+      return isFree ? [] : await selling.resources.soldCallsOf(request.agent)
     },
     stop: selling.gate.stop,
     routes(app) {

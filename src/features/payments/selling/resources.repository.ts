@@ -42,6 +42,12 @@ export async function findByPath(database: Database, path: string): Promise<Reso
   return (await selectByPath(database, { path }))[0]
 }
 
+/** Those of the paths that are sold. */
+export async function findSold(database: Database, paths: readonly string[]): Promise<string[]> {
+  const rows = await database.selectFrom('x402_resources').select('path').where('path', 'in', paths).execute()
+  return rows.map(({ path }) => path)
+}
+
 /** False, and nothing is inserted, if the path is sold already. */
 export async function insertResource(database: Database, row: ResourceRow): Promise<boolean> {
   const inserted = await database

@@ -7,7 +7,7 @@ import type { AgentHandle } from '#storage/agent-databases.ts'
 import { toUnits } from '../money.ts'
 import type { Facilitator } from './facilitator.ts'
 import { findNetwork, networks } from './networks.ts'
-import { deleteResource, insertResource, listResources } from './resources.repository.ts'
+import { deleteResource, findSold, insertResource, listResources } from './resources.repository.ts'
 import type { NewResource, Resource } from './resources.schema.ts'
 import type { Terms } from './wire.ts'
 
@@ -46,6 +46,9 @@ export function createResourcesService({ facilitator, endpoints, clock, ids }: D
 
   return {
     list: ({ db }: AgentHandle, parameters: ListParameters) => listResources(db, parameters),
+
+    /** The calls of the agent that are sold. */
+    soldCallsOf: ({ db }: AgentHandle) => findSold(db, soldCalls),
 
     async create({ db }: AgentHandle, given: NewResource): Promise<Resource> {
       const { path, price, currency, network, description } = given
