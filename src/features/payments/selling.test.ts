@@ -202,6 +202,8 @@ describe('a call that is sold', () => {
     expect((await manage('GET', '/x402/reports/daily')).body).toMatchObject({ receipt: null })
     expect((await manage('GET', '/x402/none')).status).toBe(404)
     expect((await app.call('GET', `${path}/x402/none`)).status).toBe(403)
+    expect((await app.call('GET', `${path}/x402/%00`)).status).toBe(403)
+    expect((await app.call('GET', '/api/agents/%00/x402/none')).status).toBe(403)
   })
 
   it('costs nothing where it would be refused anyway', async () => {

@@ -4,6 +4,7 @@ import type { Purchase } from '#features/access/access.feature.ts'
 import type { Clock } from '#platform/clock.ts'
 import { AppError } from '#platform/errors.ts'
 import { whenClosed } from '#platform/http/closing.ts'
+import { unstorable } from '#platform/http/requests/storable-text.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { AgentDatabases } from '#storage/agent-databases.ts'
 import type { PlatformTables } from '#storage/tables.ts'
@@ -59,6 +60,8 @@ export function createGate(needs: Dependencies) {
       const { id: agentId, '*': rest } = request.params as { id: string; '*'?: string }
       const { soldAs } = request.routeOptions.config
       const path = soldAs === '*' ? `/${rest}` : (soldAs ?? '')
+      // The request was not validated yet.
+      if ([agentId, path].some(text => unstorable(text) !== undefined)) return undefined
       const resource = await agentDatabases.use(agentId, ({ db }) => findByPath(db, path)).catch(noAgent)
       if (resource === undefined) return undefined
       const offer = await offerFor(request, agentId, resource)
