@@ -187,6 +187,9 @@ describe('payment methods', () => {
     ['card', { card_id: 'card_1PgaftB7WZ01zgkWm3waTcFp', last4: '4242' }],
     ['paypal', { email: 'ada@example.com' }],
     ['mobile_money', { phone: '+254 712 345678', provider: 'M-PESA' }],
+    // What would be the number of a card elsewhere.
+    ['crypto', { address: '0xabcd4242424242424242abcdabcdabcdabcdabcd', network: 'base' }],
+    ['mobile_money', { phone: '+4222222222222' }],
     ['other', { note: 'in cash' }],
   ])('of the type %s with %j are taken', async (type, details) => {
     const { call } = await newAgent()

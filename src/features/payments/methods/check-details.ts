@@ -46,7 +46,9 @@ const forms: Record<string, [form: RegExp, issue: string]> = {
 export function checkDetails(type: MethodType, given: Details): Details {
   const details = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, value.trim()]))
   const card =
-    type === 'bank' ? undefined : Object.entries(details).find(([, value]) => holdsCardNumber(value))
+    type === 'bank'
+      ? undefined
+      : Object.entries(details).find(([name, value]) => name !== 'phone' && holdsCardNumber(value))
   if (card !== undefined) throw wrong(card[0], 'holds the number of a card, which is not to be stored')
   if (type === 'other') return details
   const bank = 'iban' in details ? byIban : byAccount
@@ -84,9 +86,9 @@ export function isIban(iban: string): boolean {
   return BigInt(digits) % 97n === 1n
 }
 
-/** 13 to 19 digits whose check digit is right (Luhn). */
+/** 13 to 19 digits whose check digit is right (Luhn), and that are no part of a word, such as an address. */
 function holdsCardNumber(value: string): boolean {
-  const found = value.match(/\d(?:[ -]?\d){12,18}/g) ?? []
+  const found = value.match(/(?<![\da-z])\d(?:[ -]?\d){12,18}(?![\da-z])/gi) ?? []
   return found.some(text => {
     const digits = [...text.replaceAll(/\D/g, '')].reverse().map(Number)
     const sum = digits.reduce(
