@@ -407,6 +407,15 @@ describe(`an event of the provider ${row('POST /api/agents/{id}/provider/webhook
     expect(await transactions()).toMatchObject([{ id: asked?.id, amount: '3000', currency: 'JPY' }])
   })
 
+  it('of a payment that another agent asked for is no income of this one', async () => {
+    const [one, other] = [await newAgent(), await newAgent()]
+    const { body } = await one.call('POST', '/provider/charge', charge)
+    const made = event('charge.succeeded', provider.charges.get(String(body.charge_id)) ?? {})
+    for (const { send } of [one, other]) expect((await send(made)).status).toBe(200)
+    expect(await one.transactions()).toHaveLength(1)
+    expect(await other.transactions('state=settled&state=pending')).toEqual([])
+  })
+
   it('for another transaction than it names does not change that', async () => {
     const { call, transactions, send } = await newAgent()
     const { body } = await call('POST', '/provider/charge', charge)

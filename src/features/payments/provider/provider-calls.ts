@@ -7,6 +7,7 @@ import type { Card, Exchanges } from './provider.schema.ts'
 /** What every call needs beside its body. */
 export interface CallContext {
   idempotencyKey: string
+  agentId: string
   /** In the ledger; the provider tells it back in its events. */
   transactionId: string | null
   /** What the provider calls the payment of that transaction. */
@@ -29,6 +30,8 @@ type Calls = {
 
 /** Under this name what we create there carries the id of its transaction. */
 export const transactionField = 'transaction_id'
+/** And under this one that of its agent: the events of an account go to all agents that use it. */
+export const agentField = 'agent_id'
 
 export const providerCalls: Calls = {
   async checkout(client, { amount, currency, description, success_url, cancel_url }, context) {
@@ -127,6 +130,6 @@ export function refundableKey(keys: readonly string[]): string | undefined {
   return keys.find(key => /^(?:ch|py|pi)_/.test(key))
 }
 
-function metadataOf({ transactionId }: CallContext): Record<string, string> {
-  return transactionId === null ? {} : { [transactionField]: transactionId }
+function metadataOf({ agentId, transactionId }: CallContext): Record<string, string> {
+  return transactionId === null ? {} : { [transactionField]: transactionId, [agentField]: agentId }
 }

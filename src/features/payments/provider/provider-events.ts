@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { matches } from '#platform/schema-check.ts'
 import type { Told } from '../ledger/merge-transaction.ts'
 import { fromUnits, providerDecimals } from '../money.ts'
-import { keysOf, transactionField } from './provider-calls.ts'
+import { agentField, keysOf, transactionField } from './provider-calls.ts'
 
 /** Only what is read of events; what a version of the provider's API leaves out must not stop the rest. */
 const eventSchema = Type.Object({
@@ -13,7 +13,10 @@ const eventSchema = Type.Object({
 
 const text = Type.Optional(Type.Union([Type.String(), Type.Null()]))
 const count = Type.Optional(Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]))
-const metadata = Type.Optional(Type.Union([Type.Object({ [transactionField]: text }), Type.Null()]))
+const metadata = Type.Optional(
+  Type.Union([Type.Object({ [transactionField]: text, [agentField]: text }), Type.Null()]),
+)
+const madeSchema = Type.Object({ metadata: Type.Object({ [agentField]: Type.String() }) })
 const person = Type.Optional(Type.Union([Type.Object({ email: text }), Type.Null()]))
 
 const sessionSchema = Type.Object({
@@ -60,8 +63,9 @@ export function readEvent(body: Buffer): ProviderEvent | undefined {
   }
 }
 
-/** The payment that an event tells of; undefined if it tells of none. */
-export function paymentIn({ type, object }: ProviderEvent): Told | undefined {
+/** The payment that an event tells of; undefined if it tells of none, or of one that another agent asked for. */
+export function paymentIn({ type, object }: ProviderEvent, agentId: string): Told | undefined {
+  if (matches(madeSchema, object) && object.metadata[agentField] !== agentId) return undefined
   if (type === 'checkout.session.completed') return paidBySession(object)
   return type === 'charge.succeeded' || type === 'charge.refunded' ? paidByCharge(object) : undefined
 }

@@ -45,7 +45,8 @@ export function createProviderService(needs: Dependencies) {
     const { id, kind, body, transaction_id } = request
     const apiKey = await keyOf(agent.agentId)
     const paymentKeys = transaction_id === null ? [] : await keysOf(agent.db, transaction_id)
-    const context = { idempotencyKey: id, transactionId: transaction_id, paymentKeys }
+    const { agentId } = agent
+    const context = { idempotencyKey: id, agentId, transactionId: transaction_id, paymentKeys }
     // The body was checked for this kind when the request was stored.
     const call = providerCalls[kind as Kind] as (typeof providerCalls)['charge']
     const outcome: Outcome = await ask(

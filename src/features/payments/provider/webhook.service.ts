@@ -35,7 +35,7 @@ export function createWebhookService({ agentDatabases, transact, ledger, clock }
       const before = await findEvent(transaction, event.id)
       if (before !== undefined) return JSON.parse(before)
       const approved = approves(event, approval)
-      const told = paymentIn(event)
+      const told = paymentIn(event, agent.agentId)
       const answer = approved === undefined ? { received: true } : { approved }
       const row = { id: event.id, answer: JSON.stringify(answer), created_at: timestamp(clock) }
       if (told !== undefined) await pay(transaction, outbox, agent.agentId, told)
