@@ -72,6 +72,23 @@ describe('a request', () => {
     expect(last()?.headers).toMatchObject({ 'idempotency-key': 'my-1' })
   })
 
+  it.each([
+    ['DELETE', '/orders/{{id}}', {}],
+    ['POST', '/orders/{{id}}/cancel', { id: '' }],
+    ['PUT', '/orders?id={{id}}', { id: null }],
+  ])('that changes something has no empty template in its address: %s %s', async (method, path, input) => {
+    const before = stage.server.requests.length
+    const { status, error } = await agent.runNode(request(path, { method }), input)
+    expect([status, error]).toEqual(['errored', expect.stringContaining('without a value')])
+    expect(stage.server.requests).toHaveLength(before)
+  })
+
+  it('that reads may have an empty template in its address, with a warning', async () => {
+    const { status, warnings } = await agent.runNode(request('/orders?q={{text}}'), {})
+    expect([status, warnings]).toEqual(['complete', ['{{text}} is empty']])
+    expect(last()).toMatchObject({ method: 'GET', path: '/orders?q=' })
+  })
+
   it.each(['..', '.', '%2e%2e'])('does not leave its path by %s', async id => {
     const before = stage.server.requests.length
     const { status, error } = await agent.runNode(request('/orders/{{id}}/x', { method: 'DELETE' }), { id })

@@ -35,7 +35,8 @@ type Data = Static<typeof schema>
 const maxAnswerBytes = 1024 * 1024
 /** Characters of an answer that an error repeats. */
 const shownCharacters = 2_000
-const withoutBody: readonly string[] = ['GET', 'HEAD']
+/** They only read, and have no body. */
+const readingMethods: readonly string[] = ['GET', 'HEAD']
 /** Refusals that may pass, besides those of statuses from 500 on. */
 const passing: readonly number[] = [408, 425, 429]
 
@@ -101,7 +102,7 @@ function headersProblem({ headers = {} }: Data): DataProblem | undefined {
 }
 
 function bodyProblem({ method = 'GET', body = '' }: Data): DataProblem | undefined {
-  if (body === null || body === '' || !withoutBody.includes(method)) return undefined
+  if (body === null || body === '' || !readingMethods.includes(method)) return undefined
   return { field: 'body', issue: `can't be sent with ${method}: leave it out, or choose another method` }
 }
 
@@ -116,10 +117,17 @@ function templatesIn(value: string): string {
 }
 
 /** What is put in changes neither the origin nor what is path and what is query. */
-function addressOf({ url, query = {} }: Data, templates: Templates): string {
+function addressOf({ method = 'GET', url, query = {} }: Data, templates: Templates): string {
   const address = splitAddress(url)
   if (address === undefined) throw invalid('url', 'is no full address')
-  const fill = (text: string) => templates.fill(text, value => encodeValue(textOf(value)), encodeAddressText)
+  const write = (value: unknown) => {
+    const text = textOf(value)
+    // Without the id of one thing, the address may be that of all of them.
+    if (text === '' && !readingMethods.includes(method))
+      throw invalid('url', `has a template without a value, which ${method} must not be sent with`)
+    return encodeValue(text)
+  }
+  const fill = (text: string) => templates.fill(text, write, encodeAddressText)
   const pairs = Object.entries(query).flatMap(([name, values]) =>
     [values]
       .flat()
@@ -143,7 +151,7 @@ function headersOf({ headers = {} }: Data, secrets: HeaderSecrets, templates: Te
 }
 
 function contentOf({ method = 'GET', body = null }: Data, given = '') {
-  if (body === null || body === '' || withoutBody.includes(method)) return undefined
+  if (body === null || body === '' || readingMethods.includes(method)) return undefined
   if (typeof body === 'string') return { type: 'text/plain; charset=utf-8', body }
   const isForm = given.toLowerCase().startsWith('application/x-www-form-urlencoded')
   if (!isForm) return { type: 'application/json', body: JSON.stringify(body) }
