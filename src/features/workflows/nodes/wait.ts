@@ -20,8 +20,9 @@ export const wait = defineNode(schema, {
     until === '' || until.includes('{{') || isTime(until) ? undefined : { field: 'until', issue: noTime },
   missing: data => exactlyOne(data, ['seconds', 'until', 'approval']),
   async run({ data, now, resumed }) {
-    if (resumed === undefined) return { waitUntil: endOf(data, now), forApproval: data.approval }
-    const { approved, by = 'time', data: given = null } = resumed
+    const end = resumed === undefined ? endOf(data, now) : now
+    if (end > now) return { waitUntil: end, forApproval: data.approval }
+    const { approved, by = 'time', data: given = null } = resumed ?? {}
     const output = { resumed_at: new Date(now).toISOString(), by, data: given }
     if (data.approval === undefined) return { output }
     return { output, handle: approved === undefined ? 'timeout' : approved ? 'approved' : 'rejected' }
