@@ -57,6 +57,16 @@ describe('executions', () => {
     expect((await calls.run(id, { total: 20, status: 'paid' })).output).toEqual({ result: false })
   })
 
+  it('begin more nodes at a time than one statement of SQLite can store', async () => {
+    const last = Array.from({ length: 30 }, (_, index) => `n${index}`)
+    const nodes = Object.fromEntries(last.map(id => [id, { type: 'wait', seconds: 0 }]))
+    const each = { type: 'loop', items: '{{items}}', concurrency: 20 }
+    const edges = ['start > each', ...last.map(id => `each/item > ${id}`)]
+    const id = await calls.create({ start: { type: 'trigger' }, each, ...nodes }, edges)
+    const items = Array.from({ length: 20 }, (_, index) => index)
+    expect(await calls.run(id, { items })).toMatchObject({ status: 'complete', error: null })
+  })
+
   it('run the body of a loop for each item, in nested loops too', async () => {
     const id = await calls.create(
       {

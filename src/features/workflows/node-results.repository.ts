@@ -31,10 +31,14 @@ export async function readResults(database: Database, executionId: string, statu
   return (await results.execute()) as NodeResult[]
 }
 
+/** SQLite takes at most 500 selects in a statement. */
+const maxRecorded = 200
+
 /**
- * Stores the results if `attempt` is still the one that runs, all in one statement. Where other processes may take over, the
- * execution's row is locked meanwhile: a takeover would otherwise miss what is committed a moment later.
- * @returns false, with nothing stored, if it is not.
+ * Stores the results if `attempt` is still the one that runs, in one statement unless they are very many. Where other
+ * processes may take over, the execution's row is locked meanwhile: a takeover would otherwise miss what is committed a
+ * moment later.
+ * @returns false if it is not.
  */
 export async function recordResults(
   database: Database,
@@ -42,6 +46,12 @@ export async function recordResults(
   results: readonly NodeResult[],
   isExclusive: boolean,
 ): Promise<boolean> {
+  const execution = { id, attempt }
+  if (results.length > maxRecorded)
+    return (
+      (await recordResults(database, execution, results.slice(0, maxRecorded), isExclusive)) &&
+      (await recordResults(database, execution, results.slice(maxRecorded), isExclusive))
+    )
   const lock = isExclusive ? sql`` : sql`for share`
   const guard = sql`exists (select 1 from executions where id = ${id} and attempt = ${attempt} and status = 'running' ${lock})`
   const rows = results.map(result => {

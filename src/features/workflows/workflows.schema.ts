@@ -219,7 +219,7 @@ const nodeResultSchema = Type.Object({
   status: Type.Enum([...nodeStatuses]),
   duration_ms: Type.Integer(),
   attempts: Type.Integer(),
-  output: Type.Unknown({ description: 'Null where the outputs before it have 4 MiB.' }),
+  output: Type.Unknown({ description: 'Null where the outputs before it have 2 MiB.' }),
   error: orNull(Type.String()),
   warnings: Type.Array(Type.String()),
 })
