@@ -4,18 +4,16 @@ import type { AgentDatabases, AgentHandle } from '#storage/agent-databases.ts'
 import type { ExecutionsService } from './executions.service.ts'
 import { findHooked, setHook } from './workflows.repository.ts'
 import type { Started } from './workflows.schema.ts'
-import type { WorkflowsService } from './workflows.service.ts'
-import { triggerOf } from './workflows.service.ts'
+import { requireWorkflow, triggerOf } from './workflows.service.ts'
 
 interface Dependencies {
-  workflows: WorkflowsService
   executions: ExecutionsService
   agentDatabases: AgentDatabases
   baseUrl: string
 }
 
 /** Secret addresses that start workflows; only the hash of each is stored. */
-export function createHooksService({ workflows, executions, agentDatabases, baseUrl }: Dependencies) {
+export function createHooksService({ executions, agentDatabases, baseUrl }: Dependencies) {
   return {
     /** A new address; the former one is void. */
     async create({ agentId, db }: AgentHandle, id: string): Promise<{ url: string }> {
@@ -32,12 +30,18 @@ export function createHooksService({ workflows, executions, agentDatabases, base
     async call(agentId: string, token: string, body: unknown): Promise<Started> {
       using agent = await agentDatabases.acquire(agentId)
       const id = await findHooked(agent.db, hashOf(token))
-      const workflow = id === undefined ? undefined : await workflows.get(agent, id)
-      if (workflow?.status !== 'active' || triggerOf(workflow).event !== 'webhook') throw notFound('Address')
+      const found = id === undefined ? undefined : await requireWorkflow(agent.db, id)
+      if (found?.workflow.status !== 'active' || triggerOf(found.version).event !== 'webhook')
+        throw notFound('Address')
       const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
       const input = isObject ? (body as Record<string, unknown>) : { body }
       const cause = { kind: 'webhook' } as const
-      return await executions.start(agent, { workflow_id: workflow.id, input, cause, when_busy: 'queue' })
+      return await executions.start(agent, {
+        workflow_id: found.workflow.id,
+        input,
+        cause,
+        when_busy: 'queue',
+      })
     },
   }
 }

@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Kysely } from 'kysely'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
@@ -60,8 +59,6 @@ interface Refused {
 }
 
 export const executionJob = 'execution.run'
-/** The depth of the execution that the current work belongs to; none outside of executions. */
-export const runningDepth = new AsyncLocalStorage<number>()
 export const maxDepth = 10
 const queuePatienceMs = 24 * 3_600_000
 const maxQueued = 1_000
@@ -109,11 +106,11 @@ export function createLifecycle({ pruneSoon, clock, ids }: Dependencies) {
 
   /** Gives the places that are free to those that wait for one. */
   async function startQueued(transaction: Database, outbox: Pick<Outbox, 'add' | 'cancel'>, id: string) {
-    const queued = await listQueued(transaction, id, maxQueued)
-    const workflow = queued.length > 0 ? await findWorkflow(transaction, id) : undefined
+    const isEmpty = (await listQueued(transaction, id, 1)).length === 0
+    const workflow = isEmpty ? undefined : await findWorkflow(transaction, id)
     if (workflow?.status !== 'active') return
     const free = workflow.concurrency - (await countExecutions(transaction, id, 'running'))
-    for (const next of queued.slice(0, Math.max(0, free))) {
+    for (const next of await listQueued(transaction, id, Math.max(0, free))) {
       const changes = { status: 'running', started_at: timestamp(clock) }
       await changeExecutions(transaction, { id: next, statuses: ['queued'] }, changes)
       const job = jobOf(next, clock.now())

@@ -1,4 +1,5 @@
 import type { Clock } from '#platform/clock.ts'
+import { causeDepth } from '#platform/jobs/cause-depth.ts'
 import type { JobContext, JobHandler, Transact } from '#platform/jobs/jobs.ts'
 import { JobYields } from '#platform/jobs/jobs.ts'
 import { inTransaction } from '#platform/transactions/transaction.ts'
@@ -13,7 +14,6 @@ import { scopeOf } from './engine/scope.ts'
 import type { ExecutionRow, Guard } from './executions.repository.ts'
 import { claimExecution, parkExecution } from './executions.repository.ts'
 import type { ExecutionOptions, Lifecycle } from './lifecycle.service.ts'
-import { runningDepth } from './lifecycle.service.ts'
 import { readResults, recordResults } from './node-results.repository.ts'
 import type { BrowserSessions } from './nodes/browser.ts'
 import type { NodeTypes } from './nodes/node-types.ts'
@@ -50,7 +50,7 @@ export function createRunExecution(needs: Dependencies): JobHandler<AgentHandle>
     if (execution === undefined)
       return void (await fail(context, { id, statuses: ['queued'] }, 'It waited in vain for a place.'))
     const guard = { id, attempt: execution.attempt }
-    const outcome = await runningDepth.run(execution.depth, () => runReleasing(needs, context, execution))
+    const outcome = await causeDepth.run(execution.depth, () => runReleasing(needs, context, execution))
     if (outcome !== 'waiting')
       return void (await transact(agent, (transaction, outbox) =>
         lifecycle.end({ transaction, outbox, agentId: agent.agentId }, guard, endingOf(outcome)),

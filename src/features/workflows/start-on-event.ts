@@ -5,29 +5,24 @@ import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { Condition } from './engine/conditions.ts'
 import { holds } from './engine/conditions.ts'
 import type { ExecutionsService } from './executions.service.ts'
-import type { WorkflowsService } from './workflows.service.ts'
-import { triggerOf } from './workflows.service.ts'
-
-interface Dependencies {
-  workflows: WorkflowsService
-  executions: ExecutionsService
-}
+import { requireWorkflow, triggerOf } from './workflows.service.ts'
 
 /** Starts workflows whose trigger names the event, and whose filter lets it pass: each once for each event. */
-export function createStartOnEvent({ workflows, executions }: Dependencies): EventHandler<AgentHandle> {
+export function createStartOnEvent(executions: Pick<ExecutionsService, 'start'>): EventHandler<AgentHandle> {
   return {
     lane: 'timers',
-    async handle({ id, name, ref, payload }, { agent, log }) {
+    async handle({ id, name, ref, payload, depth }, { agent, log }) {
       const input = payload as Record<string, unknown>
       try {
-        const { event, filter } = triggerOf(await workflows.get(agent, ref))
+        const { event, filter } = triggerOf((await requireWorkflow(agent.db, ref)).version)
         const conditions = createTemplates({ input }).resolve(filter) as Condition[]
         if (event !== name || !conditions.every(holds)) return
         await executions.start(agent, {
           workflow_id: ref,
           input,
           cause: { kind: 'event', ref: name },
-          depth: typeof input.depth === 'number' ? input.depth + 1 : 0,
+          // Ends of executions say their own.
+          depth: Number(depth ?? input.depth ?? -1) + 1,
           when_busy: 'queue',
           key: `event:${id}:${ref}`,
         })

@@ -54,6 +54,17 @@ describe('events', () => {
     expect(await agent.list(started)).toHaveLength(1)
   })
 
+  it('that executions cause start at most ten in a row', async () => {
+    const agent = await setAgent()
+    const onAnswers = { type: 'trigger', event: 'message.sent' }
+    const ask = { type: 'chat', message: 'Go on', conversation_id: '{{conversationId}}' }
+    const id = await agent.create({ start: onAnswers, ask }, ['start > ask'], { concurrency: 100 })
+    await stage.send(agent.chat, { content: 'Hello' })
+    await eventually(async () => expect((await agent.list(id, 'complete')).length).toBeGreaterThan(10))
+    await idle()
+    expect(await agent.list(id)).toHaveLength(11)
+  })
+
   it('are queued while their workflow is busy, and start in turn', async () => {
     const agent = await setAgent()
     const id = await agent.create({ start: onMessages, ...asking }, ['start > ask'])

@@ -1,9 +1,9 @@
 import { fromForeignSchema } from '#models/tools/foreign-schema.ts'
 import type { Tool, ToolParameters } from '#models/tools/tool.ts'
 import { AppError } from '#platform/errors.ts'
+import { causeDepth } from '#platform/jobs/cause-depth.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { ExecutionsService } from './executions.service.ts'
-import { runningDepth } from './lifecycle.service.ts'
 import { listOffered } from './workflows.repository.ts'
 import type { WorkflowSummary } from './workflows.schema.ts'
 
@@ -18,7 +18,7 @@ export function createWorkflowTools(executions: ExecutionsService) {
       workflow_id: id,
       input,
       cause: { kind: 'tool' },
-      depth: (runningDepth.getStore() ?? -1) + 1,
+      depth: (causeDepth.getStore() ?? -1) + 1,
       when_busy: 'refuse',
     })
     const ended = await executions.ended(agent, execution_id, patienceMs, signal)

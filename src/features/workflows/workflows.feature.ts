@@ -53,7 +53,7 @@ export function createWorkflows(
   const definitions = { transact, lifecycle, types, agentSecrets, eventNames, clock, ids }
   const workflows = createWorkflowsService(definitions)
   const executions = createExecutionsService({ transact, lifecycle, types, statusOf, clock })
-  const hooks = createHooksService({ workflows, executions, agentDatabases, baseUrl })
+  const hooks = createHooksService({ executions, agentDatabases, baseUrl })
   return {
     workflows,
     lifecycle,
@@ -63,7 +63,7 @@ export function createWorkflows(
       registerExecutionRoutes(app, executions)
     },
     events: workflowEvents,
-    eventHandlers: { [subscriberKind]: createStartOnEvent({ workflows, executions }) },
+    eventHandlers: { [subscriberKind]: createStartOnEvent(executions) },
     jobs: {
       [executionJob]: createRunExecution({
         transact,

@@ -10,6 +10,8 @@ export interface AgentEvent {
   /** Names the subscriber, such as one of the agent's webhooks. */
   ref: string
   payload: unknown
+  /** Of the execution that has caused it; see `causeDepth`. */
+  depth?: number
 }
 
 /** For all subscriptions of one kind. */

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts'
 import type { Ids } from '../ids.ts'
 import type { Log } from '../logging/log.ts'
 import { inTransaction } from '../transactions/transaction.ts'
+import { causeDepth } from './cause-depth.ts'
 import { anyEvent, eventJobName } from './events.ts'
 import type { EnsureJobs, NewJob, Outbox, OutboxDatabase, Transact } from './jobs.ts'
 import type { ByLane, Lane } from './lanes.ts'
@@ -33,6 +34,8 @@ export function createTransact<Events>(needs: Dependencies): Transact<Events> {
   const { wakeUps, log, abort } = needs
   return async (agent, work) => {
     const { agentId } = agent
+    // Here, since transactions that are shared run in the context of another.
+    const depth = causeDepth.getStore()
     let traces = noTraces()
     const announcements = new Map<Lane, Announcement>()
     // Before anything is committed, but only where there is something to be woken up for.
@@ -46,7 +49,7 @@ export function createTransact<Events>(needs: Dependencies): Transact<Events> {
         const db = transaction as unknown as Kysely<OutboxTables>
         // An attempt that is done anew has left nothing.
         traces = noTraces()
-        return await work(transaction, createOutbox<Events>(db, traces, announce, needs))
+        return await work(transaction, createOutbox<Events>(db, traces, announce, { ...needs, depth }))
       })
       committed = true
       return result
@@ -69,7 +72,7 @@ function createOutbox<Events>(
   db: OutboxDatabase,
   traces: Traces,
   announce: (lane: Lane) => Promise<void>,
-  { clock, ids, handlers }: Dependencies,
+  { clock, ids, handlers, depth }: Dependencies & { depth: number | undefined },
 ): Outbox<Events> {
   const now = clock.now()
 
@@ -93,7 +96,7 @@ function createOutbox<Events>(
     async emit(event, ...payloads) {
       const subscribers = payloads.length === 0 ? [] : await subscribersTo(db, event)
       for (const payload of payloads) {
-        const happened = { id: ids.record(), name: event, time: now, payload }
+        const happened = { id: ids.record(), name: event, time: now, payload, depth }
         for (const [kind, refs] of subscribers) {
           const name = eventJobName(kind)
           const events = handlers.get(name)?.isShared ? [{ refs }] : refs.map(ref => ({ ref }))
