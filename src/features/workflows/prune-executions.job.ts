@@ -20,13 +20,13 @@ interface Dependencies {
 
 /** Deletes finished executions that are too old or too many, in portions that keep nobody waiting. */
 export function createPruning({ kept, clock }: Dependencies) {
-  /** When each agent is looked at next, as far as this process knows, so that not every end has to ask for it. */
-  const next = new Map<string, number>()
+  /** The minute of the last end of each agent that this process has asked for, so that not every end has to. */
+  const asked = new Map<string, number>()
 
   const job: JobHandler<AgentHandle> = {
     lane: 'timers',
     makesRoom: true,
-    async run({ agent }) {
+    async run({ agent, key }) {
       const now = clock.now()
       const retention = {
         after: new Date(now - kept.days * dayMs).toISOString(),
@@ -42,7 +42,8 @@ export function createPruning({ kept, clock }: Dependencies) {
       }
       if (portions > 0) await agent.shrink()
       if (portions === mostPortions) throw new JobYields()
-      next.delete(agent.agentId)
+      asked.delete(agent.agentId)
+      if (key !== pruneJob) return
       const oldest = await findOldestEnd(agent.db)
       // Its time comes even if nothing is executed until then.
       if (oldest !== null) throw new JobYields({ until: Date.parse(oldest) + kept.days * dayMs })
@@ -52,14 +53,18 @@ export function createPruning({ kept, clock }: Dependencies) {
   return {
     job,
 
-    /** Has the job look soon, in the transaction in which an execution ends. */
-    async soon({ outbox, agentId }: { outbox: Pick<Outbox, 'add' | 'cancel'>; agentId: string }) {
+    /**
+     * Has the job look soon, in the transaction in which an execution ends, and once what is left is old. One for each minute,
+     * so that no end, here or in another process, puts off what an earlier one has asked for.
+     */
+    async soon({ outbox, agentId }: { outbox: Pick<Outbox, 'add'>; agentId: string }) {
       const now = clock.now()
-      if ((next.get(agentId) ?? 0) > now) return
-      const runAt = now + graceMs
-      await outbox.cancel(pruneJob)
-      await outbox.add({ name: pruneJob, key: pruneJob, payload: null, runAt })
-      next.set(agentId, runAt)
+      const minute = Math.floor(now / graceMs)
+      if (asked.get(agentId) === minute) return
+      const job = { name: pruneJob, payload: null }
+      await outbox.add({ ...job, key: `${pruneJob}@${minute}`, runAt: (minute + 2) * graceMs })
+      await outbox.add({ ...job, key: pruneJob, runAt: now + kept.days * dayMs })
+      asked.set(agentId, minute)
     },
   }
 }
