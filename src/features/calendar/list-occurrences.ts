@@ -1,3 +1,4 @@
+import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import { invalid } from '#platform/errors.ts'
 import { endOfDay, readInstant, startOfDay } from '#platform/http/lists/list-dates.ts'
 import { listValues } from '#platform/http/lists/list-values.ts'
@@ -17,9 +18,13 @@ export async function listOccurrences({ db }: AgentHandle, query: TaskListQuery)
   const range = readRange(query)
   const found: ListedTask[] = []
   for await (const tasks of tasksWithin(db, range)) {
-    const expanded = tasks.flatMap(task => expand(task, range))
-    if (found.length + expanded.length > maxOccurrences)
-      throw invalid('end', `makes more than ${maxOccurrences} occurrences; choose a shorter range`)
+    const expanded: ListedTask[] = []
+    for (const task of tasks) {
+      expanded.push(...expand(task, range))
+      if (found.length + expanded.length > maxOccurrences)
+        throw invalid('end', `makes more than ${maxOccurrences} occurrences; choose a shorter range`)
+      await yieldToOthers()
+    }
     found.push(...(await withStatuses(db, expanded)))
   }
   const inOrder = found.toSorted((one, other) => (one.start_time < other.start_time ? -1 : 1))

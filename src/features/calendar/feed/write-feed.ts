@@ -33,16 +33,18 @@ export async function writeFeed(db: AgentHandle['db'], { name, now }: Feed): Pro
       const { timezone } = task
       if (isZoned(task))
         zones.set(timezone, Math.min(zones.get(timezone) ?? now, Date.parse(task.start_time)))
+      await yieldToOthers()
     }
-    await yieldToOthers()
   }
   const begin = ['BEGIN:VCALENDAR', 'VERSION:2.0', 'PRODID:-//agentstead//calendar//EN', 'CALSCALE:GREGORIAN']
   const head = [...begin, 'METHOD:PUBLISH', `X-WR-CALNAME:${escapeText(name)}`]
   const horizon = Date.UTC(new Date(now).getUTCFullYear() + years)
-  const zoneLines = [...zones].flatMap(([zone, first]) => [...timeZoneLines(zone, first - yearMs, horizon)])
+  let zoneText = ''
+  for (const [zone, first] of zones) {
+    zoneText += toText(timeZoneLines(zone, first - yearMs, horizon))
+    await yieldToOthers()
+  }
   return (
-    toText([...head, 'REFRESH-INTERVAL;VALUE=DURATION:PT1H', ...zoneLines]) +
-    events +
-    toText(['END:VCALENDAR'])
+    toText([...head, 'REFRESH-INTERVAL;VALUE=DURATION:PT1H']) + zoneText + events + toText(['END:VCALENDAR'])
   )
 }
