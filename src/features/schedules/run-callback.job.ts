@@ -16,7 +16,7 @@ import { callbackData, findExecution, findSchedule } from './schedules.repositor
 interface Dependencies {
   transact: Transact<ScheduleEvents>
   executions: Executions
-  chat: Pick<ChatService, 'ask' | 'answer'>
+  chat: Pick<ChatService, 'answerOnce'>
   outbound: Pick<Outbound, 'fetch'>
   clock: Clock
 }
@@ -34,14 +34,14 @@ const pauseMs = 2_000
 /** Runs the callbacks that are no workflows, and records how each has ended. */
 export function createCallbacks(needs: Dependencies): Record<string, JobHandler<AgentHandle>> {
   const { transact, executions, chat, outbound, clock } = needs
-  const ask: Callback = async ({ agent, signal }, schedule) => {
-    // The conversation of a schedule has the schedule's id.
-    const question = { content: String(callbackData(schedule).content), standingConversationId: schedule.id }
-    const asked = await chat.ask(agent.agentId, question, { isOutsider: false }).catch(error => {
+  const ask: Callback = async ({ agent, signal }, schedule, { id }) => {
+    const content = String(callbackData(schedule).content)
+    // The conversation of a schedule has the schedule's id, and each question in it that of its execution.
+    const question = { id, content, standingConversationId: schedule.id }
+    await chat.answerOnce(agent.agentId, question, { isOutsider: false }, signal).catch(error => {
       const isLocked = error instanceof AppError && error.code === 'CONVERSATION_LOCKED'
       throw isLocked ? new JobYields({ until: clock.now() + pauseMs }) : error
     })
-    await chat.answer(asked, signal)
   }
 
   const post: Callback = async ({ agent, signal }, schedule, { id, scheduled_for }) => {
@@ -92,7 +92,7 @@ export function createCallbacks(needs: Dependencies): Record<string, JobHandler<
 
   return {
     [endJobName]: workflowEnded,
-    // A question that was asked stands in its conversation, so it is not asked again.
+    // A failed answer stands in its conversation for people to see; only interruptions are repeated.
     [callbackJobs.chat]: jobOf(ask, { lane: 'turns', maxAttempts: 1 }),
     [callbackJobs.webhook]: jobOf(post, { lane: 'deliveries' }),
   }
