@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
@@ -7,7 +8,7 @@ import type { Transact } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { checkDefinition, requireNode, requireNone } from './definition.ts'
 import type { ExecutionRow } from './executions.repository.ts'
-import { findByKey, findExecution, listExecutions, toSummary } from './executions.repository.ts'
+import { findByKey, findExecution, listExecutions, toStarted, toSummary } from './executions.repository.ts'
 import type { Lifecycle, StartRequest } from './lifecycle.service.ts'
 import { maxDepth } from './lifecycle.service.ts'
 import { listResults } from './node-results.repository.ts'
@@ -71,10 +72,12 @@ export function createExecutionsService(needs: Dependencies) {
 
     async execute(agent: AgentHandle, given: Execute, key: string | undefined): Promise<Started> {
       const { workflow_id, input = {}, pinned = {}, stop_after } = given
-      const request = JSON.stringify([workflow_id, input, pinned, stop_after])
+      const request = hashOf([workflow_id, input, pinned, stop_after])
       const same = key === undefined ? undefined : await findByKey(agent.db, key)
-      if (same !== undefined && JSON.parse(same.options).request !== request)
+      if (same !== undefined) {
+        if (JSON.parse(same.options).request === request) return toStarted(same)
         throw conflict('This Idempotency-Key was used for another request.')
+      }
       const { version } = await requireWorkflow(agent.db, workflow_id)
       const { graph, missing } = checkDefinition(version, types)
       requireNone(missing.filter(({ node = '' }) => !Object.hasOwn(pinned, node)))
@@ -122,6 +125,10 @@ export function createExecutionsService(needs: Dependencies) {
 }
 
 export type ExecutionsService = ReturnType<typeof createExecutionsService>
+
+function hashOf(request: unknown): string {
+  return createHash('sha256').update(JSON.stringify(request)).digest('base64')
+}
 
 /** How the execution has ended; undefined if it takes longer than that (milliseconds). */
 async function waitForEnd({ db }: AgentHandle, id: string, patience: number, signal: AbortSignal) {
