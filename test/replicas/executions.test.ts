@@ -9,12 +9,16 @@ it(`executions reach their true end while replicas are killed, and no recorded n
   using load = await executionLoad(random)
   await using replicas = await startReplicas(3, { OUTBOUND_ALLOW: '127.0.0.1', LEASE_SECONDS: '5' })
   await load.begin(replicas.any().call)
+  const starts: Promise<void>[] = []
   for (let round = 0; round < executionCrashes; round += 1) {
+    // While one starts, another is killed: at least one lives on.
+    await starts[round - 2]
     const sent = load.send(() => replicas.at(round).call)
     await delay(random() * 800)
     await replicas.at(round).kill()
     await sent
-    await replicas.replace(round)
+    starts.push(replicas.replace(round))
   }
+  await Promise.all(starts)
   await load.expectTrueEnds(replicas.any().call)
 })
