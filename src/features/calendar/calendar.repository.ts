@@ -126,6 +126,11 @@ export async function saveOccurrence(database: Database, { id, ...row }: Occurre
   await insert.onConflict(conflict => conflict.columns(['task_id', 'starts_at']).doUpdateSet(row)).execute()
 }
 
+export async function deleteOccurrence(database: Database, taskId: string, startsAt: string): Promise<void> {
+  const one = database.deleteFrom('task_occurrences').where('task_id', '=', taskId)
+  await one.where('starts_at', '=', startsAt).execute()
+}
+
 /** Leaves those alone that are known already. */
 export async function insertOccurrences(database: Database, rows: readonly OccurrenceRow[]): Promise<void> {
   for (let first = 0; first < rows.length; first += pageSize)

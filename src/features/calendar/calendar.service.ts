@@ -7,6 +7,7 @@ import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { CalendarEvents } from './calendar.events.ts'
 import type { TaskRow } from './calendar.repository.ts'
 import {
+  deleteOccurrence,
   deleteTask,
   findOccurrence,
   findTask,
@@ -70,6 +71,11 @@ export function createCalendarService({ transact, requireWorkflow, clock, ids }:
     const { startOf } = await import('./task-times.ts')
     const starts_at = startOf(row, occurrence)
     if (row.recurrence === 'none') return save(change, row, { status })
+    // As if nobody had ever set it, so that it takes place.
+    if (status === 'pending' && Date.parse(starts_at) > clock.now()) {
+      await deleteOccurrence(transaction, row.id, starts_at)
+      return present(transaction, row)
+    }
     const known = await findOccurrence(transaction, { task_id: row.id, starts_at })
     const fresh = { id: ids.record(), task_id: row.id, starts_at, error: null, workflow_execution_id: null }
     await saveOccurrence(transaction, { ...fresh, ...known, status })

@@ -242,6 +242,9 @@ describe('when its time comes, a task', () => {
       status: 400,
     })
     expect(await calendar.put(id, { occurrence: at(1), title: 'x' })).toMatchObject({ status: 400 })
+    // One that was cancelled by mistake takes place after all.
+    for (const status of ['cancelled', 'pending'])
+      expect(await calendar.put(id, { occurrence: at(0), status })).toMatchObject({ status: 200 })
     await pass(hour)
     await pass(day)
     await app.call('PUT', `/api/agents/${calendar.agentId}`, { body: { status: 'paused' } })
