@@ -149,19 +149,6 @@ export function claimExecution(database: Database, id: string): Promise<Executio
   return guarded(update, { id }).returningAll().executeTakeFirst()
 }
 
-/** Has it wait until the first of its nodes goes on; gives that time, or undefined if it is not as the guard says. */
-export async function parkExecution(database: Database, guard: Guard & { id: string }) {
-  const { due_at } = await database
-    .selectFrom('node_results')
-    .select(({ fn }) => fn.min('due_at').as('due_at'))
-    .where('execution_id', '=', guard.id)
-    .where('status', '=', 'waiting')
-    .executeTakeFirstOrThrow()
-  if (due_at === null) throw new Error('an execution waits for nothing')
-  const [parked] = await changeExecutions(database, guard, { waiting_until: due_at })
-  return parked && due_at
-}
-
 /** How long finished executions are kept. */
 export interface Retention {
   /** Those that ended before are too old. */

@@ -57,6 +57,22 @@ describe('executions', () => {
     expect((await calls.run(id, { total: 20, status: 'paid' })).output).toEqual({ result: false })
   })
 
+  it('wait for nothing that a failed item of a loop has left', async () => {
+    const nodes = {
+      start: { type: 'trigger' },
+      each: { type: 'loop', items: '{{items}}', on_item_error: 'continue' },
+      bad: { type: 'wait', until: '{{loop.item}}' },
+      hour: { type: 'wait', seconds: 3600 },
+      days: { type: 'wait', seconds: 30 * 86_400 },
+    }
+    const edges = ['start > each', 'each/item > hour', 'each/item > bad', 'each/done > days']
+    const workflow_id = await calls.create(nodes, edges)
+    const { body } = await calls.execute({ workflow_id, input: { items: ['never'] } })
+    await calls.waiting(body.execution_id, 'days')
+    const { waiting_until } = (await calls.get(body.execution_id)).body
+    expect(Date.parse(waiting_until ?? '')).toBeGreaterThan(Date.now() + 29 * 86_400_000)
+  })
+
   it('begin more nodes at a time than one statement of SQLite can store', async () => {
     const last = Array.from({ length: 30 }, (_, index) => `n${index}`)
     const nodes = Object.fromEntries(last.map(id => [id, { type: 'wait', seconds: 0 }]))

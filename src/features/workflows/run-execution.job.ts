@@ -7,12 +7,13 @@ import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentSecrets } from '#storage/encryption/agent-secrets.ts'
 import { readGraph, upTo } from './engine/graph.ts'
 import type { Outcome } from './engine/plan.ts'
-import { resultsOf } from './engine/plan.ts'
+import { keyOf, resultsOf } from './engine/plan.ts'
 import { runNode } from './engine/run-node.ts'
+import type { Pause } from './engine/run-segment.ts'
 import { completion, Overtaken, runSegment } from './engine/run-segment.ts'
 import { scopeOf } from './engine/scope.ts'
 import type { ExecutionRow, Guard } from './executions.repository.ts'
-import { claimExecution, parkExecution } from './executions.repository.ts'
+import { changeExecutions, claimExecution } from './executions.repository.ts'
 import type { ExecutionOptions, Lifecycle } from './lifecycle.service.ts'
 import { readResults, recordResults } from './node-results.repository.ts'
 import type { BrowserSessions } from './nodes/browser.ts'
@@ -51,11 +52,11 @@ export function createRunExecution(needs: Dependencies): JobHandler<AgentHandle>
       return void (await fail(context, { id, statuses: ['queued'] }, 'It waited in vain for a place.'))
     const guard = { id, attempt: execution.attempt }
     const outcome = await causeDepth.run(execution.depth, () => runReleasing(needs, context, execution))
-    if (outcome !== 'waiting')
+    if (!('waitsFor' in outcome))
       return void (await transact(agent, (transaction, outbox) =>
         lifecycle.end({ transaction, outbox, agentId: agent.agentId }, guard, endingOf(outcome)),
       ))
-    const until = await inTransaction(agent.db, transaction => parkExecution(transaction, guard))
+    const until = await inTransaction(agent.db, transaction => park(transaction, guard, outcome))
     if (until !== undefined) throw new JobYields({ until: Date.parse(until) })
   }
 
@@ -72,19 +73,33 @@ export function createRunExecution(needs: Dependencies): JobHandler<AgentHandle>
   }
 }
 
+/**
+ * Has the execution wait until the first of its nodes goes on, of which a person may have decided meanwhile; gives that
+ * time, or undefined if it is not as the guard says. Items of loops that have failed may have left nodes that wait for ever.
+ */
+async function park(transaction: AgentHandle['db'], guard: Guard & { id: string }, { waitsFor }: Pause) {
+  const keys = new Set(waitsFor)
+  const waiting = await readResults(transaction, guard.id, 'waiting')
+  const times = waiting.filter(({ node_id, path }) => keys.has(keyOf(node_id, path))).map(one => one.due_at)
+  const [waiting_until] = times.toSorted()
+  if (!waiting_until) throw new Error('an execution waits for nothing')
+  const [parked] = await changeExecutions(transaction, guard, { waiting_until })
+  return parked && waiting_until
+}
+
 function idOf({ payload }: JobContext<AgentHandle>): string {
   return (payload as { executionId: string }).executionId
 }
 
 /** Ends its browser session unless it only waits. */
 async function runReleasing(needs: Dependencies, context: JobContext<AgentHandle>, execution: ExecutionRow) {
-  let outcome: Outcome | 'waiting' | undefined
+  let outcome: Outcome | Pause | undefined
   try {
     outcome = await runClaimed(needs, context, execution)
     return outcome
   } finally {
     const { agent, log } = context
-    if (outcome !== 'waiting')
+    if (!(outcome && 'waitsFor' in outcome))
       await needs.sessions
         .release(agent, execution.id)
         .catch(error => log.warn({ err: error }, 'a browser session was not ended'))
@@ -95,7 +110,7 @@ async function runClaimed(
   { types, agentSecrets, clock, isExclusive }: Dependencies,
   { agent, signal, log }: JobContext<AgentHandle>,
   execution: ExecutionRow,
-): Promise<Outcome | 'waiting'> {
+): Promise<Outcome | Pause> {
   const { id, workflow_id: workflowId, version, depth } = execution
   const { pinned = {}, stop_after } = JSON.parse(execution.options) as ExecutionOptions
   const definition = await findVersion(agent.db, workflowId, version)

@@ -120,7 +120,7 @@ async function execute(
           return { ...result, ...ended }
         },
       })
-      if (outcome !== 'waiting') return { outcome, runs }
+      if (!('waitsFor' in outcome)) return { outcome, runs }
     } catch (error) {
       if (!(error instanceof Killed)) throw error
     }

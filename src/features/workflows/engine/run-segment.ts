@@ -13,6 +13,11 @@ const maxResults = 10_000
 const maxBytes = 64 * 1024 * 1024
 const tooMuch = `An execution has at most ${maxResults} results of nodes, with ${maxBytes} bytes.`
 
+/** Nothing can run before one of these waiting nodes goes on; each is as `keyOf` its node and path. */
+export interface Pause {
+  waitsFor: readonly string[]
+}
+
 /** A node was begun by another process meanwhile, or the execution was ended: what runs here no longer counts. */
 export class Overtaken extends Error {}
 
@@ -38,7 +43,7 @@ interface Segment {
 }
 
 /** Runs an execution until it has ended, or until nothing can run before a later time. */
-export async function runSegment(segment: Segment): Promise<Outcome | 'waiting'> {
+export async function runSegment(segment: Segment): Promise<Outcome | Pause> {
   const stopping = new AbortController()
   const signal = AbortSignal.any([segment.signal, stopping.signal])
   try {
@@ -48,7 +53,7 @@ export async function runSegment(segment: Segment): Promise<Outcome | 'waiting'>
   }
 }
 
-async function runNodes(segment: Segment): Promise<Outcome | 'waiting'> {
+async function runNodes(segment: Segment): Promise<Outcome | Pause> {
   const { graph, results, clock, signal } = segment
   const running = new Map<string, Promise<NodeResult>>()
   const endedScopes = new Map<string, Outcome>()
@@ -67,7 +72,7 @@ async function runNodes(segment: Segment): Promise<Outcome | 'waiting'> {
     if (journal.isFull()) return { failed: '', error: tooMuch }
     for (const one of begun) running.set(keyAt(one.place), segment.runNode(one, signal))
     const pause = Math.min(...next.waiting.map(place => dueAt(place, results)).filter(due => due > now)) - now
-    if (running.size === 0 && pause >= shortPauseMs) return 'waiting'
+    if (running.size === 0 && pause >= shortPauseMs) return { waitsFor: next.waiting.map(keyAt) }
     const ended = await firstOf(running, Math.min(pause, decisions), signal)
     if (ended === undefined) continue
     running.delete(keyOf(ended.node_id, ended.path))
