@@ -14,9 +14,10 @@ it(`kill -9 at any time: executions reach their true end, and no recorded node r
     const server = await startServerProcess({ dataDirectory, environment })
     if (round === 0) await load.begin(server.call)
     const sent = load.send(() => server.call)
+    await sent.begun
     await delay(random() * 800)
     await server.kill()
-    await sent
+    await sent.ended
   }
   await using server = await startServerProcess({ dataDirectory, environment })
   await load.expectTrueEnds(server.call)

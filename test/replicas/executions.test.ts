@@ -14,9 +14,10 @@ it(`executions reach their true end while replicas are killed, and no recorded n
     // While one starts, another is killed: at least one lives on.
     await starts[round - 2]
     const sent = load.send(() => replicas.at(round).call)
+    await sent.begun
     await delay(random() * 800)
     await replicas.at(round).kill()
-    await sent
+    await sent.ended
     starts.push(replicas.replace(round))
   }
   await Promise.all(starts)

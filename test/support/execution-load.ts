@@ -123,14 +123,18 @@ export async function executionLoad(random: () => number) {
       workflow_id = answer.body.id
     },
 
-    /** Starts executions for as long as the server lives. */
-    async send(callOf: (n: number) => Call): Promise<void> {
+    /** Starts executions for as long as the server lives; `begun` is when the first one was accepted. */
+    send(callOf: (n: number) => Call) {
+      const begun = Promise.withResolvers<void>()
       const untold = [...started].filter(([, { id }]) => id === undefined).map(([key]) => key)
       const endless = Array.from({ length: callers }, async (_, n) => {
         for (let isAlive = true; isAlive; await delay(50)) {
           const key = untold.pop() ?? `key-${started.size}`
           isAlive = await execute(callOf(n), key).then(
-            () => true,
+            () => {
+              begun.resolve()
+              return true
+            },
             error => {
               if (!(error instanceof TypeError)) throw error
               return false
@@ -138,7 +142,9 @@ export async function executionLoad(random: () => number) {
           )
         }
       })
-      await Promise.all(endless)
+      const ended = Promise.all(endless)
+      ended.catch(begun.reject)
+      return { begun: begun.promise, ended }
     },
 
     /** Waits for the end of all, and compares what came of them with what must have. */
