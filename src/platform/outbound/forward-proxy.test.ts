@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import { createServer, request as sendRequest } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { connect } from 'node:net'
+import { connect, createServer as createTcpServer } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import type { AnswerSite, Site } from '#test/support/site-server.ts'
@@ -123,6 +123,18 @@ it('breaks an answer that was broken', async () => {
     return null
   }
   await expect(ask(site.url)).rejects.toThrow(/aborted/)
+})
+
+it.each([
+  ['HTTP/1.1 042 Low', 502],
+  ['HTTP/1.1 200 O\u0001K', 200],
+])('survives the answer %j', async (line, status) => {
+  const hostile = createTcpServer(socket => socket.end(`${line}\r\ncontent-length: 2\r\n\r\nHi`))
+  hostile.listen(0, '127.0.0.1')
+  await once(hostile, 'listening')
+  onTestFinished(() => void hostile.close())
+  const got = await ask(`http://127.0.0.1:${(hostile.address() as AddressInfo).port}/`)
+  expect(got.status).toBe(status)
 })
 
 it('ends every connection when it is closed', async () => {

@@ -67,12 +67,14 @@ const ofConnection = [
 export async function createForwardProxy({ connect, owner }: Options): Promise<ForwardProxy> {
   const failures = new Map<string, Unreachable>()
   const sockets = new Set<Duplex>()
+  let isClosed = false
 
   /** The port of a host is left out of its name where it is the usual one of the scheme. */
   async function reach(hostname: string, port: number, host: string): Promise<Socket> {
     failures.delete(host)
     try {
       const { socket } = await currentOwner.run(owner, () => connect(bare(hostname), port))
+      if (isClosed) socket.destroy()
       return kept(socket, sockets)
     } catch (error) {
       if (failures.size >= remembered) failures.clear()
@@ -103,6 +105,7 @@ export async function createForwardProxy({ connect, owner }: Options): Promise<F
     unreachable: host => failures.get(host),
     close: () =>
       new Promise(resolve => {
+        isClosed = true
         server.close(() => resolve())
         upstream.destroy()
         for (const socket of sockets) socket.destroy()
@@ -127,7 +130,15 @@ function forward(from: IncomingMessage, to: ServerResponse, agent: Agent): void 
     setHost: false,
     maxHeaderSize,
   })
-  onward.on('response', back => sendBack(back, to))
+  onward.on('response', back => {
+    try {
+      sendBack(back, to)
+    } catch (error) {
+      // Node reads answers, such as of the status 042, that it refuses to send.
+      refuse(to, asUnreachable(error, url.host))
+      onward.destroy()
+    }
+  })
   onward.on('error', (error: NodeJS.ErrnoException) => {
     // The other end has closed a connection that was kept for another request.
     const isLate = onward.reusedSocket && error.code === 'ECONNRESET' && !hasBody(from) && !to.headersSent
@@ -144,7 +155,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 function sendBack(back: IncomingMessage, to: ServerResponse): void {
-  to.writeHead(back.statusCode ?? 502, back.statusMessage, onwardHeaders(back.rawHeaders))
+  to.writeHead(back.statusCode ?? 502, onwardHeaders(back.rawHeaders))
   back.pipe(to)
   // A broken answer must not look like a whole one.
   back.on('error', () => to.destroy())
