@@ -68,7 +68,7 @@ export function createBrowserService(needs: Dependencies) {
     return found
   }
 
-  const kept = createKeptSessions(create)
+  const kept = createKeptSessions(create, held)
 
   return {
     create: async (agent: AgentHandle, wanted: NewSession): Promise<SessionRecord> =>
@@ -86,6 +86,7 @@ export function createBrowserService(needs: Dependencies) {
     async open(agent: AgentHandle, id: string): Promise<BrowserSession> {
       const session = held.find(agent.agentId, id)
       if (session !== undefined) return session
+      await held.ended(id)
       const { status } = await require(agent, id)
       throw conflict(
         isOpen(status)
@@ -96,12 +97,13 @@ export function createBrowserService(needs: Dependencies) {
 
     /** Ends the session; it stays listed. Does nothing to one that has ended. */
     async remove(agent: AgentHandle, id: string): Promise<void> {
+      await require(agent, id)
+      await held.end(id)
       const { status } = await require(agent, id)
-      if (held.find(agent.agentId, id) === undefined && isOpen(status))
+      if (isOpen(status))
         throw conflict(
           'Another process of this service holds the browser session, and only that one can end it.',
         )
-      await held.end(id)
     },
 
     /**
@@ -120,6 +122,9 @@ export function createBrowserService(needs: Dependencies) {
     },
 
     keep: kept.keep,
+
+    /** The session of `holder`, which may still be opening; undefined if there is none. */
+    find: kept.find,
 
     /** Ends the session of `holder`, if there is one. */
     async release(agent: AgentHandle, holder: string): Promise<void> {

@@ -3,6 +3,7 @@ import type { Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { endSession, renewSession } from '../browser.repository.ts'
+import { isOpen } from '../session-status.ts'
 import type { BrowserSession } from './browser-session.ts'
 
 interface Dependencies {
@@ -27,6 +28,8 @@ interface Entry extends HeldSession {
   /** What others know of when it was last used. */
   toldActivity: number
   savedAt: number
+  /** The last saving of its profile, which may still be under way. */
+  saving: Promise<void>
   ending?: Promise<void>
 }
 
@@ -43,7 +46,7 @@ export type HeldSessions = ReturnType<typeof createHeldSessions>
 
 /** The sessions of this process: ended when nobody uses them, and known to others as long as they live. */
 export function createHeldSessions(needs: Dependencies) {
-  const { leaseMs, clock, log } = needs
+  const { clock, log } = needs
   const entries = new Map<string, Entry>()
   let looking: NodeJS.Timeout | undefined
 
@@ -64,26 +67,22 @@ export function createHeldSessions(needs: Dependencies) {
   }
 
   function end(entry: Entry): Promise<void> {
-    entry.ending ??= finish(entry)
+    // Its end may be asked for once more while it begins.
+    entry.ending ??= Promise.resolve(entry).then(finish)
     return entry.ending
   }
 
-  async function look(): Promise<void> {
+  function look(): void {
     const now = clock.now()
     for (const entry of entries.values()) {
       if (entry.ending !== undefined) continue
       if (now - entry.session.lastActivity >= idleMs) void end(entry)
-      else if (now - entry.renewedAt >= leaseMs / 3) await renew(entry, needs)
-      if (now - entry.savedAt < saveEveryMs) continue
-      entry.savedAt = now
-      void save(entry, needs)
+      else keepUp(entry, needs, now)
     }
   }
 
   function startLooking(): void {
-    looking ??= setInterval(() => {
-      look().catch(error => log.warn({ err: error }, 'browser sessions could not be renewed'))
-    }, lookEveryMs).unref()
+    looking ??= setInterval(look, lookEveryMs).unref()
   }
 
   function stopLooking(): void {
@@ -95,12 +94,15 @@ export function createHeldSessions(needs: Dependencies) {
     add(held: HeldSession): void {
       const { session, agent } = held
       const now = clock.now()
-      const entry = { ...held, renewedAt: now, toldActivity: now, savedAt: now }
+      const saving = Promise.resolve()
+      const entry: Entry = { ...held, renewedAt: now, toldActivity: now, savedAt: now, saving }
       entries.set(session.id, entry)
       session.events.on('ended', ({ status }) => {
         if (status === 'error') void end(entry)
       })
       agent.signal.addEventListener('abort', () => void end(entry), { once: true })
+      // While it was opened, its browser may have crashed, or its agent been deleted.
+      if (!isOpen(session.status) || agent.signal.aborted) void end(entry)
       startLooking()
     },
 
@@ -123,6 +125,11 @@ export function createHeldSessions(needs: Dependencies) {
       if (entry !== undefined) await end(entry)
     },
 
+    /** Waits for the end of a session that is ending, for no other. */
+    async ended(id: string): Promise<void> {
+      await entries.get(id)?.ending
+    },
+
     async close(): Promise<void> {
       await Promise.all(Array.from(entries.values(), end))
       stopLooking()
@@ -134,8 +141,28 @@ function hasChanged({ session, toldActivity }: Entry): boolean {
   return session.lastActivity !== toldActivity
 }
 
+/** Waits for nothing: a database that is slow, or gone, must not keep other sessions open. */
+function keepUp(entry: Entry, needs: Dependencies, now: number): void {
+  if (now - entry.renewedAt >= needs.leaseMs / 3)
+    renew(entry, needs).catch(error =>
+      needs.log.warn({ err: error, agentId: entry.agent.agentId }, 'a browser session could not be renewed'),
+    )
+  if (now - entry.savedAt < saveEveryMs) return
+  entry.savedAt = now
+  void save(entry, needs)
+}
+
+/** One after the other: two at a time could each remove what the other has kept. */
+function save(entry: Entry, needs: Dependencies): Promise<void> {
+  entry.saving = entry.saving.then(() => saveNow(entry, needs))
+  return entry.saving
+}
+
 /** Never rejects: a session ends also if its profile can't be saved. */
-async function save({ agent, profile, session }: Entry, { saveProfile, log }: Dependencies): Promise<void> {
+async function saveNow(
+  { agent, profile, session }: Entry,
+  { saveProfile, log }: Dependencies,
+): Promise<void> {
   if (profile === null) return
   await withinTime(saveProfile(agent, profile, session.context), saveMs).catch(error =>
     log.warn({ err: error, agentId: agent.agentId, profile }, 'a browser profile could not be saved'),

@@ -1,28 +1,40 @@
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { NewSession } from '../browser.schema.ts'
-import { isOpen } from '../session-status.ts'
 import type { BrowserSession } from './browser-session.ts'
+import type { HeldSessions } from './held-sessions.ts'
 
 /** Sessions that somebody else than a caller of the API keeps, such as a conversation: one for each. */
 export function createKeptSessions(
   create: (agent: AgentHandle, wanted: NewSession) => Promise<BrowserSession>,
+  held: Pick<HeldSessions, 'find' | 'end'>,
 ) {
   const sessions = new Map<string, Promise<BrowserSession>>()
 
   function open(key: string, agent: AgentHandle, profile: string | undefined): Promise<BrowserSession> {
     const opening = create(agent, profile === undefined ? {} : { profile })
-    const forget = () => sessions.get(key) === opening && sessions.delete(key)
     sessions.set(key, opening)
-    opening.then(session => session.events.on('ended', forget), forget)
+    opening.then(
+      session => session.events.on('ended', () => void forget(key, opening, session.id)),
+      () => sessions.delete(key),
+    )
     return opening
+  }
+
+  /** Once it has ended, since until then it has its profile. */
+  async function forget(key: string, opening: Promise<BrowserSession>, id: string): Promise<void> {
+    await held.end(id)
+    if (sessions.get(key) === opening) sessions.delete(key)
   }
 
   return {
     /** The session of `holder`, opened if there is none or it has ended. @throws AppError as `POST browser` answers */
     async keep(agent: AgentHandle, holder: string, profile?: string): Promise<BrowserSession> {
       const key = `${agent.agentId} ${holder}`
-      const session = await (sessions.get(key) ?? open(key, agent, profile))
-      return isOpen(session.status) ? session : await open(key, agent, profile)
+      const opening = sessions.get(key) ?? open(key, agent, profile)
+      const session = await opening
+      if (held.find(agent.agentId, session.id) !== undefined) return session
+      await forget(key, opening, session.id)
+      return await (sessions.get(key) ?? open(key, agent, profile))
     },
 
     find: ({ agentId }: AgentHandle, holder: string) => sessions.get(`${agentId} ${holder}`),
