@@ -71,7 +71,8 @@ export function createActionsService(maxBytes: number) {
     },
 
     /** A file that a page of the session has downloaded. @throws AppError NOT_FOUND, CONFLICT */
-    download: async (session: BrowserSession, id: string) => (await actorOf(session)).downloads.open(id),
+    download: async (session: BrowserSession, id: string) =>
+      await (await actorOf(session)).downloads.open(id),
   }
 }
 

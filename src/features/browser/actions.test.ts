@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { errorRow, row } from '#test/spec/row.ts'
 import type { Action, Executed } from '#test/support/action-stage.ts'
 import { browserPath, browserStage } from '#test/support/action-stage.ts'
+import { makeAgent } from '#test/support/agents.ts'
 import { makePdf } from '#test/support/documents.ts'
 import { eventually } from '#test/support/eventually.ts'
 import type { SiteAnswer } from '#test/support/site-server.ts'
@@ -72,7 +73,7 @@ const stage = browserStage(
       }),
     )
   },
-  { MAX_UPLOAD_BYTES: '100000' },
+  { MAX_UPLOAD_BYTES: '100000', DEV_USER: 'dev@example.com' },
 )
 const open = (path: string) => stage.result({ action: 'navigate', url: stage.site.url + path })
 const path = () => `${browserPath}/${stage.sessionId}`
@@ -234,6 +235,15 @@ describe(`downloads ${row('POST /api/agents/{id}/browser/{sessionId}/execute')}`
       body: 'The file',
     })
     expect(await read('nothing')).toMatchObject({ status: 404 })
+    const agentId = await makeAgent(stage.app)
+    const elsewhere = `/api/agents/${agentId}/browser`
+    const theirs = (await stage.app.call<{ id: string }>('POST', elsewhere, { body: {} })).body.id
+    for (const at of [
+      `${elsewhere}/${theirs}`,
+      `${elsewhere}/${stage.sessionId}`,
+      `${browserPath}/${theirs}`,
+    ])
+      expect(await stage.app.call('GET', `${at}/downloads/${file?.id}`)).toMatchObject({ status: 404 })
   })
 
   it('give the PDF of an address, opened or in a new tab', async () => {
@@ -261,7 +271,8 @@ async function refOf(name: string): Promise<string> {
 
 describe('what can go wrong', () => {
   it.each<[action: Omit<Action, 'action'> & { action?: unknown }, field: string]>([
-    [{}, 'action'],
+    [{}, 'body'],
+    [{ timeout: 1 }, 'action'],
     [{ action: 'jump' }, 'action'],
     [{ action: 'click' }, 'selector'],
     [{ action: 'click', selector: '' }, 'selector'],
@@ -312,14 +323,14 @@ describe('what can go wrong', () => {
 
   it.each<[Action, string]>([
     [{ action: 'click', selector: '#nothing' }, '#nothing'],
-    [{ action: 'click', selector: '#hidden' }, 'not visible'],
+    [{ action: 'click', selector: '#hidden', timeout: 2000 }, 'not visible'],
     [{ action: 'extract', selector: '#nothing' }, '#nothing'],
     [{ action: 'wait', selector: 'form', state: 'hidden' }, 'form to be hidden'],
     [{ action: 'select', selector: 'select', value: 'Huge' }, 'Huge'],
     [{ action: 'evaluate', expression: 'new Promise(() => {})' }, 'the value of the expression'],
   ])(`%.80j in vain says what was waited for ${errorRow('browser', 408)}`, async (action, waited) => {
     await open('/form')
-    const { status, body } = await stage.run({ ...action, timeout: 250 })
+    const { status, body } = await stage.run({ timeout: 250, ...action })
     expect([status, body.error?.code]).toEqual([408, 'ACTION_TIMEOUT'])
     expect(body.error?.message).toContain(waited)
     expect(await stage.result({ action: 'extract', selector: 'label' })).toMatchObject({ title: 'Form' })
@@ -333,6 +344,23 @@ describe('what can go wrong', () => {
     const { status, body } = await stage.run(action)
     expect([status, body.error?.code]).toEqual([500, 'BROWSER_FAILED'])
     expect(body.error?.message).toMatch(message)
+  })
+
+  it('a reference of a page that was left is told at once', async () => {
+    await open('/form')
+    const selector = await refOf('Send')
+    await open('/downloads')
+    const { status, body } = await stage.run({ action: 'click', selector, timeout: 60_000 })
+    expect([status, body.error?.details?.field]).toEqual([400, 'selector'])
+    expect(body.error?.message).toContain('read the page again')
+  })
+
+  it('an attribute may have any name', async () => {
+    await open('/form')
+    for (const attribute of ['constructor', 'toString', '__proto__'])
+      expect(await stage.result({ action: 'extract', selector: 'form', attribute })).toMatchObject({
+        value: null,
+      })
   })
 
   it('an address that the guard refuses is told with its host', async () => {

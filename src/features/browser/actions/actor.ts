@@ -60,6 +60,8 @@ export class Actor {
     const action = actions[input.action]
     const { timeout = action.usualTimeout ?? defaultTimeout } = input
     const circumstances = { waited: action.waitsFor(input), timeout }
+    // A list of actions may take longer than a session may be idle.
+    this.#session.touch()
     await this.#replacing
     const page = await this.#session.page()
     this.#happenings.acceptDialogs(dialog === 'accept')
@@ -89,8 +91,8 @@ export class Actor {
 
   /** Whether a value typed here is one that appears nowhere; so it is as long as that is unknown. */
   async isSecret(ref: string): Promise<boolean> {
-    if (!this.#refs.has(ref)) return true
-    const page = await this.#session.page()
+    const page = this.#session.activeTab?.page
+    if (page === undefined || !this.#refs.has(ref)) return true
     const field = page.locator(`aria-ref=${ref}`)
     return await field.evaluate(matchesSelector, secretFields, { timeout: answersWithinMs }).catch(() => true)
   }
@@ -101,7 +103,7 @@ export class Actor {
     const tabs = new Set(this.#session.tabs)
     const follow = action.mayNavigate ? followNavigation(page) : undefined
     try {
-      progress.own = (await action.run(this.#sceneOf(page, left()), input)) ?? {}
+      progress.own = (await action.run(this.#sceneOf(page, left(), input.action), input)) ?? {}
       await follow?.settle(left())
       if (follow) await this.#newTabs(Math.min(left(), tabLoadMs))
     } catch (error) {
@@ -124,18 +126,20 @@ export class Actor {
     }
   }
 
-  #sceneOf(page: Page, timeout: number): Scene {
+  #sceneOf(page: Page, timeout: number, action: ActionInput['action']): Scene {
     return {
       page,
       timeout,
-      locate: selector => {
+      locate: async selector => {
         const ref = /^\s*ref=(.*)$/.exec(selector)?.[1]?.trim()
-        if (ref !== undefined && !this.#refs.has(ref))
-          throw invalid(
-            'selector',
-            `ref=${ref} is not in the latest outline of this page; read the page again`,
-          )
-        return locate(page, selector)
+        if (ref === undefined) return await locate(page, selector)
+        const gone = `ref=${ref} is not in the latest outline of this page; read the page again`
+        if (!this.#refs.has(ref)) throw invalid('selector', gone)
+        const element = await locate(page, selector)
+        // One whose element has left the page never finds another; its frame may be gone, too.
+        const isThere = (await element.count().catch(() => 0)) > 0
+        if (!isThere && action !== 'wait') throw invalid('selector', gone)
+        return element
       },
       keepSecret: value => this.#keepSecrets([value]),
       outline: options => this.#outline(page, options),
@@ -216,8 +220,10 @@ export class Actor {
     }
   }
 
-  #masked(result: ActionResult): ActionResult {
-    return maskWithin(result, createMask(this.#secrets)) as ActionResult
+  /** In the letters of a picture, which hides them itself, a secret stands by chance. */
+  #masked({ image, ...told }: ActionResult): ActionResult {
+    const masked = maskWithin(told, createMask(this.#secrets)) as ActionResult
+    return image === undefined ? masked : { image, ...masked }
   }
 
   #told(error: AppError): AppError {

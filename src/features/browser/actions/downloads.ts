@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { rm, writeFile } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { open, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { CDPSession } from 'playwright-core'
@@ -96,13 +96,17 @@ export class Downloads {
   }
 
   /** @throws AppError NOT_FOUND, or CONFLICT while it is not there yet. */
-  open(id: string): { name: string; size: number; stream: Readable } {
+  async open(id: string): Promise<{ name: string; size: number; stream: Readable }> {
     const file = this.#files.get(id)
     if (file === undefined) throw notFound('Download')
     if (file.state === 'in_progress')
       throw conflict('The file is still being downloaded. Try again in a moment.')
     if (file.state !== 'complete') throw notFound(`Download (${file.error})`)
-    return { name: file.name, size: file.size, stream: createReadStream(join(this.#folder, id)) }
+    // A browser that somebody has broken into could have made it a link to a file that only this service may read.
+    const handle = await open(join(this.#folder, id), constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => {
+      throw notFound('Download')
+    })
+    return { name: file.name, size: file.size, stream: handle.createReadStream() }
   }
 
   async #listen(browser: CDPSession, browserContextId: string | undefined): Promise<void> {

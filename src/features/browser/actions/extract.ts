@@ -17,14 +17,14 @@ export const extract = defineAction({
     ),
   },
   waitsFor: ({ selector }) => `${selector} to be there`,
-  async run({ locate, timeout }, { selector, attribute }) {
+  async run({ locate, timeout }, { selector, attribute = 'text' }) {
     const element = await locate(selector)
-    const read = {
-      text: async () => (await element.innerText({ timeout })).trim(),
-      html: () => element.innerHTML({ timeout }),
-      value: () => element.evaluate(currentValue, undefined, { timeout }),
-    }[attribute ?? 'text']
-    const value = await (read?.() ?? element.getAttribute(attribute ?? '', { timeout }))
+    const readers = new Map<string, () => Promise<string | null>>([
+      ['text', async () => (await element.innerText({ timeout })).trim()],
+      ['html', () => element.innerHTML({ timeout })],
+      ['value', () => element.evaluate(currentValue, undefined, { timeout })],
+    ])
+    const value = await (readers.get(attribute)?.() ?? element.getAttribute(attribute, { timeout }))
     const isCut = (value?.length ?? 0) > mostCharacters
     return { value: value?.slice(0, mostCharacters) ?? null, ...(isCut && { truncated: true }) }
   },

@@ -8,10 +8,11 @@ import type { ActionInput, ActionResult } from '../actions/actions.schema.ts'
 import type { ActionsService } from '../actions.service.ts'
 import type { BrowserService } from '../browser.service.ts'
 import { hiddenValue } from '../outline/mask.ts'
+import type { BrowserSession } from '../sessions/browser-session.ts'
 import { describeResult } from './describe-result.ts'
 
 interface Dependencies {
-  browser: Pick<BrowserService, 'keep'>
+  browser: Pick<BrowserService, 'keep' | 'find'>
   actions: Pick<ActionsService, 'act' | 'actorOf'>
   settingsOf(agentId: string): Promise<{ browser_tools?: boolean; browser_profile?: string }>
 }
@@ -93,10 +94,8 @@ export function createBrowserTools({ browser, actions, settingsOf }: Dependencie
     if (turn === undefined || settings?.browser_tools !== true) return []
     const holder = `conversation:${turn.conversationId}${turn.isOutsider ? ':guest' : ''}`
     const profile = turn.isOutsider ? undefined : settings.browser_profile
-    const open = async () => await browser.keep(agent, holder, profile)
-
     async function run(input: ActionInput, signal: AbortSignal): Promise<string> {
-      const session = await open()
+      const session = await browser.keep(agent, holder, profile)
       const result = await actions.act(session, input, signal)
       turn?.onPageRead({ url: String(result.url), title: String(result.title) })
       const actor = await actions.actorOf(session)
@@ -127,11 +126,16 @@ export function createBrowserTools({ browser, actions, settingsOf }: Dependencie
     }))
 
     async function withoutSecret(given: Record<string, unknown>) {
-      const actor = await open()
-        .then(actions.actorOf)
-        .catch(() => undefined)
-      const isSecret = (await actor?.isSecret(String(given.ref))) ?? true
-      return isSecret ? { ...given, text: hiddenValue } : given
+      const isSecret = async (session: BrowserSession) =>
+        await (await actions.actorOf(session)).isSecret(String(given.ref))
+      const isHarmless = await browser
+        .find(agent, holder)
+        ?.then(isSecret)
+        .then(
+          secret => !secret,
+          () => false,
+        )
+      return isHarmless ? given : { ...given, text: hiddenValue }
     }
   }
 }
