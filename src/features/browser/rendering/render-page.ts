@@ -49,7 +49,13 @@ export function createPageRenderer({ browsers, connect, clock }: Dependencies): 
     const proxy = await createForwardProxy({ connect, owner: agentId })
     // Sites shall know whose visit it is.
     const userAgent = `${usualUserAgent(browser.version())} agentstead`
-    const about = { id: '', agentId, userAgent, viewport: { width: 1280, height: 720 } }
+    const about = {
+      id: '',
+      agentId,
+      userAgent,
+      viewport: { width: 1280, height: 720 },
+      acceptDownloads: false,
+    }
     try {
       const session = await BrowserSession.open({ ...about, browser, proxy, storageState: undefined, clock })
       return await within(render(session, url), limits.page, signal).finally(() => session.close())

@@ -23,6 +23,8 @@ interface Options {
   viewport: Viewport
   userAgent: string
   storageState: StorageState | undefined
+  /** Whoever lets pages download has to see to how much; they may unless it is false. */
+  acceptDownloads?: boolean
   clock: Clock
 }
 
@@ -76,10 +78,11 @@ export class BrowserSession {
 
   /** With one empty tab. */
   static async open(options: Options): Promise<BrowserSession> {
-    const { browser, proxy, viewport, userAgent, storageState } = options
+    const { browser, proxy, viewport, userAgent, storageState, acceptDownloads = true } = options
     const context = await browser.newContext({
       viewport,
       userAgent,
+      acceptDownloads,
       locale: 'en-US',
       proxy: { server: proxy.address },
       ...(storageState !== undefined && { storageState }),
