@@ -1,3 +1,6 @@
+import { spawnSync } from 'node:child_process'
+import { chmodSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { errorRow, limitRow, row } from '#test/spec/row.ts'
 import { makeAgent } from '#test/support/agents.ts'
@@ -62,6 +65,16 @@ describe('a session', () => {
     })
     expect((await app.call('DELETE', `${path}?id=${id}`)).status).toBe(200)
     expect(await statusOf(id)).toBe('closed')
+  })
+
+  it('has an address for watching that says that nothing is there yet', async () => {
+    const { body } = await app.call<{ id: string; live_view_url: string }>('POST', path, { body: {} })
+    const { pathname } = new URL(body.live_view_url)
+    expect(await app.call('GET', pathname)).toMatchObject({
+      status: 404,
+      body: { error: { message: expect.stringContaining(pathname) } },
+    })
+    await app.call('DELETE', `${path}?id=${body.id}`)
   })
 
   it(`${errorRow('browser', 404)} that does not exist is not found`, async () => {
@@ -205,6 +218,19 @@ it('the browser knows nothing of the secrets of the service, and can read none o
   const users = new Set(all.map(({ user }) => user))
   expect([...users]).toEqual([process.getuid?.() === 0 ? 64_000 : process.getuid?.()])
 })
+
+it.skipIf(process.getuid?.() !== 0)(
+  'the user of the browser can read nothing in the data directory, also where all may enter that (needs root)',
+  async () => {
+    const dataDirectory = temporaryDirectory()
+    chmodSync(dataDirectory, 0o755)
+    const open = await testApp({ environment, dataDirectory })
+    await openSession(open)
+    const asBrowser = { uid: 64_000, gid: 64_000, encoding: 'utf8' } as const
+    const found = spawnSync('find', [dataDirectory, '-type', 'f', '-readable'], asBrowser).stdout.split('\n')
+    expect(found.filter(file => file !== '' && !file.startsWith(join(dataDirectory, 'chromium')))).toEqual([])
+  },
+)
 
 it(`${limitRow('rate-limit-browser')} counts calls for browsers`, async () => {
   const limited = await testApp({ environment: { RATE_LIMIT_BROWSER: '1' } })

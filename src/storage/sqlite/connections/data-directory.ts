@@ -1,3 +1,4 @@
+import { chmodSync, writeFileSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -25,23 +26,30 @@ interface AgentPaths {
   files: string
 }
 
+const fileOfOwner = 0o600
+
 /** Lower case only, since some file systems are case-insensitive; no dots or separators. */
 const agentIdPattern = /^[a-z0-9][a-z0-9-]{0,63}$/
 
 /**
- * Creates the folder if it is missing, readable by its owner only, and locks it for this process.
+ * Creates the folder if it is missing, readable by its owner only, and locks it for this process. Where the operator made it
+ * and lets others enter, they can read nothing in it either.
  * @throws AppError `CONFLICT` while another process uses it; an error with a sentence if the folder cannot be created.
  */
 export async function openDataDirectory(path: string): Promise<DataDirectory> {
   const root = resolve(path)
   await makeDataFolder(root)
   const lock = takeLock(root)
+  const platformDatabase = join(root, 'platform.db')
+  // SQLite makes the files beside it as readable as this one.
+  writeFileSync(platformDatabase, '', { flag: 'a', mode: fileOfOwner })
+  closeToOthers(platformDatabase)
   const agents = join(root, 'agents')
   const agentDatabase = (agentId: string) => join(agentFolder(agents, agentId), 'agent.db')
 
   return {
     path: root,
-    platformDatabase: join(root, 'platform.db'),
+    platformDatabase,
     encryptionKey: join(root, 'encryption.key'),
     agents,
     agentDatabase,
@@ -67,6 +75,15 @@ function agentFolder(agents: string, agentId: string): string {
   return join(agents, agentId)
 }
 
+/** By its name: whoever closes a file that SQLite has open takes its locks away. */
+function closeToOthers(path: string): void {
+  try {
+    chmodSync(path, fileOfOwner)
+  } catch {
+    // It belongs to another user, who decides who reads it.
+  }
+}
+
 /** An open exclusive transaction is a lock of the operating system, which releases it however the process ends. */
 function takeLock(root: string): DatabaseSync {
   const lock = openLock(root)
@@ -84,7 +101,10 @@ function takeLock(root: string): DatabaseSync {
 
 function openLock(root: string): DatabaseSync {
   try {
-    return new DatabaseSync(join(root, 'lock.db'))
+    const path = join(root, 'lock.db')
+    const lock = new DatabaseSync(path)
+    closeToOthers(path)
+    return lock
   } catch (error) {
     throw unusableFolder(root, error)
   }
