@@ -14,7 +14,7 @@ import type { Contact, ImportReport, NewContact } from './contacts.schema.ts'
 import { listedErrors, newContactSchema } from './contacts.schema.ts'
 import { keysOf } from './identity.ts'
 import type { Plan, Row, Said } from './plan-import.ts'
-import { nameOf, planImport } from './plan-import.ts'
+import { count, nameOf, planImport } from './plan-import.ts'
 import type { CsvFile, CsvRow } from './read-csv.ts'
 import { tidied } from './tidy-contact.ts'
 
@@ -65,7 +65,7 @@ export function createContactImport({ transact, countryOf, clock, ids }: Depende
     const report: ImportReport = { imported: 0, updated: 0, skipped: 0, errors: [], errors_total: 0 }
     const country = await countryOf(agent.agentId)
     const check = createRowCheck()
-    let said: Said = new Map()
+    const said: Said = new Map()
     const skip = (errors: ImportReport['errors']) => {
       report.skipped += errors.length
       report.errors_total += errors.length
@@ -81,7 +81,7 @@ export function createContactImport({ transact, countryOf, clock, ids }: Depende
         else skip([{ line, ...problem }])
       }
       const plan = await store(agent, rows, said, isDryRun)
-      said = plan.said
+      for (const [content, times] of plan.said) count(said, content, times)
       report.imported += plan.added.length
       report.updated += plan.updatedRows
       skip(plan.errors)

@@ -34,6 +34,7 @@ export interface Plan {
   /** Several may update one contact; one that nothing identifies is already there as it is. */
   updatedRows: number
   errors: ImportReport['errors']
+  /** By these rows. */
   said: Said
 }
 
@@ -44,12 +45,12 @@ export interface Plan {
 export async function planImport(
   database: Database,
   rows: readonly Row[],
-  { said: before, newId, now }: Options,
+  { said, newId, now }: Options,
 ): Promise<Plan> {
   const known = await findKnown(database, rows)
   const alike = await countAlike(database, rows)
   const updated = new Map<string, Contact>()
-  const plan: Plan = { added: [], updated: [], updatedRows: 0, errors: [], said: new Map(before) }
+  const plan: Plan = { added: [], updated: [], updatedRows: 0, errors: [], said: new Map() }
   for (const { line, fields } of rows) {
     const keys = mapKeys(fields)
     const matches = new Map(keys.flatMap(key => known.get(key) ?? []).map(one => [one.id, one]))
@@ -65,7 +66,7 @@ export async function planImport(
       plan.updatedRows += 1
     } else {
       const added = newContact(newId(), { ...fields, name: nameOf(fields) }, now)
-      if (keys.length === 0 && isThere(added, alike, plan.said)) plan.updatedRows += 1
+      if (keys.length === 0 && isThere(added, alike, [said, plan.said])) plan.updatedRows += 1
       else plan.added.push(added)
     }
   }
@@ -105,16 +106,15 @@ async function countAlike(database: Database, rows: readonly Row[]): Promise<Sai
   return alike
 }
 
-/** Counts the contact as said, too. */
-function isThere(contact: Contact, alike: Said, said: Said): boolean {
+/** Counts the contact as said now, too. */
+function isThere(contact: Contact, alike: Said, [before, now]: [before: Said, now: Said]): boolean {
   const content = saidBy(contact)
-  return count(said, content) <= (alike.get(content) ?? 0)
+  count(now, content)
+  return (before.get(content) ?? 0) + (now.get(content) ?? 0) <= (alike.get(content) ?? 0)
 }
 
-function count(said: Said, content: string): number {
-  const times = (said.get(content) ?? 0) + 1
-  said.set(content, times)
-  return times
+export function count(said: Said, content: string, times = 1): void {
+  said.set(content, (said.get(content) ?? 0) + times)
 }
 
 /** All but id and times, in few characters. */

@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
-import { Readable } from 'node:stream'
+import { pipeline, Readable } from 'node:stream'
 import { invalid } from '#platform/errors.ts'
 import { openTemporaryFile } from '#platform/temporary-file.ts'
 
@@ -53,9 +53,11 @@ async function* readCsv(file: FileHandle, encoding: string): AsyncGenerator<CsvR
     skip_empty_lines: true,
   })
   parser.write(beginning)
+  // Whichever of the two ends first, also by a reader that has seen enough, ends the other: else its error would be nobody's.
+  pipeline(Readable.from(texts), parser, () => {})
   let line = 1
   try {
-    for await (const { record, info } of Readable.from(texts).pipe(parser)) {
+    for await (const { record, info } of parser) {
       yield { line, cells: record }
       line = info.lines + 1
     }
