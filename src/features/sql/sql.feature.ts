@@ -19,11 +19,16 @@ export function createSql(
   return {
     sql,
     routes: app => registerSqlRoutes(app, sql),
-    tools: agent => [
-      executeSql({
-        sql: (statement, signal) => sql.execute(agent, statement, signal),
-        mayWrite: async () => (await settings.profileOf(agent.agentId)).settings.sql_tool_writes === true,
-      }),
-    ],
+    // Who may chat and no more, such as a stranger on a messenger, is not told by the model what they may not read.
+    tools: (agent, _taken, turn) =>
+      turn?.isOutsider
+        ? []
+        : [
+            executeSql({
+              sql: (statement, signal) => sql.execute(agent, statement, signal),
+              mayWrite: async () =>
+                (await settings.profileOf(agent.agentId)).settings.sql_tool_writes === true,
+            }),
+          ],
   }
 }
