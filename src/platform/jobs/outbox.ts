@@ -267,9 +267,9 @@ export async function completeEntry(db: OutboxDatabase, held: Held): Promise<voi
   if (numDeletedRows === 0n) await release(db, held)
 }
 
-/** Counts a run that ended in an error; the lease goes on. */
+/** Counts a run that ended in an error, unless the entry was asked for again, and so begins anew; the lease goes on. */
 export async function recordFailure(db: OutboxDatabase, held: Held, error: string): Promise<void> {
-  await heldEntry(db, held)
+  await runOf(db, held)
     .set(old => ({ failures: old('failures', '+', 1), last_error: error }))
     .execute()
 }

@@ -217,6 +217,37 @@ test.each([
   expect(await stage.entries()).toEqual([])
 })
 
+test('a job that was asked for while a run failed is asked for again like any other', async () => {
+  const gates = [createGate(), createGate()]
+  const ends = [
+    async () => {
+      await gates[0]?.pass()
+      throw new Error('not now')
+    },
+    async () => {
+      throw new JobYields()
+    },
+    async () => await gates[1]?.pass(),
+  ]
+  const clock = manualClock()
+  const run = vi.fn(async () => await ends[run.mock.calls.length - 1]?.())
+  const stage = await setJobStage({ line: run }, { clock })
+  await stage.runner.start()
+  await stage.ensure('line', 'k')
+  await gates[0]?.reached
+  await stage.ensure('line', 'k')
+  gates[0]?.open()
+  await stage.runner.idle()
+  clock.advance(second)
+  const idle = stage.runner.idle()
+  await gates[1]?.reached
+  await stage.ensure('line', 'k')
+  gates[1]?.open()
+  await idle
+  await stage.runner.idle()
+  expect(run).toHaveBeenCalledTimes(4)
+})
+
 interface Handled {
   event: AgentEvent
   jobId: string
