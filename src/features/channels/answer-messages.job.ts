@@ -17,8 +17,13 @@ import { answerJob, collectingMs } from './incoming.service.ts'
 const maxAttempts = 8
 /** Milliseconds until a conversation that is in use is tried again. */
 const lockedMs = 1_000
-/** The same for what the agent's owner has to put right, unless they do so before. */
+const dayMs = 24 * 3_600_000
+/** For an agent that is not active; activating it has everything tried at once. */
+const inactiveMs = dayMs
+/** The first pause for what the agent's owner has to put right, unless they do so before; each pause doubles the wait. */
 const ownerMs = 15 * 60_000
+/** After so long an answer is given up. */
+const maxWaitMs = 3 * dayMs
 
 const tooMany =
   'You are writing faster than I can read: I take 20 messages a minute, and have not read what came after these.'
@@ -67,14 +72,14 @@ export function createAnswerJob(needs: Dependencies): JobHandler<AgentHandle> {
 
     async run({ agent, payload, signal }) {
       const { status } = await settings.profileOf(agent.agentId)
-      if (status !== 'active') throw new JobYields({ until: clock.now() + ownerMs })
+      if (status !== 'active') throw new JobYields({ until: clock.now() + inactiveMs })
       const round = await rounds.begin(agent, String(payload))
       try {
         const text = await answerTo(agent, round, signal)
         if (text.trim() !== '')
           await channels.say(agent, round.thread, text, { key: round.id, signal: untilSent })
       } catch (error) {
-        const pause = pauseAfter(error)
+        const pause = pauseAfter(error, clock.now() - Date.parse(round.updates[0]?.received_at ?? ''))
         throw pause === undefined ? error : new JobYields({ until: clock.now() + pause })
       }
       await rounds.end(agent, round)
@@ -123,11 +128,14 @@ function createRounds({ transact, ids }: Dependencies) {
   }
 }
 
-/** Milliseconds until what has failed is tried again as if it had not; undefined for failures that are counted. */
-function pauseAfter(error: unknown): number | undefined {
+/**
+ * Milliseconds until what has failed is tried again as if it had not; undefined for failures that are counted.
+ * @param waited milliseconds since the message came.
+ */
+function pauseAfter(error: unknown, waited: number): number | undefined {
   if (!(error instanceof AppError)) return undefined
   if (error.status === 409) return lockedMs
-  if (error.fault === 'user') return ownerMs
+  if (error.fault === 'user') return waited < maxWaitMs ? Math.max(ownerMs, waited) : undefined
   const seconds = error.details?.retry_after
   return seconds === undefined ? undefined : Number(seconds) * 1000
 }

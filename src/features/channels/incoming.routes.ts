@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import type { Credentials, SettingsService } from '#features/agents/settings.service.ts'
 import { AppError, notFound } from '#platform/errors.ts'
@@ -24,14 +24,14 @@ const config = { area: 'generic', access: 'anyone', limit: 'unproven' } as const
 /** Where messengers deliver, who prove themselves. */
 export function registerIncomingRoutes(app: App, { incoming, settings }: Dependencies): void {
   async function proven<Proof>(
-    request: FastifyRequest,
+    reply: FastifyReply,
     id: string,
     prove: (credentials: Credentials) => Proof,
   ): Promise<Proof> {
     try {
       return prove((await settings.profileOf(id)).credentials)
     } catch (error) {
-      await request.countAgainst('general')
+      await reply.countAgainst('general')
       // Nobody learns from this which agents there are.
       throw error instanceof AppError && error.code === 'NOT_FOUND' ? notFound('Webhook') : error
     }
@@ -50,11 +50,9 @@ export function registerIncomingRoutes(app: App, { incoming, settings }: Depende
           params,
           response: { 200: successSchema },
         },
-        handler: async request => {
+        handler: async (request, reply) => {
           const { id } = request.params as { id: string }
-          const messages = await proven(request, id, credentials =>
-            readers[channel](request, id, credentials),
-          )
+          const messages = await proven(reply, id, credentials => readers[channel](request, id, credentials))
           await incoming.receive(id, channel, messages)
           return { success: true }
         },
@@ -79,7 +77,7 @@ export function registerIncomingRoutes(app: App, { incoming, settings }: Depende
     handler: async (request, reply) => {
       const { 'hub.verify_token': given, 'hub.challenge': challenge = '' } = request.query
       const prove = ({ whatsapp_verify_token: secret }: Credentials) => requireSecret(given, secret)
-      await proven(request, request.params.id, prove)
+      await proven(reply, request.params.id, prove)
       return reply.type('text/plain; charset=utf-8').send(challenge)
     },
   })

@@ -312,6 +312,16 @@ describe('messages', () => {
     expect(saidOnTelegram()).toEqual([usualAnswer])
   })
 
+  it('wait for such a model no longer than three days', async () => {
+    await agent.set({ llm_provider: 'openai', llm_model: 'gpt-x' })
+    await agent.telegram({ chat, text: 'Hello' })
+    await stage.pass(2 * second)
+    for (let hour = 0; hour < 71; hour += 1) await stage.pass(60 * minute)
+    expect(saidOnTelegram()).toEqual([])
+    for (let day = 0; day < 4; day += 1) await stage.pass(24 * 60 * minute)
+    expect(saidOnTelegram()).toEqual([expect.stringContaining('Sorry')])
+  })
+
   it('are not answered in a conversation in use, but right after', async () => {
     await agent.telegram({ chat, text: 'Hello' })
     await stage.pass(2 * second)

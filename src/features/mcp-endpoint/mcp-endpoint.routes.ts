@@ -69,7 +69,7 @@ function registerMessages(
         conversationId: conversationOf(request),
         isAdmin: request.isAdmin,
         soldCalls: () => soldTo(request),
-        countChat: () => request.countAgainst('chat'),
+        countChat: () => reply.countAgainst('chat'),
       }
       const { body: message, headers } = request
       if (isQuestion(message)) reply.admitTurn()

@@ -14,7 +14,7 @@ export type RateLimits = Record<Exclude<LimitClass, 'open' | 'unproven' | 'none'
 const windowSeconds = 60
 
 declare module 'fastify' {
-  interface FastifyRequest {
+  interface FastifyReply {
     /** Counts the request against a limit beside that of its route, for what only its body tells. Throws RATE_LIMITED. */
     countAgainst(limit: LimitClass): Promise<void>
   }
@@ -38,11 +38,11 @@ interface Limiter {
 export function registerRateLimits(app: App, options: RateLimitOptions): void {
   const { rateLimits, clock } = options
   const limiters = new Map<string, Limiter>()
-  app.decorateRequest('countAgainst', async function countAgainst(this: FastifyRequest, limit: LimitClass) {
+  app.decorateReply('countAgainst', async function countAgainst(this: FastifyReply, limit: LimitClass) {
     const limiter = limiters.get(limit)
     if (limiter === undefined) return
-    const { isExceeded, wait } = await take(limiter, this, clock)
-    if (isExceeded) throw tooMany(limiter, wait)
+    const { isExceeded, wait } = await take(limiter, this.request, clock)
+    if (isExceeded) throw tooMany(limiter, this, wait)
   })
   const memories = new Map(
     Object.entries({ ...rateLimits, open: rateLimits.general })
@@ -116,9 +116,7 @@ async function count(limiter: Limiter, request: FastifyRequest, reply: FastifyRe
   reply.header('X-RateLimit-Limit', limiter.memory.points)
   reply.header('X-RateLimit-Remaining', remaining)
   reply.header('X-RateLimit-Reset', Math.ceil(expiresAt / 1000))
-  if (!isExceeded) return
-  reply.header('Retry-After', wait)
-  throw tooMany(limiter, wait)
+  if (isExceeded) throw tooMany(limiter, reply, wait)
 }
 
 /** Takes one request of those that the client has left, and tells other processes of it. */
@@ -137,7 +135,8 @@ async function take({ memory, tell }: Limiter, request: FastifyRequest, clock: C
   }
 }
 
-function tooMany({ memory: { points } }: Limiter, wait: number): AppError {
+function tooMany({ memory: { points } }: Limiter, reply: FastifyReply, wait: number): AppError {
+  reply.header('Retry-After', wait)
   return new AppError(
     'RATE_LIMITED',
     `Too many requests: ${points} a minute are allowed. Try again in ${wait} s.`,
