@@ -55,17 +55,21 @@ export async function webhookLoad(random: () => number) {
     },
 
     /** Two messages at once for each conversation, of which one may find it locked, for as long as the server lives. */
-    async send(callOf: (n: number) => Call): Promise<void> {
+    send(callOf: (n: number) => Call): { answered: Promise<void>; ended: Promise<unknown> } {
+      const answered = Promise.withResolvers<void>()
       const endless = conversations
         .flatMap(id => [id, id])
         .map(async (conversationId, n) => {
           for (let isAlive = true; isAlive; )
             isAlive = await callOf(n)('POST', chat, { body: { content: `Hello ${n}`, conversationId } }).then(
-              () => true,
+              ({ status }) => {
+                if (status === 200) answered.resolve()
+                return true
+              },
               () => false,
             )
         })
-      await Promise.all(endless)
+      return { answered: answered.promise, ended: Promise.all(endless) }
     },
 
     /** Sends all that waits for a later attempt, and compares what came with what is stored. */
