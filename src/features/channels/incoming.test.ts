@@ -394,6 +394,21 @@ describe('an answer', () => {
     },
   )
 
+  it('that comes late undoes nothing of what was said meanwhile', async () => {
+    stage.model.next(...Array(4).fill({ status: 500, text: 'Trouble' }))
+    await agent.telegram({ chat, text: 'Hello' })
+    await stage.pass(2 * second)
+    const [conversation] = await agent.conversations('telegram')
+    const body = { content: 'What did they want?', conversationId: conversation?.id }
+    await stage.app.call('POST', `${agent.path}/chat`, { body })
+    await stage.pass(2 * minute)
+    expect((await talk()).map(([, text]) => text)).toEqual([
+      ...['What did they want?', usualAnswer],
+      ...['Hello', usualAnswer],
+    ])
+    expect(saidOnTelegram()).toEqual([usualAnswer])
+  })
+
   it('that the messenger will never take is not tried again, and later ones are', async () => {
     stage.telegram.next(...Array(2).fill(telegramRefusal(403, 'Forbidden: bot was blocked by the user')))
     await agent.telegram({ chat, text: 'Hello' })

@@ -13,7 +13,7 @@ import { createTurnPlanner } from './answering/turn-planner.ts'
 import type { ChatMessage, modelSchema, ToolScope } from './chat.schema.ts'
 import { messageLength } from './chat.schema.ts'
 import { streamAnswer } from './event-stream.ts'
-import { findAnswer, findMessage, toPublic } from './messages.repository.ts'
+import { findMessage, findNext, isWholeAnswer, toPublic } from './messages.repository.ts'
 import type { StreamEvent, TurnEvent } from './stream-events.schema.ts'
 
 /** Characters of a message, for whatever else takes one. */
@@ -61,7 +61,8 @@ export function createChatService(needs: Dependencies) {
 
     /**
      * The answer to a message whose id the caller has chosen. Called again after an interruption it goes on: what is
-     * stored is neither asked nor answered twice. Throws as `ask` and `answer` do.
+     * stored is neither asked nor answered twice. If others went on in the conversation before there was an answer, the
+     * message moves behind what they said. Throws as `ask` and `answer` do.
      */
     async answerOnce(
       agentId: string,
@@ -69,14 +70,17 @@ export function createChatService(needs: Dependencies) {
       asker: Asker,
       client: AbortSignal,
     ): Promise<ChatMessage> {
-      const { asked, answer } = await needs.agentDatabases.use(agentId, async ({ db }) => {
+      const { isAsked, next } = await needs.agentDatabases.use(agentId, async ({ db }) => {
         const asked = await findMessage(db, message.id)
-        return { asked, answer: asked && (await findAnswer(db, asked)) }
+        const next = asked && (await findNext(db, asked))
+        const isOvertaken = next?.role === 'user'
+        if (isOvertaken) await needs.conversations.removeMessage(db, message.id)
+        return { isAsked: asked !== undefined && !isOvertaken, next }
       })
-      if (answer !== undefined) return toPublic(answer)
-      const question = await (asked === undefined
-        ? asking.ask(agentId, message, asker)
-        : asking.askAgain(agentId, message.id, {}, asker))
+      if (next && isWholeAnswer(next)) return toPublic(next)
+      const question = await (isAsked
+        ? asking.askAgain(agentId, message.id, {}, asker)
+        : asking.ask(agentId, message, asker))
       return (await this.answer(question, client)).assistantMessage
     },
 

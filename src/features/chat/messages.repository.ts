@@ -139,15 +139,19 @@ export async function readWindow(database: Database, window: Window): Promise<St
   return (end === 'newest' ? rows.reverse() : rows).map(toMessage)
 }
 
-/** The answer to a question, unless it was cut off or has failed. */
-export async function findAnswer(
+/** What follows a question in its conversation. */
+export async function findNext(
   database: Database,
   { conversationId, sequence }: StoredMessage,
 ): Promise<StoredMessage | undefined> {
   const window = { conversationId, after: sequence, end: 'oldest', limit: 1 } as const
   const [next] = await readWindow(database, window)
-  const { aborted, error } = next?.metadata ?? {}
-  return next?.role === 'assistant' && !aborted && error === undefined ? next : undefined
+  return next
+}
+
+/** Neither one that was cut off nor one that has failed. */
+export function isWholeAnswer({ role, metadata }: StoredMessage): boolean {
+  return role === 'assistant' && !metadata?.aborted && metadata?.error === undefined
 }
 
 /** The generic list, with its sorting, search and cursor. */
