@@ -1,3 +1,4 @@
+import { normalizedText } from '#platform/normalized-text.ts'
 import { compare } from '../money.ts'
 import { noAmount, noReceipt, receipt, references, senders } from './notification-words.ts'
 import type { FoundAmount } from './read-amounts.ts'
@@ -34,8 +35,7 @@ export function parseNotification(message: string): Parsed {
 
 /** Digits, signs and blanks of all scripts as those of one. */
 function plain(message: string): string {
-  return message
-    .normalize('NFKC')
+  return normalizedText(message, 'NFKC')
     .replaceAll(/[٠-٩۰-۹]/g, digit => String((digit.codePointAt(0) ?? 0) & 0xf))
     .replaceAll('٫', '.')
     .replaceAll('٬', ',')
