@@ -25,7 +25,8 @@ shift 2
 exec "$@"
 `
 
-const canHide = process.getuid?.() === 0 && spawnSync('unshare', ['--mount', 'true']).status === 0
+const unshare = 'unshare'
+const canHide = process.getuid?.() === 0 && spawnSync(unshare, ['--mount', 'true']).status === 0
 /** Said by the name of a test that is skipped. */
 const unless = canHide ? '' : ', which needs root and mounts of its own'
 
@@ -61,7 +62,7 @@ it.skipIf(!canHide).each([
     data,
   ]
   const command = ['--mount', 'bash', '-c', bareSystem, empty, root, clone, ...asUser, ...program]
-  const { stdout, stderr } = await run('unshare', command, {
+  const { stdout, stderr } = await run(unshare, command, {
     env: { PATH: process.env.PATH, TMPDIR: temporary },
   })
   const opened = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Opened
