@@ -9,7 +9,7 @@ import { isFullEndurance } from './endurance.ts'
 import type { ServerProcess } from './server-process.ts'
 import { edgesOf, nodesOf } from './workflows.ts'
 
-export const executionCrashes = isFullEndurance ? 200 : 7
+export const executionCrashes = isFullEndurance ? 200 : 20
 /** Milliseconds from the last restart. */
 const recoveryLimit = 60_000
 const workflows = '/api/agents/default/workflows'
