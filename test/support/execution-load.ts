@@ -15,6 +15,8 @@ const recoveryLimit = 60_000
 const workflows = '/api/agents/default/workflows'
 /** A crash cuts off requests; more at a time make it likelier that one of them is at each point. */
 const callers = 4
+/** Of each caller between two crashes: what is left at the end is to be done within the limit on a small machine. */
+const executionsOfCaller = 3
 
 type Call = ServerProcess['call']
 
@@ -54,7 +56,7 @@ function definitionFor(url: string) {
     each: { type: 'loop', items: '{{items}}', concurrency: 2 },
     item: request('/items/{{loop.item}}'),
     rest: { type: 'wait', seconds: 0.2 },
-    sleep: { type: 'wait', seconds: 5.2 },
+    sleep: { type: 'wait', seconds: 8 },
     good: request('/good'),
     bad: { ...request('/refused'), retries: { max: 0 } },
   }
@@ -123,12 +125,12 @@ export async function executionLoad(random: () => number) {
       workflow_id = answer.body.id
     },
 
-    /** Starts executions for as long as the server lives; `begun` is when the first one was accepted. */
+    /** Starts some executions, unless the server dies before; `begun` is when the first one was accepted. */
     send(callOf: (n: number) => Call) {
       const begun = Promise.withResolvers<void>()
       const untold = [...started].filter(([, { id }]) => id === undefined).map(([key]) => key)
-      const endless = Array.from({ length: callers }, async (_, n) => {
-        for (let isAlive = true; isAlive; await delay(50)) {
+      const sending = Array.from({ length: callers }, async (_, n) => {
+        for (let left = executionsOfCaller, isAlive = true; isAlive && left > 0; left -= 1) {
           const key = untold.pop() ?? `key-${started.size}`
           isAlive = await execute(callOf(n), key).then(
             () => {
@@ -140,9 +142,10 @@ export async function executionLoad(random: () => number) {
               return false
             },
           )
+          await delay(50)
         }
       })
-      const ended = Promise.all(endless)
+      const ended = Promise.all(sending)
       ended.catch(begun.reject)
       return { begun: begun.promise, ended }
     },
