@@ -71,6 +71,7 @@ export function createEngine(engineOptions: EngineOptions): StorageEngine {
     isUsed: async () => existsSync(directory.platformDatabase),
     async openPlatform() {
       if (!acceptsLoss) requirePlatform(directory)
+      directory.preparePlatform()
       return await open<PlatformTables>(directory.platformDatabase, { synchronous })
     },
     async openAgent(agentId, { mustExist } = { mustExist: false }) {

@@ -14,6 +14,8 @@ export interface DataDirectory {
   /** The folder of the agents' folders. */
   agents: string
   agentDatabase(agentId: string): string
+  /** Creates the file of the platform database if it is missing, readable by its owner only. */
+  preparePlatform(): void
   /** Creates the agent's folders if they are missing. */
   prepareAgent(agentId: string): Promise<AgentPaths>
   removeAgent(agentId: string): Promise<void>
@@ -41,9 +43,6 @@ export async function openDataDirectory(path: string): Promise<DataDirectory> {
   await makeDataFolder(root)
   const lock = takeLock(root)
   const platformDatabase = join(root, 'platform.db')
-  // SQLite makes the files beside it as readable as this one.
-  writeFileSync(platformDatabase, '', { flag: 'a', mode: fileOfOwner })
-  closeToOthers(platformDatabase)
   const agents = join(root, 'agents')
   const agentDatabase = (agentId: string) => join(agentFolder(agents, agentId), 'agent.db')
 
@@ -53,6 +52,12 @@ export async function openDataDirectory(path: string): Promise<DataDirectory> {
     encryptionKey: join(root, 'encryption.key'),
     agents,
     agentDatabase,
+
+    preparePlatform() {
+      // SQLite makes the files beside it as readable as this one.
+      writeFileSync(platformDatabase, '', { flag: 'a', mode: fileOfOwner })
+      closeToOthers(platformDatabase)
+    },
 
     async prepareAgent(agentId) {
       const files = join(agentFolder(agents, agentId), 'files')
