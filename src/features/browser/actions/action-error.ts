@@ -8,6 +8,7 @@ export function firstLine(error: Error): string {
 
 /** Mistakes of the caller that show only in the page. */
 const mistakes: readonly [message: RegExp, field: string, issue: string][] = [
+  [/ERR_UNSAFE_PORT/, 'url', 'has a port that browsers open no pages on'],
   [/Unknown key: /, 'key', 'is not the name of a key, such as Enter, a or Control+A'],
   [
     /not an <input>|not a <textarea>|Cannot type text into|can not be filled|cannot be filled/i,

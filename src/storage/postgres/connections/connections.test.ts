@@ -127,7 +127,7 @@ test('a pool without any connection gets one as soon as the server has a place',
   expect((await Promise.all(answers)).map(({ rowCount }) => rowCount)).toEqual([1, 1, 1, 1])
 })
 
-test('a connection ends after 200 changes of schema', async () => {
+test('a connection ends after 100 changes of schema', async () => {
   const { url } = await crowdedServer()
   const pool = createPool(url, { max: 1 }, () => {})
   onTestFinished(() => pool.end())

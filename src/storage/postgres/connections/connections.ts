@@ -95,10 +95,10 @@ export function schemaPool(pool: Pool, schema: string, options: SchemaOptions = 
 const maxPlans = 100
 
 /**
- * The server remembers for a connection, as long as it is open, each table that it has used: some 400 KB for all tables of an
+ * The server remembers for a connection, as long as it is open, each table that it has used: some 800 KB for all tables of an
  * agent.
  */
-const maxChanges = 200
+const maxChanges = 100
 
 /**
  * A plan that is kept may have been made for a table of a few rows, or one without statistics. If it reads the whole
