@@ -30,6 +30,7 @@ import { refuseToStoreOnFullDisk } from '#platform/http/full-disk.ts'
 import { registerOpenApi } from '#platform/http/openapi/openapi.ts'
 import { registerOperationRoutes } from '#platform/http/openapi/operations.routes.ts'
 import { createServer } from '#platform/http/server.ts'
+import { registerWebSockets } from '#platform/http/websockets.ts'
 import { eventJob, eventJobName } from '#platform/jobs/events.ts'
 
 /**
@@ -112,6 +113,7 @@ async function build(infrastructure: Infrastructure): Promise<Service> {
   const { rateLimits, trustProxy, gateway, baseUrl } = configuration
   const app = createServer({ log, clock, metrics, rateLimits, sharedCounts, trustProxy, startLag })
   const routes = requireDeclarations(app)
+  await registerWebSockets(app)
   await registerOpenApi(app, { version, baseUrl, gatewayHeader: gateway?.header })
   refuseToStoreOnFullDisk(app, disk)
   const features = await createFeatures(infrastructure, routes)

@@ -7,7 +7,7 @@ import type { SchemaParts } from './schema-parts.ts'
 import { accessTables } from './tables/access.ts'
 import { agentFactTables } from './tables/agent-facts.ts'
 import { agentRecordTables } from './tables/agents.ts'
-import { browserTables } from './tables/browser.ts'
+import { browserRecordingTables, browserTables } from './tables/browser.ts'
 import { calendarTables } from './tables/calendar.ts'
 import { channelTables } from './tables/channels.ts'
 import { chatTables } from './tables/chat.ts'
@@ -56,6 +56,7 @@ export const agentTables = {
   '0014-calendar': calendarTables,
   '0015-browser': browserTables,
   '0016-payments': paymentTables,
+  '0017-browser-recordings': browserRecordingTables,
 } satisfies Record<string, TableSet<unknown, unknown>>
 
 /** The rows of the tables of all sets, by table. */

@@ -8,6 +8,7 @@ import type { BrowserService } from './browser.service.ts'
 import { createBrowserService } from './browser.service.ts'
 import { createBrowsers } from './chromium/browsers.ts'
 import { removeOldProfileFolders } from './chromium/profile-folder.ts'
+import { createLiveLinks } from './live/live-links.ts'
 import { createProfilesService } from './profiles/profiles.service.ts'
 import type { RenderPage } from './rendering/render-page.ts'
 import { createPageRenderer } from './rendering/render-page.ts'
@@ -25,16 +26,22 @@ export function createBrowser(
   infrastructure: Infrastructure,
   { settings }: { settings: SettingsService },
 ): BrowserFeature {
-  const { configuration, agentDatabases, agentSecrets, outbound, instanceId, clock, ids, log } =
+  const { configuration, agentDatabases, agentSecrets, secretBox, outbound, instanceId, clock, ids, log } =
     infrastructure
   const { dataDirectory, leaseMs, baseUrl, maxUploadBytes } = configuration
-  const { chromiumPath, display, maxSessions, maxSessionsPerAgent } = configuration.browser
+  const { chromiumPath, display, maxSessions, maxSessionsPerAgent, replicaUrl } = configuration.browser
   const browsers = createBrowsers({ dataDirectory, chromiumPath, display, log })
   const profiles = createProfilesService({ agentSecrets, instanceId, clock })
   const places = createPlaces({ maxSessions, maxSessionsPerAgent })
   const held = createHeldSessions({ saveProfile: profiles.save, leaseMs, clock, log })
   const { connect } = outbound
-  const life = { agentDatabases, instanceId, leaseMs, clock, ids }
+  const life = { agentDatabases, instanceId, leaseMs, replicaUrl, clock, ids }
+  let origin = () => baseUrl ?? `http://${configuration.host}:${configuration.port}`
+  const links = createLiveLinks({
+    secret: secretBox.derive(['links to browser sessions']),
+    origin: () => origin(),
+    clock,
+  })
   const actions = createActionsService(maxUploadBytes)
   const browser = createBrowserService({ browsers, actions, held, places, profiles, connect, ...life })
   const settingsOf = async (agentId: string) => (await settings.profileOf(agentId)).settings
@@ -44,7 +51,8 @@ export function createBrowser(
     renderPage: createPageRenderer({ browsers, connect, clock }),
     tools: (agent, _taken, turn) => offerTools(agent, turn),
     routes(app) {
-      registerBrowserRoutes(app, { browser, profiles, baseUrl })
+      origin = () => baseUrl ?? (app.server.listening ? app.listeningOrigin : 'http://localhost')
+      registerBrowserRoutes(app, { browser, profiles, links })
       registerActionRoutes(app, { browser, actions, maxBytes: Math.ceil((maxUploadBytes * 4) / 3) })
     },
     start: removeOldProfileFolders,

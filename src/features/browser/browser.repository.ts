@@ -54,13 +54,14 @@ export async function isProfileInUse(database: Database, profile: string): Promi
 interface Holder {
   instanceId: string
   leaseUntil: string
+  replicaUrl: string | undefined
 }
 
 /** Each new one removes ended ones of which there are too many, so that no job has to look for these. */
 export async function insertSession(
   database: Database,
   { viewport, headless, ...session }: SessionRecord,
-  { instanceId, leaseUntil }: Holder,
+  { instanceId, leaseUntil, replicaUrl }: Holder,
 ): Promise<void> {
   await database
     .insertInto('browser_sessions')
@@ -71,6 +72,7 @@ export async function insertSession(
       viewport_height: viewport.height,
       instance_id: instanceId,
       lease_until: leaseUntil,
+      replica_url: replicaUrl ?? null,
     })
     .execute()
   const ended = database.selectFrom('browser_sessions').select('id').where('status', 'not in', openStatuses)

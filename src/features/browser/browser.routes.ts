@@ -11,6 +11,7 @@ import {
   sessionSchema,
 } from './browser.schema.ts'
 import type { BrowserService } from './browser.service.ts'
+import type { LiveLinks } from './live/live-links.ts'
 import type { ProfilesService } from './profiles/profiles.service.ts'
 
 const agentPath = Type.Object({ id: Type.String() })
@@ -24,16 +25,15 @@ const tags = ['Browser']
 interface Services {
   browser: BrowserService
   profiles: ProfilesService
-  /** As others reach this service; undefined: as it listens. */
-  baseUrl: string | undefined
+  links: LiveLinks
 }
 
-export function registerBrowserRoutes(app: App, { browser, profiles, baseUrl }: Services): void {
-  registerSessions(app, browser, baseUrl)
+export function registerBrowserRoutes(app: App, { browser, profiles, links }: Services): void {
+  registerSessions(app, browser, links)
   registerProfiles(app, profiles)
 }
 
-function registerSessions(app: App, browser: BrowserService, baseUrl: string | undefined): void {
+function registerSessions(app: App, browser: BrowserService, links: LiveLinks): void {
   const url = '/api/agents/:id/browser'
 
   app.route({
@@ -66,8 +66,8 @@ function registerSessions(app: App, browser: BrowserService, baseUrl: string | u
     },
     handler: async (request, reply) => {
       const { id, status, created_at } = await browser.create(request.agent, request.body)
-      const address = baseUrl ?? (app.server.listening ? app.listeningOrigin : 'http://localhost')
-      return reply.code(201).send({ id, status, live_view_url: `${address}/live/${id}`, created_at })
+      const { url } = await links.make({ sessionId: id, right: 'watch' })
+      return reply.code(201).send({ id, status, live_view_url: url, created_at })
     },
   })
 

@@ -25,6 +25,7 @@ import { BrowserSession } from './sessions/browser-session.ts'
 import type { HeldSessions } from './sessions/held-sessions.ts'
 import { createKeptSessions } from './sessions/kept-sessions.ts'
 import type { Places } from './sessions/places.ts'
+import { newSessionId } from './sessions/session-id.ts'
 import { usualUserAgent } from './sessions/user-agent.ts'
 
 interface Dependencies {
@@ -37,6 +38,8 @@ interface Dependencies {
   connect: Outbound['connect']
   instanceId: string
   leaseMs: number
+  /** Where other processes reach this one. */
+  replicaUrl: string | undefined
   clock: Clock
   ids: Ids
 }
@@ -138,7 +141,7 @@ export type BrowserService = ReturnType<typeof createBrowserService>
 
 /** Opens sessions, and stores that they are open, so that other processes know. */
 function createOpening(needs: Dependencies) {
-  const { browsers, held, profiles, connect, instanceId, leaseMs, clock, ids } = needs
+  const { browsers, held, profiles, connect, instanceId, leaseMs, replicaUrl, clock, ids } = needs
 
   async function insert({ db }: AgentHandle, record: SessionRecord): Promise<void> {
     const leaseUntil = new Date(clock.now() + leaseMs).toISOString()
@@ -148,7 +151,7 @@ function createOpening(needs: Dependencies) {
         throw conflict(
           `Another session has the profile "${record.profile}": one at a time. End that one first.`,
         )
-      await insertSession(transaction, record, { instanceId, leaseUntil })
+      await insertSession(transaction, record, { instanceId, leaseUntil, replicaUrl })
     })
   }
 
@@ -186,7 +189,7 @@ function createOpening(needs: Dependencies) {
     const used = await browsers.use(agent.agentId, { headless })
     const now = timestamp(clock)
     const record: SessionRecord = {
-      id: ids.record(),
+      id: newSessionId(agent.agentId, ids),
       status: 'active',
       headless,
       viewport,

@@ -6,6 +6,12 @@ export interface BrowserTables {
   browser_profiles: BrowserProfilesTable
 }
 
+/** What sessions have recorded of their pages. */
+export interface BrowserRecordingTables {
+  browser_recordings: BrowserRecordingsTable
+  browser_recording_pieces: BrowserRecordingPiecesTable
+}
+
 interface BrowserSessionsTable {
   id: string
   status: string
@@ -20,8 +26,27 @@ interface BrowserSessionsTable {
   /** The process whose browser it lives in, which renews the lease while it is open. */
   instance_id: string
   lease_until: string | null
+  /** Where other processes reach that one; null if it was not told. Added with the recordings. */
+  replica_url: string | null
   created_at: string
   last_activity: string
+}
+
+interface BrowserRecordingsTable {
+  session_id: string
+  /** Bytes of its pieces. */
+  size: number
+  started_at: string
+  /** When its last piece was stored. */
+  ended_at: string
+}
+
+interface BrowserRecordingPiecesTable {
+  session_id: string
+  /** From 0, in the order of their events. */
+  number: number
+  /** A JSON array of rrweb events, compressed with gzip. */
+  events: Uint8Array
 }
 
 interface BrowserProfilesTable {
@@ -69,6 +94,30 @@ export const browserTables = defineAgentTables<BrowserTables>({
       .addColumn('note', parts.textType)
       .addColumn('created_at', parts.textType, column => column.notNull())
       .addColumn('updated_at', parts.textType, column => column.notNull())
+      .execute()
+  },
+})
+
+export const browserRecordingTables = defineAgentTables<BrowserRecordingTables>({
+  rules: {
+    browser_recordings: { sql: readable, copy: { key: ['session_id'] } },
+    browser_recording_pieces: { sql: hidden, copy: { key: ['session_id', 'number'] } },
+  },
+  async create(db, parts) {
+    await db.schema.alterTable('browser_sessions').addColumn('replica_url', parts.textType).execute()
+    await db.schema
+      .createTable('browser_recordings')
+      .addColumn('session_id', parts.textType, column => column.primaryKey())
+      .addColumn('size', 'integer', column => column.notNull())
+      .addColumn('started_at', parts.textType, column => column.notNull())
+      .addColumn('ended_at', parts.textType, column => column.notNull())
+      .execute()
+    await db.schema
+      .createTable('browser_recording_pieces')
+      .addColumn('session_id', parts.textType, column => column.notNull())
+      .addColumn('number', 'integer', column => column.notNull())
+      .addColumn('events', parts.bytesType, column => column.notNull())
+      .addPrimaryKeyConstraint('browser_recording_pieces_key', ['session_id', 'number'])
       .execute()
   },
 })

@@ -1,0 +1,70 @@
+import { jwtVerify, SignJWT } from 'jose'
+import type { Clock } from '#platform/clock.ts'
+
+/** What a link permits: to watch one session, to drive it during one takeover, or to see what it has recorded. */
+export type Right = 'watch' | 'takeover' | 'replay'
+
+export interface Grant {
+  sessionId: string
+  right: Right
+  /** The takeover of a link that permits one. */
+  takeoverId?: string | undefined
+}
+
+/** A grant with the end of its validity, in milliseconds since the epoch. */
+export interface ValidGrant extends Grant {
+  expiresAt: number
+}
+
+export interface Link {
+  url: string
+  expires_at: string
+}
+
+interface Dependencies {
+  /** Signs the tokens; the same in all processes of the service. */
+  secret: string
+  /** The address of the service, without a slash at its end. */
+  origin(): string
+  clock: Clock
+}
+
+/** Milliseconds that a link for watching is valid. */
+const watchMs = 60 * 60_000
+
+const pages = { watch: 'live', takeover: 'live', replay: 'replay' } as const satisfies Record<Right, string>
+
+/** Links to the pages of sessions, which permit what they are for and nothing else (RFC 7519). */
+export function createLiveLinks({ secret, origin, clock }: Dependencies) {
+  const key = new TextEncoder().encode(secret)
+
+  return {
+    /** @param expiresAt milliseconds since the epoch; an hour from now unless given. */
+    async make(grant: Grant, expiresAt = clock.now() + watchMs): Promise<Link> {
+      const { sessionId, right, takeoverId } = grant
+      const token = await new SignJWT({ right, ...(takeoverId !== undefined && { takeover: takeoverId }) })
+        .setProtectedHeader({ alg: 'HS256' })
+        .setSubject(sessionId)
+        .setExpirationTime(Math.ceil(expiresAt / 1000))
+        .sign(key)
+      const url = `${origin()}/${pages[right]}/${encodeURIComponent(sessionId)}?token=${token}`
+      return { url, expires_at: new Date(expiresAt).toISOString() }
+    },
+
+    /** Undefined for a token that permits nothing, or nothing about this session, or no longer. */
+    async read(token: string, sessionId: string): Promise<ValidGrant | undefined> {
+      const currentDate = new Date(clock.now())
+      const options = { subject: sessionId, algorithms: ['HS256'], requiredClaims: ['exp'], currentDate }
+      const verified = await jwtVerify(token, key, options).catch(() => undefined)
+      if (verified === undefined) return undefined
+      const {
+        right,
+        takeover,
+        exp = 0,
+      } = verified.payload as { right: Right; takeover?: string; exp?: number }
+      return { sessionId, right, takeoverId: takeover, expiresAt: exp * 1000 }
+    },
+  }
+}
+
+export type LiveLinks = ReturnType<typeof createLiveLinks>
