@@ -61,7 +61,7 @@ async function createFeatures(infrastructure: Infrastructure, routes: readonly D
   const access = add(createAccess(infrastructure))
   const agents = add(await createAgents(infrastructure, access))
   const sql = add(createSql(infrastructure, agents))
-  const browser = add(createBrowser(infrastructure, agents))
+  const browser = add(createBrowser(infrastructure, { ...access, ...agents }))
   const contacts = add(createContacts(infrastructure, agents))
   const knowledge = add(createKnowledge(infrastructure, agents))
   const sources = add(createSources(infrastructure, { ...knowledge, ...sql, ...browser }))

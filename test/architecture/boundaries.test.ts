@@ -42,7 +42,7 @@ const features: Record<string, readonly string[]> = {
   workflows: ['chat', 'channels', 'browser', 'agents'],
   schedules: ['workflows', 'chat', 'agents'],
   calendar: ['workflows', 'agents'],
-  browser: ['agents'],
+  browser: ['agents', 'access'],
   payments: ['agents', 'access'],
 }
 

@@ -12,6 +12,8 @@ import { createAccessWatch } from './access-watch.ts'
 import type { Sell } from './authorize.ts'
 import { createDecision, registerAgentRelease } from './authorize.ts'
 import { createCallerSignal } from './caller-signal.ts'
+import type { ConnectionAccess } from './connection-access.ts'
+import { createConnectionAccess } from './connection-access.ts'
 import { createGateway } from './gateway.ts'
 import type { Identify } from './identify.ts'
 import { identifyAsDeveloper, identifyByGateway, identifyNobody } from './identify.ts'
@@ -22,6 +24,7 @@ import { lessForPages, refuseOtherSites } from './web-pages.ts'
 const lookAgainMs = 5_000
 
 export type { Purchase } from './authorize.ts'
+export type { ConnectionAccess } from './connection-access.ts'
 
 export interface AccessFeature extends Feature {
   access: AccessService
@@ -29,6 +32,8 @@ export interface AccessFeature extends Feature {
   disabled(agentId: string): void
   /** For requests that take long: aborts when their caller may no longer make them, or the agent is disabled. */
   callerSignal(isDisabled: (agentId: string) => Promise<boolean>): SignalOf
+  /** For connections that are open for long and whose route decides by itself who may open them. */
+  connections: ConnectionAccess
   /** Lets callers without a role buy calls. */
   sellBy(sell: Sell): void
 }
@@ -46,10 +51,12 @@ export function createAccess(infrastructure: Infrastructure): AccessFeature {
   })
   const identify = identifyFor(configuration, clock)
   const publicAccess = publicAccessFor(configuration)
+  const connections = createConnectionAccess({ identify, publicAccess, access, watch })
   let sell: Sell = async () => undefined
   return {
     access,
     disabled: watch.tell,
+    connections,
     callerSignal: isDisabled => createCallerSignal({ access, watch, isDisabled, log }),
     sellBy(given) {
       sell = given

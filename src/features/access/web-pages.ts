@@ -44,6 +44,8 @@ export function refuseOtherSites(identify: Identify, header: string, baseUrl: st
   function mayBeForged(request: FastifyRequest): boolean {
     const { method, headers } = request
     const isForeign = isCrossOrigin(headers) && headers.origin !== ownOrigin
+    // Pages may open WebSockets to anywhere, read what comes, and are not asked before.
+    if (headers.upgrade !== undefined) return isForeign
     if (method === 'GET' || method === 'HEAD') return false
     return (isForeign || headers['sec-fetch-site'] === 'cross-site') && !(isBearer && hadPreflight(request))
   }

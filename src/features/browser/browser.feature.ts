@@ -1,11 +1,16 @@
+import type { ConnectionAccess } from '#features/access/access.feature.ts'
 import type { SettingsService } from '#features/agents/settings.service.ts'
 import type { Feature } from '#features/feature.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import { registerActionRoutes } from './actions.routes.ts'
 import { createActionsService } from './actions.service.ts'
+import type { BrowserEvents } from './browser.events.ts'
 import { registerBrowserRoutes } from './browser.routes.ts'
 import type { BrowserService } from './browser.service.ts'
 import { createBrowserService } from './browser.service.ts'
+import { createAdmission } from './channels/admission.ts'
+import { registerChannels } from './channels/channels.routes.ts'
+import { createScreencasts } from './channels/screencast.ts'
 import { createBrowsers } from './chromium/browsers.ts'
 import { removeOldProfileFolders } from './chromium/profile-folder.ts'
 import { createLiveLinks } from './live/live-links.ts'
@@ -14,6 +19,8 @@ import type { RenderPage } from './rendering/render-page.ts'
 import { createPageRenderer } from './rendering/render-page.ts'
 import { createHeldSessions } from './sessions/held-sessions.ts'
 import { createPlaces } from './sessions/places.ts'
+import { registerTakeoverRoutes } from './takeovers/takeovers.routes.ts'
+import { createTakeovers } from './takeovers/takeovers.service.ts'
 import { createBrowserTools } from './tools/browser-tools.ts'
 
 export interface BrowserFeature extends Feature {
@@ -24,7 +31,7 @@ export interface BrowserFeature extends Feature {
 /** Browsers that agents drive. */
 export function createBrowser(
   infrastructure: Infrastructure,
-  { settings }: { settings: SettingsService },
+  { settings, connections }: { settings: SettingsService; connections: ConnectionAccess },
 ): BrowserFeature {
   const { configuration, agentDatabases, agentSecrets, secretBox, outbound, instanceId, clock, ids, log } =
     infrastructure
@@ -44,6 +51,10 @@ export function createBrowser(
   })
   const actions = createActionsService(maxUploadBytes)
   const browser = createBrowserService({ browsers, actions, held, places, profiles, connect, ...life })
+  const { transact } = infrastructure
+  const takeovers = createTakeovers({ transact, links, held, clock, ids })
+  const admission = createAdmission({ access: connections, links, held, clock })
+  const screencastOf = createScreencasts()
   const settingsOf = async (agentId: string) => (await settings.profileOf(agentId)).settings
   const offerTools = createBrowserTools({ browser, actions, settingsOf })
   return {
@@ -53,8 +64,11 @@ export function createBrowser(
     routes(app) {
       origin = () => baseUrl ?? (app.server.listening ? app.listeningOrigin : 'http://localhost')
       registerBrowserRoutes(app, { browser, profiles, links })
+      registerTakeoverRoutes(app, { takeovers, browser })
+      registerChannels(app, { admission, takeovers, screencastOf })
       registerActionRoutes(app, { browser, actions, maxBytes: Math.ceil((maxUploadBytes * 4) / 3) })
     },
+    events: ['browser.takeover_requested'] satisfies (keyof BrowserEvents)[],
     start: removeOldProfileFolders,
     async stop() {
       await held.close()

@@ -87,13 +87,18 @@ export async function deleteSession(database: Database, id: string): Promise<voi
   await database.deleteFrom('browser_sessions').where('id', '=', id).execute()
 }
 
-/** Tells that the session is still held, and since when nobody has used it. */
+/** Tells that the session is still held, and how; does nothing if it has ended. */
 export async function renewSession(
   database: Database,
   id: string,
-  held: { lease_until: string; last_activity: string },
+  held: { lease_until: string; last_activity: string; status: SessionStatus },
 ): Promise<void> {
-  await database.updateTable('browser_sessions').set(held).where('id', '=', id).execute()
+  await database
+    .updateTable('browser_sessions')
+    .set(held)
+    .where('id', '=', id)
+    .where('status', 'in', openStatuses)
+    .execute()
 }
 
 /** Does nothing if it has ended already. */

@@ -27,6 +27,8 @@ import { registerHeaders } from './responses/headers.ts'
 import { leaveSlowReaders } from './responses/slow-readers.ts'
 
 const jsonBodyLimit = 1024 * 1024
+/** The status of a request that became a WebSocket. */
+const switchedProtocols = 101
 /** The status, in logs and metrics only, of an answer whose client did not wait for its end. */
 const clientGone = 499
 
@@ -230,9 +232,11 @@ function registerObservation(app: App, { log, metrics }: ServerOptions): void {
     whenClosed(reply, isSent => {
       const { method } = request
       const route = request.routeOptions.url ?? 'unknown'
-      const status = isSent ? reply.statusCode : clientGone
+      const unsent = request.ws ? switchedProtocols : clientGone
+      const status = isSent ? reply.statusCode : unsent
       const milliseconds = reply.elapsedTime
-      metrics.observeRequest(method, route, status, milliseconds / 1000)
+      // How long a connection was open says nothing about how fast requests are answered.
+      if (status !== switchedProtocols) metrics.observeRequest(method, route, status, milliseconds / 1000)
       if (!log.isLevelEnabled('info')) return
       const hasToken = route.includes('/:token')
       const path = hasToken ? route : request.originalUrl.split('?')[0]

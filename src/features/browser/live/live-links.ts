@@ -1,4 +1,3 @@
-import { jwtVerify, SignJWT } from 'jose'
 import type { Clock } from '#platform/clock.ts'
 
 /** What a link permits: to watch one session, to drive it during one takeover, or to see what it has recorded. */
@@ -41,6 +40,7 @@ export function createLiveLinks({ secret, origin, clock }: Dependencies) {
   return {
     /** @param expiresAt milliseconds since the epoch; an hour from now unless given. */
     async make(grant: Grant, expiresAt = clock.now() + watchMs): Promise<Link> {
+      const { SignJWT } = await import('jose')
       const { sessionId, right, takeoverId } = grant
       const token = await new SignJWT({ right, ...(takeoverId !== undefined && { takeover: takeoverId }) })
         .setProtectedHeader({ alg: 'HS256' })
@@ -53,6 +53,7 @@ export function createLiveLinks({ secret, origin, clock }: Dependencies) {
 
     /** Undefined for a token that permits nothing, or nothing about this session, or no longer. */
     async read(token: string, sessionId: string): Promise<ValidGrant | undefined> {
+      const { jwtVerify } = await import('jose')
       const currentDate = new Date(clock.now())
       const options = { subject: sessionId, algorithms: ['HS256'], requiredClaims: ['exp'], currentDate }
       const verified = await jwtVerify(token, key, options).catch(() => undefined)

@@ -6,7 +6,9 @@ import type { ForwardProxy, Unreachable } from '#platform/outbound/forward-proxy
 import type { Viewport } from '../browser.schema.ts'
 import type { SessionStatus } from '../session-status.ts'
 import { isOpen } from '../session-status.ts'
+import type { Takeover } from '../takeovers/takeover.ts'
 import { isOpenable } from './openable-address.ts'
+import { readFacts } from './page-facts.ts'
 import type { SessionEvents } from './session-events.ts'
 import { alignBrands } from './user-agent.ts'
 
@@ -34,6 +36,9 @@ export interface Tab {
   pageId: string
   page: Page
   cdp: CDPSession
+  /** As the page has told when it was last loaded; never longer than `readFacts` permits. */
+  title: string
+  favicon: string
 }
 
 /** Milliseconds that a page which no longer answers may take to close. */
@@ -50,6 +55,8 @@ export class BrowserSession {
   readonly events = new EventEmitter<SessionEvents>()
   /** How dialogs are answered: unless somebody else does so, alerts are accepted and all others dismissed. */
   answerDialog: (dialog: Dialog) => Promise<void> = answerAsUsual
+  /** The person who drives, and who answers dialogs meanwhile. */
+  takeover: Takeover | undefined
   /** Milliseconds since the epoch. */
   lastActivity: number
   status: SessionStatus = 'active'
@@ -187,7 +194,7 @@ export class BrowserSession {
       alignBrands(cdp, this.#userAgent),
     ])
     if (page.isClosed() || !isOpen(this.status)) return undefined
-    const tab = { pageId: targetInfo.targetId, page, cdp }
+    const tab = { pageId: targetInfo.targetId, page, cdp, title: '', favicon: '' }
     this.#tabs.set(page, tab)
     this.events.emit('page.opened', { pageId: tab.pageId })
     this.activate(tab)
@@ -199,7 +206,8 @@ export class BrowserSession {
     page.on('dialog', dialog => {
       this.events.emit('dialog', { pageId: pageId(), kind: dialog.type(), message: dialog.message() })
       // A dialog that was answered by another, or whose page is gone, needs no answer.
-      this.answerDialog(dialog).catch(() => {})
+      const answered = this.takeover?.answerDialog(pageId(), dialog) ?? this.answerDialog(dialog)
+      answered.catch(() => {})
     })
     page.on('download', download =>
       this.events.emit('download', {
@@ -217,9 +225,8 @@ export class BrowserSession {
       if (frame === page.mainFrame()) this.#navigated(page, frame.url())
     })
     page.on('load', () => {
-      const url = page.url()
-      page.title().then(
-        title => this.events.emit('page.navigated', { pageId: pageId(), url, title }),
+      page.evaluate(readFacts).then(
+        facts => this.#told(page, facts),
         () => {},
       )
     })
@@ -227,8 +234,16 @@ export class BrowserSession {
     page.on('close', () => this.#forget(page))
   }
 
+  #told(page: Page, facts: { title: string; favicon: string }): void {
+    const tab = this.#tabs.get(page)
+    if (tab !== undefined) Object.assign(tab, facts)
+    this.events.emit('page.navigated', { pageId: tab?.pageId ?? '', url: page.url(), title: facts.title })
+  }
+
   #navigated(page: Page, url: string): void {
-    const pageId = this.#tabs.get(page)?.pageId ?? ''
+    const tab = this.#tabs.get(page)
+    const pageId = tab?.pageId ?? ''
+    if (tab !== undefined) Object.assign(tab, { title: '', favicon: '' })
     // A tab has no address before it has opened one.
     if (url === '' || isOpenable(url) || url.startsWith('chrome-error:')) {
       this.events.emit('page.navigated', { pageId, url, title: '' })

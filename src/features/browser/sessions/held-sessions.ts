@@ -3,6 +3,7 @@ import type { Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { endSession, renewSession } from '../browser.repository.ts'
+import type { SessionStatus } from '../session-status.ts'
 import { isOpen } from '../session-status.ts'
 import type { BrowserSession } from './browser-session.ts'
 
@@ -25,8 +26,9 @@ export interface HeldSession {
 
 interface Entry extends HeldSession {
   renewedAt: number
-  /** What others know of when it was last used. */
+  /** What others know of it: when it was last used, and its status. */
   toldActivity: number
+  toldStatus: SessionStatus
   savedAt: number
   /** The last saving of its profile, which may still be under way. */
   saving: Promise<void>
@@ -76,7 +78,9 @@ export function createHeldSessions(needs: Dependencies) {
     const now = clock.now()
     for (const entry of entries.values()) {
       if (entry.ending !== undefined) continue
-      if (now - entry.session.lastActivity >= idleMs) void end(entry)
+      // A person may read for longer than an agent thinks.
+      const isIdle = entry.session.takeover === undefined && now - entry.session.lastActivity >= idleMs
+      if (isIdle) void end(entry)
       else keepUp(entry, needs, now)
     }
   }
@@ -95,7 +99,8 @@ export function createHeldSessions(needs: Dependencies) {
       const { session, agent } = held
       const now = clock.now()
       const saving = Promise.resolve()
-      const entry: Entry = { ...held, renewedAt: now, toldActivity: now, savedAt: now, saving }
+      const told = { toldActivity: now, toldStatus: session.status }
+      const entry: Entry = { ...held, ...told, renewedAt: now, savedAt: now, saving }
       entries.set(session.id, entry)
       session.events.on('ended', ({ status }) => {
         if (status === 'error') void end(entry)
@@ -137,8 +142,8 @@ export function createHeldSessions(needs: Dependencies) {
   }
 }
 
-function hasChanged({ session, toldActivity }: Entry): boolean {
-  return session.lastActivity !== toldActivity
+function hasChanged({ session, toldActivity, toldStatus }: Entry): boolean {
+  return session.lastActivity !== toldActivity || session.status !== toldStatus
 }
 
 /** Waits for nothing: a database that is slow, or gone, must not keep other sessions open. */
@@ -173,9 +178,11 @@ async function renew(entry: Entry, { clock, leaseMs }: Dependencies): Promise<vo
   const { session, agent } = entry
   entry.renewedAt = clock.now()
   entry.toldActivity = session.lastActivity
+  entry.toldStatus = session.status
   await renewSession(agent.db, session.id, {
     lease_until: new Date(clock.now() + leaseMs).toISOString(),
     last_activity: new Date(session.lastActivity).toISOString(),
+    status: session.status,
   })
 }
 

@@ -1,3 +1,6 @@
+import type { EventEmitter } from 'node:events'
+import type { TakeoverOutcome } from '../takeovers/takeover.ts'
+
 /** What happens in a session, as it is told to whoever listens: chat, channels, recordings. */
 export interface SessionEvents {
   /** A tab was opened, by whomever. `pageId` is the target id of the DevTools protocol, everywhere. */
@@ -15,6 +18,21 @@ export interface SessionEvents {
   console: [{ pageId: string; level: string; text: string; timestamp: number }]
   /** An address was not opened, since it is none that may be. */
   'address.refused': [{ pageId: string; url: string }]
+  'takeover.began': [{ takeoverId: string; reason: string }]
+  /** Who drives, until when, or who may watch has changed. */
+  'takeover.changed': []
+  'takeover.ended': [{ takeoverId: string; outcome: TakeoverOutcome; note: string | null }]
   /** The session has ended; nothing follows. */
   ended: [{ status: 'closed' | 'error' }]
+}
+
+type Handlers = { [Name in keyof SessionEvents]?: (...[event]: SessionEvents[Name]) => void }
+
+/** Handles events until the function that is returned is called. */
+export function listen(events: EventEmitter<SessionEvents>, handlers: Handlers): () => void {
+  const all = Object.entries(handlers) as [keyof SessionEvents, () => void][]
+  for (const [name, handle] of all) events.on(name, handle)
+  return () => {
+    for (const [name, handle] of all) events.off(name, handle)
+  }
 }

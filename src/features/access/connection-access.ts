@@ -1,0 +1,40 @@
+import type { FastifyRequest } from 'fastify'
+import type { AccessService } from './access.service.ts'
+import type { AccessWatch } from './access-watch.ts'
+import type { Identify } from './identify.ts'
+import { allows } from './policy.ts'
+import type { PublicAccessOf } from './web-pages.ts'
+
+interface Dependencies {
+  identify: Identify
+  publicAccess: PublicAccessOf
+  access: Pick<AccessService, 'permissionOn'>
+  watch: AccessWatch
+}
+
+/** Who has opened a connection. */
+export interface ConnectedCaller {
+  /** Their e-mail address; undefined for callers without a user. */
+  email: string | undefined
+  /** Whether they may also change the agent. */
+  isAdmin: boolean
+}
+
+export interface ConnectionAccess {
+  /** Decides by the request that opened the connection. @throws AppError UNAUTHORIZED, NOT_FOUND, AccessDenied */
+  callerOf(request: FastifyRequest, agentId: string): Promise<ConnectedCaller>
+  /** Calls `look` whenever rights on the agent may have been lost; returns a function that stops it. */
+  watch(agentId: string, look: () => void): () => void
+}
+
+export function createConnectionAccess(needs: Dependencies): ConnectionAccess {
+  const { identify, publicAccess, access, watch } = needs
+  return {
+    async callerOf(request, agentId) {
+      const user = await identify(request)
+      const permission = await access.permissionOn(agentId, { user, publicAccess: publicAccess(request) })
+      return { email: user?.email, isAdmin: allows(permission, 'admin') }
+    },
+    watch: watch.watch,
+  }
+}

@@ -1,0 +1,236 @@
+import type { BrowserSession, Tab } from '../sessions/browser-session.ts'
+import { listen } from '../sessions/session-events.ts'
+import type { Takeover } from '../takeovers/takeover.ts'
+import type { Takeovers } from '../takeovers/takeovers.service.ts'
+import { timeOf } from '../takeovers/takeovers.service.ts'
+import type { Viewer } from './admission.ts'
+import type { Connection } from './connection.ts'
+import type { Input } from './input.schema.ts'
+import { readInput } from './input.schema.ts'
+import { performInput, selectedText } from './perform-input.ts'
+import type { ScreencastOf } from './screencast.ts'
+
+export interface CastOptions {
+  session: BrowserSession
+  viewer: Viewer
+  connection: Connection
+  /** The one tab that the client wants to see; undefined for the active one, whichever it is. */
+  pinned: Tab | undefined
+  /** Whether the client wants no pictures. */
+  isWithoutFrames: boolean
+}
+
+interface Dependencies {
+  takeovers: Takeovers
+  screencastOf: ScreencastOf
+}
+
+/** Shows a session to one client, and lets it drive where it may, until the connection or the session ends. */
+export function openCast(options: CastOptions, needs: Dependencies): void {
+  const { session, connection } = options
+  const cast = new Cast(options, needs)
+  const unlisten = listen(session.events, {
+    'page.opened': () => cast.listTabs(),
+    'page.closed': ({ pageId }) => cast.tabClosed(pageId),
+    'page.navigated': ({ pageId }) => cast.tabChanged(pageId),
+    'page.activated': ({ pageId }) => cast.tabActivated(pageId),
+    'takeover.began': () => cast.tellStatus(),
+    'takeover.changed': () => cast.tellStatus(),
+    'takeover.ended': () => cast.tellStatus(),
+    ended: () => cast.end(),
+  })
+  connection.onMessage(message => cast.take(message))
+  connection.onClose(() => {
+    unlisten()
+    cast.close()
+  })
+  cast.begin()
+}
+
+class Cast {
+  readonly #session: BrowserSession
+  readonly #viewer: Viewer
+  readonly #connection: Connection
+  readonly #pinned: Tab | undefined
+  readonly #isWithoutFrames: boolean
+  readonly #takeovers: Takeovers
+  readonly #screencastOf: ScreencastOf
+  #leaveScreencast: () => void = () => {}
+  /** The takeover in which this client drives, and what ends that. */
+  #seat: { takeover: Takeover; leave: () => void } | undefined
+  /** Dialogs that the client knows of. */
+  #dialogs: ReadonlySet<string> = new Set()
+
+  constructor(options: CastOptions, { takeovers, screencastOf }: Dependencies) {
+    this.#session = options.session
+    this.#viewer = options.viewer
+    this.#connection = options.connection
+    this.#pinned = options.pinned
+    this.#isWithoutFrames = options.isWithoutFrames
+    this.#takeovers = takeovers
+    this.#screencastOf = screencastOf
+  }
+
+  begin(): void {
+    const { takeover } = this.#session
+    // Who opens the link has come to drive; others with the right to may only want to look.
+    if (takeover !== undefined && (this.#viewer.isInvited || takeover.isDrivenBy(this.#viewer)))
+      this.#isDriving()
+    this.listTabs()
+    this.tellStatus()
+    this.#watch(this.#pinned ?? this.#session.activeTab)
+  }
+
+  listTabs(): void {
+    if (this.#pinned !== undefined) return
+    const tabs = this.#session.tabs.map(describeTab)
+    this.#connection.send({ type: 'tabList', tabs, firstTabId: tabs[0]?.pageId ?? null })
+  }
+
+  tabChanged(pageId: string): void {
+    this.listTabs()
+    if (this.#pinned?.pageId === pageId)
+      this.#connection.send({ type: 'tabUpdate', ...describeTab(this.#pinned) })
+  }
+
+  tabActivated(pageId: string): void {
+    if (this.#pinned !== undefined) return
+    this.#connection.send({ type: 'activeTabChange', pageId })
+    this.#watch(this.#session.activeTab)
+  }
+
+  tabClosed(pageId: string): void {
+    if (this.#pinned !== undefined && this.#pinned.pageId !== pageId) return
+    this.#connection.send({ type: 'tabClosed', pageId })
+    this.listTabs()
+    if (this.#pinned === undefined) return
+    this.#connection.send({ type: 'targetClosed', pageId })
+    this.#connection.close(1000, 'The tab was closed.')
+  }
+
+  tellStatus(): void {
+    const { takeover, status } = this.#session
+    const viewer = this.#viewer
+    this.#connection.send({
+      type: 'status',
+      status,
+      may_drive: viewer.mayDrive(),
+      takeover: takeover === undefined ? null : describeTakeover(takeover, takeover.isDrivenBy(viewer)),
+    })
+    this.#tellDialogs(takeover)
+    if (takeover === undefined) this.#leaveSeat()
+    this.#screencast()?.offerAgain()
+  }
+
+  end(): void {
+    this.tellStatus()
+    this.#connection.close(1000, 'The session has ended.')
+  }
+
+  close(): void {
+    this.#leaveScreencast()
+    this.#leaveSeat()
+  }
+
+  /** Returns whether the message could be used by somebody who may drive. */
+  take(message: Record<string, unknown>): boolean {
+    const input = readInput(message)
+    if (input === undefined) return false
+    return this.#viewer.mayDrive() && this.#isDriving() ? this.#perform(input) : true
+  }
+
+  /** Whether nobody else drives; during a takeover, the first who wants to has the wheel from then on. */
+  #isDriving(): boolean {
+    const { takeover } = this.#session
+    if (takeover === undefined) return true
+    if (!takeover.claim(this.#viewer)) return false
+    if (this.#seat?.takeover !== takeover) {
+      this.#leaveSeat()
+      this.#seat = { takeover, leave: takeover.connect(this.#viewer) }
+    }
+    return true
+  }
+
+  #perform(input: Input): boolean {
+    const session = this.#session
+    const { takeover } = session
+    const tab = this.#tabOf('pageId' in input ? input.pageId : undefined)
+    switch (input.type) {
+      case 'getSelectedText':
+        if (tab !== undefined) void this.#tellSelection(tab)
+        return tab !== undefined
+      case 'dialogAnswer':
+        if (tab !== undefined) takeover?.answer(tab.pageId, input.accept, input.text).catch(() => {})
+        return tab !== undefined
+      case 'hide':
+        if (takeover !== undefined) takeover.isHidden = input.hidden
+        session.events.emit('takeover.changed')
+        return true
+      case 'extend':
+        this.#takeovers.extend(session, input.seconds)
+        return true
+      case 'handBack':
+        if (takeover !== undefined) void this.#takeovers.handBack(session, input.note).catch(() => {})
+        return true
+      default:
+        return performInput(session, tab, input)
+    }
+  }
+
+  /** Undefined for a tab that is not there. */
+  #tabOf(pageId: string | undefined): Tab | undefined {
+    if (pageId === undefined) return this.#pinned ?? this.#session.activeTab
+    return this.#session.tabs.find(tab => tab.pageId === pageId)
+  }
+
+  async #tellSelection(tab: Tab): Promise<void> {
+    const { pageId } = tab
+    this.#connection.send({ type: 'selectedTextResponse', pageId, text: await selectedText(tab) })
+  }
+
+  /** A page that asks something shows nothing else until it has an answer. */
+  #tellDialogs(takeover: Takeover | undefined): void {
+    const waiting = takeover?.isDrivenBy(this.#viewer) ? takeover.dialogs : []
+    const now = new Set(waiting.map(({ pageId }) => pageId))
+    for (const dialog of waiting)
+      if (!this.#dialogs.has(dialog.pageId)) this.#connection.send({ type: 'dialog', ...dialog })
+    for (const pageId of this.#dialogs)
+      if (!now.has(pageId)) this.#connection.send({ type: 'dialogClosed', pageId })
+    this.#dialogs = now
+  }
+
+  #screencast() {
+    const tab = this.#pinned ?? this.#session.activeTab
+    return tab && this.#screencastOf(tab)
+  }
+
+  #watch(tab: Tab | undefined): void {
+    this.#leaveScreencast()
+    this.#leaveScreencast = () => {}
+    if (tab === undefined || this.#isWithoutFrames) return
+    this.#leaveScreencast = this.#screencastOf(tab).add({
+      send: (frame, sent) => this.#connection.sendText(frame, sent),
+      maySee: () => this.#session.takeover?.isVisibleTo(this.#viewer) ?? true,
+    })
+  }
+
+  #leaveSeat(): void {
+    this.#seat?.leave()
+    this.#seat = undefined
+  }
+}
+
+function describeTab({ pageId, page, title, favicon }: Tab) {
+  return { pageId, id: pageId, url: page.url(), title, favicon }
+}
+
+function describeTakeover(takeover: Takeover, isDriver: boolean) {
+  return {
+    takeover_id: takeover.id,
+    reason: takeover.reason,
+    expires_at: timeOf(takeover.expiresAt),
+    hidden: takeover.isHidden,
+    driver: takeover.driver?.name ?? null,
+    is_driver: isDriver,
+  }
+}

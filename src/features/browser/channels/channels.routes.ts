@@ -1,0 +1,76 @@
+import type { FastifyRequest } from 'fastify'
+import type { WebSocket } from 'ws'
+import type { App } from '#platform/http/app.ts'
+import type { BrowserSession, Tab } from '../sessions/browser-session.ts'
+import type { Takeovers } from '../takeovers/takeovers.service.ts'
+import type { Admission, Admitted } from './admission.ts'
+import { parametersOf } from './admission.ts'
+import { openCast } from './cast.ts'
+import type { Connection } from './connection.ts'
+import { closeCodes, createConnection } from './connection.ts'
+import type { ScreencastOf } from './screencast.ts'
+import { openLogs, openPageIds } from './small-channels.ts'
+
+interface Dependencies {
+  admission: Admission
+  takeovers: Takeovers
+  screencastOf: ScreencastOf
+}
+
+export interface ChannelOptions extends Admitted {
+  connection: Connection
+  parameters: URLSearchParams
+}
+
+/** The channels of browser sessions. Who may open them is decided by their handlers, since the address names no agent. */
+export function registerChannels(app: App, needs: Dependencies): void {
+  const channels: Record<string, (options: ChannelOptions) => void> = {
+    cast: options => castTo(options, needs),
+    logs: openLogs,
+    pageId: openPageIds,
+  }
+  for (const [name, open] of Object.entries(channels))
+    app.route({
+      method: 'GET',
+      url: `/v1/sessions/${name}`,
+      config: { area: 'generic', access: 'open', limit: 'browser' },
+      websocket: true,
+      handler: (socket, request) => admitTo(open, socket, request, needs.admission),
+    })
+}
+
+async function admitTo(
+  open: (options: ChannelOptions) => void,
+  socket: WebSocket,
+  request: FastifyRequest,
+  { admit }: Admission,
+): Promise<void> {
+  const connection = createConnection(socket)
+  // What is sent until it is decided waits.
+  socket.pause()
+  const admitted = await admit(request)
+  socket.resume()
+  if ('code' in admitted) {
+    connection.close(admitted.code, admitted.reason)
+    return
+  }
+  admitted.guard(connection)
+  open({ ...admitted, connection, parameters: parametersOf(request) })
+}
+
+function castTo({ session, viewer, connection, parameters }: ChannelOptions, needs: Dependencies): void {
+  const pageId = parameters.get('pageId')
+  const pageIndex = parameters.get('pageIndex')
+  const isPinned = pageId !== null || pageIndex !== null
+  const pinned = isPinned ? tabOf(session, pageId, Number(pageIndex)) : undefined
+  if (isPinned && pinned === undefined) {
+    connection.close(closeCodes.unknownSession, 'There is no such tab.')
+    return
+  }
+  const isWithoutFrames = !isPinned && parameters.get('tabInfo') === 'true'
+  openCast({ session, viewer, connection, pinned, isWithoutFrames }, needs)
+}
+
+function tabOf({ tabs }: BrowserSession, pageId: string | null, index: number): Tab | undefined {
+  return pageId === null ? tabs[index] : tabs.find(tab => tab.pageId === pageId)
+}

@@ -1,0 +1,57 @@
+/** Virtual key codes of keys that write nothing, without which pages take them for no key at all. */
+const virtualKeys: Readonly<Record<string, number>> = {
+  Backspace: 8,
+  Tab: 9,
+  Enter: 13,
+  Shift: 16,
+  Control: 17,
+  Alt: 18,
+  Pause: 19,
+  CapsLock: 20,
+  Escape: 27,
+  ' ': 32,
+  PageUp: 33,
+  PageDown: 34,
+  End: 35,
+  Home: 36,
+  ArrowLeft: 37,
+  ArrowUp: 38,
+  ArrowRight: 39,
+  ArrowDown: 40,
+  Insert: 45,
+  Delete: 46,
+  Meta: 91,
+  ContextMenu: 93,
+}
+
+/** The bits of `modifiers`, as the DevTools protocol counts them. */
+const modifier = { alt: 1, control: 2, meta: 4 } as const
+
+interface Key {
+  key: string
+  code?: string
+  modifiers?: number
+  text?: string
+  keyCode?: number
+}
+
+/** The code that Windows gives the key, which the browser goes by; 0 for one that only writes. */
+export function virtualKeyOf({ key, code = '', keyCode }: Key): number {
+  if (keyCode !== undefined && keyCode > 0) return keyCode
+  const ofFunction = /^F([1-9]|1\d|2[0-4])$/.exec(key)?.[1]
+  if (ofFunction !== undefined) return 111 + Number(ofFunction)
+  const ofCode = /^(?:Key([A-Z])|Digit(\d))$/.exec(code)
+  const letter = ofCode?.[1] ?? ofCode?.[2] ?? (/^[a-z0-9]$/i.test(key) ? key.toUpperCase() : undefined)
+  return virtualKeys[key] ?? letter?.charCodeAt(0) ?? 0
+}
+
+/** What pressing the key writes; undefined for keys that write nothing, and for shortcuts. */
+export function textOf({ key, modifiers = 0, text }: Key): string | undefined {
+  const hasControl = (modifiers & modifier.control) !== 0
+  // Both together are AltGr, which writes characters.
+  const isAltGr = hasControl && (modifiers & modifier.alt) !== 0
+  if ((hasControl && !isAltGr) || (modifiers & modifier.meta) !== 0) return undefined
+  if (key === 'Enter') return '\r'
+  if (text !== undefined && text !== '') return text
+  return [...key].length === 1 ? key : undefined
+}

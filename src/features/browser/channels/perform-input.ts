@@ -1,0 +1,111 @@
+import type { BrowserSession, Tab } from '../sessions/browser-session.ts'
+import { isOpenable } from '../sessions/openable-address.ts'
+import type { Input, InputOf } from './input.schema.ts'
+import { TabInput } from './tab-input.ts'
+
+/** Tabs that a person may have open. */
+const maxTabs = 30
+/** Characters of a selection. */
+const maxSelection = 100_000
+/** Milliseconds in which a page that does not hang tells its selection. */
+const selectionMs = 2000
+
+const tabInputs = new WeakMap<Tab, TabInput>()
+
+function inputOf(tab: Tab): TabInput {
+  const input = tabInputs.get(tab) ?? new TabInput(tab.cdp)
+  tabInputs.set(tab, input)
+  return input
+}
+
+/** What a person does in the pages of a session; a takeover's own messages are not among it. */
+export type PageInput = Exclude<
+  Input,
+  { type: 'hide' | 'extend' | 'handBack' | 'dialogAnswer' | 'getSelectedText' }
+>
+
+/** Does it without waiting for the page. Returns whether it can be done. */
+export function performInput(session: BrowserSession, tab: Tab | undefined, input: PageInput): boolean {
+  session.touch()
+  if (input.type === 'newTab') return openTab(session, input.url)
+  if (tab === undefined) return false
+  switch (input.type) {
+    case 'mouseEvent':
+      inputOf(tab).mouse(input)
+      return true
+    case 'keyEvent':
+      inputOf(tab).key(input)
+      return true
+    case 'insertText':
+      inputOf(tab).insert(input.text)
+      return true
+    case 'navigation':
+      return navigate(tab, input)
+    case 'activateTab':
+      session.activate(tab)
+      return true
+    case 'closeTab':
+      // There always is a tab, so that there is something to see.
+      tab.page
+        .close()
+        .then(() => session.page(), noted)
+        .catch(noted)
+      return true
+  }
+}
+
+function openTab(session: BrowserSession, url: string | undefined): boolean {
+  const address = url === undefined ? 'about:blank' : addressOf(url)
+  if (address === undefined || session.tabs.length >= maxTabs) return false
+  session
+    .openTab()
+    .then(({ page }) => page.goto(address), noted)
+    .catch(noted)
+  return true
+}
+
+function navigate({ page }: Tab, { action, url = '' }: InputOf<'navigation'>): boolean {
+  const address = action === 'goto' ? addressOf(url) : ''
+  if (address === undefined) return false
+  const ways = {
+    goto: () => page.goto(address),
+    back: () => page.goBack(),
+    forward: () => page.goForward(),
+    refresh: () => page.reload(),
+  }
+  // A page that can't be reached says so itself.
+  ways[action]().catch(noted)
+  return true
+}
+
+/** As people write addresses; undefined for one that may not be opened. */
+function addressOf(text: string): string | undefined {
+  const address = /^[a-z][a-z\d+.-]*:(?!\d+(?:\/|$))/i.test(text) ? text : `https://${text.trim()}`
+  return isOpenable(address) ? address : undefined
+}
+
+/** What is selected on the page, or in its field; nothing if it does not answer. */
+export async function selectedText({ page }: Tab): Promise<string> {
+  const { promise: late, resolve } = Promise.withResolvers<string>()
+  const timer = setTimeout(() => resolve(''), selectionMs)
+  const selected = page.evaluate(readSelection, maxSelection).catch(() => '')
+  return await Promise.race([selected, late]).finally(() => clearTimeout(timer))
+}
+
+interface Field {
+  value?: string
+  type?: string
+  selectionStart?: number | null
+  selectionEnd?: number | null
+}
+declare const document: { activeElement: Field | null; getSelection(): object | null }
+
+/** Runs in the page. */
+function readSelection(limit: number): string {
+  const field = document.activeElement
+  const isSecret = field?.type === 'password'
+  const ofField = isSecret ? '' : field?.value?.slice(field.selectionStart ?? 0, field.selectionEnd ?? 0)
+  return (ofField || String(document.getSelection() ?? '')).slice(0, limit)
+}
+
+function noted(): void {}

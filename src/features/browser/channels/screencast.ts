@@ -1,0 +1,162 @@
+import type { Tab } from '../sessions/browser-session.ts'
+
+/** Somebody who is sent frames. */
+export interface FrameReceiver {
+  /** Sends a frame, and calls back when it has left this process. */
+  send(frame: string, sent: () => void): void
+  /** Whether frames are for them now. */
+  maySee(): boolean
+}
+
+interface Receiving {
+  receiver: FrameReceiver
+  /** A frame is on its way; meanwhile they get no other, however many there are. */
+  isBusy: boolean
+  /** The last frame came while they were busy, or was not for them. */
+  isBehind: boolean
+}
+
+/** Milliseconds between two frames. */
+const paceMs = 40
+/** Milliseconds in which a page that changes sends its first frame; one at rest may send none. */
+const firstFrameMs = 300
+const format = { format: 'jpeg', quality: 75 } as const
+
+interface ScreencastFrame {
+  data: string
+  /** Of the screencast, not of the frame. */
+  sessionId: number
+}
+
+/**
+ * The pictures of one page, for however many receivers: the browser makes them once, only while there are receivers, and the
+ * next one when its time has come and a receiver is ready for it.
+ */
+export class Screencast {
+  readonly #tab: Tab
+  readonly #receivers = new Set<Receiving>()
+  #last: string | undefined
+  /** Frames that are not acknowledged yet; the browser makes no more than three ahead. */
+  #unacknowledged = 0
+  #acknowledgedAt = 0
+  #sessionId = 0
+  #timer: NodeJS.Timeout | undefined
+  #first: NodeJS.Timeout | undefined
+  /** One command after the other: starts and stops may follow each other quickly. */
+  #commands: Promise<unknown> = Promise.resolve()
+  #isRunning = false
+
+  constructor(tab: Tab) {
+    this.#tab = tab
+    tab.cdp.on('Page.screencastFrame', frame => this.#take(frame))
+  }
+
+  /** Sends the last frame at once, and all that follow; returns a function that ends it. */
+  add(receiver: FrameReceiver): () => void {
+    const receiving = { receiver, isBusy: false, isBehind: true }
+    this.#receivers.add(receiving)
+    if (this.#receivers.size === 1) this.#run()
+    else this.#offer(receiving)
+    return () => {
+      this.#receivers.delete(receiving)
+      if (this.#receivers.size === 0) this.#run()
+      // Who has left may have been the only one that was waited for, or not.
+      else this.#acknowledge()
+    }
+  }
+
+  /** To be called when frames may be for others than before. */
+  offerAgain(): void {
+    for (const receiving of this.#receivers) this.#offer(receiving)
+  }
+
+  /** Has the browser make pictures if, and only if, somebody wants them by then. */
+  #run(): void {
+    this.#commands = this.#commands.then(() => this.#startOrStop()).catch(() => {})
+  }
+
+  async #startOrStop(): Promise<void> {
+    const isWanted = this.#receivers.size > 0
+    if (isWanted === this.#isRunning) return
+    this.#isRunning = isWanted
+    this.#last = undefined
+    this.#unacknowledged = 0
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    clearTimeout(this.#first)
+    if (!isWanted) {
+      await this.#tab.cdp.send('Page.stopScreencast')
+      return
+    }
+    this.#first = setTimeout(() => void this.#takePicture(), firstFrameMs).unref()
+    const { width, height } = this.#tab.page.viewportSize() ?? { width: 1280, height: 720 }
+    await this.#tab.cdp.send('Page.startScreencast', { ...format, maxWidth: width, maxHeight: height })
+  }
+
+  /** Of a page that has not changed since the screencast began. */
+  async #takePicture(): Promise<void> {
+    const taking = this.#tab.cdp.send('Page.captureScreenshot', { ...format, optimizeForSpeed: true })
+    const picture = await taking.catch(() => undefined)
+    if (picture !== undefined && this.#isRunning && this.#last === undefined) this.#show(picture.data)
+  }
+
+  #take({ data, sessionId }: ScreencastFrame): void {
+    if (!this.#isRunning) return
+    clearTimeout(this.#first)
+    this.#sessionId = sessionId
+    this.#unacknowledged += 1
+    this.#show(data)
+    this.#acknowledge()
+  }
+
+  #show(data: string): void {
+    const { pageId, page, title, favicon } = this.#tab
+    this.#last = JSON.stringify({ pageId, url: page.url(), title, favicon, data })
+    for (const receiving of this.#receivers) {
+      receiving.isBehind = true
+      this.#offer(receiving)
+    }
+  }
+
+  #offer(receiving: Receiving): void {
+    const { receiver, isBusy, isBehind } = receiving
+    if (this.#last === undefined || isBusy || !isBehind || !receiver.maySee()) return
+    receiving.isBusy = true
+    receiving.isBehind = false
+    receiver.send(this.#last, () => {
+      receiving.isBusy = false
+      if (!this.#receivers.has(receiving)) return
+      this.#offer(receiving)
+      this.#acknowledge()
+    })
+  }
+
+  /** Asks for the next frame in time, as soon as anybody has taken the last one. */
+  #acknowledge(): void {
+    if (this.#unacknowledged === 0 || this.#timer !== undefined) return
+    const isAnyReady = [...this.#receivers].some(({ isBusy }) => !isBusy)
+    if (!isAnyReady) return
+    const wait = Math.max(0, this.#acknowledgedAt + paceMs - performance.now())
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      this.#unacknowledged -= 1
+      this.#acknowledgedAt = performance.now()
+      this.#tab.cdp.send('Page.screencastFrameAck', { sessionId: this.#sessionId }).catch(() => {})
+      this.#acknowledge()
+    }, wait).unref()
+  }
+}
+
+/** One for each tab that is, or was, watched. */
+export function createScreencasts() {
+  const screencasts = new WeakMap<Tab, Screencast>()
+  return (tab: Tab): Screencast => {
+    const known = screencasts.get(tab)
+    if (known !== undefined) return known
+    const screencast = new Screencast(tab)
+    screencasts.set(tab, screencast)
+    return screencast
+  }
+}
+
+export type ScreencastOf = ReturnType<typeof createScreencasts>

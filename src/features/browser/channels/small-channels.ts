@@ -1,0 +1,27 @@
+import type { SessionEvents } from '../sessions/session-events.ts'
+import { listen } from '../sessions/session-events.ts'
+import type { ChannelOptions } from './channels.routes.ts'
+
+/** Characters of one text of a console. */
+const maxText = 10_000
+
+/** What pages write to their consoles, from now on. */
+export function openLogs({ session, viewer, connection }: ChannelOptions): void {
+  const write = ({ text, ...entry }: SessionEvents['console'][0]) => {
+    const isVisible = session.takeover?.isVisibleTo(viewer) ?? true
+    if (isVisible) connection.sendIfReady([{ ...entry, text: text.slice(0, maxText) }])
+  }
+  connection.onClose(listen(session.events, { console: write, ended: endOf(connection) }))
+}
+
+/** The page that is new, shows something else, or is the active one. */
+export function openPageIds({ session, connection }: ChannelOptions): void {
+  const write = ({ pageId }: { pageId: string }) => connection.sendIfReady({ pageId })
+  const events = { 'page.opened': write, 'page.navigated': write, 'page.activated': write }
+  connection.onClose(listen(session.events, { ...events, ended: endOf(connection) }))
+  if (session.activeTab !== undefined) write(session.activeTab)
+}
+
+function endOf(connection: ChannelOptions['connection']): () => void {
+  return () => connection.close(1000, 'The session has ended.')
+}

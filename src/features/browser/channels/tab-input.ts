@@ -1,0 +1,122 @@
+import type { CDPSession } from 'playwright-core'
+import type { InputOf } from './input.schema.ts'
+import { textOf, virtualKeyOf } from './keyboard.ts'
+
+/** How the DevTools protocol counts pressed buttons. */
+const bits = { none: 0, left: 1, right: 2, middle: 4 } as const
+type Button = keyof typeof bits
+
+/** Milliseconds and CSS pixels within which a second press makes a double click. */
+const doubleClick = { ms: 500, distance: 5 } as const
+
+interface Press {
+  button: Button
+  x: number
+  y: number
+  at: number
+  count: number
+}
+
+/** The mouse and the keyboard of one tab, which remember what is pressed. */
+export class TabInput {
+  readonly #cdp: CDPSession
+  #buttons = 0
+  #lastPress: Press | undefined
+  /** The newest move, while the page has not answered the one before: a page takes one in each of its frames. */
+  #nextMove: InputOf<'mouseEvent'> | undefined
+  #isMoving = false
+  /** What the last key has written, which some clients send once more as a character. */
+  #written: string | undefined
+
+  constructor(cdp: CDPSession) {
+    this.#cdp = cdp
+  }
+
+  mouse(input: InputOf<'mouseEvent'>): void {
+    if (input.event === 'mouseMoved' && this.#isMoving) {
+      this.#nextMove = input
+      return
+    }
+    // A press is where the mouse was moved to before it.
+    if (input.event !== 'mouseMoved' && this.#nextMove !== undefined) void this.#dispatch(this.#nextMove)
+    this.#nextMove = undefined
+    if (input.event === 'mouseMoved') void this.#move(input)
+    else void this.#dispatch(input)
+  }
+
+  key(input: InputOf<'keyEvent'>): void {
+    const { event, key, code = '', modifiers = 0 } = input
+    const text = event === 'keyUp' ? undefined : textOf(input)
+    if (event === 'char') {
+      const isWritten = this.#written !== undefined && this.#written === text
+      this.#written = undefined
+      if (!isWritten && text !== undefined) this.#send('Input.dispatchKeyEvent', { type: 'char', text })
+      return
+    }
+    this.#written = text
+    const virtualKey = virtualKeyOf(input)
+    this.#send('Input.dispatchKeyEvent', {
+      type: event === 'keyUp' ? 'keyUp' : text === undefined ? 'rawKeyDown' : 'keyDown',
+      ...{ key, code, modifiers },
+      ...{ windowsVirtualKeyCode: virtualKey, nativeVirtualKeyCode: virtualKey },
+      ...(text !== undefined && { text }),
+    })
+  }
+
+  insert(text: string): void {
+    this.#send('Input.insertText', { text })
+  }
+
+  async #move(input: InputOf<'mouseEvent'>): Promise<void> {
+    this.#isMoving = true
+    await this.#dispatch(input)
+    this.#isMoving = false
+    const next = this.#nextMove
+    this.#nextMove = undefined
+    if (next !== undefined) void this.#move(next)
+  }
+
+  /** Resolves when the page has taken it; never rejects. */
+  async #dispatch(input: InputOf<'mouseEvent'>): Promise<void> {
+    const { event, x, y, modifiers = 0, deltaX = 0, deltaY = 0 } = input
+    const button = this.#buttonOf(input)
+    const clickCount = event === 'mousePressed' ? this.#press(input, button) : this.#lastPress?.count
+    if (event === 'mousePressed') this.#buttons |= bits[button]
+    if (event === 'mouseReleased') this.#buttons &= ~bits[button]
+    const isWheel = event === 'mouseWheel'
+    const isClick = event === 'mousePressed' || event === 'mouseReleased'
+    const where = { x, y, modifiers, button, buttons: this.#buttons }
+    await this.#cdp
+      .send('Input.dispatchMouseEvent', {
+        type: event,
+        ...where,
+        ...(isWheel && { deltaX, deltaY }),
+        ...(isClick && { clickCount: clickCount ?? 1 }),
+      })
+      .catch(() => {})
+  }
+
+  /** The button that is meant: a press without one is of the left, and a move is with the one that is held. */
+  #buttonOf({ event, button }: InputOf<'mouseEvent'>): Button {
+    const held = (Object.keys(bits) as Button[]).find(name => (this.#buttons & bits[name]) !== 0) ?? 'none'
+    if (event === 'mouseMoved') return held
+    if (event === 'mouseWheel') return 'none'
+    return button === undefined || button === 'none' ? 'left' : button
+  }
+
+  #press({ x, y, clickCount }: InputOf<'mouseEvent'>, button: Button): number {
+    const last = this.#lastPress
+    const at = performance.now()
+    const isAgain =
+      last?.button === button &&
+      at - last.at < doubleClick.ms &&
+      Math.hypot(x - last.x, y - last.y) <= doubleClick.distance
+    const count = clickCount || (isAgain ? (last.count % 3) + 1 : 1)
+    this.#lastPress = { button, x, y, at, count }
+    return count
+  }
+
+  #send(...[method, parameters]: Parameters<CDPSession['send']>): void {
+    this.#cdp.send(method, parameters).catch(() => {})
+  }
+}

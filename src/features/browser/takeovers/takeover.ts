@@ -1,0 +1,149 @@
+import type { Dialog } from 'playwright-core'
+import type { SessionEvents } from '../sessions/session-events.ts'
+
+/*
+ * (none) --requested--> pending --somebody drives--> active
+ * pending, active --handed back | its time is over | the request was withdrawn | the session has ended--> (none)
+ */
+export type TakeoverStatus = 'pending' | 'active'
+export type TakeoverOutcome = 'handed_back' | 'expired' | 'aborted' | 'session_ended'
+
+export interface Ending {
+  outcome: TakeoverOutcome
+  /** Of the person who handed back. */
+  note: string | null
+}
+
+/** Somebody who may drive, over however many connections. */
+export interface Person {
+  /** The same for all connections of theirs. */
+  key: string
+  /** As others are told who drives. */
+  name: string
+}
+
+interface Options {
+  id: string
+  reason: string
+  requestedBy: string
+  /** Milliseconds since the epoch. */
+  requestedAt: number
+  expiresAt: number
+  notify(event: 'takeover.changed'): void
+}
+
+/** Milliseconds that who has lost the connection keeps the wheel. */
+const keptMs = 30_000
+
+export type PendingDialog = SessionEvents['dialog'][0] & { defaultValue: string }
+
+/** The time in which a person drives a session instead of its agent: one at a time. */
+export class Takeover {
+  readonly id: string
+  readonly reason: string
+  readonly requestedBy: string
+  readonly requestedAt: number
+  expiresAt: number
+  /** Whether only who drives sees the picture. */
+  isHidden = false
+  /** How it ended; never rejects. */
+  readonly ended: Promise<Ending>
+  readonly #end: (ending: Ending) => void
+  readonly #notify: Options['notify']
+  readonly #dialogs = new Map<string, { dialog: Dialog; answered: () => void }>()
+  #driver: Person | undefined
+  #connections = 0
+  #leaving: NodeJS.Timeout | undefined
+  #wasDriven = false
+
+  constructor({ id, reason, requestedBy, requestedAt, expiresAt, notify }: Options) {
+    this.id = id
+    this.reason = reason
+    this.requestedBy = requestedBy
+    this.requestedAt = requestedAt
+    this.expiresAt = expiresAt
+    this.#notify = notify
+    const { promise, resolve } = Promise.withResolvers<Ending>()
+    this.ended = promise
+    this.#end = resolve
+  }
+
+  get status(): TakeoverStatus {
+    return this.#wasDriven ? 'active' : 'pending'
+  }
+
+  get driver(): Person | undefined {
+    return this.#driver
+  }
+
+  isDrivenBy({ key }: Person): boolean {
+    return this.#driver?.key === key
+  }
+
+  /** Whether the person sees the picture. */
+  isVisibleTo(person: Person): boolean {
+    return !this.isHidden || this.isDrivenBy(person)
+  }
+
+  /** Takes the wheel if nobody has it; returns whether the person has it now. */
+  claim(person: Person): boolean {
+    if (this.#driver === undefined) {
+      this.#driver = person
+      this.#wasDriven = true
+      this.#notify('takeover.changed')
+    }
+    return this.isDrivenBy(person)
+  }
+
+  /** To be called for each connection of the one who drives, with the function that is returned at its end. */
+  connect(person: Person): () => void {
+    clearTimeout(this.#leaving)
+    this.#connections += 1
+    return () => {
+      this.#connections -= 1
+      if (this.#connections > 0) return
+      this.#leaving = setTimeout(() => this.#leave(person), keptMs).unref()
+    }
+  }
+
+  /** Dialogs that wait for an answer. */
+  get dialogs(): PendingDialog[] {
+    return Array.from(this.#dialogs, ([pageId, { dialog }]) => ({
+      pageId,
+      kind: dialog.type(),
+      message: dialog.message(),
+      defaultValue: dialog.defaultValue(),
+    }))
+  }
+
+  /** Has the person answer; resolves once that is done. */
+  async answerDialog(pageId: string, dialog: Dialog): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#dialogs.set(pageId, { dialog, answered: resolve })
+    this.#notify('takeover.changed')
+    await promise
+  }
+
+  /** Whether there was a dialog to be answered. */
+  async answer(pageId: string, accept: boolean, text?: string): Promise<void> {
+    const waiting = this.#dialogs.get(pageId)
+    if (waiting === undefined) return
+    this.#dialogs.delete(pageId)
+    this.#notify('takeover.changed')
+    await (accept ? waiting.dialog.accept(text) : waiting.dialog.dismiss()).finally(waiting.answered)
+  }
+
+  /** Says how it ended; what a page still asks is answered as without a person. */
+  finish(ending: Ending, answerDialog: (dialog: Dialog) => Promise<void>): void {
+    clearTimeout(this.#leaving)
+    for (const { dialog, answered } of this.#dialogs.values()) answerDialog(dialog).then(answered, answered)
+    this.#dialogs.clear()
+    this.#end(ending)
+  }
+
+  #leave(person: Person): void {
+    if (!this.isDrivenBy(person) || this.#connections > 0) return
+    this.#driver = undefined
+    this.#notify('takeover.changed')
+  }
+}

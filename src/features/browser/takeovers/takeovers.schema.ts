@@ -1,0 +1,45 @@
+import type { Static } from 'typebox'
+import { Type } from 'typebox'
+import { orNull } from '#platform/own-schemas.ts'
+
+const time = Type.String({ format: 'date-time' })
+
+/** Seconds that a takeover may take, with all that was added to it. */
+export const maxSeconds = 3600
+
+export const newTakeoverSchema = Type.Object({
+  reason: Type.String({ minLength: 1, maxLength: 1000 }),
+  timeout: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: maxSeconds, description: 'Seconds; 300 unless given.' }),
+  ),
+})
+export type NewTakeover = Static<typeof newTakeoverSchema>
+
+const status = Type.Enum(['pending', 'active'])
+
+export const requestedTakeoverSchema = Type.Object({
+  takeover_id: Type.String(),
+  status,
+  takeover_url: Type.String(),
+  expires_at: time,
+})
+
+export const takeoverSchema = Type.Object(
+  {
+    takeover_id: Type.String(),
+    status,
+    reason: Type.String(),
+    requested_by: Type.String({
+      description: 'An e-mail address, `agent`, or `api` for a caller without a user.',
+    }),
+    requested_at: time,
+    expires_at: time,
+    driver: orNull(Type.String({ description: 'Who drives.' })),
+    hidden: Type.Boolean({ description: 'Whether only who drives sees the picture.' }),
+    takeover_url: orNull(Type.String({ description: 'Null for callers who may not drive.' })),
+  },
+  { title: 'BrowserTakeover' },
+)
+export type TakeoverRecord = Static<typeof takeoverSchema>
+
+export const endTakeoverSchema = Type.Object({ note: Type.Optional(Type.String({ maxLength: 2000 })) })

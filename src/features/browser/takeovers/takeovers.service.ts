@@ -1,0 +1,162 @@
+import type { Clock } from '#platform/clock.ts'
+import { conflict, notFound } from '#platform/errors.ts'
+import type { Ids } from '#platform/ids.ts'
+import type { Transact } from '#platform/jobs/jobs.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { BrowserEvents } from '../browser.events.ts'
+import type { Link, LiveLinks } from '../live/live-links.ts'
+import type { BrowserSession } from '../sessions/browser-session.ts'
+import type { HeldSessions } from '../sessions/held-sessions.ts'
+import type { Ending } from './takeover.ts'
+import { Takeover } from './takeover.ts'
+import type { NewTakeover, TakeoverRecord } from './takeovers.schema.ts'
+import { maxSeconds } from './takeovers.schema.ts'
+
+interface Dependencies {
+  transact: Transact<BrowserEvents>
+  links: LiveLinks
+  held: Pick<HeldSessions, 'renewAll'>
+  clock: Clock
+  ids: Ids
+}
+
+const usualSeconds = 300
+
+export interface RequestedTakeover {
+  takeover: Takeover
+  link: Link
+}
+
+/** Has persons drive sessions. A takeover lives and ends with its session, in the process that holds that. */
+export function createTakeovers(needs: Dependencies) {
+  const { transact, links, held, clock, ids } = needs
+  const { end, endInTime } = createEnding(needs)
+
+  /** The token outlives the time that a person may add; it permits nothing once the takeover has ended. */
+  async function linkTo(session: BrowserSession, takeover: Takeover): Promise<Link> {
+    const grant = { sessionId: session.id, right: 'takeover', takeoverId: takeover.id } as const
+    const { url } = await links.make(grant, takeover.requestedAt + maxSeconds * 1000)
+    return { url, expires_at: timeOf(takeover.expiresAt) }
+  }
+
+  return {
+    /** The session is the person's at once. @throws AppError CONFLICT if a takeover is on */
+    async request(
+      agent: AgentHandle,
+      session: BrowserSession,
+      { reason, timeout = usualSeconds }: NewTakeover,
+      requestedBy: string,
+    ): Promise<RequestedTakeover> {
+      if (session.takeover !== undefined)
+        throw conflict('A takeover of this session is on already. See GET takeover, or end it first.')
+      const requestedAt = clock.now()
+      const takeover = new Takeover({
+        id: ids.record(),
+        reason,
+        requestedBy,
+        requestedAt,
+        expiresAt: requestedAt + timeout * 1000,
+        notify: event => session.events.emit(event),
+      })
+      session.takeover = takeover
+      session.status = 'takeover'
+      const onEnded = () => void end(session, { outcome: 'session_ended', note: null })
+      session.events.once('ended', onEnded)
+      void takeover.ended.then(() => session.events.off('ended', onEnded))
+      endInTime(session, takeover)
+      session.events.emit('takeover.began', { takeoverId: takeover.id, reason })
+      const link = await linkTo(session, takeover)
+      const event = eventOf(agent, session, takeover, link.url)
+      await transact(agent, (_transaction, outbox) => outbox.emit('browser.takeover_requested', event))
+      await held.renewAll(session.agentId)
+      return { takeover, link }
+    },
+
+    /** @param mayDrive whether the caller is shown the link. @throws AppError NOT_FOUND */
+    async get(session: BrowserSession, mayDrive: boolean): Promise<TakeoverRecord> {
+      const takeover = requireTakeover(session)
+      return {
+        takeover_id: takeover.id,
+        status: takeover.status,
+        reason: takeover.reason,
+        requested_by: takeover.requestedBy,
+        requested_at: timeOf(takeover.requestedAt),
+        expires_at: timeOf(takeover.expiresAt),
+        driver: takeover.driver?.name ?? null,
+        hidden: takeover.isHidden,
+        takeover_url: mayDrive ? (await linkTo(session, takeover)).url : null,
+      }
+    },
+
+    /** @throws AppError NOT_FOUND */
+    async handBack(session: BrowserSession, note: string | undefined): Promise<void> {
+      requireTakeover(session)
+      await end(session, { outcome: 'handed_back', note: note?.trim() || null })
+    },
+
+    /** For who has requested it and needs it no longer. Does nothing if it has ended. */
+    async withdraw(session: BrowserSession, takeover: Takeover): Promise<void> {
+      if (session.takeover === takeover) await end(session, { outcome: 'aborted', note: null })
+    },
+
+    /** Adds to the time, up to an hour in all. */
+    extend(session: BrowserSession, seconds: number): void {
+      const { takeover } = session
+      if (takeover === undefined) return
+      const latest = takeover.requestedAt + maxSeconds * 1000
+      takeover.expiresAt = Math.min(takeover.expiresAt + seconds * 1000, latest)
+      endInTime(session, takeover)
+      session.events.emit('takeover.changed')
+    },
+  }
+}
+
+export type Takeovers = ReturnType<typeof createTakeovers>
+
+/** Ends takeovers: by whoever may, or when their time is over. */
+function createEnding({ held, clock }: Dependencies) {
+  const timers = new WeakMap<Takeover, NodeJS.Timeout>()
+
+  /** Ends the takeover that is on; the session is its agent's again, with the same tabs and pages. */
+  async function end(session: BrowserSession, ending: Ending): Promise<void> {
+    const { takeover } = session
+    if (takeover === undefined) return
+    clearTimeout(timers.get(takeover))
+    session.takeover = undefined
+    if (session.status === 'takeover') session.status = 'active'
+    session.touch()
+    takeover.finish(ending, dialog => session.answerDialog(dialog))
+    session.events.emit('takeover.ended', { takeoverId: takeover.id, ...ending })
+    await held.renewAll(session.agentId)
+  }
+
+  /** Again whenever the time changes. */
+  function endInTime(session: BrowserSession, takeover: Takeover): void {
+    clearTimeout(timers.get(takeover))
+    const expire = () => void end(session, { outcome: 'expired', note: null }).catch(() => {})
+    timers.set(takeover, setTimeout(expire, takeover.expiresAt - clock.now()).unref())
+  }
+
+  return { end, endInTime }
+}
+
+function eventOf({ agentId }: AgentHandle, session: BrowserSession, takeover: Takeover, url: string) {
+  return {
+    agentId,
+    session_id: session.id,
+    takeover_id: takeover.id,
+    reason: takeover.reason,
+    requested_by: takeover.requestedBy,
+    expires_at: timeOf(takeover.expiresAt),
+    takeover_url: url,
+  }
+}
+
+function requireTakeover(session: BrowserSession): Takeover {
+  if (session.takeover === undefined) throw notFound('Takeover')
+  return session.takeover
+}
+
+export function timeOf(milliseconds: number): string {
+  return new Date(milliseconds).toISOString()
+}
