@@ -12,6 +12,16 @@ export interface ToolTurn {
   isOutsider: boolean
   /** Has the page listed on the answer. */
   onPageRead(page: { url: string; title: string }): void
+  /** Tells the caller, and nobody else, that a person is waited for. */
+  onTakeover(takeover: RequestedTakeover): void
+}
+
+/** What a person is asked to do in a browser session; the link is null for callers who may not drive. */
+export interface RequestedTakeover {
+  session_id: string
+  reason: string
+  expires_at: string
+  takeover_url: string | null
 }
 
 /** What a feature brings to the service; what it does not need is absent. */

@@ -2,6 +2,7 @@ import { conflict, invalid } from '#platform/errors.ts'
 import type { ActionInput, ActionResult, Executed, ExecuteInput } from './actions/actions.schema.ts'
 import { requireAction } from './actions/actions.schema.ts'
 import { Actor } from './actions/actor.ts'
+import { orAborted } from './actions/within.ts'
 import type { BrowserSession } from './sessions/browser-session.ts'
 
 /** @param maxBytes of all downloads of a session together. */
@@ -22,7 +23,7 @@ export function createActionsService(maxBytes: number) {
     const results: NonNullable<Executed['results']> = []
     for (const input of inputs) {
       const start = performance.now()
-      const outcome = await actor.perform(input, signal).then(
+      const outcome = await perform(actor, input, signal).then(
         result => ({ success: true, result }),
         error => ({ success: false, error: error instanceof Error ? error.message : String(error) }),
       )
@@ -45,13 +46,12 @@ export function createActionsService(maxBytes: number) {
     const inputs = (actions ?? [input]) as ActionInput[]
     for (const [at, each] of inputs.entries())
       requireAction(each, actions === undefined ? '' : `actions.${at}.`)
-    if (session.status === 'takeover')
-      throw conflict('A person has taken this session over. Try again once they have handed it back.')
+    requireAgentDrives(session)
     return await session.inTurn(async () => {
       const actor = await actorOf(session)
       const [first] = inputs
       if (actions !== undefined || first === undefined) return await performAll(actor, inputs, signal)
-      return { success: true, result: await actor.perform(first, signal) }
+      return { success: true, result: await perform(actor, first, signal) }
     })
   }
 
@@ -64,8 +64,9 @@ export function createActionsService(maxBytes: number) {
      */
     execute,
 
-    /** One action, from within. Throws as `execute` does. */
+    /** One action, from within, once no person drives. Throws as `execute` does. */
     async act(session: BrowserSession, input: ActionInput, signal: AbortSignal): Promise<ActionResult> {
+      while (session.takeover !== undefined) await orAborted(session.takeover.ended, signal)
       const { result = {} } = await execute(session, input, signal)
       return result
     },
@@ -74,6 +75,17 @@ export function createActionsService(maxBytes: number) {
     download: async (session: BrowserSession, id: string) =>
       await (await actorOf(session)).downloads.open(id),
   }
+}
+
+/** What has waited for its turn may find a person there. */
+async function perform(actor: Actor, input: ActionInput, signal: AbortSignal): Promise<ActionResult> {
+  requireAgentDrives(actor.session)
+  return await actor.perform(input, signal)
+}
+
+function requireAgentDrives({ takeover }: BrowserSession): void {
+  if (takeover !== undefined)
+    throw conflict('A person has taken this session over. Try again once they have handed it back.')
 }
 
 export type ActionsService = ReturnType<typeof createActionsService>

@@ -56,7 +56,7 @@ export function createBrowser(
   const admission = createAdmission({ access: connections, links, held, clock })
   const screencastOf = createScreencasts()
   const settingsOf = async (agentId: string) => (await settings.profileOf(agentId)).settings
-  const offerTools = createBrowserTools({ browser, actions, settingsOf })
+  const offerTools = createBrowserTools({ browser, actions, takeovers, settingsOf })
   return {
     browser,
     renderPage: createPageRenderer({ browsers, connect, clock }),

@@ -1,9 +1,11 @@
 import { Type } from 'typebox'
+import { conflict } from '#platform/errors.ts'
 import type { App } from '#platform/http/app.ts'
 import { listParameters } from '#platform/http/lists/list-query.ts'
 import { successSchema } from '#platform/http/responses/answers.ts'
 import {
   createdSessionSchema,
+  linkSchema,
   newSessionSchema,
   profileListSchema,
   profileName,
@@ -13,6 +15,7 @@ import {
 import type { BrowserService } from './browser.service.ts'
 import type { LiveLinks } from './live/live-links.ts'
 import type { ProfilesService } from './profiles/profiles.service.ts'
+import { isOpen } from './session-status.ts'
 
 const agentPath = Type.Object({ id: Type.String() })
 const sessionPath = Type.Object({ id: Type.String(), sessionId: Type.String() })
@@ -30,6 +33,7 @@ interface Services {
 
 export function registerBrowserRoutes(app: App, { browser, profiles, links }: Services): void {
   registerSessions(app, browser, links)
+  registerLinks(app, browser, links)
   registerProfiles(app, profiles)
 }
 
@@ -94,6 +98,25 @@ function registerSessions(app: App, browser: BrowserService, links: LiveLinks): 
     config: { ...reading, operationId: 'getBrowserSession' },
     schema: { summary: 'A browser session', tags, params: sessionPath, response: { 200: sessionSchema } },
     handler: request => browser.get(request.agent, request.params.sessionId),
+  })
+}
+
+function registerLinks(app: App, browser: BrowserService, links: LiveLinks): void {
+  app.route({
+    method: 'GET',
+    url: '/api/agents/:id/browser/:sessionId/live-view',
+    config: { ...reading, operationId: 'getBrowserLiveView' },
+    schema: {
+      summary: 'A link with which anybody can watch a browser session',
+      tags,
+      params: sessionPath,
+      response: { 200: linkSchema },
+    },
+    handler: async request => {
+      const { id, status } = await browser.get(request.agent, request.params.sessionId)
+      if (!isOpen(status)) throw conflict(`The browser session has ended (${status}). Open a new one.`)
+      return await links.make({ sessionId: id, right: 'watch' })
+    },
   })
 }
 

@@ -54,6 +54,8 @@ export const createdSessionSchema = Type.Object({
   created_at: time,
 })
 
+export const linkSchema = Type.Object({ url: Type.String(), expires_at: time })
+
 export const profileSchema = Type.Object(
   {
     name: Type.String(),

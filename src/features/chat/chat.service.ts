@@ -20,7 +20,7 @@ import type { StreamEvent, TurnEvent } from './stream-events.schema.ts'
 export const maxMessageLength = messageLength
 
 /** For those who want to know which tools there are. */
-const anyTurn: ToolTurn = { conversationId: '', isOutsider: false, onPageRead() {} }
+const anyTurn: ToolTurn = { conversationId: '', isOutsider: false, onPageRead() {}, onTakeover() {} }
 
 interface Dependencies
   extends PlannerDependencies,

@@ -21,6 +21,12 @@ const turnEvents = [
     index: Type.Integer({ description: 'From 0.' }),
   }),
   event('tool_call', 'ToolCallEvent', toolCallSchema.properties),
+  event('takeover_requested', 'TakeoverRequestedEvent', {
+    session_id: Type.String(),
+    reason: Type.String(),
+    expires_at: Type.String({ format: 'date-time' }),
+    takeover_url: orNull(Type.String({ description: 'Null for callers who may only chat.' })),
+  }),
   event('tool_result', 'ToolSuccessEvent', {
     ...call,
     success: Type.Literal(true),

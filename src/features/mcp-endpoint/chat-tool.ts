@@ -67,5 +67,6 @@ function signOf(event: TurnEvent): string | undefined {
     return event.iteration === 1 ? 'Thinking' : `Thinking, step ${event.iteration}`
   if (event.type === 'tool_call') return `Calling ${event.name}`
   if (event.type === 'tool_result') return `${event.name} ${event.success ? 'has answered' : 'has failed'}`
+  if (event.type === 'takeover_requested') return 'Waiting for a person'
   return event.index % piecesPerSign === 0 ? 'Answering' : undefined
 }

@@ -32,7 +32,7 @@ const hung =
 
 /** Acts on the pages of one session, and remembers what its callers have been told. */
 export class Actor {
-  readonly #session: BrowserSession
+  readonly session: BrowserSession
   readonly #happenings: ReturnType<typeof collectHappenings>
   readonly #secrets = new Set<string>()
   #replacing: Promise<void> | undefined
@@ -41,7 +41,7 @@ export class Actor {
   readonly downloads: Downloads
 
   private constructor(session: BrowserSession, downloads: Downloads) {
-    this.#session = session
+    this.session = session
     this.#happenings = collectHappenings(session)
     this.downloads = downloads
   }
@@ -61,9 +61,9 @@ export class Actor {
     const { timeout = action.usualTimeout ?? defaultTimeout } = input
     const circumstances = { waited: action.waitsFor(input), timeout }
     // A list of actions may take longer than a session may be idle.
-    this.#session.touch()
+    this.session.touch()
     await this.#replacing
-    const page = await this.#session.page()
+    const page = await this.session.page()
     this.#happenings.acceptDialogs(dialog === 'accept')
     const deadline = performance.now() + timeout
     const progress: Progress = {}
@@ -74,7 +74,7 @@ export class Actor {
       progress.isOver = true
       if (!(error instanceof Overdue)) throw this.#told(actionError(error, circumstances))
       const isStuck = !(await answers(page))
-      if (isStuck) this.#replacing = this.#session.replaceTab(page).then(noted, noted)
+      if (isStuck) this.#replacing = this.session.replaceTab(page).then(noted, noted)
       if (!isStuck || progress.own === undefined)
         throw timedOut({ ...circumstances, reason: isStuck ? hung : '' })
       return this.#masked({ ...progress.own, url: 'about:blank', title: '', note: hung })
@@ -85,13 +85,13 @@ export class Actor {
 
   /** What has changed on the page since it was last read, or read after an action. */
   async changes(characters: number): Promise<string> {
-    const page = await this.#session.page()
+    const page = await this.session.page()
     return (await this.#outline(page, { known: this.#known, characters })).text
   }
 
   /** Whether a value typed here is one that appears nowhere; so it is as long as that is unknown. */
   async isSecret(ref: string): Promise<boolean> {
-    const page = this.#session.activeTab?.page
+    const page = this.session.activeTab?.page
     if (page === undefined || !this.#refs.has(ref)) return true
     const field = page.locator(`aria-ref=${ref}`)
     return await field.evaluate(matchesSelector, secretFields, { timeout: answersWithinMs }).catch(() => true)
@@ -100,7 +100,7 @@ export class Actor {
   async #act(page: Page, input: ActionInput, { deadline, progress }: Bounds): Promise<ActionResult> {
     const action = actions[input.action]
     const left = () => Math.max(1, deadline - performance.now())
-    const tabs = new Set(this.#session.tabs)
+    const tabs = new Set(this.session.tabs)
     const follow = action.mayNavigate ? followNavigation(page) : undefined
     try {
       progress.own = (await action.run(this.#sceneOf(page, left(), input.action), input)) ?? {}
@@ -147,7 +147,7 @@ export class Actor {
   }
 
   async #where(timeout: number): Promise<{ url: string; title: string }> {
-    const page = await this.#session.page()
+    const page = await this.session.page()
     if (page.url() === '') await page.waitForLoadState('domcontentloaded', { timeout }).catch(() => {})
     // It fails while the page is on its way to another address, and when it closes itself.
     const title = await page.title().catch(() => (page.isClosed() ? undefined : page.title().catch(() => '')))
@@ -159,7 +159,7 @@ export class Actor {
   /** Until the session has taken over the tabs that its pages have opened. */
   async #newTabs(timeout: number): Promise<void> {
     const end = performance.now() + timeout
-    const connection = this.#session.activeTab?.cdp
+    const connection = this.session.activeTab?.cdp
     const count = async () => {
       const { targetInfos = [] } = (await connection?.send('Target.getTargets')) ?? {}
       return targetInfos.filter(
@@ -167,13 +167,13 @@ export class Actor {
           type === 'page' && browserContextId === this.downloads.browserContextId,
       ).length
     }
-    while ((await count().catch(() => 0)) > this.#session.tabs.length && performance.now() < end)
+    while ((await count().catch(() => 0)) > this.session.tabs.length && performance.now() < end)
       await delay(20)
   }
 
   async #besides(before: ReadonlySet<unknown>, { timeout, isDownload }: Waiting): Promise<ActionResult> {
     const downloads = await this.downloads.news(timeout, isDownload)
-    const opened = this.#session.tabs.filter(tab => !before.has(tab))
+    const opened = this.session.tabs.filter(tab => !before.has(tab))
     const empty = downloads.length > 0 ? opened.filter(({ page }) => page.url() === '') : []
     // A tab that was opened only for a download shows nothing.
     for (const { page } of empty) await page.close().catch(() => {})
@@ -236,7 +236,7 @@ export class Actor {
 
   /** Why the guard gave no connection to that address. */
   #unreachable(address: string | undefined): AppError | undefined {
-    const known = address === undefined ? undefined : this.#session.unreachable(address)
+    const known = address === undefined ? undefined : this.session.unreachable(address)
     return (
       known && new AppError(known.kind === 'refused' ? 'OUTBOUND_REFUSED' : 'BROWSER_FAILED', known.message)
     )

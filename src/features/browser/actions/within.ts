@@ -3,16 +3,21 @@ export class Overdue extends Error {}
 
 /** Waits for the work as long as it may take; then, and when nobody waits any more, leaves it to itself. */
 export async function within<Value>(work: Promise<Value>, ms: number, signal: AbortSignal): Promise<Value> {
+  const { promise: overdue, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Overdue()), ms)
+  return await orAborted(Promise.race([work, overdue]), signal).finally(() => clearTimeout(timer))
+}
+
+/** Waits for the work until nobody waits any more; then leaves it to itself. */
+export async function orAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   work.catch(() => {})
   const { promise: ended, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Overdue()), ms)
   const abort = () => reject(signal.reason)
   signal.addEventListener('abort', abort)
   try {
     signal.throwIfAborted()
     return await Promise.race([work, ended])
   } finally {
-    clearTimeout(timer)
     signal.removeEventListener('abort', abort)
   }
 }

@@ -9,10 +9,13 @@ import type { ActionsService } from '../actions.service.ts'
 import type { BrowserService } from '../browser.service.ts'
 import { hiddenValue } from '../outline/mask.ts'
 import type { BrowserSession } from '../sessions/browser-session.ts'
+import type { Takeovers } from '../takeovers/takeovers.service.ts'
+import { createAskPerson } from './ask-person.ts'
 import { describeResult } from './describe-result.ts'
 
 interface Dependencies {
   browser: Pick<BrowserService, 'keep' | 'find'>
+  takeovers: Pick<Takeovers, 'request' | 'withdraw'>
   actions: Pick<ActionsService, 'act' | 'actorOf'>
   settingsOf(agentId: string): Promise<{ browser_tools?: boolean; browser_profile?: string }>
 }
@@ -88,7 +91,7 @@ const changeCharacters = 4000
  * What models may do with the browser of their conversation, which the first call opens. A conversation with somebody who may
  * chat and no more has one of its own, without the agent's logins.
  */
-export function createBrowserTools({ browser, actions, settingsOf }: Dependencies) {
+export function createBrowserTools({ browser, actions, takeovers, settingsOf }: Dependencies) {
   return async (agent: AgentHandle, turn: ToolTurn | undefined): Promise<Tool[]> => {
     const settings = turn && (await settingsOf(agent.agentId))
     if (turn === undefined || settings?.browser_tools !== true) return []
@@ -116,7 +119,12 @@ export function createBrowserTools({ browser, actions, settingsOf }: Dependencie
       }
     }
 
-    return Object.entries(kinds).map(([name, { description, schema, action }]) => ({
+    const askPerson = createAskPerson({
+      takeovers,
+      keep: () => browser.keep(agent, holder, profile),
+      read: signal => run({ action: 'outline' }, signal),
+    })
+    const acting: Tool[] = Object.entries(kinds).map(([name, { description, schema, action }]) => ({
       name,
       description,
       ...{ isBuiltIn: true, observesChange: true },
@@ -124,6 +132,7 @@ export function createBrowserTools({ browser, actions, settingsOf }: Dependencie
       execute: (given, signal) => run(action(given), signal),
       ...(name === 'browser_type' && { shown: given => withoutSecret(given) }),
     }))
+    return [...acting, askPerson(agent, turn)]
 
     async function withoutSecret(given: Record<string, unknown>) {
       const isSecret = async (session: BrowserSession) =>

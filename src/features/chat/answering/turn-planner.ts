@@ -146,8 +146,12 @@ export function createTurnPlanner(needs: PlannerDependencies) {
           const { id: messageId, conversationId } = question
           const { isOutsider } = options
           // What is stored nowhere has no conversation that tools could go on with.
+          const onTakeover: ToolTurn['onTakeover'] = takeover =>
+            emit({ type: 'takeover_requested', ...takeover })
           const turn =
-            messageId === undefined ? undefined : { conversationId, isOutsider, onPageRead: pages.add }
+            messageId === undefined
+              ? undefined
+              : { conversationId, isOutsider, onPageRead: pages.add, onTakeover }
           const [history, passages, offered] = await Promise.all([
             readHistory(asked, contextWindow),
             options.autoRag === false ? [] : passagesFor(asked, contextWindow, signal),
