@@ -33,6 +33,7 @@ const benchmarks = [
   'schedules',
   'openapi',
   'browser',
+  'browser-live',
   'large-owner',
   'retrieval',
   'answers',

@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline'
 export interface Program extends AsyncDisposable {
   /** The address in the line that it printed when it was ready; empty without one. */
   readonly address: string
+  readonly pid: number
   /** Milliseconds from the start of the process to that line. */
   readonly readyAfter: number
   /** Processor time of all its threads so far, in milliseconds, counted in steps of 10. */
@@ -55,6 +56,7 @@ export async function startProgram({ parameters, environment = {} }: ProgramOpti
     clearTimeout(limit)
   }
   return {
+    pid: child.pid ?? 0,
     address: /http:\S+/.exec(line)?.[0] ?? '',
     readyAfter,
     processorTime: () => processorTimeOf(child.pid),

@@ -67,6 +67,8 @@ export const channels = [
   },
 ] as const satisfies readonly Channel[]
 
+export type ChannelId = `GET ${(typeof channels)[number]['path']}`
+
 /** The closed lists of values that input messages of the cast channel may carry. */
 export const castInputValues = {
   'mouseEvent.event': ['mousePressed', 'mouseReleased', 'mouseMoved', 'mouseWheel'],

@@ -38,6 +38,7 @@ const documentedRoutes = [
 
 const builtMarkers = [
   ...restRows.filter(isBuilt).map(({ id }) => markerTexts.row(id)),
+  ...channels.map(({ path }) => markerTexts.row(`GET ${path}`)),
   ...errorRows.filter(isBuilt).map(({ area, status }) => markerTexts.errorRow(area, String(status))),
   ...limits.filter(isBuilt).map(({ name }) => markerTexts.limitRow(name)),
   ...streamEvents.map(({ type }) => markerTexts.streamEvent(type)),

@@ -2,6 +2,7 @@
  * Markers by which a test says what of the specification it proves: written into the title of a `describe` or `it`
  * with literal arguments, as in `` it(`${row('GET /api/agents')} lists by name`, …) ``.
  */
+import type { ChannelId } from './channels.ts'
 import type { KnownErrorArea, StatusIn } from './error-rows.ts'
 import type { LimitName } from './limits.ts'
 import type { RowId } from './rest-rows.ts'
@@ -15,7 +16,7 @@ export const markerTexts = {
   streamEvent: (type: string) => `[stream ${type}]`,
 } as const
 
-export function row(id: RowId): string {
+export function row(id: RowId | ChannelId): string {
   return markerTexts.row(id)
 }
 

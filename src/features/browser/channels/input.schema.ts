@@ -31,7 +31,7 @@ const inputs = {
     code: Type.Optional(text(50)),
     modifiers,
     text: Type.Optional(text(50)),
-    keyCode: Type.Optional(Type.Integer({ minimum: 0, maximum: 255 })),
+    keyCode: Type.Optional(Type.Integer({ minimum: 0, maximum: 65_535 })),
   }),
   insertText: Type.Object({ type: Type.Literal('insertText'), pageId, text: text(32_000) }),
   navigation: Type.Object({
