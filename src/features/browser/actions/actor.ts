@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import { AppError, invalid } from '#platform/errors.ts'
-import { createMask, maskWithin } from '../outline/mask.ts'
+import { maskWithin } from '../outline/mask.ts'
 import type { Outline, OutlineOptions } from '../outline/outline.ts'
 import { outlineOf } from '../outline/outline.ts'
 import { secretFields } from '../outline/secret-fields.ts'
@@ -13,7 +13,7 @@ import type { ActionInput, ActionResult } from './actions.schema.ts'
 import { defaultTimeout } from './actions.schema.ts'
 import { Downloads } from './downloads.ts'
 import { collectHappenings } from './happenings.ts'
-import { fieldValues, matchesSelector } from './in-page.ts'
+import { matchesSelector } from './in-page.ts'
 import { followNavigation } from './navigation.ts'
 import { actions } from './registry.ts'
 import { locate } from './selector.ts'
@@ -25,7 +25,6 @@ const graceMs = 200
 const answersWithinMs = 600
 /** Milliseconds for a new tab to load before it is told of. */
 const tabLoadMs = 2000
-const mostSecrets = 200
 
 const hung =
   'The page stopped responding, perhaps in an endless loop, so its tab was replaced by an empty one.'
@@ -34,7 +33,6 @@ const hung =
 export class Actor {
   readonly session: BrowserSession
   readonly #happenings: ReturnType<typeof collectHappenings>
-  readonly #secrets = new Set<string>()
   #replacing: Promise<void> | undefined
   #known: ReadonlySet<string> = new Set()
   #refs: ReadonlySet<string> = new Set()
@@ -141,7 +139,7 @@ export class Actor {
         if (!isThere && action !== 'wait') throw invalid('selector', gone)
         return element
       },
-      keepSecret: value => this.#keepSecrets([value]),
+      keepSecret: value => this.session.secrets.keep([value]),
       outline: options => this.#outline(page, options),
     }
   }
@@ -152,7 +150,8 @@ export class Actor {
     // It fails while the page is on its way to another address, and when it closes itself.
     const title = await page.title().catch(() => (page.isClosed() ? undefined : page.title().catch(() => '')))
     if (title === undefined) return await this.#where(timeout)
-    await this.#readSecrets(page)
+    // So that they are known before anything of the page is told.
+    await this.session.secrets.read(page)
     return { url: page.url().slice(0, 2000), title: title.slice(0, 500) }
   }
 
@@ -193,42 +192,24 @@ export class Actor {
 
   async #outline(page: Page, options: Partial<OutlineOptions>): Promise<Outline> {
     const nodes = (await page.ariaSnapshotJSON({ mode: 'ai', boxes: true })) as unknown as SnapshotNode[]
-    await this.#readSecrets(page)
+    // So that they are known before anything of the page is told.
+    await this.session.secrets.read(page)
     const viewportHeight = page.viewportSize()?.height ?? 720
-    const outline = outlineOf(nodes, { ...options, viewportHeight, mask: createMask(this.#secrets) })
+    const outline = outlineOf(nodes, { ...options, viewportHeight, mask: this.session.secrets.mask() })
     this.#known = new Set(outline.lines.map(({ key }) => key))
     this.#refs = new Set(outline.lines.flatMap(({ ref }) => ref ?? []))
     return outline
   }
 
-  /** So that they are known before anything of the page is told. */
-  async #readSecrets(page: Page): Promise<void> {
-    const found = await Promise.all(
-      page.frames().map(frame => frame.evaluate(fieldValues, secretFields).catch(() => [])),
-    )
-    this.#keepSecrets(found.flat())
-  }
-
-  #keepSecrets(values: readonly string[]): void {
-    for (const value of values) {
-      this.#secrets.delete(value)
-      this.#secrets.add(value)
-    }
-    for (const oldest of this.#secrets) {
-      if (this.#secrets.size <= mostSecrets) break
-      this.#secrets.delete(oldest)
-    }
-  }
-
   /** In the letters of a picture, which hides them itself, a secret stands by chance. */
   #masked({ image, ...told }: ActionResult): ActionResult {
-    const masked = maskWithin(told, createMask(this.#secrets)) as ActionResult
+    const masked = maskWithin(told, this.session.secrets.mask()) as ActionResult
     return image === undefined ? masked : { image, ...masked }
   }
 
   #told(error: AppError): AppError {
     const { code, details, cause } = error
-    return new AppError(code, createMask(this.#secrets)(error.message), {
+    return new AppError(code, this.session.secrets.mask()(error.message), {
       ...(details && { details }),
       cause,
     })

@@ -29,6 +29,8 @@ export function performInput(session: BrowserSession, tab: Tab | undefined, inpu
   session.touch()
   if (input.type === 'newTab') return openTab(session, input.url)
   if (tab === undefined) return false
+  // What a person has typed is known before it is sent anywhere, such as in an address.
+  if (maySubmit(input)) void session.secrets.read(tab.page)
   switch (input.type) {
     case 'mouseEvent':
       inputOf(tab).mouse(input)
@@ -52,6 +54,11 @@ export function performInput(session: BrowserSession, tab: Tab | undefined, inpu
         .catch(noted)
       return true
   }
+}
+
+function maySubmit(input: PageInput): boolean {
+  if (input.type === 'keyEvent') return input.event === 'keyDown' && input.key === 'Enter'
+  return input.type === 'mouseEvent' && input.event === 'mousePressed'
 }
 
 function openTab(session: BrowserSession, url: string | undefined): boolean {

@@ -9,6 +9,7 @@ import { isOpen } from '../session-status.ts'
 import type { Takeover } from '../takeovers/takeover.ts'
 import { isOpenable } from './openable-address.ts'
 import { readFacts } from './page-facts.ts'
+import { Secrets } from './secrets.ts'
 import type { SessionEvents } from './session-events.ts'
 import { alignBrands } from './user-agent.ts'
 
@@ -53,6 +54,7 @@ export class BrowserSession {
   readonly agentId: string
   readonly context: BrowserContext
   readonly events = new EventEmitter<SessionEvents>()
+  readonly secrets = new Secrets()
   /** How dialogs are answered: unless somebody else does so, alerts are accepted and all others dismissed. */
   answerDialog: (dialog: Dialog) => Promise<void> = answerAsUsual
   /** The person who drives, and who answers dialogs meanwhile. */
