@@ -291,4 +291,14 @@ export const additions = [
     area: 'browser',
     why: 'A person has a login forgotten.',
   },
+  {
+    route: 'GET /api/agents/{id}/browser/{sessionId}/takeover',
+    area: 'browser',
+    why: 'A person finds what they are asked to do, and the link to do it.',
+  },
+  {
+    route: 'POST /api/agents/{id}/browser/{sessionId}/takeover/end',
+    area: 'browser',
+    why: 'A program hands a session back in the name of the person.',
+  },
 ] as const satisfies readonly Addition[]

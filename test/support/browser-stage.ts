@@ -8,19 +8,36 @@ type Callable = Pick<TestApp, 'call'>
 
 const opening = vi.spyOn(BrowserSession, 'open')
 
+interface OpenedSession {
+  id: string
+  path: string
+  session: BrowserSession
+}
+
+type Wanted = { agentId?: string } & Record<string, unknown>
+
 /** Opens a session over HTTP, to be ended with the test; gives its id, and what acts in it. */
-export async function openSession(
+export async function openSession(app: Callable, wanted: Wanted = {}): Promise<OpenedSession> {
+  const opened = await openLastingSession(app, wanted)
+  // The test may have ended the service.
+  onTestFinished(async () => {
+    const [path] = opened.path.split(`/${opened.id}`)
+    await app.call('DELETE', `${path}?id=${opened.id}`).catch(() => {})
+  })
+  return opened
+}
+
+/** The same, to be ended with the service. */
+export async function openLastingSession(
   app: Callable,
-  { agentId = 'default', ...body }: { agentId?: string } & Record<string, unknown> = {},
-): Promise<{ id: string; path: string; session: BrowserSession }> {
+  { agentId = 'default', ...body }: Wanted = {},
+): Promise<OpenedSession> {
   const path = `/api/agents/${agentId}/browser`
   const answer = await app.call<{ id: string }>('POST', path, { body })
   const { id } = answer.body
   const all = await Promise.all(opening.mock.results.map(({ value }) => value as Promise<BrowserSession>))
   const session = all.find(one => one.id === id)
   if (session === undefined) throw new Error(`No session was opened: ${JSON.stringify(answer)}`)
-  // The test may have ended the service.
-  onTestFinished(async () => void (await app.call('DELETE', `${path}?id=${id}`).catch(() => {})))
   return { id, path: `${path}/${id}`, session }
 }
 

@@ -77,7 +77,7 @@ describe('the browser of a conversation', () => {
     expect(await names(off)).toEqual([])
     expect(await names(on)).toEqual([
       ...['browser_navigate', 'browser_read', 'browser_click', 'browser_type', 'browser_select'],
-      ...['browser_scroll', 'browser_screenshot'],
+      ...['browser_scroll', 'browser_screenshot', 'browser_ask_person'],
     ])
   })
 

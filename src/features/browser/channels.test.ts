@@ -159,6 +159,24 @@ describe(`${row('GET /v1/sessions/cast')} what is seen`, () => {
     expect(await (await cast(id, { pageId: 'nope' })).closed).toMatchObject({ code: 4404 })
   })
 
+  it(`${row('GET /api/agents/{id}/browser/{sessionId}/live-view')} is permitted by a link, for an hour`, async () => {
+    const { id, read } = await openPage()
+    const path = `/api/agents/default/browser/${id}/live-view`
+    const { status, body } = await app.call<{ url: string; expires_at: string }>('GET', path)
+    expect(status).toBe(200)
+    expect(Math.abs(Date.parse(body.expires_at) - Date.now() - 3_600_000)).toBeLessThan(60_000)
+    const token = new URL(body.url).searchParams.get('token') ?? ''
+    const channel = await cast(id, { token })
+    expect(await channel.next(isOf('status'))).toMatchObject({ may_drive: false })
+    await channel.next(isFrame)
+    sendAll(channel, ...clicks(specificationShape, { x: 150, y: 120 }), { type: 'getSelectedText' })
+    await read('1')
+    expect(channel.all.some(isOf('selectedTextResponse'))).toBe(false)
+    expect(await read('seen')).toEqual([])
+    await app.call('DELETE', `/api/agents/default/browser?id=${id}`)
+    expect(await app.call('GET', path)).toMatchObject({ status: 409 })
+  })
+
   it('ends with the session', async () => {
     const { id } = await openPage()
     const channel = await cast(id)

@@ -32,6 +32,12 @@ export interface Admitted {
   guard(connection: Connection): void
 }
 
+/** What a channel works with. */
+export interface ChannelOptions extends Admitted {
+  connection: Connection
+  parameters: URLSearchParams
+}
+
 export interface Refused {
   code: number
   reason: string

@@ -89,6 +89,7 @@ class Cast {
 
   tabChanged(pageId: string): void {
     this.listTabs()
+    this.#screencast()?.refresh()
     if (this.#pinned?.pageId === pageId)
       this.#connection.send({ type: 'tabUpdate', ...describeTab(this.#pinned) })
   }
@@ -119,7 +120,7 @@ class Cast {
     })
     this.#tellDialogs(takeover)
     if (takeover === undefined) this.#leaveSeat()
-    this.#screencast()?.offerAgain()
+    this.#screencast()?.refresh()
   }
 
   end(): void {

@@ -3,10 +3,9 @@ import type { WebSocket } from 'ws'
 import type { App } from '#platform/http/app.ts'
 import type { BrowserSession, Tab } from '../sessions/browser-session.ts'
 import type { Takeovers } from '../takeovers/takeovers.service.ts'
-import type { Admission, Admitted } from './admission.ts'
+import type { Admission, ChannelOptions } from './admission.ts'
 import { parametersOf } from './admission.ts'
 import { openCast } from './cast.ts'
-import type { Connection } from './connection.ts'
 import { closeCodes, createConnection } from './connection.ts'
 import type { ScreencastOf } from './screencast.ts'
 import { openLogs, openPageIds } from './small-channels.ts'
@@ -15,11 +14,6 @@ interface Dependencies {
   admission: Admission
   takeovers: Takeovers
   screencastOf: ScreencastOf
-}
-
-export interface ChannelOptions extends Admitted {
-  connection: Connection
-  parameters: URLSearchParams
 }
 
 /** The channels of browser sessions. Who may open them is decided by their handlers, since the address names no agent. */

@@ -35,7 +35,9 @@ interface ScreencastFrame {
 export class Screencast {
   readonly #tab: Tab
   readonly #receivers = new Set<Receiving>()
+  /** The last frame, and the picture in it. */
   #last: string | undefined
+  #picture = ''
   /** Frames that are not acknowledged yet; the browser makes no more than three ahead. */
   #unacknowledged = 0
   #acknowledgedAt = 0
@@ -65,8 +67,9 @@ export class Screencast {
     }
   }
 
-  /** To be called when frames may be for others than before. */
-  offerAgain(): void {
+  /** To be called when frames may be for others than before, or the tab has another name. */
+  refresh(): void {
+    if (this.#last !== undefined && this.#last !== this.#frameOf(this.#picture)) this.#show(this.#picture)
     for (const receiving of this.#receivers) this.#offer(receiving)
   }
 
@@ -110,12 +113,17 @@ export class Screencast {
   }
 
   #show(data: string): void {
-    const { pageId, page, title, favicon } = this.#tab
-    this.#last = JSON.stringify({ pageId, url: page.url(), title, favicon, data })
+    this.#picture = data
+    this.#last = this.#frameOf(data)
     for (const receiving of this.#receivers) {
       receiving.isBehind = true
       this.#offer(receiving)
     }
+  }
+
+  #frameOf(data: string): string {
+    const { pageId, page, title, favicon } = this.#tab
+    return JSON.stringify({ pageId, url: page.url(), title, favicon, data })
   }
 
   #offer(receiving: Receiving): void {

@@ -1,6 +1,6 @@
 import type { SessionEvents } from '../sessions/session-events.ts'
 import { listen } from '../sessions/session-events.ts'
-import type { ChannelOptions } from './channels.routes.ts'
+import type { ChannelOptions } from './admission.ts'
 
 /** Characters of one text of a console. */
 const maxText = 10_000

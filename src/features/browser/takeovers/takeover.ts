@@ -1,5 +1,4 @@
 import type { Dialog } from 'playwright-core'
-import type { SessionEvents } from '../sessions/session-events.ts'
 
 /*
  * (none) --requested--> pending --somebody drives--> active
@@ -35,7 +34,12 @@ interface Options {
 /** Milliseconds that who has lost the connection keeps the wheel. */
 const keptMs = 30_000
 
-export type PendingDialog = SessionEvents['dialog'][0] & { defaultValue: string }
+export interface PendingDialog {
+  pageId: string
+  kind: string
+  message: string
+  defaultValue: string
+}
 
 /** The time in which a person drives a session instead of its agent: one at a time. */
 export class Takeover {

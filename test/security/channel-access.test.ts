@@ -1,0 +1,202 @@
+/** Who may open the channels of a browser session, and drive it: every caller against every channel. */
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import type { BrowserSession } from '#features/browser/sessions/browser-session.ts'
+import { giveRole, makeAgent } from '../support/agents.ts'
+import { openLastingSession } from '../support/browser-stage.ts'
+import type { TestApp } from '../support/build-app.ts'
+import { buildApp } from '../support/build-app.ts'
+import type { Channel } from '../support/cast-client.ts'
+import { openChannel, specificationShape, types } from '../support/cast-client.ts'
+import { eventually } from '../support/eventually.ts'
+import type { Gateway } from '../support/gateway.ts'
+import { startGateway } from '../support/gateway.ts'
+
+type Headers = Record<string, string>
+
+const channels = ['cast', 'logs', 'pageId']
+const [unknown, refused] = [4404, 4403]
+
+let gateway: Gateway
+let app: TestApp
+let origin: string
+let owner: Headers
+let agentId: string
+let own: { id: string; path: string; session: BrowserSession }
+let other: { id: string; path: string }
+
+beforeAll(async () => {
+  gateway = await startGateway()
+  app = await buildApp({ environment: { ...gateway.environment, PUBLIC_ACCESS: 'chat' } })
+  origin = await app.listen()
+  owner = await gateway.headers('owner@example.com')
+  const asOwner: TestApp = {
+    ...app,
+    call: (method, path, options) => app.call(method, path, { headers: owner, ...options }),
+  }
+  agentId = await makeAgent(app, { headers: owner })
+  own = await openLastingSession(asOwner, { agentId })
+  other = await openLastingSession(asOwner, { agentId: await makeAgent(app, { headers: owner }) })
+})
+
+afterAll(async () => {
+  await app.close()
+  await gateway.close()
+})
+
+interface Caller {
+  headers?: Headers
+  token?: string
+  session?: string
+}
+
+/** Opens a channel; the code with which it is closed at once, or the channel. */
+async function open(
+  channel: string,
+  { headers = {}, token, session = own.id }: Caller,
+): Promise<Channel | number> {
+  const query = new URLSearchParams({ sessionId: session, ...(token !== undefined && { token }) })
+  const opened = await openChannel(origin, `/v1/sessions/${channel}?${query}`, { headers })
+  onTestFinished(() => opened[Symbol.asyncDispose]())
+  // What is refused says nothing before; the others say that they are alive.
+  const alive = new Promise<Channel>(resolve => opened.socket.once('pong', () => resolve(opened)))
+  opened.socket.ping()
+  const first = await Promise.race([alive, opened.closed])
+  if ('code' in first) return first.code
+  // It is decided after the connection was opened.
+  const settled = await Promise.race([opened.closed, isDecided(channel, opened)])
+  return typeof settled === 'object' && 'code' in settled ? settled.code : opened
+}
+
+async function isDecided(channel: string, opened: Channel): Promise<Channel> {
+  const { events } = own.session
+  if (channel === 'cast') await opened.next(({ type }) => type === 'status')
+  else if (channel === 'logs')
+    await eventually(() => expect(events.listenerCount('console')).toBeGreaterThan(0))
+  else await opened.next(() => true)
+  return opened
+}
+
+async function codes(caller: Caller): Promise<(number | 'open')[]> {
+  const opened = await Promise.all(channels.map(channel => open(channel, caller)))
+  return opened.map(one => (typeof one === 'number' ? one : 'open'))
+}
+
+const everywhere = (code: number | 'open') => channels.map(() => code)
+
+/** Whether what the caller types arrives. */
+async function drives(caller: Caller): Promise<boolean> {
+  const channel = await open('cast', caller)
+  if (typeof channel === 'number') return false
+  const page = await own.session.page()
+  await page.setContent('<input autofocus>')
+  await page.focus('input')
+  for (const message of types(specificationShape, 'abc')) channel.send(message)
+  channel.send({ type: 'navigation', action: 'goto', url: 'about:blank' })
+  channel.send({ type: 'newTab' })
+  // Everything that was sent has been judged when what can't be used has ended the connection.
+  for (let count = 0; count < 50; count += 1) channel.send('no json')
+  await channel.closed
+  const typed = () => page.evaluate('document.querySelector("input")?.value ?? "left the page"')
+  const before = own.session.tabs.length
+  const isUsed = before > 1 || (await typed()) !== ''
+  for (const tab of own.session.tabs.slice(1)) await tab.page.close()
+  return isUsed
+}
+
+async function takeover(reason = 'Sign in'): Promise<string> {
+  const body = { reason, timeout: 300 }
+  const answer = await app.call<{ takeover_url: string }>('POST', `${own.path}/takeover`, {
+    headers: owner,
+    body,
+  })
+  return new URL(answer.body.takeover_url).searchParams.get('token') ?? ''
+}
+
+const handBack = () => app.call('POST', `${own.path}/takeover/end`, { headers: owner, body: {} })
+
+async function viewToken(path: string): Promise<string> {
+  const { body } = await app.call<{ url: string }>('GET', `${path}/live-view`, { headers: owner })
+  return new URL(body.url).searchParams.get('token') ?? ''
+}
+
+describe('a role on the agent', () => {
+  it('opens channels; owners and admins drive, viewers watch', async () => {
+    const roles = { viewer: false, admin: true, owner: true } as const
+    for (const [role, mayDrive] of Object.entries(roles)) {
+      const email = `${role}-of-it@example.com`
+      await giveRole(app, agentId, { email, role: role as keyof typeof roles, headers: owner })
+      const headers = await gateway.headers(email)
+      expect(await codes({ headers }), role).toEqual(everywhere('open'))
+      expect(await drives({ headers }), role).toBe(mayDrive)
+    }
+  })
+
+  it('is needed: nobody else gets in, whatever they say of themselves', async () => {
+    const stranger = await gateway.headers('stranger@example.com')
+    const expired = await gateway.headers('owner@example.com', { exp: 1 })
+    for (const headers of [
+      {},
+      stranger,
+      expired,
+      { 'cf-access-authenticated-user-email': 'owner@example.com' },
+    ])
+      expect(await codes({ headers })).toEqual(everywhere(refused))
+    expect(await codes({ headers: owner, session: `${agentId}.nope` })).toEqual(everywhere(unknown))
+    expect(await codes({ headers: owner, session: 'nope' })).toEqual(everywhere(unknown))
+  })
+
+  it('does not count for the page of another site', async () => {
+    for (const foreign of ['https://evil.example', 'null'])
+      expect(await codes({ headers: { ...owner, origin: foreign } })).toEqual(everywhere(refused))
+    expect(await codes({ headers: { ...owner, origin } })).toEqual(everywhere('open'))
+  })
+
+  it('closes its connections when it is taken away, and drives no longer as a viewer', async () => {
+    const email = 'removed@example.com'
+    const entry = await giveRole(app, agentId, { email, role: 'admin', headers: owner })
+    const headers = await gateway.headers(email)
+    const opened = await Promise.all(channels.map(channel => open(channel, { headers })))
+    expect(await app.call('DELETE', entry, { headers: owner })).toMatchObject({ status: 200 })
+    for (const channel of opened) {
+      if (typeof channel === 'number') throw new Error('It should have been opened.')
+      expect(await channel.closed).toMatchObject({ code: refused })
+    }
+  })
+})
+
+describe('the token of a link', () => {
+  it('permits to watch its session, and nothing else', async () => {
+    const token = await viewToken(own.path)
+    expect(await codes({ token })).toEqual(everywhere('open'))
+    expect(await codes({ token, headers: { origin: 'https://elsewhere.example' } })).toEqual(
+      everywhere('open'),
+    )
+    expect(await drives({ token })).toBe(false)
+    expect(await codes({ token, session: other.id })).toEqual(everywhere(refused))
+    expect(await codes({ token: await viewToken(other.path) })).toEqual(everywhere(refused))
+    const [head, , signature] = token.split('.')
+    const forged = Buffer.from(JSON.stringify({ right: 'takeover', sub: own.id, exp: 1e10 })).toString(
+      'base64url',
+    )
+    const none = Buffer.from('{"alg":"none"}').toString('base64url')
+    const bad = ['', 'null', 'undefined', `${token}x`, `${head}.${forged}.${signature}`, `${none}.${forged}.`]
+    // A bad token is not made good by a role, either.
+    for (const each of bad)
+      expect(await codes({ token: each, headers: owner }), each).toEqual(everywhere(refused))
+  })
+
+  it('permits to drive during its takeover alone', async () => {
+    const first = await takeover()
+    expect(await codes({ token: first })).toEqual(everywhere('open'))
+    expect(await drives({ token: first })).toBe(true)
+    expect(await drives({ token: await viewToken(own.path) })).toBe(false)
+    await handBack()
+    expect(await codes({ token: first })).toEqual(everywhere(refused))
+    const second = await takeover()
+    expect(await codes({ token: first })).toEqual(everywhere(refused))
+    const channel = await open('cast', { token: second })
+    await handBack()
+    if (typeof channel === 'number') throw new Error('It should have been opened.')
+    expect(await channel.closed).toMatchObject({ code: refused })
+  })
+})
