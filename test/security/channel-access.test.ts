@@ -83,24 +83,22 @@ async function codes(caller: Caller): Promise<(number | 'open')[]> {
 
 const everywhere = (code: number | 'open') => channels.map(() => code)
 
-/** Whether what the caller types arrives. */
-async function drives(caller: Caller): Promise<boolean> {
+/** Has the caller type and open a tab, and expects that both happen, or neither. */
+async function expectToDrive(caller: Caller, isExpected: boolean): Promise<void> {
   const channel = await open('cast', caller)
-  if (typeof channel === 'number') return false
+  if (typeof channel === 'number') throw new Error(`The channel was closed with ${channel}.`)
   const page = await own.session.page()
   await page.setContent('<input autofocus>')
   await page.focus('input')
   for (const message of types(specificationShape, 'abc')) channel.send(message)
-  channel.send({ type: 'navigation', action: 'goto', url: 'about:blank' })
   channel.send({ type: 'newTab' })
   // Everything that was sent has been judged when what can't be used has ended the connection.
   for (let count = 0; count < 50; count += 1) channel.send('no json')
-  await channel.closed
-  const typed = () => page.evaluate('document.querySelector("input")?.value ?? "left the page"')
-  const before = own.session.tabs.length
-  const isUsed = before > 1 || (await typed()) !== ''
+  expect(await channel.closed).toMatchObject({ code: 4400 })
+  const state = async () => [await page.inputValue('input'), own.session.tabs.length]
+  if (isExpected) await eventually(async () => expect(await state()).toEqual(['abc', 2]))
+  else expect(await state()).toEqual(['', 1])
   for (const tab of own.session.tabs.slice(1)) await tab.page.close()
-  return isUsed
 }
 
 async function takeover(reason = 'Sign in'): Promise<string> {
@@ -127,7 +125,7 @@ describe('a role on the agent', () => {
       await giveRole(app, agentId, { email, role: role as keyof typeof roles, headers: owner })
       const headers = await gateway.headers(email)
       expect(await codes({ headers }), role).toEqual(everywhere('open'))
-      expect(await drives({ headers }), role).toBe(mayDrive)
+      await expectToDrive({ headers }, mayDrive)
     }
   })
 
@@ -171,7 +169,7 @@ describe('the token of a link', () => {
     expect(await codes({ token, headers: { origin: 'https://elsewhere.example' } })).toEqual(
       everywhere('open'),
     )
-    expect(await drives({ token })).toBe(false)
+    await expectToDrive({ token }, false)
     expect(await codes({ token, session: other.id })).toEqual(everywhere(refused))
     expect(await codes({ token: await viewToken(other.path) })).toEqual(everywhere(refused))
     const [head, , signature] = token.split('.')
@@ -188,8 +186,8 @@ describe('the token of a link', () => {
   it('permits to drive during its takeover alone', async () => {
     const first = await takeover()
     expect(await codes({ token: first })).toEqual(everywhere('open'))
-    expect(await drives({ token: first })).toBe(true)
-    expect(await drives({ token: await viewToken(own.path) })).toBe(false)
+    await expectToDrive({ token: first }, true)
+    await expectToDrive({ token: await viewToken(own.path) }, false)
     await handBack()
     expect(await codes({ token: first })).toEqual(everywhere(refused))
     const second = await takeover()
