@@ -245,6 +245,16 @@ describe.each<[string, InputShape]>([
 })
 
 describe('what a client sends', () => {
+  it('may say which keys are held by pressing them alone, as the viewer of steel-browser does', async () => {
+    const { id, read } = await openPage()
+    const channel = await cast(id)
+    const key = (type: string, name: string) => ({ type: 'keyEvent', event: { type, key: name, text: name } })
+    sendAll(channel, ...clicks(specificationShape, { x: 350, y: 110 }))
+    sendAll(channel, ...types(specificationShape, 'gone'), key('keyDown', 'Control'), key('keyDown', 'a'))
+    sendAll(channel, key('keyUp', 'a'), key('keyUp', 'Control'), key('keyDown', 'b'))
+    await eventually(async () => expect(await read('first.value')).toBe('b'))
+  })
+
   it('merges moves, and never a press', async () => {
     const { id, read } = await openPage()
     const channel = await cast(id)

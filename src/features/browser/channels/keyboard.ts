@@ -25,7 +25,18 @@ const virtualKeys: Readonly<Record<string, number>> = {
 }
 
 /** The bits of `modifiers`, as the DevTools protocol counts them. */
-const modifier = { alt: 1, control: 2, meta: 4 } as const
+const modifier = { alt: 1, control: 2, meta: 4, shift: 8 } as const
+
+/** The bit of a key that modifies others; 0 for all those. */
+export function modifierOf(key: string): number {
+  const bits: Readonly<Record<string, number>> = {
+    Alt: modifier.alt,
+    Control: modifier.control,
+    Meta: modifier.meta,
+    Shift: modifier.shift,
+  }
+  return bits[key] ?? 0
+}
 
 interface Key {
   key: string

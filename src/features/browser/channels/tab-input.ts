@@ -1,6 +1,6 @@
 import type { CDPSession } from 'playwright-core'
 import type { InputOf } from './input.schema.ts'
-import { textOf, virtualKeyOf } from './keyboard.ts'
+import { modifierOf, textOf, virtualKeyOf } from './keyboard.ts'
 
 /** How the DevTools protocol counts pressed buttons. */
 const bits = { none: 0, left: 1, right: 2, middle: 4 } as const
@@ -25,6 +25,8 @@ export class TabInput {
   /** The newest move, while the page has not answered the one before: a page takes one in each of its frames. */
   #nextMove: InputOf<'mouseEvent'> | undefined
   #isMoving = false
+  /** The bits of the modifiers that are held. */
+  #held = 0
   /** What the last key has written, which some clients send once more as a character. */
   #written: string | undefined
 
@@ -45,8 +47,9 @@ export class TabInput {
   }
 
   key(input: InputOf<'keyEvent'>): void {
-    const { event, key, code = '', modifiers = 0 } = input
-    const text = event === 'keyUp' ? undefined : textOf(input)
+    const { event, key, code = '' } = input
+    const modifiers = this.#modifiersOf(input)
+    const text = event === 'keyUp' ? undefined : textOf({ ...input, modifiers })
     if (event === 'char') {
       const isWritten = this.#written !== undefined && this.#written === text
       this.#written = undefined
@@ -65,6 +68,13 @@ export class TabInput {
 
   insert(text: string): void {
     this.#send('Input.insertText', { text })
+  }
+
+  /** Some clients say which keys are held by pressing them, and do not say it again. */
+  #modifiersOf({ event, key, modifiers }: InputOf<'keyEvent'>): number {
+    const bit = modifierOf(key)
+    this.#held = modifiers ?? (event === 'keyUp' ? this.#held & ~bit : this.#held | bit)
+    return this.#held
   }
 
   async #move(input: InputOf<'mouseEvent'>): Promise<void> {
