@@ -3,8 +3,10 @@ import type { ConnectionAccess } from '#features/access/access.feature.ts'
 import type { Clock } from '#platform/clock.ts'
 import { AccessDenied, AppError } from '#platform/errors.ts'
 import type { LiveLinks, ValidGrant } from '../live/live-links.ts'
+import { isOpen } from '../session-status.ts'
 import type { BrowserSession } from '../sessions/browser-session.ts'
 import type { HeldSessions } from '../sessions/held-sessions.ts'
+import { listen } from '../sessions/session-events.ts'
 import { agentOfSession } from '../sessions/session-id.ts'
 import type { Person } from '../takeovers/takeover.ts'
 import type { Connection } from './connection.ts'
@@ -57,99 +59,99 @@ export function parametersOf({ url }: Pick<FastifyRequest, 'url'>): URLSearchPar
   return new URLSearchParams(url.split('?').slice(1).join('&'))
 }
 
+/** What a caller may do, as often as it is asked. */
+interface Rights {
+  viewer: Viewer
+  /** Looks again; undefined while they may go on. */
+  look(): Promise<Refused | undefined>
+  /** Milliseconds since the epoch. */
+  expiresAt?: number
+}
+
 /** Decides who may open channels: by the token of a link, which permits one session, or by a role on its agent. */
 export function createAdmission({ access, links, held, clock }: Dependencies) {
-  async function admit(request: FastifyRequest): Promise<Admitted | Refused> {
-    const parameters = parametersOf(request)
-    const sessionId = parameters.get('sessionId') ?? ''
-    const agentId = agentOfSession(sessionId)
-    if (agentId === undefined) return unknown
-    const token = parameters.get('token')
-    const client = parameters.get('client') ?? ''
-    const find = () => held.find(agentId, sessionId)
-    return token === null
-      ? await admitCaller(request, { agentId, client, find })
-      : await admitToken(token, { sessionId, client, find })
-  }
-
-  async function admitToken(
-    token: string,
-    { sessionId, client, find }: { sessionId: string; client: string; find(): BrowserSession | undefined },
-  ): Promise<Admitted | Refused> {
+  async function rightsByToken(token: string, client: string, sessionId: string): Promise<Rights | Refused> {
     const grant = await links.read(token, sessionId)
     if (grant === undefined || grant.right === 'replay') return refused
-    const session = find()
-    if (session === undefined) return unknown
-    const isValid = () => grant.expiresAt > clock.now() && isOfTakeover(grant, session)
-    if (!isValid()) return refused
-    const viewer = {
-      key: `${token} ${client}`,
-      name: 'A person with the link',
-      isInvited: grant.right === 'takeover',
-      mayDrive: () => grant.right === 'takeover' && isValid(),
-    }
-    return { session, viewer, guard: connection => guardToken(connection, session, isValid) }
+    const { right, expiresAt } = grant
+    const find = () => held.find(agentOfSession(sessionId) ?? '', sessionId)
+    const isValid = () => expiresAt > clock.now() && isOfTakeover(grant, find())
+    const isInvited = right === 'takeover'
+    const person = { key: `${token} ${client}`, name: 'A person with the link', isInvited }
+    const viewer = { ...person, mayDrive: () => isInvited && isValid() }
+    return { viewer, look: async () => (isValid() ? undefined : refused), expiresAt }
   }
 
-  async function admitCaller(
-    request: FastifyRequest,
-    { agentId, client, find }: { agentId: string; client: string; find(): BrowserSession | undefined },
-  ): Promise<Admitted | Refused> {
-    const look = () => access.callerOf(request, agentId).catch(refusalOf)
-    const first = await look()
-    if ('code' in first) return first
-    const session = find()
-    if (session === undefined) return unknown
-    let { isAdmin } = first
-    const name = first.email ?? 'An anonymous person'
-    const viewer = { key: `${name} ${client}`, name, isInvited: false, mayDrive: () => isAdmin }
+  function rightsByRole(request: FastifyRequest, client: string, agentId: string): Rights {
+    let isAdmin = false
+    const viewer = { key: '', name: 'An anonymous person', isInvited: false, mayDrive: () => isAdmin }
     return {
-      session,
       viewer,
-      guard: connection =>
-        guardBy(connection, agentId, async () => {
-          const now = await look()
-          if ('code' in now) connection.close(now.code, now.reason)
-          else isAdmin = now.isAdmin
-        }),
+      async look() {
+        try {
+          const caller = await access.callerOf(request, agentId)
+          isAdmin = caller.isAdmin
+          viewer.name = caller.email ?? viewer.name
+          viewer.key = `${viewer.name} ${client}`
+          return undefined
+        } catch (error) {
+          return refusalOf(error)
+        }
+      },
     }
   }
 
-  function guardBy(connection: Connection, agentId: string, look: () => Promise<void>): void {
-    const again = () => void look().catch(() => connection.close(1011, 'Access could not be looked up.'))
+  /** Ends the connection when its rights end. */
+  function guard(connection: Connection, session: BrowserSession, { look, expiresAt }: Rights): void {
+    const again = () =>
+      void look().then(
+        // Where the session has ended as well, that is the reason.
+        refusal => refusal && isOpen(session.status) && connection.close(refusal.code, refusal.reason),
+        () => connection.close(1011, 'Access could not be looked up.'),
+      )
     const timer = setInterval(again, lookEveryMs).unref()
-    const unwatch = access.watch(agentId, again)
+    const expiry = expiresAt === undefined ? undefined : setTimeout(again, expiresAt - clock.now()).unref()
+    const unwatch = access.watch(session.agentId, again)
+    const unlisten = listen(session.events, { 'takeover.ended': again })
     connection.onClose(() => {
       clearInterval(timer)
+      clearTimeout(expiry)
       unwatch()
+      unlisten()
     })
   }
 
-  return { admit }
+  return {
+    async admit(request: FastifyRequest): Promise<Admitted | Refused> {
+      const parameters = parametersOf(request)
+      const sessionId = parameters.get('sessionId') ?? ''
+      const agentId = agentOfSession(sessionId)
+      if (agentId === undefined) return unknown
+      const token = parameters.get('token')
+      const client = parameters.get('client') ?? ''
+      const rights =
+        token === null
+          ? rightsByRole(request, client, agentId)
+          : await rightsByToken(token, client, sessionId)
+      if ('code' in rights) return rights
+      const session = held.find(agentId, sessionId)
+      const refusal = await rights.look()
+      if (refusal !== undefined) return refusal
+      if (session === undefined) return unknown
+      return { session, viewer: rights.viewer, guard: connection => guard(connection, session, rights) }
+    },
+  }
 }
 
 export type Admission = ReturnType<typeof createAdmission>
 
 /** A link to a takeover permits nothing once that has ended. */
-function isOfTakeover({ right, takeoverId }: ValidGrant, { takeover }: BrowserSession): boolean {
-  return right === 'watch' || (takeover !== undefined && takeover.id === takeoverId)
-}
-
-function guardToken(connection: Connection, { events }: BrowserSession, isValid: () => boolean): void {
-  const look = () => {
-    if (!isValid()) connection.close(refused.code, 'The link is no longer valid.')
-  }
-  const timer = setInterval(look, 1000).unref()
-  events.on('takeover.ended', look)
-  connection.onClose(() => {
-    clearInterval(timer)
-    events.off('takeover.ended', look)
-  })
+function isOfTakeover({ right, takeoverId }: ValidGrant, session: BrowserSession | undefined): boolean {
+  return right === 'watch' || session?.takeover?.id === takeoverId
 }
 
 function refusalOf(error: unknown): Refused {
-  const isUnknown = error instanceof AppError && error.code === 'NOT_FOUND'
-  if (isUnknown) return unknown
+  if (error instanceof AppError && error.code === 'NOT_FOUND') return unknown
   if (error instanceof AccessDenied || (error instanceof AppError && error.fault === 'user')) return refused
   throw error
 }
