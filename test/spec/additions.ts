@@ -301,4 +301,14 @@ export const additions = [
     area: 'browser',
     why: 'A program hands a session back in the name of the person.',
   },
+  {
+    route: 'GET /live/{sessionId}',
+    area: 'browser',
+    why: 'A person watches a session, and takes it over, on a page that needs nothing installed.',
+  },
+  {
+    route: 'GET /live/assets/{name}',
+    area: 'browser',
+    why: 'That page loads its script and style from here, not from elsewhere.',
+  },
 ] as const satisfies readonly Addition[]

@@ -14,11 +14,14 @@ import { createScreencasts } from './channels/screencast.ts'
 import { createBrowsers } from './chromium/browsers.ts'
 import { removeOldProfileFolders } from './chromium/profile-folder.ts'
 import { createLiveLinks } from './live/live-links.ts'
+import { registerLivePage } from './live/live-page.routes.ts'
 import { createProfilesService } from './profiles/profiles.service.ts'
 import type { RenderPage } from './rendering/render-page.ts'
 import { createPageRenderer } from './rendering/render-page.ts'
+import { isOpen } from './session-status.ts'
 import { createHeldSessions } from './sessions/held-sessions.ts'
 import { createPlaces } from './sessions/places.ts'
+import { agentOfSession } from './sessions/session-id.ts'
 import { registerTakeoverRoutes } from './takeovers/takeovers.routes.ts'
 import { createTakeovers } from './takeovers/takeovers.service.ts'
 import { createBrowserTools } from './tools/browser-tools.ts'
@@ -56,6 +59,13 @@ export function createBrowser(
   const admission = createAdmission({ access: connections, links, held, clock })
   const screencastOf = createScreencasts()
   const settingsOf = async (agentId: string) => (await settings.profileOf(agentId)).settings
+  const isSessionOpen = async (sessionId: string) => {
+    const agentId = agentOfSession(sessionId) ?? ''
+    // Else a database would be made for an agent that has been deleted.
+    await settingsOf(agentId)
+    const { status } = await agentDatabases.use(agentId, agent => browser.get(agent, sessionId))
+    return isOpen(status)
+  }
   const offerTools = createBrowserTools({ browser, actions, takeovers, settingsOf })
   return {
     browser,
@@ -66,6 +76,7 @@ export function createBrowser(
       registerBrowserRoutes(app, { browser, profiles, links })
       registerTakeoverRoutes(app, { takeovers, browser })
       registerChannels(app, { admission, takeovers, screencastOf })
+      registerLivePage(app, { links, isSessionOpen, clock })
       registerActionRoutes(app, { browser, actions, maxBytes: Math.ceil((maxUploadBytes * 4) / 3) })
     },
     events: ['browser.takeover_requested'] satisfies (keyof BrowserEvents)[],

@@ -1,0 +1,126 @@
+import { readFileSync } from 'node:fs'
+import type { FastifyReply } from 'fastify'
+import { Type } from 'typebox'
+import type { Clock } from '#platform/clock.ts'
+import { AppError, notFound } from '#platform/errors.ts'
+import type { App } from '#platform/http/app.ts'
+import type { KeptFile } from '#platform/http/responses/kept-file.ts'
+import { keepFile, sendKept } from '#platform/http/responses/kept-file.ts'
+import type { LiveLinks } from './live-links.ts'
+
+interface Dependencies {
+  links: Pick<LiveLinks, 'read'>
+  /** @throws AppError NOT_FOUND, also for an agent that has been deleted */
+  isSessionOpen(sessionId: string): Promise<boolean>
+  clock: Clock
+}
+
+const config = { area: 'generic', access: 'open', limit: 'open' } as const
+
+const script = 'text/javascript; charset=utf-8'
+const style = 'text/css; charset=utf-8'
+const assetTypes: Readonly<Record<string, string>> = {
+  'page.css': style,
+  'live.css': style,
+  'live.js': script,
+  'live-connection.js': script,
+  'live-keyboard.js': script,
+  'live-mouse.js': script,
+  'live-tabs.js': script,
+  'live-takeover.js': script,
+}
+
+/** `'self'` includes WebSockets (CSP 3, section 6.7.2.8). Pictures and icons are data; nothing comes from elsewhere. */
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data: blob:; " +
+  "base-uri 'none'; form-action 'none'"
+
+/** The page of links to sessions, on which people watch and drive. Its scripts have no secrets; what they open has. */
+export function registerLivePage(app: App, { links, isSessionOpen, clock }: Dependencies): void {
+  const page = readPageFile('live.html').toString()
+  const assets: Record<string, KeptFile> = Object.fromEntries(
+    Object.entries(assetTypes).map(([name, type]) => [name, keepFile(type, readPageFile(name))]),
+  )
+
+  app.route({
+    method: 'GET',
+    url: '/live/:sessionId',
+    config,
+    schema: { params: Type.Object({ sessionId: Type.String() }) },
+    handler: async (request, reply) => {
+      const { sessionId } = request.params
+      const token = new URLSearchParams(request.url.split('?')[1]).get('token') ?? ''
+      const grant = await links.read(token, sessionId)
+      // The same whether or not there is such a session: who has no valid token learns nothing.
+      if (grant === undefined || grant.right === 'replay') return sendWords(reply.code(403), refused)
+      if (!(await isSessionOpen(sessionId).catch(falseIfUnknown))) return sendWords(reply.code(404), ended)
+      // A page of another site that frames a takeover could lead clicks astray; watching takes none.
+      if (grant.right === 'watch') permitFrames(reply)
+      else reply.header('content-security-policy', `${policy}; frame-ancestors 'none'`)
+      const filled = page.replace('{{right}}', grant.right).replace('{{now}}', String(clock.now()))
+      return reply.type('text/html; charset=utf-8').send(filled)
+    },
+  })
+
+  app.route({
+    method: 'GET',
+    url: '/live/assets/:name',
+    config,
+    schema: { params: Type.Object({ name: Type.String() }) },
+    handler: async (request, reply) => {
+      const { name } = request.params
+      const asset = Object.hasOwn(assets, name) ? assets[name] : undefined
+      if (asset === undefined) throw notFound('File')
+      return sendKept(reply, asset)
+    },
+  })
+}
+
+function readPageFile(name: string): Buffer {
+  return readFileSync(new URL(`../pages/${name}`, import.meta.url))
+}
+
+function permitFrames(reply: FastifyReply): void {
+  reply.removeHeader('x-frame-options')
+  reply.header('content-security-policy', `${policy}; frame-ancestors *`)
+}
+
+function falseIfUnknown(error: unknown): boolean {
+  if (error instanceof AppError && error.code === 'NOT_FOUND') return false
+  throw error
+}
+
+interface Words {
+  title: string
+  text: string
+}
+
+const refused: Words = {
+  title: 'This link is not valid',
+  text:
+    'It may have expired (links for watching last an hour), or a part of it was lost on the way. Open the whole link once ' +
+    'more, or ask for a new one where you got this one.',
+}
+
+const ended: Words = {
+  title: 'The session has ended',
+  text: 'There is nothing to see any more. You can close this page.',
+}
+
+/** Says in a frame, too, why there is no picture. */
+function sendWords(reply: FastifyReply, { title, text }: Words): FastifyReply {
+  permitFrames(reply)
+  return reply.type('text/html; charset=utf-8').send(`<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="assets/page.css">
+<main class="words">
+<h1>${title}</h1>
+<p>${text}</p>
+</main>
+</html>
+`)
+}
