@@ -311,4 +311,16 @@ export const additions = [
     area: 'browser',
     why: 'That page loads its script and style from here, not from elsewhere.',
   },
+  {
+    route: 'GET /api/agents/{id}/browser/{sessionId}/recording',
+    area: 'browser',
+    why: 'A program reads what a session has recorded.',
+  },
+  { route: 'GET /replay/{sessionId}', area: 'browser', why: 'A person replays what a session has recorded.' },
+  {
+    route: 'GET /replay/{sessionId}/events',
+    area: 'browser',
+    why: 'The page of the replay reads its events.',
+  },
+  { route: 'GET /replay/assets/{name}', area: 'browser', why: 'What the page of the replay consists of.' },
 ] as const satisfies readonly Addition[]

@@ -16,6 +16,9 @@ import { removeOldProfileFolders } from './chromium/profile-folder.ts'
 import { createLiveLinks } from './live/live-links.ts'
 import { registerLivePage } from './live/live-page.routes.ts'
 import { createProfilesService } from './profiles/profiles.service.ts'
+import { registerRecordingRoutes } from './recordings/recordings.routes.ts'
+import { createRecordings } from './recordings/recordings.service.ts'
+import { registerReplay } from './recordings/replay.routes.ts'
 import type { RenderPage } from './rendering/render-page.ts'
 import { createPageRenderer } from './rendering/render-page.ts'
 import { isOpen } from './session-status.ts'
@@ -43,7 +46,10 @@ export function createBrowser(
   const browsers = createBrowsers({ dataDirectory, chromiumPath, display, log })
   const profiles = createProfilesService({ agentSecrets, instanceId, clock })
   const places = createPlaces({ maxSessions, maxSessionsPerAgent })
-  const held = createHeldSessions({ saveProfile: profiles.save, leaseMs, clock, log })
+  const { transact } = infrastructure
+  const recordings = createRecordings({ transact, clock, log })
+  const kept = { saveProfile: profiles.save, finishRecording: recordings.finish }
+  const held = createHeldSessions({ ...kept, leaseMs, clock, log })
   const { connect } = outbound
   const life = { agentDatabases, instanceId, leaseMs, replicaUrl, clock, ids }
   let origin = () => baseUrl ?? `http://${configuration.host}:${configuration.port}`
@@ -53,8 +59,16 @@ export function createBrowser(
     clock,
   })
   const actions = createActionsService(maxUploadBytes)
-  const browser = createBrowserService({ browsers, actions, held, places, profiles, connect, ...life })
-  const { transact } = infrastructure
+  const browser = createBrowserService({
+    browsers,
+    actions,
+    held,
+    places,
+    profiles,
+    recordings,
+    connect,
+    ...life,
+  })
   const takeovers = createTakeovers({ transact, links, held, clock, ids })
   const admission = createAdmission({ access: connections, links, held, clock })
   const screencastOf = createScreencasts()
@@ -73,12 +87,15 @@ export function createBrowser(
     tools: (agent, _taken, turn) => offerTools(agent, turn),
     routes(app) {
       origin = () => baseUrl ?? (app.server.listening ? app.listeningOrigin : 'http://localhost')
-      registerBrowserRoutes(app, { browser, profiles, links })
+      registerBrowserRoutes(app, { browser, profiles, links, recordings })
+      registerRecordingRoutes(app, recordings)
+      registerReplay(app, { recordings, links, agentDatabases })
       registerTakeoverRoutes(app, { takeovers, browser })
-      registerChannels(app, { admission, takeovers, screencastOf })
+      registerChannels(app, { admission, takeovers, screencastOf, recordings })
       registerLivePage(app, { links, isSessionOpen, clock })
       registerActionRoutes(app, { browser, actions, maxBytes: Math.ceil((maxUploadBytes * 4) / 3) })
     },
+    jobs: recordings.jobs,
     events: ['browser.takeover_requested'] satisfies (keyof BrowserEvents)[],
     start: removeOldProfileFolders,
     async stop() {

@@ -3,6 +3,7 @@ import type { ListDefinition, ListParameters, Page } from '#platform/http/lists/
 import { listRows } from '#platform/http/lists/list-query.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { SessionRecord } from './browser.schema.ts'
+import { deleteRecordings } from './recordings/recordings.repository.ts'
 import type { SessionStatus } from './session-status.ts'
 import { openStatuses } from './session-status.ts'
 
@@ -79,6 +80,7 @@ export async function insertSession(
   const surplus = await ended.orderBy('created_at', 'desc').offset(keptSessions).limit(100).execute()
   if (surplus.length === 0) return
   const ids = surplus.map(({ id }) => id)
+  await deleteRecordings(database, ids)
   await database.deleteFrom('browser_sessions').where('id', 'in', ids).execute()
 }
 

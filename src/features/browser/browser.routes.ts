@@ -10,11 +10,12 @@ import {
   profileListSchema,
   profileName,
   sessionListSchema,
-  sessionSchema,
+  shownSessionSchema,
 } from './browser.schema.ts'
 import type { BrowserService } from './browser.service.ts'
 import type { LiveLinks } from './live/live-links.ts'
 import type { ProfilesService } from './profiles/profiles.service.ts'
+import type { Recordings } from './recordings/recordings.service.ts'
 import { isOpen } from './session-status.ts'
 
 const agentPath = Type.Object({ id: Type.String() })
@@ -29,15 +30,16 @@ interface Services {
   browser: BrowserService
   profiles: ProfilesService
   links: LiveLinks
+  recordings: Recordings
 }
 
-export function registerBrowserRoutes(app: App, { browser, profiles, links }: Services): void {
-  registerSessions(app, browser, links)
-  registerLinks(app, browser, links)
-  registerProfiles(app, profiles)
+export function registerBrowserRoutes(app: App, services: Services): void {
+  registerSessions(app, services)
+  registerLinks(app, services)
+  registerProfiles(app, services.profiles)
 }
 
-function registerSessions(app: App, browser: BrowserService, links: LiveLinks): void {
+function registerSessions(app: App, { browser, links, recordings }: Services): void {
   const url = '/api/agents/:id/browser'
 
   app.route({
@@ -96,26 +98,36 @@ function registerSessions(app: App, browser: BrowserService, links: LiveLinks): 
     method: 'GET',
     url: `${url}/:sessionId`,
     config: { ...reading, operationId: 'getBrowserSession' },
-    schema: { summary: 'A browser session', tags, params: sessionPath, response: { 200: sessionSchema } },
-    handler: request => browser.get(request.agent, request.params.sessionId),
+    schema: {
+      summary: 'A browser session',
+      tags,
+      params: sessionPath,
+      response: { 200: shownSessionSchema },
+    },
+    handler: async ({ agent, params: { sessionId } }) => {
+      const session = await browser.get(agent, sessionId)
+      return { ...session, recording: (await recordings.find(agent, sessionId)) ?? null }
+    },
   })
 }
 
-function registerLinks(app: App, browser: BrowserService, links: LiveLinks): void {
+function registerLinks(app: App, { browser, links, recordings }: Services): void {
   app.route({
     method: 'GET',
     url: '/api/agents/:id/browser/:sessionId/live-view',
     config: { ...reading, operationId: 'getBrowserLiveView' },
     schema: {
-      summary: 'A link with which anybody can watch a browser session',
+      summary:
+        'A link with which anybody can watch a browser session, or what it has recorded once it has ended',
       tags,
       params: sessionPath,
       response: { 200: linkSchema },
     },
     handler: async request => {
       const { id, status } = await browser.get(request.agent, request.params.sessionId)
-      if (!isOpen(status)) throw conflict(`The browser session has ended (${status}). Open a new one.`)
-      return await links.make({ sessionId: id, right: 'watch' })
+      if (isOpen(status)) return await links.make({ sessionId: id, right: 'watch' })
+      if (await recordings.has(request.agent, id)) return await links.make({ sessionId: id, right: 'replay' })
+      throw conflict(`The browser session has ended (${status}) and recorded nothing. Open a new one.`)
     },
   })
 }

@@ -24,6 +24,9 @@ export const newSessionSchema = Type.Object({
   viewport: Type.Optional(viewportSchema),
   user_agent: Type.Optional(Type.String({ pattern: '^[\\x20-\\x7e]{1,512}$' })),
   profile: Type.Optional(profileName),
+  record: Type.Optional(
+    Type.Boolean({ description: 'Whether what its pages show is kept, to be replayed.' }),
+  ),
 })
 export type NewSession = Static<typeof newSessionSchema>
 
@@ -41,6 +44,11 @@ export const sessionSchema = Type.Object(
   { title: 'BrowserSession' },
 )
 export type SessionRecord = Static<typeof sessionSchema>
+
+export const shownSessionSchema = Type.Object({
+  ...sessionSchema.properties,
+  recording: orNull(Type.Object({ size: Type.Integer(), started_at: time, ended_at: time })),
+})
 
 export const sessionListSchema = Type.Object({
   sessions: Type.Array(Type.Object(inLists)),

@@ -20,6 +20,7 @@ import {
 import type { NewSession, SessionRecord } from './browser.schema.ts'
 import type { Browsers, UsedBrowser } from './chromium/browsers.ts'
 import type { ProfilesService } from './profiles/profiles.service.ts'
+import type { Recordings } from './recordings/recordings.service.ts'
 import { isOpen } from './session-status.ts'
 import { BrowserSession } from './sessions/browser-session.ts'
 import type { HeldSessions } from './sessions/held-sessions.ts'
@@ -34,6 +35,7 @@ interface Dependencies {
   held: HeldSessions
   places: Places
   profiles: ProfilesService
+  recordings: Recordings
   agentDatabases: AgentDatabases
   connect: Outbound['connect']
   instanceId: string
@@ -141,7 +143,7 @@ export type BrowserService = ReturnType<typeof createBrowserService>
 
 /** Opens sessions, and stores that they are open, so that other processes know. */
 function createOpening(needs: Dependencies) {
-  const { browsers, held, profiles, connect, instanceId, leaseMs, replicaUrl, clock, ids } = needs
+  const { browsers, held, profiles, recordings, connect, instanceId, leaseMs, replicaUrl, clock, ids } = needs
 
   async function insert({ db }: AgentHandle, record: SessionRecord): Promise<void> {
     const leaseUntil = new Date(clock.now() + leaseMs).toISOString()
@@ -208,6 +210,7 @@ function createOpening(needs: Dependencies) {
         releasePlace()
       }
       held.add({ session, agent, profile, release })
+      if (wanted.record) await recordings.record(agent, session)
       return session
     } catch (error) {
       used.release()

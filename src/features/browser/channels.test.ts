@@ -323,6 +323,44 @@ describe('the other channels', () => {
   })
 })
 
+describe(`${row('GET /v1/sessions/recording')} the recording channel`, () => {
+  interface RecordedEvent {
+    type: number
+    data: Record<string, unknown>
+  }
+  const [snapshot, change, meta] = [2, 3, 4]
+
+  it('sends a snapshot to whoever joins, and what changes then, without secrets', async () => {
+    const { id, session, page } = await openPage()
+    const join = async () => {
+      const channel = await openChannel<RecordedEvent[]>(origin, `/v1/sessions/recording?sessionId=${id}`)
+      onTestFinished(() => channel[Symbol.asyncDispose]())
+      const events = () => channel.all.flat()
+      await eventually(() =>
+        expect(
+          events()
+            .map(({ type }) => type)
+            .slice(0, 2),
+        ).toEqual([meta, snapshot]),
+      )
+      expect(JSON.stringify(events()[1])).toContain('Some words')
+      return { channel, events }
+    }
+    const [first, second] = [await join(), await join()]
+    await page.evaluate(`first.type = 'password'`)
+    await page.type('#first', 'hidden-8123')
+    await page.evaluate(`document.querySelector('p').textContent = 'Other words'`)
+    for (const { events } of [first, second])
+      await eventually(() =>
+        expect(JSON.stringify(events().filter(({ type }) => type === change))).toContain('Other words'),
+      )
+    expect(JSON.stringify(first.events())).not.toContain('hidden-8123')
+    const tab = await session.openTab()
+    await tab.page.goto(`${site.url}/other`)
+    await eventually(() => expect(JSON.stringify(first.events().at(-1))).toContain('Other'))
+  })
+})
+
 describe(`${limitRow('websocket-heartbeat')} a connection`, () => {
   it('is pinged each 30 s, and ended if two pings have no answer', async () => {
     const { id } = await openPage()

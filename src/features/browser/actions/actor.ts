@@ -63,6 +63,7 @@ export class Actor {
     await this.#replacing
     const page = await this.session.page()
     this.#happenings.acceptDialogs(dialog === 'accept')
+    this.session.events.emit('action.began', told(input))
     const deadline = performance.now() + timeout
     const progress: Progress = {}
     try {
@@ -222,6 +223,11 @@ export class Actor {
       known && new AppError(known.kind === 'refused' ? 'OUTBOUND_REFUSED' : 'BROWSER_FAILED', known.message)
     )
   }
+}
+
+/** What others see of an action: never what is typed. */
+function told({ action, selector, url }: ActionInput) {
+  return { action, ...(selector !== undefined && { selector }), ...(url !== undefined && { url }) }
 }
 
 interface Progress {

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { WebSocket } from 'ws'
 import type { App } from '#platform/http/app.ts'
+import type { Recordings } from '../recordings/recordings.service.ts'
 import type { BrowserSession, Tab } from '../sessions/browser-session.ts'
 import type { Takeovers } from '../takeovers/takeovers.service.ts'
 import type { Admission, ChannelOptions } from './admission.ts'
@@ -8,11 +9,12 @@ import { parametersOf } from './admission.ts'
 import { openCast } from './cast.ts'
 import { closeCodes, createConnection } from './connection.ts'
 import type { ScreencastOf } from './screencast.ts'
-import { openLogs, openPageIds } from './small-channels.ts'
+import { openLogs, openPageIds, openRecording } from './small-channels.ts'
 
 interface Dependencies {
   admission: Admission
   takeovers: Takeovers
+  recordings: Recordings
   screencastOf: ScreencastOf
 }
 
@@ -22,6 +24,7 @@ export function registerChannels(app: App, needs: Dependencies): void {
     cast: options => castTo(options, needs),
     logs: openLogs,
     pageId: openPageIds,
+    recording: options => openRecording(options, needs.recordings),
   }
   for (const [name, open] of Object.entries(channels))
     app.route({

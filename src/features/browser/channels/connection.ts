@@ -18,6 +18,8 @@ export interface Connection {
   sendIfReady(message: unknown): void
   /** Sends text as it is, and calls back when it has left this process. */
   sendText(text: string, sent: () => void): void
+  /** Sends text of which every part is needed; a client that does not keep up with it is too slow. */
+  sendWhole(text: string): void
   /** Calls back with each message that is a JSON object; `use` returns whether it could be used. */
   onMessage(use: (message: Record<string, unknown>) => boolean): void
   close(code: number, reason: string): void
@@ -50,6 +52,10 @@ export function createConnection(socket: WebSocket): Connection {
     },
     sendText(text, sent) {
       if (isOpen()) socket.send(text, sent)
+    },
+    sendWhole(text) {
+      if (isOpen() && socket.bufferedAmount < maxWaiting) socket.send(text)
+      else if (isOpen()) socket.close(1013, 'The connection is too slow.')
     },
     onMessage(callback) {
       use = callback

@@ -1,3 +1,4 @@
+import type { Recordings } from '../recordings/recordings.service.ts'
 import type { SessionEvents } from '../sessions/session-events.ts'
 import { listen } from '../sessions/session-events.ts'
 import type { ChannelOptions } from './admission.ts'
@@ -20,6 +21,16 @@ export function openPageIds({ session, connection }: ChannelOptions): void {
   const events = { 'page.opened': write, 'page.navigated': write, 'page.activated': write }
   connection.onClose(listen(session.events, { ...events, ended: endOf(connection) }))
   if (session.activeTab !== undefined) write(session.activeTab)
+}
+
+/** What happens in the active tab, as changes of its page. */
+export function openRecording({ session, connection }: ChannelOptions, recordings: Recordings): void {
+  const stop = recordings.watch(session, events => connection.sendWhole(events))
+  const unlisten = listen(session.events, { ended: endOf(connection) })
+  connection.onClose(() => {
+    stop()
+    unlisten()
+  })
 }
 
 function endOf(connection: ChannelOptions['connection']): () => void {

@@ -12,7 +12,13 @@ const clock = manualClock()
 /** Of agents that are being deleted, whose databases are gone. */
 function holdSessions() {
   const log = { warn() {} } as never
-  const held = createHeldSessions({ saveProfile: async () => {}, leaseMs: 30_000, clock, log })
+  const held = createHeldSessions({
+    saveProfile: async () => {},
+    finishRecording: async () => {},
+    leaseMs: 30_000,
+    clock,
+    log,
+  })
   onTestFinished(held.close)
   const released: string[] = []
   const deletion = new AbortController()

@@ -10,6 +10,8 @@ import type { BrowserSession } from './browser-session.ts'
 interface Dependencies {
   leaseMs: number
   saveProfile(agent: AgentHandle, name: string, context: BrowserContext): Promise<void>
+  /** Has what is recorded of the session stored; never rejects. */
+  finishRecording(session: BrowserSession): Promise<void>
   clock: Clock
   log: Log
 }
@@ -55,6 +57,7 @@ export function createHeldSessions(needs: Dependencies) {
   async function finish(entry: Entry): Promise<void> {
     const { session, agent } = entry
     if (session.status !== 'error' && !agent.signal.aborted) await save(entry, needs)
+    await needs.finishRecording(session)
     await session.close()
     entries.delete(session.id)
     const ended = { status: session.status, last_activity: new Date(session.lastActivity).toISOString() }

@@ -18,6 +18,8 @@ export interface SessionEvents {
   console: [{ pageId: string; level: string; text: string; timestamp: number }]
   /** An address was not opened, since it is none that may be. */
   'address.refused': [{ pageId: string; url: string }]
+  /** The agent does something; what it types is not told. */
+  'action.began': [{ action: string; selector?: string; url?: string }]
   'takeover.began': [{ takeoverId: string; reason: string }]
   /** Who drives, until when, or who may watch has changed. */
   'takeover.changed': []

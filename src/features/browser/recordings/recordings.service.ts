@@ -1,0 +1,83 @@
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { BrowserSession } from '../sessions/browser-session.ts'
+import { createPruneJob, pruneJob } from './prune-recordings.job.ts'
+import { Recorder } from './recorder.ts'
+import type { Recording } from './recordings.repository.ts'
+import { findPiece, findRecording } from './recordings.repository.ts'
+import type { RecordingLimits, StoringNeeds } from './storing.ts'
+import { RecordingStore } from './storing.ts'
+
+/** An event of rrweb: a snapshot, a change, or a mark of ours (type 5, with `tag` and `payload` in its data). */
+export interface RrwebEvent {
+  type: number
+  data: unknown
+  /** Milliseconds since the epoch. */
+  timestamp: number
+}
+
+const usualLimits: RecordingLimits = { ofSession: 20 * 1024 * 1024, ofAgent: 200 * 1024 * 1024 }
+const decompress = promisify(gunzip)
+/** Bytes of events that a piece may hold. */
+const maxPiece = 64 * 1024 * 1024
+
+/** What happens in sessions, as it is watched and kept. */
+export function createRecordings({
+  limits = usualLimits,
+  ...needs
+}: Partial<StoringNeeds> & Omit<StoringNeeds, 'limits'>) {
+  const recorders = new WeakMap<BrowserSession, Recorder>()
+  const stores = new WeakMap<BrowserSession, RecordingStore>()
+
+  function recorderOf(session: BrowserSession): Recorder {
+    const known = recorders.get(session) ?? new Recorder(session)
+    recorders.set(session, known)
+    return known
+  }
+
+  return {
+    jobs: { [pruneJob]: createPruneJob(needs.clock) },
+
+    /** Keeps what happens in the session, from when this resolves until its end. */
+    async record(agent: AgentHandle, session: BrowserSession): Promise<void> {
+      const store = new RecordingStore(agent, session.id, { ...needs, limits })
+      stores.set(session, store)
+      await recorderOf(session).watch(store.take, true)
+    },
+
+    /** Sends arrays of events as JSON, beginning with a snapshot, until the function that is returned is called. */
+    watch(session: BrowserSession, send: (events: string) => void): () => void {
+      const watching = recorderOf(session).watch(send)
+      return () => void watching.then(stop => stop())
+    },
+
+    /** To be called before the session closes its tabs. Never rejects. */
+    async finish(session: BrowserSession): Promise<void> {
+      await recorders.get(session)?.finish()
+      await stores.get(session)?.flush()
+    },
+
+    async has({ db }: AgentHandle, sessionId: string): Promise<boolean> {
+      return (await findRecording(db, sessionId)) !== undefined
+    },
+
+    /** Undefined where nothing is recorded. */
+    find: ({ db }: AgentHandle, sessionId: string): Promise<Recording | undefined> =>
+      findRecording(db, sessionId),
+
+    /** `{events, meta}` as JSON, of which one piece is in memory at a time. */
+    async *read({ db }: AgentHandle, sessionId: string, meta: Recording): AsyncGenerator<string> {
+      yield '{"events":['
+      for (let number = 0; ; number += 1) {
+        const piece = await findPiece(db, sessionId, number)
+        if (piece === undefined) break
+        const events = (await decompress(piece, { maxOutputLength: maxPiece })).toString()
+        yield `${number === 0 ? '' : ','}${events.slice(1, -1)}`
+      }
+      yield `],"meta":${JSON.stringify({ session_id: sessionId, ...meta })}}`
+    },
+  }
+}
+
+export type Recordings = ReturnType<typeof createRecordings>

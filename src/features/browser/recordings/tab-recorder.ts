@@ -1,0 +1,102 @@
+import { readFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { CDPSession } from 'playwright-core'
+import { hiddenValue } from '../outline/mask.ts'
+import { secretFields } from '../outline/secret-fields.ts'
+import type { Tab } from '../sessions/browser-session.ts'
+import { startRecording } from './in-page.ts'
+
+/** A world of the page's documents with objects of its own: the page neither sees nor reaches what is in it. */
+const worldName = 'recording'
+const binding = 'sendEvents'
+/** Milliseconds that a page may take to begin or end; one that hangs does not answer. */
+const answersWithinMs = 2000
+
+const options = {
+  secretFields,
+  hiddenValue,
+  batchMs: 250,
+  maxSnapshot: 4_000_000,
+  maxBurst: 2_000_000,
+  burstMs: 10_000,
+}
+
+let source: Promise<string> | undefined
+
+/** Only the page itself records: it reads the frames that are of its origin, and no others. */
+async function readSource(): Promise<string> {
+  const library = await readFile(new URL('record.umd.min.cjs', import.meta.resolve('@rrweb/record')), 'utf8')
+  const start = `(${startRecording})(rrwebRecord.record, ${binding}, ${JSON.stringify(options)})`
+  return `if (window === top) {\nglobalThis.recorder?.stop();\n${library};\nglobalThis.recorder = ${start}\n}`
+}
+
+/** Records one tab, through all its navigations. */
+export class TabRecorder {
+  readonly tab: Tab
+  readonly #send: (events: string) => void
+  #script: string | undefined
+
+  constructor(tab: Tab, send: (events: string) => void) {
+    this.tab = tab
+    this.#send = send
+  }
+
+  /** Rejects if the tab has been closed, or hangs. */
+  async start(): Promise<void> {
+    source ??= readSource()
+    const { cdp } = this.tab
+    cdp.on('Runtime.bindingCalled', this.#receive)
+    const started = Promise.all([
+      cdp.send('Page.enable'),
+      cdp.send('Runtime.enable'),
+      cdp.send('Runtime.addBinding', { name: binding, executionContextName: worldName }),
+      source.then(text => addScript(cdp, text)),
+    ])
+    const keep = started.then(([, , , script]) => {
+      this.#script = script
+    })
+    await inTime(keep)
+  }
+
+  /** Has the page send a new snapshot. */
+  async snapshot(): Promise<void> {
+    await inTime(this.#run('globalThis.recorder?.snapshot()'))
+  }
+
+  /** After the page has sent what it has. Never rejects. */
+  async finish(): Promise<void> {
+    const { cdp } = this.tab
+    const identifier = this.#script
+    const ends = [
+      this.#run('globalThis.recorder?.finish()'),
+      identifier && cdp.send('Page.removeScriptToEvaluateOnNewDocument', { identifier }),
+      cdp.send('Runtime.removeBinding', { name: binding }),
+      cdp.send('Runtime.disable'),
+    ]
+    await inTime(Promise.all(ends)).catch(() => {})
+    cdp.off('Runtime.bindingCalled', this.#receive)
+  }
+
+  readonly #receive = ({ name, payload }: { name: string; payload: string }) => {
+    if (name === binding) this.#send(payload)
+  }
+
+  async #run(text: string): Promise<void> {
+    const identifier = await addScript(this.tab.cdp, text)
+    await this.tab.cdp.send('Page.removeScriptToEvaluateOnNewDocument', { identifier })
+  }
+}
+
+async function addScript(cdp: CDPSession, text: string): Promise<string> {
+  const script = { source: text, worldName, runImmediately: true }
+  return (await cdp.send('Page.addScriptToEvaluateOnNewDocument', script)).identifier
+}
+
+async function inTime(work: Promise<unknown>): Promise<void> {
+  const late = delay(answersWithinMs, undefined, { ref: false }).then(() => {
+    throw new Error(`The page did not answer within ${answersWithinMs} ms.`)
+  })
+  late.catch(() => {})
+  work.catch(() => {})
+  await Promise.race([work, late])
+}
