@@ -104,6 +104,7 @@ const schedule = {
 /** What is asked where nothing would be too little. */
 const bodies: Record<string, object> = {
   'POST /browser/:sessionId/execute': { action: 'screenshot' },
+  'POST /browser/:sessionId/takeover': { reason: 'Sign in' },
   'POST /transactions/:transactionId/resolve': { outcome: 'failed', note: 'x' },
   'POST /payment-notifications/:notificationId/match': { transaction_id: 'none' },
   'POST /chat/approvals/:toolCallId': { approved: false },

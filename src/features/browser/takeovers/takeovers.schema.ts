@@ -8,7 +8,7 @@ const time = Type.String({ format: 'date-time' })
 export const maxSeconds = 3600
 
 export const newTakeoverSchema = Type.Object({
-  reason: Type.String({ minLength: 1, maxLength: 1000 }),
+  reason: Type.String({ minLength: 1, maxLength: 1000, examples: ['Sign in to the shop, please'] }),
   timeout: Type.Optional(
     Type.Integer({ minimum: 1, maximum: maxSeconds, description: 'Seconds; 300 unless given.' }),
   ),

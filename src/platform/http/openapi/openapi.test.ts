@@ -196,7 +196,9 @@ describe('the description of the service', () => {
       const { properties } = document.components.schemas[name] as { properties: { type: { enum: string[] } } }
       return properties.type.enum[0]
     })
-    expect(new Set(types)).toEqual(new Set(streamEvents.map(({ type }) => type)))
+    // Ours, beside those of the specification.
+    const specified = streamEvents.map(({ type }) => type)
+    expect(new Set(types)).toEqual(new Set([...specified, 'takeover_requested']))
   })
 
   it('says that a source is uploaded as a form, or named by a JSON body', () => {
@@ -210,6 +212,7 @@ describe('the description of the service', () => {
     )
     expect(optional.map(({ route }) => route).toSorted()).toEqual([
       'POST /api/agents/{id}/browser',
+      'POST /api/agents/{id}/browser/{sessionId}/takeover/end',
       'POST /api/agents/{id}/chat/approvals/{toolCallId}',
       'POST /api/agents/{id}/chat/messages/{messageId}/regenerate',
       'POST /api/agents/{id}/mcp/{serverId}/approve',
