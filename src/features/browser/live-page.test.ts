@@ -21,6 +21,8 @@ const shop = `<title>Shop</title><link rel="icon" href="${icon}">
     const note = event => seen.push([event.type, event.button, event.buttons, event.detail].join(' '))
     for (const type of ['click', 'dblclick']) button.addEventListener(type, note)
     for (const type of ['mousedown', 'mousemove', 'mouseup']) area.addEventListener(type, note)
+    let pressed
+    addEventListener('mousedown', event => { pressed = [event.clientX, event.clientY] })
   </script>`
 
 let app: TestApp
@@ -75,8 +77,13 @@ async function openPerson(url: string) {
   })
   page.on('pageerror', error => complaints.push(String(error)))
   page.on('request', request => requested.push(request.url()))
+  /** What the page has sent. */
+  const sent: Record<string, unknown>[] = []
+  page.on('websocket', socket =>
+    socket.on('framesent', ({ payload }) => sent.push(JSON.parse(String(payload)))),
+  )
   await page.goto(url)
-  return { page, session, complaints, requested, ...personOn(page) }
+  return { page, session, complaints, requested, sent, ...personOn(page) }
 }
 
 function personOn(page: Page) {
@@ -133,6 +140,7 @@ describe('a person who watches', () => {
     await eventually(async () => expect(await person.tabs()).toEqual(['Other', 'Other']))
     await page.goBack()
     expect(await seen()).toEqual([])
+    expect(person.sent).toEqual([])
     expect(person.complaints).toEqual([])
     const foreign = person.requested.filter(url => !url.startsWith(`${origin}/`) && !url.startsWith('data:'))
     expect(foreign).toEqual([])
@@ -166,16 +174,28 @@ describe('a person who watches', () => {
   })
 
   it('sees the last picture while the connection is lost, and goes on when it is back', async () => {
-    const { page, watchLink } = await openShown()
+    const { page, watchLink, takeoverLink } = await openShown()
     const person = await openPerson(await watchLink())
     await seesShop(person)
+    const driving = await openPerson(await takeoverLink())
+    await driving.status('You drive')
+    await driving.page.locator('#keys').focus()
     const admitted = app.service.app.websocketServer
     const refuse = (client: { terminate(): void }) => client.terminate()
     admitted.on('connection', refuse)
     for (const client of admitted.clients) client.terminate()
     await person.status('Reconnecting…')
     await seesShop(person)
+    await driving.status('Reconnecting…')
+    await driving.page.keyboard.type('lost')
+    await driving.page.click('#hand-back')
+    await driving.page.fill('#note', 'Done')
+    await driving.page.click('#handing-back [type=submit]')
+    expect(await driving.text('unsent')).toContain('no connection')
     admitted.off('connection', refuse)
+    await driving.status('You drive')
+    expect(driving.sent).toEqual([])
+    await driving.page.click('#handing-back [type=submit]')
     await person.status('Live: the agent drives')
     await page.evaluate("document.body.style.background = 'rgb(200, 0, 0)'")
     await eventually(async () => expect((await person.pixel(1000, 600))[0]).toBeGreaterThan(150))
@@ -215,6 +235,13 @@ describe('a person who drives', () => {
       expect(all).toContain('mousemove 0 2 0')
       expect(all.at(-1)).toBe('mouseup 2 0 1')
     })
+    const [x = 0, y = 0] = (await page.evaluate('pressed')) as number[]
+    expect(Math.hypot(x - 150, y - 350)).toBeLessThan(2)
+    const movesBefore = person.sent.filter(({ event }) => event === 'mouseMoved').length
+    await person.page.evaluate(`for (let x = 300; x < 350; x += 1) {
+      const where = { clientX: x, clientY: 500, pointerType: 'mouse' }
+      document.getElementById('picture').dispatchEvent(new PointerEvent('pointermove', where))
+    }`)
     await person.click(400, 120)
     await person.page.keyboard.type('Hello')
     await person.page.keyboard.press('Shift+ArrowLeft')
@@ -226,6 +253,12 @@ describe('a person who drives', () => {
     await cdp.send('Input.imeSetComposition', { text: 'にほん', selectionStart: 3, selectionEnd: 3 })
     await cdp.send('Input.insertText', { text: '日本' })
     await eventually(async () => expect(await value()).toBe('Hellp!日本'))
+    expect(person.sent.filter(({ type }) => type === 'insertText')).toEqual([
+      { type: 'insertText', text: '日本' },
+    ])
+    // One for all that were made at once, and one for the click.
+    const moves = person.sent.filter(({ event }) => event === 'mouseMoved').length - movesBefore
+    expect([1, 2]).toContain(moves)
     await person.page.evaluate(`{
       const clipboardData = new DataTransfer()
       clipboardData.setData('text/plain', ' 🎉 pasted')

@@ -65,7 +65,8 @@ export function registerLivePage(app: App, { links, isSessionOpen, clock }: Depe
   app.route({
     method: 'GET',
     url: '/live/assets/:name',
-    config,
+    // Like the health of the service, they cost nothing, and each page needs all of them.
+    config: { ...config, limit: 'none' },
     schema: { params: Type.Object({ name: Type.String() }) },
     handler: async (request, reply) => {
       const { name } = request.params

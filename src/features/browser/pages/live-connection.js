@@ -7,7 +7,7 @@ const finalCodes = [1000, 4403, 4404]
 
 /**
  * Keeps a WebSocket open. `onLost` is called with each failure, `onEnd` with the code of an end for good.
- * Returns what sends a message; while there is no connection, it is dropped: nobody sees what it would do.
+ * Returns what sends a message and says whether it could: without a connection it is dropped, since nobody sees what it does.
  */
 export function keepConnected(url, { onMessage, onLost, onEnd }) {
   let socket
@@ -38,6 +38,8 @@ export function keepConnected(url, { onMessage, onLost, onEnd }) {
   })
   open()
   return message => {
-    if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message))
+    const isOpen = socket.readyState === WebSocket.OPEN
+    if (isOpen) socket.send(JSON.stringify(message))
+    return isOpen
   }
 }

@@ -95,7 +95,8 @@ function listenToPointer(picture, { sender, inputOf, mayDrive, onPress }) {
     if (mayDrive()) event.preventDefault()
   })
   const onWheel = event => {
-    if (!mayDrive()) return
+    // With Control, also as two fingers on a pad make it, the person enlarges this page.
+    if (!mayDrive() || event.ctrlKey) return
     event.preventDefault()
     const unit = wheelUnits[event.deltaMode]
     sender.wheel({ ...inputOf(event), deltaX: event.deltaX * unit, deltaY: event.deltaY * unit })

@@ -20,8 +20,9 @@ export function createTakeoverBar({ send, announce }) {
   element('stay').addEventListener('click', () => dialog.close())
   dialog.addEventListener('submit', event => {
     event.preventDefault()
-    dialog.close()
-    send({ type: 'handBack', note: element('note').value })
+    const isSent = send({ type: 'handBack', note: element('note').value })
+    element('unsent').hidden = isSent
+    if (isSent) dialog.close()
   })
 
   function tick() {

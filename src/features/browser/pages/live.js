@@ -66,7 +66,8 @@ const sendNow = keepConnected(channelAddress(), {
     showAddress(type === undefined ? message : tabs.active())
   },
   onLost() {
-    setDriving(false)
+    // The controls stay where they are, and the keyboard with the page: mostly, it is back at once.
+    drives = false
     questions.clear()
     show('reconnecting', 'Reconnecting…')
   },
