@@ -44,6 +44,12 @@ function show(events) {
     showWarning: false,
     mouseTail: { strokeStyle: '#2563eb' },
   })
+  // Neither keys nor pointers get into the recorded page, and what would follow from them does not.
+  replayer.wrapper.inert = true
+  replayer.on('fullsnapshot-rebuilded', () => {
+    for (const name of ['click', 'submit'])
+      replayer.iframe.contentDocument.addEventListener(name, event => event.preventDefault(), true)
+  })
   const { startTime, totalTime } = replayer.getMetaData()
   let isPlaying = false
 

@@ -16,6 +16,8 @@ interface Record {
 }
 
 interface Options {
+  /** What the library itself is told. */
+  library: object
   secretFields: string
   hiddenValue: string
   batchMs: number
@@ -49,6 +51,8 @@ export function startRecording(
   let batch: string[] = []
   let left = maxBurst
   let isBehind = false
+  /** What happens while the next page is awaited is sent at once: the end of this one comes without a warning. */
+  let isLeaving = false
 
   function flush(): void {
     if (batch.length > 0) send(`[${batch.join()}]`)
@@ -60,16 +64,29 @@ export function startRecording(
     const isSnapshot = event.type === metaType || event.type === snapshotType
     if (isBehind && !isSnapshot) return
     const text = JSON.stringify(event)
-    if (isSnapshot && text.length > maxSnapshot) {
-      const data = { tag: 'too_large', payload: { characters: text.length } }
-      batch = [JSON.stringify({ type: customType, data, timestamp: Date.now() })]
-      recorder.finish()
-    } else if (!isSnapshot && text.length > left) {
-      isBehind = true
-    } else {
-      if (!isSnapshot) left -= text.length
-      batch.push(text)
-    }
+    if (isSnapshot) keepSnapshot(text)
+    else keepChange(text)
+    if (isLeaving) flush()
+  }
+
+  function keepSnapshot(text: string): void {
+    batch.push(text)
+    if (text.length <= maxSnapshot) return
+    const data = { tag: 'too_large', payload: { characters: text.length } }
+    batch = [JSON.stringify({ type: customType, data, timestamp: Date.now() })]
+    recorder.finish()
+  }
+
+  function keepChange(text: string): void {
+    isBehind = text.length > left
+    if (isBehind) return
+    left -= text.length
+    batch.push(text)
+  }
+
+  function leave(): void {
+    isLeaving = true
+    flush()
   }
 
   function look(): void {
@@ -80,20 +97,14 @@ export function startRecording(
     record.takeFullSnapshot(true)
   }
 
-  const end = record({
-    emit: take,
-    recordAfter: 'DOMContentLoaded',
-    maskAllInputs: true,
-    maskInputFn: (text: string, element?: PageElement) => {
-      const isSecret =
-        !element || element.matches(options.secretFields) || element.hasAttribute('data-rr-is-password')
-      return isSecret && text !== '' ? options.hiddenValue : text
-    },
-    sampling: { mousemove: 100, input: 'last' },
-    slimDOMOptions: 'all',
-  })
+  const maskInputFn = (text: string, element?: PageElement) => {
+    const isSecret =
+      !element || element.matches(options.secretFields) || element.hasAttribute('data-rr-is-password')
+    return isSecret && text !== '' ? options.hiddenValue : text
+  }
+  const end = record({ ...options.library, emit: take, maskInputFn })
   const timer = setInterval(look, batchMs)
-  addEventListener('pagehide', flush)
+  addEventListener('beforeunload', leave)
 
   const recorder = {
     snapshot: () => {
@@ -105,7 +116,7 @@ export function startRecording(
     },
     stop() {
       clearInterval(timer)
-      removeEventListener('pagehide', flush)
+      removeEventListener('beforeunload', leave)
       batch = []
       left = 0
       isBehind = true

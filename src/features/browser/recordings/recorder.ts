@@ -26,6 +26,8 @@ export class Recorder {
   readonly #watchers = new Set<Watcher>()
   readonly #stopListening: () => void
   #recorded: TabRecorder | undefined
+  /** When the last takeover began. */
+  #pausedAt = 0
   #turn: Promise<void> = Promise.resolve()
   #allowance = { characters: maxCharacters, at: performance.now() }
 
@@ -39,6 +41,7 @@ export class Recorder {
       'page.navigated': follow,
       'action.began': action => this.#mark('action', action),
       'takeover.began': ({ takeoverId, reason }) => {
+        this.#pausedAt = Date.now()
         this.#mark('takeover', { state: 'began', takeover_id: takeoverId, reason })
         follow()
       },
@@ -91,10 +94,16 @@ export class Recorder {
   }
 
   #receive(events: string): void {
-    if (this.#session.status === 'takeover' || !events.startsWith('[{"type":') || !events.endsWith('}]'))
-      return
-    if (this.#mayTake(events.length)) this.#hand(withoutSecrets(events, this.#session.secrets.mask()))
-    else this.#giveUp()
+    if (!events.startsWith('[{"type":') || !events.endsWith('}]')) return
+    if (!this.#mayTake(events.length)) this.#giveUp()
+    else this.#hand(withoutSecrets(this.#beforeTakeover(events), this.#session.secrets.mask()))
+  }
+
+  /** What the page still sends when a takeover has begun, without what happened after that. */
+  #beforeTakeover(events: string): string {
+    if (this.#session.status !== 'takeover') return events
+    const all = JSON.parse(events) as { timestamp: number }[]
+    return JSON.stringify(all.filter(({ timestamp }) => timestamp <= this.#pausedAt))
   }
 
   #mayTake(characters: number): boolean {
@@ -118,6 +127,7 @@ export class Recorder {
   }
 
   #hand(events: string): void {
+    if (events === '[]') return
     const isSnapshot = events.startsWith(beginsSnapshot)
     for (const watcher of this.#watchers) {
       watcher.hasBegun ||= isSnapshot

@@ -41,9 +41,10 @@ export function createRecordings({
 
     /** Keeps what happens in the session, from when this resolves until its end. */
     async record(agent: AgentHandle, session: BrowserSession): Promise<void> {
-      const store = new RecordingStore(agent, session.id, { ...needs, limits })
+      let stop = () => {}
+      const store = new RecordingStore(agent, session.id, { ...needs, limits }, () => stop())
       stores.set(session, store)
-      await recorderOf(session).watch(store.take, true)
+      stop = await recorderOf(session).watch(store.take, true)
     },
 
     /** Sends arrays of events as JSON, beginning with a snapshot, until the function that is returned is called. */

@@ -33,6 +33,7 @@ export class RecordingStore {
   readonly #agent: AgentHandle
   readonly #sessionId: string
   readonly #needs: StoringNeeds
+  readonly #onFull: () => void
   #waiting: string[] = []
   #characters = 0
   #number = 0
@@ -41,10 +42,12 @@ export class RecordingStore {
   #timer: NodeJS.Timeout | undefined
   #turn: Promise<void> = Promise.resolve()
 
-  constructor(agent: AgentHandle, sessionId: string, needs: StoringNeeds) {
+  /** @param onFull called when it takes no more. */
+  constructor(agent: AgentHandle, sessionId: string, needs: StoringNeeds, onFull: () => void) {
     this.#agent = agent
     this.#sessionId = sessionId
     this.#needs = needs
+    this.#onFull = onFull
   }
 
   /** @param events a JSON array that is not empty. */
@@ -88,9 +91,8 @@ export class RecordingStore {
   async #insert(piece: Buffer): Promise<void> {
     const { limits } = this.#needs
     if (this.#size + piece.length <= limits.ofSession || this.#isFull) return await this.#write(piece)
-    this.#waiting = []
     this.#fill(`It may take ${limits.ofSession} bytes at most.`)
-    this.#turn = this.#turn.then(() => this.#store())
+    await this.#store()
   }
 
   async #write(events: Buffer): Promise<void> {
@@ -123,5 +125,6 @@ export class RecordingStore {
     this.#waiting = [JSON.stringify({ type: 5, data, timestamp: Date.now() })]
     this.#characters = 0
     this.#isFull = true
+    this.#onFull()
   }
 }

@@ -13,6 +13,12 @@ const binding = 'sendEvents'
 const answersWithinMs = 2000
 
 const options = {
+  library: {
+    recordAfter: 'DOMContentLoaded',
+    maskAllInputs: true,
+    sampling: { mousemove: 100 },
+    slimDOMOptions: 'all',
+  },
   secretFields,
   hiddenValue,
   batchMs: 250,
