@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import type { Configuration } from '#configuration/configuration.ts'
 import { createAccess } from '#features/access/access.feature.ts'
 import { createAgents } from '#features/agents/agents.feature.ts'
@@ -29,6 +30,7 @@ import type { App } from '#platform/http/app.ts'
 import { refuseToStoreOnFullDisk } from '#platform/http/full-disk.ts'
 import { registerOpenApi } from '#platform/http/openapi/openapi.ts'
 import { registerOperationRoutes } from '#platform/http/openapi/operations.routes.ts'
+import { createSignedRequests } from '#platform/http/replicas/signed-requests.ts'
 import { createServer } from '#platform/http/server.ts'
 import { registerWebSockets } from '#platform/http/websockets.ts'
 import { eventJob, eventJobName } from '#platform/jobs/events.ts'
@@ -111,7 +113,9 @@ export async function buildService(configuration: Configuration, environment: En
 async function build(infrastructure: Infrastructure): Promise<Service> {
   const { configuration, clock, log, startLag, disk, metrics, sharedCounts, version, runner } = infrastructure
   const { rateLimits, trustProxy, gateway, baseUrl } = configuration
-  const app = createServer({ log, clock, metrics, rateLimits, sharedCounts, trustProxy, startLag })
+  const { isSigned } = createSignedRequests(infrastructure)
+  const isCounted = (request: FastifyRequest) => !isSigned(request)
+  const app = createServer({ log, clock, metrics, rateLimits, sharedCounts, isCounted, trustProxy, startLag })
   const routes = requireDeclarations(app)
   await registerWebSockets(app)
   await registerOpenApi(app, { version, baseUrl, gatewayHeader: gateway?.header })

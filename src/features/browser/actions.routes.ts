@@ -13,6 +13,7 @@ interface Dependencies {
   maxBytes: number
 }
 
+const atHolder = { area: 'generic', limit: 'browser', atHolder: true } as const
 const sessionPath = Type.Object({ id: Type.String(), sessionId: Type.String() })
 const downloadPath = Type.Object({ ...sessionPath.properties, downloadId: Type.String() })
 
@@ -20,7 +21,7 @@ export function registerActionRoutes(app: App, { actions, browser, maxBytes }: D
   app.route({
     method: 'POST',
     url: '/api/agents/:id/browser/:sessionId/execute',
-    config: { area: 'generic', access: 'admin', limit: 'browser', operationId: 'executeBrowserActions' },
+    config: { ...atHolder, access: 'admin', operationId: 'executeBrowserActions' },
     bodyLimit: maxBytes,
     schema: {
       summary: 'Do something in the active tab of a browser session: one action, or several in order',
@@ -39,7 +40,7 @@ export function registerActionRoutes(app: App, { actions, browser, maxBytes }: D
   app.route({
     method: 'GET',
     url: '/api/agents/:id/browser/:sessionId/downloads/:downloadId',
-    config: { area: 'generic', access: 'viewer', limit: 'browser', operationId: 'readBrowserDownload' },
+    config: { ...atHolder, access: 'viewer', operationId: 'readBrowserDownload' },
     schema: {
       summary: 'A file that a page of the session has downloaded, until the session ends',
       tags: ['Browser'],

@@ -2,6 +2,7 @@ import type { ConnectionAccess } from '#features/access/access.feature.ts'
 import type { SettingsService } from '#features/agents/settings.service.ts'
 import type { Feature } from '#features/feature.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
+import { createSignedRequests } from '#platform/http/replicas/signed-requests.ts'
 import { registerActionRoutes } from './actions.routes.ts'
 import { createActionsService } from './actions.service.ts'
 import type { BrowserEvents } from './browser.events.ts'
@@ -23,6 +24,7 @@ import type { RenderPage } from './rendering/render-page.ts'
 import { createPageRenderer } from './rendering/render-page.ts'
 import { isOpen } from './session-status.ts'
 import { createHeldSessions } from './sessions/held-sessions.ts'
+import { createHolderOf, passToHolder } from './sessions/pass-to-holder.ts'
 import { createPlaces } from './sessions/places.ts'
 import { agentOfSession } from './sessions/session-id.ts'
 import { registerTakeoverRoutes } from './takeovers/takeovers.routes.ts'
@@ -39,18 +41,17 @@ export function createBrowser(
   infrastructure: Infrastructure,
   { settings, connections }: { settings: SettingsService; connections: ConnectionAccess },
 ): BrowserFeature {
-  const { configuration, agentDatabases, agentSecrets, secretBox, outbound, instanceId, clock, ids, log } =
-    infrastructure
+  const { configuration, agentDatabases, agentSecrets, secretBox, transact, instanceId } = infrastructure
+  const { clock, ids, log } = infrastructure
+  const { connect } = infrastructure.outbound
   const { dataDirectory, leaseMs, baseUrl, maxUploadBytes } = configuration
-  const { chromiumPath, display, maxSessions, maxSessionsPerAgent, replicaUrl } = configuration.browser
-  const browsers = createBrowsers({ dataDirectory, chromiumPath, display, log })
+  const { replicaUrl } = configuration.browser
+  const browsers = createBrowsers({ ...configuration.browser, dataDirectory, log })
   const profiles = createProfilesService({ agentSecrets, instanceId, clock })
-  const places = createPlaces({ maxSessions, maxSessionsPerAgent })
-  const { transact } = infrastructure
+  const places = createPlaces(configuration.browser)
   const recordings = createRecordings({ transact, clock, log })
   const kept = { saveProfile: profiles.save, finishRecording: recordings.finish }
   const held = createHeldSessions({ ...kept, leaseMs, clock, log })
-  const { connect } = outbound
   const life = { agentDatabases, instanceId, leaseMs, replicaUrl, clock, ids }
   let origin = () => baseUrl ?? `http://${configuration.host}:${configuration.port}`
   const links = createLiveLinks({
@@ -59,19 +60,12 @@ export function createBrowser(
     clock,
   })
   const actions = createActionsService(maxUploadBytes)
-  const browser = createBrowserService({
-    browsers,
-    actions,
-    held,
-    places,
-    profiles,
-    recordings,
-    connect,
-    ...life,
-  })
+  const parts = { browsers, actions, held, places, profiles, recordings }
+  const browser = createBrowserService({ ...parts, connect, ...life })
   const takeovers = createTakeovers({ transact, links, held, clock, ids })
   const admission = createAdmission({ access: connections, links, held, clock })
   const screencastOf = createScreencasts()
+  const signedRequests = createSignedRequests(infrastructure)
   const settingsOf = async (agentId: string) => (await settings.profileOf(agentId)).settings
   const isSessionOpen = async (sessionId: string) => {
     const agentId = agentOfSession(sessionId) ?? ''
@@ -80,6 +74,7 @@ export function createBrowser(
     const { status } = await agentDatabases.use(agentId, agent => browser.get(agent, sessionId))
     return isOpen(status)
   }
+  const holderOf = createHolderOf({ held, agentDatabases, settingsOf, instanceId, clock })
   const offerTools = createBrowserTools({ browser, actions, takeovers, settingsOf })
   return {
     browser,
@@ -87,6 +82,7 @@ export function createBrowser(
     tools: (agent, _taken, turn) => offerTools(agent, turn),
     routes(app) {
       origin = () => baseUrl ?? (app.server.listening ? app.listeningOrigin : 'http://localhost')
+      passToHolder(app, signedRequests, holderOf)
       registerBrowserRoutes(app, { browser, profiles, links, recordings })
       registerRecordingRoutes(app, recordings)
       registerReplay(app, { recordings, links, agentDatabases })

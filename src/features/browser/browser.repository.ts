@@ -58,6 +58,22 @@ interface Holder {
   replicaUrl: string | undefined
 }
 
+/** The living process that has the session open; undefined if there is none. */
+export async function findHolder(
+  database: Database,
+  id: string,
+  now: string,
+): Promise<Omit<Holder, 'leaseUntil'> | undefined> {
+  const row = await database
+    .selectFrom('browser_sessions')
+    .select(['instance_id', 'replica_url'])
+    .where('id', '=', id)
+    .where('status', 'in', openStatuses)
+    .where('lease_until', '>=', now)
+    .executeTakeFirst()
+  return row && { instanceId: row.instance_id, replicaUrl: row.replica_url ?? undefined }
+}
+
 /** Each new one removes ended ones of which there are too many, so that no job has to look for these. */
 export async function insertSession(
   database: Database,

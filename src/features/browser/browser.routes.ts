@@ -80,7 +80,7 @@ function registerSessions(app: App, { browser, links, recordings }: Services): v
   app.route({
     method: 'DELETE',
     url,
-    config: { ...changing, operationId: 'endBrowserSession' },
+    config: { ...changing, atHolder: true, operationId: 'endBrowserSession' },
     schema: {
       summary: 'End a browser session; it stays listed',
       tags,

@@ -25,6 +25,7 @@ import { isOpen } from './session-status.ts'
 import { BrowserSession } from './sessions/browser-session.ts'
 import type { HeldSessions } from './sessions/held-sessions.ts'
 import { createKeptSessions } from './sessions/kept-sessions.ts'
+import { heldElsewhere } from './sessions/pass-to-holder.ts'
 import type { Places } from './sessions/places.ts'
 import { newSessionId } from './sessions/session-id.ts'
 import { usualUserAgent } from './sessions/user-agent.ts'
@@ -94,9 +95,7 @@ export function createBrowserService(needs: Dependencies) {
       await held.ended(id)
       const { status } = await require(agent, id)
       throw conflict(
-        isOpen(status)
-          ? 'Another process of this service holds the browser session, and only that one can act in it.'
-          : `The browser session has ended (${status}). Open a new one.`,
+        isOpen(status) ? heldElsewhere : `The browser session has ended (${status}). Open a new one.`,
       )
     },
 
@@ -105,10 +104,7 @@ export function createBrowserService(needs: Dependencies) {
       await require(agent, id)
       await held.end(id)
       const { status } = await require(agent, id)
-      if (isOpen(status))
-        throw conflict(
-          'Another process of this service holds the browser session, and only that one can end it.',
-        )
+      if (isOpen(status)) throw conflict(heldElsewhere)
     },
 
     /**
@@ -161,7 +157,7 @@ function createOpening(needs: Dependencies) {
     const { profile, id, viewport, user_agent: userAgent } = record
     const storageState = profile === null ? undefined : await profiles.load(agent, profile)
     const { agentId } = agent
-    const proxy = await createForwardProxy({ connect, owner: agentId })
+    const proxy = await createForwardProxy({ connect, owner: agentId, reachedAs: used.reachedAs })
     try {
       const { browser } = used
       return await BrowserSession.open({

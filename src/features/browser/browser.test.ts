@@ -67,16 +67,6 @@ describe('a session', () => {
     expect(await statusOf(id)).toBe('closed')
   })
 
-  it('has an address for watching that says that nothing is there yet', async () => {
-    const { body } = await app.call<{ id: string; live_view_url: string }>('POST', path, { body: {} })
-    const { pathname } = new URL(body.live_view_url)
-    expect(await app.call('GET', pathname)).toMatchObject({
-      status: 404,
-      body: { error: { message: expect.stringContaining(pathname) } },
-    })
-    await app.call('DELETE', `${path}?id=${body.id}`)
-  })
-
   it(`${errorRow('browser', 404)} that does not exist is not found`, async () => {
     expect(await app.call('GET', `${path}/nowhere`)).toMatchObject({ status: 404 })
     expect(await app.call('DELETE', `${path}?id=nowhere`)).toMatchObject({ status: 404 })

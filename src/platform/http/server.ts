@@ -41,6 +41,7 @@ interface ServerOptions {
   metrics: Metrics
   rateLimits: RateLimits
   sharedCounts?: SharedCounts | undefined
+  isCounted?: ((request: FastifyRequest) => boolean) | undefined
   /** Addresses whose `X-Forwarded-For` is believed. */
   trustProxy: string[]
   /** How long a client may read nothing of a large answer, in milliseconds. */

@@ -1,8 +1,12 @@
+import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Agent, createServer, request as sendRequest } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { isIPv6 } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import type { Duplex } from 'node:stream'
 import { currentOwner } from '../current-owner.ts'
+import { isEqual } from '../http/requests/inbound-webhook.ts'
 import type { Outbound } from './outbound.ts'
 import { toOutboundError } from './outbound-failure.ts'
 
@@ -14,14 +18,21 @@ export interface Unreachable {
   message: string
 }
 
-/** A proxy of HTTP/1.1 for one user, on a port of its own at loopback. */
+/** A proxy of HTTP/1.1 for one user, on a port of its own. */
 export interface ForwardProxy {
   /** As a browser is told it: `http://127.0.0.1:PORT`. */
   address: string
+  /** Without which it answers 407; only where others than this machine reach it. */
+  credentials: ProxyCredentials | undefined
   /** What became of the host (with its port if it is not the usual one) when it was last tried; undefined if it was reached. */
   unreachable(host: string): Unreachable | undefined
   /** Ends every connection. */
   close(): Promise<void>
+}
+
+export interface ProxyCredentials {
+  username: string
+  password: string
 }
 
 interface Target {
@@ -33,6 +44,8 @@ interface Options {
   connect: Outbound['connect']
   /** The agent whose pages come through. */
   owner: string
+  /** The name or address by which a browser on another machine reaches this one; loopback alone unless given. */
+  reachedAs?: string | undefined
 }
 
 /** The answer header by which the guard marks answers of its own; `refused` or `failed`. */
@@ -43,6 +56,10 @@ const maxHeaderSize = 256 * 1024
 
 /** Longer than browsers keep connections without use, so that none is closed while a request is on its way. */
 const idleMs = 310_000
+
+const loopback = '127.0.0.1'
+
+const challenge = 'Basic realm="browser session"'
 
 /** Hosts that are remembered as not reached. */
 const remembered = 200
@@ -64,7 +81,8 @@ const ofConnection = [
  * Listens until it is closed. Every connection that it makes is one of the guard's: its name is looked up once, and what is
  * connected to is an address that was permitted.
  */
-export async function createForwardProxy({ connect, owner }: Options): Promise<ForwardProxy> {
+export async function createForwardProxy({ connect, owner, reachedAs }: Options): Promise<ForwardProxy> {
+  const credentials = reachedAs === undefined ? undefined : newCredentials()
   const failures = new Map<string, Unreachable>()
   const sockets = new Set<Duplex>()
   let isClosed = false
@@ -89,19 +107,27 @@ export async function createForwardProxy({ connect, owner }: Options): Promise<F
   }) as unknown as Agent['createConnection']
 
   const server = createServer({ maxHeaderSize, requestTimeout: 0, keepAliveTimeout: idleMs }, (from, to) => {
-    forward(from, to, upstream)
+    if (isPermitted(from, credentials)) forward(from, to, upstream)
+    else to.writeHead(407, { 'proxy-authenticate': challenge }).end()
   })
   server.on('connection', socket => kept(socket, sockets))
   server.on('connect', (request: IncomingMessage, client: Duplex, head: Buffer) => {
     client.on('error', () => client.destroy())
-    void tunnel(request.url ?? '', client, head, reach)
+    if (!isPermitted(request, credentials))
+      client.end(
+        `HTTP/1.1 407 Proxy Authentication Required\r\nproxy-authenticate: ${challenge}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`,
+      )
+    else void tunnel(request.url ?? '', client, head, reach)
   })
   server.on('clientError', (_error, socket) => socket.destroy())
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(0, '127.0.0.1', resolve)
+    server.once('error', reject).listen({ port: 0, host: listeningAddress(reachedAs) }, resolve)
   })
+  const { port } = server.address() as AddressInfo
+  const host = reachedAs ?? loopback
   return {
-    address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    address: `http://${isIPv6(host) ? `[${host}]` : host}:${port}`,
+    credentials,
     unreachable: host => failures.get(host),
     close: () =>
       new Promise(resolve => {
@@ -111,6 +137,24 @@ export async function createForwardProxy({ connect, owner }: Options): Promise<F
         for (const socket of sockets) socket.destroy()
       }),
   }
+}
+
+/** Undefined for all addresses of this machine. */
+function listeningAddress(reachedAs: string | undefined): string | undefined {
+  if (reachedAs === undefined) return loopback
+  const own = Object.values(networkInterfaces()).flatMap(addresses => addresses ?? [])
+  return own.find(({ address }) => address === reachedAs)?.address
+}
+
+function newCredentials(): ProxyCredentials {
+  return { username: 'session', password: randomBytes(16).toString('base64url') }
+}
+
+function isPermitted({ headers }: IncomingMessage, credentials: ProxyCredentials | undefined): boolean {
+  if (credentials === undefined) return true
+  const { username, password } = credentials
+  const expected = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
+  return isEqual(headers['proxy-authorization'] ?? '', expected)
 }
 
 /** Passes a request for an `http:` address on, and its answer back. */

@@ -7,7 +7,13 @@ settleEnvironment()
 const [, , dataDirectory = ''] = process.argv
 const begun = performance.now()
 const log = createLog('warn')
-const browsers = createBrowsers({ dataDirectory, chromiumPath: undefined, display: undefined, log })
+const browsers = createBrowsers({
+  dataDirectory,
+  chromiumPath: undefined,
+  remote: undefined,
+  display: undefined,
+  log,
+})
 const { browser } = await browsers.use('agent', { headless: true })
 const context = await browser.newContext({ viewport: { width: 400, height: 300 } })
 const page = await context.newPage()

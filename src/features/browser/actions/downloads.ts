@@ -29,7 +29,7 @@ export class Downloads {
   readonly #files = new Map<string, Download>()
   readonly #told = new Set<string>()
   readonly #maxBytes: number
-  /** Of the session, as its browser names it; undefined if that is elsewhere. */
+  /** Of the session, as its browser names it. */
   browserContextId: string | undefined
   readonly #folder: string
   #cancel: (guid: string) => void = () => {}
@@ -49,15 +49,18 @@ export class Downloads {
     const browser = session.context.browser()
     const folder = browser && downloadFolderOf(browser)
     const downloads = new Downloads(folder ?? '', maxBytes)
-    // The files of a browser elsewhere can't be read.
-    if (!browser || folder === undefined) return downloads
+    if (!browser) return downloads
     const { cdp } = session.activeTab ?? (await session.openTab())
     const { targetInfo } = await cdp.send('Target.getTargetInfo')
+    downloads.browserContextId = targetInfo.browserContextId
+    if (session.isRemote) {
+      session.events.on('download', ({ url, fileName }) => downloads.#refuseUnreadable(url, fileName))
+      return downloads
+    }
     session.events.on('download', () => {
       downloads.#announced += 1
     })
     const connection = await browser.newBrowserCDPSession()
-    downloads.browserContextId = targetInfo.browserContextId
     await downloads.#listen(connection, targetInfo.browserContextId)
     session.events.once('ended', () => void connection.detach().catch(() => {}))
     return downloads
@@ -142,6 +145,12 @@ export class Downloads {
     void rm(join(this.#folder, file.id), { force: true }).catch(() => {})
     const error = `It is larger than the ${room} bytes that are left of the ${this.#maxBytes} for the downloads of a session.`
     this.#change({ ...file, state: 'refused', error })
+  }
+
+  #refuseUnreadable(url: string, name: string): void {
+    const error = 'The browser is on another machine (BROWSER_CDP_URL), so that its files cannot be read.'
+    if (this.#files.size >= mostFiles) return
+    this.#change({ id: randomUUID(), name, url: url.slice(0, 2000), state: 'refused', size: 0, error })
   }
 
   #usedBeside(id: string): number {

@@ -30,7 +30,7 @@ export function registerChannels(app: App, needs: Dependencies): void {
     app.route({
       method: 'GET',
       url: `/v1/sessions/${name}`,
-      config: { area: 'generic', access: 'open', limit: 'browser' },
+      config: { area: 'generic', access: 'open', limit: 'browser', atHolder: true },
       websocket: true,
       handler: (socket, request) => admitTo(open, socket, request, needs.admission),
     })

@@ -3,6 +3,8 @@ import { invalid } from '#platform/errors.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { Program } from './bundled.ts'
 import { bundledChromium } from './bundled.ts'
+import type { RemoteBrowser } from './remote.ts'
+import { connectRemote } from './remote.ts'
 import type { RunningBrowser } from './start.ts'
 import { StartFailed, startChromium } from './start.ts'
 
@@ -10,6 +12,8 @@ interface Dependencies {
   dataDirectory: string
   /** The operator's own browser; undefined for the bundled one. */
   chromiumPath: string | undefined
+  /** A browser elsewhere, instead of those that are started here. */
+  remote: RemoteBrowser | undefined
   display: string | undefined
   log: Log
   /** Milliseconds that a browser without users is kept. */
@@ -19,6 +23,8 @@ interface Dependencies {
 /** A browser that somebody uses; it is kept until all its users have released it, and for a while after that. */
 export interface UsedBrowser {
   browser: Browser
+  /** How it reaches this machine, if it is on another one. */
+  reachedAs: string | undefined
   /** May be called more than once. */
   release(): void
 }
@@ -33,8 +39,8 @@ export type Browsers = ReturnType<typeof createBrowsers>
 
 /** One browser for each agent, since what is copied in one page could be pasted in any other of the same browser. */
 export function createBrowsers(needs: Dependencies) {
-  const { chromiumPath, display, idleMs = 60_000 } = needs
-  const start = createStart(needs)
+  const { chromiumPath, remote, display, idleMs = 60_000 } = needs
+  const start = remote === undefined ? createStart(needs) : () => connectRemote(remote)
   const entries = new Map<string, Entry>()
 
   function entryOf(key: string, headless: boolean): Entry {
@@ -60,6 +66,8 @@ export function createBrowsers(needs: Dependencies) {
   return {
     /** @throws AppError BROWSER_UNAVAILABLE if it can't be started, VALIDATION_ERROR if it can have no window. */
     async use(agentId: string, { headless }: { headless: boolean }): Promise<UsedBrowser> {
+      if (!headless && remote !== undefined)
+        throw invalid('headless', 'can be false only where BROWSER_CDP_URL is not set')
       if (!headless && (chromiumPath === undefined || display === undefined))
         throw invalid('headless', 'can be false only where CHROMIUM_PATH and DISPLAY are set')
       const key = `${agentId} ${headless}`
@@ -72,7 +80,7 @@ export function createBrowsers(needs: Dependencies) {
         held = false
       }
       try {
-        return { browser: (await entry.starting).browser, release }
+        return { browser: (await entry.starting).browser, reachedAs: remote?.proxyHost, release }
       } catch (error) {
         release()
         throw error

@@ -43,6 +43,11 @@ const connectMs = 30_000
 
 const downloadFolders = new WeakMap<Browser, string>()
 
+/** Names the folder for what sessions of the browser keep. */
+export function keepDownloadsIn(browser: Browser, folder: string): void {
+  downloadFolders.set(browser, join(folder, 'downloads'))
+}
+
 /** Where a browser that was started here keeps what its pages download. */
 export function downloadFolderOf(browser: Browser): string | undefined {
   return downloadFolders.get(browser)
@@ -89,7 +94,7 @@ export async function startChromium(options: StartOptions): Promise<RunningBrows
     })
     const browser = await Promise.race([connected, failed])
     failed.catch(() => {})
-    downloadFolders.set(browser, join(folder, 'downloads'))
+    keepDownloadsIn(browser, folder)
     return { browser, ended }
   } catch (error) {
     killGroup(child)

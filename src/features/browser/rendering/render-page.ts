@@ -45,8 +45,13 @@ const unneeded = new Set(['image', 'font', 'media'])
 export function createPageRenderer({ browsers, connect, clock }: Dependencies): RenderPage {
   const slots = createFairSlots(places.all, places.ofAgent)
 
-  async function renderIn({ browser }: UsedBrowser, agentId: string, url: string, signal: AbortSignal) {
-    const proxy = await createForwardProxy({ connect, owner: agentId })
+  async function renderIn(
+    { browser, reachedAs }: UsedBrowser,
+    agentId: string,
+    url: string,
+    signal: AbortSignal,
+  ) {
+    const proxy = await createForwardProxy({ connect, owner: agentId, reachedAs })
     // Sites shall know whose visit it is.
     const userAgent = `${usualUserAgent(browser.version())} agentstead`
     const about = {

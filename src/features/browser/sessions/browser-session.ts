@@ -53,6 +53,8 @@ export class BrowserSession {
   readonly id: string
   readonly agentId: string
   readonly context: BrowserContext
+  /** Whether its browser is on another machine, whose files can't be read here. */
+  readonly isRemote: boolean
   readonly events = new EventEmitter<SessionEvents>()
   readonly secrets = new Secrets()
   /** How dialogs are answered: unless somebody else does so, alerts are accepted and all others dismissed. */
@@ -75,6 +77,8 @@ export class BrowserSession {
     this.id = id
     this.agentId = agentId
     this.context = context
+    // Only a proxy for those needs credentials.
+    this.isRemote = proxy.credentials !== undefined
     this.#proxy = proxy
     this.#clock = clock
     this.#userAgent = userAgent
@@ -91,13 +95,14 @@ export class BrowserSession {
     const context = await browser.newContext({
       viewport,
       userAgent,
-      acceptDownloads,
+      acceptDownloads: acceptDownloads && proxy.credentials === undefined,
       locale: 'en-US',
-      proxy: { server: proxy.address },
+      proxy: { server: proxy.address, ...proxy.credentials },
       ...(storageState !== undefined && { storageState }),
     })
     const session = new BrowserSession(options, context)
     try {
+      if (session.isRemote) await context.addInitScript(removeUnproxied)
       await session.openTab()
     } catch (error) {
       await context.close().catch(() => {})
@@ -273,6 +278,10 @@ export class BrowserSession {
     if (last !== undefined && isOpen(this.status)) this.activate(last)
   }
 }
+
+/** What would go around the proxy in a browser that was started without our switches; runs in pages. */
+const removeUnproxied =
+  'for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "WebTransport"]) delete globalThis[name]'
 
 async function answerAsUsual(dialog: Dialog): Promise<void> {
   await (dialog.type() === 'alert' ? dialog.accept() : dialog.dismiss())

@@ -16,7 +16,7 @@ interface Dependencies {
 }
 
 const params = Type.Object({ id: Type.String(), sessionId: Type.String() })
-const reading = { area: 'generic', access: 'viewer', limit: 'browser' } as const
+const reading = { area: 'generic', access: 'viewer', limit: 'browser', atHolder: true } as const
 const driving = { ...reading, access: 'admin' } as const
 const tags = ['Browser']
 const url = '/api/agents/:id/browser/:sessionId/takeover'

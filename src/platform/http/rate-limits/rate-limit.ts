@@ -26,6 +26,8 @@ interface RateLimitOptions {
   log: Log
   /** Where there are other processes; without, this one counts alone. */
   sharedCounts?: SharedCounts | undefined
+  /** False for requests that another process has counted. */
+  isCounted?: ((request: FastifyRequest) => boolean) | undefined
 }
 
 interface Limiter {
@@ -36,7 +38,7 @@ interface Limiter {
 
 /** Counts every request against the limit that its route declares; register it after CORS, which answers preflights. */
 export function registerRateLimits(app: App, options: RateLimitOptions): void {
-  const { rateLimits, clock } = options
+  const { rateLimits, clock, isCounted = () => true } = options
   const limiters = new Map<string, Limiter>()
   app.decorateReply('countAgainst', async function countAgainst(this: FastifyReply, limit: LimitClass) {
     const limiter = limiters.get(limit)
@@ -58,7 +60,7 @@ export function registerRateLimits(app: App, options: RateLimitOptions): void {
     })
   app.addHook('onRequest', async (request, reply) => {
     const limiter = limiters.get(limitOf(request))
-    if (limiter !== undefined) await count(limiter, request, reply, clock)
+    if (limiter !== undefined && isCounted(request)) await count(limiter, request, reply, clock)
   })
 }
 

@@ -1,0 +1,136 @@
+import type { IncomingMessage } from 'node:http'
+import { request as sendPlainly } from 'node:http'
+import { request as sendSecurely } from 'node:https'
+import type { Socket } from 'node:net'
+import type { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { whenClosed } from '../closing.ts'
+import { signatureHeader } from './signed-requests.ts'
+
+export interface Destination {
+  /** Where the other process listens, without a slash at the end. */
+  url: string
+  signature: string
+}
+
+/** The other process has not answered. */
+export class NoAnswer extends Error {
+  /** Whether it was reached, so that it may have done what it was asked for. */
+  readonly wasReached: boolean
+  constructor(cause: Error, wasReached: boolean) {
+    super(cause.message, { cause })
+    this.wasReached = wasReached
+  }
+}
+
+/** Milliseconds. */
+const connectMs = 5000
+/** Milliseconds without a byte after which the system asks whether the other machine still is there: for 10 s at most. */
+const askAfterMs = 5000
+
+/** Headers about one connection, which go no further, or that are written anew. */
+const ofConnection = new Set([
+  'connection',
+  'expect',
+  'keep-alive',
+  'proxy-connection',
+  'upgrade',
+  'x-request-id',
+  signatureHeader,
+])
+
+/**
+ * Has another process of the service answer a request, a WebSocket as well: bytes go both ways as they come. Resolves once
+ * there is an answer, which is then sent: with the client's connection where that is a WebSocket from now on.
+ * @throws NoAnswer
+ */
+export function passOn(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  body: Readable,
+  { url, signature }: Destination,
+): Promise<Socket | undefined> {
+  const { promise, resolve, reject } = Promise.withResolvers<Socket | undefined>()
+  const { protocol, hostname, port, pathname } = new URL(url)
+  const { raw } = request
+  let wasReached = false
+  const onward = (protocol === 'https:' ? sendSecurely : sendPlainly)({
+    agent: false,
+    host: hostname.replace(/^\[(.*)\]$/, '$1'),
+    port,
+    method: raw.method ?? 'GET',
+    path: `${pathname.replace(/\/$/, '')}${raw.url}`,
+    headers: [...onwardHeaders(request), signatureHeader, signature],
+    setHost: false,
+    // That of the other process, where it is not the name in the header `Host`.
+    servername: hostname,
+  })
+  onward.on('socket', socket => {
+    socket.setKeepAlive(true, askAfterMs)
+    const late = () => onward.destroy(new Error(`There was no connection within ${connectMs} ms.`))
+    const timer = setTimeout(late, connectMs)
+    socket.once('close', () => clearTimeout(timer))
+    socket.once('connect', () => {
+      wasReached = true
+      clearTimeout(timer)
+    })
+  })
+  onward.on('response', back => {
+    resolve(undefined)
+    const { connection: _, 'keep-alive': __, 'transfer-encoding': ___, ...headers } = back.headers
+    void reply
+      .code(back.statusCode ?? 500)
+      .headers(headers)
+      .send(back)
+  })
+  onward.on('upgrade', (back, socket, head) => {
+    resolve(raw.socket)
+    reply.hijack()
+    joinSockets(raw.socket, socket as Socket, Buffer.concat([headOf(back), head]))
+  })
+  // A client that has gone waits for no answer.
+  onward.on('error', error =>
+    reply.raw.destroyed ? resolve(undefined) : reject(new NoAnswer(error, wasReached)),
+  )
+  // What still arrives would otherwise hold up the next request of the connection.
+  onward.on('close', () => body.resume())
+  whenClosed(reply, () => onward.destroy())
+  if (hasBody(raw)) body.pipe(onward)
+  else onward.end()
+  return promise
+}
+
+/** As they came, pairs in one list. */
+function onwardHeaders({ id, ws: isWebSocket, raw }: FastifyRequest): string[] {
+  const { rawHeaders } = raw
+  const kept = rawHeaders.filter((_, at) => !ofConnection.has(rawHeaders[at - (at % 2)]?.toLowerCase() ?? ''))
+  // Node would announce a body where nothing says that there is none.
+  const isEmpty = raw.method === 'POST' && !hasBody(raw) && raw.headers['content-length'] === undefined
+  return [
+    ...kept,
+    ...['x-request-id', id],
+    ...(isEmpty ? ['content-length', '0'] : []),
+    ...(isWebSocket ? ['connection', 'Upgrade', 'upgrade', 'websocket'] : []),
+  ].map(String)
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return 'transfer-encoding' in headers || Number(headers['content-length'] ?? 0) > 0
+}
+
+/** The lines of an answer, up to its body. */
+function headOf({ statusCode, statusMessage, rawHeaders }: IncomingMessage): Buffer {
+  const lines = [`HTTP/1.1 ${statusCode} ${statusMessage}`]
+  for (let at = 0; at < rawHeaders.length; at += 2) lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`)
+  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1')
+}
+
+/** Each waits where the other is slow, and ends with it. */
+function joinSockets(client: Socket, other: Socket, first: Buffer): void {
+  client.setNoDelay(true).setKeepAlive(true, askAfterMs)
+  other.setNoDelay(true)
+  client.write(first)
+  client.pipe(other).pipe(client)
+  other.on('error', () => other.destroy()).on('close', () => client.destroySoon())
+  client.on('close', () => other.destroySoon())
+}

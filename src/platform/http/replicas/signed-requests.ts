@@ -1,0 +1,43 @@
+import { createHmac } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import type { Clock } from '../../clock.ts'
+import type { SecretBox } from '../../encryption/secret-box.ts'
+import { isEqual } from '../requests/inbound-webhook.ts'
+
+interface Dependencies {
+  /** Of the key that all processes of the service have. */
+  secretBox: Pick<SecretBox, 'derive'>
+  /** Of this process. */
+  instanceId: string
+  clock: Clock
+}
+
+/** The header by which a process proves that it passes a request on. */
+export const signatureHeader = 'x-replica-signature'
+
+/** Milliseconds. */
+const validMs = 60_000
+
+export type SignedRequests = ReturnType<typeof createSignedRequests>
+
+/** Signatures between processes of the service: each is good for one method and address, at one process, for a minute. */
+export function createSignedRequests({ secretBox, instanceId, clock }: Dependencies) {
+  const key = secretBox.derive(['requests between replicas'])
+
+  function make({ raw: { method, url } }: FastifyRequest, audience: string, expiresAt: number): string {
+    const signed = JSON.stringify([method, url, audience, expiresAt])
+    return `${expiresAt}.${createHmac('sha256', key).update(signed).digest('base64url')}`
+  }
+
+  return {
+    sign: (request: FastifyRequest, audience: string) => make(request, audience, clock.now() + validMs),
+
+    /** Whether another process has passed the request on to this one. */
+    isSigned(request: FastifyRequest): boolean {
+      const given = request.headers[signatureHeader]
+      if (given === undefined) return false
+      const expiresAt = Number.parseInt(String(given), 10)
+      return expiresAt > clock.now() && isEqual(String(given), make(request, instanceId, expiresAt))
+    },
+  }
+}
