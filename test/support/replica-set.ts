@@ -1,7 +1,20 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
 import type { ServerProcess } from './server-process.ts'
 import { startServerProcess } from './server-process.ts'
 import { makeTemporaryDirectory } from './temporary-directory.ts'
+
+/** One that nobody listens on now. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
 
 /** Processes of the service that share a database. */
 export interface ReplicaSet extends AsyncDisposable {
@@ -13,16 +26,23 @@ export interface ReplicaSet extends AsyncDisposable {
   replace(index: number): Promise<void>
 }
 
+/** @param environment of all, or of each, given its place and its address. */
 export async function startReplicas(
   count: number,
-  environment: Record<string, string>,
+  environment: Record<string, string> | ((index: number, url: string) => Record<string, string>),
   program?: string,
 ): Promise<ReplicaSet> {
   const directory = makeTemporaryDirectory()
-  const start = () => startServerProcess({ dataDirectory: directory.path, environment: shared, program })
-  const shared = { ENCRYPTION_KEY: randomBytes(32).toString('base64'), ...environment }
+  const shared = { ENCRYPTION_KEY: randomBytes(32).toString('base64') }
+  const start = async (index: number) => {
+    const Port = String(typeof environment === 'function' ? await freePort() : 0)
+    const own =
+      typeof environment === 'function' ? environment(index, `http://127.0.0.1:${Port}`) : environment
+    const variables = { ...shared, PORT: Port, ...own }
+    return await startServerProcess({ dataDirectory: directory.path, environment: variables, program })
+  }
   // All at once, as an orchestrator starts them on an empty database.
-  const servers = await Promise.all(Array.from({ length: count }, start))
+  const servers = await Promise.all(Array.from({ length: count }, (_, index) => start(index)))
   let next = 0
 
   function at(index: number): ServerProcess {
@@ -35,7 +55,7 @@ export async function startReplicas(
     at,
     any: () => at(next++),
     async replace(index) {
-      servers[index % count] = await start()
+      servers[index % count] = await start(index % count)
     },
     async [Symbol.asyncDispose]() {
       await Promise.all(servers.map(server => server[Symbol.asyncDispose]()))
