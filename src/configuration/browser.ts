@@ -7,6 +7,8 @@ export const browser = group({
     CHROMIUM_PATH: optional('the program of a Chromium or Chrome, as an absolute path', {
       check: value => value.startsWith('/'),
     }),
+    // That of the X server, which only a browser with a window needs.
+    DISPLAY: optional('the name of a display'),
     BROWSER_CDP_URL: optional(
       'the http, https, ws or wss address of a browser that answers the DevTools protocol',
       {
@@ -17,8 +19,6 @@ export const browser = group({
       check: value => isIP(value) !== 0 || /^[\w-]+(?:\.[\w-]+)*$/.test(value),
     }),
     REPLICA_URL: webAddress(),
-    // That of the X server, which only a browser with a window needs.
-    DISPLAY: optional('the name of a display'),
     BROWSER_MAX_SESSIONS_PER_AGENT: whole(25, 1, 1000),
     BROWSER_MAX_SESSIONS: whole(50, 1, 1000),
   },

@@ -20,7 +20,7 @@ interface ComposeService {
 
 const dockerfile = read('Dockerfile').replaceAll('\\\n', '')
 const composeText = read('compose.yaml')
-const compose = parse(composeText) as { services: Record<string, ComposeService> }
+const compose = parse(composeText, { merge: true }) as { services: Record<string, ComposeService> }
 const proxyLines = read('deploy/Caddyfile')
   .split('\n')
   .map(line => line.trim())
@@ -92,7 +92,15 @@ describe('compose.yaml', () => {
   it('starts a database, a proxy and two replicas that are the same', () => {
     expect(Object.keys(compose.services)).toEqual(['postgres', 'agentstead-1', 'agentstead-2', 'proxy'])
     expect(replicas.map(([name]) => name)).toEqual(['agentstead-1', 'agentstead-2'])
-    expect(replicas[0]?.[1]).toEqual(replicas[1]?.[1])
+    for (const [name, { environment }] of replicas) {
+      // By its own name, the other one reaches it.
+      expect(environment?.REPLICA_URL).toBe(`http://${name}:${imageEnvironment().PORT}`)
+    }
+    const withoutAddress = replicas.map(([, { environment, ...replica }]) => ({
+      ...replica,
+      environment: { ...environment, REPLICA_URL: '' },
+    }))
+    expect(withoutAddress[0]).toEqual(withoutAddress[1])
   })
 
   it('names only variables that the service reads', () => {
