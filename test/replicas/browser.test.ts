@@ -121,9 +121,9 @@ it.each([
 
 it('lets SQL not change where requests are passed on to', async () => {
   const { id } = await open(0)
-  const sql = `UPDATE browser_sessions SET replica_url = 'http://127.0.0.1:1' WHERE id = '${id}'`
-  const refused = await replicas.at(0).call('POST', '/api/agents/default/sql', { body: { sql, query: sql } })
-  expect(refused.status).toBeGreaterThanOrEqual(400)
+  const query = `UPDATE browser_sessions SET replica_url = 'http://127.0.0.1:1' WHERE id = '${id}'`
+  const refused = await replicas.at(0).call('POST', '/api/agents/default/sql/execute', { body: { query } })
+  expect(refused).toMatchObject({ status: 403 })
   expect(await execute(id, { action: 'outline' }, 1)).toMatchObject({ status: 200 })
 })
 
@@ -146,6 +146,27 @@ it('has channels at every process, with the token of a link', async () => {
   expect(await unknown.closed).toMatchObject({ code: 4404 })
   const foreign = await openChannel(replicas.at(1).url, `/v1/sessions/cast?sessionId=${id}&token=foreign`)
   expect(await foreign.closed).toMatchObject({ code: 4403 })
+})
+
+it('is taken over and handed back at a process that does not hold the session', async () => {
+  const { id } = await open(0)
+  const elsewhere = replicas.at(1)
+  const takeover = `${path}/${id}/takeover`
+  const body = { reason: 'Sign in' }
+  const requested = await elsewhere.call<{ takeover_url: string }>('POST', takeover, { body })
+  expect(requested.status).toBe(201)
+  expect(await execute(id, { action: 'outline' }, 1)).toMatchObject({ status: 409 })
+  const { search, pathname } = new URL(requested.body.takeover_url)
+  expect(await elsewhere.call('GET', `${pathname}${search}`)).toMatchObject({ status: 200 })
+  const token = new URLSearchParams(search).get('token')
+  await using person = await openChannel(elsewhere.url, `/v1/sessions/cast?sessionId=${id}&token=${token}`)
+  await person.next(message => message.takeover?.is_driver === true, 'the wheel')
+  expect(await replicas.at(0).call('GET', takeover)).toMatchObject({ body: { status: 'active' } })
+  person.send({ type: 'navigation', action: 'goto', url: site.url })
+  await person.next(({ data, url }) => data !== undefined && url?.startsWith(site.url) === true, 'the page')
+  person.send({ type: 'handBack', note: 'Done' })
+  expect(await person.closed).toMatchObject({ code: 4403 })
+  expect(await execute(id, { action: 'outline' }, 1)).toMatchObject({ status: 200 })
 })
 
 it('names the variable that the holder lacks', async () => {
