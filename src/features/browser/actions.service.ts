@@ -1,4 +1,4 @@
-import { conflict, invalid } from '#platform/errors.ts'
+import { AppError, invalid } from '#platform/errors.ts'
 import type { ActionInput, ActionResult, Executed, ExecuteInput } from './actions/actions.schema.ts'
 import { requireAction } from './actions/actions.schema.ts'
 import { Actor } from './actions/actor.ts'
@@ -64,17 +64,36 @@ export function createActionsService(maxBytes: number) {
      */
     execute,
 
-    /** One action, from within, once no person drives. Throws as `execute` does. */
-    async act(session: BrowserSession, input: ActionInput, signal: AbortSignal): Promise<ActionResult> {
-      while (session.takeover !== undefined) await orAborted(session.takeover.ended, signal)
-      const { result = {} } = await execute(session, input, signal)
-      return result
-    },
+    /** One action, from within, once no person drives. Throws as `execute` does, but no CONFLICT. */
+    act: (session: BrowserSession, input: ActionInput, signal: AbortSignal): Promise<ActionResult> =>
+      afterTakeovers(session, signal, async () => (await execute(session, input, signal)).result ?? {}),
+
+    /** What `Actor.changes` tells, once no person drives. */
+    changes: (session: BrowserSession, characters: number, signal: AbortSignal): Promise<string> =>
+      afterTakeovers(session, signal, () =>
+        session.inTurn(async () => {
+          requireAgentDrives(session)
+          return await (await actorOf(session)).changes(characters)
+        }),
+      ),
 
     /** A file that a page of the session has downloaded. @throws AppError NOT_FOUND, CONFLICT */
     download: async (session: BrowserSession, id: string) =>
       await (await actorOf(session)).downloads.open(id),
   }
+}
+
+/** Again where a person was there when its turn came, so that nothing was done. */
+async function afterTakeovers<Result>(
+  session: BrowserSession,
+  signal: AbortSignal,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  while (session.takeover !== undefined) await orAborted(session.takeover.ended, signal)
+  return await work().catch(error => {
+    if (!(error instanceof PersonDrives)) throw error
+    return afterTakeovers(session, signal, work)
+  })
 }
 
 /** What has waited for its turn may find a person there. */
@@ -83,9 +102,11 @@ async function perform(actor: Actor, input: ActionInput, signal: AbortSignal): P
   return await actor.perform(input, signal)
 }
 
+class PersonDrives extends AppError {}
+
 function requireAgentDrives({ takeover }: BrowserSession): void {
-  if (takeover !== undefined)
-    throw conflict('A person has taken this session over. Try again once they have handed it back.')
+  const refusal = 'A person has taken this session over. Try again once they have handed it back.'
+  if (takeover !== undefined) throw new PersonDrives('CONFLICT', refusal)
 }
 
 export type ActionsService = ReturnType<typeof createActionsService>

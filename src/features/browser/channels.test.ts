@@ -37,6 +37,12 @@ const animated = `<title>Moving</title><canvas id="c" width="600" height="400"><
   requestAnimationFrame(draw)
 </script>`
 
+const hostile = `<title>Hostile</title><link rel="icon" href="/icon.png"><input type="password" value="hidden"><script>
+  String.prototype.slice = () => 'x'.repeat(1e6)
+  globalThis.String = () => ({ toString: 1 })
+  location.hash = 'x'.repeat(1e5)
+</script>`
+
 let app: TestApp
 let origin: string
 let site: Site
@@ -44,7 +50,9 @@ let site: Site
 beforeAll(async () => {
   app = await buildApp({ environment: { DEV_USER: 'dev@example.com', OUTBOUND_ALLOW: '127.0.0.1' } })
   origin = await app.listen()
-  site = await startSite(sitePages({ '/': page, '/other': '<title>Other</title>Other', '/moving': animated }))
+  site = await startSite(
+    sitePages({ '/': page, '/other': '<title>Other</title>Other', '/moving': animated, '/hostile': hostile }),
+  )
 })
 
 afterAll(async () => {
@@ -292,6 +300,29 @@ describe('what a client sends', () => {
     for (let count = 10; count < 50; count += 1) channel.send('no json')
     expect(await channel.closed).toMatchObject({ code: 4400 })
     expect(page.url()).toBe(`${site.url}/`)
+  })
+})
+
+describe('a hostile page', () => {
+  it('has an address, a title and secrets of a size that can be told, whatever runs in it', async () => {
+    const { id, session, page } = await openPage('/hostile')
+    await page.waitForLoadState()
+    const channel = await cast(id)
+    const { tabs } = await channel.next(({ tabs }) => tabs?.[0]?.url.includes('#') === true)
+    expect(tabs?.[0]).toMatchObject({ title: '', favicon: '' })
+    expect(tabs?.[0]?.url.length).toBe(2000)
+    expect((await channel.next(isFrame)).url?.length).toBe(2000)
+    await session.secrets.read(page)
+    expect(session.secrets.mask()('Some words')).toBe('Some words')
+  })
+})
+
+describe('a page that opens others without end', () => {
+  it('gets no more than 50 tabs', async () => {
+    const { session, read } = await openPage()
+    await read('for (let count = 0; count < 60; count += 1) open("/other")')
+    await eventually(() => expect(session.tabs.length).toBe(50), 20_000)
+    await eventually(() => expect(session.context.pages().length).toBe(50))
   })
 })
 

@@ -20,6 +20,9 @@ const login = `<title>Login</title><style>body { margin: 0 } * { position: absol
   <input name="code" autocomplete="one-time-code" style="left: 100px; top: 300px">
   <button style="left: 100px; top: 400px; width: 100px; height: 40px">Sign in</button></form>`
 
+/** What answers the request for `/slow`, once that has come. */
+const slow = Promise.withResolvers<(page: string) => void>()
+
 let stage: ChatStage
 let origin: string
 let site: Site
@@ -29,6 +32,7 @@ beforeAll(async () => {
   origin = await stage.app.listen()
   site = await startSite(request => {
     const [path] = request.path.split('?')
+    if (path === '/slow') return new Promise(resolve => slow.resolve(resolve))
     return { '/': login, '/done': '<title>Done</title>Welcome, Ada' }[path ?? '']
   })
 })
@@ -186,6 +190,8 @@ describe(`${row('POST /api/agents/{id}/browser/{sessionId}/takeover')} a takeove
     const person = await drive((await request()).body.takeover_url)
     person.send({ type: 'hide', hidden: true })
     await watcher.next(({ takeover }) => takeover?.hidden === true)
+    const list = await watcher.next(({ type }) => type === 'tabList')
+    expect(list.tabs).toMatchObject([{ url: '', title: '', favicon: '' }])
     const frames = () => watcher.all.filter(isFrame).length
     const before = frames()
     sendAll(person, [...clickAt(210), ...types(shape, 'secret')])
@@ -196,12 +202,14 @@ describe(`${row('POST /api/agents/{id}/browser/{sessionId}/takeover')} a takeove
     const late = await cast()
     await late.next(({ type }) => type === 'status')
     expect([frames(), late.all.filter(isFrame).length]).toEqual([before, 0])
+    expect(late.all.find(({ type }) => type === 'tabList')?.tabs).toMatchObject([{ url: '', title: '' }])
     person.send({ type: 'hide', hidden: false })
+    await watcher.next(({ tabs }) => tabs?.[0]?.title === 'Login')
     await Promise.all([watcher.next(isFrame), late.next(isFrame)])
   })
 
   it('lets the person answer dialogs, and add time', async () => {
-    const { request, current, drive, page } = await openLogin()
+    const { request, current, drive, page, session } = await openLogin()
     const { takeover_url, expires_at } = (await request({ reason: 'x', timeout: 60 })).body
     const person = await drive(takeover_url)
     await person.next(isDriven)
@@ -218,6 +226,11 @@ describe(`${row('POST /api/agents/{id}/browser/{sessionId}/takeover')} a takeove
       expect(Date.parse(String((await current()).body.expires_at)) - Date.parse(expires_at)).toBe(600_000),
     )
     expect(later).toBeDefined()
+    const closing = await session.openTab()
+    void closing.page.evaluate('alert("Wait")').catch(() => {})
+    await person.next(({ type }) => type === 'dialog')
+    person.send({ type: 'closeTab', pageId: closing.pageId })
+    await person.next(({ type }) => type === 'dialogClosed')
     const open = page.evaluate('confirm("Leave?")')
     await person.next(({ type }) => type === 'dialog')
     person.send({ type: 'handBack' })
@@ -304,6 +317,48 @@ describe('a model that asks for a person', () => {
     ])
     for (const secret of ['tide-7731-secret', '884422', tokenOf(takeover_url)])
       expect(everything.includes(secret)).toBe(false)
+  })
+
+  it('is told what the page says after the person, also where the person came while it acted', async () => {
+    const path = await stage.makeChat({ browser_tools: true })
+    stage.model.next(
+      { stream: openaiToolCall('browser_navigate', { url: `${site.url}/slow` }) },
+      { stream: openaiText('Done.') },
+    )
+    const stream = await openStream(`${origin}${path}`, { content: 'Look.', autoRag: false })
+    const answer = await slow.promise
+    const agentPath = path.replace(/\/chat$/, '')
+    const { sessions } = (await stage.app.call<{ sessions: [{ id: string }] }>('GET', `${agentPath}/browser`))
+      .body
+    const takeoverPath = `${agentPath}/browser/${sessions[0].id}/takeover`
+    const { takeover_url } = (
+      await stage.app.call<Requested>('POST', takeoverPath, { body: { reason: 'x' } })
+    ).body
+    answer('<title>Slow</title><p>As the agent left it</p>')
+    const person = await castOf(sessions[0].id, { token: tokenOf(takeover_url) })
+    await person.next(message => isFrame(message) && message.title === 'Slow')
+    person.send({ type: 'navigation', action: 'goto', url: `${site.url}/done` })
+    await person.next(message => isFrame(message) && message.title === 'Done')
+    person.send({ type: 'handBack' })
+    const result = (await stream.rest()).find(({ type }) => type === 'tool_result')?.result
+    expect(result).toContain('Welcome, Ada')
+    expect(result).not.toContain('As the agent left it')
+  })
+
+  it('asks in a new session where the one that a person has ends', async () => {
+    const { agentPath, path, stream, requested } = await ask()
+    await stage.app.call('POST', `${agentPath}/browser/${requested.session_id}/takeover/end`, { body: {} })
+    await stream.rest()
+    await stage.app.call('POST', `${agentPath}/browser/${requested.session_id}/takeover`, {
+      body: { reason: 'Mine' },
+    })
+    stage.model.next({ stream: openaiToolCall('browser_ask_person', { reason: 'Again' }) })
+    const again = await openStream(`${origin}${path}`, { content: 'Again.', autoRag: false })
+    await again.until('tool_call')
+    await stage.app.call('DELETE', `${agentPath}/browser?id=${requested.session_id}`)
+    const { session_id } = (await again.until('takeover_requested')).at(-1) as { session_id?: string }
+    expect(session_id).not.toBe(requested.session_id)
+    again.close()
   })
 
   it('is told that nobody came, and withdraws the request when its turn is aborted', async () => {

@@ -25,6 +25,7 @@ import { limitUploads } from './requests/upload-limit.ts'
 import { createSerializerCompiler, createValidatorCompiler } from './requests/validation.ts'
 import { registerHeaders } from './responses/headers.ts'
 import { leaveSlowReaders } from './responses/slow-readers.ts'
+import { asksForWebSocket } from './websockets.ts'
 
 const jsonBodyLimit = 1024 * 1024
 /** The status of a request that became a WebSocket. */
@@ -60,6 +61,7 @@ export function createServer(options: ServerOptions): App {
     trustProxy: options.trustProxy.length > 0 ? options.trustProxy : false,
     genReqId: requestId,
     requestTimeout: arrivalLimitMs,
+    http: { shouldUpgradeCallback: asksForWebSocket },
     routerOptions: { maxParamLength: 500 },
     clientErrorHandler: answerClientError,
     frameworkErrors: (error, request, reply) => treatAsUnknown(app, error, [request, reply]),

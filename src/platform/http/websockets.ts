@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import websocket from '@fastify/websocket'
 import type { WebSocket } from 'ws'
 import type { App } from './app.ts'
@@ -8,6 +9,14 @@ const maxPayload = 1024 * 1024
 const pingMs = 30_000
 /** Milliseconds in which the other side may answer that it closes, too. */
 const closingMs = 1000
+
+/**
+ * Whether the connection of a request is no longer one of HTTP. Clients offer other protocols, such as HTTP/2, with requests of
+ * any kind; Node would read no body of these any more, watch no time-out of theirs, and not end them with the server.
+ */
+export function asksForWebSocket({ method, headers }: IncomingMessage): boolean {
+  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
+}
 
 /** Lets routes be WebSockets (`websocket: true`), after the same hooks as all others; register it before them. */
 export async function registerWebSockets(app: App): Promise<void> {

@@ -92,7 +92,8 @@ export function createAdmission({ access, links, held, clock }: Dependencies) {
           const caller = await access.callerOf(request, agentId)
           isAdmin = caller.isAdmin
           viewer.name = caller.email ?? viewer.name
-          viewer.key = `${viewer.name} ${client}`
+          // Who may not drive is not taken for somebody of the same name who does, such as another anonymous person.
+          viewer.key = `${isAdmin ? 'admin' : 'viewer'} ${viewer.name} ${client}`
           return undefined
         } catch (error) {
           return refusalOf(error)
@@ -134,9 +135,10 @@ export function createAdmission({ access, links, held, clock }: Dependencies) {
           ? rightsByRole(request, client, agentId)
           : await rightsByToken(token, client, sessionId)
       if ('code' in rights) return rights
-      const session = held.find(agentId, sessionId)
       const refusal = await rights.look()
       if (refusal !== undefined) return refusal
+      // Only now: it may have ended meanwhile, and that is told once.
+      const session = held.find(agentId, sessionId)
       if (session === undefined) return unknown
       return { session, viewer: rights.viewer, guard: connection => guard(connection, session, rights) }
     },

@@ -9,6 +9,7 @@ import type { Input } from './input.schema.ts'
 import { readInput } from './input.schema.ts'
 import { performInput, selectedText } from './perform-input.ts'
 import type { ScreencastOf } from './screencast.ts'
+import { describeTab } from './screencast.ts'
 
 export interface CastOptions {
   session: BrowserSession
@@ -58,6 +59,8 @@ class Cast {
   #leaveScreencast: () => void = () => {}
   /** The takeover in which this client drives, and what ends that. */
   #seat: { takeover: Takeover; leave: () => void } | undefined
+  /** Whether the client was last told what the tabs show. */
+  #isShown = true
   /** Dialogs that the client knows of. */
   #dialogs: ReadonlySet<string> = new Set()
 
@@ -82,8 +85,9 @@ class Cast {
   }
 
   listTabs(): void {
+    this.#isShown = this.#maySee()
     if (this.#pinned !== undefined) return
-    const tabs = this.#session.tabs.map(describeTab)
+    const tabs = this.#session.tabs.map(tab => ({ id: tab.pageId, ...this.#describe(tab) }))
     this.#connection.send({ type: 'tabList', tabs, firstTabId: tabs[0]?.pageId ?? null })
   }
 
@@ -91,7 +95,7 @@ class Cast {
     this.listTabs()
     this.#screencast()?.refresh()
     if (this.#pinned?.pageId === pageId)
-      this.#connection.send({ type: 'tabUpdate', ...describeTab(this.#pinned) })
+      this.#connection.send({ type: 'tabUpdate', ...this.#describe(this.#pinned) })
   }
 
   tabActivated(pageId: string): void {
@@ -103,6 +107,7 @@ class Cast {
   tabClosed(pageId: string): void {
     if (this.#pinned !== undefined && this.#pinned.pageId !== pageId) return
     this.#connection.send({ type: 'tabClosed', pageId })
+    this.#tellDialogs(this.#session.takeover)
     this.listTabs()
     if (this.#pinned === undefined) return
     this.#connection.send({ type: 'targetClosed', pageId })
@@ -119,6 +124,7 @@ class Cast {
       takeover: takeover === undefined ? null : describeTakeover(takeover, takeover.isDrivenBy(viewer)),
     })
     this.#tellDialogs(takeover)
+    if (this.#isShown !== this.#maySee()) this.listTabs()
     if (takeover === undefined) this.#leaveSeat()
     this.#screencast()?.refresh()
   }
@@ -200,6 +206,15 @@ class Cast {
     this.#dialogs = now
   }
 
+  #maySee(): boolean {
+    return this.#session.takeover?.isVisibleTo(this.#viewer) ?? true
+  }
+
+  /** What is typed into a page may stand in its address and title, too. */
+  #describe(tab: Tab) {
+    return this.#maySee() ? describeTab(tab) : { pageId: tab.pageId, url: '', title: '', favicon: '' }
+  }
+
   #screencast() {
     const tab = this.#pinned ?? this.#session.activeTab
     return tab && this.#screencastOf(tab)
@@ -211,7 +226,7 @@ class Cast {
     if (tab === undefined || this.#isWithoutFrames) return
     this.#leaveScreencast = this.#screencastOf(tab).add({
       send: (frame, sent) => this.#connection.sendText(frame, sent),
-      maySee: () => this.#session.takeover?.isVisibleTo(this.#viewer) ?? true,
+      maySee: () => this.#maySee(),
     })
   }
 
@@ -219,10 +234,6 @@ class Cast {
     this.#seat?.leave()
     this.#seat = undefined
   }
-}
-
-function describeTab({ pageId, page, title, favicon }: Tab) {
-  return { pageId, id: pageId, url: page.url(), title, favicon }
 }
 
 function describeTakeover(takeover: Takeover, isDriver: boolean) {

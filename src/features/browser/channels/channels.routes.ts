@@ -51,6 +51,8 @@ async function admitTo(
     connection.close(admitted.code, admitted.reason)
     return
   }
+  // What has closed meanwhile would never be let go of.
+  if (socket.readyState !== socket.OPEN) return
   admitted.guard(connection)
   open({ ...admitted, connection, parameters: parametersOf(request) })
 }

@@ -8,17 +8,18 @@ export const closeCodes = { unusable: 4400, noAccess: 4403, unknownSession: 4404
 const maxUnusable = 50
 /** Characters of a message. */
 const maxCharacters = 64 * 1024
-/** Bytes that may wait for a client before what is not needed by everybody is left out. */
-const maxWaiting = 1024 * 1024
+/** Bytes that may wait for a client before what it can do without is left out, and the rest ends its connection. */
+const maxWaiting = 4 * 1024 * 1024
 
 /** One client of a channel. */
 export interface Connection {
+  /** Sends what is needed; a client that does not keep up with it is too slow. */
   send(message: unknown): void
   /** Sends what a client that does not keep up with it can do without. */
   sendIfReady(message: unknown): void
   /** Sends text as it is, and calls back when it has left this process. */
   sendText(text: string, sent: () => void): void
-  /** Sends text of which every part is needed; a client that does not keep up with it is too slow. */
+  /** As `send`, for what is JSON already. */
   sendWhole(text: string): void
   /** Calls back with each message that is a JSON object; `use` returns whether it could be used. */
   onMessage(use: (message: Record<string, unknown>) => boolean): void
@@ -42,9 +43,11 @@ export function createConnection(socket: WebSocket): Connection {
       socket.close(closeCodes.unusable, `${maxUnusable} messages could not be used.`)
   })
 
-  const send = (message: unknown) => {
-    if (isOpen()) socket.send(JSON.stringify(message))
+  const sendWhole = (text: string) => {
+    if (isOpen() && socket.bufferedAmount < maxWaiting) socket.send(text)
+    else if (isOpen()) socket.close(1013, 'The connection is too slow.')
   }
+  const send = (message: unknown) => sendWhole(JSON.stringify(message))
   return {
     send,
     sendIfReady(message) {
@@ -53,10 +56,7 @@ export function createConnection(socket: WebSocket): Connection {
     sendText(text, sent) {
       if (isOpen()) socket.send(text, sent)
     },
-    sendWhole(text) {
-      if (isOpen() && socket.bufferedAmount < maxWaiting) socket.send(text)
-      else if (isOpen()) socket.close(1013, 'The connection is too slow.')
-    },
+    sendWhole,
     onMessage(callback) {
       use = callback
     },

@@ -91,12 +91,16 @@ function addressOf(text: string): string | undefined {
   return isOpenable(address) ? address : undefined
 }
 
-/** What is selected on the page, or in its field; nothing if it does not answer. */
-export async function selectedText({ page }: Tab): Promise<string> {
+/** What is selected on the page, or in its field, by the keys before, too; nothing if it does not answer. */
+export async function selectedText(tab: Tab): Promise<string> {
   const { promise: late, resolve } = Promise.withResolvers<string>()
   const timer = setTimeout(() => resolve(''), selectionMs)
-  const selected = page.evaluate(readSelection, maxSelection).catch(() => '')
-  return await Promise.race([selected, late]).finally(() => clearTimeout(timer))
+  const selected = inputOf(tab)
+    .written.then(() => tab.page.evaluate(readSelection, maxSelection))
+    .catch(() => '')
+  const text: unknown = await Promise.race([selected, late]).finally(() => clearTimeout(timer))
+  // The page may have put a function of its own in the place of one that is called in it.
+  return typeof text === 'string' ? text.slice(0, maxSelection) : ''
 }
 
 interface Field {

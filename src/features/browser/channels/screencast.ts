@@ -20,6 +20,8 @@ interface Receiving {
 const paceMs = 40
 /** Milliseconds in which a page that changes sends its first frame; one at rest may send none. */
 const firstFrameMs = 300
+/** Characters of an address. */
+const maxAddress = 2000
 const format = { format: 'jpeg', quality: 75 } as const
 
 interface ScreencastFrame {
@@ -58,7 +60,7 @@ export class Screencast {
     const receiving = { receiver, isBusy: false, isBehind: true }
     this.#receivers.add(receiving)
     if (this.#receivers.size === 1) this.#run()
-    else this.#offer(receiving)
+    this.#offer(receiving)
     return () => {
       this.#receivers.delete(receiving)
       if (this.#receivers.size === 0) this.#run()
@@ -122,8 +124,7 @@ export class Screencast {
   }
 
   #frameOf(data: string): string {
-    const { pageId, page, title, favicon } = this.#tab
-    return JSON.stringify({ pageId, url: page.url(), title, favicon, data })
+    return JSON.stringify({ ...describeTab(this.#tab), data })
   }
 
   #offer(receiving: Receiving): void {
@@ -153,6 +154,11 @@ export class Screencast {
       this.#acknowledge()
     }, wait).unref()
   }
+}
+
+/** As clients are told of it; a page may give itself an address of megabytes. */
+export function describeTab({ pageId, page, title, favicon }: Tab) {
+  return { pageId, url: page.url().slice(0, maxAddress), title, favicon }
 }
 
 /** One for each tab that is, or was, watched. */

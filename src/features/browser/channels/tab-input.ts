@@ -29,6 +29,8 @@ export class TabInput {
   #held = 0
   /** What the last key has written, which some clients send once more as a character. */
   #written: string | undefined
+  /** Resolves when the page has taken the last key, or text; never rejects. */
+  written: Promise<unknown> = Promise.resolve()
 
   constructor(cdp: CDPSession) {
     this.#cdp = cdp
@@ -127,6 +129,6 @@ export class TabInput {
   }
 
   #send(...[method, parameters]: Parameters<CDPSession['send']>): void {
-    this.#cdp.send(method, parameters).catch(() => {})
+    this.written = this.#cdp.send(method, parameters).catch(() => {})
   }
 }

@@ -8,7 +8,8 @@ import type { SessionStatus } from '../session-status.ts'
 import { isOpen } from '../session-status.ts'
 import type { Takeover } from '../takeovers/takeover.ts'
 import { isOpenable } from './openable-address.ts'
-import { readFacts } from './page-facts.ts'
+import type { Facts } from './page-facts.ts'
+import { readFacts, trustworthy } from './page-facts.ts'
 import { Secrets } from './secrets.ts'
 import type { SessionEvents } from './session-events.ts'
 import { alignBrands } from './user-agent.ts'
@@ -42,6 +43,8 @@ export interface Tab {
   favicon: string
 }
 
+/** Tabs of a session; a page can open any number, as fast as it likes. */
+const maxTabs = 50
 /** Milliseconds that a page which no longer answers may take to close. */
 const closeMs = 3000
 
@@ -68,7 +71,7 @@ export class BrowserSession {
   readonly #proxy: ForwardProxy
   readonly #clock: Clock
   readonly #tabs = new Map<Page, Tab>()
-  readonly #adoptions = new Map<Page, Promise<Tab | undefined>>()
+  readonly #adoptions = new WeakMap<Page, Promise<Tab | undefined>>()
   #active: Tab | undefined
   #opening: Promise<Tab> | undefined
   #turn: Promise<unknown> = Promise.resolve()
@@ -184,7 +187,7 @@ export class BrowserSession {
     await this.#proxy.close()
   }
 
-  /** Once for each page, whoever opened it; undefined if it was closed meanwhile. */
+  /** Once for each page, whoever opened it; undefined if it was closed meanwhile, or is one too many. */
   #adopt(page: Page): Promise<Tab | undefined> {
     const known = this.#adoptions.get(page)
     if (known !== undefined) return known
@@ -195,6 +198,10 @@ export class BrowserSession {
   }
 
   async #connect(page: Page): Promise<Tab | undefined> {
+    if (this.context.pages().length > maxTabs) {
+      await page.close()
+      return undefined
+    }
     const cdp = await this.context.newCDPSession(page)
     const [{ targetInfo }] = await Promise.all([
       cdp.send('Target.getTargetInfo'),
@@ -212,8 +219,9 @@ export class BrowserSession {
     const pageId = () => this.#tabs.get(page)?.pageId ?? ''
     page.on('dialog', dialog => {
       this.events.emit('dialog', { pageId: pageId(), kind: dialog.type(), message: dialog.message() })
-      // A dialog that was answered by another, or whose page is gone, needs no answer.
-      const answered = this.takeover?.answerDialog(pageId(), dialog) ?? this.answerDialog(dialog)
+      // A dialog that was answered by another, or whose page is gone, needs no answer. Persons answer those of tabs that they see.
+      const taken = this.#tabs.has(page) ? this.takeover : undefined
+      const answered = taken?.answerDialog(pageId(), dialog) ?? this.answerDialog(dialog)
       answered.catch(() => {})
     })
     page.on('download', download =>
@@ -233,7 +241,7 @@ export class BrowserSession {
     })
     page.on('load', () => {
       page.evaluate(readFacts).then(
-        facts => this.#told(page, facts),
+        facts => this.#told(page, trustworthy(facts)),
         () => {},
       )
     })
@@ -241,7 +249,7 @@ export class BrowserSession {
     page.on('close', () => this.#forget(page))
   }
 
-  #told(page: Page, facts: { title: string; favicon: string }): void {
+  #told(page: Page, facts: Facts): void {
     const tab = this.#tabs.get(page)
     if (tab !== undefined) Object.assign(tab, facts)
     this.events.emit('page.navigated', { pageId: tab?.pageId ?? '', url: page.url(), title: facts.title })

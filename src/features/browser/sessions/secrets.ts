@@ -4,15 +4,18 @@ import { createMask } from '../outline/mask.ts'
 import { secretFields } from '../outline/secret-fields.ts'
 
 const maxValues = 200
+/** Characters; what `fieldValues` gives is not longer, unless a page has put functions of its own in the place of those that it calls. */
+const maxCharacters = 1000
 
 /** What stands, or stood, in the fields of a session for passwords, codes and cards: nothing that is told of it holds these. */
 export class Secrets {
   readonly #values = new Set<string>()
+  #mask: ((text: string) => string) | undefined
 
   /** The newest are kept. */
   keep(values: readonly string[]): void {
     for (const value of values) {
-      this.#values.delete(value)
+      if (!this.#values.delete(value)) this.#mask = undefined
       this.#values.add(value)
     }
     for (const oldest of this.#values) {
@@ -24,11 +27,13 @@ export class Secrets {
   /** Keeps what stands in the page now, its frames included. Never rejects; a page that hangs does not answer. */
   async read(page: Page): Promise<void> {
     const read = page.frames().map(frame => frame.evaluate(fieldValues, secretFields).catch(() => []))
-    this.keep((await Promise.all(read)).flat())
+    const found: unknown[] = (await Promise.all(read)).flat()
+    this.keep(found.filter(value => typeof value === 'string' && value.length <= maxCharacters) as string[])
   }
 
   /** Replaces them in texts. */
   mask(): (text: string) => string {
-    return createMask(this.#values)
+    this.#mask ??= createMask(this.#values)
+    return this.#mask
   }
 }

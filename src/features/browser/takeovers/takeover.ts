@@ -110,9 +110,10 @@ export class Takeover {
     }
   }
 
-  /** Dialogs that wait for an answer. */
+  /** Dialogs that wait for an answer; those of a tab go with it. */
   get dialogs(): PendingDialog[] {
-    return Array.from(this.#dialogs, ([pageId, { dialog }]) => ({
+    const waiting = [...this.#dialogs].filter(([, { dialog }]) => dialog.page()?.isClosed() !== true)
+    return waiting.map(([pageId, { dialog }]) => ({
       pageId,
       kind: dialog.type(),
       message: dialog.message(),

@@ -5,6 +5,7 @@ import type { Transact } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { BrowserEvents } from '../browser.events.ts'
 import type { Link, LiveLinks } from '../live/live-links.ts'
+import { isOpen } from '../session-status.ts'
 import type { BrowserSession } from '../sessions/browser-session.ts'
 import type { HeldSessions } from '../sessions/held-sessions.ts'
 import type { Ending } from './takeover.ts'
@@ -32,15 +33,13 @@ export function createTakeovers(needs: Dependencies) {
   const { transact, links, held, clock, ids } = needs
   const { end, endInTime } = createEnding(needs)
 
-  /** The token outlives the time that a person may add; it permits nothing once the takeover has ended. */
-  async function linkTo(session: BrowserSession, takeover: Takeover): Promise<Link> {
-    const grant = { sessionId: session.id, right: 'takeover', takeoverId: takeover.id } as const
-    const { url } = await links.make(grant, takeover.requestedAt + maxSeconds * 1000)
-    return { url, expires_at: timeOf(takeover.expiresAt) }
+  /** For who has requested it and needs it no longer. Does nothing if it has ended. */
+  async function withdraw(session: BrowserSession, takeover: Takeover): Promise<void> {
+    if (session.takeover === takeover) await end(session, { outcome: 'aborted', note: null })
   }
 
   return {
-    /** The session is the person's at once. @throws AppError CONFLICT if a takeover is on */
+    /** The session is the person's at once. @throws AppError CONFLICT if a takeover is on, or the session has ended */
     async request(
       agent: AgentHandle,
       session: BrowserSession,
@@ -49,6 +48,7 @@ export function createTakeovers(needs: Dependencies) {
     ): Promise<RequestedTakeover> {
       if (session.takeover !== undefined)
         throw conflict('A takeover of this session is on already. See GET takeover, or end it first.')
+      if (!isOpen(session.status)) throw conflict('The browser session has ended. Open a new one.')
       const requestedAt = clock.now()
       const takeover = new Takeover({
         id: ids.record(),
@@ -60,16 +60,22 @@ export function createTakeovers(needs: Dependencies) {
       })
       session.takeover = takeover
       session.status = 'takeover'
-      const onEnded = () => void end(session, { outcome: 'session_ended', note: null })
+      const onEnded = () => void end(session, { outcome: 'session_ended', note: null }).catch(() => {})
       session.events.once('ended', onEnded)
       void takeover.ended.then(() => session.events.off('ended', onEnded))
       endInTime(session, takeover)
       session.events.emit('takeover.began', { takeoverId: takeover.id, reason })
-      const link = await linkTo(session, takeover)
-      const event = eventOf(agent, session, takeover, link.url)
-      await transact(agent, (_transaction, outbox) => outbox.emit('browser.takeover_requested', event))
-      await held.renewAll(session.agentId)
-      return { takeover, link }
+      try {
+        const link = await linkTo(links, session, takeover)
+        const event = eventOf(agent, session, takeover, link.url)
+        await transact(agent, (_transaction, outbox) => outbox.emit('browser.takeover_requested', event))
+        await held.renewAll(session.agentId)
+        return { takeover, link }
+      } catch (error) {
+        // Nobody has learnt of it, and so nobody would come.
+        await withdraw(session, takeover).catch(() => {})
+        throw error
+      }
     },
 
     /** @param mayDrive whether the caller is shown the link. @throws AppError NOT_FOUND */
@@ -84,7 +90,7 @@ export function createTakeovers(needs: Dependencies) {
         expires_at: timeOf(takeover.expiresAt),
         driver: takeover.driver?.name ?? null,
         hidden: takeover.isHidden,
-        takeover_url: mayDrive ? (await linkTo(session, takeover)).url : null,
+        takeover_url: mayDrive ? (await linkTo(links, session, takeover)).url : null,
       }
     },
 
@@ -94,10 +100,7 @@ export function createTakeovers(needs: Dependencies) {
       await end(session, { outcome: 'handed_back', note: note?.trim() || null })
     },
 
-    /** For who has requested it and needs it no longer. Does nothing if it has ended. */
-    async withdraw(session: BrowserSession, takeover: Takeover): Promise<void> {
-      if (session.takeover === takeover) await end(session, { outcome: 'aborted', note: null })
-    },
+    withdraw,
 
     /** Adds to the time, up to an hour in all. */
     extend(session: BrowserSession, seconds: number): void {
@@ -138,6 +141,13 @@ function createEnding({ held, clock }: Dependencies) {
   }
 
   return { end, endInTime }
+}
+
+/** The token outlives the time that a person may add; it permits nothing once the takeover has ended. */
+async function linkTo(links: LiveLinks, session: BrowserSession, takeover: Takeover): Promise<Link> {
+  const grant = { sessionId: session.id, right: 'takeover', takeoverId: takeover.id } as const
+  const { url } = await links.make(grant, takeover.requestedAt + maxSeconds * 1000)
+  return { url, expires_at: timeOf(takeover.expiresAt) }
 }
 
 function eventOf({ agentId }: AgentHandle, session: BrowserSession, takeover: Takeover, url: string) {

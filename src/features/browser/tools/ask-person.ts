@@ -33,9 +33,12 @@ export function createAskPerson({ takeovers, keep, read }: Dependencies) {
     ...{ isBuiltIn: true, observesChange: true },
     ...fromSchema(schema),
     async execute({ reason }, signal) {
-      const session = await keep()
-      // A person who drives already may be asked for more when they have handed back.
-      while (session.takeover !== undefined) await orAborted(session.takeover.ended, signal)
+      let session = await keep()
+      // A person who drives already may be asked for more when they have handed back; meanwhile the session may end.
+      while (session.takeover !== undefined) {
+        await orAborted(session.takeover.ended, signal)
+        session = await keep()
+      }
       const { takeover, link } = await takeovers.request(agent, session, { reason: String(reason) }, 'agent')
       turn.onTakeover({
         session_id: session.id,

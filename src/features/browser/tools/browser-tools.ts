@@ -16,7 +16,7 @@ import { describeResult } from './describe-result.ts'
 interface Dependencies {
   browser: Pick<BrowserService, 'keep' | 'find'>
   takeovers: Pick<Takeovers, 'request' | 'withdraw'>
-  actions: Pick<ActionsService, 'act' | 'actorOf'>
+  actions: Pick<ActionsService, 'act' | 'actorOf' | 'changes'>
   settingsOf(agentId: string): Promise<{ browser_tools?: boolean; browser_profile?: string }>
 }
 
@@ -103,7 +103,7 @@ export function createBrowserTools({ browser, actions, takeovers, settingsOf }: 
       turn?.onPageRead({ url: String(result.url), title: String(result.title) })
       const actor = await actions.actorOf(session)
       if (input.action === 'screenshot') return await keepPicture(result, session.id)
-      const text = result.outline ?? (await session.inTurn(() => actor.changes(changeCharacters)))
+      const text = result.outline ?? (await actions.changes(session, changeCharacters, signal))
       return describeResult(result, { text: String(text), isWhole: input.action === 'outline' })
 
       async function keepPicture({ image, ...others }: ActionResult, sessionId: string) {
