@@ -152,6 +152,8 @@ describe(`${row('GET /v1/sessions/cast')} what is seen`, () => {
     expect(following.all.some(({ tabs }) => tabs?.at(-1)?.title === 'Other')).toBe(true)
     sendAll(following, { type: 'navigation', action: 'goto', url: `${site.url}/other`, pageId: first })
     await pinned.next(message => message.type === 'tabUpdate' && message.title === 'Other')
+    await session.tabs[0]?.page.evaluate('history.pushState(null, "", "/elsewhere")')
+    await pinned.next(({ url, title }) => url === `${site.url}/elsewhere` && title === 'Other')
     expect(pinned.all.filter(isFrame).every(({ pageId }) => pageId === first)).toBe(true)
     following.send({ type: 'activateTab', pageId: first })
     await following.next(message => message.type === 'activeTabChange' && message.pageId === first)

@@ -12,6 +12,7 @@ import { openStream } from '#test/support/open-stream.ts'
 import type { Site } from '#test/support/site-server.ts'
 import { startSite } from '#test/support/site-server.ts'
 import { startWebhookReceiver } from '#test/support/webhook-receiver.ts'
+import { workflowCalls } from '#test/support/workflows.ts'
 
 const shape = specificationShape
 const login = `<title>Login</title><style>body { margin: 0 } * { position: absolute }</style>
@@ -238,7 +239,13 @@ describe(`${row('POST /api/agents/{id}/browser/{sessionId}/takeover')} a takeove
     expect(await open).toBe(false)
   })
 
-  it('is told to webhooks, with the link', async () => {
+  it('is told to webhooks, with the link, and to workflows without it', async () => {
+    const workflows = workflowCalls(stage.app)
+    const trigger = { type: 'trigger', event: 'browser.takeover_requested' }
+    const workflow = await workflows.create({ start: trigger }, [])
+    onTestFinished(
+      async () => void (await stage.app.call('DELETE', `/api/agents/default/workflows/${workflow}`)),
+    )
     const receiver = await startWebhookReceiver()
     onTestFinished(() => receiver[Symbol.asyncDispose]())
     const events = ['browser.takeover_requested']
@@ -261,6 +268,12 @@ describe(`${row('POST /api/agents/{id}/browser/{sessionId}/takeover')} a takeove
         requested_by: 'dev@example.com',
       },
     })
+    const list = `/api/agents/default/workflows/executions?workflow_id=${workflow}`
+    const started = () => stage.app.call<{ executions: [{ id: string }] }>('GET', list)
+    await eventually(async () => expect((await started()).body.executions.length).toBe(1))
+    const { body } = await workflows.get((await started()).body.executions[0].id)
+    expect(body.input).toMatchObject({ takeover_id })
+    expect(body.input).not.toHaveProperty('takeover_url')
   })
 })
 

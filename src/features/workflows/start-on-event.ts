@@ -12,7 +12,8 @@ export function createStartOnEvent(executions: Pick<ExecutionsService, 'start'>)
   return {
     lane: 'timers',
     async handle({ id, name, ref, payload, depth }, { agent, log }) {
-      const input = payload as Record<string, unknown>
+      // Viewers read what an execution began with, and so may models: links that let their reader drive are for neither.
+      const { takeover_url: _link, ...input } = payload as Record<string, unknown>
       try {
         const { event, filter } = triggerOf((await requireWorkflow(agent.db, ref)).version)
         const conditions = createTemplates({ input }).resolve(filter) as Condition[]

@@ -239,20 +239,24 @@ export class BrowserSession {
     page.on('framenavigated', frame => {
       if (frame === page.mainFrame()) this.#navigated(page, frame.url())
     })
-    page.on('load', () => {
-      page.evaluate(readFacts).then(
-        facts => this.#told(page, trustworthy(facts)),
-        () => {},
-      )
-    })
+    page.on('load', () => this.#readFacts(page, true))
     page.on('crash', () => this.#crashed(page))
     page.on('close', () => this.#forget(page))
   }
 
-  #told(page: Page, facts: Facts): void {
-    const tab = this.#tabs.get(page)
-    if (tab !== undefined) Object.assign(tab, facts)
-    this.events.emit('page.navigated', { pageId: tab?.pageId ?? '', url: page.url(), title: facts.title })
+  /** What a page tells again, which has loaded nothing, is no news. */
+  #readFacts(page: Page, hasLoaded: boolean): void {
+    const told = (facts: Facts) => {
+      const tab = this.#tabs.get(page)
+      const isSame = facts.title === tab?.title && facts.favicon === tab.favicon
+      if (tab === undefined || (isSame && !hasLoaded)) return
+      Object.assign(tab, facts)
+      this.events.emit('page.navigated', { pageId: tab.pageId, url: page.url(), title: facts.title })
+    }
+    page
+      .evaluate(readFacts)
+      .then(facts => told(trustworthy(facts)))
+      .catch(() => {})
   }
 
   #navigated(page: Page, url: string): void {
@@ -262,6 +266,8 @@ export class BrowserSession {
     // A tab has no address before it has opened one.
     if (url === '' || isOpenable(url) || url.startsWith('chrome-error:')) {
       this.events.emit('page.navigated', { pageId, url, title: '' })
+      // An application that only writes another address has the title that it had, and loads nothing.
+      this.#readFacts(page, false)
       return
     }
     this.events.emit('address.refused', { pageId, url })
