@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { errorRow, row } from '#test/spec/row.ts'
 import { openSession } from '#test/support/browser-stage.ts'
@@ -277,6 +278,15 @@ describe(`${row('POST /api/agents/{id}/browser/{sessionId}/takeover')} a takeove
   })
 })
 
+/** All that the database of an agent holds, as text. */
+async function everyRowOf(agentId: string): Promise<string> {
+  return await stage.app.service.infrastructure.agentDatabases.use(agentId, async ({ db }) => {
+    const tables = await db.introspection.getTables()
+    const read = tables.map(({ name }) => sql`select * from ${sql.table(name)}`.execute(db))
+    return JSON.stringify((await Promise.all(read)).map(({ rows }) => rows))
+  })
+}
+
 describe('a model that asks for a person', () => {
   /** Streams a turn in which the model opens the form, asks, and says what it was told. */
   async function ask() {
@@ -305,6 +315,8 @@ describe('a model that asks for a person', () => {
     })
     const person = await castOf(session_id, { token: tokenOf(takeover_url) })
     const watcher = await castOf(session_id, {})
+    const recorded = await openChannel<object[]>(origin, `/v1/sessions/recording?sessionId=${session_id}`)
+    onTestFinished(() => recorded[Symbol.asyncDispose]())
     await person.next(isDriven)
     person.send({ type: 'hide', hidden: true })
     await watcher.next(({ takeover }) => takeover?.hidden === true)
@@ -330,6 +342,10 @@ describe('a model that asks for a person', () => {
     ])
     for (const secret of ['tide-7731-secret', '884422', tokenOf(takeover_url)])
       expect(everything.includes(secret)).toBe(false)
+    await recorded.next(events => JSON.stringify(events).includes('Welcome, Ada'), 'what was recorded after')
+    const kept = [JSON.stringify(recorded.all), await everyRowOf(agentPath.split('/').at(-1) ?? '')]
+    for (const text of kept)
+      for (const secret of ['tide-7731-secret', '884422']) expect(text.includes(secret)).toBe(false)
   })
 
   it('is told what the page says after the person, also where the person came while it acted', async () => {
