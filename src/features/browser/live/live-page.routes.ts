@@ -2,11 +2,10 @@ import { readFileSync } from 'node:fs'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import type { Clock } from '#platform/clock.ts'
-import { AppError, notFound } from '#platform/errors.ts'
+import { AppError } from '#platform/errors.ts'
 import type { App } from '#platform/http/app.ts'
-import type { KeptFile } from '#platform/http/responses/kept-file.ts'
-import { keepFile, sendKept } from '#platform/http/responses/kept-file.ts'
 import type { LiveLinks } from './live-links.ts'
+import { pageFile, registerPageAssets } from './page-assets.ts'
 
 interface Dependencies {
   links: Pick<LiveLinks, 'read'>
@@ -17,18 +16,16 @@ interface Dependencies {
 
 const config = { area: 'generic', access: 'open', limit: 'open' } as const
 
-const script = 'text/javascript; charset=utf-8'
-const style = 'text/css; charset=utf-8'
-const assetTypes: Readonly<Record<string, string>> = {
-  'page.css': style,
-  'live.css': style,
-  'live.js': script,
-  'live-connection.js': script,
-  'live-keyboard.js': script,
-  'live-mouse.js': script,
-  'live-tabs.js': script,
-  'live-takeover.js': script,
-}
+const assets = [
+  'page.css',
+  'live.css',
+  'live.js',
+  'live-connection.js',
+  'live-keyboard.js',
+  'live-mouse.js',
+  'live-tabs.js',
+  'live-takeover.js',
+]
 
 /** `'self'` includes WebSockets (CSP 3, section 6.7.2.8). Pictures and icons are data; nothing comes from elsewhere. */
 const policy =
@@ -37,10 +34,8 @@ const policy =
 
 /** The page of links to sessions, on which people watch and drive. Its scripts have no secrets; what they open has. */
 export function registerLivePage(app: App, { links, isSessionOpen, clock }: Dependencies): void {
-  const page = readPageFile('live.html').toString()
-  const assets: Record<string, KeptFile> = Object.fromEntries(
-    Object.entries(assetTypes).map(([name, type]) => [name, keepFile(type, readPageFile(name))]),
-  )
+  const page = readFileSync(pageFile('live.html'), 'utf8')
+  registerPageAssets(app, 'live', Object.fromEntries(assets.map(name => [name, pageFile(name)])))
 
   app.route({
     method: 'GET',
@@ -61,24 +56,6 @@ export function registerLivePage(app: App, { links, isSessionOpen, clock }: Depe
       return reply.type('text/html; charset=utf-8').send(filled)
     },
   })
-
-  app.route({
-    method: 'GET',
-    url: '/live/assets/:name',
-    // Like the health of the service, they cost nothing, and each page needs all of them.
-    config: { ...config, limit: 'none' },
-    schema: { params: Type.Object({ name: Type.String() }) },
-    handler: async (request, reply) => {
-      const { name } = request.params
-      const asset = Object.hasOwn(assets, name) ? assets[name] : undefined
-      if (asset === undefined) throw notFound('File')
-      return sendKept(reply, asset)
-    },
-  })
-}
-
-function readPageFile(name: string): Buffer {
-  return readFileSync(new URL(`../pages/${name}`, import.meta.url))
 }
 
 function permitFrames(reply: FastifyReply): void {

@@ -1,15 +1,14 @@
-import { readFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
-import { AccessDenied, notFound } from '#platform/errors.ts'
+import { AccessDenied } from '#platform/errors.ts'
 import type { App } from '#platform/http/app.ts'
-import type { KeptFile } from '#platform/http/responses/kept-file.ts'
-import { keepFile, sendKept } from '#platform/http/responses/kept-file.ts'
 import { limitWaiting } from '#platform/http/responses/slow-readers.ts'
 import type { AgentDatabases } from '#storage/agent-databases.ts'
 import type { LiveLinks } from '../live/live-links.ts'
+import { pageFile, registerPageAssets } from '../live/page-assets.ts'
 import { agentOfSession } from '../sessions/session-id.ts'
 import type { Recordings } from './recordings.service.ts'
 
@@ -41,6 +40,14 @@ const token = Type.Object({ token: Type.Optional(Type.String()) })
 
 /** The page that replays what a session has recorded, for whoever has a link to it. */
 export function registerReplay(app: App, { recordings, links, agentDatabases }: Dependencies): void {
+  const page = readFileSync(pageFile('replay.html'), 'utf8')
+  registerPageAssets(app, 'replay', {
+    'replay.js': pageFile('replay.js'),
+    'replay.css': pageFile('replay.css'),
+    'rrweb-replay.js': libraryFile('replay.umd.min.cjs'),
+    'rrweb-replay.css': libraryFile('style.min.css'),
+  })
+
   async function requireReplay(sessionId: string, given = ''): Promise<void> {
     const grant = await links.read(given, sessionId)
     if (grant?.right !== 'replay')
@@ -55,13 +62,12 @@ export function registerReplay(app: App, { recordings, links, agentDatabases }: 
     handler: async (request, reply) => {
       const { sessionId } = request.params
       await requireReplay(sessionId, request.query.token)
-      const page = await fileOf('replay.html')
       const isThere = await agentDatabases
         .use(agentOfSession(sessionId) ?? '', agent => recordings.has(agent, sessionId))
         .catch(() => false)
       if (!isThere) return nothingThere(reply)
       reply.removeHeader('x-frame-options')
-      return reply.header('content-security-policy', policy).type(page.contentType).send(page.body)
+      return reply.header('content-security-policy', policy).type('text/html; charset=utf-8').send(page)
     },
   })
 
@@ -87,42 +93,13 @@ export function registerReplay(app: App, { recordings, links, agentDatabases }: 
       return reply.type('application/json').send(stream)
     },
   })
+}
 
-  app.route({
-    method: 'GET',
-    url: '/replay/assets/:name',
-    config: { ...config, limit: 'open' },
-    schema: { params: Type.Object({ name: Type.String() }) },
-    handler: async (request, reply) => {
-      const { name } = request.params
-      if (name === 'replay.html' || !Object.hasOwn(files, name)) throw notFound('File')
-      return sendKept(reply, await fileOf(name as keyof typeof files))
-    },
-  })
+function libraryFile(name: string): URL {
+  return new URL(name, import.meta.resolve('@rrweb/replay'))
 }
 
 function nothingThere(reply: FastifyReply): FastifyReply {
   const message = 'Nothing is recorded of this session, or no longer: recordings are kept for 30 days.'
   return reply.code(404).type('text/plain; charset=utf-8').send(message)
-}
-
-const page = (name: string) => () => new URL(`../pages/${name}`, import.meta.url)
-const library = (name: string) => () => new URL(name, import.meta.resolve('@rrweb/replay'))
-const files = {
-  'replay.html': page('replay.html'),
-  'replay.js': page('replay.js'),
-  'replay.css': page('replay.css'),
-  'rrweb-replay.js': library('replay.umd.min.cjs'),
-  'rrweb-replay.css': library('style.min.css'),
-} as const
-const types = { html: 'text/html', js: 'text/javascript', css: 'text/css' }
-const kept = new Map<string, KeptFile>()
-
-async function fileOf(name: keyof typeof files): Promise<KeptFile> {
-  const known = kept.get(name)
-  if (known !== undefined) return known
-  const type = types[name.split('.').at(-1) as keyof typeof types]
-  const file = keepFile(`${type}; charset=utf-8`, await readFile(files[name]()))
-  kept.set(name, file)
-  return file
 }
