@@ -196,6 +196,10 @@ describe(`${row('GET /v1/sessions/cast')} what is seen`, () => {
     expect(await (await cast(id)).closed).toMatchObject({ code: 4404 })
     expect(await (await cast('nope')).closed).toMatchObject({ code: 4404 })
     expect(await (await openChannel(origin, '/v1/sessions/cast')).closed).toMatchObject({ code: 4404 })
+    expect(await app.call('GET', '/v1/sessions/cast')).toMatchObject({
+      status: 404,
+      body: { error: { code: 'NOT_FOUND' } },
+    })
   })
 })
 

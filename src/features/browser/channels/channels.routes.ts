@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { WebSocket } from 'ws'
+import { AppError } from '#platform/errors.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Recordings } from '../recordings/recordings.service.ts'
 import type { BrowserSession, Tab } from '../sessions/browser-session.ts'
@@ -31,8 +32,11 @@ export function registerChannels(app: App, needs: Dependencies): void {
       method: 'GET',
       url: `/v1/sessions/${name}`,
       config: { area: 'generic', access: 'open', limit: 'browser', atHolder: true },
-      websocket: true,
-      handler: (socket, request) => admitTo(open, socket, request, needs.admission),
+      schema: { hide: true },
+      handler() {
+        throw new AppError('NOT_FOUND', 'This is a channel. Open it as a WebSocket.')
+      },
+      wsHandler: (socket, request) => admitTo(open, socket, request, needs.admission),
     })
 }
 
@@ -45,7 +49,10 @@ async function admitTo(
   const connection = createConnection(socket)
   // What is sent until it is decided waits.
   socket.pause()
-  const admitted = await admit(request)
+  const admitted = await admit(request).catch(error => {
+    request.log.warn({ err: error, requestId: request.id }, 'access to a channel could not be looked up')
+    return { code: 1011, reason: 'Access could not be looked up.' }
+  })
   socket.resume()
   if ('code' in admitted) {
     connection.close(admitted.code, admitted.reason)

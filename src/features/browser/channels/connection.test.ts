@@ -24,9 +24,21 @@ function connect() {
 it('a client that reads nothing costs a few megabytes, however much there is to be sent', () => {
   for (const send of ['send', 'sendIfReady', 'sendWhole'] as const) {
     const { connection, socket, codes } = connect()
-    for (let count = 0; count < 100; count += 1) connection[send]('x'.repeat(1e6))
+    for (let count = 0; count < 10; count += 1) connection[send]('x'.repeat(1e6))
     expect(socket.bufferedAmount).toBeLessThan(6e6)
     expect(codes).toEqual(send === 'sendIfReady' ? [] : [1013])
     socket.emit('close')
   }
+})
+
+it('a client that sends without end is no longer listened to', () => {
+  const { connection, socket, codes } = connect()
+  let used = 0
+  connection.onMessage(() => {
+    used += 1
+    return true
+  })
+  for (let count = 0; count < 5050; count += 1) socket.emit('message', Buffer.from('{}'), false)
+  expect([used, codes]).toEqual([5000, [4400]])
+  socket.emit('close')
 })

@@ -6,6 +6,8 @@ export const closeCodes = { unusable: 4400, noAccess: 4403, unknownSession: 4404
 
 /** Messages that a client may send in vain. */
 const maxUnusable = 50
+/** Messages in a second, far more than a mouse sends. */
+const maxEachSecond = 5000
 /** Characters of a message. */
 const maxCharacters = 64 * 1024
 /** Bytes that may wait for a client before what it can do without is left out, and the rest ends its connection. */
@@ -32,11 +34,16 @@ export function createConnection(socket: WebSocket): Connection {
   keepAlive(socket)
   let use: (message: Record<string, unknown>) => boolean = () => false
   let unusable = 0
+  let second = { began: 0, messages: 0 }
   const isOpen = () => socket.readyState === socket.OPEN
 
   socket.on('message', (data: Buffer, isBinary: boolean) => {
     if (!isOpen()) return
-    const message = isBinary || data.length > maxCharacters ? undefined : parse(data.toString())
+    const now = performance.now()
+    if (now - second.began > 1000) second = { began: now, messages: 0 }
+    second.messages += 1
+    const isUsable = !isBinary && data.length <= maxCharacters && second.messages <= maxEachSecond
+    const message = isUsable ? parse(data.toString()) : undefined
     if (message !== undefined && use(message)) return
     unusable += 1
     if (unusable >= maxUnusable)
