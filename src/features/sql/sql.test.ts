@@ -199,6 +199,7 @@ describe(`the tables ${row('GET /api/agents/{id}/sql/schema')}`, () => {
     )
     expect(status).toBe(200)
     expect(body.tables.map(({ name }) => name)).toEqual([
+      'browser_recordings',
       'browser_sessions',
       'calendar_tasks',
       'channel_threads',
