@@ -7,7 +7,6 @@ interface PageEvent {
 
 interface PageElement {
   matches(selector: string): boolean
-  hasAttribute(name: string): boolean
 }
 
 interface Record {
@@ -53,6 +52,8 @@ export function startRecording(
   let isBehind = false
   /** What happens while the next page is awaited is sent at once: the end of this one comes without a warning. */
   let isLeaving = false
+  /** Fields that once were for secrets; pages show what is in them by making them others. */
+  const secrets = new WeakSet<PageElement>()
 
   function flush(): void {
     if (batch.length > 0) send(`[${batch.join()}]`)
@@ -98,8 +99,8 @@ export function startRecording(
   }
 
   const maskInputFn = (text: string, element?: PageElement) => {
-    const isSecret =
-      !element || element.matches(options.secretFields) || element.hasAttribute('data-rr-is-password')
+    const isSecret = !element || secrets.has(element) || element.matches(options.secretFields)
+    if (isSecret && element) secrets.add(element)
     return isSecret && text !== '' ? options.hiddenValue : text
   }
   const end = record({ ...options.library, emit: take, maskInputFn })

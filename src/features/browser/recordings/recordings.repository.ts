@@ -33,24 +33,28 @@ interface Piece {
   now: string
 }
 
+/** False, and nothing is stored, if the recording has been deleted since its first piece: it does not come again. */
 export async function insertPiece(
   database: Database,
   { sessionId: session_id, number, events, now }: Piece,
-): Promise<void> {
+): Promise<boolean> {
+  const size = events.length
+  if (number === 0) {
+    const recording = { session_id, size, started_at: now, ended_at: now }
+    await database.insertInto('browser_recordings').values(recording).execute()
+  } else {
+    const { numUpdatedRows } = await database
+      .updateTable('browser_recordings')
+      .set(({ eb }) => ({ size: eb('size', '+', size), ended_at: now }))
+      .where('session_id', '=', session_id)
+      .executeTakeFirstOrThrow()
+    if (numUpdatedRows === 0n) return false
+  }
   await database.insertInto('browser_recording_pieces').values({ session_id, number, events }).execute()
-  await database
-    .insertInto('browser_recordings')
-    .values({ session_id, size: events.length, started_at: now, ended_at: now })
-    .onConflict(conflict =>
-      conflict.column('session_id').doUpdateSet(({ eb, ref }) => ({
-        size: eb('browser_recordings.size', '+', ref('excluded.size')),
-        ended_at: now,
-      })),
-    )
-    .execute()
+  return true
 }
 
-/** Those beyond this many bytes together, the oldest of which are too many; never those that are still being made. */
+/** Those beyond this many bytes together, the oldest of which are too many; never this session's own. */
 export async function listSuperfluous(
   database: Database,
   maxBytes: number,

@@ -27,6 +27,8 @@ const pieceCharacters = 256 * 1024
 const pieceMs = 2000
 /** Characters that may wait while the database is slow. */
 const maxWaiting = 12_000_000
+/** Characters of all events together: what repeats itself takes few bytes, but whoever replays it needs room for all. */
+const maxCharacters = 400_000_000
 
 /** Keeps the events of one session, in pieces. */
 export class RecordingStore {
@@ -38,6 +40,7 @@ export class RecordingStore {
   #characters = 0
   #number = 0
   #size = 0
+  #taken = 0
   #isFull = false
   #timer: NodeJS.Timeout | undefined
   #turn: Promise<void> = Promise.resolve()
@@ -55,6 +58,8 @@ export class RecordingStore {
     if (this.#isFull) return
     this.#waiting.push(events.slice(1, -1))
     this.#characters += events.length
+    this.#taken += events.length
+    if (this.#taken > maxCharacters) this.#fill('What is recorded has become too much to be replayed.')
     if (this.#characters > maxWaiting) this.#fill('The database does not keep up with it.')
     if (this.#characters >= pieceCharacters) void this.flush()
     else this.#timer ??= setTimeout(() => void this.flush(), pieceMs).unref()
@@ -101,7 +106,7 @@ export class RecordingStore {
     const number = this.#number
     const now = timestamp(clock)
     const removed = await transact(this.#agent, async (transaction, outbox) => {
-      await insertPiece(transaction, { sessionId, number, events, now })
+      if (!(await insertPiece(transaction, { sessionId, number, events, now }))) return undefined
       const payload = { sessionId }
       if (number === 0)
         await outbox.add({
@@ -114,6 +119,11 @@ export class RecordingStore {
       await deleteRecordings(transaction, superfluous)
       return superfluous.length
     })
+    if (removed === undefined) {
+      this.#fill('Newer ones have taken its place.')
+      this.#waiting = []
+      return
+    }
     this.#number += 1
     this.#size += events.length
     if (removed > 0) await this.#agent.shrink()

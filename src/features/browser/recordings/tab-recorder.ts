@@ -19,7 +19,8 @@ const options = {
     sampling: { mousemove: 100 },
     slimDOMOptions: 'all',
   },
-  secretFields,
+  // The library marks those that were for passwords once.
+  secretFields: `${secretFields}, [data-rr-is-password]`,
   hiddenValue,
   batchMs: 250,
   maxSnapshot: 4_000_000,
