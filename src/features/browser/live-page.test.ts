@@ -315,6 +315,8 @@ describe('a person who drives', () => {
     await eventually(() => expect(session.tabs).toHaveLength(1))
     await person.page.fill('#address', `${site.url}/other`)
     await person.page.keyboard.press('Enter')
+    // What was written stands there before the page is elsewhere.
+    await eventually(() => expect(session.activeTab?.title).toBe('Other'))
     const address = () => person.page.inputValue('#address')
     await eventually(async () => expect(await address()).toBe(`${site.url}/other`))
     await person.page.click('[data-action=back]')
