@@ -140,7 +140,7 @@ export class Screencast {
     })
   }
 
-  /** Asks for the next frame in time, as soon as anybody has taken the last one. */
+  /** Requests the next frame when it is due, and any receiver has taken the last one. */
   #acknowledge(): void {
     if (this.#unacknowledged === 0 || this.#timer !== undefined) return
     const isAnyReady = [...this.#receivers].some(({ isBusy }) => !isBusy)

@@ -129,7 +129,7 @@ export class Takeover {
     await promise
   }
 
-  /** Whether there was a dialog to be answered. */
+  /** Does nothing where no dialog of the tab waits for an answer. */
   async answer(pageId: string, accept: boolean, text?: string): Promise<void> {
     const waiting = this.#dialogs.get(pageId)
     if (waiting === undefined) return
