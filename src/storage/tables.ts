@@ -10,7 +10,7 @@ import { agentRecordTables } from './tables/agents.ts'
 import { browserRecordingTables, browserTables } from './tables/browser.ts'
 import { calendarTables } from './tables/calendar.ts'
 import { channelTables } from './tables/channels.ts'
-import { chatTables } from './tables/chat.ts'
+import { chatTables, conversationAuthorTables } from './tables/chat.ts'
 import { contactTables } from './tables/contacts.ts'
 import { crawlTables } from './tables/crawls.ts'
 import { knowledgeTables } from './tables/knowledge.ts'
@@ -57,6 +57,7 @@ export const agentTables = {
   '0015-browser': browserTables,
   '0016-payments': paymentTables,
   '0017-browser-recordings': browserRecordingTables,
+  '0018-conversation-authors': conversationAuthorTables,
 } satisfies Record<string, TableSet<unknown, unknown>>
 
 /** The rows of the tables of all sets, by table. */

@@ -15,6 +15,8 @@ import type { PublicAccessOf } from './web-pages.ts'
 
 /** A call that its caller pays for, and needs no role for. */
 export interface Purchase {
+  /** Identity of the caller, proven once it is verified. */
+  payer: string
   /** Called once the request is known to be valid. Throws if the payment is no good. */
   verify(): Promise<void>
   /** To be called by the handler right before it answers; gives the receipt. Throws unless the payment is settled. */

@@ -98,7 +98,8 @@ export function registerChatRoutes(app: App, { chat, callerSignal }: Dependencie
 }
 
 function askerOf({ isAdmin, purchase }: FastifyRequest): Asker {
-  return { isOutsider: !isAdmin, ...(purchase && { pay: () => purchase.settle() }) }
+  const caller = { isOutsider: !isAdmin, isConfined: !isAdmin, author: purchase?.payer }
+  return { ...caller, ...(purchase && { pay: () => purchase.settle() }) }
 }
 
 function registerCatalogueRoutes(app: App, chat: ChatService): void {

@@ -49,12 +49,25 @@ function withShortTitles(database: Database) {
     .select(({ fn, lit, ref }) => fn<string>('substr', [ref('title'), lit(1), lit(titleLength)]).as('title'))
 }
 
-export async function hasConversation(database: Database, id: string): Promise<boolean> {
-  const row = await database.selectFrom('conversations').select('id').where('id', '=', id).executeTakeFirst()
+/** Whether there is such a conversation; with an author, whether that one began it: null for an unknown author. */
+export async function hasConversation(
+  database: Database,
+  id: string,
+  author?: string | null,
+): Promise<boolean> {
+  const row = await database
+    .selectFrom('conversations')
+    .select('id')
+    .where('id', '=', id)
+    .$if(author !== undefined, query =>
+      query.where('created_by', author === null ? 'is' : '=', author ?? null),
+    )
+    .executeTakeFirst()
   return row !== undefined
 }
 
-type NewColumns = (typeof columns)[number] | 'lock_holder' | 'lock_token' | 'lock_expires_at'
+const newColumns = [...columns, 'lock_holder', 'lock_token', 'lock_expires_at', 'created_by'] as const
+type NewColumns = (typeof newColumns)[number]
 
 /** Conversations on channels and those held here do not count among each other. */
 const isOnChannel = sql<number>`case when channel is null then 0 else 1 end`
@@ -62,7 +75,7 @@ const isOnChannel = sql<number>`case when channel is null then 0 else 1 end`
 const insertBelow = prepareQuery((database: Database, value: ValueOf<NewColumns | 'most' | 'onChannel'>) =>
   database
     .insertInto('conversations')
-    .columns([...columns, 'lock_holder', 'lock_token', 'lock_expires_at'])
+    .columns(newColumns)
     .expression(
       database
         .selectNoFrom(({ val, cast }) => [
@@ -75,6 +88,7 @@ const insertBelow = prepareQuery((database: Database, value: ValueOf<NewColumns 
           val(value<string | null>('lock_holder')).as('lock_holder'),
           cast<number>(val(value('lock_token')), 'integer').as('lock_token'),
           val(value<string | null>('lock_expires_at')).as('lock_expires_at'),
+          val(value<string | null>('created_by')).as('created_by'),
         ])
         .where(
           ({ selectFrom }) =>
@@ -88,11 +102,17 @@ const insertBelow = prepareQuery((database: Database, value: ValueOf<NewColumns 
     .returning('id'),
 )
 
+export interface BegunBy {
+  lock?: HeldLock | undefined
+  /** Identity of the caller that begins it. */
+  author?: string | undefined
+}
+
 /** Stores a conversation, unlocked unless a lock is given. False, and nothing is stored, if its kind has `most` already. */
 export async function insertConversation(
   database: Database,
   conversation: Conversation,
-  { most = Number.MAX_SAFE_INTEGER, lock }: { most?: number; lock?: HeldLock } = {},
+  { most = Number.MAX_SAFE_INTEGER, lock, author }: BegunBy & { most?: number } = {},
 ): Promise<boolean> {
   const { id, title, channel = null, messageCount, lastMessageAt = null, createdAt } = conversation
   const inserted = await insertBelow(database, {
@@ -105,6 +125,7 @@ export async function insertConversation(
     lock_holder: lock?.holder ?? null,
     lock_token: lock?.token ?? 0,
     lock_expires_at: lock?.expiresAt ?? null,
+    created_by: author ?? null,
     most,
     onChannel: Number(channel !== null),
   })

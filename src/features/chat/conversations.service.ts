@@ -9,8 +9,9 @@ import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { readBounded } from './bounded-window.ts'
 import type { Conversation, ConversationListQuery, MessageListQuery } from './chat.schema.ts'
-import type { HeldLock, Lock } from './conversation-lock.repository.ts'
+import type { Lock } from './conversation-lock.repository.ts'
 import type { ConversationLock } from './conversation-lock.ts'
+import type { BegunBy } from './conversations.repository.ts'
 import {
   conversationIds,
   countDown,
@@ -53,6 +54,8 @@ interface Beginning {
   id?: string | undefined
   title: string
   channel: string | undefined
+  /** Identity of the caller. */
+  author: string | undefined
   /** Time of the message. */
   at: string
 }
@@ -60,11 +63,10 @@ interface Beginning {
 /** Conversations and their messages; answering is in answering/. */
 export function createConversationsService({ lock, listMessages, clock, ids }: Dependencies) {
   /** Stores a conversation; if all places are taken, the one with the oldest activity makes room. */
-  async function store(database: Database, conversation: Conversation, lock?: HeldLock): Promise<void> {
+  async function store(database: Database, conversation: Conversation, begun: BegunBy = {}) {
     const most = conversation.channel === undefined ? conversationsHeld : heldOnChannels
     await evictConversations(database, most - 1, conversation)
-    const options = { most, ...(lock === undefined ? {} : { lock }) }
-    if (!(await insertConversation(database, conversation, options)))
+    if (!(await insertConversation(database, conversation, { most, ...begun })))
       throw conflict(`All ${most} conversations are being processed. Try again when one has finished.`)
   }
 
@@ -109,11 +111,11 @@ export function createConversationsService({ lock, listMessages, clock, ids }: D
      * counts the message. `id` is one that no conversation has, or undefined for a fresh one.
      */
     async begin(transaction: Database, begun: Beginning): Promise<Lock> {
-      const { id = ids.record(), title, channel, at: messageAt } = begun
+      const { id = ids.record(), title, channel, author, at: messageAt } = begun
       const held = lock.first()
       const times = { createdAt: messageAt, lastMessageAt: messageAt }
       const conversation = { id, title, ...(channel && { channel }), messageCount: 1, ...times }
-      await store(transaction, conversation, held)
+      await store(transaction, conversation, { lock: held, author })
       return { conversationId: conversation.id, token: held.token }
     },
 

@@ -22,7 +22,7 @@ export function chatTool(
 ): OfferedTool {
   async function converse(input: Parameters<ChatService['ask']>[1], { signal, progress, isAdmin }: Call) {
     signal.throwIfAborted()
-    const question = await chat.ask(id, input, { isOutsider: !isAdmin })
+    const question = await chat.ask(id, input, { isOutsider: !isAdmin, isConfined: !isAdmin })
     return chat.answer(question, signal, event => {
       const sign = signOf(event)
       if (sign !== undefined) progress(sign)

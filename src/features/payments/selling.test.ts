@@ -175,13 +175,14 @@ describe('a call that is sold', () => {
 
   it('may be one that answers again, a search, or a path of its own', async () => {
     const { path, ask, manage } = await newShop('/chat', '/sources/search', '/reports/daily')
-    const sent = await ask(await paymentFor(await ask()))
+    const wallet = newWallet()
+    const sent = await ask(await paymentFor(await ask(), { wallet }))
     const { assistantMessage } = sent.body as { assistantMessage: { id: string } }
     const again = `${path}/chat/messages/${assistantMessage.id}/regenerate`
     const bought = async (method: string, url: string, options: CallOptions = {}) => {
       const offer = await app.call(method, url, options)
       expect(offer.status).toBe(402)
-      return await app.call(method, url, { ...options, headers: await paymentFor(offer) })
+      return await app.call(method, url, { ...options, headers: await paymentFor(offer, { wallet }) })
     }
     expect(await bought('POST', again, { body: {} })).toMatchObject({ status: 200 })
     expect(await bought('GET', `${path}/sources/search?query=tide`)).toMatchObject({

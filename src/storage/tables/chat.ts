@@ -21,6 +21,8 @@ interface ConversationsTable {
   /** Fencing token: increases with each lock, and every write of the holder names it. */
   lock_token: number
   lock_expires_at: string | null
+  /** Identity of the caller that began it, such as `x402:<network>:<address>`; null if unknown. */
+  created_by: string | null
 }
 
 interface MessagesTable {
@@ -118,3 +120,11 @@ export const chatTables = defineAgentTables<ChatTables>({
     await db.schema.createIndex('tool_approvals_message').on('tool_approvals').column('message_id').execute()
   },
 })
+
+/** The same tables, with the authors of conversations. */
+export const conversationAuthorTables: typeof chatTables = {
+  ...chatTables,
+  async create(db, parts) {
+    await db.schema.alterTable('conversations').addColumn('created_by', parts.textType).execute()
+  },
+}

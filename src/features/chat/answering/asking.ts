@@ -62,14 +62,15 @@ export function createAsking(needs: AskingDependencies) {
     ask(agentId: string, input: AskedMessage, asker: Asker): Promise<Question> {
       return withAgent(agentId, async agent => {
         const plan = await planner.plan(agentId, { ...input, ...asker })
-        const held = await paid(agent, asker, transaction => currentConversation(transaction, input))
+        const held = await paid(agent, asker, transaction => currentConversation(transaction, input, asker))
         const accepted = await transact(agent, async (transaction, outbox) => {
           await handOver(transaction, held)
           const createdAt = timestamp(clock)
-          const current = await currentConversation(transaction, input)
+          const current = await currentConversation(transaction, input, asker)
           const { content, standingConversationId } = input
-          const { channel, contactId } = asker
-          const beginning = { id: standingConversationId, title: titleOf(content), channel, at: createdAt }
+          const { channel, contactId, author } = asker
+          const title = titleOf(content)
+          const beginning = { id: standingConversationId, title, channel, author, at: createdAt }
           const locked =
             current === undefined
               ? await conversations.begin(transaction, beginning)
@@ -93,7 +94,8 @@ export function createAsking(needs: AskingDependencies) {
         const plan = await planner.plan(agentId, { ...options, ...asker, autoRag: true })
         const find = async (transaction: Kysely<AgentTables>) => {
           const message = await findMessage(transaction, messageId)
-          if (message === undefined) throw notFound('Message')
+          if (message === undefined || !(await isReached(transaction, message.conversationId, asker)))
+            throw notFound('Message')
           return await questionOf(transaction, message)
         }
         const held = await paid(agent, asker, async transaction => (await find(transaction)).conversationId)
@@ -147,8 +149,19 @@ function titleOf(content: string): string {
 }
 
 /** The conversation that a message goes on with; undefined if it begins a new one. */
-async function currentConversation(transaction: Kysely<AgentTables>, input: AskedMessage) {
+async function currentConversation(transaction: Kysely<AgentTables>, input: AskedMessage, asker: Asker) {
   const { conversationId, standingConversationId: standing } = input
+  if (conversationId !== undefined && !(await isReached(transaction, conversationId, asker)))
+    throw notFound('Conversation')
   if (conversationId !== undefined || standing === undefined) return conversationId
   return (await hasConversation(transaction, standing)) ? standing : undefined
+}
+
+/** To a confined caller, conversations of other authors do not exist. */
+async function isReached(
+  transaction: Kysely<AgentTables>,
+  conversationId: string,
+  { isConfined, author }: Asker,
+) {
+  return !isConfined || (await hasConversation(transaction, conversationId, author ?? null))
 }

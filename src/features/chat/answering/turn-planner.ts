@@ -52,6 +52,10 @@ export interface Asker {
   channel?: string
   /** Whom they are known as there. */
   contactId?: string
+  /** Identity of the caller, by which the conversations that they begin are theirs. */
+  author?: string | undefined
+  /** Reaches no conversation that another author has begun. */
+  isConfined?: boolean
   /** Has a paid question paid for, once nothing else stands in its way; throws unless it is. */
   pay?: () => Promise<unknown>
 }

@@ -66,7 +66,7 @@ function newClaim({ request, resource, offer, payment, agentId, holding, clock }
   return {
     key: claimKey(payment, offer.terms),
     agent_id: agentId,
-    binding: bindingOf(request, resource.id),
+    binding: bindingOf(request, resource.id, payment),
     state: 'claimed',
     uses: 0,
     holder,
@@ -77,9 +77,16 @@ function newClaim({ request, resource, offer, payment, agentId, holding, clock }
   }
 }
 
-/** Nothing of a request is signed with its payment: so the payment is bound to the first request that it comes with. */
-function bindingOf({ method, originalUrl, body = null }: FastifyRequest, resourceId: string): string {
+/**
+ * Nothing of a request is signed with its payment: so the payment is bound to the first request that it comes with. Its
+ * signature, too, since that is not verified again, while the payer and the nonce are public once it is settled.
+ */
+function bindingOf(
+  { method, originalUrl, body = null }: FastifyRequest,
+  resourceId: string,
+  payment: Payment,
+) {
   return createHash('sha256')
-    .update(JSON.stringify([resourceId, method, originalUrl, body]))
+    .update(JSON.stringify([resourceId, method, originalUrl, body, payment.payload.signature]))
     .digest('hex')
 }

@@ -17,7 +17,7 @@ import { findByPath } from './resources.repository.ts'
 import type { Settlements } from './settlements.ts'
 import { claimedOf } from './settlements.ts'
 import type { Offer, Payment } from './wire.ts'
-import { encoded, mismatchOf, paymentRequired, readPayment } from './wire.ts'
+import { encoded, mismatchOf, payerOf, paymentRequired, readPayment } from './wire.ts'
 
 const retryAfterSeconds = 5
 /** Of a payment that a person has said is settled. */
@@ -131,6 +131,8 @@ function createPurchase(needs: PurchaseDependencies) {
   }
 
   return {
+    payer: payerOf(payment, offer.terms),
+
     async verify(): Promise<void> {
       const held = await claimPayment(needs)
       if (held === 'used') throw unpaid(reply, offer, 'This payment was used, or made for another request.')

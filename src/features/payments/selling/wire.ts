@@ -123,6 +123,11 @@ function pathOf(url: string): string | undefined {
   return parsed ? parsed.pathname + parsed.search : undefined
 }
 
+/** Identity of a payer, whatever they pay. */
+export function payerOf({ payload: { authorization } }: Payment, { network }: Terms): string {
+  return `x402:${network}:${authorization.from.toLowerCase()}`
+}
+
 /** What makes a payment the one that can happen once: no other with the same can be settled. */
 export function claimKey({ payload: { authorization } }: Payment, { network, asset }: Terms): string {
   return [network, asset, authorization.from, authorization.nonce].join('|').toLowerCase()
