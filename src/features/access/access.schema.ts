@@ -1,6 +1,5 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
-import { listMetaSchema } from '#platform/http/lists/list-query.ts'
 import { roles } from './policy.ts'
 
 /*
@@ -25,9 +24,4 @@ export const newAdminSchema = Type.Object({
 })
 export type NewAdmin = Static<typeof newAdminSchema>
 
-export const adminListSchema = Type.Object({ admins: Type.Array(adminSchema), meta: listMetaSchema })
-
-export const ownAgentListSchema = Type.Object({
-  agents: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), role: Type.String() })),
-  meta: listMetaSchema,
-})
+export const ownAgentSchema = Type.Object({ id: Type.String(), name: Type.String(), role: Type.String() })

@@ -1,11 +1,11 @@
-import { Type } from 'typebox'
 import { AccessDenied } from '#platform/errors.ts'
 import type { App } from '#platform/http/app.ts'
+import { routesBelow } from '#platform/http/routes.ts'
 import {
   agentChangesSchema,
   agentListQuery,
-  agentListSchema,
   agentSchema,
+  agentSummarySchema,
   createdAgentSchema,
   deletedAgentSchema,
   newAgentSchema,
@@ -13,99 +13,51 @@ import {
 } from './agents.schema.ts'
 import type { AgentsService } from './agents.service.ts'
 
-const agentPath = Type.Object({ id: Type.String() })
-
 export function registerAgentRoutes(app: App, agents: AgentsService): void {
-  registerCollection(app, agents)
-  registerOne(app, agents)
-}
+  const routes = routesBelow(app, '/api/agents', 'Agents')
 
-function registerCollection(app: App, agents: AgentsService): void {
-  app.route({
-    method: 'GET',
-    url: '/api/agents',
-    config: { area: 'generic', access: 'anyone', limit: 'general', operationId: 'listAgents' },
-    schema: {
-      summary: 'The agents that the caller can reach',
-      tags: ['Agents'],
-      querystring: agentListQuery,
-      response: { 200: agentListSchema },
-    },
-    handler: async request => {
-      const { rows, meta } = await agents.list(request.user?.email, request.query)
-      return { agents: rows, meta }
+  routes.list('', {
+    name: 'listAgents',
+    summary: 'List the agents that the caller can reach',
+    access: 'anyone',
+    query: agentListQuery,
+    rows: 'agents',
+    of: agentSummarySchema,
+    handle: ({ user, query }) => agents.list(user?.email, query),
+  })
+  routes.create('', {
+    name: 'createAgent',
+    summary: 'Create an agent',
+    access: 'user',
+    body: newAgentSchema,
+    answer: createdAgentSchema,
+    handle({ user, body }) {
+      if (user === undefined) throw new AccessDenied('Access denied: this needs a user.')
+      return agents.create(body, user.email)
     },
   })
-
-  app.route({
-    method: 'POST',
-    url: '/api/agents',
-    config: { area: 'generic', access: 'user', limit: 'general', operationId: 'createAgent' },
-    schema: {
-      summary: 'Create an agent',
-      tags: ['Agents'],
-      body: newAgentSchema,
-      response: { 201: createdAgentSchema },
-    },
-    handler: async (request, reply) => {
-      if (request.user === undefined) throw new AccessDenied('Access denied: this needs a user.')
-      return reply.code(201).send(await agents.create(request.body, request.user.email))
-    },
+  routes.get('/:id', {
+    name: 'getAgent',
+    summary: 'Get an agent with its settings and counts',
+    answer: agentSchema,
+    handle: ({ params, agent }) => agents.get(params.id, agent.db),
   })
-}
-
-function registerOne(app: App, agents: AgentsService): void {
-  app.route({
-    method: 'GET',
-    url: '/api/agents/:id',
-    config: { area: 'generic', access: 'viewer', limit: 'general', operationId: 'getAgent' },
-    schema: {
-      summary: 'An agent with its settings and counts',
-      tags: ['Agents'],
-      params: agentPath,
-      response: { 200: agentSchema },
-    },
-    handler: request => agents.get(request.params.id, request.agent.db),
+  routes.update('/:id', {
+    name: 'updateAgent',
+    summary: "Update an agent's name, description or status",
+    opensAgent: false,
+    body: agentChangesSchema,
+    answer: updatedAgentSchema,
+    handle: ({ params, body }) => agents.update(params.id, body),
   })
-
-  app.route({
-    method: 'PUT',
-    url: '/api/agents/:id',
-    config: {
-      area: 'generic',
-      access: 'admin',
-      limit: 'general',
-      opensAgent: false,
-      operationId: 'updateAgent',
-    },
-    schema: {
-      summary: "Change an agent's name, description or status",
-      tags: ['Agents'],
-      params: agentPath,
-      body: agentChangesSchema,
-      response: { 200: updatedAgentSchema },
-    },
-    handler: request => agents.update(request.params.id, request.body),
-  })
-
-  app.route({
-    method: 'DELETE',
-    url: '/api/agents/:id',
-    config: {
-      area: 'generic',
-      access: 'owner',
-      limit: 'general',
-      opensAgent: false,
-      operationId: 'deleteAgent',
-    },
-    schema: {
-      summary: 'Delete an agent with everything that belongs to it',
-      tags: ['Agents'],
-      params: agentPath,
-      response: { 200: deletedAgentSchema },
-    },
-    handler: async request => {
-      await agents.remove(request.params.id)
+  routes.delete('/:id', {
+    name: 'deleteAgent',
+    summary: 'Delete an agent with everything that belongs to it',
+    access: 'owner',
+    opensAgent: false,
+    answer: deletedAgentSchema,
+    async handle({ params }) {
+      await agents.remove(params.id)
       return { success: true, message: 'The agent and all its data were deleted.' }
     },
   })

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
-import { listMetaSchema, listParameters } from '#platform/http/lists/list-query.ts'
+import { listParameters } from '#platform/http/lists/list-query.ts'
 import { orNull } from '#platform/own-schemas.ts'
 import { settingsSchema } from './settings.schema.ts'
 
@@ -30,8 +30,6 @@ export const agentSummarySchema = Type.Object(
   { title: 'AgentSummary' },
 )
 export type AgentSummary = Static<typeof agentSummarySchema>
-
-export const agentListSchema = Type.Object({ agents: Type.Array(agentSummarySchema), meta: listMetaSchema })
 
 export const agentListQuery = Type.Object({
   ...listParameters,

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
 import { clientSignal } from '#platform/http/closing.ts'
+import { routesBelow } from '#platform/http/routes.ts'
 import { executedSchema, executeSchema } from './actions/actions.schema.ts'
 import type { ActionsService } from './actions.service.ts'
 import type { BrowserService } from './browser.service.ts'
@@ -13,38 +14,40 @@ interface Dependencies {
   maxBytes: number
 }
 
-const atHolder = { area: 'generic', limit: 'browser', atHolder: true } as const
-const sessionPath = Type.Object({ id: Type.String(), sessionId: Type.String() })
-const downloadPath = Type.Object({ ...sessionPath.properties, downloadId: Type.String() })
-
 export function registerActionRoutes(app: App, { actions, browser, maxBytes }: Dependencies): void {
-  app.route({
-    method: 'POST',
-    url: '/api/agents/:id/browser/:sessionId/execute',
-    config: { ...atHolder, access: 'admin', operationId: 'executeBrowserActions' },
+  const base = '/api/agents/:id/browser/:sessionId'
+
+  routesBelow(app, base, 'Browser').post('/execute', {
+    name: 'executeBrowserActions',
+    summary: 'Run one or several actions in a browser session',
+    description: 'They run in order, in the active tab.',
+    limit: 'browser',
+    atHolder: true,
     bodyLimit: maxBytes,
-    schema: {
-      summary: 'Do something in the active tab of a browser session: one action, or several in order',
-      tags: ['Browser'],
-      params: sessionPath,
-      body: executeSchema,
-      response: { 200: executedSchema },
-    },
-    handler: async (request, reply) => {
-      const session = await browser.open(request.agent, request.params.sessionId)
-      const signal = AbortSignal.any([clientSignal(reply), request.agent.signal])
-      return reply.send(await actions.execute(session, request.body, signal))
+    body: executeSchema,
+    answer: executedSchema,
+    async handle({ agent, params, body }, reply) {
+      const session = await browser.open(agent, params.sessionId)
+      const signal = AbortSignal.any([clientSignal(reply), agent.signal])
+      return await actions.execute(session, body, signal)
     },
   })
 
   app.route({
     method: 'GET',
-    url: '/api/agents/:id/browser/:sessionId/downloads/:downloadId',
-    config: { ...atHolder, access: 'viewer', operationId: 'readBrowserDownload' },
+    url: `${base}/downloads/:downloadId`,
+    config: {
+      area: 'generic',
+      access: 'viewer',
+      limit: 'browser',
+      atHolder: true,
+      operationId: 'readBrowserDownload',
+    },
     schema: {
-      summary: 'A file that a page of the session has downloaded, until the session ends',
+      summary: 'Get a file that a page of the session downloaded',
+      description: 'It is kept until the session ends.',
       tags: ['Browser'],
-      params: downloadPath,
+      params: Type.Object({ id: Type.String(), sessionId: Type.String(), downloadId: Type.String() }),
       response: {
         200: {
           content: {

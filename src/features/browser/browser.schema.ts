@@ -1,6 +1,5 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
-import { listMetaSchema } from '#platform/http/lists/list-query.ts'
 import { orNull } from '#platform/own-schemas.ts'
 import { sessionStatuses } from './session-status.ts'
 
@@ -50,10 +49,7 @@ export const shownSessionSchema = Type.Object({
   recording: orNull(Type.Object({ size: Type.Integer(), started_at: time, ended_at: time })),
 })
 
-export const sessionListSchema = Type.Object({
-  sessions: Type.Array(Type.Object(inLists)),
-  meta: listMetaSchema,
-})
+export const listedSessionSchema = Type.Object(inLists)
 
 export const createdSessionSchema = Type.Object({
   id: Type.String(),
@@ -75,5 +71,3 @@ export const profileSchema = Type.Object(
   { title: 'BrowserProfile' },
 )
 export type Profile = Static<typeof profileSchema>
-
-export const profileListSchema = Type.Object({ profiles: Type.Array(profileSchema), meta: listMetaSchema })

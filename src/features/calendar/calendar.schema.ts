@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
-import { listMetaSchema, listParameters } from '#platform/http/lists/list-query.ts'
+import { listParameters } from '#platform/http/lists/list-query.ts'
 import { orNull } from '#platform/own-schemas.ts'
 import type { Recurrence } from '#platform/time/recurrence.ts'
 
@@ -98,8 +98,6 @@ export type Task = Static<typeof taskSchema>
 
 export const listedTaskSchema = Type.Object(task, { title: 'ListedCalendarTask' })
 export type ListedTask = Static<typeof listedTaskSchema>
-export const taskListSchema = Type.Object({ tasks: Type.Array(listedTaskSchema), meta: listMetaSchema })
-
 export const taskListQuery = Type.Object({
   ...listParameters,
   start: Type.Optional(

@@ -1,39 +1,26 @@
-import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
-import { approvalListQuery, approvalListSchema, decidedSchema, decisionSchema } from './approvals.schema.ts'
+import { routesBelow } from '#platform/http/routes.ts'
+import { approvalListQuery, approvalSchema, decidedSchema, decisionSchema } from './approvals.schema.ts'
 import type { ApprovalsService } from './approvals.service.ts'
 
 export function registerApprovalRoutes(app: App, approvals: ApprovalsService): void {
-  app.route({
-    method: 'GET',
-    url: '/api/agents/:id/chat/approvals',
-    config: { area: 'chat', access: 'viewer', limit: 'general', operationId: 'listApprovals' },
-    schema: {
-      summary: 'Calls of tools that wait for a person, or have had their word',
-      tags: ['Chat'],
-      params: Type.Object({ id: Type.String() }),
-      querystring: approvalListQuery,
-      response: { 200: approvalListSchema },
-    },
-    handler: async request => {
-      const { rows, meta } = await approvals.list(request.agent, request.query)
-      return { approvals: rows, meta }
-    },
-  })
+  const routes = routesBelow(app, '/api/agents/:id/chat/approvals', 'Chat', 'chat')
 
-  app.route({
-    method: 'POST',
-    url: '/api/agents/:id/chat/approvals/:toolCallId',
-    config: { area: 'chat', access: 'admin', limit: 'general', operationId: 'decideApproval' },
-    schema: {
-      summary: 'Make a call that waits for approval, or refuse it; its result goes into the answer',
-      tags: ['Chat'],
-      params: Type.Object({ id: Type.String(), toolCallId: Type.String() }),
-      body: decisionSchema,
-      response: { 200: decidedSchema },
-    },
-    handler: async request => {
-      const { agent, body, params } = request
+  routes.list('', {
+    name: 'listApprovals',
+    summary: 'List tool calls that wait for approval or were decided',
+    query: approvalListQuery,
+    rows: 'approvals',
+    of: approvalSchema,
+    handle: ({ agent, query }) => approvals.list(agent, query),
+  })
+  routes.post('/:toolCallId', {
+    name: 'decideApproval',
+    summary: 'Approve or reject a tool call',
+    description: 'An approved call is made now. The answer that the call belongs to receives its result.',
+    body: decisionSchema,
+    answer: decidedSchema,
+    async handle({ agent, body, params }) {
       const result = await approvals.decide(agent, params.toolCallId, body.approved !== false)
       return { success: result.error === undefined, ...result }
     },

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
-import { listMetaSchema, listParameters } from '#platform/http/lists/list-query.ts'
+import { listParameters } from '#platform/http/lists/list-query.ts'
 import { toolResultSchema } from './chat.schema.ts'
 
 /*
@@ -32,8 +32,6 @@ export const approvalListQuery = Type.Object({
   conversationId: Type.Optional(Type.String({ description: 'Only those of this conversation.' })),
 })
 export type ApprovalListQuery = Static<typeof approvalListQuery>
-
-export const approvalListSchema = Type.Object({ approvals: Type.Array(approvalSchema), meta: listMetaSchema })
 
 /** Without a body the call is approved. */
 export const decisionSchema = Type.Object(

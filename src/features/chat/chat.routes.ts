@@ -3,18 +3,18 @@ import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
 import type { SignalOf } from '#platform/http/closing.ts'
 import { fitting } from '#platform/http/lists/list-large.ts'
-import { listParameters } from '#platform/http/lists/list-query.ts'
 import { listValues } from '#platform/http/lists/list-values.ts'
 import { openEventStream } from '#platform/http/responses/sse.ts'
+import { routesBelow } from '#platform/http/routes.ts'
 import type { Question } from './answering/question.ts'
 import type { Asker } from './answering/turn-planner.ts'
 import {
   answerSchema,
-  modelListSchema,
+  modelSchema,
   newMessageSchema,
   regenerateSchema,
+  toolDescriptorSchema,
   toolListQuery,
-  toolListSchema,
 } from './chat.schema.ts'
 import type { ChatService } from './chat.service.ts'
 import type { StreamEvent } from './stream-events.schema.ts'
@@ -103,40 +103,25 @@ function askerOf({ isAdmin, purchase }: FastifyRequest): Asker {
 }
 
 function registerCatalogueRoutes(app: App, chat: ChatService): void {
-  app.route({
-    method: 'GET',
-    url: '/api/agents/:id/chat/models',
-    config: { area: 'chat', access: 'viewer', limit: 'general', operationId: 'listModels' },
-    schema: {
-      summary: 'The models that the agent can use',
-      tags: ['Chat'],
-      params: agentPath,
-      querystring: Type.Object(listParameters),
-      response: { 200: modelListSchema },
-    },
-    handler: async request => {
-      const { rows, meta } = listValues(await chat.models(request.params.id), request.query)
-      return { models: rows, meta }
-    },
-  })
+  const routes = routesBelow(app, '/api/agents/:id/chat', 'Chat', 'chat')
 
-  app.route({
-    method: 'GET',
-    url: '/api/agents/:id/chat/tools',
-    config: { area: 'chat', access: 'viewer', limit: 'general', operationId: 'listModelTools' },
-    schema: {
-      summary: 'The tools that a model may call, under the names that it sees',
-      tags: ['Chat'],
-      params: agentPath,
-      querystring: toolListQuery,
-      response: { 200: toolListSchema },
-    },
-    handler: async request => {
-      const tools = await chat.tools(request.agent, request.query.scope)
-      const { rows, meta } = listValues(tools, request.query, found =>
-        fitting(found, tool => JSON.stringify(tool).length),
-      )
-      return { tools: rows, meta }
+  routes.list('/models', {
+    name: 'listModels',
+    summary: 'List the models that the agent can use',
+    rows: 'models',
+    of: modelSchema,
+    handle: async ({ params, query }) => listValues(await chat.models(params.id), query),
+  })
+  routes.list('/tools', {
+    name: 'listModelTools',
+    summary: 'List the tools that a model may call',
+    description: 'They have the names that the model sees.',
+    query: toolListQuery,
+    rows: 'tools',
+    of: toolDescriptorSchema,
+    async handle({ agent, query }) {
+      const tools = await chat.tools(agent, query.scope)
+      return listValues(tools, query, found => fitting(found, tool => JSON.stringify(tool).length))
     },
   })
 }

@@ -167,11 +167,6 @@ export const conversationListQuery = Type.Object({
 })
 export type ConversationListQuery = Static<typeof conversationListQuery>
 
-export const conversationListSchema = Type.Object({
-  conversations: Type.Array(conversationSchema),
-  meta: listMetaSchema,
-})
-
 /** Characters. */
 export const titleLength = 200
 
@@ -190,8 +185,6 @@ export const modelSchema = Type.Object(
   },
   { title: 'Model' },
 )
-
-export const modelListSchema = Type.Object({ models: Type.Array(modelSchema), meta: listMetaSchema })
 
 export const toolListQuery = Type.Object({
   ...listParameters,
@@ -219,5 +212,3 @@ export const toolDescriptorSchema = Type.Object(
   },
   { title: 'ChatTool' },
 )
-
-export const toolListSchema = Type.Object({ tools: Type.Array(toolDescriptorSchema), meta: listMetaSchema })

@@ -4,13 +4,12 @@ import { Type } from 'typebox'
 import { invalid, notFound } from '#platform/errors.ts'
 import type { App } from '#platform/http/app.ts'
 import { acceptForms, readForm } from '#platform/http/requests/multipart.ts'
-import { successSchema } from '#platform/http/responses/answers.ts'
 import { limitWaiting } from '#platform/http/responses/slow-readers.ts'
+import { routesBelow } from '#platform/http/routes.ts'
 import type { ImportReport } from './contacts.schema.ts'
 import {
   contactChangesSchema,
   contactListQuery,
-  contactListSchema,
   contactSchema,
   createdContactSchema,
   exportQuery,
@@ -28,7 +27,6 @@ import type { CsvFile } from './read-csv.ts'
 import { storeCsv } from './read-csv.ts'
 
 const agentPath = Type.Object({ id: Type.String() })
-const contactPath = Type.Object({ id: Type.String(), contactId: Type.String() })
 
 interface Dependencies {
   contacts: ContactsService
@@ -37,10 +35,9 @@ interface Dependencies {
 }
 
 export function registerContactRoutes(app: App, needs: Dependencies): void {
-  registerReading(app, needs)
-  registerChanging(app, needs)
+  registerContacts(app, needs)
   registerExport(app)
-  // A scope of its own, so that every other route keeps refusing forms.
+  // In a scope of its own, so that all other routes refuse forms.
   void app.register((scope, _options, done) => {
     acceptForms(scope)
     registerImport(scope, needs)
@@ -48,116 +45,62 @@ export function registerContactRoutes(app: App, needs: Dependencies): void {
   })
 }
 
-function registerReading(app: App, { contacts }: Dependencies): void {
-  app.route({
-    method: 'GET',
-    url: '/api/agents/:id/contacts',
-    config: { area: 'generic', access: 'viewer', limit: 'general', operationId: 'listContacts' },
-    schema: {
-      summary: 'The people that the agent knows',
-      tags: ['Contacts'],
-      params: agentPath,
-      querystring: contactListQuery,
-      response: { 200: contactListSchema },
-    },
-    handler: async request => {
-      const { rows, meta } = await contacts.list(request.agent.db, request.query)
-      return { contacts: rows, meta }
-    },
-  })
+function registerContacts(app: App, { contacts }: Dependencies): void {
+  const routes = routesBelow(app, '/api/agents/:id/contacts', 'Contacts')
 
-  app.route({
-    method: 'GET',
-    url: '/api/agents/:id/contacts/resolve',
-    config: { area: 'generic', access: 'viewer', limit: 'general', operationId: 'resolveContact' },
-    schema: {
-      summary: 'Whom an e-mail address, a number or a handle belongs to',
-      tags: ['Contacts'],
-      params: agentPath,
-      querystring: resolveQuery,
-      response: { 200: resolvedSchema },
-    },
-    handler: async request => {
-      if (Object.keys(request.query).length === 0)
+  routes.list('', {
+    name: 'listContacts',
+    summary: 'List contacts',
+    query: contactListQuery,
+    rows: 'contacts',
+    of: contactSchema,
+    handle: ({ agent, query }) => contacts.list(agent.db, query),
+  })
+  routes.get('/resolve', {
+    name: 'resolveContact',
+    summary: 'Find the contact with an e-mail address, number or handle',
+    query: resolveQuery,
+    answer: resolvedSchema,
+    async handle({ agent, query }) {
+      if (Object.keys(query).length === 0)
         throw invalid('query', 'name an identifier, such as email or phone')
-      const resolved = await contacts.resolveAny(request.agent, request.query)
+      const resolved = await contacts.resolveAny(agent, query)
       if (resolved === undefined) throw notFound('Contact')
       return resolved
     },
   })
-
-  app.route({
-    method: 'GET',
-    url: '/api/agents/:id/contacts/:contactId',
-    config: { area: 'generic', access: 'viewer', limit: 'general', operationId: 'getContact' },
-    schema: {
-      summary: 'A contact',
-      tags: ['Contacts'],
-      params: contactPath,
-      response: { 200: contactSchema },
-    },
-    handler: request => contacts.find(request.agent.db, request.params.contactId),
+  routes.get('/:contactId', {
+    name: 'getContact',
+    summary: 'Get a contact',
+    answer: contactSchema,
+    handle: ({ agent, params }) => contacts.find(agent.db, params.contactId),
   })
-}
-
-function registerChanging(app: App, { contacts }: Dependencies): void {
-  app.route({
-    method: 'POST',
-    url: '/api/agents/:id/contacts',
-    config: { area: 'generic', access: 'admin', limit: 'general', operationId: 'createContact' },
-    schema: {
-      summary: 'Add a contact',
-      tags: ['Contacts'],
-      params: agentPath,
-      body: newContactSchema,
-      response: { 201: createdContactSchema },
-    },
-    handler: async (request, reply) =>
-      reply.code(201).send(await contacts.create(request.agent, request.body)),
+  routes.create('', {
+    name: 'createContact',
+    summary: 'Create a contact',
+    body: newContactSchema,
+    answer: createdContactSchema,
+    handle: ({ agent, body }) => contacts.create(agent, body),
   })
-
-  app.route({
-    method: 'PUT',
-    url: '/api/agents/:id/contacts/:contactId',
-    config: { area: 'generic', access: 'admin', limit: 'general', operationId: 'updateContact' },
-    schema: {
-      summary: 'Change fields of a contact; null removes one',
-      tags: ['Contacts'],
-      params: contactPath,
-      body: contactChangesSchema,
-      response: { 200: contactSchema },
-    },
-    handler: request => contacts.update(request.agent, request.params.contactId, request.body),
+  routes.update('/:contactId', {
+    name: 'updateContact',
+    summary: 'Update fields of a contact',
+    description: 'The value null removes a field.',
+    body: contactChangesSchema,
+    answer: contactSchema,
+    handle: ({ agent, params, body }) => contacts.update(agent, params.contactId, body),
   })
-
-  app.route({
-    method: 'DELETE',
-    url: '/api/agents/:id/contacts/:contactId',
-    config: { area: 'generic', access: 'admin', limit: 'general', operationId: 'deleteContact' },
-    schema: {
-      summary: 'Remove a contact',
-      tags: ['Contacts'],
-      params: contactPath,
-      response: { 200: successSchema },
-    },
-    handler: async request => {
-      await contacts.remove(request.agent, request.params.contactId)
-      return { success: true }
-    },
+  routes.remove('/:contactId', {
+    name: 'deleteContact',
+    summary: 'Delete a contact',
+    handle: ({ agent, params }) => contacts.remove(agent, params.contactId),
   })
-
-  app.route({
-    method: 'POST',
-    url: '/api/agents/:id/contacts/:contactId/merge',
-    config: { area: 'generic', access: 'admin', limit: 'general', operationId: 'mergeContacts' },
-    schema: {
-      summary: 'Make one contact of two',
-      tags: ['Contacts'],
-      params: contactPath,
-      body: mergeSchema,
-      response: { 200: contactSchema },
-    },
-    handler: request => contacts.merge(request.agent, request.params.contactId, request.body.from),
+  routes.post('/:contactId/merge', {
+    name: 'mergeContacts',
+    summary: 'Merge another contact into this one',
+    body: mergeSchema,
+    answer: contactSchema,
+    handle: ({ agent, params, body }) => contacts.merge(agent, params.contactId, body.from),
   })
 }
 
@@ -167,7 +110,7 @@ function registerExport(app: App): void {
     url: '/api/agents/:id/contacts/export',
     config: { area: 'generic', access: 'viewer', limit: 'bulk', operationId: 'exportContacts' },
     schema: {
-      summary: 'All contacts as a CSV file, or as JSON',
+      summary: 'Export all contacts as CSV or JSON',
       tags: ['Contacts'],
       params: agentPath,
       querystring: exportQuery,
@@ -198,7 +141,7 @@ function registerImport(scope: App, needs: Dependencies): void {
     url: '/api/agents/:id/contacts/import',
     config: { area: 'generic', access: 'admin', limit: 'bulk', operationId: 'importContacts' },
     schema: {
-      summary: 'Add and update the contacts of a CSV file',
+      summary: 'Import contacts from a CSV file',
       tags: ['Contacts'],
       consumes: ['multipart/form-data'],
       form: importForm,

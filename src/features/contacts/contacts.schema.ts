@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
-import { listMetaSchema, listParameters } from '#platform/http/lists/list-query.ts'
+import { listParameters } from '#platform/http/lists/list-query.ts'
 import { orNull } from '#platform/own-schemas.ts'
 import { identifyingFields } from './identity.ts'
 
@@ -82,8 +82,6 @@ export const contactListQuery = Type.Object({
   tag: Type.Optional(Type.Array(Type.String(), { description: 'Contacts with any of these tags.' })),
 })
 export type ContactListQuery = Static<typeof contactListQuery>
-
-export const contactListSchema = Type.Object({ contacts: Type.Array(contactSchema), meta: listMetaSchema })
 
 export const resolvableFields = [...identifyingFields, 'social_handle'] as const
 export type ResolvableField = (typeof resolvableFields)[number]

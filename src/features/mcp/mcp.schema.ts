@@ -74,8 +74,6 @@ export const serverListQuery = Type.Object({
 })
 export type ServerListQuery = Static<typeof serverListQuery>
 
-export const serverListSchema = Type.Object({ servers: Type.Array(serverSchema), meta: listMetaSchema })
-
 export const toolSchema = Type.Object(
   {
     name: Type.String(),

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import { maxMessageLength } from '#features/chat/chat.service.ts'
-import { listMetaSchema, listParameters } from '#platform/http/lists/list-query.ts'
+import { listParameters } from '#platform/http/lists/list-query.ts'
 import { orNull } from '#platform/own-schemas.ts'
 
 /*
@@ -98,10 +98,7 @@ const summary = {
   created_at: time,
   updated_at: time,
 }
-export const scheduleListSchema = Type.Object({
-  schedules: Type.Array(Type.Object(summary, { title: 'ScheduleSummary' })),
-  meta: listMetaSchema,
-})
+export const listedScheduleSchema = Type.Object(summary, { title: 'ScheduleSummary' })
 
 export const executionSchema = Type.Object(
   {

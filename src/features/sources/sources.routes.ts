@@ -4,7 +4,7 @@ import { AppError } from '#platform/errors.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientSignal } from '#platform/http/closing.ts'
 import { acceptForms, readForm } from '#platform/http/requests/multipart.ts'
-import { successSchema } from '#platform/http/responses/answers.ts'
+import { routesBelow } from '#platform/http/routes.ts'
 import type { CrawlsService } from './crawls.service.ts'
 import type { FetchedSourcesService } from './fetched-sources.service.ts'
 import { readNewFetched } from './fetching/new-fetched.ts'
@@ -16,15 +16,11 @@ import {
   newCrawlSchema,
   reprocessedSourceSchema,
   sourceListQuery,
-  sourceListSchema,
   sourceSchema,
   uploadForm,
 } from './sources.schema.ts'
 import type { SourcesService } from './sources.service.ts'
 import { requireDocument } from './sources.service.ts'
-
-const agentPath = Type.Object({ id: Type.String() })
-const sourcePath = Type.Object({ id: Type.String(), sourceId: Type.String() })
 
 interface Dependencies {
   sources: SourcesService
@@ -34,10 +30,8 @@ interface Dependencies {
 }
 
 export function registerSourceRoutes(app: App, needs: Dependencies): void {
-  registerReading(app, needs)
-  registerChanging(app, needs)
-  registerCrawl(app, needs)
-  // A scope of its own, so that every other route keeps refusing forms.
+  registerSources(app, needs)
+  // In a scope of its own, so that all other routes refuse forms.
   void app.register((scope, _options, done) => {
     acceptForms(scope)
     registerNew(scope, needs)
@@ -45,36 +39,68 @@ export function registerSourceRoutes(app: App, needs: Dependencies): void {
   })
 }
 
-function registerReading(app: App, { sources }: Dependencies): void {
-  app.route({
-    method: 'GET',
-    url: '/api/agents/:id/sources',
-    config: { area: 'generic', access: 'viewer', limit: 'general', operationId: 'listSources' },
-    schema: {
-      summary: 'What the agent answers from',
-      tags: ['Sources'],
-      params: agentPath,
-      querystring: sourceListQuery,
-      response: { 200: sourceListSchema },
-    },
-    handler: async request => {
-      const { rows, meta } = await sources.list(request.agent, request.query)
-      return { sources: rows, meta }
-    },
-  })
+function registerSources(app: App, { sources, crawls }: Dependencies): void {
+  const routes = routesBelow(app, '/api/agents/:id/sources', 'Sources')
 
-  app.route({
-    method: 'GET',
-    url: '/api/agents/:id/sources/:sourceId',
-    config: { area: 'generic', access: 'viewer', limit: 'general', operationId: 'getSource' },
-    schema: {
-      summary: 'A source and how far its processing has come',
-      tags: ['Sources'],
-      params: sourcePath,
-      response: { 200: sourceSchema },
-    },
-    handler: request => sources.find(request.agent, request.params.sourceId),
+  routes.list('', {
+    name: 'listSources',
+    summary: 'List sources',
+    query: sourceListQuery,
+    rows: 'sources',
+    of: sourceSchema,
+    handle: ({ agent, query }) => sources.list(agent, query),
   })
+  routes.get('/:sourceId', {
+    name: 'getSource',
+    summary: 'Get a source with the progress of its processing',
+    answer: sourceSchema,
+    handle: ({ agent, params }) => sources.find(agent, params.sourceId),
+  })
+  routes.create('/crawl', {
+    name: 'crawlWebsite',
+    summary: 'Crawl a website, whose pages become a source',
+    description: 'Pages are visited breadth first.',
+    limit: 'bulk',
+    body: newCrawlSchema(crawls.bounds),
+    answer: createdCrawlSchema,
+    handle: ({ agent, body }) => crawls.create(agent, body),
+  })
+  routes.remove('/:sourceId', {
+    name: 'deleteSource',
+    summary: 'Delete a source with its contents',
+    handle: ({ agent, params }) => sources.remove(agent, params.sourceId),
+  })
+  registerReprocessing(app, { sources, crawls })
+}
+
+function registerReprocessing(app: App, { sources, crawls }: Pick<Dependencies, 'sources' | 'crawls'>): void {
+  const routes = routesBelow(app, '/api/agents/:id/sources/:sourceId', 'Sources')
+
+  routes.post('/reindex', {
+    name: 'reindexSource',
+    summary: 'Process a source again, or crawl its website again',
+    description: 'It stays searchable meanwhile.',
+    limit: 'bulk',
+    answer: reprocessedSourceSchema,
+    async handle({ agent, params }) {
+      const { type } = await sources.find(agent, params.sourceId)
+      return type === 'crawl'
+        ? reprocessed(await crawls.repeat(agent, params.sourceId), 'The website is being crawled again.')
+        : reprocessed(await sources.refresh(agent, params.sourceId), 'The source is being processed anew.')
+    },
+  })
+  routes.post('/refresh', {
+    name: 'refreshSource',
+    summary: 'Process a source again',
+    description: 'It stays searchable meanwhile.',
+    answer: reprocessedSourceSchema,
+    handle: async ({ agent, params }) =>
+      reprocessed(await sources.refresh(agent, params.sourceId), 'The source is being processed anew.'),
+  })
+}
+
+function reprocessed({ id, type, status }: Source, message: string) {
+  return { id, type, status, message }
 }
 
 function registerNew(scope: App, needs: Dependencies): void {
@@ -83,13 +109,14 @@ function registerNew(scope: App, needs: Dependencies): void {
     url: '/api/agents/:id/sources',
     config: { area: 'generic', access: 'admin', limit: 'general', operationId: 'createSource' },
     schema: {
-      summary:
-        'Upload a document (a form), or name a query or an address to be fetched (JSON); processing follows',
+      summary: 'Create a source',
+      description:
+        'A form uploads a document; JSON names a query or an address that the service fetches. Processing follows.',
       tags: ['Sources'],
       consumes: ['multipart/form-data'],
       form: uploadForm,
       json: newFetchedSchema,
-      params: agentPath,
+      params: Type.Object({ id: Type.String() }),
       response: { 201: createdSourceSchema },
     },
     handler: async (request, reply) => {
@@ -122,70 +149,4 @@ async function upload(request: FastifyRequest, { sources, maxUploadBytes }: Depe
     signal: request.agent.signal,
   })
   return await sources.create(request.agent, target, form)
-}
-
-function registerCrawl(app: App, { crawls }: Dependencies): void {
-  app.route({
-    method: 'POST',
-    url: '/api/agents/:id/sources/crawl',
-    config: { area: 'generic', access: 'admin', limit: 'bulk', operationId: 'crawlWebsite' },
-    schema: {
-      summary: 'Crawl a website, breadth first; its pages become a source',
-      tags: ['Sources'],
-      params: agentPath,
-      body: newCrawlSchema(crawls.bounds),
-      response: { 201: createdCrawlSchema },
-    },
-    handler: async (request, reply) => reply.code(201).send(await crawls.create(request.agent, request.body)),
-  })
-}
-
-function registerChanging(app: App, { sources, crawls }: Dependencies): void {
-  app.route({
-    method: 'DELETE',
-    url: '/api/agents/:id/sources/:sourceId',
-    config: { area: 'generic', access: 'admin', limit: 'general', operationId: 'deleteSource' },
-    schema: {
-      summary: 'Delete a source with all that was found in it',
-      tags: ['Sources'],
-      params: sourcePath,
-      response: { 200: successSchema },
-    },
-    handler: async request => {
-      await sources.remove(request.agent, request.params.sourceId)
-      return { success: true }
-    },
-  })
-
-  const reprocessing = { tags: ['Sources'], params: sourcePath, response: { 200: reprocessedSourceSchema } }
-
-  app.route({
-    method: 'POST',
-    url: '/api/agents/:id/sources/:sourceId/reindex',
-    config: { area: 'generic', access: 'admin', limit: 'bulk', operationId: 'reindexSource' },
-    schema: {
-      ...reprocessing,
-      summary: 'Process a source anew, or crawl a website again; it stays searchable',
-    },
-    handler: async request => {
-      const { agent, params } = request
-      const { type } = await sources.find(agent, params.sourceId)
-      return type === 'crawl'
-        ? reprocessed(await crawls.repeat(agent, params.sourceId), 'The website is being crawled again.')
-        : reprocessed(await sources.refresh(agent, params.sourceId), 'The source is being processed anew.')
-    },
-  })
-
-  app.route({
-    method: 'POST',
-    url: '/api/agents/:id/sources/:sourceId/refresh',
-    config: { area: 'generic', access: 'admin', limit: 'general', operationId: 'refreshSource' },
-    schema: { ...reprocessing, summary: 'Process a source anew; it stays searchable meanwhile' },
-    handler: async ({ agent, params }) =>
-      reprocessed(await sources.refresh(agent, params.sourceId), 'The source is being processed anew.'),
-  })
-}
-
-function reprocessed({ id, type, status }: Source, message: string) {
-  return { id, type, status, message }
 }

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import { chunkingBounds, chunkingMethods, defaultChunking } from '#documents/chunking/chunking-options.ts'
-import { listMetaSchema, listParameters } from '#platform/http/lists/list-query.ts'
+import { listParameters } from '#platform/http/lists/list-query.ts'
 
 /*
  * Source: something that an agent answers from, such as an uploaded file or a website. Document: the file, or one page of
@@ -112,8 +112,6 @@ export const sourceListQuery = Type.Object({
   type: Type.Optional(Type.Array(Type.Enum([...sourceTypes]), { description: 'Only these.' })),
 })
 export type SourceListQuery = Static<typeof sourceListQuery>
-
-export const sourceListSchema = Type.Object({ sources: Type.Array(sourceSchema), meta: listMetaSchema })
 
 /** How a new source is to be chunked; that an overlap fits its size is checked by `chunking-form.ts`. */
 export const chunkingWishes = {

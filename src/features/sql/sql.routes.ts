@@ -1,38 +1,26 @@
-import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
 import { clientSignal } from '#platform/http/closing.ts'
+import { routesBelow } from '#platform/http/routes.ts'
 import { resultSchema, statementSchema, tablesSchema } from './sql.schema.ts'
 import type { SqlService } from './sql.service.ts'
 import { requestOf } from './sql.service.ts'
 
-const agentPath = Type.Object({ id: Type.String() })
-
 export function registerSqlRoutes(app: App, sql: SqlService): void {
-  app.route({
-    method: 'GET',
-    url: '/api/agents/:id/sql/schema',
-    config: { area: 'generic', access: 'viewer', limit: 'general', operationId: 'getSqlSchema' },
-    schema: {
-      summary: "The tables of the agent's database",
-      tags: ['SQL'],
-      params: agentPath,
-      response: { 200: tablesSchema },
-    },
-    handler: request => sql.describe(request.agent),
-  })
+  const routes = routesBelow(app, '/api/agents/:id/sql', 'SQL')
 
-  app.route({
-    method: 'POST',
-    url: '/api/agents/:id/sql/execute',
+  routes.get('/schema', {
+    name: 'getSqlSchema',
+    summary: "Get the tables of the agent's database",
+    answer: tablesSchema,
+    handle: ({ agent }) => sql.describe(agent),
+  })
+  routes.post('/execute', {
+    name: 'executeSql',
+    summary: "Run one SQL statement on the agent's database",
     // Most statements read; one that writes finds out by itself whether there is space.
-    config: { area: 'generic', access: 'admin', limit: 'general', operationId: 'executeSql', stores: false },
-    schema: {
-      summary: "Run one SQL statement on the agent's database",
-      tags: ['SQL'],
-      params: agentPath,
-      body: statementSchema,
-      response: { 200: resultSchema },
-    },
-    handler: (request, reply) => sql.execute(request.agent, requestOf(request.body), clientSignal(reply)),
+    stores: false,
+    body: statementSchema,
+    answer: resultSchema,
+    handle: ({ agent, body }, reply) => sql.execute(agent, requestOf(body), clientSignal(reply)),
   })
 }

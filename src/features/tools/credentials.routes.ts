@@ -1,39 +1,32 @@
 import type { App } from '#platform/http/app.ts'
+import { routesBelow } from '#platform/http/routes.ts'
 import { credentialListSchema, credentialValuesSchema } from './credentials.schema.ts'
 import type { CredentialsService } from './credentials.service.ts'
-import { clusterPath } from './tools.schema.ts'
+import { clusterName } from './tools.schema.ts'
 
 export function registerCredentialRoutes(app: App, credentials: CredentialsService): void {
-  app.route({
-    method: 'GET',
-    url: '/api/agents/:id/tools/cluster/:clusterName/credentials',
-    config: { area: 'generic', access: 'viewer', limit: 'general', operationId: 'listClusterCredentials' },
-    schema: {
-      summary: 'What the tools of a cluster have to show to the service that they call',
-      tags: ['Tools'],
-      params: clusterPath,
-      response: { 200: credentialListSchema },
-    },
-    handler: async request => ({
+  const routes = routesBelow(app, '/api/agents/:id/tools/cluster/:clusterName', 'Tools')
+
+  routes.get('/credentials', {
+    name: 'listClusterCredentials',
+    summary: "List the credentials that a cluster's tools need",
+    parameters: { clusterName },
+    answer: credentialListSchema,
+    handle: async ({ agent, params }) => ({
       success: true,
-      data: await credentials.list(request.agent, request.params.clusterName),
+      data: await credentials.list(agent, params.clusterName),
     }),
   })
-
-  app.route({
-    method: 'PUT',
-    url: '/api/agents/:id/tools/cluster/:clusterName/credentials',
-    config: { area: 'generic', access: 'admin', limit: 'general', operationId: 'setClusterCredentials' },
-    schema: {
-      summary: 'Fill credentials in, for the servers that the tools of the cluster call now',
-      tags: ['Tools'],
-      params: clusterPath,
-      body: credentialValuesSchema,
-      response: { 200: credentialListSchema },
-    },
-    handler: async request => ({
+  routes.update('/credentials', {
+    name: 'setClusterCredentials',
+    summary: 'Set the credentials of a cluster',
+    description: 'They are sent only to the servers that the tools of the cluster call now.',
+    parameters: { clusterName },
+    body: credentialValuesSchema,
+    answer: credentialListSchema,
+    handle: async ({ agent, params, body }) => ({
       success: true,
-      data: await credentials.fill(request.agent, request.params.clusterName, request.body),
+      data: await credentials.fill(agent, params.clusterName, body),
     }),
   })
 }

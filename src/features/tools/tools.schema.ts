@@ -82,7 +82,7 @@ export const toolListSchema = Type.Object({
 export const toolAnswerSchema = Type.Object({ success: Type.Boolean(), data: toolSchema })
 
 /** An empty name is refused: it would mean all tools without a cluster. */
-export const clusterPath = Type.Object({ id: Type.String(), clusterName: Type.String({ minLength: 1 }) })
+export const clusterName = Type.String({ minLength: 1 })
 
 export const clusterDeletedSchema = Type.Object({
   success: Type.Boolean(),

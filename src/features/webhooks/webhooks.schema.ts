@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
-import { listMetaSchema, listParameters } from '#platform/http/lists/list-query.ts'
+import { listParameters } from '#platform/http/lists/list-query.ts'
 import { orNull } from '#platform/own-schemas.ts'
 
 /*
@@ -49,8 +49,6 @@ export const webhookWithSecretSchema = Type.Object(
   { title: 'WebhookWithSecret' },
 )
 
-export const webhookListSchema = Type.Object({ webhooks: Type.Array(webhookSchema), meta: listMetaSchema })
-
 export const deliverySchema = Type.Object(
   {
     id: Type.String({ description: 'The `webhook-id` of every attempt.' }),
@@ -72,8 +70,3 @@ export const deliveryListQuery = Type.Object({
   status: Type.Optional(Type.Array(Type.Enum([...deliveryStatuses]), { description: 'Only these.' })),
 })
 export type DeliveryListQuery = Static<typeof deliveryListQuery>
-
-export const deliveryListSchema = Type.Object({
-  deliveries: Type.Array(deliverySchema),
-  meta: listMetaSchema,
-})

@@ -1,12 +1,12 @@
-import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
+import { idempotencyKeyOf } from '#platform/http/requests/idempotency-key.ts'
 import { successSchema } from '#platform/http/responses/answers.ts'
+import { routesBelow } from '#platform/http/routes.ts'
 import type { ExecutionsService } from './executions.service.ts'
 import {
   decisionSchema,
   executeSchema,
   executionListQuery,
-  executionListSchema,
   executionSchema,
   executionSummarySchema,
   idempotencyHeader,
@@ -14,105 +14,51 @@ import {
   startedSchema,
 } from './workflows.schema.ts'
 
-const agentPath = Type.Object({ id: Type.String() })
-const executionPath = Type.Object({ id: Type.String(), executionId: Type.String() })
-const nodePath = Type.Object({ ...executionPath.properties, nodeId: Type.String() })
-const tags = ['Workflows']
-const reading = { area: 'generic', access: 'viewer', limit: 'general' } as const
-const changing = { area: 'generic', access: 'admin', limit: 'general' } as const
-
 export function registerExecutionRoutes(app: App, executions: ExecutionsService): void {
-  registerReading(app, executions)
-  registerChanging(app, executions)
-}
+  const routes = routesBelow(app, '/api/agents/:id/workflows', 'Workflows')
 
-function registerReading(app: App, executions: ExecutionsService): void {
-  app.route({
-    method: 'GET',
-    url: '/api/agents/:id/workflows/executions',
-    config: { ...reading, operationId: 'listExecutions' },
-    schema: {
-      summary: 'Executions, the latest first',
-      tags,
-      params: agentPath,
-      querystring: executionListQuery,
-      response: { 200: executionListSchema },
-    },
-    handler: async ({ agent, query }) => {
-      const { rows, meta } = await executions.list(agent, query)
-      return { executions: rows, meta }
-    },
+  routes.list('/executions', {
+    name: 'listExecutions',
+    summary: 'List executions, the latest first',
+    query: executionListQuery,
+    rows: 'executions',
+    of: executionSummarySchema,
+    handle: ({ agent, query }) => executions.list(agent, query),
   })
-
-  app.route({
-    method: 'GET',
-    url: '/api/agents/:id/workflows/executions/:executionId',
-    config: { ...reading, operationId: 'getExecution' },
-    schema: {
-      summary: 'An execution with the results of its nodes so far',
-      tags,
-      params: executionPath,
-      response: { 200: executionSchema },
-    },
-    handler: ({ agent, params }) => executions.get(agent, params.executionId),
+  routes.get('/executions/:executionId', {
+    name: 'getExecution',
+    summary: 'Get an execution with the results of its nodes',
+    answer: executionSchema,
+    handle: ({ agent, params }) => executions.get(agent, params.executionId),
   })
-}
-
-function registerChanging(app: App, executions: ExecutionsService): void {
-  app.route({
-    method: 'POST',
-    url: '/api/agents/:id/workflows/execute',
-    config: { ...changing, operationId: 'executeWorkflow' },
-    schema: {
-      summary: 'Start a workflow',
-      tags,
-      params: agentPath,
-      headers: idempotencyHeader,
-      body: executeSchema,
-      response: { 200: startedSchema },
-    },
-    handler: ({ agent, body, headers }) => executions.execute(agent, body, headers['idempotency-key']),
+  routes.post('/execute', {
+    name: 'executeWorkflow',
+    summary: 'Start a workflow',
+    headers: idempotencyHeader,
+    body: executeSchema,
+    answer: startedSchema,
+    handle: request => executions.execute(request.agent, request.body, idempotencyKeyOf(request)),
   })
-
-  app.route({
-    method: 'POST',
-    url: '/api/agents/:id/workflows/executions/:executionId/retry',
-    config: { ...changing, operationId: 'retryExecution' },
-    schema: {
-      summary: 'Start a new execution that goes on where this one failed',
-      tags,
-      params: executionPath,
-      body: retrySchema,
-      response: { 200: startedSchema },
-    },
-    handler: ({ agent, params, body }) => executions.retry(agent, params.executionId, body),
+  routes.post('/executions/:executionId/retry', {
+    name: 'retryExecution',
+    summary: 'Retry an execution',
+    description: 'Starts a new execution, which continues at the node that failed.',
+    body: retrySchema,
+    answer: startedSchema,
+    handle: ({ agent, params, body }) => executions.retry(agent, params.executionId, body),
   })
-
-  app.route({
-    method: 'POST',
-    url: '/api/agents/:id/workflows/executions/:executionId/terminate',
-    config: { ...changing, operationId: 'terminateExecution' },
-    schema: {
-      summary: 'End an execution now',
-      tags,
-      params: executionPath,
-      response: { 200: executionSummarySchema },
-    },
-    handler: ({ agent, params }) => executions.terminate(agent, params.executionId),
+  routes.post('/executions/:executionId/terminate', {
+    name: 'terminateExecution',
+    summary: 'Terminate an execution',
+    answer: executionSummarySchema,
+    handle: ({ agent, params }) => executions.terminate(agent, params.executionId),
   })
-
-  app.route({
-    method: 'POST',
-    url: '/api/agents/:id/workflows/executions/:executionId/nodes/:nodeId/resume',
-    config: { ...changing, operationId: 'resumeNode' },
-    schema: {
-      summary: 'Approve or reject what a node waits for',
-      tags,
-      params: nodePath,
-      body: decisionSchema,
-      response: { 200: successSchema },
-    },
-    handler: async ({ agent, params, body, user }) => {
+  routes.post('/executions/:executionId/nodes/:nodeId/resume', {
+    name: 'resumeNode',
+    summary: 'Approve or reject a node that waits for approval',
+    body: decisionSchema,
+    answer: successSchema,
+    async handle({ agent, params, body, user }) {
       const { executionId, nodeId } = params
       await executions.resume(agent, { executionId, nodeId, ...body, by: user?.email ?? 'anonymous' })
       return { success: true }

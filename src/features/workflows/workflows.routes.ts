@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
-import { successSchema } from '#platform/http/responses/answers.ts'
+import { routesBelow } from '#platform/http/routes.ts'
 import type { HooksService } from './hooks.service.ts'
 import {
   hookSchema,
@@ -8,139 +8,73 @@ import {
   startedSchema,
   workflowChangesSchema,
   workflowListQuery,
-  workflowListSchema,
   workflowSchema,
+  workflowSummarySchema,
 } from './workflows.schema.ts'
 import type { WorkflowsService } from './workflows.service.ts'
 
-const agentPath = Type.Object({ id: Type.String() })
-const workflowPath = Type.Object({ id: Type.String(), workflowId: Type.String() })
-const tags = ['Workflows']
-const reading = { area: 'generic', access: 'viewer', limit: 'general' } as const
-const changing = { area: 'generic', access: 'admin', limit: 'general' } as const
-
 export function registerWorkflowRoutes(app: App, workflows: WorkflowsService, hooks: HooksService): void {
-  registerDefinitions(app, workflows)
+  const routes = routesBelow(app, '/api/agents/:id/workflows', 'Workflows')
+
+  routes.list('', {
+    name: 'listWorkflows',
+    summary: 'List workflows, the latest first',
+    query: workflowListQuery,
+    rows: 'workflows',
+    of: workflowSummarySchema,
+    handle: ({ agent, query }) => workflows.list(agent, query),
+  })
+  routes.get('/:workflowId', {
+    name: 'getWorkflow',
+    summary: 'Get a workflow with its nodes and edges',
+    answer: workflowSchema,
+    handle: ({ agent, params }) => workflows.get(agent, params.workflowId),
+  })
+  routes.create('', {
+    name: 'createWorkflow',
+    summary: 'Create a workflow',
+    body: newWorkflowSchema,
+    answer: workflowSchema,
+    handle: ({ agent, body }) => workflows.create(agent, body),
+  })
+  routes.update('/:workflowId', {
+    name: 'updateWorkflow',
+    summary: 'Update a workflow',
+    description: 'Running executions keep the version that they started with.',
+    body: workflowChangesSchema,
+    answer: workflowSchema,
+    handle: ({ agent, params, body }) => workflows.update(agent, params.workflowId, body),
+  })
+  routes.remove('/:workflowId', {
+    name: 'deleteWorkflow',
+    summary: 'Delete a workflow and terminate its executions',
+    handle: ({ agent, params }) => workflows.remove(agent, params.workflowId),
+  })
   registerHooks(app, hooks)
 }
 
-function registerDefinitions(app: App, workflows: WorkflowsService): void {
-  app.route({
-    method: 'GET',
-    url: '/api/agents/:id/workflows',
-    config: { ...reading, operationId: 'listWorkflows' },
-    schema: {
-      summary: 'Workflows, the latest first',
-      tags,
-      params: agentPath,
-      querystring: workflowListQuery,
-      response: { 200: workflowListSchema },
-    },
-    handler: async ({ agent, query }) => {
-      const { rows, meta } = await workflows.list(agent, query)
-      return { workflows: rows, meta }
-    },
-  })
-
-  app.route({
-    method: 'GET',
-    url: '/api/agents/:id/workflows/:workflowId',
-    config: { ...reading, operationId: 'getWorkflow' },
-    schema: {
-      summary: 'A workflow with its nodes and edges',
-      tags,
-      params: workflowPath,
-      response: { 200: workflowSchema },
-    },
-    handler: ({ agent, params }) => workflows.get(agent, params.workflowId),
-  })
-
-  app.route({
-    method: 'POST',
-    url: '/api/agents/:id/workflows',
-    config: { ...changing, operationId: 'createWorkflow' },
-    schema: {
-      summary: 'Create a workflow',
-      tags,
-      params: agentPath,
-      body: newWorkflowSchema,
-      response: { 201: workflowSchema },
-    },
-    handler: async ({ agent, body }, reply) => reply.code(201).send(await workflows.create(agent, body)),
-  })
-
-  app.route({
-    method: 'PUT',
-    url: '/api/agents/:id/workflows/:workflowId',
-    config: { ...changing, operationId: 'updateWorkflow' },
-    schema: {
-      summary: 'Change a workflow; executions that run keep their version',
-      tags,
-      params: workflowPath,
-      body: workflowChangesSchema,
-      response: { 200: workflowSchema },
-    },
-    handler: ({ agent, params, body }) => workflows.update(agent, params.workflowId, body),
-  })
-
-  app.route({
-    method: 'DELETE',
-    url: '/api/agents/:id/workflows/:workflowId',
-    config: { ...changing, operationId: 'deleteWorkflow' },
-    schema: {
-      summary: 'Delete a workflow, and terminate its executions',
-      tags,
-      params: workflowPath,
-      response: { 200: successSchema },
-    },
-    handler: async ({ agent, params }) => {
-      await workflows.remove(agent, params.workflowId)
-      return { success: true }
-    },
-  })
-}
-
 function registerHooks(app: App, hooks: HooksService): void {
-  app.route({
-    method: 'POST',
-    url: '/api/agents/:id/workflows/:workflowId/hook',
-    config: { ...changing, operationId: 'createWorkflowHook' },
-    schema: {
-      summary: 'A secret address that starts the workflow; the former one is void',
-      tags,
-      params: workflowPath,
-      response: { 200: hookSchema },
-    },
-    handler: ({ agent, params }) => hooks.create(agent, params.workflowId),
-  })
+  const routes = routesBelow(app, '/api/agents/:id', 'Workflows')
 
-  app.route({
-    method: 'DELETE',
-    url: '/api/agents/:id/workflows/:workflowId/hook',
-    config: { ...changing, operationId: 'deleteWorkflowHook' },
-    schema: {
-      summary: 'Void the secret address',
-      tags,
-      params: workflowPath,
-      response: { 200: successSchema },
-    },
-    handler: async ({ agent, params }) => {
-      await hooks.remove(agent, params.workflowId)
-      return { success: true }
-    },
+  routes.post('/workflows/:workflowId/hook', {
+    name: 'createWorkflowHook',
+    summary: 'Create the secret address that starts a workflow',
+    description: 'The address that was created before stops working.',
+    answer: hookSchema,
+    handle: ({ agent, params }) => hooks.create(agent, params.workflowId),
   })
-
-  app.route({
-    method: 'POST',
-    url: '/api/agents/:id/hooks/:token',
-    config: { area: 'generic', access: 'anyone', limit: 'general', operationId: 'callWorkflowHook' },
-    schema: {
-      summary: 'Start the workflow of a secret address; the body is its input',
-      tags,
-      params: Type.Object({ id: Type.String(), token: Type.String() }),
-      body: Type.Unknown({ additionalProperties: true }),
-      response: { 200: startedSchema },
-    },
-    handler: ({ params, body }) => hooks.call(params.id, params.token, body),
+  routes.remove('/workflows/:workflowId/hook', {
+    name: 'deleteWorkflowHook',
+    summary: 'Delete the secret address of a workflow',
+    handle: ({ agent, params }) => hooks.remove(agent, params.workflowId),
+  })
+  routes.post('/hooks/:token', {
+    name: 'callWorkflowHook',
+    summary: 'Start a workflow by its secret address',
+    description: 'The body is the input of the workflow.',
+    access: 'anyone',
+    body: Type.Unknown({ additionalProperties: true }),
+    answer: startedSchema,
+    handle: ({ params, body }) => hooks.call(params.id, params.token, body),
   })
 }

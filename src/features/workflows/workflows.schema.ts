@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
-import { listMetaSchema, listParameters } from '#platform/http/lists/list-query.ts'
+import { listParameters } from '#platform/http/lists/list-query.ts'
 import { orNull } from '#platform/own-schemas.ts'
 import { executionStatuses, nodeStatuses } from './execution-status.ts'
 
@@ -152,10 +152,6 @@ export const workflowListQuery = Type.Object({
   status: Type.Optional(Type.Array(status, { description: 'Only these.' })),
 })
 export type WorkflowListQuery = Static<typeof workflowListQuery>
-export const workflowListSchema = Type.Object({
-  workflows: Type.Array(workflowSummarySchema),
-  meta: listMetaSchema,
-})
 export const hookSchema = Type.Object({ url: Type.String({ description: 'Shown once: keep it secret.' }) })
 
 export const executeSchema = Type.Object({
@@ -235,7 +231,3 @@ export const executionListQuery = Type.Object({
   status: Type.Optional(Type.Array(Type.Enum([...executionStatuses]), { description: 'Only these.' })),
 })
 export type ExecutionListQuery = Static<typeof executionListQuery>
-export const executionListSchema = Type.Object({
-  executions: Type.Array(executionSummarySchema),
-  meta: listMetaSchema,
-})

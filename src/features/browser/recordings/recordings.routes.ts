@@ -7,14 +7,14 @@ import type { Recordings } from './recordings.service.ts'
 
 const sessionPath = Type.Object({ id: Type.String(), sessionId: Type.String() })
 
-/** What a session has recorded, for programs. */
+/** The recording of a session, for programs. */
 export function registerRecordingRoutes(app: App, recordings: Recordings): void {
   app.route({
     method: 'GET',
     url: '/api/agents/:id/browser/:sessionId/recording',
     config: { area: 'generic', access: 'viewer', limit: 'browser', operationId: 'readBrowserRecording' },
     schema: {
-      summary: 'What a browser session has recorded, as rrweb events',
+      summary: 'Get the recording of a browser session as rrweb events',
       tags: ['Browser'],
       params: sessionPath,
       response: {

@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
 import { successSchema } from '#platform/http/responses/answers.ts'
+import { routesBelow } from '#platform/http/routes.ts'
 import type { BrowserService } from '../browser.service.ts'
 import {
   endTakeoverSchema,
@@ -15,65 +15,44 @@ interface Dependencies {
   browser: Pick<BrowserService, 'open'>
 }
 
-const params = Type.Object({ id: Type.String(), sessionId: Type.String() })
-const reading = { area: 'generic', access: 'viewer', limit: 'browser', atHolder: true } as const
-const driving = { ...reading, access: 'admin' } as const
-const tags = ['Browser']
-const url = '/api/agents/:id/browser/:sessionId/takeover'
+const drives = { limit: 'browser', atHolder: true } as const
 
 export function registerTakeoverRoutes(app: App, { takeovers, browser }: Dependencies): void {
-  app.route({
-    method: 'POST',
-    url,
-    config: { ...driving, operationId: 'requestBrowserTakeover' },
-    schema: {
-      summary: 'Have a person drive a browser session; the agent waits meanwhile',
-      tags,
-      params,
-      body: newTakeoverSchema,
-      response: { 201: requestedTakeoverSchema },
-    },
-    handler: async (request, reply) => {
-      const session = await browser.open(request.agent, request.params.sessionId)
-      const requestedBy = request.user?.email ?? 'api'
-      const { takeover, link } = await takeovers.request(request.agent, session, request.body, requestedBy)
+  const routes = routesBelow(app, '/api/agents/:id/browser/:sessionId/takeover', 'Browser')
+
+  routes.create('', {
+    name: 'requestBrowserTakeover',
+    summary: 'Request that a person takes a browser session over',
+    description: 'The agent waits while the person drives the session.',
+    ...drives,
+    body: newTakeoverSchema,
+    answer: requestedTakeoverSchema,
+    async handle({ agent, params, body, user }) {
+      const session = await browser.open(agent, params.sessionId)
+      const { takeover, link } = await takeovers.request(agent, session, body, user?.email ?? 'api')
       const { id: takeover_id, status } = takeover
-      return reply
-        .code(201)
-        .send({ takeover_id, status, takeover_url: link.url, expires_at: link.expires_at })
+      return { takeover_id, status, takeover_url: link.url, expires_at: link.expires_at }
     },
   })
-
-  app.route({
-    method: 'GET',
-    url,
-    config: { ...reading, operationId: 'getBrowserTakeover' },
-    schema: {
-      summary: 'What a person is asked to do in a browser session, and who drives',
-      tags,
-      params,
-      response: { 200: takeoverSchema },
-    },
-    handler: async request => {
-      const session = await browser.open(request.agent, request.params.sessionId)
-      return await takeovers.get(session, request.isAdmin)
+  routes.get('', {
+    name: 'getBrowserTakeover',
+    summary: 'Get the state of a takeover',
+    ...drives,
+    answer: takeoverSchema,
+    async handle({ agent, params, isAdmin }) {
+      const session = await browser.open(agent, params.sessionId)
+      return await takeovers.get(session, isAdmin)
     },
   })
-
-  app.route({
-    method: 'POST',
-    url: `${url}/end`,
-    config: { ...driving, operationId: 'endBrowserTakeover' },
-    schema: {
-      summary: 'Hand a browser session back to its agent',
-      tags,
-      params,
-      body: endTakeoverSchema,
-      response: { 200: successSchema },
-    },
-    handler: async request => {
-      const session = await browser.open(request.agent, request.params.sessionId)
-      await takeovers.handBack(session, request.body.note)
+  routes.post('/end', {
+    name: 'endBrowserTakeover',
+    summary: 'Return a browser session to its agent',
+    ...drives,
+    body: endTakeoverSchema,
+    answer: successSchema,
+    async handle({ agent, params, body }) {
+      const session = await browser.open(agent, params.sessionId)
+      await takeovers.handBack(session, body.note)
       return { success: true }
     },
   })

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
 import { readDates } from '#platform/http/lists/list-dates.ts'
 import { limitWaiting } from '#platform/http/responses/slow-readers.ts'
-import { agentPath, changing, reading, tags } from '../routes.ts'
+import { routesBelow } from '#platform/http/routes.ts'
 import { exportTransactions } from './export-transactions.ts'
 import {
   exportQuery,
@@ -16,75 +16,54 @@ import {
 } from './ledger.schema.ts'
 import type { Ledger } from './ledger.service.ts'
 
-const url = '/api/agents/:id/transactions'
-const transactionPath = Type.Object({ ...agentPath.properties, transactionId: Type.String() })
+const base = '/api/agents/:id/transactions'
 
 export function registerLedgerRoutes(app: App, ledger: Ledger): void {
-  app.route({
-    method: 'GET',
-    url,
-    config: { ...reading, operationId: 'listTransactions' },
-    schema: {
-      summary: 'Money that came and went',
-      tags,
-      params: agentPath,
-      querystring: transactionListQuery,
-      response: { 200: transactionListSchema },
-    },
-    handler: async request => {
-      const { rows, meta } = await ledger.list(request.agent, request.query)
+  const routes = routesBelow(app, base, 'Payments', 'payments')
+
+  routes.get('', {
+    name: 'listTransactions',
+    summary: 'List inbound and outbound transactions',
+    query: transactionListQuery,
+    answer: transactionListSchema,
+    async handle({ agent, query }) {
+      const { rows, meta } = await ledger.list(agent, query)
       return { transactions: rows, total: meta.total, meta }
     },
   })
-
-  app.route({
-    method: 'GET',
-    url: `${url}/summary`,
-    config: { ...reading, operationId: 'sumTransactions' },
-    schema: {
-      summary: 'Sums of settled transactions, by type and currency',
-      tags,
-      params: agentPath,
-      querystring: summaryQuery,
-      response: { 200: summarySchema },
-    },
-    handler: async request => ({ summary: await ledger.summary(request.agent, request.query) }),
+  routes.get('/summary', {
+    name: 'sumTransactions',
+    summary: 'Get sums of settled transactions by type and currency',
+    query: summaryQuery,
+    answer: summarySchema,
+    handle: async ({ agent, query }) => ({ summary: await ledger.summary(agent, query) }),
   })
-
-  app.route({
-    method: 'GET',
-    url: `${url}/:transactionId`,
-    config: { ...reading, operationId: 'getTransaction' },
-    schema: { summary: 'A transaction', tags, params: transactionPath, response: { 200: transactionSchema } },
-    handler: request => ledger.get(request.agent.db, request.params.transactionId),
+  routes.get('/:transactionId', {
+    name: 'getTransaction',
+    summary: 'Get a transaction',
+    answer: transactionSchema,
+    handle: ({ agent, params }) => ledger.get(agent.db, params.transactionId),
   })
-
-  app.route({
-    method: 'POST',
-    url: `${url}/:transactionId/resolve`,
-    config: { ...changing, operationId: 'resolveTransaction' },
-    schema: {
-      summary: 'Say what came of a payment whose outcome could not be found out',
-      tags,
-      params: transactionPath,
-      body: resolutionSchema,
-      response: { 200: transactionSchema },
-    },
-    handler: request => ledger.resolve(request.agent, request.params.transactionId, request.body),
+  routes.post('/:transactionId/resolve', {
+    name: 'resolveTransaction',
+    summary: 'Record the outcome of an unresolved payment',
+    description: 'For payments whose outcome the service could not find out.',
+    body: resolutionSchema,
+    answer: transactionSchema,
+    handle: ({ agent, params, body }) => ledger.resolve(agent, params.transactionId, body),
   })
-
   registerExport(app)
 }
 
 function registerExport(app: App): void {
   app.route({
     method: 'GET',
-    url: `${url}/export`,
-    config: { ...reading, operationId: 'exportTransactions' },
+    url: `${base}/export`,
+    config: { area: 'payments', access: 'viewer', limit: 'general', operationId: 'exportTransactions' },
     schema: {
-      summary: 'Transactions as a CSV file',
-      tags,
-      params: agentPath,
+      summary: 'Export transactions as a CSV file',
+      tags: ['Payments'],
+      params: Type.Object({ id: Type.String() }),
       querystring: exportQuery,
       response: { 200: { content: { 'text/csv': { schema: Type.Unsafe<Readable>(Type.String()) } } } },
     },

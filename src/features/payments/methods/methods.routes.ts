@@ -1,59 +1,28 @@
-import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
-import { listParameters } from '#platform/http/lists/list-query.ts'
-import { successSchema } from '#platform/http/responses/answers.ts'
-import { agentPath, changing, reading, tags } from '../routes.ts'
-import { methodListSchema, methodSchema, newMethodSchema } from './methods.schema.ts'
+import { routesBelow } from '#platform/http/routes.ts'
+import { methodSchema, newMethodSchema } from './methods.schema.ts'
 import type { MethodsService } from './methods.service.ts'
 
-const url = '/api/agents/:id/payment-methods'
-
 export function registerMethodRoutes(app: App, methods: MethodsService): void {
-  app.route({
-    method: 'GET',
-    url,
-    config: { ...reading, operationId: 'listPaymentMethods' },
-    schema: {
-      summary: 'How the agent can be paid',
-      tags,
-      params: agentPath,
-      querystring: Type.Object(listParameters),
-      response: { 200: methodListSchema },
-    },
-    handler: async request => {
-      const { rows, meta } = await methods.list(request.agent, request.query, request.isAdmin)
-      return { methods: rows, meta }
-    },
-  })
+  const routes = routesBelow(app, '/api/agents/:id/payment-methods', 'Payments', 'payments')
 
-  app.route({
-    method: 'POST',
-    url,
-    config: { ...changing, operationId: 'addPaymentMethod' },
-    schema: {
-      summary: 'Add a way to be paid',
-      tags,
-      params: agentPath,
-      body: newMethodSchema,
-      response: { 201: methodSchema },
-    },
-    handler: async (request, reply) =>
-      reply.code(201).send(await methods.create(request.agent, request.body)),
+  routes.list('', {
+    name: 'listPaymentMethods',
+    summary: 'List the ways in which the agent can be paid',
+    rows: 'methods',
+    of: methodSchema,
+    handle: ({ agent, query, isAdmin }) => methods.list(agent, query, isAdmin),
   })
-
-  app.route({
-    method: 'DELETE',
-    url: `${url}/:methodId`,
-    config: { ...changing, operationId: 'deletePaymentMethod' },
-    schema: {
-      summary: 'Remove a way to be paid',
-      tags,
-      params: Type.Object({ ...agentPath.properties, methodId: Type.String() }),
-      response: { 200: successSchema },
-    },
-    handler: async request => {
-      await methods.remove(request.agent, request.params.methodId)
-      return { success: true }
-    },
+  routes.create('', {
+    name: 'addPaymentMethod',
+    summary: 'Add a payment method',
+    body: newMethodSchema,
+    answer: methodSchema,
+    handle: ({ agent, body }) => methods.create(agent, body),
+  })
+  routes.remove('/:methodId', {
+    name: 'deletePaymentMethod',
+    summary: 'Delete a payment method',
+    handle: ({ agent, params }) => methods.remove(agent, params.methodId),
   })
 }

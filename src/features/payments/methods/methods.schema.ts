@@ -1,6 +1,5 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
-import { listMetaSchema } from '#platform/http/lists/list-query.ts'
 
 export const methodTypes = ['crypto', 'bank', 'card', 'paypal', 'mobile_money', 'other'] as const
 export type MethodType = (typeof methodTypes)[number]
@@ -35,5 +34,3 @@ export const methodSchema = Type.Object(
   { title: 'PaymentMethod' },
 )
 export type Method = Static<typeof methodSchema>
-
-export const methodListSchema = Type.Object({ methods: Type.Array(methodSchema), meta: listMetaSchema })

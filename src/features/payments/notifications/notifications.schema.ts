@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
-import { listMetaSchema, listParameters } from '#platform/http/lists/list-query.ts'
+import { listParameters } from '#platform/http/lists/list-query.ts'
 import { orNull } from '#platform/own-schemas.ts'
 
 /*
@@ -46,11 +46,6 @@ export const notificationListQuery = Type.Object({
   ),
 })
 export type NotificationListQuery = Static<typeof notificationListQuery>
-
-export const notificationListSchema = Type.Object({
-  notifications: Type.Array(notificationSchema),
-  meta: listMetaSchema,
-})
 
 export const matchSchema = Type.Object({
   transaction_id: Type.String({ examples: ['1b4e28ba-2fa1-41d2-883f-0016d3cca427'] }),

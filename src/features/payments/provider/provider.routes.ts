@@ -4,12 +4,12 @@ import type { Credentials } from '#features/agents/settings.service.ts'
 import type { Clock } from '#platform/clock.ts'
 import { AppError, invalid } from '#platform/errors.ts'
 import type { App } from '#platform/http/app.ts'
-import { listParameters } from '#platform/http/lists/list-query.ts'
 import { listValues } from '#platform/http/lists/list-values.ts'
+import { idempotencyKeyOf } from '#platform/http/requests/idempotency-key.ts'
 import { acceptRawBodies, verifiedBody } from '#platform/http/requests/inbound-webhook.ts'
-import { agentPath, changing, reading, tags } from '../routes.ts'
+import { routesBelow } from '#platform/http/routes.ts'
 import {
-  cardListSchema,
+  cardSchema,
   chargedSchema,
   chargeSchema,
   checkoutSchema,
@@ -23,7 +23,7 @@ import type { Approval } from './provider-events.ts'
 import { readEvent } from './provider-events.ts'
 import type { WebhookService } from './webhook.service.ts'
 
-const url = '/api/agents/:id/provider'
+const base = '/api/agents/:id/provider'
 /** How old an event may be, or how far ahead of our clock. */
 const toleranceSeconds = 300
 
@@ -43,8 +43,7 @@ interface Dependencies {
 
 export function registerProviderRoutes(app: App, needs: Dependencies): void {
   registerPayments(app, needs)
-  registerCards(app, needs)
-  // A scope of its own, since signatures are made over the bytes of a body.
+  // In a scope of its own, because signatures are made over the bytes of a body.
   void app.register((scope, _options, done) => {
     acceptRawBodies(scope)
     registerWebhook(scope, needs)
@@ -53,82 +52,53 @@ export function registerProviderRoutes(app: App, needs: Dependencies): void {
 }
 
 function registerPayments(app: App, { provider }: Dependencies): void {
-  app.route({
-    method: 'POST',
-    url: `${url}/checkout`,
-    config: { ...changing, operationId: 'createCheckout' },
-    schema: {
-      summary: 'Have the payment provider show a page on which somebody pays',
-      tags,
-      params: agentPath,
-      body: checkoutSchema,
-      response: { 200: checkoutSessionSchema },
-    },
-    handler: request => provider.request(request.agent, 'checkout', request.body, callerKey(request)),
-  })
+  const routes = routesBelow(app, base, 'Payments', 'payments')
 
-  app.route({
-    method: 'POST',
-    url: `${url}/charge`,
-    config: { ...changing, operationId: 'createCharge' },
-    schema: {
-      summary: 'Charge a card that the payment provider knows',
-      tags,
-      params: agentPath,
-      body: chargeSchema,
-      response: { 200: chargedSchema },
-    },
-    handler: request => provider.request(request.agent, 'charge', request.body, callerKey(request)),
+  routes.post('/checkout', {
+    name: 'createCheckout',
+    summary: 'Create a payment page at the payment provider',
+    body: checkoutSchema,
+    answer: checkoutSessionSchema,
+    handle: request => provider.request(request.agent, 'checkout', request.body, idempotencyKeyOf(request)),
   })
-
-  app.route({
-    method: 'POST',
-    url: `${url}/refund`,
-    config: { ...changing, operationId: 'refundCharge' },
-    schema: {
-      summary: 'Give a payment back, or a part of it',
-      tags,
-      params: agentPath,
-      body: refundSchema,
-      response: { 200: refundedSchema },
-    },
-    handler: request => {
+  routes.post('/charge', {
+    name: 'createCharge',
+    summary: 'Charge a card that the payment provider knows',
+    body: chargeSchema,
+    answer: chargedSchema,
+    handle: request => provider.request(request.agent, 'charge', request.body, idempotencyKeyOf(request)),
+  })
+  routes.post('/refund', {
+    name: 'refundCharge',
+    summary: 'Refund a payment in full or in part',
+    body: refundSchema,
+    answer: refundedSchema,
+    handle(request) {
       const { charge_id, transaction_id } = request.body
       if ((charge_id === undefined) === (transaction_id === undefined))
         throw invalid('charge_id', 'name the payment by either charge_id or transaction_id')
-      return provider.request(request.agent, 'refund', request.body, callerKey(request))
+      return provider.request(request.agent, 'refund', request.body, idempotencyKeyOf(request))
     },
   })
-}
-
-function registerCards(app: App, { provider }: Dependencies): void {
-  app.route({
-    method: 'GET',
-    url: `${url}/cards`,
-    config: { ...reading, operationId: 'listCards' },
-    schema: {
-      summary: 'Cards that the payment provider has issued',
-      tags,
-      params: agentPath,
-      querystring: Type.Object(listParameters),
-      response: { 200: cardListSchema },
-    },
-    handler: async request => {
-      const { rows, meta } = listValues(await provider.cards(request.params.id), request.query)
-      return { cards: rows, meta }
-    },
+  routes.list('/cards', {
+    name: 'listCards',
+    summary: 'List the cards that the payment provider has issued',
+    rows: 'cards',
+    of: cardSchema,
+    handle: async ({ params, query }) => listValues(await provider.cards(params.id), query),
   })
 }
 
 function registerWebhook(scope: App, { webhook, profileOf, webhookSecret, clock }: Dependencies): void {
   scope.route({
     method: 'POST',
-    url: `${url}/webhook`,
-    config: { ...changing, access: 'anyone', operationId: 'takeProviderEvent' },
+    url: `${base}/webhook`,
+    config: { area: 'payments', access: 'anyone', limit: 'general', operationId: 'takeProviderEvent' },
     schema: {
-      summary: 'For the payment provider alone, whose signature decides',
-      tags,
-      params: agentPath,
+      summary: 'Receive an event of the payment provider',
+      description: 'Only for the payment provider, whose signature is checked.',
+      tags: ['Payments'],
+      params: Type.Object({ id: Type.String() }),
       response: { 200: webhookAnswerSchema },
     },
     handler: async (request, reply) => {
@@ -159,9 +129,4 @@ function signedBody(request: FastifyRequest, secret: string | undefined, clock: 
       'The signature is missing, wrong or too old, or no webhook secret is set.',
     )
   }
-}
-
-function callerKey({ headers }: FastifyRequest): string | undefined {
-  const key = headers['idempotency-key']
-  return key === undefined ? undefined : String(key)
 }

@@ -1,6 +1,5 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
-import { listMetaSchema } from '#platform/http/lists/list-query.ts'
 import { orNull } from '#platform/own-schemas.ts'
 
 const amount = Type.Integer({
@@ -88,8 +87,6 @@ export const cardSchema = Type.Object(
   { title: 'IssuingCard' },
 )
 export type Card = Static<typeof cardSchema>
-export const cardListSchema = Type.Object({ cards: Type.Array(cardSchema), meta: listMetaSchema })
-
 export const webhookAnswerSchema = Type.Object({
   received: Type.Optional(Type.Boolean()),
   approved: Type.Optional(Type.Boolean()),

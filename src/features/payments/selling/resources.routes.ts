@@ -1,65 +1,35 @@
 import { Type } from 'typebox'
 import { notFound } from '#platform/errors.ts'
 import type { App } from '#platform/http/app.ts'
-import { listParameters } from '#platform/http/lists/list-query.ts'
-import { successSchema } from '#platform/http/responses/answers.ts'
-import { agentPath, changing, reading, tags } from '../routes.ts'
+import { routesBelow } from '#platform/http/routes.ts'
 import { findByPath } from './resources.repository.ts'
 import type { Receipt } from './resources.schema.ts'
-import { newResourceSchema, resourceListSchema, resourceSchema, soldSchema } from './resources.schema.ts'
+import { newResourceSchema, resourceSchema, soldSchema } from './resources.schema.ts'
 import type { ResourcesService } from './resources.service.ts'
 
-const url = '/api/agents/:id/x402-resources'
-
 export function registerResourceRoutes(app: App, resources: ResourcesService): void {
-  app.route({
-    method: 'GET',
-    url,
-    config: { ...reading, operationId: 'listPaidResources' },
-    schema: {
-      summary: 'What the agent sells',
-      tags,
-      params: agentPath,
-      querystring: Type.Object(listParameters),
-      response: { 200: resourceListSchema },
-    },
-    handler: async request => {
-      const { rows, meta } = await resources.list(request.agent, request.query)
-      return { resources: rows, meta }
-    },
-  })
+  const routes = routesBelow(app, '/api/agents/:id/x402-resources', 'Payments', 'payments')
 
-  app.route({
-    method: 'POST',
-    url,
-    config: { ...changing, operationId: 'sellPaidResource' },
-    schema: {
-      summary: 'Have callers without a role pay for a call, or for a path of its own',
-      tags,
-      params: agentPath,
-      body: newResourceSchema,
-      response: { 201: resourceSchema },
-    },
-    handler: async (request, reply) =>
-      reply.code(201).send(await resources.create(request.agent, request.body)),
+  routes.list('', {
+    name: 'listPaidResources',
+    summary: 'List paid resources',
+    rows: 'resources',
+    of: resourceSchema,
+    handle: ({ agent, query }) => resources.list(agent, query),
   })
-
-  app.route({
-    method: 'DELETE',
-    url: `${url}/:resourceId`,
-    config: { ...changing, operationId: 'deletePaidResource' },
-    schema: {
-      summary: 'Sell this no more',
-      tags,
-      params: Type.Object({ ...agentPath.properties, resourceId: Type.String() }),
-      response: { 200: successSchema },
-    },
-    handler: async request => {
-      await resources.remove(request.agent, request.params.resourceId)
-      return { success: true }
-    },
+  routes.create('', {
+    name: 'sellPaidResource',
+    summary: 'Create a paid resource',
+    description: 'Callers without a role then pay for the call, or for a path of its own.',
+    body: newResourceSchema,
+    answer: resourceSchema,
+    handle: ({ agent, body }) => resources.create(agent, body),
   })
-
+  routes.remove('/:resourceId', {
+    name: 'deletePaidResource',
+    summary: 'Delete a paid resource',
+    handle: ({ agent, params }) => resources.remove(agent, params.resourceId),
+  })
   registerOwnPaths(app)
 }
 
@@ -67,12 +37,18 @@ function registerOwnPaths(app: App): void {
   app.route({
     method: 'GET',
     url: '/api/agents/:id/x402/*',
-    config: { ...reading, soldAs: '*', operationId: 'buyPaidResource' },
+    config: {
+      area: 'payments',
+      access: 'viewer',
+      limit: 'general',
+      soldAs: '*',
+      operationId: 'buyPaidResource',
+    },
     schema: {
-      summary: 'A path that the agent sells, with the receipt',
-      tags,
+      summary: 'Buy a paid resource that has its own path',
+      tags: ['Payments'],
       params: Type.Object({
-        ...agentPath.properties,
+        id: Type.String(),
         '*': Type.String({ description: 'The path, without the slash at its beginning.' }),
       }),
       response: { 200: soldSchema },

@@ -1,6 +1,5 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
-import { listMetaSchema } from '#platform/http/lists/list-query.ts'
 import { orNull } from '#platform/own-schemas.ts'
 
 /*
@@ -43,11 +42,6 @@ export const resourceSchema = Type.Object(
   { title: 'X402Resource' },
 )
 export type Resource = Static<typeof resourceSchema>
-
-export const resourceListSchema = Type.Object({
-  resources: Type.Array(resourceSchema),
-  meta: listMetaSchema,
-})
 
 export const receiptSchema = Type.Object({
   transaction_id: Type.String({ description: 'In the ledger of the agent.' }),
