@@ -64,6 +64,26 @@ test('migrating again changes nothing', async () => {
   expect(schema()).toEqual(before)
 })
 
+test('an old database comes to have the tables of a new one, with every column that is declared', async () => {
+  const old = open<AgentTables>()
+  const all = Object.entries(migrationsOf(agentTables, schemaParts))
+  const before = all.filter(([name]) => name < '0017')
+  await migrate(old.db, Object.fromEntries(before))
+  await migrate(old.db, Object.fromEntries(all))
+  const columns = ({ database }: typeof old) =>
+    database
+      .prepare(
+        'select m.name as "table", c.* from sqlite_schema m, pragma_table_info(m.name) c order by 1, cid',
+      )
+      .all()
+  const fresh = columns(await openAgent())
+  expect(columns(old)).toEqual(fresh)
+  const found = new Set(fresh.map(({ table, name }) => `${table}.${name}`))
+  for (const set of Object.values(agentTables))
+    for (const [table, declared] of Object.entries(set.columns))
+      for (const column of Object.keys(declared)) expect(found).toContain(`${table}.${column}`)
+})
+
 test('messages go with their conversation and chunks with their source; sequence numbers are never used twice', async () => {
   const { db } = await openAgent()
   await db.insertInto('conversations').values(conversation).execute()

@@ -3,26 +3,27 @@
  * in UTC with milliseconds, JSON is text, booleans are 0 or 1.
  */
 import type { Migration } from 'kysely/migration'
+import type { RowOf } from '#platform/columns.ts'
 import type { SchemaParts } from './schema-parts.ts'
 import { accessTables } from './tables/access.ts'
-import { agentFactTables } from './tables/agent-facts.ts'
 import { agentRecordTables } from './tables/agents.ts'
 import { browserRecordingTables, browserTables } from './tables/browser.ts'
 import { calendarTables } from './tables/calendar.ts'
 import { channelTables } from './tables/channels.ts'
-import { chatTables, conversationAuthorTables } from './tables/chat.ts'
+import { chatTables } from './tables/chat.ts'
 import { contactTables } from './tables/contacts.ts'
 import { crawlTables } from './tables/crawls.ts'
+import { agentFactTables, platformFactTables } from './tables/facts.ts'
 import { knowledgeTables } from './tables/knowledge.ts'
 import { mcpTables } from './tables/mcp.ts'
 import { outboxTables } from './tables/outbox.ts'
 import { paymentClaimTables } from './tables/payment-claims.ts'
 import { paymentTables } from './tables/payments.ts'
-import { platformFactTables } from './tables/platform-facts.ts'
 import { rateLimitTables } from './tables/rate-limits.ts'
 import { scheduleTables } from './tables/schedules.ts'
 import { sourceTables } from './tables/sources.ts'
 import type { TableSet } from './tables/table-set.ts'
+import { columnsOnly } from './tables/table-set.ts'
 import { toolTables } from './tables/tools.ts'
 import { wakeUpTables } from './tables/wake-ups.ts'
 import { webhookTables } from './tables/webhooks.ts'
@@ -36,7 +37,7 @@ export const platformTables = {
   '0004-wake-ups': wakeUpTables,
   '0005-rate-limits': rateLimitTables,
   '0006-payments': paymentClaimTables,
-} satisfies Record<string, TableSet<unknown, unknown>>
+}
 
 /** The same for each agent's own database. */
 export const agentTables = {
@@ -57,16 +58,19 @@ export const agentTables = {
   '0015-browser': browserTables,
   '0016-payments': paymentTables,
   '0017-browser-recordings': browserRecordingTables,
-  '0018-conversation-authors': conversationAuthorTables,
-} satisfies Record<string, TableSet<unknown, unknown>>
+  '0018-conversation-authors': columnsOnly,
+}
+
+type AnySets = Readonly<Record<string, TableSet<unknown, unknown>>>
 
 /** The rows of the tables of all sets, by table. */
-type RowsOf<Sets> = Joined<Sets[keyof Sets] extends TableSet<infer Tables, unknown> ? Tables : never>
+type RowsOf<Sets extends AnySets> = RowsByTable<Joined<Sets[keyof Sets]['columns']>>
+type RowsByTable<Tables> = { [Name in keyof Tables]: RowOf<Tables[Name]> }
 /** A union of objects as one object with the members of all. */
 type Joined<Union> = (Union extends unknown ? (member: Union) => void : never) extends (
   member: infer All,
 ) => void
-  ? { [Name in keyof All]: All[Name] }
+  ? All
   : never
 
 export type PlatformTables = RowsOf<typeof platformTables>
@@ -81,12 +85,13 @@ function rulesOf<Rules>(
   return Object.assign({}, ...Object.values(sets).map(({ rules }) => rules))
 }
 
-/** One for each set of tables. */
-export function migrationsOf(
-  sets: Readonly<Record<string, TableSet<unknown, unknown>>>,
-  parts: SchemaParts,
-): Record<string, Migration> {
-  return Object.fromEntries(
-    Object.entries(sets).map(([name, set]) => [name, { up: db => set.create(db, parts) }]),
-  )
+/** One for each set: it creates the tables, and adds the columns of earlier sets that name the migration. */
+export function migrationsOf(sets: AnySets, parts: SchemaParts): Record<string, Migration> {
+  const migration = (name: string, set: AnySets[string]): Migration => ({
+    async up(db) {
+      await set.create(db, parts)
+      for (const each of Object.values(sets)) await each.extend(name, db, parts)
+    },
+  })
+  return Object.fromEntries(Object.entries(sets).map(([name, set]) => [name, migration(name, set)]))
 }

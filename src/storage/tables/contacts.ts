@@ -1,31 +1,9 @@
-import { defineAgentTables, writable } from './table-set.ts'
-
-/** The people that an agent knows. */
-export interface ContactTables {
-  contacts: ContactsTable
-}
-
-interface ContactsTable {
-  id: string
-  name: string
-  email: string | null
-  phone: string | null
-  messenger_handle: string | null
-  messenger_number: string | null
-  social_handle: string | null
-  external_id: string | null
-  notes: string | null
-  /** JSON array of texts. */
-  tags: string
-  /** JSON object. */
-  metadata: string
-  created_at: string
-  updated_at: string
-}
+import { text, textOrNull, withDefault } from '#platform/columns.ts'
+import { declareAgentTables, writable } from './table-set.ts'
 
 /**
- * SQL expressions of what tells people apart, alike on every engine: a unique index on each keeps them right whoever
- * writes the column. `identity.ts` of the feature says the same in JavaScript.
+ * SQL expressions that distinguish people, the same on every engine: the service and the agent's SQL both write these
+ * columns, so a unique index on each expression holds. `identity.ts` of the feature does the same in JavaScript.
  */
 export const contactKeys = {
   email: 'lower(email)',
@@ -35,7 +13,7 @@ export const contactKeys = {
   external_id: 'external_id',
 } as const
 
-/** Without what people write between digits, and without `+` or `00` before the country's code. */
+/** Without the characters that people write between digits, and without `+` or `00` before the country's code. */
 function digitsOf(column: string): string {
   const separators = [' ', '-', '(', ')', '.', '/', '+']
   const digits = separators.reduce((text, separator) => `replace(${text}, '${separator}', '')`, column)
@@ -46,35 +24,35 @@ function handleOf(column: string): string {
   return `nullif(lower(case when ${column} like '@%' then substr(${column}, 2) else ${column} end), '')`
 }
 
-export const contactTables = defineAgentTables<ContactTables>({
-  rules: {
-    contacts: { sql: writable, copy: { key: ['id'] } },
-  },
-  async create(db, parts) {
-    await db.schema
-      .createTable('contacts')
-      .addColumn('id', parts.textType, column => column.primaryKey().defaultTo(parts.newId))
-      .addColumn('name', parts.textType, column => column.notNull())
-      .addColumn('email', parts.textType)
-      .addColumn('phone', parts.textType)
-      .addColumn('messenger_handle', parts.textType)
-      .addColumn('messenger_number', parts.textType)
-      .addColumn('social_handle', parts.textType)
-      .addColumn('external_id', parts.textType)
-      .addColumn('notes', parts.textType)
-      .addColumn('tags', parts.textType, column => column.notNull().defaultTo('[]'))
-      .addColumn('metadata', parts.textType, column => column.notNull().defaultTo('{}'))
-      .addColumn('created_at', parts.textType, column => column.notNull().defaultTo(parts.now))
-      .addColumn('updated_at', parts.textType, column => column.notNull().defaultTo(parts.now))
-      .execute()
-    for (const [column, key] of Object.entries(contactKeys))
-      await db.schema
-        .createIndex(`contacts_${column}`)
-        .unique()
-        .on('contacts')
-        .expression(parts.expression(`(${key})`))
-        .execute()
-    await db.schema.createIndex('contacts_name').on('contacts').columns(['name', 'id']).execute()
-    await db.schema.createIndex('contacts_created').on('contacts').columns(['created_at', 'id']).execute()
+const uniqueKeys = Object.fromEntries(
+  Object.entries(contactKeys).map(([column, on]) => [column, { on, isUnique: true } as const]),
+)
+
+/** The people that an agent knows. */
+export const contactTables = declareAgentTables({
+  contacts: {
+    sql: writable,
+    columns: {
+      id: withDefault(text, { engine: 'newId' }),
+      name: text,
+      email: textOrNull,
+      phone: textOrNull,
+      messenger_handle: textOrNull,
+      messenger_number: textOrNull,
+      social_handle: textOrNull,
+      external_id: textOrNull,
+      notes: textOrNull,
+      /** JSON array of texts. */
+      tags: withDefault(text, '[]'),
+      /** JSON object. */
+      metadata: withDefault(text, '{}'),
+      created_at: withDefault(text, { engine: 'now' }),
+      updated_at: withDefault(text, { engine: 'now' }),
+    },
+    indexes: {
+      ...uniqueKeys,
+      name: ['name', 'id'],
+      created: ['created_at', 'id'],
+    },
   },
 })
