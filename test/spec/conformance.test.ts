@@ -44,6 +44,13 @@ const builtMarkers = [
   ...streamEvents.map(({ type }) => markerTexts.streamEvent(type)),
 ]
 
+/** The verbs with which summaries begin. */
+const imperatives = new Set(
+  'Add Approve Buy Charge Check Connect Crawl Create Delete End Export Find Get Import List Match Merge Open Process Receive Record Refund Regenerate Reject Remove Replace Request Retry Return Run Search Send Set Start Terminate Test Unmatch Update Verify'.split(
+    ' ',
+  ),
+)
+
 describe('the registered routes', () => {
   let app: Awaited<ReturnType<typeof buildApp>>
 
@@ -62,6 +69,22 @@ describe('the registered routes', () => {
       undocumented: [],
       wrongLimit: [],
     })
+  })
+
+  it('have summaries of at most ten words, of which the first is an imperative', async () => {
+    const { body } = await app.call<{ paths: Record<string, Record<string, { summary?: string }>> }>(
+      'GET',
+      '/openapi.json',
+    )
+    const summaries = Object.values(body.paths)
+      .flatMap(methods => Object.values(methods))
+      .map(({ summary = '' }) => summary)
+    expect(summaries.length).toBeGreaterThan(100)
+    const unlike = summaries.filter(summary => {
+      const [verb = '', ...others] = summary.split(/,? /)
+      return !imperatives.has(verb) || others.length === 0 || others.length > 9 || summary.endsWith('.')
+    })
+    expect(unlike).toEqual([])
   })
 })
 

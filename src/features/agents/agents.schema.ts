@@ -33,7 +33,9 @@ export type AgentSummary = Static<typeof agentSummarySchema>
 
 export const agentListQuery = Type.Object({
   ...listParameters,
-  status: Type.Optional(Type.Array(status, { description: 'Only agents with one of these statuses.' })),
+  status: Type.Optional(
+    Type.Array(status, { description: 'Return only agents with one of these statuses.' }),
+  ),
 })
 export type AgentListQuery = Static<typeof agentListQuery>
 

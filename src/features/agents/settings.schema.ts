@@ -79,7 +79,7 @@ export const settingsChangesSchema = Type.Object(
       Type.Integer({
         minimum: 1024,
         maximum: 10_000_000,
-        description: 'Tokens of question and answer together that the model takes.',
+        description: "Size of the model's context window in tokens, for question and answer together.",
       }),
     ),
     system_prompt: nullable(Type.String({ maxLength: 100_000 })),
@@ -89,13 +89,13 @@ export const settingsChangesSchema = Type.Object(
     sql_tool_writes: nullable(Type.Boolean()),
     browser_tools: nullable(Type.Boolean()),
     browser_profile: nullable(
-      Type.String({ pattern: '^[\\w.-]{1,64}$', description: 'The browser profile that chat uses.' }),
+      Type.String({ pattern: '^[\\w.-]{1,64}$', description: 'The browser profile that chats use.' }),
     ),
     x402_daily_limit: nullable(dollars),
     x402_payment_limit: nullable(dollars),
     x402_approval: nullable(
       Type.Enum(['tainted', 'always', 'never'], {
-        description: 'Which payments by the agent need the approval of a person.',
+        description: 'Which payments by the agent need approval.',
       }),
     ),
     issuing_approval: nullable(
@@ -108,7 +108,10 @@ export const settingsChangesSchema = Type.Object(
       ),
     ),
     x402_pay_to: nullable(
-      Type.String({ pattern: '^0x[0-9a-fA-F]{40}$', description: 'The address that the agent is paid to.' }),
+      Type.String({
+        pattern: '^0x[0-9a-fA-F]{40}$',
+        description: 'The address that receives payments to the agent.',
+      }),
     ),
     phone_country: nullable(
       Type.String({
@@ -124,7 +127,7 @@ export const settingsChangesSchema = Type.Object(
       }),
     ),
     channel_senders: nullable(
-      Type.Enum(['contacts', 'everyone'], { description: 'Whose messages the agent answers.' }),
+      Type.Enum(['contacts', 'everyone'], { description: 'Senders whose messages the agent answers.' }),
     ),
     ...credentialProperties,
   },

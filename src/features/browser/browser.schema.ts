@@ -18,14 +18,14 @@ export type Viewport = Static<typeof viewportSchema>
 
 export const newSessionSchema = Type.Object({
   headless: Type.Optional(
-    Type.Boolean({ description: '`false`, a browser with a window, needs CHROMIUM_PATH and DISPLAY.' }),
+    Type.Boolean({
+      description: 'Whether the browser has no window. `false` needs CHROMIUM_PATH and DISPLAY.',
+    }),
   ),
   viewport: Type.Optional(viewportSchema),
   user_agent: Type.Optional(Type.String({ pattern: '^[\\x20-\\x7e]{1,512}$' })),
   profile: Type.Optional(profileName),
-  record: Type.Optional(
-    Type.Boolean({ description: 'Whether what its pages show is kept, to be replayed.' }),
-  ),
+  record: Type.Optional(Type.Boolean({ description: 'Whether the pages are recorded for replay.' })),
 })
 export type NewSession = Static<typeof newSessionSchema>
 
@@ -63,8 +63,8 @@ export const linkSchema = Type.Object({ url: Type.String(), expires_at: time })
 export const profileSchema = Type.Object(
   {
     name: Type.String(),
-    size: Type.Integer({ description: 'Bytes of cookies and storage.' }),
-    note: orNull(Type.String({ description: 'What was left out of it, and why.' })),
+    size: Type.Integer({ description: 'Size of cookies and storage in bytes.' }),
+    note: orNull(Type.String({ description: 'Data that was not saved, and the reason.' })),
     created_at: time,
     updated_at: time,
   },

@@ -15,26 +15,26 @@ const recurrences = ['none', 'daily', 'weekly', 'monthly'] as const satisfies Re
 const statuses = ['pending', 'completed', 'failed', 'cancelled'] as const
 
 const time = Type.String({ format: 'date-time' })
-const writtenTime = { maxLength: 40, description: 'ISO 8601; in `timezone` where it has no offset.' }
+const writtenTime = { maxLength: 40, description: 'ISO 8601; without an offset, in `timezone`.' }
 
 const writable = {
   description: Type.String({ maxLength: 20_000 }),
   start_time: Type.String({ ...writtenTime, examples: ['2027-01-31T09:00:00Z'] }),
   end_time: orNull(Type.String(writtenTime)),
-  timezone: Type.String({ maxLength: 64, description: 'IANA name; UTC unless given.' }),
+  timezone: Type.String({ maxLength: 64, description: 'IANA name of the time zone. Default: UTC.' }),
   recurrence: Type.Enum([...recurrences]),
   recurrence_days: Type.Array(Type.Integer({ minimum: 0, maximum: 6 }), {
     maxItems: 7,
-    description: 'Days of the week of a `weekly` task, 0 = Sunday; that of `start_time` unless given.',
+    description: 'Weekdays of a `weekly` task, 0 = Sunday. Default: the weekday of `start_time`.',
   }),
-  recurrence_end: orNull(
-    Type.String({ maxLength: 40, description: 'The last time, or the last day, at which it begins.' }),
-  ),
+  recurrence_end: orNull(Type.String({ maxLength: 40, description: 'Latest start, as a time or a day.' })),
   exceptions: Type.Array(Type.String({ format: 'date' }), {
     maxItems: 1_000,
-    description: 'Dates in `timezone` on which it does not take place.',
+    description: 'Dates in `timezone` without an occurrence.',
   }),
-  workflow_id: orNull(Type.String({ maxLength: 64, description: 'The workflow to run at `start_time`.' })),
+  workflow_id: orNull(
+    Type.String({ maxLength: 64, description: 'Id of the workflow that runs at `start_time`.' }),
+  ),
 }
 const title = Type.String({ minLength: 1, maxLength: 300, pattern: '\\S', examples: ['Stand-up'] })
 const { start_time, ...others } = writable
@@ -51,7 +51,7 @@ export const taskChangesSchema = Type.Object(
     ...Type.Partial(Type.Object({ title, ...writable })).properties,
     status: Type.Optional(Type.Enum([...statuses])),
     occurrence: Type.Optional(
-      Type.String({ ...writtenTime, description: 'Start of the one occurrence whose `status` is set.' }),
+      Type.String({ ...writtenTime, description: 'Start of the occurrence whose `status` is set.' }),
     ),
   },
   { minProperties: 1, examples: [{ status: 'completed' }] },
@@ -72,7 +72,7 @@ const task = {
   exceptions: Type.Array(Type.String()),
   workflow_id: orNull(Type.String()),
   status,
-  next_due: Type.Unsafe<string | null>({ ...orNull(time), description: 'When it takes place next.' }),
+  next_due: Type.Unsafe<string | null>({ ...orNull(time), description: 'Start of the next occurrence.' }),
   created_at: time,
   updated_at: time,
 }
@@ -90,7 +90,9 @@ const occurrenceSchema = Type.Object(
 export const taskSchema = Type.Object(
   {
     ...task,
-    occurrences: Type.Array(occurrenceSchema, { description: 'The last 100 that have begun, newest first.' }),
+    occurrences: Type.Array(occurrenceSchema, {
+      description: 'The last 100 occurrences that have started, newest first.',
+    }),
   },
   { title: 'CalendarTask' },
 )
@@ -101,9 +103,16 @@ export type ListedTask = Static<typeof listedTaskSchema>
 export const taskListQuery = Type.Object({
   ...listParameters,
   start: Type.Optional(
-    Type.String({ description: 'With it or `end`, each occurrence from then on is an entry; ISO 8601.' }),
+    Type.String({
+      description: 'Earliest time, ISO 8601. With `start` or `end`, each occurrence is an entry.',
+    }),
   ),
-  end: Type.Optional(Type.String({ description: 'At most 366 days later; a date alone means its end.' })),
+  end: Type.Optional(
+    Type.String({
+      description:
+        'Latest time, at most 366 days after `start`. A date without a time means the end of that day.',
+    }),
+  ),
 })
 export type TaskListQuery = Static<typeof taskListQuery>
 

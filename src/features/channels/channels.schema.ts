@@ -10,14 +10,14 @@ export type Messenger = (typeof messengers)[number]
 
 const statusSchema = Type.Object(
   {
-    configured: Type.Boolean({ description: 'Whether the agent can send.' }),
+    configured: Type.Boolean({ description: 'Whether the agent can send messages.' }),
     credentials: Type.Unsafe<'agent' | 'platform' | null>({
       type: ['string', 'null'],
-      description: "Whose are used: `agent`, `platform`, or null for nobody's.",
+      description: 'Owner of the credentials in use: `agent`, `platform`, or null without credentials.',
     }),
     connected: orNull(
       Type.Boolean({
-        description: 'Whether messages of people reach the agent; null where that is not known.',
+        description: 'Whether the agent receives messages; null if unknown.',
       }),
     ),
   },
@@ -41,5 +41,5 @@ export const testMessageSchema = Type.Object({
 
 export const sentSchema = Type.Object({ message_id: Type.String() })
 export const connectedSchema = Type.Object({
-  url: Type.String({ description: 'Where Telegram delivers messages.' }),
+  url: Type.String({ description: 'The URL to which Telegram delivers messages.' }),
 })

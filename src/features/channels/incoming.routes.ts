@@ -21,7 +21,7 @@ const tags = ['Channels']
 const params = Type.Object({ id: Type.String() })
 const config = { area: 'generic', access: 'anyone', limit: 'unproven' } as const
 
-/** Where messengers deliver, who prove themselves. */
+/** Routes for messengers, which deliver messages here and prove themselves with a secret. */
 export function registerIncomingRoutes(app: App, { incoming, settings }: Dependencies): void {
   async function proven<Proof>(
     reply: FastifyReply,
@@ -32,7 +32,7 @@ export function registerIncomingRoutes(app: App, { incoming, settings }: Depende
       return prove((await settings.profileOf(id)).credentials)
     } catch (error) {
       await reply.countAgainst('general')
-      // Nobody learns from this which agents there are.
+      // The answer does not reveal which agents exist.
       throw error instanceof AppError && error.code === 'NOT_FOUND' ? notFound('Webhook') : error
     }
   }
@@ -45,7 +45,8 @@ export function registerIncomingRoutes(app: App, { incoming, settings }: Depende
         url: `/api/agents/:id/channels/${channel}/webhook`,
         config: { ...config, operationId: operationIds[channel] },
         schema: {
-          summary: 'For the messenger alone, which delivers here what people write',
+          summary: 'Receive messages from a messenger',
+          description: 'Only for the messenger, which delivers messages here.',
           tags,
           params,
           response: { 200: successSchema },
@@ -65,12 +66,13 @@ export function registerIncomingRoutes(app: App, { incoming, settings }: Depende
     url: '/api/agents/:id/channels/whatsapp/webhook',
     config: { ...config, operationId: 'verifyWhatsappWebhook' },
     schema: {
-      summary: 'For WhatsApp alone, which verifies the address here before it delivers',
+      summary: 'Verify the address for WhatsApp',
+      description: 'Only for WhatsApp, which verifies the address before it delivers messages.',
       tags,
       params,
       querystring: Type.Object({
-        'hub.verify_token': text('The verify token that the agent has.'),
-        'hub.challenge': text('What is answered.'),
+        'hub.verify_token': text('The verify token of the agent.'),
+        'hub.challenge': text('The text that is returned.'),
       }),
       response: { 200: { content: { 'text/plain': { schema: Type.String() } } } },
     },

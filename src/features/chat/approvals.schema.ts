@@ -17,7 +17,7 @@ export const approvalSchema = Type.Object(
     name: Type.String(),
     arguments: Type.Record(Type.String(), Type.Unknown()),
     conversationId: Type.String(),
-    messageId: Type.String({ description: 'The answer in which the call stands.' }),
+    messageId: Type.String({ description: 'Id of the answer that contains the call.' }),
     status: Type.Enum([...statuses]),
     createdAt: Type.String({ format: 'date-time' }),
     decidedAt: Type.Optional(Type.String({ format: 'date-time' })),
@@ -28,15 +28,19 @@ export type Approval = Static<typeof approvalSchema>
 
 export const approvalListQuery = Type.Object({
   ...listParameters,
-  status: Type.Optional(Type.Array(Type.Enum([...statuses]), { description: 'Only these.' })),
-  conversationId: Type.Optional(Type.String({ description: 'Only those of this conversation.' })),
+  status: Type.Optional(
+    Type.Array(Type.Enum([...statuses]), { description: 'Return only entries with one of these values.' }),
+  ),
+  conversationId: Type.Optional(Type.String({ description: 'Return only messages of this conversation.' })),
 })
 export type ApprovalListQuery = Static<typeof approvalListQuery>
 
 /** Without a body the call is approved. */
 export const decisionSchema = Type.Object(
   {
-    approved: Type.Optional(Type.Boolean({ default: true, description: 'False refuses the call for good.' })),
+    approved: Type.Optional(
+      Type.Boolean({ default: true, description: '`false` rejects the call permanently.' }),
+    ),
   },
   // A misspelt refusal must not count as an approval.
   { additionalProperties: false },

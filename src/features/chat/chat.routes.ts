@@ -55,7 +55,8 @@ export function registerChatRoutes(app: App, { chat, callerSignal }: Dependencie
     url: '/api/agents/:id/chat',
     config: { area: 'chat', access: 'chatter', limit: 'chat', soldAs: '/chat', operationId: 'sendMessage' },
     schema: {
-      summary: 'Send a message and get the answer, as JSON or as a stream of events',
+      summary: 'Send a message and get the answer',
+      description: 'The answer is JSON or, with `stream`, a stream of events.',
       tags: ['Chat'],
       params: agentPath,
       body: newMessageSchema,
@@ -80,7 +81,8 @@ export function registerChatRoutes(app: App, { chat, callerSignal }: Dependencie
       operationId: 'regenerateMessage',
     },
     schema: {
-      summary: 'Answer a message anew; the new answer replaces the old one and all that followed',
+      summary: 'Regenerate the answer to a message',
+      description: 'The new answer replaces the old one and all messages after it.',
       tags: ['Chat'],
       params: messagePath,
       body: regenerateSchema,

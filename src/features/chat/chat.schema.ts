@@ -23,11 +23,13 @@ export const toolResultSchema = Type.Object(
     error: Type.Optional(Type.String()),
     approval: Type.Optional(
       Type.Enum(['required'], {
-        description: 'The call was not made: it waits for a person, see chat/approvals.',
+        description: 'The call was not made: it waits for approval, see chat/approvals.',
       }),
     ),
     toolVersion: Type.Optional(
-      Type.String({ description: 'Of a call that waits: the tool, as it was when the model asked for it.' }),
+      Type.String({
+        description: 'Version of the tool that the model called. Present while the call waits for approval.',
+      }),
     ),
   },
   { title: 'ToolResult' },
@@ -40,30 +42,29 @@ export type ReadPage = Static<typeof readPageSchema>
 const messageMetadataSchema = Type.Object({
   model: Type.Optional(Type.String()),
   aborted: Type.Optional(
-    Type.Boolean({ description: 'The answer is not whole: it is still being given, or was cut off.' }),
+    Type.Boolean({ description: 'The answer is incomplete: it is still being written or was interrupted.' }),
   ),
   cutOff: Type.Optional(
-    Type.Boolean({ description: 'The model reached the most tokens that it may answer with.' }),
+    Type.Boolean({ description: 'The model reached its maximum number of output tokens.' }),
   ),
   error: Type.Optional(Type.String({ description: 'Why the answer ended early.' })),
   questionDeleted: Type.Optional(
-    Type.Boolean({ description: 'The message that this answered was deleted: it can’t be answered anew.' }),
+    Type.Boolean({ description: 'The question was deleted, so the answer can’t be regenerated.' }),
   ),
   tainted: Type.Optional(
-    Type.Boolean({ description: 'Outsiders wrote it, or what the model had before it.' }),
+    Type.Boolean({ description: 'The message, or the context of the model, contains text from outsiders.' }),
   ),
   toolsLeftOut: Type.Optional(
-    Type.Integer({ description: 'Tools that the model was not told of, since all of them were too many.' }),
+    Type.Integer({ description: 'Tools that were not offered to the model because there were too many.' }),
   ),
   pages: Type.Optional(
-    Type.Array(readPageSchema, { description: 'Web pages that tools have read for this answer.' }),
+    Type.Array(readPageSchema, { description: 'Web pages that tools read for this answer.' }),
   ),
   usage: Type.Optional(
     Type.Object(
       { inputTokens: Type.Integer(), outputTokens: Type.Integer() },
       {
-        description:
-          'Tokens of all that the model was asked, as its service reported them; absent if it did not.',
+        description: 'Token counts of all requests to the model, as its service reported them.',
       },
     ),
   ),
@@ -90,11 +91,13 @@ const turnOptions = {
     Type.String({
       minLength: 1,
       maxLength: 300,
-      description: 'An id of chat/models; the agent’s unless given.',
+      description: 'A model id from chat/models. Default: the agent’s model.',
     }),
   ),
   enableTools: Type.Optional(Type.Boolean({ default: true })),
-  stream: Type.Optional(Type.Boolean({ default: false, description: 'Answer as server-sent events.' })),
+  stream: Type.Optional(
+    Type.Boolean({ default: false, description: 'Whether to answer with server-sent events.' }),
+  ),
 }
 
 /** Characters; about 25,000 tokens. */
@@ -109,7 +112,10 @@ export const newMessageSchema = Type.Object({
   }),
   conversationId: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
   autoRag: Type.Optional(
-    Type.Boolean({ default: true, description: 'Look the message up in the sources first.' }),
+    Type.Boolean({
+      default: true,
+      description: 'Search the sources for the message before the model answers.',
+    }),
   ),
   ...turnOptions,
 })
@@ -122,13 +128,9 @@ export const answerSchema = Type.Object({ userMessage: messageSchema, assistantM
 
 export const messageListQuery = Type.Object({
   ...listParameters,
-  conversationId: Type.Optional(Type.String({ description: 'Only those of this conversation.' })),
-  before: Type.Optional(
-    Type.String({ description: 'Only messages before this one; the nearest `limit` of them.' }),
-  ),
-  after: Type.Optional(
-    Type.String({ description: 'Only messages after this one; the nearest `limit` of them.' }),
-  ),
+  conversationId: Type.Optional(Type.String({ description: 'Return only messages of this conversation.' })),
+  before: Type.Optional(Type.String({ description: 'Return the last `limit` messages before this one.' })),
+  after: Type.Optional(Type.String({ description: 'Return the first `limit` messages after this one.' })),
 })
 export type MessageListQuery = Static<typeof messageListQuery>
 
@@ -136,7 +138,7 @@ export const messageListSchema = Type.Object({
   messages: Type.Array(messageSchema),
   meta: Type.Object({
     ...listMetaSchema.properties,
-    hasMore: Type.Boolean({ description: 'Whether more messages exist in the direction asked.' }),
+    hasMore: Type.Boolean({ description: 'Whether there are more messages in the requested direction.' }),
   }),
 })
 
@@ -146,7 +148,7 @@ export const conversationSchema = Type.Object(
   {
     id: Type.String(),
     title: Type.String(),
-    channel: Type.Optional(Type.String({ description: 'The messaging channel that it is held on.' })),
+    channel: Type.Optional(Type.String({ description: 'The messaging channel of the conversation.' })),
     messageCount: Type.Integer(),
     lastMessageAt: Type.Optional(time),
     createdAt: time,
@@ -160,8 +162,7 @@ export const conversationListQuery = Type.Object({
   channel: Type.Optional(
     Type.String({
       maxLength: 100,
-      description:
-        'Those with people on this channel, `telegram` or `whatsapp`, which are not listed otherwise.',
+      description: 'Return only conversations on this channel: `telegram` or `whatsapp`.',
     }),
   ),
 })
@@ -191,7 +192,7 @@ export const toolListQuery = Type.Object({
   scope: Type.Optional(
     Type.Enum(['builtin', 'all'], {
       default: 'builtin',
-      description: 'The tools that come with the service, or all that a model may be offered.',
+      description: '`builtin`: the tools of the service; `all`: all tools that a model may be offered.',
     }),
   ),
 })

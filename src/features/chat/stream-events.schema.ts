@@ -15,17 +15,19 @@ function event<Name extends string, Properties extends TProperties>(
 const call = { toolCallId: Type.String(), name: Type.String() }
 
 const turnEvents = [
-  event('thinking', 'ThinkingEvent', { iteration: Type.Integer({ description: 'From 1.' }) }),
+  event('thinking', 'ThinkingEvent', {
+    iteration: Type.Integer({ description: 'Number of the iteration, from 1.' }),
+  }),
   event('content_delta', 'ContentDeltaEvent', {
     delta: Type.String(),
-    index: Type.Integer({ description: 'From 0.' }),
+    index: Type.Integer({ description: 'Index of the delta, from 0.' }),
   }),
   event('tool_call', 'ToolCallEvent', toolCallSchema.properties),
   event('takeover_requested', 'TakeoverRequestedEvent', {
     session_id: Type.String(),
     reason: Type.String(),
     expires_at: Type.String({ format: 'date-time' }),
-    takeover_url: orNull(Type.String({ description: 'Null for callers who may only chat.' })),
+    takeover_url: orNull(Type.String({ description: 'Null if the caller may only chat.' })),
   }),
   event('tool_result', 'ToolSuccessEvent', {
     ...call,
@@ -60,6 +62,9 @@ export const streamEventSchema = Type.Union(
     }),
     event('error', 'ErrorEvent', { message: Type.String(), code: Type.String() }),
   ],
-  { title: 'StreamEvent', description: 'The JSON of one line `data:`, after a line `event: message`.' },
+  {
+    title: 'StreamEvent',
+    description: 'The JSON of a `data:` line, which follows the line `event: message`.',
+  },
 )
 export type StreamEvent = Static<typeof streamEventSchema>

@@ -19,11 +19,11 @@ const identifiers = {
     'An address such as ada@example.com; A to Z in any case.',
     '^\\s*([^\\s@]+@[^\\s@]+)?\\s*$',
   ),
-  phone: line(60, 'Compared by its digits.'),
-  messenger_handle: line(200, 'On Telegram; with or without @.'),
-  messenger_number: line(60, 'On WhatsApp; compared by its digits.'),
-  social_handle: line(200, 'On a social network.'),
-  external_id: line(200, 'In a system of your own.'),
+  phone: line(60, 'A phone number, compared by its digits.'),
+  messenger_handle: line(200, 'Telegram handle, with or without @.'),
+  messenger_number: line(60, 'WhatsApp number, compared by its digits.'),
+  social_handle: line(200, 'Handle on a social network.'),
+  external_id: line(200, 'Id of the contact in another system.'),
 }
 export const fields = { ...identifiers, notes: Type.String({ maxLength: 20_000 }) }
 export const plainFields = ['name', ...Object.keys(fields)] as ('name' | keyof typeof fields)[]
@@ -31,7 +31,7 @@ export const plainFields = ['name', ...Object.keys(fields)] as ('name' | keyof t
 const tags = Type.Array(Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' }), { maxItems: 100 })
 const metadata = Type.Record(Type.String({ maxLength: 200 }), Type.Unknown(), {
   maxProperties: 200,
-  description: 'Keys and values of your own, kept as given.',
+  description: 'Custom keys and values, stored as given.',
 })
 
 /** A schema for each of the fields. */
@@ -79,7 +79,9 @@ export const createdContactSchema = Type.Pick(contactSchema, ['id', 'name', 'ema
 
 export const contactListQuery = Type.Object({
   ...listParameters,
-  tag: Type.Optional(Type.Array(Type.String(), { description: 'Contacts with any of these tags.' })),
+  tag: Type.Optional(
+    Type.Array(Type.String(), { description: 'Return only contacts with any of these tags.' }),
+  ),
 })
 export type ContactListQuery = Static<typeof contactListQuery>
 
@@ -99,7 +101,11 @@ export const resolvedSchema = Type.Object({
 })
 
 export const mergeSchema = Type.Object({
-  from: Type.String({ minLength: 1, description: 'Id of the contact that goes.', examples: ['3f0c…'] }),
+  from: Type.String({
+    minLength: 1,
+    description: 'Id of the contact that is merged and then deleted.',
+    examples: ['3f0c…'],
+  }),
 })
 
 /** Errors that an import lists; it counts them all. */
@@ -108,9 +114,11 @@ export const listedErrors = 1000
 export const importForm = Type.Object({
   file: Type.String({ format: 'binary' }),
   columns: Type.Optional(
-    Type.String({ description: 'Names of the columns, separated by commas, of a file without a header.' }),
+    Type.String({ description: 'Comma-separated column names for a file without a header.' }),
   ),
-  dry_run: Type.Optional(Type.Enum(['true', 'false'], { description: 'Whether to report only.' })),
+  dry_run: Type.Optional(
+    Type.Enum(['true', 'false'], { description: 'Whether to report the changes without making them.' }),
+  ),
 })
 
 export const importReportSchema = Type.Object({
@@ -118,12 +126,12 @@ export const importReportSchema = Type.Object({
   updated: Type.Integer(),
   skipped: Type.Integer(),
   errors: Type.Array(Type.Object({ line: Type.Integer(), field: Type.String(), issue: Type.String() }), {
-    description: `Why rows were skipped; the first ${listedErrors}.`,
+    description: `Reasons for skipped rows, at most ${listedErrors}.`,
   }),
   errors_total: Type.Integer(),
 })
 export type ImportReport = Static<typeof importReportSchema>
 
 export const exportQuery = Type.Object({
-  format: Type.Optional(Type.Enum(['csv', 'json'], { description: 'CSV unless given.' })),
+  format: Type.Optional(Type.Enum(['csv', 'json'], { description: 'Default: csv.' })),
 })

@@ -15,7 +15,8 @@ export function registerKnowledgeRoutes(app: App, knowledge: KnowledgeService): 
       operationId: 'searchSources',
     },
     schema: {
-      summary: 'Search the sources; the best passages first',
+      summary: 'Search the sources',
+      description: 'Returns the best passages first.',
       tags: ['Sources'],
       params: Type.Object({ id: Type.String() }),
       querystring: searchQuery,

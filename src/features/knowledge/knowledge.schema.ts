@@ -7,16 +7,16 @@ export const searchQuery = Type.Object({
     minLength: 1,
     maxLength: 10_000,
     pattern: '\\S',
-    description: 'What to look for: words or a question.',
+    description: 'Words or a question to search for.',
   }),
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 1000, description: 'Results wanted; 10 unless given.' }),
+    Type.Integer({ minimum: 1, maximum: 1000, description: 'Maximum number of results. Default: 10.' }),
   ),
   source_id: Type.Optional(
-    Type.Array(Type.String(), { maxItems: 100, description: 'Only from these sources.' }),
+    Type.Array(Type.String(), { maxItems: 100, description: 'Search only these sources.' }),
   ),
   min_score: Type.Optional(
-    Type.Number({ minimum: 0, maximum: 1, description: 'Only results at least this good.' }),
+    Type.Number({ minimum: 0, maximum: 1, description: 'Return only results with at least this score.' }),
   ),
 })
 export type SearchQuery = Static<typeof searchQuery>
@@ -25,9 +25,9 @@ const place = {
   source_name: Type.String(),
   page: orNull(Type.Integer()),
   section: orNull(Type.String()),
-  start: Type.Integer({ description: 'Where it begins in the extracted text, in UTF-16 units.' }),
+  start: Type.Integer({ description: 'Offset in the extracted text, in UTF-16 code units.' }),
   end: Type.Integer(),
-  url: Type.Optional(Type.String({ description: 'Address of the page, where the source is a website.' })),
+  url: Type.Optional(Type.String({ description: 'URL of the page if the source is a website.' })),
 }
 
 export const searchResultSchema = Type.Object(
@@ -40,8 +40,7 @@ export const searchResultSchema = Type.Object(
       ...place,
       duplicates: Type.Optional(
         Type.Array(Type.Object({ id: Type.String(), source_id: Type.String(), ...place }), {
-          description:
-            'Where else as good as the same text was found; such chunks are no results of their own.',
+          description: 'Other places with nearly the same text. They are not listed as results of their own.',
         }),
       ),
     }),

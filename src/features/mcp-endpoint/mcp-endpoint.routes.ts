@@ -15,7 +15,7 @@ import { conversationOf, sessionHeader } from './session.ts'
 const url = '/api/agents/:id/mcp/endpoint'
 const agentPath = Type.Object({ id: Type.String() })
 const tags = ['MCP']
-const onlyPost = { 405: refusal('Always: messages are sent with POST to the endpoint itself') }
+const onlyPost = { 405: refusal('Always. Send messages with POST to the endpoint') }
 
 interface Dependencies {
   protocol: Protocol
@@ -50,14 +50,15 @@ function registerMessages(
     // A search stores nothing; a chat fails when it stores its question.
     config: { area: 'generic', access: 'chatter', limit: 'general', operationId, stores: false },
     schema: {
-      summary: 'The agent as an MCP server: one message of the protocol (Streamable HTTP)',
+      summary: 'Send a message to the agent as an MCP server',
+      description: 'One message of the protocol (Streamable HTTP).',
       tags,
       params: agentPath,
       body: messageSchema,
       response: {
         200: { description: 'The answer to a request', content: answerContent },
-        202: { description: 'A notification was taken', type: 'null' },
-        400: refusal('This is no message of the protocol'),
+        202: { description: 'The notification was accepted', type: 'null' },
+        400: refusal('The body is not a message of the protocol'),
         406: refusal('The header Accept must name both application/json and text/event-stream'),
         503: overloaded('generic'),
       },
@@ -88,7 +89,8 @@ function registerRefusal(app: App, method: 'GET' | 'POST' | 'DELETE', path: Path
     url: path,
     config: { area: 'generic', access, limit: 'general', operationId, stores: false },
     schema: {
-      summary: 'Refused: there is no stream of news, no session to end, and no SSE transport',
+      summary: 'Reject a request that this MCP server does not support',
+      description: 'There is no stream of notifications, no session to end, and no SSE transport.',
       tags,
       params: agentPath,
       response: onlyPost,

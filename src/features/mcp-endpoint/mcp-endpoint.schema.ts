@@ -35,7 +35,7 @@ const refusalSchema = Type.Object(
     }),
     id: Type.Unsafe<string | number | null>({
       type: ['string', 'number', 'null'],
-      description: 'That of the message, where it could be read.',
+      description: 'The id of the message, if it could be read.',
     }),
   },
   { title: 'JsonRpcError' },
@@ -49,7 +49,7 @@ export const refusal = (description: string) => ({
 export const answerContent = {
   'application/json': { schema: Type.Unknown({ description: 'A JSON-RPC 2.0 response.' }) },
   'text/event-stream': {
-    schema: Type.Unknown({ description: 'Each event: a notification, or at last the response.' }),
+    schema: Type.Unknown({ description: 'Each event is a notification; the last one is the response.' }),
   },
 }
 
@@ -59,14 +59,14 @@ export const chatInputSchema = Type.Object(
       minLength: 1,
       maxLength: maxMessageLength,
       pattern: '\\S',
-      description: 'What to say to the agent.',
+      description: 'The message to the agent.',
     }),
     conversationId: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 100,
         description:
-          'Goes on with this conversation: the conversationId of a former answer. That of the session unless given.',
+          'The conversationId of an earlier answer, to continue its conversation. Default: the conversation of the session.',
       }),
     ),
   },

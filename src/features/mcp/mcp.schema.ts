@@ -24,9 +24,9 @@ export const serverSchema = Type.Object(
     id: Type.String(),
     name: Type.String(),
     url: Type.String(),
-    status: Type.Enum([...serverStatuses], { description: 'What the last attempt to use it came to.' }),
+    status: Type.Enum([...serverStatuses], { description: 'Outcome of the latest connection attempt.' }),
     error: Type.Optional(
-      Type.String({ description: 'Why that failed; there unless `status` is `connected`.' }),
+      Type.String({ description: 'Why the attempt failed. Absent if `status` is `connected`.' }),
     ),
     created_at: time,
   },
@@ -39,13 +39,13 @@ export const newServerSchema = Type.Object({
     minLength: 1,
     maxLength: 100,
     pattern: '\\S',
-    description: 'Without line breaks or characters that cannot be seen.',
+    description: 'Without line breaks or invisible characters.',
     examples: ['Search'],
   }),
   url: Type.String({
     minLength: 1,
     maxLength: 2048,
-    description: 'Address of the MCP endpoint, http or https.',
+    description: 'URL of the MCP endpoint, http or https.',
     examples: ['https://example.com/mcp'],
   }),
   auth: Type.Optional(
@@ -62,7 +62,7 @@ export const newServerSchema = Type.Object({
           }),
         ),
       },
-      { description: 'The type `bearer` needs a token; `none`, as without it, takes none.' },
+      { description: 'The type `bearer` needs a token; `none`, the default, takes none.' },
     ),
   ),
 })
@@ -70,7 +70,11 @@ export type NewServer = Static<typeof newServerSchema>
 
 export const serverListQuery = Type.Object({
   ...listParameters,
-  status: Type.Optional(Type.Array(Type.Enum([...serverStatuses]), { description: 'Only these.' })),
+  status: Type.Optional(
+    Type.Array(Type.Enum([...serverStatuses]), {
+      description: 'Return only entries with one of these values.',
+    }),
+  ),
 })
 export type ServerListQuery = Static<typeof serverListQuery>
 
@@ -83,9 +87,9 @@ export const toolSchema = Type.Object(
       { additionalProperties: true, description: 'JSON Schema of the arguments.' },
     ),
     status: Type.Enum([...toolStatuses], {
-      description: 'Only `approved` tools are offered to models; others wait for a person.',
+      description: 'Only `approved` tools are offered to models. Other tools wait for approval.',
     }),
-    hash: Type.String({ description: 'Of all that the server says about the tool; approving names it.' }),
+    hash: Type.String({ description: "Hash of the tool's definition on the server. Approvals refer to it." }),
   },
   { title: 'McpTool' },
 )
@@ -93,14 +97,18 @@ export type McpTool = Static<typeof toolSchema>
 
 export const toolListQuery = Type.Object({
   ...listParameters,
-  status: Type.Optional(Type.Array(Type.Enum([...toolStatuses]), { description: 'Only these.' })),
+  status: Type.Optional(
+    Type.Array(Type.Enum([...toolStatuses]), {
+      description: 'Return only entries with one of these values.',
+    }),
+  ),
 })
 export type ToolListQuery = Static<typeof toolListQuery>
 
 export const toolListSchema = Type.Object({
   tools: Type.Array(toolSchema),
   skipped: Type.Array(Type.Object({ name: Type.String(), reason: Type.String() }), {
-    description: 'Tools that the server told of just now and that cannot be used.',
+    description: 'Tools that the server lists now but that cannot be used.',
   }),
   meta: listMetaSchema,
 })
@@ -113,7 +121,10 @@ const approvalObject = Type.Object(
           name: Type.String({ minLength: 1, maxLength: 128 }),
           hash: Type.String({ minLength: 64, maxLength: 64 }),
         }),
-        { maxItems: 1000, description: 'As they were looked at; all that are listed unless given.' },
+        {
+          maxItems: 1000,
+          description: 'The tools to approve, with the hashes that were reviewed. Default: all listed tools.',
+        },
       ),
     ),
   },
@@ -125,5 +136,5 @@ export const approvalSchema = Type.Unsafe<Approval>({ ...approvalObject, type: [
 
 export const approvedSchema = Type.Object({
   success: Type.Boolean(),
-  approved: Type.Integer({ description: 'Number of tools that were agreed to by this call.' }),
+  approved: Type.Integer({ description: 'Number of tools that this call approved.' }),
 })

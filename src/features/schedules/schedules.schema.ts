@@ -21,32 +21,48 @@ const text = orNull(Type.String())
 const callbackData = Type.Object(
   {
     content: Type.Optional(
-      Type.String({ minLength: 1, maxLength: maxMessageLength, description: 'Message of a `chat`.' }),
+      Type.String({
+        minLength: 1,
+        maxLength: maxMessageLength,
+        description: 'Message to send, for the type `chat`.',
+      }),
     ),
-    url: Type.Optional(Type.String({ maxLength: 2048, description: 'Address of a `webhook`.' })),
+    url: Type.Optional(Type.String({ maxLength: 2048, description: 'URL to call, for the type `webhook`.' })),
   },
   {
     additionalProperties: Type.Unknown(),
-    description: 'Input of a `workflow`; what else it holds is sent to a `webhook`.',
+    description: 'Input of the workflow, or additional data for the webhook.',
   },
 )
 
 const changeable = {
   cron_expression: Type.Optional(
-    Type.String({ maxLength: 200, description: 'Of a `cron`: minute, hour, day, month, day of week.' }),
+    Type.String({
+      maxLength: 200,
+      description: 'For the type `cron`: minute, hour, day, month, day of week.',
+    }),
   ),
   next_run: Type.Optional(
-    Type.String({ maxLength: 40, description: 'Of a `once`: ISO 8601; in `timezone` without an offset.' }),
+    Type.String({
+      maxLength: 40,
+      description: 'For the type `once`: ISO 8601; without an offset, in `timezone`.',
+    }),
   ),
   delay_seconds: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 366 * 86_400, description: 'Of a `delayed`: from now.' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: 366 * 86_400,
+      description: 'For the type `delayed`: seconds from now.',
+    }),
   ),
-  timezone: Type.Optional(Type.String({ maxLength: 64, description: 'IANA name; UTC unless given.' })),
+  timezone: Type.Optional(
+    Type.String({ maxLength: 64, description: 'IANA name of the time zone. Default: UTC.' }),
+  ),
   callback_id: Type.Optional(orNull(Type.String({ maxLength: 64, description: 'Id of the workflow.' }))),
   callback_data: Type.Optional(callbackData),
   overlap: Type.Optional(
     Type.Enum(['skip', 'queue'], {
-      description: 'What happens at a time when the callback still runs: it is missed, or waits.',
+      description: 'Whether a run is skipped or queued if the one before is still running.',
     }),
   ),
   status: Type.Optional(Type.Enum(['active', 'paused'])),
@@ -105,16 +121,14 @@ export const executionSchema = Type.Object(
     id: Type.String(),
     scheduled_for: Type.Unsafe<string | null>({
       ...timeOrNull,
-      description: 'Null where a person started it.',
+      description: 'Null if a person started it.',
     }),
     executed_at: timeOrNull,
     status: Type.Enum(['queued', 'running', 'success', 'error', 'missed']),
-    error: Type.Unsafe<string | null>({ ...text, description: 'Why it failed, or was missed.' }),
+    error: Type.Unsafe<string | null>({ ...text, description: 'Why it failed or was missed.' }),
     workflow_execution_id: text,
     late_seconds: Type.Integer(),
-    count: Type.Optional(
-      Type.Integer({ description: 'Times that were missed, `from` the first `to` the last.' }),
-    ),
+    count: Type.Optional(Type.Integer({ description: 'Number of missed times between `from` and `to`.' })),
     from: Type.Optional(time),
     to: Type.Optional(time),
   },
@@ -125,9 +139,11 @@ export type ScheduleExecution = Static<typeof executionSchema>
 export const scheduleSchema = Type.Object(
   {
     ...summary,
-    next_runs: Type.Array(time, { description: 'The next five.' }),
-    executions: Type.Array(executionSchema, { description: 'The last 100 that have ended, newest first.' }),
-    current: Type.Array(executionSchema, { description: 'Those that run or wait.' }),
+    next_runs: Type.Array(time, { description: 'The next five times.' }),
+    executions: Type.Array(executionSchema, {
+      description: 'The last 100 finished executions, newest first.',
+    }),
+    current: Type.Array(executionSchema, { description: 'Running and queued executions.' }),
   },
   { title: 'Schedule' },
 )
@@ -135,7 +151,15 @@ export type Schedule = Static<typeof scheduleSchema>
 
 export const scheduleListQuery = Type.Object({
   ...listParameters,
-  status: Type.Optional(Type.Array(Type.Enum([...scheduleStatuses]), { description: 'Only these.' })),
-  type: Type.Optional(Type.Array(Type.Enum([...scheduleTypes]), { description: 'Only these.' })),
+  status: Type.Optional(
+    Type.Array(Type.Enum([...scheduleStatuses]), {
+      description: 'Return only entries with one of these values.',
+    }),
+  ),
+  type: Type.Optional(
+    Type.Array(Type.Enum([...scheduleTypes]), {
+      description: 'Return only entries with one of these values.',
+    }),
+  ),
 })
 export type ScheduleListQuery = Static<typeof scheduleListQuery>

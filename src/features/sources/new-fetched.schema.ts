@@ -13,7 +13,7 @@ export const newDatabaseSchema = Type.Object(
       minLength: 1,
       maxLength: maxQueryLength,
       examples: ['SELECT 1 AS price'],
-      description: "One SELECT on the agent's own database.",
+      description: "One SELECT statement on the agent's database.",
     }),
     ...chunkingWishes,
   },
@@ -25,13 +25,13 @@ export const newApiSchema = Type.Object(
   {
     type: Type.Literal('api'),
     name: Type.String({ minLength: 1, maxLength: 300, pattern: '\\S' }),
-    url: Type.String({ minLength: 1, maxLength: 2_000, description: 'Asked with GET.' }),
+    url: Type.String({ minLength: 1, maxLength: 2_000, description: 'URL that is fetched with GET.' }),
     headers: Type.Optional(
       Type.Record(Type.String(), Type.String({ maxLength: 8_000 }), {
         maxProperties: 50,
         writeOnly: true,
         description:
-          'Sent along, such as Authorization; not to other servers that a redirect leads to. Values are of Latin-1, without line breaks.',
+          'Request headers, such as Authorization. They are not sent to other servers after a redirect. Values are Latin-1 without line breaks.',
       }),
     ),
     ...chunkingWishes,

@@ -17,20 +17,20 @@ export type SourceStatus = (typeof sourceStatuses)[number]
 const time = Type.String({ format: 'date-time' })
 
 const chunkingFields = {
-  chunk_size: Type.Integer({ description: 'Greatest length of a chunk in characters.' }),
-  overlap: Type.Integer({ description: 'How much of a chunk the next one repeats at most, in characters.' }),
+  chunk_size: Type.Integer({ description: 'Maximum length of a chunk in characters.' }),
+  overlap: Type.Integer({ description: 'Maximum overlap of consecutive chunks in characters.' }),
   method: Type.Enum([...chunkingMethods]),
 }
 
 /** How a file was chunked, and its name. */
 export const fileConfigSchema = Type.Object({
   ...chunkingFields,
-  file_name: Type.String({ description: 'Name of the file as it was uploaded.' }),
+  file_name: Type.String({ description: 'Original name of the uploaded file.' }),
 })
 export type FileConfig = Static<typeof fileConfigSchema>
 
 const fetchedAt = Type.Optional(
-  Type.String({ format: 'date-time', description: 'When it was last fetched without a failure.' }),
+  Type.String({ format: 'date-time', description: 'Time of the last successful fetch.' }),
 )
 
 /** A query on the agent's own database; each fetch runs it again. */
@@ -45,7 +45,7 @@ export type DatabaseConfig = Static<typeof databaseConfigSchema>
 export const apiConfigSchema = Type.Object({
   url: Type.String(),
   headers: Type.Record(Type.String(), Type.String(), {
-    description: 'Sent with each request; values that may be secret are masked.',
+    description: 'Headers of each request. Values that may be secret are masked.',
   }),
   ...chunkingFields,
   fetched_at: fetchedAt,
@@ -61,28 +61,30 @@ export const crawlConfigSchema = Type.Object({
   ...Type.Partial(Type.Object(chunkingFields)).properties,
   url: Type.String({ description: 'The start page.' }),
   maxPages: Type.Integer(),
-  maxDepth: Type.Integer({ description: 'Links away from the start page, which is 0.' }),
+  maxDepth: Type.Integer({ description: 'Maximum number of links from the start page, which has depth 0.' }),
   includePatterns: Type.Array(Type.String()),
   excludePatterns: Type.Array(Type.String()),
-  useSitemap: Type.Boolean({ description: "Whether the pages of the site's sitemap are crawled, too." }),
+  useSitemap: Type.Boolean({ description: "Whether the pages in the site's sitemap are crawled as well." }),
   render: Type.Enum([...renderModes], {
-    description: 'Which pages a browser renders; see the request.',
+    description: 'Which pages a browser renders: `auto`, all or none.',
   }),
-  startedAt: Type.String({ format: 'date-time', description: 'When the most recent crawl began.' }),
-  pageCount: Type.Optional(Type.Integer({ description: 'Pages found; while it is crawled, so far.' })),
+  startedAt: Type.String({ format: 'date-time', description: 'Start of the latest crawl.' }),
+  pageCount: Type.Optional(
+    Type.Integer({ description: 'Number of pages found, so far if a crawl is running.' }),
+  ),
   lastCrawledAt: Type.Optional(time),
   pageHashes: Type.Optional(
     Type.Record(Type.String(), Type.String(), {
-      description: "SHA-256 of each page's title and text, by its address.",
+      description: "SHA-256 hash of each page's title and text, by URL.",
     }),
   ),
   changedPages: Type.Optional(
-    Type.Integer({ description: 'Pages that were new or had changed at the last crawl but the first.' }),
+    Type.Integer({ description: 'Number of pages that the latest repeated crawl found new or changed.' }),
   ),
   unchangedPages: Type.Optional(Type.Integer()),
   failedPages: Type.Optional(
     Type.Array(Type.Object({ url: Type.String(), reason: Type.String() }), {
-      description: 'Addresses that became no page, or whose last good copy was kept, and why; at most 100.',
+      description: 'URLs that could not be read, with the reason; an earlier copy is kept. At most 100.',
     }),
   ),
 })
@@ -94,10 +96,12 @@ export const sourceSchema = Type.Object(
     type: Type.Enum([...sourceTypes]),
     name: Type.String(),
     status: Type.Enum([...sourceStatuses]),
-    progress: Type.Number({ minimum: 0, maximum: 1, description: 'How far processing has come.' }),
-    error: Type.Optional(Type.String({ description: 'What went wrong; there while `status` is `error`.' })),
-    chunks: Type.Optional(Type.Integer({ description: 'Number of chunks; there once processed.' })),
-    file_path: Type.Optional(Type.String({ description: 'Name under which the upload is stored.' })),
+    progress: Type.Number({ minimum: 0, maximum: 1, description: 'Progress of processing.' }),
+    error: Type.Optional(Type.String({ description: 'The reason. Present while `status` is `error`.' })),
+    chunks: Type.Optional(
+      Type.Integer({ description: 'Number of chunks. Present once the source is processed.' }),
+    ),
+    file_path: Type.Optional(Type.String({ description: 'Name of the stored file.' })),
     config: Type.Union([fileConfigSchema, crawlConfigSchema, databaseConfigSchema, apiConfigSchema]),
     created_at: time,
     updated_at: time,
@@ -108,8 +112,14 @@ export type Source = Static<typeof sourceSchema>
 
 export const sourceListQuery = Type.Object({
   ...listParameters,
-  status: Type.Optional(Type.Array(Type.Enum([...sourceStatuses]), { description: 'Only these.' })),
-  type: Type.Optional(Type.Array(Type.Enum([...sourceTypes]), { description: 'Only these.' })),
+  status: Type.Optional(
+    Type.Array(Type.Enum([...sourceStatuses]), {
+      description: 'Return only entries with one of these values.',
+    }),
+  ),
+  type: Type.Optional(
+    Type.Array(Type.Enum([...sourceTypes]), { description: 'Return only entries with one of these values.' }),
+  ),
 })
 export type SourceListQuery = Static<typeof sourceListQuery>
 
@@ -119,17 +129,17 @@ export const chunkingWishes = {
     Type.Integer({
       minimum: chunkingBounds.chunk_size.min,
       maximum: chunkingBounds.chunk_size.max,
-      description: `Greatest length of a chunk in characters; ${defaultChunking.chunk_size} unless given.`,
+      description: `Maximum length of a chunk in characters. Default: ${defaultChunking.chunk_size}.`,
     }),
   ),
   overlap: Type.Optional(
     Type.Integer({
       minimum: chunkingBounds.overlap.min,
-      description: `How much of a chunk the next one repeats at most: less than half of \`chunk_size\`; ${defaultChunking.overlap}, or what fits, unless given.`,
+      description: `Maximum overlap of consecutive chunks in characters, less than half of \`chunk_size\`. Default: ${defaultChunking.overlap}, or less for small chunks.`,
     }),
   ),
   method: Type.Optional(
-    Type.Enum([...chunkingMethods], { description: `${defaultChunking.method} unless given.` }),
+    Type.Enum([...chunkingMethods], { description: `Default: ${defaultChunking.method}.` }),
   ),
 }
 
@@ -167,7 +177,7 @@ export function newCrawlSchema({ maxPages, maxDepth }: CrawlBounds) {
     render: Type.Optional(
       Type.Enum([...renderModes], {
         description:
-          'Which pages a browser renders before they are read: those that scripts would write (`auto`, unless given), all, or none.',
+          'Which pages a browser renders before they are read: those whose scripts write their content (`auto`, the default), all, or none.',
       }),
     ),
     ...chunkingWishes,

@@ -16,7 +16,7 @@ export const tablesSchema = Type.Object(
           Type.Object({
             name: Type.String(),
             type: Type.String({
-              description: 'As `text`, `integer`, `real` or `blob`, or in the words of the database.',
+              description: '`text`, `integer`, `real` or `blob`, or the type as the database names it.',
             }),
             nullable: Type.Boolean(),
           }),
@@ -31,7 +31,7 @@ type Value = string | number | boolean | null
 
 const values = Type.Array(Type.Unsafe<Value>({ type: ['string', 'number', 'boolean', 'null'] }), {
   maxItems: maxParameters,
-  description: 'A value for each `?` of the query, in order: texts, numbers, truth values, null.',
+  description: 'A value for each `?` of the query, in order: strings, numbers, booleans or null.',
 })
 
 export const statementSchema = Type.Object({
@@ -39,7 +39,7 @@ export const statementSchema = Type.Object({
   params: Type.Optional(values),
   'the service': Type.Optional({
     ...values,
-    description: 'Another name of `params`; only one of them is taken.',
+    description: 'Another name for `params`. Send only one of them.',
   }),
 })
 export type StatementBody = Static<typeof statementSchema>
@@ -51,14 +51,14 @@ export const resultSchema = Type.Object(
       type: 'array',
       items: { type: 'array', items: {} },
       description:
-        'Values of the columns, in their order: texts, numbers, truth values, null; bytes as `{"base64": "…"}`; numbers that JSON or JavaScript can not hold exactly as texts.',
+        'The values of each row in column order: strings, numbers, booleans, null; bytes as `{"base64": "…"}`; numbers that JSON or JavaScript cannot represent exactly as strings.',
     }),
     row_count: Type.Integer({
-      description: 'Rows that a statement has changed, or else those of the answer.',
+      description: 'Number of rows that the statement changed or, if it changes none, returned.',
     }),
     duration_ms: Type.Integer(),
     truncated: Type.Optional(
-      Type.Literal(true, { description: 'There when the statement had more rows than these.' }),
+      Type.Literal(true, { description: 'Present if the statement had more rows than `rows` contains.' }),
     ),
   },
   { title: 'SqlResult' },

@@ -12,13 +12,13 @@ export const credentialSchema = Type.Object(
     type: Type.Enum(['apiKey', 'basic', 'bearer']),
     in: Type.Optional(Type.Enum(['header', 'query', 'cookie'])),
     parameter: Type.Optional(
-      Type.String({ description: 'The header, query parameter or cookie that carries it.' }),
+      Type.String({ description: 'The header, query parameter or cookie that contains the credential.' }),
     ),
     description: Type.Optional(Type.String()),
     isSet: Type.Boolean(),
     origins: Type.Array(Type.String(), {
       description:
-        'Where the tools of the cluster send it now; a value is kept for these when it is filled in.',
+        'The servers that receive the credential. A value is stored for the servers at the time when it is set.',
     }),
   },
   { title: 'ToolCredential' },
@@ -41,7 +41,8 @@ export const credentialValuesSchema = Type.Record(
   ]),
   {
     minProperties: 1,
-    description: 'By name: a key or token; {username, password} for type basic; null takes it back.',
+    description:
+      'Values by name: a key or token; {username, password} for the type basic; null deletes a value.',
     examples: [{ api_key: 'secret' }],
   },
 )

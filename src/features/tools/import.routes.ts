@@ -24,10 +24,11 @@ function registerImport(scope: App, { imports, maxBytes }: Parameters<typeof reg
     url: '/api/agents/:id/tools/import-openapi',
     config: { area: 'generic', access: 'admin', limit: 'bulk', operationId: 'importOpenApiTools' },
     bodyLimit: maxBytes,
-    // The body is bytes until a thread has parsed it and checked it against this schema.
+    // A worker thread parses the bytes and checks them against this schema.
     validatorCompiler: () => () => true,
     schema: {
-      summary: 'Make a tool of every operation of an OpenAPI 3 document, or update those of a former import',
+      summary: 'Import tools from an OpenAPI 3 document',
+      description: 'Each operation becomes a tool. Importing again updates the tools of the earlier import.',
       tags: ['Tools'],
       params: Type.Object({ id: Type.String() }),
       body: {

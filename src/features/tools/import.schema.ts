@@ -9,12 +9,12 @@ export const importBodySchema = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 8000,
-      description: 'Address of an OpenAPI 3 document, JSON or YAML.',
+      description: 'URL of an OpenAPI 3 document, JSON or YAML.',
     }),
   ),
   spec: Type.Optional(
     Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.String({ minLength: 1 })], {
-      description: 'The document itself: as an object, or as JSON or YAML text.',
+      description: 'The document as an object, or as JSON or YAML text.',
     }),
   ),
   cluster: Type.Optional(
@@ -22,11 +22,13 @@ export const importBodySchema = Type.Object({
       minLength: 1,
       maxLength: 200,
       pattern: '\\S',
-      description: 'The title of the document unless given.',
+      description: 'Name of the cluster. Default: the title of the document.',
     }),
   ),
   requiresApproval: Type.Optional(
-    Type.Boolean({ description: 'For the tools that are new with this import; false unless given.' }),
+    Type.Boolean({
+      description: 'Whether calls of tools that this import adds need approval. Default: false.',
+    }),
   ),
 })
 export type ImportBody = Static<typeof importBodySchema>

@@ -20,9 +20,9 @@ const configuration = Type.Record(Type.String(), Type.Unknown(), {
   examples: [{ url: 'https://example.com/{page}', method: 'GET' }],
 })
 const cluster = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' })
-const isEnabled = Type.Boolean({ description: 'Only enabled tools are offered to the model.' })
+const isEnabled = Type.Boolean({ description: 'Whether the tool is offered to models.' })
 const requiresApproval = Type.Boolean({
-  description: 'A person has to agree to calls made while the conversation holds text of outsiders.',
+  description: 'Whether calls need approval while the conversation contains text from outsiders.',
 })
 
 export const toolSchema = Type.Object(
@@ -68,8 +68,12 @@ export type ToolChanges = Static<typeof toolChangesSchema>
 
 export const toolListQuery = Type.Object({
   ...listParameters,
-  type: Type.Optional(Type.Array(Type.Enum([...toolTypes]), { description: 'Only these.' })),
-  cluster: Type.Optional(Type.Array(Type.String(), { description: 'Only these.' })),
+  type: Type.Optional(
+    Type.Array(Type.Enum([...toolTypes]), { description: 'Return only entries with one of these values.' }),
+  ),
+  cluster: Type.Optional(
+    Type.Array(Type.String(), { description: 'Return only entries with one of these values.' }),
+  ),
 })
 export type ToolListQuery = Static<typeof toolListQuery>
 
@@ -94,7 +98,7 @@ export const testCallSchema = Type.Object({
 })
 
 export const testAnswerSchema = Type.Object({
-  success: Type.Boolean({ description: 'Whether the tool answered without an error.' }),
+  success: Type.Boolean({ description: 'Whether the call succeeded.' }),
   data: Type.Object({
     result: Type.Optional(Type.Unknown()),
     error: Type.Optional(Type.String()),

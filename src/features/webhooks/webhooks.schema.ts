@@ -17,7 +17,7 @@ export const newWebhookSchema = Type.Object({
   events: Type.Array(Type.String(), {
     minItems: 1,
     maxItems: 100,
-    description: 'Names of events, or `*` for all.',
+    description: 'Names of events, or `*` for all events.',
     examples: [['message.sent', 'source.ready']],
   }),
 })
@@ -32,7 +32,7 @@ export type WebhookChanges = Static<typeof webhookChangesSchema>
 export const webhookSchema = Type.Object(
   {
     id: Type.String(),
-    url: Type.String({ description: 'For viewers without its query.' }),
+    url: Type.String({ description: 'The query of the URL is hidden from viewers.' }),
     events: Type.Array(Type.String()),
     enabled: Type.Boolean(),
     disabled_reason: orNull(Type.String()),
@@ -45,19 +45,24 @@ export const webhookSchema = Type.Object(
 export type Webhook = Static<typeof webhookSchema>
 
 export const webhookWithSecretSchema = Type.Object(
-  { ...webhookSchema.properties, secret: Type.String({ description: 'Signs deliveries; shown only now.' }) },
+  {
+    ...webhookSchema.properties,
+    secret: Type.String({ description: 'Signs deliveries. Only this answer contains it.' }),
+  },
   { title: 'WebhookWithSecret' },
 )
 
 export const deliverySchema = Type.Object(
   {
-    id: Type.String({ description: 'The `webhook-id` of every attempt.' }),
+    id: Type.String({ description: 'The header `webhook-id` of each attempt.' }),
     event: Type.String(),
     status: Type.Enum([...deliveryStatuses]),
     attempts: Type.Integer(),
-    status_code: orNull(Type.Integer({ description: 'Of the last answer.' })),
+    status_code: orNull(Type.Integer({ description: 'Status code of the last answer.' })),
     duration_ms: orNull(Type.Integer()),
-    answer: orNull(Type.String({ description: 'Its first 1,024 bytes, or why there was none.' })),
+    answer: orNull(
+      Type.String({ description: 'First 1,024 bytes of the last answer, or the reason why there was none.' }),
+    ),
     next_attempt_at: orNull(time),
     created_at: time,
   },
@@ -67,6 +72,10 @@ export type Delivery = Static<typeof deliverySchema>
 
 export const deliveryListQuery = Type.Object({
   ...listParameters,
-  status: Type.Optional(Type.Array(Type.Enum([...deliveryStatuses]), { description: 'Only these.' })),
+  status: Type.Optional(
+    Type.Array(Type.Enum([...deliveryStatuses]), {
+      description: 'Return only entries with one of these values.',
+    }),
+  ),
 })
 export type DeliveryListQuery = Static<typeof deliveryListQuery>

@@ -78,16 +78,20 @@ const toolSchema = Type.Object(
     name: Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_-]{0,63}$', examples: ['place_order'] }),
     description: Type.String({ minLength: 1, maxLength: 2000, examples: ['Places an order.'] }),
     parameters: Type.Optional(json),
-    requires_approval: Type.Optional(Type.Boolean({ description: 'True unless given.' })),
+    requires_approval: Type.Optional(Type.Boolean({ description: 'Default: true.' })),
   },
-  { additionalProperties: false, description: 'Offers the workflow to models while it is active.' },
+  { additionalProperties: false, description: 'Offers the active workflow to models as a tool.' },
 )
 
 const settings = {
   name: Type.String({ minLength: 1, maxLength: 200, pattern: '\\S', examples: ['Orders'] }),
   description: Type.String({ maxLength: 2000 }),
   status,
-  concurrency: Type.Integer({ minimum: 1, maximum: 10_000, description: 'Executions at a time.' }),
+  concurrency: Type.Integer({
+    minimum: 1,
+    maximum: 10_000,
+    description: 'Maximum number of concurrent executions.',
+  }),
   keep: Type.Enum(['all', 'errors', 'none'], { description: 'Which finished executions are kept.' }),
   tool: orNull(toolSchema),
 }
@@ -141,7 +145,7 @@ export const workflowSchema = Type.Object(
     ...summary,
     nodes,
     edges,
-    warnings: Type.Array(warningSchema, { description: 'What is missing before it can run.' }),
+    warnings: Type.Array(warningSchema, { description: 'Problems that prevent the workflow from running.' }),
   },
   { title: 'Workflow' },
 )
@@ -149,39 +153,45 @@ export type Workflow = Static<typeof workflowSchema>
 
 export const workflowListQuery = Type.Object({
   ...listParameters,
-  status: Type.Optional(Type.Array(status, { description: 'Only these.' })),
+  status: Type.Optional(Type.Array(status, { description: 'Return only entries with one of these values.' })),
 })
 export type WorkflowListQuery = Static<typeof workflowListQuery>
-export const hookSchema = Type.Object({ url: Type.String({ description: 'Shown once: keep it secret.' }) })
+export const hookSchema = Type.Object({
+  url: Type.String({ description: 'Secret address. Only this answer contains it.' }),
+})
 
 export const executeSchema = Type.Object({
   workflow_id: Type.String({ minLength: 1, examples: ['WORKFLOW-ID'] }),
   input: Type.Optional(json),
   pinned: Type.Optional(
-    Type.Record(Type.String(), Type.Unknown(), { description: 'Outputs of nodes that are not to run.' }),
+    Type.Record(Type.String(), Type.Unknown(), { description: 'Fixed outputs of nodes, which do not run.' }),
   ),
-  stop_after: Type.Optional(Type.String({ description: 'The node that is run last.' })),
+  stop_after: Type.Optional(Type.String({ description: 'Id of the last node that runs.' })),
 })
 export type Execute = Static<typeof executeSchema>
 export const idempotencyHeader = Type.Object({
   'idempotency-key': Type.Optional(
-    Type.String({ minLength: 1, maxLength: 200, description: 'The same key gives the same execution.' }),
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'Requests with the same key start one execution.',
+    }),
   ),
 })
 
 export const retrySchema = Type.Object({
   from_node: Type.Optional(
-    Type.String({ description: 'The first to run again; the failed one unless given.' }),
+    Type.String({ description: 'Id of the first node that runs again. Default: the failed node.' }),
   ),
   version: Type.Optional(
-    Type.Enum(['current', 'same'], { description: 'Of the workflow; current unless given.' }),
+    Type.Enum(['current', 'same'], { description: 'Version of the workflow. Default: current.' }),
   ),
 })
 export type Retry = Static<typeof retrySchema>
 export const decisionSchema = Type.Object({
   approved: Type.Boolean({ examples: [true] }),
   data: Type.Optional(Type.Unknown()),
-  path: Type.Optional(Type.String({ description: 'Of the node, where several of its runs wait.' })),
+  path: Type.Optional(Type.String({ description: 'Path of the node, needed if several of its runs wait.' })),
 })
 export type Decision = Static<typeof decisionSchema>
 
@@ -210,12 +220,12 @@ export type ExecutionSummary = Static<typeof executionSummarySchema>
 const nodeResultSchema = Type.Object({
   node_id: Type.String(),
   path: Type.String({
-    description: 'The items of the loops that it is in, as `2.0`; empty outside of loops.',
+    description: 'Indexes of the loop items around the node, such as `2.0`; empty outside of loops.',
   }),
   status: Type.Enum([...nodeStatuses]),
   duration_ms: Type.Integer(),
   attempts: Type.Integer(),
-  output: Type.Unknown({ description: 'Null where the outputs before it have 2 MiB.' }),
+  output: Type.Unknown({ description: 'Null once the outputs before it reach 2 MiB.' }),
   error: orNull(Type.String()),
   warnings: Type.Array(Type.String()),
 })
@@ -227,7 +237,11 @@ export type Execution = Static<typeof executionSchema>
 
 export const executionListQuery = Type.Object({
   ...listParameters,
-  workflow_id: Type.Optional(Type.String({ description: 'Only of this workflow.' })),
-  status: Type.Optional(Type.Array(Type.Enum([...executionStatuses]), { description: 'Only these.' })),
+  workflow_id: Type.Optional(Type.String({ description: 'Return only executions of this workflow.' })),
+  status: Type.Optional(
+    Type.Array(Type.Enum([...executionStatuses]), {
+      description: 'Return only entries with one of these values.',
+    }),
+  ),
 })
 export type ExecutionListQuery = Static<typeof executionListQuery>

@@ -46,5 +46,5 @@ export const selectorField = Type.String({
   minLength: 1,
   maxLength: 2000,
   description:
-    'The first element that it finds: CSS, `text=`, `role=`, `xpath=`, or `ref=` with a reference of the latest outline.',
+    'Selects the first matching element: CSS, `text=`, `role=`, `xpath=`, or `ref=` with a reference from the latest outline.',
 })

@@ -14,13 +14,13 @@ const common = {
     Type.Integer({
       minimum: 1,
       maximum: mostTimeout,
-      description: `Milliseconds; ${defaultTimeout} unless given.`,
+      description: `Time-out in milliseconds. Default: ${defaultTimeout}.`,
     }),
   ),
   dialog: Type.Optional(
     Type.Enum(['accept'], {
       description:
-        'Accepts every dialog that comes up meanwhile; else alerts are accepted, all others dismissed.',
+        'Accept every dialog that opens during the action. By default alerts are accepted and other dialogs dismissed.',
     }),
   ),
 }

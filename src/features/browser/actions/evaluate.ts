@@ -13,7 +13,7 @@ export const evaluate = defineAction({
       maxLength: 100_000,
       pattern: '\\S',
       description:
-        'JavaScript that runs in the page; its value is given as JSON, that of a promise once there is one.',
+        'JavaScript that runs in the page. Its value, or that of its promise, is returned as JSON.',
     }),
   },
   mayNavigate: true,

@@ -11,8 +11,7 @@ export const extract = defineAction({
       Type.String({
         minLength: 1,
         maxLength: 200,
-        description:
-          'The text if it is left out, `html` for the inner HTML, else the attribute of this name.',
+        description: 'Name of the attribute to return, or `html` for the inner HTML. Default: the text.',
       }),
     ),
   },

@@ -9,11 +9,11 @@ export const outline = defineAction({
         minLength: 1,
         maxLength: 200,
         pattern: '\\S',
-        description: 'Only lines with this text.',
+        description: 'Return only lines that contain this text.',
       }),
     ),
     ref: Type.Optional(
-      Type.String({ pattern: '^\\w{1,20}$', description: 'Only this element and what is in it.' }),
+      Type.String({ pattern: '^\\w{1,20}$', description: 'Return only this element and its descendants.' }),
     ),
   },
   // Of a large page every element is looked at.

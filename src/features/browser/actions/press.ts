@@ -6,7 +6,7 @@ export const press = defineAction({
     key: Type.String({
       minLength: 1,
       maxLength: 100,
-      description: 'A key by its name, such as Enter, a or Control+A; it goes to what has the focus.',
+      description: 'The name of a key, such as Enter, a or Control+A. The focused element receives it.',
     }),
   },
   mayNavigate: true,

@@ -9,7 +9,9 @@ const mostHeight = 16_000
 export const screenshot = defineAction({
   fields: {
     full_page: Type.Optional(
-      Type.Boolean({ description: 'The whole page, down to 16,000 pixels, not just the window.' }),
+      Type.Boolean({
+        description: 'Capture the whole page, at most 16,000 pixels high, instead of the window.',
+      }),
     ),
   },
   waitsFor: () => 'the page to be drawn',

@@ -11,7 +11,7 @@ export const scroll = defineAction({
       Type.Number({
         minimum: 0,
         maximum: 1_000_000,
-        description: 'CSS pixels; most of the window unless given.',
+        description: 'Distance in CSS pixels. Default: most of the window.',
       }),
     ),
   },

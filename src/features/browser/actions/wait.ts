@@ -5,7 +5,7 @@ export const wait = defineAction({
   fields: {
     selector: selectorField,
     state: Type.Optional(
-      Type.Enum(['attached', 'detached', 'visible', 'hidden'], { description: '`visible` unless given.' }),
+      Type.Enum(['attached', 'detached', 'visible', 'hidden'], { description: 'Default: `visible`.' }),
     ),
   },
   waitsFor: ({ selector, state = 'visible' }) => `${selector} to be ${state}`,

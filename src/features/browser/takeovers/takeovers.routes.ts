@@ -22,7 +22,7 @@ export function registerTakeoverRoutes(app: App, { takeovers, browser }: Depende
 
   routes.create('', {
     name: 'requestBrowserTakeover',
-    summary: 'Request that a person takes a browser session over',
+    summary: 'Request that a person takes over a browser session',
     description: 'The agent waits while the person drives the session.',
     ...drives,
     body: newTakeoverSchema,

@@ -10,7 +10,7 @@ export const maxSeconds = 3600
 export const newTakeoverSchema = Type.Object({
   reason: Type.String({ minLength: 1, maxLength: 1000, examples: ['Sign in to the shop, please'] }),
   timeout: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: maxSeconds, description: 'Seconds; 300 unless given.' }),
+    Type.Integer({ minimum: 1, maximum: maxSeconds, description: 'Time-out in seconds. Default: 300.' }),
   ),
 })
 export type NewTakeover = Static<typeof newTakeoverSchema>
@@ -30,13 +30,15 @@ export const takeoverSchema = Type.Object(
     status,
     reason: Type.String(),
     requested_by: Type.String({
-      description: 'An e-mail address, `agent`, or `api` for a caller without a user.',
+      description: 'An e-mail address, `agent`, or `api` if the caller has no user.',
     }),
     requested_at: time,
     expires_at: time,
-    driver: orNull(Type.String({ description: 'Who drives.' })),
-    hidden: Type.Boolean({ description: 'Whether only who drives sees the picture.' }),
-    takeover_url: orNull(Type.String({ description: 'Null for callers who may not drive.' })),
+    driver: orNull(Type.String({ description: 'Who controls the session.' })),
+    hidden: Type.Boolean({
+      description: 'Whether only the person who controls the session sees its picture.',
+    }),
+    takeover_url: orNull(Type.String({ description: 'Null if the caller may not control the session.' })),
   },
   { title: 'BrowserTakeover' },
 )

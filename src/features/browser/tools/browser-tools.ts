@@ -72,7 +72,7 @@ const kinds = {
     schema: Type.Object({
       direction: Type.Enum(['up', 'down', 'left', 'right']),
       amount: Type.Optional(
-        Type.Number({ minimum: 0, description: 'CSS pixels; most of the window unless given.' }),
+        Type.Number({ minimum: 0, description: 'Distance in CSS pixels. Default: most of the window.' }),
       ),
     }),
     action: given => ({ action: 'scroll', ...given }),

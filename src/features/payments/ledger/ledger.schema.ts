@@ -14,7 +14,7 @@ export type TransactionState = (typeof transactionStates)[number]
 export type TransactionSource = 'provider' | 'x402' | 'notification'
 
 const text = orNull(Type.String())
-const amount = Type.String({ description: 'A decimal, such as 12.50.' })
+const amount = Type.String({ description: 'A decimal number, such as 12.50.' })
 
 export const transactionSchema = Type.Object(
   {
@@ -27,7 +27,7 @@ export const transactionSchema = Type.Object(
     reference: text,
     source: Type.Enum(['provider', 'x402', 'notification']),
     state: Type.Enum([...transactionStates]),
-    refunded: Type.String({ description: 'How much of the amount went back; a decimal.' }),
+    refunded: Type.String({ description: 'The refunded part of the amount, a decimal number.' }),
     note: text,
     created_at: Type.String({ format: 'date-time' }),
     updated_at: Type.String({ format: 'date-time' }),
@@ -37,10 +37,16 @@ export const transactionSchema = Type.Object(
 export type Transaction = Static<typeof transactionSchema>
 
 const filters = {
-  type: Type.Optional(Type.Enum([...transactionTypes], { description: 'Only those of this type.' })),
-  currency: Type.Optional(Type.String({ maxLength: 20, description: 'Only those in this currency.' })),
+  type: Type.Optional(
+    Type.Enum([...transactionTypes], { description: 'Return only transactions of this type.' }),
+  ),
+  currency: Type.Optional(
+    Type.String({ maxLength: 20, description: 'Return only transactions in this currency.' }),
+  ),
   state: Type.Optional(
-    Type.Array(Type.Enum([...transactionStates]), { description: 'Only these; settled ones unless given.' }),
+    Type.Array(Type.Enum([...transactionStates]), {
+      description: 'Return only transactions with these statuses. Default: settled.',
+    }),
   ),
 }
 export const transactionListQuery = Type.Object({ ...listParameters, ...filters })
@@ -55,7 +61,7 @@ export const transactionListSchema = Type.Object({
 const { from, to } = listParameters
 export const exportQuery = Type.Object({
   ...filters,
-  format: Type.Optional(Type.Enum(['csv'], { description: 'The form of the file.' })),
+  format: Type.Optional(Type.Enum(['csv'], { description: 'Format of the file.' })),
   from,
   to,
 })
@@ -65,7 +71,9 @@ export const summaryQuery = Type.Object({
   from,
   to,
   group: Type.Optional(
-    Type.Enum(['day', 'month'], { description: 'One entry for each; one for all unless given.' }),
+    Type.Enum(['day', 'month'], {
+      description: 'Group sums by this period. Default: one sum for the whole time.',
+    }),
   ),
 })
 export type SummaryQuery = Static<typeof summaryQuery>
@@ -77,9 +85,9 @@ export const summarySchema = Type.Object({
         period: orNull(Type.String({ description: 'A day or month in UTC.' })),
         type: Type.Enum([...transactionTypes]),
         currency: Type.String(),
-        count: Type.Integer({ description: 'Settled transactions.' }),
-        amount: Type.String({ description: 'The sum of their amounts; a decimal.' }),
-        refunded: Type.String({ description: 'How much of it went back; a decimal.' }),
+        count: Type.Integer({ description: 'Number of settled transactions.' }),
+        amount: Type.String({ description: 'The sum of their amounts, a decimal number.' }),
+        refunded: Type.String({ description: 'The refunded part of the sum, a decimal number.' }),
       },
       { title: 'TransactionSum' },
     ),

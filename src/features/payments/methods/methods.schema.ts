@@ -7,7 +7,7 @@ export type MethodType = (typeof methodTypes)[number]
 const details = Type.Record(Type.String(), Type.String({ maxLength: 500 }), {
   description:
     'crypto: address, network. bank: iban, or account_number and bank_code; holder. card: card_id of the provider, never a ' +
-    'number; brand, last4. paypal: email. mobile_money: phone, provider. other: anything.',
+    'card number; brand, last4. paypal: email. mobile_money: phone, provider. other: anything.',
   maxProperties: 20,
   examples: [{ address: '0x857b06519E91e3A54538791bDbb0E22373e36b66', network: 'base' }],
 })
@@ -26,8 +26,7 @@ export const methodSchema = Type.Object(
     type: Type.Enum([...methodTypes]),
     label: Type.String(),
     details: Type.Record(Type.String(), Type.String(), {
-      description:
-        'Account numbers but for their end are never shown; viewers see the ends of addresses only.',
+      description: 'Account numbers are shown by their last digits. Viewers see only the ends of addresses.',
     }),
     created_at: Type.String({ format: 'date-time' }),
   },

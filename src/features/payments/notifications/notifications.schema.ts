@@ -31,7 +31,7 @@ export const notificationSchema = Type.Object(
     transaction_id: text,
     parsed: Type.Object(
       { amount: text, currency: text, from: text, reference: text },
-      { description: 'What the message says for certain; null where it does not.' },
+      { description: 'The data that the message states clearly. Other fields are null.' },
     ),
     created_at: Type.String({ format: 'date-time' }),
   },
@@ -42,7 +42,7 @@ export type Notification = Static<typeof notificationSchema>
 export const notificationListQuery = Type.Object({
   ...listParameters,
   status: Type.Optional(
-    Type.Enum([...notificationStatuses], { description: 'Only those with this status.' }),
+    Type.Enum([...notificationStatuses], { description: 'Return only notifications with this status.' }),
   ),
 })
 export type NotificationListQuery = Static<typeof notificationListQuery>

@@ -5,10 +5,14 @@ import { orNull } from '#platform/own-schemas.ts'
 const amount = Type.Integer({
   minimum: 1,
   maximum: 999_999_999_999,
-  description: "In the currency's smallest unit, such as cents.",
+  description: "Amount in the currency's smallest unit, such as cents.",
   examples: [1999],
 })
-const currency = Type.String({ pattern: '^[A-Za-z]{3}$', description: 'ISO 4217.', examples: ['usd'] })
+const currency = Type.String({
+  pattern: '^[A-Za-z]{3}$',
+  description: 'ISO 4217 currency code.',
+  examples: ['usd'],
+})
 const description = Type.String({
   minLength: 1,
   maxLength: 500,
@@ -36,7 +40,7 @@ export const checkoutSessionSchema = Type.Object(
 
 const providerId = Type.String({
   pattern: '^[A-Za-z]\\w{2,200}$',
-  description: 'An id of the provider, never a number.',
+  description: "The provider's id of the card, never a card number.",
 })
 
 export const chargeSchema = Type.Object({
@@ -60,7 +64,7 @@ export const refundSchema = Type.Object(
   {
     charge_id: Type.Optional(providerId),
     transaction_id: Type.Optional(Type.String()),
-    amount: Type.Optional({ ...amount, description: 'All of it unless given.' }),
+    amount: Type.Optional({ ...amount, description: 'Amount to refund. Default: the whole payment.' }),
   },
   { minProperties: 1, examples: [{ charge_id: 'ch_1PgafuB7WZ01zgkWXYmPNZs8' }] },
 )
@@ -81,7 +85,7 @@ export const cardSchema = Type.Object(
     last4: Type.String(),
     brand: Type.String(),
     status: Type.String(),
-    spending_limit: orNull(Type.Integer({ description: 'The smallest one; null without any.' })),
+    spending_limit: orNull(Type.Integer({ description: 'The smallest limit; null if there is none.' })),
     created_at: Type.String({ format: 'date-time' }),
   },
   { title: 'IssuingCard' },

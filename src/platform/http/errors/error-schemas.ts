@@ -7,10 +7,10 @@ export const errorSchemas = {
   generic: Type.Object(
     {
       error: Type.Object({
-        code: Type.String({ description: 'Stable name of the error, such as VALIDATION_ERROR.' }),
-        message: Type.String({ description: 'What was wrong and what to do.' }),
+        code: Type.String({ description: 'Stable code of the error, such as VALIDATION_ERROR.' }),
+        message: Type.String({ description: 'The problem and how to fix it.' }),
         details: Type.Record(Type.String(), Type.Unknown(), {
-          description: '`field` and `issue` where one field is to blame.',
+          description: '`field` and `issue` if one field caused the error.',
         }),
       }),
     },
@@ -18,15 +18,15 @@ export const errorSchemas = {
   ),
   chat: Type.Object(
     {
-      error: Type.String({ description: 'What was wrong and what to do.' }),
-      code: Type.String({ description: 'Stable name of the error, such as CONVERSATION_LOCKED.' }),
+      error: Type.String({ description: 'The problem and how to fix it.' }),
+      code: Type.String({ description: 'Stable code of the error, such as CONVERSATION_LOCKED.' }),
     },
     { title: 'ChatError' },
   ),
   payments: Type.Object(
     {
-      error: Type.String({ description: 'What was wrong and what to do.' }),
-      code: Type.Integer({ description: 'The status of the answer.' }),
+      error: Type.String({ description: 'The problem and how to fix it.' }),
+      code: Type.Integer({ description: 'The HTTP status code.' }),
       details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
     },
     { title: 'PaymentError' },
@@ -36,8 +36,8 @@ export const errorSchemas = {
 /** The body where a call is for sale and was not paid for, in every area: what buyers need to pay (x402, version 1). */
 export const paymentRequiredSchema = Type.Object(
   {
-    error: Type.String({ description: 'What was wrong and what to do.' }),
-    code: Type.Integer({ description: 'The status of the answer.' }),
+    error: Type.String({ description: 'The problem and how to fix it.' }),
+    code: Type.Integer({ description: 'The HTTP status code.' }),
     x402Version: Type.Integer(),
     accepts: Type.Array(Type.Record(Type.String(), Type.Unknown())),
   },

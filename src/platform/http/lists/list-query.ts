@@ -10,24 +10,33 @@ import { readSort } from './list-sort.ts'
 /** Query parameters that every list takes; a route adds its own filters beside them. */
 export const listParameters = {
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 1000, description: 'Entries a page; 50 unless given.' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: 1000,
+      description: 'Maximum number of entries per page. Default: 50.',
+    }),
   ),
   offset: Type.Optional(
     Type.Integer({
       minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
-      description: 'Entries to leave out; 0 unless given.',
+      description: 'Number of entries to skip. Default: 0.',
     }),
   ),
   search: Type.Optional(
-    Type.String({ maxLength: 500, description: 'Text to look for, in any letter case.' }),
+    Type.String({ maxLength: 500, description: 'Text to search for, case-insensitively.' }),
   ),
-  sort: Type.Optional(Type.Array(Type.String(), { description: 'Fields to sort by, separated by commas.' })),
+  sort: Type.Optional(Type.Array(Type.String(), { description: 'Comma-separated fields to sort by.' })),
   order: Type.Optional(Type.Array(Type.String(), { description: '`asc` or `desc` for each sort field.' })),
   from: Type.Optional(Type.String({ description: 'Earliest time, ISO 8601.' })),
-  to: Type.Optional(Type.String({ description: 'Latest time, ISO 8601; a date alone means its end.' })),
+  to: Type.Optional(
+    Type.String({ description: 'Latest time, ISO 8601. A date without a time means the end of that day.' }),
+  ),
   cursor: Type.Optional(
-    Type.String({ maxLength: 4000, description: 'Empty for the first page, then `meta.next_cursor`.' }),
+    Type.String({
+      maxLength: 4000,
+      description: 'Empty for the first page, then the `meta.next_cursor` of the page before.',
+    }),
   ),
 }
 
@@ -36,7 +45,7 @@ export const listMetaSchema = Type.Object({
   total: Type.Integer(),
   limit: Type.Integer(),
   offset: Type.Integer(),
-  has_more: Type.Boolean({ description: 'Whether entries follow this page.' }),
+  has_more: Type.Boolean({ description: 'Whether there are more entries after this page.' }),
   next_cursor: Type.Optional(orNull(Type.String())),
 })
 

@@ -8,9 +8,9 @@ import { describeOperation } from './operation.ts'
 
 const description = [
   'Hosts AI agents that chat, answer from their own documents and act through tools.',
-  'Agent-scoped paths begin with `/api/agents/{id}`; the agent `default` is open to callers without a user.',
-  'Every answer on a path with a rate limit carries `X-RateLimit-Limit`, `X-RateLimit-Remaining` and',
-  '`X-RateLimit-Reset`; every answer carries `X-Request-Id`.',
+  'Paths of an agent begin with `/api/agents/{id}`. Callers without a user can reach the agent `default`.',
+  'Answers on paths with a rate limit carry `X-RateLimit-Limit`, `X-RateLimit-Remaining` and',
+  '`X-RateLimit-Reset`; all answers carry `X-Request-Id`.',
 ].join(' ')
 
 type Json = Record<string, unknown>

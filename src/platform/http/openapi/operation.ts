@@ -54,7 +54,7 @@ function successes({ event, response }: FastifySchema): Record<string, unknown> 
   const answer = answers?.['200']
   if (answer === undefined || event === undefined) return { ...answers }
   const content: Content = { 'application/json': { schema: answer }, 'text/event-stream': { schema: event } }
-  return { ...answers, 200: { description: 'The answer, in one piece or as a stream of events', content } }
+  return { ...answers, 200: { description: 'The answer as JSON or as a stream of events', content } }
 }
 
 function failures({ config }: DeclaredRoute, hasGateway: boolean): Record<string, unknown> {
@@ -62,19 +62,19 @@ function failures({ config }: DeclaredRoute, hasGateway: boolean): Record<string
   const inArea = { 'application/json': { schema: errorSchemas[area] } }
   const always = {
     ...(limit === 'none' ? {} : { 429: { ...answer('Too many requests', inArea), headers: waitHeaders } }),
-    '4XX': answer('The request is wrong', inArea),
+    '4XX': answer('The request is invalid', inArea),
   }
   if (access === 'open') return always
   return {
-    ...(hasGateway ? { 401: answer('The token is not valid or has expired', generic) } : {}),
+    ...(hasGateway ? { 401: answer('The token is invalid or has expired', generic) } : {}),
     ...(access === 'anyone'
       ? {}
-      : { 403: answer('The caller may not do this', { ...plainText, ...inArea }) }),
+      : { 403: answer('The caller lacks the permission', { ...plainText, ...inArea }) }),
     ...always,
     ...(soldAs === undefined ? {} : { 402: answer('The call has to be paid for', forSale) }),
     ...(limit === 'chat' ? { 503: overloaded(area) } : {}),
     507: answer('The disk of the service is full or read-only', inArea),
-    '5XX': answer('The service, or one that it needs, failed', inArea),
+    '5XX': answer('The service, or another service that it needs, failed', inArea),
   }
 }
 
@@ -86,15 +86,15 @@ const retryAfter = { 'Retry-After': Type.Integer({ description: 'Seconds to wait
 
 const waitHeaders = {
   ...retryAfter,
-  'X-RateLimit-Limit': Type.Integer({ description: 'Requests allowed in a minute.' }),
-  'X-RateLimit-Remaining': Type.Integer({ description: 'Requests left in this minute.' }),
-  'X-RateLimit-Reset': Type.Integer({ description: 'When the minute ends: Unix time in seconds.' }),
+  'X-RateLimit-Limit': Type.Integer({ description: 'Number of requests allowed per minute.' }),
+  'X-RateLimit-Remaining': Type.Integer({ description: 'Number of requests left in this minute.' }),
+  'X-RateLimit-Reset': Type.Integer({ description: 'End of the minute, in Unix time in seconds.' }),
 }
 
 /** What a request that begins a turn may be answered with. */
 export function overloaded(area: Area) {
   const content = { 'application/json': { schema: errorSchemas[area] } }
-  return { ...answer('Too many answers are under way', content), headers: retryAfter }
+  return { ...answer('The service is generating too many answers', content), headers: retryAfter }
 }
 
 function answer(description: string, content: Content) {

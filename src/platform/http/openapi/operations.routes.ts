@@ -24,7 +24,7 @@ interface Dependencies {
   isReady(): Promise<boolean>
 }
 
-/** What runs the service asks: alive, ready, numbers, and its own description. */
+/** Routes for operators: health, readiness, metrics and the description of the API. */
 export function registerOperationRoutes(
   app: App,
   { metrics, version, baseUrl, isReady }: Dependencies,
@@ -46,7 +46,7 @@ export function registerOperationRoutes(
     url: '/healthz',
     config: { ...health, operationId: 'isAlive' },
     schema: {
-      summary: 'Whether the process is alive',
+      summary: 'Check whether the process is alive',
       tags: ['Operations'],
       response: { 200: statusSchema },
     },
@@ -58,12 +58,12 @@ export function registerOperationRoutes(
     url: '/readyz',
     config: { ...health, operationId: 'isReady' },
     schema: {
-      summary: 'Whether requests can be served',
+      summary: 'Check whether the service can serve requests',
       tags: ['Operations'],
       response: { 200: statusSchema, 503: statusSchema },
     },
     handler: async (request, reply) => {
-      // What it needs being away is the very thing that is asked here, and no fault of the service.
+      // A missing dependency is the answer of this route, not an error of it.
       const ready = await isReady().catch(error => {
         request.log.warn({ err: error, requestId: request.id }, 'not ready')
         return false
@@ -78,7 +78,7 @@ export function registerOperationRoutes(
     url: '/metrics',
     config: { ...open, operationId: 'readMetrics' },
     schema: {
-      summary: 'Numbers in the text form of Prometheus',
+      summary: 'Get metrics in the text format of Prometheus',
       tags: ['Operations'],
       response: { 200: { content: { 'text/plain': { schema: Type.String() } } } },
     },
