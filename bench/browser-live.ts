@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { bundledChromium } from '#features/browser/chromium/bundled.ts'
+import { parseMessage } from '#features/browser/chromium/devtools/parse-message.ts'
 import { startChromium } from '#features/browser/chromium/start.ts'
 import { makeDataDirectory } from './support/data-directory.ts'
 import { startLiveSite } from './support/live-page.ts'
@@ -123,7 +124,14 @@ async function act(action: object): Promise<Record<string, unknown>> {
 /** Frames a second of a browser that nobody but this program drives. */
 async function referenceFrames(): Promise<number> {
   const program = await bundledChromium(makeDataDirectory())
-  const options = { program, headless: true, display: undefined, sandbox: true, ownLibraries: false }
+  const options = {
+    program,
+    headless: true,
+    display: undefined,
+    sandbox: true,
+    ownLibraries: false,
+    parseLarge: async (bytes: Buffer) => parseMessage(bytes),
+  }
   const { browser, ended } = await startChromium(options)
   // The browser itself has a proxy where nobody listens: only what is excepted goes without one.
   const proxy = { server: 'http://127.0.0.1:9', bypass: '127.0.0.1' }

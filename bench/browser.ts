@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Browser } from 'playwright-core'
 import { bundledChromium } from '#features/browser/chromium/bundled.ts'
+import { parseMessage } from '#features/browser/chromium/devtools/parse-message.ts'
 import type { RunningBrowser } from '#features/browser/chromium/start.ts'
 import { startChromium } from '#features/browser/chromium/start.ts'
 import { BrowserSession } from '#features/browser/sessions/browser-session.ts'
@@ -78,7 +79,14 @@ printTable('browser', 'a browser for each session; for the page, one without the
 ])
 
 function start(): Promise<RunningBrowser> {
-  return startChromium({ program, headless: true, display: undefined, sandbox: true, ownLibraries: false })
+  return startChromium({
+    program,
+    headless: true,
+    display: undefined,
+    sandbox: true,
+    ownLibraries: false,
+    parseLarge: async bytes => parseMessage(bytes),
+  })
 }
 
 async function end({ browser, ended }: RunningBrowser): Promise<void> {

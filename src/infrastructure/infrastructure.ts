@@ -157,8 +157,16 @@ function createWorkers({ log, createWorkerPool }: Environment, outbound: Outboun
   const documentWorkers = createWorkerPool({ log, isBackground: true })
   const searchWorkers = createWorkerPool({ log, idleTimeoutMs: searchThreadIdleMs })
   const embeddingWorkers = createWorkerPool({ log, maxThreads: 1, ...forModels })
+  const browserWorkers = createWorkerPool({ log })
   const sandbox = createSandbox({ log, fetch: outbound.fetch })
-  const workers = { documentWorkers, searchWorkers, embeddingWorkers, sandbox, sqlRunner }
+  const workers = {
+    documentWorkers,
+    searchWorkers,
+    embeddingWorkers,
+    browserWorkers,
+    sandbox,
+    sqlRunner,
+  }
   return {
     ...workers,
     async close(): Promise<void> {

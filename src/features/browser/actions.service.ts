@@ -25,7 +25,7 @@ export function createActionsService(maxBytes: number) {
       const start = performance.now()
       const outcome = await perform(actor, input, signal).then(
         result => ({ success: true, result }),
-        error => ({ success: false, error: error instanceof Error ? error.message : String(error) }),
+        error => ({ success: false, error: actor.session.failure ?? messageOf(error) }),
       )
       signal.throwIfAborted()
       results.push({ action: input.action, duration_ms: since(start), ...outcome })
@@ -110,6 +110,8 @@ function requireAgentDrives({ takeover }: BrowserSession): void {
 }
 
 export type ActionsService = ReturnType<typeof createActionsService>
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
 function since(start: number): number {
   return Math.round(performance.now() - start)

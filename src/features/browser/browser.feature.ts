@@ -46,7 +46,12 @@ export function createBrowser(
   const { connect } = infrastructure.outbound
   const { dataDirectory, leaseMs, baseUrl, maxUploadBytes } = configuration
   const { replicaUrl } = configuration.browser
-  const browsers = createBrowsers({ ...configuration.browser, dataDirectory, log })
+  const browsers = createBrowsers({
+    ...configuration.browser,
+    dataDirectory,
+    workers: infrastructure.browserWorkers,
+    log,
+  })
   const profiles = createProfilesService({ agentSecrets, instanceId, clock })
   const places = createPlaces(configuration.browser)
   const recordings = createRecordings({ transact, clock, log })

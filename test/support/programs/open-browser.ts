@@ -2,6 +2,7 @@
 import { settleEnvironment } from '#configuration/configuration.ts'
 import { createBrowsers } from '#features/browser/chromium/browsers.ts'
 import { createLog } from '#platform/logging/log.ts'
+import { createWorkerPool } from '#platform/workers/worker-pool.ts'
 
 settleEnvironment()
 const [, , dataDirectory = ''] = process.argv
@@ -12,6 +13,7 @@ const browsers = createBrowsers({
   chromiumPath: undefined,
   remote: undefined,
   display: undefined,
+  workers: createWorkerPool({ log }),
   log,
 })
 const { browser } = await browsers.use('agent', { headless: true })

@@ -1,8 +1,11 @@
 import type { Browser } from 'playwright-core'
 import { invalid } from '#platform/errors.ts'
 import type { Log } from '#platform/logging/log.ts'
+import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 import type { Program } from './bundled.ts'
 import { bundledChromium } from './bundled.ts'
+import type { ParseLarge } from './devtools/connection.ts'
+import { createParseLarge } from './devtools/parse-large.ts'
 import type { RemoteBrowser } from './remote.ts'
 import { connectRemote } from './remote.ts'
 import type { RunningBrowser } from './start.ts'
@@ -15,6 +18,8 @@ interface Dependencies {
   /** A browser elsewhere, instead of those that are started here. */
   remote: RemoteBrowser | undefined
   display: string | undefined
+  /** Threads for large messages of browsers. */
+  workers: WorkerPool
   log: Log
   /** Milliseconds that a browser without users is kept. */
   idleMs?: number
@@ -40,27 +45,58 @@ export type Browsers = ReturnType<typeof createBrowsers>
 /** One browser for each agent, since what is copied in one page could be pasted in any other of the same browser. */
 export function createBrowsers(needs: Dependencies) {
   const { chromiumPath, remote, display, idleMs = 60_000 } = needs
-  const start = remote === undefined ? createStart(needs) : () => connectRemote(remote)
+  const parseLarge = createParseLarge(needs.workers)
+  const start =
+    remote === undefined ? createStart(needs, parseLarge) : () => connectRemote(remote, parseLarge)
   const entries = new Map<string, Entry>()
 
   function entryOf(key: string, headless: boolean): Entry {
     const known = entries.get(key)
     if (known !== undefined) return known
     const entry: Entry = { starting: start(headless), users: 0 }
-    const forget = () => entries.get(key) === entry && entries.delete(key)
-    entry.starting.then(({ browser }) => browser.on('disconnected', forget), forget)
+    entry.starting.then(
+      ({ connection }) => connection.closed.then(() => forget(key, entry)),
+      () => forget(key, entry),
+    )
     entries.set(key, entry)
     return entry
+  }
+
+  function forget(key: string, entry: Entry): void {
+    if (entries.get(key) === entry) entries.delete(key)
   }
 
   function letGo(key: string, entry: Entry): void {
     entry.users -= 1
     if (entry.users > 0) return
     const close = () => {
-      if (entries.get(key) === entry) entries.delete(key)
+      forget(key, entry)
       void end(entry)
     }
     entry.idle = setTimeout(close, idleMs).unref()
+  }
+
+  /** One that no longer answers is ended, and another one started. */
+  async function hold(key: string, headless: boolean): Promise<UsedBrowser> {
+    const entry = entryOf(key, headless)
+    clearTimeout(entry.idle)
+    entry.users += 1
+    let held = true
+    const release = () => {
+      if (held) letGo(key, entry)
+      held = false
+    }
+    try {
+      const { browser, connection } = await entry.starting
+      if (await connection.answers()) return { browser, reachedAs: remote?.proxyHost, release }
+      forget(key, entry)
+      connection.close()
+    } catch (error) {
+      release()
+      throw error
+    }
+    release()
+    return await hold(key, headless)
   }
 
   return {
@@ -70,21 +106,7 @@ export function createBrowsers(needs: Dependencies) {
         throw invalid('headless', 'can be false only where BROWSER_CDP_URL is not set')
       if (!headless && (chromiumPath === undefined || display === undefined))
         throw invalid('headless', 'can be false only where CHROMIUM_PATH and DISPLAY are set')
-      const key = `${agentId} ${headless}`
-      const entry = entryOf(key, headless)
-      clearTimeout(entry.idle)
-      entry.users += 1
-      let held = true
-      const release = () => {
-        if (held) letGo(key, entry)
-        held = false
-      }
-      try {
-        return { browser: (await entry.starting).browser, reachedAs: remote?.proxyHost, release }
-      } catch (error) {
-        release()
-        throw error
-      }
+      return await hold(`${agentId} ${headless}`, headless)
     },
 
     /** Ends all. */
@@ -105,7 +127,7 @@ async function end({ starting }: Entry): Promise<void> {
 }
 
 /** Remembers what this machine lacks, so that later starts need not find out again. */
-function createStart({ dataDirectory, chromiumPath, display, log }: Dependencies) {
+function createStart({ dataDirectory, chromiumPath, display, log }: Dependencies, parseLarge: ParseLarge) {
   let sandbox = true
   let ownLibraries = false
 
@@ -128,7 +150,7 @@ function createStart({ dataDirectory, chromiumPath, display, log }: Dependencies
     for (;;) {
       const before = { sandbox, ownLibraries }
       try {
-        return await startChromium({ program, headless, display, ...before })
+        return await startChromium({ program, headless, display, parseLarge, ...before })
       } catch (error) {
         const isChanged = before.sandbox !== sandbox || before.ownLibraries !== ownLibraries
         if (!(error instanceof StartFailed) || !(isChanged || adapt(error, program))) throw error

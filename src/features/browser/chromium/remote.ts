@@ -1,7 +1,11 @@
+import { join } from 'node:path'
 import { AppError } from '#platform/errors.ts'
+import type { ParseLarge } from './devtools/connection.ts'
+import { DevToolsConnection } from './devtools/connection.ts'
+import { openWebSocket } from './devtools/web-socket.ts'
 import { makeProfileFolder, removeProfileFolder } from './profile-folder.ts'
 import type { RunningBrowser } from './start.ts'
-import { keepDownloadsIn } from './start.ts'
+import { remember } from './start.ts'
 
 export interface RemoteBrowser {
   /** Where it answers the DevTools protocol; may hold credentials. */
@@ -17,15 +21,20 @@ const connectMs = 8000
  * Makes a connection to a browser that somebody else has started, and keeps running.
  * @throws AppError BROWSER_UNAVAILABLE, without the credentials of the address
  */
-export async function connectRemote({ url }: RemoteBrowser): Promise<RunningBrowser> {
+export async function connectRemote({ url }: RemoteBrowser, parseLarge: ParseLarge): Promise<RunningBrowser> {
   const { chromium } = await import('playwright-core')
+  const folder = await makeProfileFolder()
+  let connection: DevToolsConnection | undefined
   try {
-    const browser = await chromium.connectOverCDP(url, { noDefaults: true, timeout: connectMs })
-    const folder = await makeProfileFolder()
-    keepDownloadsIn(browser, folder)
-    const closed = new Promise<void>(resolve => browser.on('disconnected', () => resolve()))
-    return { browser, ended: closed.then(() => removeProfileFolder(folder)) }
+    connection = new DevToolsConnection(await openWebSocket(url, AbortSignal.timeout(connectMs)), parseLarge)
+    const ended = connection.closed.then(() => removeProfileFolder(folder))
+    const options = { artifactsDir: join(folder, 'downloads'), noDefaults: true, timeout: connectMs }
+    const browser = await chromium.connectOverCDP(connection, options)
+    remember(browser, connection, folder)
+    return { browser, connection, ended }
   } catch (error) {
+    connection?.close()
+    await removeProfileFolder(folder)
     // What Playwright says holds the address.
     const [code = 'no answer'] = /\bE[A-Z]{5,}\b/.exec(String(error)) ?? []
     throw new AppError(

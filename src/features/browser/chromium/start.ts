@@ -8,7 +8,9 @@ import type { Browser } from 'playwright-core'
 import { AppError } from '#platform/errors.ts'
 import { browserUser } from './browser-user.ts'
 import type { Program } from './bundled.ts'
-import { createPipeTransport } from './pipe-transport.ts'
+import type { ParseLarge } from './devtools/connection.ts'
+import { DevToolsConnection } from './devtools/connection.ts'
+import { createPipe } from './devtools/pipe.ts'
 import { makeProfileFolder, removeProfileFolder } from './profile-folder.ts'
 import { switchesOf } from './switches.ts'
 
@@ -20,10 +22,12 @@ export interface StartOptions {
   sandbox: boolean
   /** Whether it is given the libraries that came with it. */
   ownLibraries: boolean
+  parseLarge: ParseLarge
 }
 
 export interface RunningBrowser {
   browser: Browser
+  connection: DevToolsConnection
   /** Resolves when its process has ended and its folder is gone. Never rejects. */
   ended: Promise<void>
 }
@@ -41,16 +45,20 @@ export class StartFailed extends AppError {
 /** Milliseconds in which a browser answers, on a machine that is very busy. */
 const connectMs = 30_000
 
-const downloadFolders = new WeakMap<Browser, string>()
+const known = new WeakMap<Browser, { connection: DevToolsConnection; downloads: string }>()
 
-/** Names the folder for what sessions of the browser keep. */
-export function keepDownloadsIn(browser: Browser, folder: string): void {
-  downloadFolders.set(browser, join(folder, 'downloads'))
+/** Remembers how the browser is reached, and the folder for what its sessions keep. */
+export function remember(browser: Browser, connection: DevToolsConnection, folder: string): void {
+  known.set(browser, { connection, downloads: join(folder, 'downloads') })
 }
 
 /** Where a browser that was started here keeps what its pages download. */
 export function downloadFolderOf(browser: Browser): string | undefined {
-  return downloadFolders.get(browser)
+  return known.get(browser)?.downloads
+}
+
+export function connectionOf(browser: Browser): DevToolsConnection | undefined {
+  return known.get(browser)?.connection
 }
 
 /** Pages have to wait for requests, never the other way round. */
@@ -73,13 +81,16 @@ export async function startChromium(options: StartOptions): Promise<RunningBrows
   })
   const output = endOf(child.stderr as Readable)
   const [, , , commands, events] = child.stdio as [null, null, Readable, Writable, Readable]
-  const transport = createPipeTransport({ commands, events, end: () => killGroup(child) })
+  // Its end shows by its exit, whatever else fails with it.
+  child.on('error', () => {})
+  const pipe = createPipe({ commands, events, end: () => killGroup(child) })
+  const connection = new DevToolsConnection(pipe, options.parseLarge)
   const exited = once(child, 'exit').then(
     () => undefined,
     (error: unknown) => error,
   )
   const ended = exited.then(() => {
-    transport.onclose?.()
+    connection.close()
     return removeProfileFolder(folder)
   })
   const failed = exited.then(error => {
@@ -87,15 +98,15 @@ export async function startChromium(options: StartOptions): Promise<RunningBrows
   })
   beNice(child)
   try {
-    const connected = chromium.connectOverCDP(transport, {
+    const connected = chromium.connectOverCDP(connection, {
       artifactsDir: join(folder, 'downloads'),
       noDefaults: true,
       timeout: connectMs,
     })
     const browser = await Promise.race([connected, failed])
     failed.catch(() => {})
-    keepDownloadsIn(browser, folder)
-    return { browser, ended }
+    remember(browser, connection, folder)
+    return { browser, connection, ended }
   } catch (error) {
     killGroup(child)
     throw error instanceof StartFailed ? error : new StartFailed(program, output(), error)
@@ -117,6 +128,7 @@ function environmentOf({ program, ownLibraries, display, headless }: StartOption
 /** Reads the stream, since nobody could write to it otherwise, and gives the end of what it said. */
 function endOf(stream: Readable): () => string {
   let end = ''
+  stream.on('error', () => {})
   stream.setEncoding('utf8').on('data', (text: string) => {
     end = (end + text).slice(-4000)
   })

@@ -63,7 +63,8 @@ export function createPageRenderer({ browsers, connect, clock }: Dependencies): 
     }
     try {
       const session = await BrowserSession.open({ ...about, browser, proxy, storageState: undefined, clock })
-      return await within(render(session, url), limits.page, signal).finally(() => session.close())
+      const rendered = session.inTurn(() => render(session, url))
+      return await within(rendered, limits.page, signal).finally(() => session.close())
     } finally {
       await proxy.close()
     }

@@ -2,8 +2,11 @@ import { EventEmitter } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Browser, BrowserContext, CDPSession, Dialog, Page } from 'playwright-core'
 import type { Clock } from '#platform/clock.ts'
+import { AppError } from '#platform/errors.ts'
 import type { ForwardProxy, Unreachable } from '#platform/outbound/forward-proxy.ts'
 import type { Viewport } from '../browser.schema.ts'
+import type { DevToolsConnection } from '../chromium/devtools/connection.ts'
+import { connectionOf } from '../chromium/start.ts'
 import type { SessionStatus } from '../session-status.ts'
 import { isOpen } from '../session-status.ts'
 import type { Takeover } from '../takeovers/takeover.ts'
@@ -47,6 +50,8 @@ export interface Tab {
 const maxTabs = 50
 /** Milliseconds that a page which no longer answers may take to close. */
 const closeMs = 3000
+/** Milliseconds in which what was under way fails by itself once the session can't go on. */
+const failsWithinMs = 1000
 
 /**
  * An isolated context of a browser with its tabs, of which one is active: the last that was opened, unless that was closed
@@ -67,6 +72,12 @@ export class BrowserSession {
   /** Milliseconds since the epoch. */
   lastActivity: number
   status: SessionStatus = 'active'
+  /** Why it could not go on; undefined for one that is open, or was closed. */
+  failure: string | undefined
+  readonly #connection: DevToolsConnection | undefined
+  readonly #failed = Promise.withResolvers<never>()
+  #unwatch: (() => void) | undefined
+  #closing: Promise<void> | undefined
   readonly #userAgent: string
   readonly #proxy: ForwardProxy
   readonly #clock: Clock
@@ -76,7 +87,8 @@ export class BrowserSession {
   #opening: Promise<Tab> | undefined
   #turn: Promise<unknown> = Promise.resolve()
 
-  private constructor({ id, agentId, proxy, clock, userAgent }: Options, context: BrowserContext) {
+  private constructor(options: Options, context: BrowserContext) {
+    const { id, agentId, proxy, clock, userAgent } = options
     this.id = id
     this.agentId = agentId
     this.context = context
@@ -86,16 +98,19 @@ export class BrowserSession {
     this.#clock = clock
     this.#userAgent = userAgent
     this.lastActivity = clock.now()
+    this.#connection = connectionOf(options.browser)
+    this.#failed.promise.catch(() => {})
     this.events.setMaxListeners(0)
     context.on('page', page => void this.#adopt(page))
     // The browser ended, or crashed: whoever closes a session says so before.
-    context.on('close', () => this.end('error'))
+    context.on('close', () => this.end('error', this.#connection?.failure ?? unexpected))
   }
 
   /** With one empty tab. */
   static async open(options: Options): Promise<BrowserSession> {
     const { browser, proxy, viewport, userAgent, storageState, acceptDownloads = true } = options
-    const context = await browser.newContext({
+    const connection = connectionOf(browser)
+    const opening = browser.newContext({
       viewport,
       userAgent,
       acceptDownloads: acceptDownloads && proxy.credentials === undefined,
@@ -103,10 +118,12 @@ export class BrowserSession {
       proxy: { server: proxy.address, ...proxy.credentials },
       ...(storageState !== undefined && { storageState }),
     })
+    const context = await (connection?.during(opening) ?? opening)
     const session = new BrowserSession(options, context)
     try {
       if (session.isRemote) await context.addInitScript(removeUnproxied)
-      await session.openTab()
+      const tab = session.openTab()
+      await (connection?.during(tab) ?? tab)
     } catch (error) {
       await context.close().catch(() => {})
       throw error
@@ -156,9 +173,20 @@ export class BrowserSession {
   /** Does one thing after the other, since a page can't be shared, and counts as use of the session. */
   inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     this.touch()
-    const turn = this.#turn.then(work).finally(() => this.touch())
+    const turn = this.#turn.then(() => this.#untilFailed(work)).finally(() => this.touch())
     this.#turn = turn.catch(() => {})
     return turn
+  }
+
+  /** No work outlives the session, and none of it fails for another reason than the session. */
+  async #untilFailed<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await Promise.race([work(), this.#failed.promise])
+    } catch (error) {
+      throw this.failure === undefined
+        ? error
+        : new AppError('BROWSER_FAILED', this.failure, { cause: error })
+    }
   }
 
   /** Postpones the end of the session that comes when nobody uses it. */
@@ -171,18 +199,33 @@ export class BrowserSession {
     return this.#proxy.unreachable(URL.parse(address)?.host ?? '')
   }
 
-  /** Says how the session ended, once. */
-  end(status: 'closed' | 'error'): void {
+  /** Says how the session ended, once; of an error also why. */
+  end(status: 'closed' | 'error', failure?: string): void {
     if (!isOpen(this.status)) return
     this.status = status
+    this.failure = failure && `${failure} Open a new session.`
+    if (failure !== undefined) setTimeout(this.#failed.reject, failsWithinMs, new Error(failure)).unref()
     this.#active = undefined
+    this.#unwatch?.()
     this.events.emit('ended', { status })
   }
 
+  /** Ends it since it can't go on, which callers are told by the sentence, and its pages with it. Never rejects. */
+  async endWith(sentence: string): Promise<void> {
+    this.end('error', sentence)
+    await this.close()
+  }
+
   /** Closes all tabs, and every connection of theirs. Never rejects. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
     this.end('closed')
-    const closed = this.context.close().catch(() => {})
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    const closing = this.context.close().catch(() => {})
+    const closed = this.#connection?.during(closing) ?? closing
     await Promise.race([closed, delay(closeMs, undefined, { ref: false })])
     await this.#proxy.close()
   }
@@ -208,11 +251,22 @@ export class BrowserSession {
       alignBrands(cdp, this.#userAgent),
     ])
     if (page.isClosed() || !isOpen(this.status)) return undefined
+    this.#watch(targetInfo.browserContextId)
     const tab = { pageId: targetInfo.targetId, page, cdp, title: '', favicon: '' }
     this.#tabs.set(page, tab)
     this.events.emit('page.opened', { pageId: tab.pageId })
     this.activate(tab)
     return tab
+  }
+
+  #watch(contextId = ''): void {
+    this.#unwatch ??= this.#connection?.watch(contextId, {
+      onExcess: sentence => void this.endWith(sentence),
+      onLinesLeftOut: lines => {
+        const text = `${lines} more lines were left out.`
+        this.events.emit('console', { pageId: '', level: 'warning', text, timestamp: this.#clock.now() })
+      },
+    })
   }
 
   #listen(page: Page): void {
@@ -292,6 +346,8 @@ export class BrowserSession {
     if (last !== undefined && isOpen(this.status)) this.activate(last)
   }
 }
+
+const unexpected = 'The browser of this session ended unexpectedly.'
 
 /** What would go around the proxy in a browser that was started without our switches; runs in pages. */
 const removeUnproxied =

@@ -1,0 +1,242 @@
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
+import type { ConnectOverCDPTransport } from 'playwright-core'
+import type { Frame } from './framing.ts'
+import { Framer, limits } from './framing.ts'
+import type { Message } from './parse-message.ts'
+import { mostValues, parseMessage } from './parse-message.ts'
+
+/** Carries messages of the DevTools protocol, as JSON. */
+export interface Wire {
+  /** Read no faster than they are taken. Throws, or ends, when no more will come. */
+  frames(framer: Framer): AsyncIterable<Frame>
+  send(text: string): void
+  /** Has the frames end, and the browser with them if it was started here. */
+  close(): void
+}
+
+/** Parses a large message in a thread; undefined for one of too many values. */
+export type ParseLarge = (bytes: Buffer) => Promise<Message | undefined>
+
+/** Hears of the pages of one context. */
+export interface Watcher {
+  /** A page sent more than is read, which may have been lost: it can't go on. */
+  onExcess(sentence: string): void
+  /** So many lines of the console of a page were left out. */
+  onLinesLeftOut(lines: number): void
+}
+
+/** Commands that are answered with a picture or a document. */
+const pictured = new Set(['Page.captureScreenshot', 'Page.printToPDF'])
+/** What a page writes as often as it likes. */
+const talk = new Set(['Runtime.consoleAPICalled', 'Runtime.exceptionThrown', 'Log.entryAdded'])
+/** Lines a second; persons are shown fewer. */
+const mostLines = 400
+const second = 1000
+/** Bodies of requests that pages send are told of up to so many bytes. */
+const maxPostDataSize = 65_536
+/** Milliseconds in which a browser answers, also on a machine that is very busy. */
+const answersWithinMs = 4000
+/** Milliseconds after which it is seen to that one still does. */
+const lookEveryMs = 2000
+/** Above those that Playwright gives. */
+const firstOwnId = 2 ** 30
+
+const noAnswer = 'The browser of this session no longer answered, and was ended.'
+
+/** Of the protocol's target. */
+interface Attached {
+  contextId: string | undefined
+  /** Whether Playwright hears what the page says here; other connections are for commands. */
+  isHeard: boolean
+}
+
+/** Between Playwright and one browser: bounds what pages have the browser send, and ends what cannot go on. */
+export class DevToolsConnection implements ConnectOverCDPTransport {
+  onmessage?: (message: object) => void
+  onclose?: (reason?: string) => void
+  /** Resolves when no more comes of the browser. */
+  readonly closed: Promise<void>
+  /** Why it was ended, if its pages are to blame. */
+  failure: string | undefined
+  readonly #wire: Wire
+  readonly #parseLarge: ParseLarge
+  readonly #pictures = new Set<number>()
+  readonly #attached = new Map<string, Attached>()
+  readonly #watchers = new Map<string, Watcher>()
+  readonly #lines = new Map<string, number>()
+  #ownId = firstOwnId
+  #answering: Promise<boolean> | undefined
+  #answered = Promise.withResolvers<boolean>()
+  #isClosed = false
+
+  constructor(wire: Wire, parseLarge: ParseLarge) {
+    this.#wire = wire
+    this.#parseLarge = parseLarge
+    this.closed = this.#read().then(() => this.close())
+  }
+
+  send(message: Message): void {
+    const { id, method } = message
+    if (this.#isClosed) return
+    if (id !== undefined && pictured.has(method ?? '')) this.#pictures.add(id)
+    const isNetwork = method === 'Network.enable'
+    const sent = isNetwork ? { ...message, params: { ...message.params, maxPostDataSize } } : message
+    this.#wire.send(JSON.stringify(sent))
+  }
+
+  /** Ends it at once, whether the browser answers or not. */
+  close(failure?: string): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.failure = failure
+    this.#wire.close()
+    this.onclose?.()
+  }
+
+  /** Whether it still does what it is told, in time. */
+  answers(): Promise<boolean> {
+    this.#answering ??= this.#ask().finally(() => {
+      this.#answering = undefined
+    })
+    return this.#answering
+  }
+
+  async #ask(): Promise<boolean> {
+    const abort = new AbortController()
+    const late = delay(answersWithinMs, false, { signal: abort.signal }).then(async () => {
+      // This process may have been busy, and not have read what is there.
+      for (let turns = 0; turns < 2; turns += 1) await nextTurn()
+      return false
+    })
+    late.catch(() => {})
+    this.#answered = Promise.withResolvers()
+    this.#ownId += 1
+    this.send({ id: this.#ownId, method: 'Browser.getVersion' })
+    const answer = Promise.race([this.#answered.promise, this.closed.then(() => false), late])
+    return await answer.finally(() => abort.abort())
+  }
+
+  /** Waits for what the browser does, as long as it answers; one that no longer does is ended. */
+  async during<Result>(work: Promise<Result>): Promise<Result> {
+    const done = work.then(
+      () => true,
+      () => true,
+    )
+    const look = async (): Promise<boolean> => {
+      if (await Promise.race([done, delay(lookEveryMs, false, { ref: false })])) return true
+      return (await this.answers()) && look()
+    }
+    if (!(await look())) this.close(noAnswer)
+    return await work
+  }
+
+  /** Tells of the pages of a context, by the protocol's id of it, until the function that is returned is called. */
+  watch(contextId: string, watcher: Watcher): () => void {
+    this.#watchers.set(contextId, watcher)
+    return () => void this.#watchers.delete(contextId)
+  }
+
+  /** Never rejects: what the browser sends, and can't be read, ends the connection. */
+  async #read(): Promise<void> {
+    try {
+      for await (const frame of this.#wire.frames(new Framer(head => this.#limitOf(head)))) {
+        const message = await this.#messageOf(frame)
+        // Each in a turn of its own: fresh pages hang now and then if several arrive in one.
+        if (message !== undefined) await nextTurn()
+        if (this.#isClosed) return
+        if (message?.id === this.#ownId) this.#answered.resolve(true)
+        if (message !== undefined && !(message.id !== undefined && message.id > firstOwnId))
+          await this.onmessage?.(message)
+      }
+    } catch {
+      // A pipe or a socket broke, or there was no JSON in it.
+    }
+  }
+
+  #limitOf(head: string): number {
+    const { id } = addressOf(head, '')
+    return id !== undefined && this.#pictures.has(id) ? limits.picture : limits.message
+  }
+
+  async #messageOf(frame: Frame): Promise<Message | undefined> {
+    const { whole, head, tail, length } = frame
+    const address = addressOf(head, tail)
+    if (this.#isLeftOut(address)) return undefined
+    if (address.id !== undefined) this.#pictures.delete(address.id)
+    const parse = length > limits.mainThread ? this.#parseLarge : parseMessage
+    const message = whole && (await parse(whole))
+    if (message === undefined) return this.#refuse(address, frame)
+    this.#follow(message)
+    return message
+  }
+
+  /** Counts lines of consoles. */
+  #isLeftOut({ method, sessionId = '' }: Address): boolean {
+    if (!talk.has(method ?? '')) return false
+    const { isHeard, contextId = '' } = this.#attached.get(sessionId) ?? { isHeard: true }
+    if (!isHeard) return true
+    const lines = this.#lines.get(sessionId) ?? 0
+    this.#lines.set(sessionId, lines + 1)
+    if (lines === 0)
+      setTimeout(() => {
+        const leftOut = (this.#lines.get(sessionId) ?? 0) - mostLines
+        this.#lines.delete(sessionId)
+        if (leftOut <= 0) return
+        this.#watchers.get(contextId)?.onLinesLeftOut(leftOut)
+        // Such a page may keep its browser from anything else.
+        void this.answers().then(isAlive => isAlive || this.close(noAnswer))
+      }, second).unref()
+    return lines >= mostLines
+  }
+
+  #follow({ method, params }: Message): void {
+    const { sessionId, targetInfo, waitingForDebugger } = (params ?? {}) as Partial<AttachedToTarget>
+    if (sessionId === undefined) return
+    if (method === 'Target.detachedFromTarget') this.#attached.delete(sessionId)
+    if (method !== 'Target.attachedToTarget') return
+    this.#attached.set(sessionId, {
+      contextId: targetInfo?.browserContextId,
+      isHeard: waitingForDebugger === true,
+    })
+  }
+
+  /** Tells whose it was; the answer that a command waits for says so. */
+  #refuse({ id, sessionId, method }: Address, { length, whole }: Frame): Message | undefined {
+    const { contextId } = this.#attached.get(sessionId ?? '') ?? {}
+    const size = `${Math.ceil(length / 1024 / 1024)} MiB`
+    const what = whole ? `more than ${mostValues} values` : `${size}, more than are read,`
+    const sentence = `A page of this session had its browser send ${what} at once${method ? ` (${method})` : ''}.`
+    if (contextId !== undefined) this.#watchers.get(contextId)?.onExcess(sentence)
+    // An event of the browser itself, without which nothing is certain any more.
+    else if (id === undefined) this.close()
+    if (id === undefined) return undefined
+    return { id, ...(sessionId !== undefined && { sessionId }), ...errorOf(sentence) }
+  }
+}
+
+interface AttachedToTarget {
+  sessionId: string
+  targetInfo: { browserContextId?: string }
+  waitingForDebugger: boolean
+}
+
+const errorOf = (message: string) => ({ error: { code: -32_000, message } })
+
+interface Address {
+  id?: number
+  method?: string
+  sessionId?: string
+}
+
+/** By the ends of a message: no text of a page, in which quotes are escaped, looks like them. */
+function addressOf(head: string, tail: string): Address {
+  const { id, method, first } =
+    /^\{(?:"id":(?<id>\d+)|"method":"(?<method>[\w.]+)")?,?(?:"sessionId":"(?<first>\w+)")?/.exec(head)
+      ?.groups ?? {}
+  const sessionId = /,"sessionId":"(\w+)"\}$/.exec(tail)?.[1] ?? first
+  return {
+    ...(id !== undefined && { id: Number(id) }),
+    ...(method !== undefined && { method }),
+    ...(sessionId !== undefined && { sessionId }),
+  }
+}
