@@ -69,7 +69,7 @@ describe('messages', () => {
     ['event', JSON.stringify({ method: 'Page.frameNavigated', params: { tooLong }, sessionId: 'S' }), false],
     ['answer', answer(7, 'S', tooLong), false],
     ['picture', answer(8, 'S', tooLong), true],
-    ['answer of too many values', answer(7, 'S', Array(400_000).fill(0)), false],
+    ['answer of too many values', answer(7, 'S', Array(700_000).fill(0)), false],
     ['answer that looks like another', answer(7, 'S', `${tooLong}","sessionId":"T"}`), false],
     ['answer that is just short enough', answer(7, 'S', tooLong.slice(60)), true],
   ]

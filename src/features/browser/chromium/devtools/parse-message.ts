@@ -8,7 +8,7 @@ export interface Message {
 }
 
 /** Values in one message: each of them costs the thread that gets it. */
-export const mostValues = 300_000
+export const mostValues = 600_000
 /** Bytes from which values are counted. */
 const countedFrom = 64 * 1024
 
