@@ -306,7 +306,7 @@ describe('what can go wrong', () => {
     [{ action: 'upload', selector: 'input', files: [{ name: 'a', data: '?' }] }, 'files.0.data'],
     [{ action: 'upload', selector: 'form', files: [{ name: 'a', data: '' }] }, 'selector'],
     [{ action: 'evaluate', expression: 'return 1' }, 'expression'],
-    [{ action: 'evaluate', expression: '"x".repeat(2000000)' }, 'expression'],
+    [{ action: 'evaluate', expression: '["x".repeat(2000000)]' }, 'expression'],
     [{ action: 'outline', ref: 'e999' }, 'ref'],
     [{ actions: [] }, 'actions'],
     [{ actions: [{ action: 'outline' }, { action: 'click' }] }, 'actions.1.selector'],

@@ -1,4 +1,4 @@
-import type { Locator, Page } from 'playwright-core'
+import type { CDPSession, Locator, Page } from 'playwright-core'
 import type { Static, TObject, TProperties } from 'typebox'
 import { Type } from 'typebox'
 import type { SchemaProblem } from '#platform/schema-problem.ts'
@@ -7,6 +7,7 @@ import type { Outline, OutlineOptions } from '../outline/outline.ts'
 /** What an action works with. */
 export interface Scene {
   page: Page
+  cdp: CDPSession
   /** Milliseconds for what it waits for. */
   timeout: number
   /** The first element that the selector finds, once there is one. Throws VALIDATION_ERROR if the selector can't be read. */
@@ -16,6 +17,9 @@ export interface Scene {
   /** The page as text for a model. */
   outline(options: Pick<OutlineOptions, 'find' | 'ref' | 'characters'>): Promise<Outline>
 }
+
+/** Bytes of UTF-8 of a value that a page gives; a longer text is cut. */
+export const maxValue = 1024 * 1024
 
 type Given<Fields extends TProperties> = Static<TObject<Fields>>
 type Result = Record<string, unknown>

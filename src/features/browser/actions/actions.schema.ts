@@ -6,7 +6,7 @@ import { actionNames, actions } from './registry.ts'
 import { selectorProblem } from './selector.ts'
 
 /** Milliseconds. */
-export const defaultTimeout = 5000
+const defaultTimeout = 5000
 const mostTimeout = 60_000
 
 const common = {
@@ -46,16 +46,26 @@ export type ExecuteInput = Static<typeof executeSchema>
 
 export type ActionResult = Record<string, unknown>
 
+const resultSchema = Type.Object(
+  {
+    value: Type.Optional(Type.Unknown({ description: 'Of `extract` and `evaluate`; at most 1 MiB.' })),
+    truncated: Type.Optional(
+      Type.Boolean({ description: 'Whether `value` is the beginning of a text that is longer than 1 MiB.' }),
+    ),
+  },
+  { additionalProperties: true },
+)
+
 export const executedSchema = Type.Object({
   success: Type.Boolean(),
-  result: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  result: Type.Optional(resultSchema),
   results: Type.Optional(
     Type.Array(
       Type.Object({
         action: Type.String(),
         success: Type.Boolean(),
         duration_ms: Type.Integer(),
-        result: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+        result: Type.Optional(resultSchema),
         error: Type.Optional(Type.String()),
       }),
     ),
@@ -63,6 +73,11 @@ export const executedSchema = Type.Object({
   total_duration_ms: Type.Optional(Type.Integer()),
 })
 export type Executed = Static<typeof executedSchema>
+
+/** Milliseconds that the action may take. */
+export function timeoutOf({ action, timeout }: ActionInput): number {
+  return timeout ?? actions[action].usualTimeout ?? defaultTimeout
+}
 
 /** Throws VALIDATION_ERROR with the field named; `path` is where the action stands in the body. */
 export function requireAction(input: ActionInput, path = ''): void {

@@ -1,19 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import { AppError, invalid } from '#platform/errors.ts'
-import { maskWithin } from '../outline/mask.ts'
 import type { Outline, OutlineOptions } from '../outline/outline.ts'
 import { outlineOf } from '../outline/outline.ts'
-import { secretFields } from '../outline/secret-fields.ts'
 import type { SnapshotNode } from '../outline/snapshot.ts'
-import type { BrowserSession } from '../sessions/browser-session.ts'
+import type { Mask } from '../secrets/mask.ts'
+import { maskJson, maskWithin } from '../secrets/mask.ts'
+import { secretFields } from '../secrets/secret-fields.ts'
+import type { BrowserSession, Tab } from '../sessions/browser-session.ts'
+import { readFacts } from '../sessions/browser-session.ts'
 import type { Scene } from './action.ts'
 import { actionError, timedOut } from './action-error.ts'
 import type { ActionInput, ActionResult } from './actions.schema.ts'
-import { defaultTimeout } from './actions.schema.ts'
+import { timeoutOf } from './actions.schema.ts'
 import { Downloads } from './downloads.ts'
 import { collectHappenings } from './happenings.ts'
-import { matchesSelector } from './in-page.ts'
 import { followNavigation } from './navigation.ts'
 import { actions } from './registry.ts'
 import { locate } from './selector.ts'
@@ -23,11 +24,13 @@ import { Overdue, within } from './within.ts'
 const graceMs = 200
 /** Milliseconds in which a page that does not hang answers. */
 const answersWithinMs = 600
-/** Milliseconds for a new tab to load before it is told of. */
+/** Milliseconds for a new tab to open. */
 const tabLoadMs = 2000
 
 const hung =
   'The page stopped responding, perhaps in an endless loop, so its tab was replaced by an empty one.'
+
+const nameless = { title: '', favicon: '' }
 
 /** Acts on the pages of one session, and remembers what its callers have been told. */
 export class Actor {
@@ -49,37 +52,25 @@ export class Actor {
   }
 
   /**
-   * Does one thing, within its time-out and a little more, and tells what came of it.
+   * Runs one action, within its time-out plus a grace period, and returns its result.
    * @throws AppError VALIDATION_ERROR, ACTION_TIMEOUT, OUTBOUND_REFUSED or BROWSER_FAILED.
    */
   async perform(input: ActionInput, signal: AbortSignal): Promise<ActionResult> {
     signal.throwIfAborted()
-    const { dialog } = input
-    const action = actions[input.action]
-    const { timeout = action.usualTimeout ?? defaultTimeout } = input
-    const circumstances = { waited: action.waitsFor(input), timeout }
+    const timeout = timeoutOf(input)
+    const circumstances = { waited: actions[input.action].waitsFor(input), timeout }
     // A list of actions may take longer than a session may be idle.
     this.session.touch()
-    await this.#replacing
-    const page = await this.session.page()
-    this.#happenings.acceptDialogs(dialog === 'accept')
-    this.session.events.emit('action.began', told(input))
-    const deadline = performance.now() + timeout
-    const progress: Progress = {}
-    try {
-      const work = this.#act(page, input, { deadline, progress })
-      return this.#masked(await within(work, timeout + graceMs, signal))
-    } catch (error) {
-      progress.isOver = true
-      if (!(error instanceof Overdue)) throw this.#told(actionError(error, circumstances))
-      const isStuck = !(await answers(page))
-      if (isStuck) this.#replacing = this.session.replaceTab(page).then(noted, noted)
-      if (!isStuck || progress.own === undefined)
-        throw timedOut({ ...circumstances, reason: isStuck ? hung : '' })
-      return this.#masked({ ...progress.own, url: 'about:blank', title: '', note: hung })
-    } finally {
-      this.#happenings.acceptDialogs(false)
-    }
+    this.#happenings.acceptDialogs(input.dialog === 'accept')
+    const outcome = await this.#run(input, timeout, signal)
+    this.#happenings.acceptDialogs(false)
+    if (outcome.kind === 'done') return await this.#masked(outcome.result)
+    if (outcome.kind === 'failed') throw this.#maskedError(actionError(outcome.error, circumstances))
+    const { tab, own } = outcome
+    const isStuck = tab === undefined || !(await answers(tab.page))
+    if (isStuck && tab !== undefined) this.#replacing = this.session.replaceTab(tab.page).then(noted, noted)
+    if (!isStuck || own === undefined) throw timedOut({ ...circumstances, reason: isStuck ? hung : '' })
+    return await this.#masked({ ...own, url: 'about:blank', title: '', note: hung })
   }
 
   /** What has changed on the page since it was last read, or read after an action. */
@@ -93,41 +84,71 @@ export class Actor {
     const page = this.session.activeTab?.page
     if (page === undefined || !this.#refs.has(ref)) return true
     const field = page.locator(`aria-ref=${ref}`)
-    return await field.evaluate(matchesSelector, secretFields, { timeout: answersWithinMs }).catch(() => true)
+    const isSecret = field.and(page.locator(secretFields)).count()
+    const count = isSecret.catch(() => 1)
+    return (await Promise.race([count, delay(answersWithinMs, 1, { ref: false })])) > 0
   }
 
-  async #act(page: Page, input: ActionInput, { deadline, progress }: Bounds): Promise<ActionResult> {
-    const action = actions[input.action]
+  /** First the action itself, then what it leads to; each for as long as is left. */
+  async #run(input: ActionInput, timeout: number, signal: AbortSignal): Promise<Outcome> {
+    const deadline = performance.now() + timeout
     const left = () => Math.max(1, deadline - performance.now())
-    const tabs = new Set(this.session.tabs)
-    const follow = action.mayNavigate ? followNavigation(page) : undefined
+    const inTime = <Value>(work: Promise<Value>) => within(work, left() + graceMs, signal)
+    const reached: { tab?: Tab; own?: ActionResult } = {}
+    let follow: ReturnType<typeof followNavigation> | undefined
     try {
-      progress.own = (await action.run(this.#sceneOf(page, left(), input.action), input)) ?? {}
-      await follow?.settle(left())
-      if (follow) await this.#newTabs(Math.min(left(), tabLoadMs))
+      const tab = await inTime(this.#ready())
+      reached.tab = tab
+      this.session.events.emit('action.began', announced(input))
+      const before = new Set(this.session.tabs)
+      if (actions[input.action].mayNavigate) follow = followNavigation(tab.page)
+      const acted = await inTime(this.#act(tab, input, { left, follow }))
+      reached.own = acted.own
+      const effects = await inTime(this.#effects(input, { left, follow, before, ...acted }))
+      return { kind: 'done', result: { ...acted.own, ...effects } }
     } catch (error) {
-      if (progress.isOver) throw error
-      if (/net::(?!ERR_ABORTED)/.test(String(error))) await follow?.failureShown()
-      const failure = this.#unreachable(follow?.address()) ?? error
-      if (!isEffect(error, follow && page)) throw failure
-      progress.isDownload = isDownload(error)
+      return error instanceof Overdue ? { kind: 'late', ...reached } : { kind: 'failed', error }
     } finally {
       follow?.end()
     }
-    const failure = this.#unreachable(follow?.address())
-    if (failure !== undefined && input.action === 'navigate') throw failure
-    const besides = await this.#besides(tabs, { timeout: left(), isDownload: progress.isDownload ?? false })
-    return {
-      ...progress.own,
-      ...(await this.#where(left())),
-      ...besides,
-      ...(failure && { note: failure.message }),
+  }
+
+  /** The tab to act in, once one that hung has been replaced. */
+  async #ready(): Promise<Tab> {
+    await this.#replacing
+    return await this.session.tab()
+  }
+
+  /** What the action itself gives; one whose effect ends it gives nothing. */
+  async #act(tab: Tab, input: ActionInput, { left, follow }: Following): Promise<Acted> {
+    try {
+      const own = await actions[input.action].run(this.#sceneOf(tab, left(), input.action), input)
+      return { own: own ?? {} }
+    } catch (error) {
+      if (/net::(?!ERR_ABORTED)/.test(String(error))) await follow?.failureShown()
+      const failure = this.#unreachable(follow?.address())
+      if (failure !== undefined || !isEffect(error, follow && tab)) throw failure ?? error
+      return { own: {}, endedBy: isDownload(error) ? 'download' : 'closing' }
     }
   }
 
-  #sceneOf(page: Page, timeout: number, action: ActionInput['action']): Scene {
+  /** Where it leads, and what else happened. */
+  async #effects(
+    { action }: ActionInput,
+    { left, follow, before, endedBy }: Following & Acted & { before: ReadonlySet<Tab> },
+  ): Promise<ActionResult> {
+    if (endedBy === undefined) await follow?.settle(left())
+    if (endedBy === undefined && follow !== undefined) await this.#newTabs(Math.min(left(), tabLoadMs))
+    const failure = this.#unreachable(follow?.address())
+    if (failure !== undefined && action === 'navigate') throw failure
+    const besides = await this.#besides(before, { timeout: left(), isDownload: endedBy === 'download' })
+    return { ...(await this.#where(left())), ...besides, ...(failure && { note: failure.message }) }
+  }
+
+  #sceneOf({ page, cdp }: Tab, timeout: number, action: ActionInput['action']): Scene {
     return {
       page,
+      cdp,
       timeout,
       locate: async selector => {
         const ref = /^\s*ref=(.*)$/.exec(selector)?.[1]?.trim()
@@ -148,12 +169,11 @@ export class Actor {
   async #where(timeout: number): Promise<{ url: string; title: string }> {
     const page = await this.session.page()
     if (page.url() === '') await page.waitForLoadState('domcontentloaded', { timeout }).catch(() => {})
-    // It fails while the page is on its way to another address, and when it closes itself.
-    const title = await page.title().catch(() => (page.isClosed() ? undefined : page.title().catch(() => '')))
-    if (title === undefined) return await this.#where(timeout)
+    const facts = await readFacts(page, timeout).catch(() => nameless)
+    if (page.isClosed()) return await this.#where(timeout)
     // So that they are known before anything of the page is told.
     await this.session.secrets.read(page)
-    return { url: page.url().slice(0, 2000), title: title.slice(0, 500) }
+    return { url: page.url().slice(0, 2000), title: facts.title }
   }
 
   /** Until the session has taken over the tabs that its pages have opened. */
@@ -171,7 +191,7 @@ export class Actor {
       await delay(20)
   }
 
-  async #besides(before: ReadonlySet<unknown>, { timeout, isDownload }: Waiting): Promise<ActionResult> {
+  async #besides(before: ReadonlySet<Tab>, { timeout, isDownload }: Waiting): Promise<ActionResult> {
     const downloads = await this.downloads.news(timeout, isDownload)
     const opened = this.session.tabs.filter(tab => !before.has(tab))
     const empty = downloads.length > 0 ? opened.filter(({ page }) => page.url() === '') : []
@@ -179,15 +199,15 @@ export class Actor {
     for (const { page } of empty) await page.close().catch(() => {})
     const shown = opened.filter(tab => !empty.includes(tab) && !tab.page.isClosed())
     const tabs = await Promise.all(
-      shown.map(async ({ page }) => {
-        const title = await Promise.race([page.title().catch(() => ''), delay(tabLoadMs, '', { ref: false })])
-        return { url: page.url(), title }
-      }),
+      shown.map(async ({ page }) => ({
+        url: page.url().slice(0, 2000),
+        title: (await readFacts(page, tabLoadMs).catch(() => nameless)).title,
+      })),
     )
     return {
       ...this.#happenings.take(),
       ...(tabs.length > 0 && { tabs }),
-      ...(downloads.length > 0 && { downloads: downloads.map(({ url: _url, ...told }) => told) }),
+      ...(downloads.length > 0 && { downloads: downloads.map(({ url: _url, ...shown }) => shown) }),
     }
   }
 
@@ -202,18 +222,19 @@ export class Actor {
     return outline
   }
 
-  /** In the letters of a picture, which hides them itself, a secret stands by chance. */
-  #masked({ image, ...told }: ActionResult): ActionResult {
-    const masked = maskWithin(told, this.session.secrets.mask()) as ActionResult
-    return image === undefined ? masked : { image, ...masked }
+  /** In the letters of a picture, which hides them itself, a secret stands by chance. A value may be long. */
+  async #masked({ image, value, ...others }: ActionResult): Promise<ActionResult> {
+    const mask = this.session.secrets.mask()
+    return {
+      ...(image !== undefined && { image }),
+      ...(value !== undefined && { value: await maskValue(value, mask) }),
+      ...(maskWithin(others, mask) as ActionResult),
+    }
   }
 
-  #told(error: AppError): AppError {
-    const { code, details, cause } = error
-    return new AppError(code, this.session.secrets.mask()(error.message), {
-      ...(details && { details }),
-      cause,
-    })
+  #maskedError({ code, message, details, cause }: AppError): AppError {
+    const masked = this.session.secrets.mask()(message)
+    return new AppError(code, masked, { ...(details && { details }), cause })
   }
 
   /** Why the guard gave no connection to that address. */
@@ -226,23 +247,31 @@ export class Actor {
 }
 
 /** What others see of an action: never what is typed. */
-function told({ action, selector, url }: ActionInput) {
+function announced({ action, selector, url }: ActionInput) {
   return { action, ...(selector !== undefined && { selector }), ...(url !== undefined && { url }) }
 }
 
-interface Progress {
-  /** What the action itself gave, before anything was waited for after it. */
-  own?: ActionResult
-  /** The address was one to download. */
-  isDownload?: boolean
-  /** Nobody waits for it any more. */
-  isOver?: boolean
+async function maskValue(value: unknown, mask: Mask): Promise<unknown> {
+  if (typeof value === 'string') return await mask.long(value)
+  return JSON.parse(await maskJson(JSON.stringify(value), mask, true))
 }
 
-interface Bounds {
-  /** By `performance.now()`. */
-  deadline: number
-  progress: Progress
+/** What came of a run; one that took too long may have got its own result before, and a tab before that. */
+type Outcome =
+  | { kind: 'done'; result: ActionResult }
+  | { kind: 'failed'; error: unknown }
+  | { kind: 'late'; tab?: Tab; own?: ActionResult }
+
+interface Acted {
+  own: ActionResult
+  /** The address was one to download, or the page closed itself. */
+  endedBy?: 'download' | 'closing'
+}
+
+interface Following {
+  /** Milliseconds. */
+  left(): number
+  follow: ReturnType<typeof followNavigation> | undefined
 }
 
 interface Waiting {
@@ -255,17 +284,20 @@ interface Waiting {
 /** What a browser does not show, it downloads. */
 const isDownload = (error: unknown) => /Download is starting/.test(String(error))
 
-/** Whether it tells of what the action was for; a page may also close itself. */
-function isEffect(error: unknown, page: Page | undefined): boolean {
-  return isDownload(error) || (page?.isClosed() === true && !/crash/i.test(String(error)))
+/** Whether it says what the action was for; a page may also close itself. */
+function isEffect(error: unknown, tab: Tab | undefined): boolean {
+  return isDownload(error) || (tab?.page.isClosed() === true && !tab.hasCrashed)
 }
 
 async function answers(page: Page): Promise<boolean> {
   // A page that goes to another address meanwhile does not hang either.
-  const answer = page.evaluate('true').then(
-    () => true,
-    () => true,
-  )
+  const answer = page
+    .locator(':root')
+    .count()
+    .then(
+      () => true,
+      () => true,
+    )
   return await Promise.race([answer, delay(answersWithinMs, false, { ref: false })])
 }
 

@@ -1,8 +1,6 @@
 import { Type } from 'typebox'
-import { defineAction, selectorField } from './action.ts'
-import { currentValue } from './in-page.ts'
-
-const mostCharacters = 1_000_000
+import { read } from '../in-page/read.ts'
+import { defineAction, maxValue, selectorField } from './action.ts'
 
 export const extract = defineAction({
   fields: {
@@ -17,14 +15,8 @@ export const extract = defineAction({
   },
   waitsFor: ({ selector }) => `${selector} to be there`,
   async run({ locate, timeout }, { selector, attribute = 'text' }) {
-    const element = await locate(selector)
-    const readers = new Map<string, () => Promise<string | null>>([
-      ['text', async () => (await element.innerText({ timeout })).trim()],
-      ['html', () => element.innerHTML({ timeout })],
-      ['value', () => element.evaluate(currentValue, undefined, { timeout })],
-    ])
-    const value = await (readers.get(attribute)?.() ?? element.getAttribute(attribute, { timeout }))
-    const isCut = (value?.length ?? 0) > mostCharacters
-    return { value: value?.slice(0, mostCharacters) ?? null, ...(isCut && { truncated: true }) }
+    const wanted = { attribute, bytes: maxValue }
+    const { text: value, truncated } = await read(await locate(selector), 'text', wanted, timeout)
+    return { value, ...(truncated && { truncated }) }
   },
 })

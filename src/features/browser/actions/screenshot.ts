@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import { secretFields } from '../outline/secret-fields.ts'
+import { read } from '../in-page/read.ts'
+import { secretFields } from '../secrets/secret-fields.ts'
 import { defineAction } from './action.ts'
-import { pageSize } from './in-page.ts'
 
 /** CSS pixels; what lies further below is left out. */
 const mostHeight = 16_000
@@ -16,7 +16,7 @@ export const screenshot = defineAction({
   },
   waitsFor: () => 'the page to be drawn',
   async run({ page, timeout }, { full_page: isWhole = false }) {
-    const { width, height } = await page.evaluate(pageSize)
+    const { width, height } = await read(page, 'size', undefined, timeout)
     const isCut = isWhole && height > mostHeight
     const image = await page.screenshot({
       timeout,

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
+import { read } from '../in-page/read.ts'
 import { defineAction } from './action.ts'
-import { scrollBy } from './in-page.ts'
 
 const signs = { up: [0, -1], down: [0, 1], left: [-1, 0], right: [1, 0] } as const
 
@@ -16,8 +16,8 @@ export const scroll = defineAction({
     ),
   },
   waitsFor: () => 'the page to scroll',
-  async run({ page }, { direction, amount }) {
+  async run({ page, timeout }, { direction, amount }) {
     const [x, y] = signs[direction as keyof typeof signs]
-    return { moved: await page.evaluate(scrollBy, { x, y, amount }) }
+    return { moved: await read(page, 'scrollBy', { x, y, amount }, timeout) }
   },
 })

@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { read } from '../in-page/read.ts'
 import type { BrowserSession, Tab } from '../sessions/browser-session.ts'
 import { isOpenable } from '../sessions/openable-address.ts'
 import type { Input, InputOf } from './input.schema.ts'
@@ -93,30 +95,9 @@ function addressOf(text: string): string | undefined {
 
 /** What is selected on the page, or in its field, by the keys before, too; nothing if it does not answer. */
 export async function selectedText(tab: Tab): Promise<string> {
-  const { promise: late, resolve } = Promise.withResolvers<string>()
-  const timer = setTimeout(() => resolve(''), selectionMs)
-  const selected = inputOf(tab)
-    .written.then(() => tab.page.evaluate(readSelection, maxSelection))
-    .catch(() => '')
-  const text: unknown = await Promise.race([selected, late]).finally(() => clearTimeout(timer))
-  // The page may have put a function of its own in the place of one that is called in it.
-  return typeof text === 'string' ? text.slice(0, maxSelection) : ''
-}
-
-interface Field {
-  value?: string
-  type?: string
-  selectionStart?: number | null
-  selectionEnd?: number | null
-}
-declare const document: { activeElement: Field | null; getSelection(): object | null }
-
-/** Runs in the page. */
-function readSelection(limit: number): string {
-  const field = document.activeElement
-  const isSecret = field?.type === 'password'
-  const ofField = isSecret ? '' : field?.value?.slice(field.selectionStart ?? 0, field.selectionEnd ?? 0)
-  return (ofField || String(document.getSelection() ?? '')).slice(0, limit)
+  const late = delay(selectionMs, undefined, { ref: false })
+  await Promise.race([inputOf(tab).written, late])
+  return await read(tab.page, 'selection', maxSelection, selectionMs).catch(() => '')
 }
 
 function noted(): void {}

@@ -3,14 +3,11 @@ import type { SessionEvents } from '../sessions/session-events.ts'
 import { listen } from '../sessions/session-events.ts'
 import type { ChannelOptions } from './admission.ts'
 
-/** Characters of one text of a console. */
-const maxText = 10_000
-
 /** What pages write to their consoles, from now on. */
 export function openLogs({ session, viewer, connection }: ChannelOptions): void {
-  const write = ({ text, ...entry }: SessionEvents['console'][0]) => {
+  const write = (entry: SessionEvents['console'][0]) => {
     const isVisible = session.takeover?.isVisibleTo(viewer) ?? true
-    if (isVisible) connection.sendIfReady([{ ...entry, text: text.slice(0, maxText) }])
+    if (isVisible) connection.sendIfReady([entry])
   }
   connection.onClose(listen(session.events, { console: write, ended: endOf(connection) }))
 }

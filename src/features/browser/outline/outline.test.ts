@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createMask, maskWithin } from './mask.ts'
+import { createMask, maskWithin } from '../secrets/mask.ts'
 import type { OutlineOptions } from './outline.ts'
 import { outlineCharacters, outlineOf } from './outline.ts'
 import type { SnapshotNode } from './snapshot.ts'

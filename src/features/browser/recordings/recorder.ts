@@ -1,4 +1,4 @@
-import { maskWithin } from '../outline/mask.ts'
+import { maskWithin } from '../secrets/mask.ts'
 import { isOpen } from '../session-status.ts'
 import type { BrowserSession } from '../sessions/browser-session.ts'
 import { listen } from '../sessions/session-events.ts'

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CDPSession } from 'playwright-core'
-import { hiddenValue } from '../outline/mask.ts'
-import { secretFields } from '../outline/secret-fields.ts'
+import { hiddenValue } from '../secrets/mask.ts'
+import { secretFields } from '../secrets/secret-fields.ts'
 import type { Tab } from '../sessions/browser-session.ts'
 import { startRecording } from './in-page.ts'
 

@@ -6,9 +6,9 @@ import { createForwardProxy } from '#platform/outbound/forward-proxy.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'
 import { createFairSlots } from '#platform/workers/fair-slots.ts'
 import { actionError, timedOut } from '../actions/action-error.ts'
-import { textLength } from '../actions/in-page.ts'
 import { Overdue, within } from '../actions/within.ts'
 import type { Browsers, UsedBrowser } from '../chromium/browsers.ts'
+import { read } from '../in-page/read.ts'
 import { BrowserSession } from '../sessions/browser-session.ts'
 import { usualUserAgent } from '../sessions/user-agent.ts'
 
@@ -40,6 +40,8 @@ const places = { all: 2, ofAgent: 1 }
 const limits = { page: 20_000, settled: 8000, between: 100 }
 /** How often a page without text must be found unchanged, until it is one that has none. */
 const stillWithoutText = 8
+/** Bytes of a page, more than a crawl takes; a longer one is cut. */
+const maxHtml = 6 * 1024 * 1024
 const unneeded = new Set(['image', 'font', 'media'])
 
 export function createPageRenderer({ browsers, connect, clock }: Dependencies): RenderPage {
@@ -99,7 +101,13 @@ async function render(session: BrowserSession, url: string): Promise<RenderedPag
   }
   const failure = reasonOf(session, page.url())
   if (failure !== undefined) throw failure
-  return { url: page.url(), html: await page.content() }
+  const { text } = await read(
+    page.locator(':root'),
+    'text',
+    { attribute: 'document', bytes: maxHtml },
+    limits.page,
+  )
+  return { url: page.url(), html: text ?? '' }
 }
 
 /** Until there is text that no longer grows, and nothing more of it is on its way. */
@@ -114,7 +122,7 @@ async function untilWritten(page: Page): Promise<void> {
   let before = -1
   let still = 0
   while (performance.now() < end) {
-    const length = await page.evaluate(textLength).catch(() => 0)
+    const length = await read(page, 'textLength', undefined, limits.settled).catch(() => 0)
     still = length === before && underWay.size === 0 ? still + 1 : 0
     if (still >= (length > 0 ? 1 : stillWithoutText)) return
     before = length

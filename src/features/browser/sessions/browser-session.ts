@@ -7,13 +7,12 @@ import type { ForwardProxy, Unreachable } from '#platform/outbound/forward-proxy
 import type { Viewport } from '../browser.schema.ts'
 import type { DevToolsConnection } from '../chromium/devtools/connection.ts'
 import { connectionOf } from '../chromium/start.ts'
+import { prepareReading, read } from '../in-page/read.ts'
+import { Secrets } from '../secrets/secrets.ts'
 import type { SessionStatus } from '../session-status.ts'
 import { isOpen } from '../session-status.ts'
 import type { Takeover } from '../takeovers/takeover.ts'
 import { isOpenable } from './openable-address.ts'
-import type { Facts } from './page-facts.ts'
-import { readFacts, trustworthy } from './page-facts.ts'
-import { Secrets } from './secrets.ts'
 import type { SessionEvents } from './session-events.ts'
 import { alignBrands } from './user-agent.ts'
 
@@ -41,9 +40,11 @@ export interface Tab {
   pageId: string
   page: Page
   cdp: CDPSession
-  /** As the page has told when it was last loaded; never longer than `readFacts` permits. */
+  /** As the page has told when it was last loaded. */
   title: string
   favicon: string
+  /** Whether its process died. */
+  hasCrashed: boolean
 }
 
 /** Tabs of a session; a page can open any number, as fast as it likes. */
@@ -52,6 +53,11 @@ const maxTabs = 50
 const closeMs = 3000
 /** Milliseconds in which what was under way fails by itself once the session can't go on. */
 const failsWithinMs = 1000
+/** Characters of what a tab is shown by, and milliseconds in which a page that does not hang tells it. */
+const longestFacts = { title: 500, favicon: 4000 }
+const factsMs = 2000
+/** Characters of a line of a console, or of what a dialog says. */
+const maxLine = 4096
 
 /**
  * An isolated context of a browser with its tabs, of which one is active: the last that was opened, unless that was closed
@@ -109,6 +115,7 @@ export class BrowserSession {
   /** With one empty tab. */
   static async open(options: Options): Promise<BrowserSession> {
     const { browser, proxy, viewport, userAgent, storageState, acceptDownloads = true } = options
+    await prepareReading()
     const connection = connectionOf(browser)
     const opening = browser.newContext({
       viewport,
@@ -143,11 +150,16 @@ export class BrowserSession {
 
   /** The page of the active tab, which is opened if there is none. */
   async page(): Promise<Page> {
-    if (this.#active !== undefined) return this.#active.page
+    return (await this.tab()).page
+  }
+
+  /** The active tab, which is opened if there is none. */
+  async tab(): Promise<Tab> {
+    if (this.#active !== undefined) return this.#active
     this.#opening ??= this.openTab().finally(() => {
       this.#opening = undefined
     })
-    return (await this.#opening).page
+    return await this.#opening
   }
 
   async openTab(): Promise<Tab> {
@@ -252,7 +264,7 @@ export class BrowserSession {
     ])
     if (page.isClosed() || !isOpen(this.status)) return undefined
     this.#watch(targetInfo.browserContextId)
-    const tab = { pageId: targetInfo.targetId, page, cdp, title: '', favicon: '' }
+    const tab = { pageId: targetInfo.targetId, page, cdp, title: '', favicon: '', hasCrashed: false }
     this.#tabs.set(page, tab)
     this.events.emit('page.opened', { pageId: tab.pageId })
     this.activate(tab)
@@ -272,7 +284,8 @@ export class BrowserSession {
   #listen(page: Page): void {
     const pageId = () => this.#tabs.get(page)?.pageId ?? ''
     page.on('dialog', dialog => {
-      this.events.emit('dialog', { pageId: pageId(), kind: dialog.type(), message: dialog.message() })
+      const message = this.#shown(dialog.message(), maxLine)
+      this.events.emit('dialog', { pageId: pageId(), kind: dialog.type(), message })
       // A dialog that was answered by another, or whose page is gone, needs no answer. Persons answer those of tabs that they see.
       const taken = this.#tabs.has(page) ? this.takeover : undefined
       const answered = taken?.answerDialog(pageId(), dialog) ?? this.answerDialog(dialog)
@@ -287,8 +300,9 @@ export class BrowserSession {
     )
     page.on('console', message => {
       if (this.events.listenerCount('console') === 0) return
-      const { type: level, text } = { type: message.type(), text: message.text() }
-      this.events.emit('console', { pageId: pageId(), level, text, timestamp: this.#clock.now() })
+      const text = this.#shown(message.text(), maxLine)
+      const timestamp = this.#clock.now()
+      this.events.emit('console', { pageId: pageId(), level: message.type(), text, timestamp })
     })
     page.on('framenavigated', frame => {
       if (frame === page.mainFrame()) this.#navigated(page, frame.url())
@@ -298,19 +312,24 @@ export class BrowserSession {
     page.on('close', () => this.#forget(page))
   }
 
+  /** What a page says, without secrets and cut to so many characters. */
+  #shown(text: string, characters: number): string {
+    return this.secrets
+      .mask()(text.slice(0, 2 * characters))
+      .slice(0, characters)
+      .toWellFormed()
+  }
+
   /** What a page tells again, which has loaded nothing, is no news. */
   #readFacts(page: Page, hasLoaded: boolean): void {
-    const told = (facts: Facts) => {
+    const told = (facts: Pick<Tab, 'title' | 'favicon'>) => {
       const tab = this.#tabs.get(page)
       const isSame = facts.title === tab?.title && facts.favicon === tab.favicon
       if (tab === undefined || (isSame && !hasLoaded)) return
       Object.assign(tab, facts)
       this.events.emit('page.navigated', { pageId: tab.pageId, url: page.url(), title: facts.title })
     }
-    page
-      .evaluate(readFacts)
-      .then(facts => told(trustworthy(facts)))
-      .catch(() => {})
+    readFacts(page, factsMs).then(told, () => {})
   }
 
   #navigated(page: Page, url: string): void {
@@ -329,7 +348,9 @@ export class BrowserSession {
   }
 
   #crashed(page: Page): void {
-    this.events.emit('page.crashed', { pageId: this.#tabs.get(page)?.pageId ?? '' })
+    const tab = this.#tabs.get(page)
+    if (tab !== undefined) tab.hasCrashed = true
+    this.events.emit('page.crashed', { pageId: tab?.pageId ?? '' })
     this.#forget(page)
     page.close().catch(() => {})
     if (this.#tabs.size === 0 && isOpen(this.status)) this.page().catch(() => {})
@@ -348,6 +369,11 @@ export class BrowserSession {
 }
 
 const unexpected = 'The browser of this session ended unexpectedly.'
+
+/** What the page is shown by now. @throws TimeoutError of Playwright where it does not answer */
+export function readFacts(page: Page, timeout: number): Promise<Pick<Tab, 'title' | 'favicon'>> {
+  return read(page, 'facts', longestFacts, timeout)
+}
 
 /** What would go around the proxy in a browser that was started without our switches; runs in pages. */
 const removeUnproxied =

@@ -1,0 +1,61 @@
+import type { Frame, Locator, Page } from 'playwright-core'
+import { readers } from './readers.ts'
+
+type Readers = typeof readers
+type Reader = keyof Readers
+type Argument<Name extends Reader> = Parameters<Readers[Name]>[1]
+
+const engineName = 'agentstead'
+
+declare const document: { createElement(name: string): { textContent: string } }
+
+/** An engine of selectors runs where the scripts of pages reach nothing: the element that it finds holds what was read. */
+function createEngine(all: Record<string, (root: unknown, argument: never) => unknown>) {
+  return {
+    queryAll(root: unknown, body: string) {
+      const { name, argument } = JSON.parse(decodeURIComponent(body))
+      const found = document.createElement('p')
+      found.textContent = JSON.stringify(all[name]?.(root, argument as never))
+      return [found]
+    },
+  }
+}
+
+let registered: Promise<void> | undefined
+
+/** To be called before the contexts are made whose pages are read. */
+export function prepareReading(): Promise<void> {
+  registered ??= register()
+  return registered
+}
+
+async function register(): Promise<void> {
+  const { selectors } = await import('playwright-core')
+  const functions = Object.entries(readers).map(
+    ([name, reader]) => `${JSON.stringify(name)}: ${asExpression(reader)}`,
+  )
+  const content = `(${createEngine})({${functions.join()}})`
+  await selectors.register(engineName, { content }, { contentScript: true })
+}
+
+/** Methods are no expressions. */
+function asExpression(reader: (...given: never[]) => unknown): string {
+  const source = String(reader)
+  return /^[\w$]+\(/.test(source) ? `function ${source}` : source
+}
+
+/**
+ * Has a reader read the page, a frame, or the first element that a locator finds.
+ * @param timeout milliseconds in which it answers
+ * @throws TimeoutError of Playwright
+ */
+export async function read<Name extends Reader>(
+  scope: Page | Frame | Locator,
+  name: Name,
+  argument: Argument<Name>,
+  timeout: number,
+): Promise<ReturnType<Readers[Name]>> {
+  const body = encodeURIComponent(JSON.stringify({ name, argument }))
+  const text = await scope.locator(`${engineName}=${body}`).textContent({ timeout })
+  return JSON.parse(text ?? 'null')
+}

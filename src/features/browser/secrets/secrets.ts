@@ -1,0 +1,44 @@
+import type { Page } from 'playwright-core'
+import { read } from '../in-page/read.ts'
+import type { Mask } from './mask.ts'
+import { createMask } from './mask.ts'
+import { secretFields } from './secret-fields.ts'
+
+const most = { values: 200, characters: 1000, frames: 200 }
+/** Milliseconds in which a page that does not hang answers. */
+const answersWithinMs = 600
+
+/** What stands, or stood, in the fields of a session for passwords, codes and cards: nothing that is told of it holds these. */
+export class Secrets {
+  readonly #values = new Set<string>()
+  #mask: Mask | undefined
+
+  /** The newest are kept. */
+  keep(values: readonly string[]): void {
+    for (const value of values) {
+      if (!this.#values.delete(value)) this.#mask = undefined
+      this.#values.add(value)
+    }
+    for (const oldest of this.#values) {
+      if (this.#values.size <= most.values) break
+      this.#values.delete(oldest)
+    }
+  }
+
+  /**
+   * Keeps what stands in the page now, its frames included. Never rejects; a page that hangs does not answer.
+   * @param changed whether what was written into any other field is kept, too
+   */
+  async read(page: Page, changed = false): Promise<void> {
+    const limits = { selector: secretFields, changed, ...most }
+    const frames = page.frames().slice(0, most.frames)
+    const reading = frames.map(frame => read(frame, 'fieldValues', limits, answersWithinMs).catch(() => []))
+    this.keep((await Promise.all(reading)).flat())
+  }
+
+  /** Replaces them in texts. */
+  mask(): Mask {
+    this.#mask ??= createMask(this.#values)
+    return this.#mask
+  }
+}
