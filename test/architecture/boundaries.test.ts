@@ -99,7 +99,7 @@ describe('boundaries', () => {
       'features may not import storage/sqlite',
     ],
     ['src/features/mcp/mcp.service.ts', 'src/features/tools/tools.service.ts', 'mcp may not enter tools'],
-    ['src/features/chat/chat.service.ts', 'src/features/agents/policy.ts', 'agents is entered by'],
+    ['src/features/chat/chat.feature.ts', 'src/features/agents/policy.ts', 'agents is entered by'],
     ['src/features/access/policy.ts', 'src/app.ts', 'features may not import the entries'],
   ])('tell that %s may not import %s', (from, to, problem) => {
     expect(problemOf({ from, to })).toContain(problem)

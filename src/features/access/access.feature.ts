@@ -3,13 +3,13 @@ import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import type { Clock } from '#platform/clock.ts'
 import { registerAccess } from '#platform/http/access.ts'
 import type { SignalOf } from '#platform/http/closing.ts'
+import type { FindGate } from '#platform/http/gate.ts'
 import { isLoopback } from '#platform/network.ts'
 import { createAccessRepository } from './access.repository.ts'
 import { registerAccessRoutes } from './access.routes.ts'
 import type { AccessService } from './access.service.ts'
 import { createAccessService } from './access.service.ts'
 import { createAccessWatch } from './access-watch.ts'
-import type { Sell } from './authorize.ts'
 import { createDecision, registerAgentRelease } from './authorize.ts'
 import { createCallerSignal } from './caller-signal.ts'
 import type { ConnectionAccess } from './connection-access.ts'
@@ -23,7 +23,6 @@ import { lessForPages, refuseOtherSites } from './web-pages.ts'
 /** How often to look for changes by other processes to who may use an agent, in milliseconds. */
 const lookAgainMs = 5_000
 
-export type { Purchase } from './authorize.ts'
 export type { ConnectionAccess } from './connection-access.ts'
 
 export interface AccessFeature extends Feature {
@@ -35,7 +34,7 @@ export interface AccessFeature extends Feature {
   /** For connections that are open for long and whose route decides by itself who may open them. */
   connections: ConnectionAccess
   /** Lets callers without a role buy calls. */
-  sellBy(sell: Sell): void
+  sellBy(gateOf: FindGate): void
 }
 
 /** Who may do what. Its hooks decide every request to a route that is registered after them. */
@@ -52,14 +51,14 @@ export function createAccess(infrastructure: Infrastructure): AccessFeature {
   const identify = identifyFor(configuration, clock)
   const publicAccess = publicAccessFor(configuration)
   const connections = createConnectionAccess({ identify, publicAccess, access, watch })
-  let sell: Sell = async () => undefined
+  let gateOf: FindGate = async () => undefined
   return {
     access,
     disabled: watch.tell,
     connections,
     callerSignal: isDisabled => createCallerSignal({ access, watch, isDisabled, log }),
     sellBy(given) {
-      sell = given
+      gateOf = given
     },
     routes(app) {
       const decision = createDecision({
@@ -67,7 +66,7 @@ export function createAccess(infrastructure: Infrastructure): AccessFeature {
         publicAccess,
         access,
         agentDatabases,
-        sell: (request, reply) => sell(request, reply),
+        gateOf: (request, reply) => gateOf(request, reply),
       })
       registerAccess(app, decision)
       registerAgentRelease(app)

@@ -4,6 +4,8 @@ import { AccessDenied } from '#platform/errors.ts'
 import type { Decision } from '#platform/http/access.ts'
 import type { Access, App } from '#platform/http/app.ts'
 import { whenClosed } from '#platform/http/closing.ts'
+import type { FindGate, Gate } from '#platform/http/gate.ts'
+import { registerGates } from '#platform/http/gate.ts'
 import type { AgentDatabases, AgentHandle } from '#storage/agent-databases.ts'
 import type { AccessService } from './access.service.ts'
 import { defaultAgentId } from './access.service.ts'
@@ -13,25 +15,8 @@ import type { Permission, PublicAccess } from './policy.ts'
 import { allows, isAgentAccess, refusal } from './policy.ts'
 import type { PublicAccessOf } from './web-pages.ts'
 
-/** A call that its caller pays for, and needs no role for. */
-export interface Purchase {
-  /** Identity of the caller, proven once it is verified. */
-  payer: string
-  /** Called once the request is known to be valid. Throws if the payment is no good. */
-  verify(): Promise<void>
-  /** To be called by the handler right before it answers; gives the receipt. Throws unless the payment is settled. */
-  settle(): Promise<unknown>
-  /** To be called if an answer fails that has begun. */
-  failed(): void
-}
-
-/** The purchase that a request is, or undefined; throws if the call is for sale and the request does not pay. */
-export type Sell = (request: FastifyRequest, reply: FastifyReply) => Promise<Purchase | undefined>
-
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set where the call is paid for, so that its caller needs no role. */
-    purchase?: Purchase
     /** Who asks; undefined for callers without a user. */
     user: User | undefined
     /** What the caller may do on the agent `default` without a role on it. */
@@ -50,7 +35,8 @@ interface Dependencies {
   publicAccess: PublicAccessOf
   access: AccessService
   agentDatabases: AgentDatabases
-  sell: Sell
+  /** For calls that are sold. */
+  gateOf: FindGate
 }
 
 /** The one place that decides whether a request may go on, and that opens the agent's database for it. */
@@ -59,12 +45,12 @@ export function createDecision({
   publicAccess,
   access: service,
   agentDatabases,
-  sell,
+  gateOf,
 }: Dependencies): Decision {
-  /** Whoever has a role on the agent need not buy. */
-  async function purchase(request: FastifyRequest, reply: FastifyReply): Promise<Purchase | undefined> {
+  /** Callers with a role on the agent need not buy. */
+  async function findGate(request: FastifyRequest, reply: FastifyReply): Promise<Gate | undefined> {
     if (request.routeOptions.config.soldAs === undefined) return undefined
-    return (await service.hasRole(agentIdOf(request), request)) ? undefined : await sell(request, reply)
+    return (await service.hasRole(agentIdOf(request), request)) ? undefined : await gateOf(request, reply)
   }
 
   async function requirePermission(request: FastifyRequest, access: Permission): Promise<void> {
@@ -88,9 +74,9 @@ export function createDecision({
             'Requests of web pages of another origin never act as that user.',
         )
       if (!isAgentAccess(access)) return
-      const bought = await purchase(request, reply)
-      if (bought === undefined) await requirePermission(request, access)
-      else request.purchase = bought
+      const gate = await findGate(request, reply)
+      if (gate === undefined) await requirePermission(request, access)
+      else request.gate = gate
       if (request.routeOptions.config.opensAgent === false) return
       request.agent = await agentDatabases.acquire(agentIdOf(request))
       // The client may go before the handler is done, and the handler may be done before its stream ends: the last of them
@@ -101,7 +87,7 @@ export function createDecision({
     },
 
     async decideAgain(request: FastifyRequest, access: Access) {
-      if (isAgentAccess(access) && request.purchase === undefined) await requirePermission(request, access)
+      if (isAgentAccess(access) && request.gate === undefined) await requirePermission(request, access)
     },
   }
 }
@@ -124,12 +110,8 @@ export function registerAgentRelease(app: App): void {
   app.decorateRequest('agent')
   app.decorateRequest('isAdmin', false)
   app.decorateRequest('agentAnswered')
-  app.decorateRequest('purchase')
   app.addHook('preHandler', (request, _reply, done) => currentOwner.run(agentIdOf(request), done))
-  app.addHook('preHandler', ({ purchase }, _reply, done) => {
-    if (purchase === undefined) done()
-    else purchase.verify().then(() => done(), done)
-  })
+  registerGates(app)
   app.addHook('onSend', (request, _reply, payload, done) => {
     request.agentAnswered?.()
     done(null, payload)

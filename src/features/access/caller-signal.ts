@@ -23,7 +23,7 @@ export function createCallerSignal({ access, watch, isDisabled, log }: Dependenc
   /** Why the request must end; what callers without a user may do, or have paid for, cannot be taken away. */
   async function refusalOf(caller: FastifyRequest, agentId: string, needed: Permission) {
     try {
-      const isFree = caller.user === undefined || caller.purchase !== undefined
+      const isFree = caller.user === undefined || caller.gate !== undefined
       const mayStill = isFree || allows(await access.permissionOn(agentId, caller), needed)
       return mayStill ? undefined : roleTakenAway()
     } catch (error) {

@@ -1,6 +1,6 @@
 import type { SettingsService } from '#features/agents/settings.service.ts'
-import type { ChatService } from '#features/chat/chat.service.ts'
-import { maxMessageLength } from '#features/chat/chat.service.ts'
+import type { ChatFeature } from '#features/chat/chat.feature.ts'
+import { maxMessageLength } from '#features/chat/chat.feature.ts'
 import type { Clock } from '#platform/clock.ts'
 import { AppError } from '#platform/errors.ts'
 import { fitting } from '#platform/http/lists/list-large.ts'
@@ -32,10 +32,9 @@ const noAnswer = 'Sorry, I cannot answer this at the moment. Please write again 
 /** What is being sent is not broken off when the process stops: nobody would know whether it was taken. */
 const untilSent = new AbortController().signal
 
-interface Dependencies {
+interface Dependencies extends Pick<ChatFeature, 'answerOnce'> {
   transact: Transact
   settings: Pick<SettingsService, 'profileOf'>
-  chat: Pick<ChatService, 'answerOnce'>
   channels: Pick<ChannelsService, 'say'>
   clock: Clock
   ids: Ids
@@ -51,7 +50,7 @@ interface Round {
 
 /** Answers what somebody has written on a messenger, all of it together. Interrupted anywhere, it goes on. */
 export function createAnswerJob(needs: Dependencies): JobHandler<AgentHandle> {
-  const { settings, chat, channels, clock } = needs
+  const { settings, answerOnce, channels, clock } = needs
   const rounds = createRounds(needs)
 
   /** What is to be said; blank if that is nothing. */
@@ -62,7 +61,7 @@ export function createAnswerJob(needs: Dependencies): JobHandler<AgentHandle> {
     const content = texts.filter(text => text !== '').join('\n')
     if (content === '') return notice
     const asked = { id, content, standingConversationId: thread.id }
-    const answer = await chat.answerOnce(agentId, asked, asker, signal)
+    const answer = await answerOnce(agentId, asked, asker, signal)
     return `${answer.content}\n\n${notice}`
   }
 

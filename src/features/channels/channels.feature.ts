@@ -15,7 +15,9 @@ export interface ChannelsFeature extends Feature {
   channels: ChannelsService
 }
 
-type Peers = Pick<AgentsFeature, 'settings'> & Pick<ContactsFeature, 'contacts'> & Pick<ChatFeature, 'chat'>
+type Peers = Pick<AgentsFeature, 'settings'> &
+  Pick<ContactsFeature, 'contacts'> &
+  Pick<ChatFeature, 'answerOnce'>
 
 /** Mail and messengers: how agents reach people, and people agents. */
 export function createChannels(infrastructure: Infrastructure, peers: Peers): ChannelsFeature {

@@ -5,20 +5,38 @@ import type { Feature } from '#features/feature.ts'
 import type { KnowledgeService } from '#features/knowledge/knowledge.service.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import { streamWithRetry } from '#models/transport/call-with-retry.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import { createAnswerOnce } from './answering/answer-once.ts'
+import { createAnswerStore } from './answering/answer-store.ts'
+import type { Answering } from './answering/answering.ts'
+import { createAnswering } from './answering/answering.ts'
+import type { Questions } from './answering/questions.ts'
+import { createQuestions } from './answering/questions.ts'
+import { answerAlone, createTurnPlanner } from './answering/turn-planner.ts'
 import { registerApprovalRoutes } from './approvals.routes.ts'
 import { createApprovalsService } from './approvals.service.ts'
 import type { ChatEvents } from './chat.events.ts'
-import { registerChatRoutes } from './chat.routes.ts'
-import type { ChatService } from './chat.service.ts'
-import { createChatService } from './chat.service.ts'
+import { registerCatalogueRoutes, registerChatRoutes } from './chat.routes.ts'
+import { messageLength } from './chat.schema.ts'
 import { createConversationLock } from './conversation-lock.ts'
 import { registerConversationRoutes, registerMessageRoutes } from './conversations.routes.ts'
 import { createConversationsService } from './conversations.service.ts'
 import { createMessageList } from './message-list.ts'
 import { keptCharacters, truncateResult } from './turn/truncate-result.ts'
 
+/** Characters of a message, for other features that take one. */
+export const maxMessageLength = messageLength
+
 export interface ChatFeature extends Feature {
-  chat: ChatService
+  questions: Pick<Questions, 'ask'>
+  answering: Pick<Answering, 'answer'>
+  answerOnce: ReturnType<typeof createAnswerOnce>
+  /** Answers a question that is in no conversation. */
+  answerAlone(
+    agent: AgentHandle,
+    question: Parameters<typeof answerAlone>[2],
+    signal: AbortSignal,
+  ): ReturnType<typeof answerAlone>
   /** Bounds what a tool has answered, as for a model. */
   shorten(result: unknown): unknown
 }
@@ -30,21 +48,13 @@ interface Peers extends Pick<AgentsFeature, 'settings' | 'callerSignal'> {
 
 /** Conversations with agents. */
 export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFeature {
-  const { models, configuration, instanceId, clock, ids, log } = infrastructure
+  const { models, configuration, instanceId, transact, clock, ids, log } = infrastructure
   const { settings, knowledge, callerSignal, toolsOf } = peers
   const lock = createConversationLock({ clock, holder: instanceId, leaseMs: configuration.leaseMs })
   const listMessages = createMessageList(infrastructure.searchWorkers)
   const conversations = createConversationsService({ lock, listMessages, clock, ids })
-  const chat = createChatService({
-    agentDatabases: infrastructure.agentDatabases,
-    transact: infrastructure.transact,
-    metrics: infrastructure.metrics,
-    clock,
-    ids,
-    log,
-    conversations,
-    lock,
-    modelsOf: async agentId => models.list(await settings.profileOf(agentId)),
+  const planner = createTurnPlanner({
+    ...infrastructure,
     agentOf: async agentId => {
       const { name, status, settings: chosen, credentials } = await settings.profileOf(agentId)
       return {
@@ -60,18 +70,27 @@ export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFe
     stream: streamWithRetry,
     maxIterations: configuration.chatMaxIterations,
   })
+  const questions = createQuestions({ ...infrastructure, planner, conversations, lock })
+  const store = createAnswerStore({ lock, transact })
+  const answering = createAnswering({ store, clock, ids, log })
+  const answerOnce = createAnswerOnce({ ...infrastructure, conversations, questions, answering })
   const statusOf = async (agentId: string) => (await settings.profileOf(agentId)).status
   const approvals = createApprovalsService({ lock, toolsFor: toolsOf, statusOf, clock, log })
+  const modelsOf = async (agentId: string) => models.list(await settings.profileOf(agentId))
   return {
-    chat,
+    questions,
+    answering,
+    answerOnce,
+    answerAlone: (...question) => answerAlone(planner, ...question),
     shorten: result => truncateResult(result, keptCharacters),
     routes(app) {
-      registerChatRoutes(app, { chat, callerSignal })
+      registerChatRoutes(app, { questions, answering, callerSignal })
+      registerCatalogueRoutes(app, { modelsOf, toolsOf })
       registerApprovalRoutes(app, approvals)
       registerConversationRoutes(app, conversations)
       registerMessageRoutes(app, conversations)
     },
     events: ['message.received', 'message.sent'] satisfies (keyof ChatEvents)[],
-    drain: chat.close,
+    drain: answering.close,
   }
 }

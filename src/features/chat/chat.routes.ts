@@ -1,12 +1,19 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Static } from 'typebox'
 import { Type } from 'typebox'
+import type { ToolsOf } from '#features/collect-tools.ts'
+import type { ToolTurn } from '#features/feature.ts'
 import type { App } from '#platform/http/app.ts'
 import type { SignalOf } from '#platform/http/closing.ts'
 import { fitting } from '#platform/http/lists/list-large.ts'
 import { listValues } from '#platform/http/lists/list-values.ts'
 import { openEventStream } from '#platform/http/responses/sse.ts'
 import { routesBelow } from '#platform/http/routes.ts'
+import type { Answering } from './answering/answering.ts'
+import type { Draft } from './answering/draft.ts'
 import type { Question } from './answering/question.ts'
+import type { Questions } from './answering/questions.ts'
+import { streamAnswer } from './answering/stream-answer.ts'
 import type { Asker } from './answering/turn-planner.ts'
 import {
   answerSchema,
@@ -16,37 +23,40 @@ import {
   toolDescriptorSchema,
   toolListQuery,
 } from './chat.schema.ts'
-import type { ChatService } from './chat.service.ts'
 import type { StreamEvent } from './stream-events.schema.ts'
 import { streamEventSchema } from './stream-events.schema.ts'
 
 const agentPath = Type.Object({ id: Type.String() })
 const messagePath = Type.Object({ id: Type.String(), messageId: Type.String() })
 
+/** A turn for those who want to know which tools there are. */
+const anyTurn: ToolTurn = { conversationId: '', isOutsider: false, onPageRead() {}, onTakeover() {} }
+
 /** Answered as JSON, or as server-sent events when the body asks for `stream`. */
 const answerResponse = { 200: answerSchema }
 
 interface Dependencies {
-  chat: ChatService
+  questions: Questions
+  answering: Answering
   callerSignal: SignalOf
 }
 
-export function registerChatRoutes(app: App, { chat, callerSignal }: Dependencies): void {
+export function registerChatRoutes(app: App, { questions, answering, callerSignal }: Dependencies): void {
   /** Watches from the start whether the caller goes away, since accepting a question may take a while. */
   async function deliver(
-    asked: Promise<Question>,
+    drafting: Promise<Draft>,
     stream: boolean | undefined,
     [request, reply]: [FastifyRequest, FastifyReply],
   ) {
     const caller = callerSignal(request, reply)
-    const question = await asked
-    if (!stream) return reply.send(await chat.answer(question, caller))
+    const question = await acceptedBehindGate(drafting, request)
+    if (!stream) return reply.send(await answering.answer(question, caller))
     const events = openEventStream(reply)
     const send = (event: StreamEvent) => {
-      if (event.type === 'error') request.purchase?.failed()
+      if (event.type === 'error') request.gate?.after(false)
       events.send(event)
     }
-    void chat.stream(question, caller, send).then(events.end)
+    void streamAnswer(answering, question, caller, send).then(events.end)
     return reply
   }
 
@@ -64,7 +74,7 @@ export function registerChatRoutes(app: App, { chat, callerSignal }: Dependencie
       event: streamEventSchema,
     },
     handler: (request, reply) =>
-      deliver(chat.ask(request.params.id, request.body, askerOf(request)), request.body.stream, [
+      deliver(questions.draftNew(request.params.id, request.body, askerOf(request)), request.body.stream, [
         request,
         reply,
       ]),
@@ -91,20 +101,32 @@ export function registerChatRoutes(app: App, { chat, callerSignal }: Dependencie
     },
     handler: (request, reply) => {
       const { id, messageId } = request.params
-      const asked = chat.askAgain(id, messageId, request.body, askerOf(request))
-      return deliver(asked, request.body.stream, [request, reply])
+      const drafting = questions.draftAgain(id, messageId, request.body, askerOf(request))
+      return deliver(drafting, request.body.stream, [request, reply])
     },
   })
-
-  registerCatalogueRoutes(app, chat)
 }
 
-function askerOf({ isAdmin, purchase }: FastifyRequest): Asker {
-  const caller = { isOutsider: !isAdmin, isConfined: !isAdmin, author: purchase?.payer }
-  return { ...caller, ...(purchase && { pay: () => purchase.settle() }) }
+function askerOf({ isAdmin, gate }: FastifyRequest): Asker {
+  return { isOutsider: !isAdmin, isConfined: !isAdmin, author: gate?.caller }
 }
 
-function registerCatalogueRoutes(app: App, chat: ChatService): void {
+/** A gate is passed while the conversation is locked: nobody passes it for a question that must be refused. */
+async function acceptedBehindGate(drafting: Promise<Draft>, { gate }: FastifyRequest): Promise<Question> {
+  await using draft = await drafting
+  if (gate !== undefined) {
+    await draft.hold()
+    await gate.before()
+  }
+  return await draft.accept()
+}
+
+interface Catalogue {
+  modelsOf(agentId: string): Promise<Static<typeof modelSchema>[]>
+  toolsOf: ToolsOf
+}
+
+export function registerCatalogueRoutes(app: App, { modelsOf, toolsOf }: Catalogue): void {
   const routes = routesBelow(app, '/api/agents/:id/chat', 'Chat', 'chat')
 
   routes.list('/models', {
@@ -112,7 +134,7 @@ function registerCatalogueRoutes(app: App, chat: ChatService): void {
     summary: 'List the models that the agent can use',
     rows: 'models',
     of: modelSchema,
-    handle: async ({ params, query }) => listValues(await chat.models(params.id), query),
+    handle: async ({ params, query }) => listValues(await modelsOf(params.id), query),
   })
   routes.list('/tools', {
     name: 'listModelTools',
@@ -122,7 +144,9 @@ function registerCatalogueRoutes(app: App, chat: ChatService): void {
     rows: 'tools',
     of: toolDescriptorSchema,
     async handle({ agent, query }) {
-      const tools = await chat.tools(agent, query.scope)
+      const tools = (await toolsOf(agent, anyTurn))
+        .filter(({ isBuiltIn }) => isBuiltIn || query.scope === 'all')
+        .map(({ name, description, parameters }) => ({ name, description, parameters }))
       return listValues(tools, query, found => fitting(found, tool => JSON.stringify(tool).length))
     },
   })

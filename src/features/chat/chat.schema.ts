@@ -196,7 +196,6 @@ export const toolListQuery = Type.Object({
     }),
   ),
 })
-export type ToolScope = Static<typeof toolListQuery>['scope']
 
 export const toolDescriptorSchema = Type.Object(
   {

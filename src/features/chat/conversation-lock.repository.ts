@@ -23,6 +23,8 @@ interface Taking extends Omit<HeldLock, 'token'> {
   now: string
   /** The time of a message that is added to the conversation together with the lock; undefined without one. */
   messageAt: string | undefined
+  /** Token of the lock that this one replaces; undefined without one. */
+  heldToken: number | undefined
 }
 
 /** How a conversation ends once an answer is written: with the question, and the answer as the only message after it. */
@@ -34,7 +36,7 @@ export interface ConversationEnd {
 const take = prepareQuery(
   (
     database: Database,
-    value: ValueOf<'holder' | 'expiresAt' | 'now' | 'added' | 'messageAt' | 'conversationId'>,
+    value: ValueOf<'holder' | 'expiresAt' | 'now' | 'added' | 'messageAt' | 'heldToken' | 'conversationId'>,
   ) =>
     database
       .updateTable('conversations')
@@ -46,18 +48,29 @@ const take = prepareQuery(
         last_message_at: fn.coalesce(eb.val(value('messageAt')), 'last_message_at'),
       }))
       .where('id', '=', value('conversationId'))
-      .where(({ eb, or }) => or([eb('lock_holder', 'is', null), eb('lock_expires_at', '<=', value('now'))]))
+      .where(({ eb, or }) =>
+        or([
+          eb('lock_holder', 'is', null),
+          eb('lock_expires_at', '<=', value('now')),
+          eb('lock_token', '=', value<number>('heldToken')),
+        ]),
+      )
       .returning('lock_token'),
 )
 
-/** Undefined, and nothing is changed, while somebody else holds it or if there is no such conversation. */
+/** Undefined, and nothing is changed, while another holds it or if there is no such conversation. */
 export async function takeLock(
   database: Database,
   conversationId: string,
   taking: Taking,
 ): Promise<Lock | undefined> {
   const added = taking.messageAt === undefined ? 0 : 1
-  const [locked] = await take(database, { ...taking, added, conversationId })
+  const [locked] = await take(database, {
+    ...taking,
+    heldToken: taking.heldToken ?? null,
+    added,
+    conversationId,
+  })
   return locked && { conversationId, token: locked.lock_token }
 }
 

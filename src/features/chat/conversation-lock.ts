@@ -43,12 +43,17 @@ export function createConversationLock({ clock, holder, leaseMs }: Dependencies)
     first: (): HeldLock => ({ holder, token: 1, expiresAt: expiry() }),
 
     /**
-     * `messageAt`: the time of a message that is stored together with the lock. Throws CONVERSATION_LOCKED while somebody
-     * else holds it, NOT_FOUND without such a conversation.
+     * `messageAt`: the time of a message that is stored together with the lock. `held`: a lock of this conversation, which
+     * the new one replaces. Throws CONVERSATION_LOCKED while another holds it, NOT_FOUND without such a conversation.
      */
-    async acquire(database: Database, conversationId: string, messageAt?: string): Promise<Lock> {
+    async acquire(
+      database: Database,
+      conversationId: string,
+      messageAt?: string,
+      held?: Lock,
+    ): Promise<Lock> {
       const lease = { holder, now: timestamp(clock), expiresAt: expiry() }
-      const lock = await takeLock(database, conversationId, { ...lease, messageAt })
+      const lock = await takeLock(database, conversationId, { ...lease, messageAt, heldToken: held?.token })
       if (lock !== undefined) return lock
       await checkUnlocked(database, conversationId)
       throw conversationLocked()

@@ -22,11 +22,6 @@ export function registerKnowledgeRoutes(app: App, knowledge: KnowledgeService): 
       querystring: searchQuery,
       response: { 200: searchAnswerSchema },
     },
-    handler: async request => {
-      const results = await knowledge.search(request.agent, request.query)
-      // Only then: a search that fails is not paid for.
-      await request.purchase?.settle()
-      return { results }
-    },
+    handler: async request => ({ results: await knowledge.search(request.agent, request.query) }),
   })
 }

@@ -1,4 +1,4 @@
-import type { ChatService } from '#features/chat/chat.service.ts'
+import type { ChatFeature } from '#features/chat/chat.feature.ts'
 import type { ToolParameters } from '#models/tools/tool.ts'
 import { fromSchema } from '#models/tools/tool.ts'
 import type { CallResult, ChatInput, ChatOutput } from './mcp-endpoint.schema.ts'
@@ -6,7 +6,8 @@ import { chatInputSchema, chatOutputSchema } from './mcp-endpoint.schema.ts'
 import type { Call, OfferedTool } from './offered-tool.ts'
 import type { InTurn } from './turns.ts'
 
-type TurnEvent = Parameters<NonNullable<Parameters<ChatService['answer']>[2]>>[0]
+type Chat = Pick<ChatFeature, 'questions' | 'answering'>
+type TurnEvent = Parameters<NonNullable<Parameters<Chat['answering']['answer']>[2]>>[0]
 
 /** Pieces of an answer between two signs of life. */
 const piecesPerSign = 64
@@ -17,13 +18,16 @@ const outputSchema: ToolParameters = JSON.parse(JSON.stringify(chatOutputSchema)
 /** Lets a client talk to the agent: a whole turn, with its retrieval, its tools and its lock. */
 export function chatTool(
   { id, name }: { id: string; name: string },
-  chat: Pick<ChatService, 'ask' | 'answer'>,
+  { questions, answering }: Chat,
   inTurn: InTurn,
 ): OfferedTool {
-  async function converse(input: Parameters<ChatService['ask']>[1], { signal, progress, isAdmin }: Call) {
+  async function converse(
+    input: Parameters<Chat['questions']['ask']>[1],
+    { signal, progress, isAdmin }: Call,
+  ) {
     signal.throwIfAborted()
-    const question = await chat.ask(id, input, { isOutsider: !isAdmin, isConfined: !isAdmin })
-    return chat.answer(question, signal, event => {
+    const question = await questions.ask(id, input, { isOutsider: !isAdmin, isConfined: !isAdmin })
+    return answering.answer(question, signal, event => {
       const sign = signOf(event)
       if (sign !== undefined) progress(sign)
     })

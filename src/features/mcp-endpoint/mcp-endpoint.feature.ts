@@ -11,7 +11,7 @@ import { createProtocol } from './protocol.ts'
 
 interface Peers
   extends Pick<AgentsFeature, 'agents' | 'callerSignal'>,
-    Pick<ChatFeature, 'chat' | 'shorten'>,
+    Pick<ChatFeature, 'questions' | 'answering' | 'shorten'>,
     Pick<PaymentsFeature, 'soldTo'> {
   searchTool: KnowledgeFeature['searchTool']
   toolsOf: ToolsOf
@@ -20,11 +20,12 @@ interface Peers
 /** Each agent as an MCP server. */
 export function createMcpEndpoint(infrastructure: Infrastructure, peers: Peers): Feature {
   const { agentDatabases, version, log } = infrastructure
-  const { agents, chat, shorten, searchTool, soldTo, toolsOf, callerSignal } = peers
+  const { agents, questions, answering, shorten, searchTool, soldTo, toolsOf, callerSignal } = peers
   const endpoint = createMcpEndpointService({
     agents,
     agentDatabases,
-    chat,
+    questions,
+    answering,
     knowledgeTool: searchTool,
     toolsOf,
     shorten,

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
-import { maxMessageLength } from '#features/chat/chat.service.ts'
+import { maxMessageLength } from '#features/chat/chat.feature.ts'
 import type { ToolParameters } from '#models/tools/tool.ts'
 
 /*

@@ -1,5 +1,5 @@
 import type { AgentsService } from '#features/agents/agents.service.ts'
-import type { ChatService } from '#features/chat/chat.service.ts'
+import type { ChatFeature } from '#features/chat/chat.feature.ts'
 import type { Tool } from '#models/tools/tool.ts'
 import { AppError, conflict } from '#platform/errors.ts'
 import type { Log } from '#platform/logging/log.ts'
@@ -11,10 +11,9 @@ import type { Call, OfferedTool } from './offered-tool.ts'
 import { offer, withUniqueNames } from './offered-tool.ts'
 import { createTurns } from './turns.ts'
 
-interface Dependencies {
+interface Dependencies extends Pick<ChatFeature, 'questions' | 'answering'> {
   agents: Pick<AgentsService, 'find'>
   agentDatabases: AgentDatabases
-  chat: Pick<ChatService, 'ask' | 'answer'>
   /** Looks something up in the agent's own documents. */
   knowledgeTool(agent: AgentHandle): Tool
   /** Every tool that the agent may use just now. */
@@ -46,13 +45,16 @@ type About = Awaited<ReturnType<AgentsService['find']>>
 
 /** What MCP clients may see and call of an agent. */
 export function createMcpEndpointService(needs: Dependencies) {
-  const { agents, agentDatabases, chat, shorten, log } = needs
+  const { agents, agentDatabases, shorten, log } = needs
 
   const inTurn = createTurns()
 
   /** For everybody who may chat; their names are theirs, whatever the agent's own tools are called. */
   function openTools(agent: AgentHandle, about: About): OfferedTool[] {
-    return [chatTool(about, chat, inTurn), offer(needs.knowledgeTool(agent), shorten, { readOnlyHint: true })]
+    return [
+      chatTool(about, needs, inTurn),
+      offer(needs.knowledgeTool(agent), shorten, { readOnlyHint: true }),
+    ]
   }
 
   /** For admins; for other callers these tools are not even listed. */

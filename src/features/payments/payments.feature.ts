@@ -45,7 +45,7 @@ export function createPayments(
     ids,
   })
   const selling = createSelling(infrastructure, { settings, ledger, endpoints })
-  sellBy(selling.gate.sell)
+  sellBy(selling.gates.gateOf)
   const methods = createMethodsService({ agentSecrets, clock, ids })
   const notifications = createNotificationsService({ transact, ledger, clock, ids })
   const credentialsOf = async (agentId: string) => (await settings.profileOf(agentId)).credentials
@@ -77,7 +77,7 @@ export function createPayments(
       const isFree = await access.hasRole(request.agent.agentId, request)
       return isFree ? [] : await selling.resources.soldCallsOf(request.agent)
     },
-    stop: selling.gate.stop,
+    stop: selling.gates.stop,
     routes(app) {
       registerResourceRoutes(app, selling.resources)
       registerLedgerRoutes(app, ledger)

@@ -379,6 +379,47 @@ describe('a payment', () => {
     expect(await transactions()).toHaveLength(2)
   })
 
+  it.each(['verify', 'settle'] as const)(
+    'whose buyer leaves during %s can be presented again at once',
+    async step => {
+      const { path, ask, transactions } = await newShop('/chat')
+      const payment = await paymentFor(await ask())
+      const leaving = new AbortController()
+      const gone = Promise.withResolvers<void>()
+      app.service.app.server.once('request', ({ socket }) => socket.once('close', gone.resolve))
+      facilitator.before = async now => {
+        if (now !== step) return
+        facilitator.before = () => {}
+        leaving.abort()
+        await gone.promise
+      }
+      const left = fetch(`${address}${path}/chat`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...payment },
+        body: JSON.stringify({ content: 'Hello' }),
+        signal: leaving.signal,
+      })
+      await expect(left).rejects.toThrow()
+      await eventually(async () => expect((await ask(payment)).status).toBe(200))
+      expect(await transactions('state=settled&state=pending')).toHaveLength(1)
+    },
+  )
+
+  it('that is refused while a search is answered gets none of its results', async () => {
+    const { path, transactions } = await newShop('/sources/search')
+    const search = `${path}/sources/search?query=tide`
+    const headers = await paymentFor(await app.call('GET', search))
+    facilitator.modes.push('refuse')
+    const refused = await app.call('GET', search, { headers })
+    expect(refused).toMatchObject({
+      status: 402,
+      body: { code: 402, accepts: [{ resource: expect.any(String) }] },
+    })
+    expect(refused.body).not.toHaveProperty('results')
+    expect(decoded(refused.headers['payment-response'])).toMatchObject({ success: false })
+    expect(await transactions()).toEqual([])
+  })
+
   it('whose facilitator can not be asked is not taken', async () => {
     const { ask, transactions } = await newShop('/chat')
     facilitator.verifies = false

@@ -1,4 +1,4 @@
-import type { ChatService } from '#features/chat/chat.service.ts'
+import type { ChatFeature } from '#features/chat/chat.feature.ts'
 import { failureOf } from '#features/workflows/lifecycle.service.ts'
 import type { ExecutionEnd } from '#features/workflows/workflows.events.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -13,10 +13,9 @@ import type { ScheduleEvents } from './schedules.events.ts'
 import type { ExecutionRow, ScheduleRow } from './schedules.repository.ts'
 import { callbackData, findExecution, findSchedule } from './schedules.repository.ts'
 
-interface Dependencies {
+interface Dependencies extends Pick<ChatFeature, 'answerOnce'> {
   transact: Transact<ScheduleEvents>
   executions: Executions
-  chat: Pick<ChatService, 'answerOnce'>
   outbound: Pick<Outbound, 'fetch'>
   clock: Clock
 }
@@ -33,12 +32,12 @@ const pauseMs = 2_000
 
 /** Runs the callbacks that are no workflows, and records how each has ended. */
 export function createCallbacks(needs: Dependencies): Record<string, JobHandler<AgentHandle>> {
-  const { transact, executions, chat, outbound, clock } = needs
+  const { transact, executions, answerOnce, outbound, clock } = needs
   const ask: Callback = async ({ agent, signal }, schedule, { id }) => {
     const content = String(callbackData(schedule).content)
     // The conversation of a schedule has the schedule's id, and each question in it that of its execution.
     const question = { id, content, standingConversationId: schedule.id }
-    await chat.answerOnce(agent.agentId, question, { isOutsider: false }, signal).catch(error => {
+    await answerOnce(agent.agentId, question, { isOutsider: false }, signal).catch(error => {
       const isLocked = error instanceof AppError && error.code === 'CONVERSATION_LOCKED'
       throw isLocked ? new JobYields({ until: clock.now() + pauseMs }) : error
     })

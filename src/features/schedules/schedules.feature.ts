@@ -1,5 +1,5 @@
 import type { AgentsService } from '#features/agents/agents.service.ts'
-import type { ChatService } from '#features/chat/chat.service.ts'
+import type { ChatFeature } from '#features/chat/chat.feature.ts'
 import type { Feature } from '#features/feature.ts'
 import type { Lifecycle } from '#features/workflows/lifecycle.service.ts'
 import type { WorkflowsService } from '#features/workflows/workflows.service.ts'
@@ -12,9 +12,8 @@ import type { ScheduleEvents } from './schedules.events.ts'
 import { registerScheduleRoutes } from './schedules.routes.ts'
 import { createSchedulesService } from './schedules.service.ts'
 
-interface Peers {
+interface Peers extends Pick<ChatFeature, 'answerOnce'> {
   agents: AgentsService
-  chat: ChatService
   lifecycle: Lifecycle
   workflows: WorkflowsService
 }
@@ -22,12 +21,12 @@ interface Peers {
 /** What agents do at set times. */
 export function createSchedules(infrastructure: Infrastructure, peers: Peers): Feature {
   const { outbound, clock, ids } = infrastructure
-  const { agents, chat, lifecycle, workflows } = peers
+  const { agents, answerOnce, lifecycle, workflows } = peers
   const transact: Transact<ScheduleEvents> = infrastructure.transact
   const isActive = async (agentId: string) => (await agents.find(agentId)).status === 'active'
   const executions = createExecutions({ lifecycle, clock, ids })
   const requireWorkflow = workflows.get
-  const callbacks = createCallbacks({ transact, executions, chat, outbound, clock })
+  const callbacks = createCallbacks({ transact, executions, answerOnce, outbound, clock })
   const schedules = createSchedulesService({
     transact,
     outbound,

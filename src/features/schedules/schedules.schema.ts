@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
-import { maxMessageLength } from '#features/chat/chat.service.ts'
+import { maxMessageLength } from '#features/chat/chat.feature.ts'
 import { listParameters } from '#platform/http/lists/list-query.ts'
 import { orNull } from '#platform/own-schemas.ts'
 

@@ -1,7 +1,6 @@
 import type { AgentsService } from '#features/agents/agents.service.ts'
 import type { BrowserService } from '#features/browser/browser.service.ts'
 import type { ChannelsService } from '#features/channels/channels.service.ts'
-import type { ChatService } from '#features/chat/chat.service.ts'
 import type { Feature } from '#features/feature.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import type { Transact } from '#platform/jobs/jobs.ts'
@@ -11,6 +10,7 @@ import { createHooksService } from './hooks.service.ts'
 import type { Lifecycle } from './lifecycle.service.ts'
 import { createLifecycle, executionJob } from './lifecycle.service.ts'
 import { createBrowserSessions } from './nodes/browser.ts'
+import type { ChatParts } from './nodes/chat.ts'
 import { createNodeTypes } from './nodes/node-types.ts'
 import { createPruning, pruneJob } from './prune-executions.job.ts'
 import { createRunExecution } from './run-execution.job.ts'
@@ -28,9 +28,8 @@ export interface WorkflowsFeature extends Feature {
   lifecycle: Lifecycle
 }
 
-interface Peers {
+interface Peers extends ChatParts {
   agents: AgentsService
-  chat: ChatService
   channels: ChannelsService
   browser: BrowserService
   /** The events that any feature emits. */

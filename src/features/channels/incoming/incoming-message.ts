@@ -1,4 +1,4 @@
-import { maxMessageLength } from '#features/chat/chat.service.ts'
+import { maxMessageLength } from '#features/chat/chat.feature.ts'
 import { AppError } from '#platform/errors.ts'
 
 /** What somebody has written on a messenger. */

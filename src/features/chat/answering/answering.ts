@@ -1,11 +1,12 @@
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { diskProblemIn } from '#platform/disk.ts'
-import { AppError } from '#platform/errors.ts'
+import { AppError, conflict } from '#platform/errors.ts'
 import { followSignals } from '#platform/follow-signals.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { ChatMessage } from '../chat.schema.ts'
+import { toPublic } from '../messages.repository.ts'
 import type { TurnEvent, TurnOutcome } from '../turn/turn.ts'
 import { checkpointAnswer } from './answer-checkpointer.ts'
 import type { AnswerRecorder } from './answer-recorder.ts'
@@ -22,19 +23,20 @@ export interface Answered {
 
 type TurnEnd = Pick<PlannedOutcome, 'end' | 'usage' | 'isTainted' | 'isCutOff' | 'toolsLeftOut' | 'pages'>
 
-export interface AnsweringDependencies {
+interface Dependencies {
   store: AnswerStore
   clock: Clock
   ids: Ids
   log: Log
 }
 
-/** Answers questions: runs their turns, stores what is said as it comes to be, keeps the lock alive and lets it go. */
-export function createAnswering({ store, clock, ids, log }: AnsweringDependencies) {
+/** Answers questions: runs their turns, stores what is said meanwhile, renews the lock and releases it. */
+export function createAnswering(needs: Dependencies) {
+  const { store, clock, ids, log } = needs
   const running = new Map<AbortController, Promise<unknown>>()
   let isOver = false
 
-  async function answer(
+  async function attempt(
     question: Question,
     emit: (event: TurnEvent) => void,
     ending: AbortController,
@@ -58,45 +60,44 @@ export function createAnswering({ store, clock, ids, log }: AnsweringDependencie
     const end = await question.turn(told, ending.signal).catch(turnThatNeverBegan)
     await checkpointer.stop()
     if (!hasLock) return { assistantMessage: undefined, error: lockWasLost() }
-    return settle(question, recorder, end, ending.signal)
+    return settle(needs, question, recorder, end, ending.signal)
   }
 
-  async function settle(
-    question: Question,
-    recorder: AnswerRecorder,
-    turnEnd: TurnEnd,
-    signal: AbortSignal,
-  ): Promise<Answered> {
-    const { end } = turnEnd
-    const error = errorOf(end, signal)
-    const message = recorder.message(metadataOf(turnEnd, error))
-    const isKept = end.kind === 'answered' || recorder.state() !== ''
-    if (!(await store.finish(question, isKept ? message : undefined)))
-      return { assistantMessage: undefined, error: lockWasLost() }
-    if (end.kind === 'failed' && end.error.fault !== 'user') logFailure(log, question, end.error)
-    return { assistantMessage: isKept ? message : undefined, error }
+  /** Never rejects, whatever goes wrong; the lock and the agent are released in any case. */
+  function run(question: Question, emit: (event: TurnEvent) => void, client: AbortSignal): Promise<Answered> {
+    const ending = new AbortController()
+    const unfollow = followSignals(ending, [client, question.agent.signal])
+    if (isOver) ending.abort(shuttingDown())
+    const answered = attempt(question, emit, ending)
+      .catch(async cause => {
+        logFailure(log, question, cause)
+        // What can't be stored must not keep the conversation locked; if this fails as well, the lease ends.
+        await store.finish(question, undefined).catch(() => false)
+        return { assistantMessage: undefined, error: notStored(cause, ending.signal) }
+      })
+      .finally(() => {
+        running.delete(ending)
+        unfollow()
+        question.agent.release()
+      })
+    running.set(ending, answered)
+    return answered
   }
 
   return {
-    /** Never rejects, whatever goes wrong; the lock and the agent are let go in any case. */
-    run(question: Question, emit: (event: TurnEvent) => void, client: AbortSignal): Promise<Answered> {
-      const ending = new AbortController()
-      const unfollow = followSignals(ending, [client, question.agent.signal])
-      if (isOver) ending.abort(shuttingDown())
-      const answered = answer(question, emit, ending)
-        .catch(async cause => {
-          logFailure(log, question, cause)
-          // What can't be stored must not keep the conversation locked; if this fails as well, the lease ends.
-          await store.finish(question, undefined).catch(() => false)
-          return { assistantMessage: undefined, error: notStored(cause, ending.signal) }
-        })
-        .finally(() => {
-          running.delete(ending)
-          unfollow()
-          question.agent.release()
-        })
-      running.set(ending, answered)
-      return answered
+    run,
+
+    /** Answers in one piece, and emits each event of the turn. Throws what ended the turn, even after a partial answer. */
+    async answer(
+      question: Question,
+      client: AbortSignal,
+      emit: (event: TurnEvent) => void = () => {},
+    ): Promise<{ userMessage: ChatMessage; assistantMessage: ChatMessage }> {
+      const { assistantMessage, error } = await run(question, emit, client)
+      if (error !== undefined) throw error
+      if (assistantMessage === undefined)
+        throw conflict('The request was aborted before there was an answer.')
+      return { userMessage: toPublic(question.userMessage), assistantMessage }
     },
 
     /** Lets running turns finish within the grace (milliseconds); then ends them, and those that still begin, with an error. */
@@ -108,6 +109,23 @@ export function createAnswering({ store, clock, ids, log }: AnsweringDependencie
       while (running.size > 0) await Promise.all(running.values())
     },
   }
+}
+
+async function settle(
+  { store, log }: Dependencies,
+  question: Question,
+  recorder: AnswerRecorder,
+  turnEnd: TurnEnd,
+  signal: AbortSignal,
+): Promise<Answered> {
+  const { end } = turnEnd
+  const error = errorOf(end, signal)
+  const message = recorder.message(metadataOf(turnEnd, error))
+  const isKept = end.kind === 'answered' || recorder.state() !== ''
+  if (!(await store.finish(question, isKept ? message : undefined)))
+    return { assistantMessage: undefined, error: lockWasLost() }
+  if (end.kind === 'failed' && end.error.fault !== 'user') logFailure(log, question, end.error)
+  return { assistantMessage: isKept ? message : undefined, error }
 }
 
 function logFailure(log: Log, { agent, model }: Question, error: unknown): void {

@@ -9,7 +9,7 @@ import type { Log } from '#platform/logging/log.ts'
 import type { Metrics } from '#platform/metrics.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { readBounded } from '../bounded-window.ts'
-import type { ReadPage } from '../chat.schema.ts'
+import type { ChatMessage, ReadPage } from '../chat.schema.ts'
 import type { StoredMessage } from '../messages.repository.ts'
 import { promptCharacters } from '../turn/context-budget.ts'
 import { fitTools } from '../turn/fit-tools.ts'
@@ -56,8 +56,6 @@ export interface Asker {
   author?: string | undefined
   /** Reaches no conversation that another author has begun. */
   isConfined?: boolean
-  /** Has a paid question paid for, once nothing else stands in its way; throws unless it is. */
-  pay?: () => Promise<unknown>
 }
 
 export interface PlanOptions extends Asker {
@@ -86,7 +84,7 @@ export interface ChosenModel {
   contextWindow: number
 }
 
-export interface PlannerDependencies {
+interface Dependencies {
   agentOf(agentId: string): Promise<TurnAgent>
   /** Passages that may answer a question, the best first, with no more characters than that; none where nothing fits. */
   retrieve(agent: AgentHandle, question: string, characters: number, signal: AbortSignal): Promise<Passage[]>
@@ -116,7 +114,7 @@ function isTainted({ toolResults, metadata }: Pick<StoredMessage, 'toolResults' 
   return toolResults !== null || metadata?.tainted === true
 }
 
-export function createTurnPlanner(needs: PlannerDependencies) {
+export function createTurnPlanner(needs: Dependencies) {
   const { log, metrics } = needs
 
   /** Without its passages a question can still be answered, so that a failing search is no failing turn. */
@@ -134,64 +132,79 @@ export function createTurnPlanner(needs: PlannerDependencies) {
     }
   }
 
-  return {
-    /** Throws CONFLICT for an agent that is not active, and what the choice of a model may throw. */
-    async plan(agentId: string, options: PlanOptions): Promise<TurnPlan> {
-      const profile = await needs.agentOf(agentId)
-      if (profile.status !== 'active')
-        throw conflict(`This agent is ${profile.status} and does not answer. Set its status to active first.`)
-      const chosen = await profile.model(options.model)
-      return {
-        model: chosen.id,
-        async run(asked, emit, signal) {
-          const { agent, userMessage: question } = asked
-          const { contextWindow } = chosen
-          const pages = createPageList(needs.clock)
-          const { id: messageId, conversationId } = question
-          const { isOutsider } = options
-          // What is stored nowhere has no conversation that tools could go on with.
-          const onTakeover: ToolTurn['onTakeover'] = takeover =>
-            emit({ type: 'takeover_requested', ...takeover })
-          const turn =
-            messageId === undefined
-              ? undefined
-              : { conversationId, isOutsider, onPageRead: pages.add, onTakeover }
-          const [history, passages, offered] = await Promise.all([
-            readHistory(asked, contextWindow),
-            options.autoRag === false ? [] : passagesFor(asked, contextWindow, signal),
-            options.enableTools === false ? [] : needs.toolsFor(agent, turn),
-          ])
-          const { tools, leftOut } = await fitTools(offered, {
-            characters: promptCharacters(contextWindow) / 2,
-            topic: [question.content, ...history.map(({ content }) => content).reverse()],
-          })
-          const outcome = await runTurn({
-            stream: call => needs.stream(chosen.model, call),
-            contextWindow,
-            temperature: profile.temperature,
-            tools,
-            messages: buildPrompt({
-              agentName: profile.name,
-              instructions: options.instructions ?? profile.instructions,
-              history,
-              question: question.content,
-              passages,
-            }),
-            isTainted:
-              options.isOutsider || isTainted(question) || passages.length > 0 || history.some(isTainted),
-            emit,
-            signal,
-            maxIterations: needs.maxIterations,
-            newToolCallId: needs.ids.toolCall,
-            ...(messageId !== undefined && { cause: { messageId } }),
-          })
-          metrics.countTokens(chosen.provider, 'input', outcome.usage?.inputTokens ?? 0)
-          metrics.countTokens(chosen.provider, 'output', outcome.usage?.outputTokens ?? 0)
-          return { ...outcome, toolsLeftOut: leftOut, pages: pages.all() }
-        },
-      }
-    },
+  /** Throws CONFLICT for an agent that is not active, and what the choice of a model may throw. */
+  async function plan(agentId: string, options: PlanOptions): Promise<TurnPlan> {
+    const profile = await needs.agentOf(agentId)
+    if (profile.status !== 'active')
+      throw conflict(`This agent is ${profile.status} and does not answer. Set its status to active first.`)
+    const chosen = await profile.model(options.model)
+    return {
+      model: chosen.id,
+      async run(asked, emit, signal) {
+        const { agent, userMessage: question } = asked
+        const { contextWindow } = chosen
+        const pages = createPageList(needs.clock)
+        const { id: messageId, conversationId } = question
+        const { isOutsider } = options
+        // What is stored nowhere has no conversation that tools could go on with.
+        const onTakeover: ToolTurn['onTakeover'] = takeover =>
+          emit({ type: 'takeover_requested', ...takeover })
+        const turn =
+          messageId === undefined
+            ? undefined
+            : { conversationId, isOutsider, onPageRead: pages.add, onTakeover }
+        const [history, passages, offered] = await Promise.all([
+          readHistory(asked, contextWindow),
+          options.autoRag === false ? [] : passagesFor(asked, contextWindow, signal),
+          options.enableTools === false ? [] : needs.toolsFor(agent, turn),
+        ])
+        const { tools, leftOut } = await fitTools(offered, {
+          characters: promptCharacters(contextWindow) / 2,
+          topic: [question.content, ...history.map(({ content }) => content).reverse()],
+        })
+        const outcome = await runTurn({
+          stream: call => needs.stream(chosen.model, call),
+          contextWindow,
+          temperature: profile.temperature,
+          tools,
+          messages: buildPrompt({
+            agentName: profile.name,
+            instructions: options.instructions ?? profile.instructions,
+            history,
+            question: question.content,
+            passages,
+          }),
+          isTainted:
+            options.isOutsider || isTainted(question) || passages.length > 0 || history.some(isTainted),
+          emit,
+          signal,
+          maxIterations: needs.maxIterations,
+          newToolCallId: needs.ids.toolCall,
+          ...(messageId !== undefined && { cause: { messageId } }),
+        })
+        metrics.countTokens(chosen.provider, 'input', outcome.usage?.inputTokens ?? 0)
+        metrics.countTokens(chosen.provider, 'output', outcome.usage?.outputTokens ?? 0)
+        return { ...outcome, toolsLeftOut: leftOut, pages: pages.all() }
+      },
+    }
   }
+
+  return { plan }
 }
 
 export type TurnPlanner = ReturnType<typeof createTurnPlanner>
+
+/** Answers a question that is in no conversation: nothing of it is stored. Throws what ended the turn. */
+export async function answerAlone(
+  planner: TurnPlanner,
+  agent: AgentHandle,
+  { content, ...options }: { content: string } & PlanOptions,
+  signal: AbortSignal,
+): Promise<Pick<ChatMessage, 'content' | 'toolCalls' | 'toolResults' | 'metadata'>> {
+  const { model, run } = await planner.plan(agent.agentId, options)
+  const userMessage = { content, conversationId: '', sequence: 0, toolResults: null }
+  const { end, ...said } = await run({ agent, userMessage, isFirst: true }, () => {}, signal)
+  signal.throwIfAborted()
+  if (end.kind === 'failed') throw end.error
+  return { ...said, metadata: { model } }
+}

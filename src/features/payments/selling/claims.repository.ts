@@ -1,23 +1,52 @@
 import type { ExpressionBuilder, Kysely, Selectable } from 'kysely'
 import type { PlatformTables } from '#storage/tables.ts'
 
+/**
+ * The states of a claim, and which may follow. A claim begins as `claimed`, and may be deleted in every state but `served`.
+ *
+ * - `claimed`: presented; the facilitator was not asked to settle it
+ * - `settling`: it may have been settled
+ * - `stuck`: it may have been settled, and only a person can find out
+ * - `settled`: paid for, not served yet
+ * - `served`: used up
+ */
+const following = {
+  claimed: ['settling'],
+  settling: ['settled', 'stuck'],
+  stuck: ['settled'],
+  settled: ['settled', 'served'],
+  served: [],
+} as const
+
+export type ClaimState = keyof typeof following
+type Following<State extends ClaimState> = (typeof following)[State][number]
+
 type Database = Kysely<PlatformTables>
-export type Claim = Selectable<PlatformTables['x402_claims']>
+type Row = Selectable<PlatformTables['x402_claims']>
+
+/** A payment that was presented with a request. A process that works on it holds it. */
+export interface Claim<State extends ClaimState = ClaimState> extends Omit<Row, 'state'> {
+  state: State
+}
+
+export function isIn<State extends ClaimState>(claim: Claim, ...states: State[]): claim is Claim<State> {
+  return (states as ClaimState[]).includes(claim.state)
+}
 
 /** Who holds claims, and until when. */
 export interface Holding {
   holder: string
   now: string
   expiresAt: string
-  /** No other process is alive: whoever else holds a claim is dead. */
+  /** No other process is alive: other holders of claims are dead. */
   isExclusive: boolean
 }
 
-/** What a claim has while nobody holds it. */
+/** Changes that release a claim. */
 export const freed = { holder: null, lease_expires_at: null }
 
 /** False, and nothing is inserted, if the payment was presented before. */
-export async function insertClaim(database: Database, claim: Claim): Promise<boolean> {
+export async function insertClaim(database: Database, claim: Claim<'claimed'>): Promise<boolean> {
   const inserted = await database
     .insertInto('x402_claims')
     .values(claim)
@@ -27,20 +56,21 @@ export async function insertClaim(database: Database, claim: Claim): Promise<boo
   return inserted !== undefined
 }
 
-/** Takes a claim that nobody alive holds; undefined if somebody does, or there is none. */
+/** Takes a claim that no living process holds; undefined without one. */
 export async function takeClaim(
   database: Database,
   key: string,
   holding: Holding,
 ): Promise<Claim | undefined> {
   const { holder, expiresAt } = holding
-  return await database
+  const taken = await database
     .updateTable('x402_claims')
     .set({ holder, lease_expires_at: expiresAt })
     .where('key', '=', key)
     .where(isFree(holding))
     .returningAll()
     .executeTakeFirst()
+  return taken as Claim | undefined
 }
 
 function isFree({ holder, now, isExclusive }: Holding) {
@@ -56,33 +86,47 @@ export async function findClaim(
   database: Database,
   by: Pick<Claim, 'key'> | Pick<Claim, 'agent_id' | 'transaction_id'>,
 ): Promise<Claim | undefined> {
-  return await database
+  const found = await database
     .selectFrom('x402_claims')
     .selectAll()
     .where(({ and }) => and(by))
     .executeTakeFirst()
+  return found as Claim | undefined
 }
 
-/** False if somebody else holds it by now. */
-export async function updateClaim(
+/** The claim in its next state; undefined, and nothing is changed, if another holds or has moved it by now. */
+export async function moveClaim<From extends ClaimState, To extends Following<From>>(
   database: Database,
-  { key, holder }: Pick<Claim, 'key' | 'holder'>,
-  changes: Partial<Claim>,
-): Promise<boolean> {
+  claim: Claim<From>,
+  state: To,
+  changes: Partial<Omit<Row, 'state'>> = {},
+): Promise<Claim<To> | undefined> {
+  const moved = { ...changes, state }
+  return (await updateHeld(database, claim, moved)) ? { ...claim, ...moved } : undefined
+}
+
+/** Renews or releases a claim; nothing is changed if another holds it by now. */
+export async function changeLease(
+  database: Database,
+  claim: Claim,
+  lease: Pick<Row, 'lease_expires_at'> & { holder?: null },
+): Promise<void> {
+  await updateHeld(database, claim, lease)
+}
+
+async function updateHeld(database: Database, { key, holder, state }: Claim, changes: Partial<Row>) {
   const { numUpdatedRows } = await database
     .updateTable('x402_claims')
     .set(changes)
     .where('key', '=', key)
     .where('holder', '=', holder)
+    .$if(changes.state !== undefined, query => query.where('state', '=', state))
     .executeTakeFirst()
   return numUpdatedRows > 0n
 }
 
-/** Only in the state in which the holder knows it: once somebody may have been paid, a claim stays. */
-export async function deleteClaim(
-  database: Database,
-  { key, holder, state }: Pick<Claim, 'key' | 'holder' | 'state'>,
-): Promise<void> {
+/** Only in the state in which its holder knows it: a claim that may have been settled stays. */
+export async function deleteClaim(database: Database, { key, holder, state }: Claim): Promise<void> {
   await database
     .deleteFrom('x402_claims')
     .where('key', '=', key)

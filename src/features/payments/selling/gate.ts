@@ -1,46 +1,35 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Kysely } from 'kysely'
-import type { Purchase } from '#features/access/access.feature.ts'
-import type { Clock } from '#platform/clock.ts'
 import { AppError } from '#platform/errors.ts'
-import { whenClosed } from '#platform/http/closing.ts'
+import type { Gate } from '#platform/http/gate.ts'
 import { unstorable } from '#platform/http/requests/storable-text.ts'
-import type { Log } from '#platform/logging/log.ts'
 import type { AgentDatabases } from '#storage/agent-databases.ts'
-import type { PlatformTables } from '#storage/tables.ts'
-import { claimPayment, maxUses, renewClaim } from './claim-payment.ts'
-import type { Claim, Holding } from './claims.repository.ts'
-import { deleteClaim, freed, updateClaim } from './claims.repository.ts'
+import type { Claim } from './claims.repository.ts'
+import type { Claims, Presented } from './claims.ts'
 import type { Facilitator } from './facilitator.ts'
 import type { ResourceRow } from './resources.repository.ts'
 import { findByPath } from './resources.repository.ts'
+import type { Receipt } from './resources.schema.ts'
 import type { Settlements } from './settlements.ts'
 import { claimedOf } from './settlements.ts'
 import type { Offer, Payment } from './wire.ts'
 import { encoded, mismatchOf, payerOf, paymentRequired, readPayment } from './wire.ts'
 
 const retryAfterSeconds = 5
-/** Of a payment that a person has said is settled. */
-const seenByPerson = { transaction: '', payer: '' }
 
 interface Dependencies {
-  platform: Kysely<PlatformTables>
   agentDatabases: AgentDatabases
   facilitator: Facilitator | undefined
+  claims: Claims
   settlements: Settlements
-  /** Whom the agent's buyers pay; undefined if nobody can be paid. */
+  /** The address that the agent's buyers pay; undefined without one. */
   payToOf(agentId: string): Promise<string | undefined>
   baseUrl: string | undefined
-  holding(): Holding
-  leaseMs: number
-  clock: Clock
-  log: Log
 }
 
-/** Sells calls to callers without a role on the agent. */
-export function createGate(needs: Dependencies) {
+/** Sells calls to callers without a role on the agent: a claim of their payment, as a gate before the answer. */
+export function createGates(needs: Dependencies) {
   const { agentDatabases, facilitator, payToOf, baseUrl } = needs
-  const finishing = new Set<Promise<unknown>>()
+  const ending = new Set<Promise<void>>()
 
   async function offerFor(request: FastifyRequest, agentId: string, resource: ResourceRow): Promise<Offer> {
     const payTo = facilitator && (await payToOf(agentId))
@@ -55,8 +44,8 @@ export function createGate(needs: Dependencies) {
   }
 
   return {
-    /** The purchase that a request is; undefined if the call is not for sale. Throws PAYMENT_REQUIRED for one without payment. */
-    async sell(request: FastifyRequest, reply: FastifyReply): Promise<Purchase | undefined> {
+    /** The gate before a request; undefined if the call is not for sale. Throws PAYMENT_REQUIRED for one without payment. */
+    async gateOf(request: FastifyRequest, reply: FastifyReply): Promise<Gate | undefined> {
       const { id: agentId, '*': rest } = request.params as { id: string; '*'?: string }
       const { soldAs } = request.routeOptions.config
       const path = soldAs === '*' ? `/${rest}` : (soldAs ?? '')
@@ -66,7 +55,7 @@ export function createGate(needs: Dependencies) {
       if (resource === undefined) return undefined
       const offer = await offerFor(request, agentId, resource)
       const { 'payment-signature': current, 'x-payment': former } = request.headers
-      // To ask what a call would answer is not to buy it.
+      // A HEAD request asks about the answer, and does not buy it.
       const header = request.method === 'HEAD' ? undefined : (current ?? former)
       if (header === undefined) throw unpaid(reply, offer, 'This has to be paid for.')
       const payment = readPayment(String(header))
@@ -77,103 +66,93 @@ export function createGate(needs: Dependencies) {
         )
       const mismatch = mismatchOf(payment, offer)
       if (mismatch !== undefined) throw unpaid(reply, offer, mismatch)
-      const purchase = createPurchase({ ...needs, request, reply, resource, offer, payment, agentId })
-      whenClosed(reply, isSent => {
-        const finished = purchase.finish(isSent).finally(() => finishing.delete(finished))
-        finishing.add(finished)
-      })
-      return purchase
+      const gate = createGate(needs, reply, { agentId, request, resource, offer, payment })
+      return {
+        ...gate,
+        after(isServed) {
+          const ended = gate.release(isServed).finally(() => ending.delete(ended))
+          ending.add(ended)
+        },
+      }
     },
 
-    /** Resolves once it is written down what came of all purchases. */
-    stop: async () => void (await Promise.all(finishing)),
+    /** Resolves once all claims are released. */
+    stop: async () => void (await Promise.all(ending)),
   }
 }
 
-interface PurchaseDependencies extends Dependencies {
-  request: FastifyRequest
-  reply: FastifyReply
-  resource: ResourceRow
-  offer: Offer
-  payment: Payment
-  agentId: string
+/** A claim that this request holds. */
+interface Held {
+  claim: Claim
+  renewal: NodeJS.Timeout
+  /** Once it is settled. */
+  receipt?: Receipt
 }
 
-/** One request with its payment: claimed and verified, then settled, then answered. */
-function createPurchase(needs: PurchaseDependencies) {
-  const { platform, facilitator, settlements, request, reply, offer, payment, log } = needs
-  let claim: Claim | undefined
-  let hasFailed = false
-  let renewal: NodeJS.Timeout | undefined
+/** Maps the states of a payment's claim to answers. */
+function createGate(
+  { claims, settlements, facilitator }: Dependencies,
+  reply: FastifyReply,
+  sold: Presented,
+) {
+  const { request, offer, payment } = sold
+  let held: Held | undefined
+  let steps: Promise<unknown> = Promise.resolve()
 
-  async function settled(held: Claim): Promise<Claim> {
-    if (held.state === 'settled') {
-      // Whoever had it settled may have died before that was recorded.
-      const again = await settlements.complete(request.agent, held, claimedOf(held).receipt ?? seenByPerson)
-      if (again === undefined) throw pending(reply)
-      return again
+  /** The client may leave at any time: a claim is not released while it moves to its next state. */
+  function inOrder<Result>(step: () => Promise<Result>): Promise<Result> {
+    const done = steps.then(step)
+    steps = done.catch(() => {})
+    return done
+  }
+
+  function letGo(): Claim | undefined {
+    const claim = held?.claim
+    clearInterval(held?.renewal)
+    held = undefined
+    return claim
+  }
+
+  async function release(isServed: boolean): Promise<void> {
+    const claim = letGo()
+    if (claim !== undefined) await claims.release(claim, isServed)
+  }
+
+  async function check(): Promise<void> {
+    const claim = await claims.take(sold)
+    if (claim === 'used') throw unpaid(reply, offer, 'This payment was used, or made for another request.')
+    if (claim === 'busy') throw pending(reply)
+    held = { claim, renewal: claims.keep(claim) }
+    if (claim.state !== 'claimed') return
+    const problem = await facilitator?.verify(claimedOf(claim))
+    if (problem === undefined) return
+    // It may be presented again at once.
+    await release(false)
+    throw unpaid(reply, offer, `The payment is not good: ${problem}.`)
+  }
+
+  async function settle(): Promise<Receipt> {
+    if (held?.receipt !== undefined) return held.receipt
+    if (held === undefined) throw pending(reply)
+    const settlement = await settlements.settle(request.agent, held.claim, 'request')
+    if (settlement.outcome === 'settled') {
+      held = { ...held, ...settlement }
+      showSettlement(reply, payment, { success: true, ...settlement.receipt })
+      return settlement.receipt
     }
-    const settlement = await settlements.settle(request.agent, held)
-    if (settlement.outcome === 'settled') return settlement.claim
-    claim = undefined
-    if (settlement.outcome === 'unknown') {
-      await updateClaim(platform, settlement.claim, freed)
-      throw pending(reply)
-    }
-    const answer = {
-      success: false,
-      errorReason: settlement.reason,
-      transaction: '',
-      network: offer.terms.network,
-    }
-    showSettlement(reply, payment, answer)
-    throw unpaid(reply, offer, `The payment was refused: ${settlement.reason}.`)
+    letGo()
+    if (settlement.outcome === 'unknown') throw pending(reply)
+    const { reason: errorReason } = settlement
+    const { network } = offer.terms
+    showSettlement(reply, payment, { success: false, errorReason, transaction: '', network })
+    throw unpaid(reply, offer, `The payment was refused: ${errorReason}.`)
   }
 
   return {
-    payer: payerOf(payment, offer.terms),
-
-    async verify(): Promise<void> {
-      const held = await claimPayment(needs)
-      if (held === 'used') throw unpaid(reply, offer, 'This payment was used, or made for another request.')
-      if (held === 'busy') throw pending(reply)
-      claim = held
-      renewal = renewClaim(needs, held)
-      if (claim.state !== 'claimed') return
-      const problem = await facilitator?.verify(claimedOf(claim))
-      if (problem === undefined) return
-      // It may be presented again at once, and is then no longer the claim of this request.
-      claim = undefined
-      await deleteClaim(platform, held)
-      throw unpaid(reply, offer, `The payment is not good: ${problem}.`)
-    },
-
-    async settle() {
-      if (claim === undefined) throw pending(reply)
-      claim = await settled(claim)
-      const { receipt } = claimedOf(claim)
-      showSettlement(reply, payment, { success: true, ...receipt })
-      return receipt
-    },
-
-    failed(): void {
-      hasFailed = true
-    },
-
-    /** Writes down what came of it, after the answer. */
-    async finish(isSent: boolean): Promise<void> {
-      clearInterval(renewal)
-      if (claim === undefined) return
-      const isServed = isSent && reply.statusCode < 400 && !hasFailed
-      const isOver = claim.state === 'settled' && (isServed || claim.uses >= maxUses)
-      try {
-        if (claim.state === 'claimed') await deleteClaim(platform, claim)
-        else await updateClaim(platform, claim, { ...freed, ...(isOver ? { state: 'served' } : {}) })
-      } catch (error) {
-        // The lease ends by itself.
-        log.warn({ err: error }, 'what came of a payment could not be written down')
-      }
-    },
+    caller: payerOf(payment, offer.terms),
+    check: () => inOrder(check),
+    before: () => inOrder(settle),
+    release: (isServed: boolean) => inOrder(() => release(isServed)),
   }
 }
 
@@ -183,7 +162,7 @@ function unpaid(reply: FastifyReply, offer: Offer, message: string): AppError {
   return new AppError('PAYMENT_REQUIRED', message, { details: body })
 }
 
-/** Whoever paid must not be made to pay again while nobody knows what came of it. */
+/** A payer must not pay again while the outcome of their payment is not known. */
 function pending(reply: FastifyReply): AppError {
   reply.header('Retry-After', retryAfterSeconds)
   return new AppError(

@@ -6,11 +6,19 @@ import { JobYields } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { PlatformTables } from '#storage/tables.ts'
 import type { Claim, Holding } from './claims.repository.ts'
-import { deleteClaim, findClaim, freed, takeClaim, updateClaim } from './claims.repository.ts'
+import {
+  changeLease,
+  deleteClaim,
+  findClaim,
+  freed,
+  isIn,
+  moveClaim,
+  takeClaim,
+} from './claims.repository.ts'
 import type { Settlements } from './settlements.ts'
 import { claimedOf, pauseMs } from './settlements.ts'
 
-/** How long after it has expired a payment is still asked about, in milliseconds. */
+/** How long the facilitator is asked about a payment after it has expired, in milliseconds. */
 const graceMs = 60_000
 
 interface Dependencies {
@@ -20,28 +28,19 @@ interface Dependencies {
   clock: Clock
 }
 
-/** Finds out what came of payments: by asking on, or from a person. */
+/** Finds out the outcomes of payments: from the facilitator, or from a person. */
 export function createReconciliation({ platform, settlements, holding, clock }: Dependencies) {
-  /** Goes on where a request stopped: by failure, or by the death of its process. */
+  /** Continues where a request stopped: by failure, or by the death of its process. */
   async function reconcile(agent: AgentHandle, claim: Claim): Promise<void> {
-    if (claim.state === 'claimed') {
-      // Nothing was asked of the facilitator.
-      await settlements.record(agent, claim, { state: 'failed' })
-      await deleteClaim(platform, claim)
-      return
-    }
-    const { receipt, validBefore } = claimedOf(claim)
-    if (receipt !== undefined) {
-      await settlements.complete(agent, claim, receipt, true)
-      return
-    }
-    const { outcome } = await settlements.settle(agent, claim, true)
-    if (outcome === 'settled') return
+    if (isIn(claim, 'claimed')) return await settlements.forget(agent, claim, 'job')
+    const { outcome } = await settlements.settle(agent, claim, 'job')
+    if (outcome === 'settled' || !isIn(claim, 'settling')) return
     const now = clock.now()
     // The longer it has been open, the less often: the payer chooses how long a payment is valid.
     const pause = Math.max(pauseMs, (now - Date.parse(claim.created_at)) / 10)
+    const { validBefore } = claimedOf(claim)
     if (now < Number(validBefore) * 1000 + graceMs) throw new JobYields({ until: now + pause })
-    await updateClaim(platform, claim, { state: 'stuck' })
+    await moveClaim(platform, claim, 'stuck')
   }
 
   const job: JobHandler<AgentHandle> = {
@@ -56,7 +55,7 @@ export function createReconciliation({ platform, settlements, holding, clock }: 
       try {
         await reconcile(agent, claim)
       } finally {
-        await updateClaim(platform, claim, freed)
+        await changeLease(platform, claim, freed)
       }
     },
   }
@@ -64,7 +63,7 @@ export function createReconciliation({ platform, settlements, holding, clock }: 
   return {
     job,
 
-    /** A person knows what came of a payment: it can be used, or it is forgotten. */
+    /** A person knows the outcome of a payment: it can be used, or it is forgotten. */
     async resolve(agentId: string, transactionId: string, outcome: 'settled' | 'failed'): Promise<void> {
       const found = await findClaim(platform, { agent_id: agentId, transaction_id: transactionId })
       if (found === undefined) return
@@ -72,7 +71,8 @@ export function createReconciliation({ platform, settlements, holding, clock }: 
       if (claim === undefined)
         throw conflict('The facilitator is being asked about this payment. Try again soon.')
       if (outcome === 'failed') await deleteClaim(platform, claim)
-      else await updateClaim(platform, claim, { state: 'settled', ...freed })
+      else if (isIn(claim, 'settling', 'stuck')) await moveClaim(platform, claim, 'settled', freed)
+      else await changeLease(platform, claim, freed)
     },
   }
 }

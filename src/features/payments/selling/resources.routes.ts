@@ -56,7 +56,7 @@ function registerOwnPaths(app: App): void {
     handler: async request => {
       const resource = await findByPath(request.agent.db, `/${request.params['*']}`)
       if (resource === undefined) throw notFound('Resource')
-      const receipt = (await request.purchase?.settle()) as Receipt | undefined
+      const receipt = (await request.gate?.before()) as Receipt | undefined
       return { path: resource.path, description: resource.description, receipt: receipt ?? null }
     },
   })

@@ -2,8 +2,9 @@ import type { SettingsService } from '#features/agents/settings.service.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import type { Ledger } from '../ledger/ledger.service.ts'
 import type { Holding } from './claims.repository.ts'
+import { createClaims } from './claims.ts'
 import { createFacilitator } from './facilitator.ts'
-import { createGate } from './gate.ts'
+import { createGates } from './gate.ts'
 import { createReconciliation } from './reconcile.job.ts'
 import { createResourcesService } from './resources.service.ts'
 import { createSettlements, reconcileJobName } from './settlements.ts'
@@ -16,8 +17,7 @@ interface Dependencies {
 
 /** The parts by which agents sell calls. */
 export function createSelling(infrastructure: Infrastructure, { settings, ledger, endpoints }: Dependencies) {
-  const { platform, agentDatabases, transact, isExclusive, instanceId, configuration, clock, ids, log } =
-    infrastructure
+  const { isExclusive, instanceId, configuration, clock, ids } = infrastructure
   const { facilitatorUrl, payTo } = configuration.payments
   const { leaseMs, baseUrl } = configuration
   const facilitator = facilitatorUrl === undefined ? undefined : createFacilitator(facilitatorUrl)
@@ -26,24 +26,17 @@ export function createSelling(infrastructure: Infrastructure, { settings, ledger
     const [from = '', to = ''] = [now, now + leaseMs].map(time => new Date(time).toISOString())
     return { holder: instanceId, now: from, expiresAt: to, isExclusive }
   }
-  const settlements = createSettlements({ platform, transact, ledger, facilitator, clock })
-  const reconciliation = createReconciliation({ platform, settlements, holding, clock })
-  const gate = createGate({
-    platform,
-    agentDatabases,
-    facilitator,
-    settlements,
+  const settlements = createSettlements({ ...infrastructure, ledger, facilitator })
+  const reconciliation = createReconciliation({ ...infrastructure, settlements, holding })
+  const gates = createGates({
+    ...{ ...infrastructure, facilitator, settlements, baseUrl },
+    claims: createClaims({ ...infrastructure, holding, leaseMs }),
     payToOf: async agentId => (await settings.profileOf(agentId)).settings.x402_pay_to ?? payTo,
-    baseUrl,
-    holding,
-    leaseMs,
-    clock,
-    log,
   })
   const resources = createResourcesService({ facilitator, endpoints, clock, ids })
   return {
     resolve: reconciliation.resolve,
-    gate,
+    gates,
     resources,
     jobs: { [reconcileJobName]: reconciliation.job },
   }

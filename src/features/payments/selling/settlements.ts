@@ -6,25 +6,35 @@ import type { PlatformTables } from '#storage/tables.ts'
 import type { Ledger } from '../ledger/ledger.service.ts'
 import type { PaymentEvents } from '../payments.events.ts'
 import type { Claim } from './claims.repository.ts'
-import { deleteClaim, updateClaim } from './claims.repository.ts'
-import type { Facilitator, Settlement } from './facilitator.ts'
+import { changeLease, deleteClaim, freed, isIn, moveClaim } from './claims.repository.ts'
+import type { Facilitator } from './facilitator.ts'
 import type { Receipt } from './resources.schema.ts'
 
 export const reconcileJobName = 'payments.reconcile'
 
-/** How often an open payment is asked about, in milliseconds: longer than asking takes. */
+/** How often the facilitator is asked about an open payment, in milliseconds: longer than asking takes. */
 export const pauseMs = 15_000
 
 /** The column `payment` of a claim. */
 export interface Claimed {
   payment: unknown
   requirements: unknown
-  /** After this, nobody can settle it any more: Unix seconds. */
+  /** It can't be settled after this: Unix seconds. */
   validBefore: string
   /** What was sold for how much, and between whom. */
   sale: { amount: string; currency: string; from: string; to: string; note: string }
+  /** Absent until it is settled, and where a person has said so. */
   receipt?: Receipt
 }
+
+/** A request is answered with the claim next, and the job that settles it is not needed any more. */
+type SettledBy = 'request' | 'job'
+
+/** How settling ended. A claim that is not settled is not held any more; a refused one is deleted. */
+export type Outcome =
+  | { outcome: 'settled'; claim: Claim<'settled'>; receipt: Receipt }
+  | { outcome: 'refused'; reason: string }
+  | { outcome: 'unknown' }
 
 interface Dependencies {
   platform: Kysely<PlatformTables>
@@ -36,90 +46,81 @@ interface Dependencies {
 }
 
 /**
- * Has claimed payments settled. That one will be is written down before the facilitator is asked: a payment of which the
- * outcome is not known is asked about until it is, by its job and by whoever presents it again.
+ * Has claimed payments settled. A claim is moved to `settling` before the facilitator is asked: from then on, its job and each
+ * request that presents it ask until the outcome is known.
  */
-export function createSettlements(needs: Dependencies) {
-  const { platform, transact, ledger, facilitator, clock } = needs
-
-  /** Tells the ledger; gives the id of the transaction. */
+export function createSettlements({ platform, transact, ledger, facilitator, clock }: Dependencies) {
+  /** Writes the state to the ledger; returns the id of the transaction. */
   function record(
     agent: AgentHandle,
     claim: Claim,
-    told: { state: 'pending' | 'settled' | 'failed'; reference?: string },
-    after?: 'add' | 'cancel',
+    state: 'pending' | 'settled' | 'failed',
+    { by, reference }: { by: SettledBy; reference?: string },
   ): Promise<string> {
     const { amount, currency, from, to, note } = claimedOf(claim).sale
     const job = jobOf(claim)
     return transact(agent, async (transaction, outbox) => {
-      const paid = { type: 'x402', source: 'x402', amount, currency, from, to, note, ...told } as const
+      const paid = { type: 'x402', source: 'x402', amount, currency, from, to, note, state } as const
       const keys = [`${job.key}@${claim.created_at}`]
-      const { id } = await ledger.record(transaction, outbox, agent.agentId, { ...paid, keys })
-      if (after === 'add') await outbox.add({ ...job, runAt: clock.now() + pauseMs })
-      if (after === 'cancel') await outbox.cancel(job.key)
+      const recorded = { ...paid, keys, ...(reference && { reference }) }
+      const { id } = await ledger.record(transaction, outbox, agent.agentId, recorded)
+      if (state === 'pending') await outbox.add({ ...job, runAt: clock.now() + pauseMs })
+      else if (by === 'request') await outbox.cancel(job.key)
       return id
     })
   }
 
-  /** What the facilitator says. Once it may have settled a payment, its refusals tell nothing for certain. */
-  async function ask(claim: Claim, isRepeated: boolean): Promise<Settlement> {
-    const settlement = (await facilitator?.settle(claimedOf(claim))) ?? { outcome: 'unknown' }
-    return settlement.outcome === 'refused' && isRepeated ? { outcome: 'unknown' } : settlement
-  }
-
-  /** Undefined, and nothing is recorded, if somebody else holds the claim by now. */
+  /** To the claim's next state, before its ledger: whoever finds one that is settled may have to record it. */
   async function complete(
     agent: AgentHandle,
-    claim: Claim,
-    { transaction, payer }: { transaction: string; payer: string },
-    isJob = false,
-  ): Promise<Claim | undefined> {
+    claim: Claim<'settling' | 'settled'>,
+    { transaction, payer }: Pick<Receipt, 'transaction' | 'payer'>,
+    by: SettledBy,
+  ): Promise<Outcome> {
     const claimed = claimedOf(claim)
     const { network = '' } = claimed.requirements as { network?: string }
-    const receipt = {
-      transaction_id: claim.transaction_id ?? '',
-      transaction,
-      network,
-      payer: payer || claimed.sale.from,
-    }
+    const transaction_id = claim.transaction_id ?? ''
+    const receipt = { transaction_id, transaction, network, payer: payer || claimed.sale.from }
     const payment = JSON.stringify({ ...claimed, receipt })
-    // A request that had it settled answers it next.
-    const settled = { state: 'settled', payment, uses: claim.uses + (isJob ? 0 : 1) }
-    if (!(await updateClaim(platform, claim, settled))) return undefined
-    const told = { state: 'settled', ...(transaction && { reference: transaction }) } as const
-    await record(agent, claim, told, isJob ? undefined : 'cancel')
-    return { ...claim, ...settled }
+    const uses = claim.uses + (by === 'request' ? 1 : 0)
+    const settled = await moveClaim(platform, claim, 'settled', { payment, uses })
+    if (settled === undefined) return { outcome: 'unknown' }
+    await record(agent, claim, 'settled', { by, reference: transaction })
+    return { outcome: 'settled', claim: settled, receipt }
   }
 
-  /** Settles a claim that this process holds. */
-  async function settle(
-    agent: AgentHandle,
-    given: Claim,
-    isJob = false,
-  ): Promise<Settlement & { claim: Claim }> {
-    const isRepeated = given.state === 'settling'
-    let claim = given
-    if (!isRepeated) {
-      const transaction_id = await record(agent, claim, { state: 'pending' }, 'add')
-      claim = { ...claim, state: 'settling', transaction_id }
-      // Whoever lost the claim must not ask.
-      if (!(await updateClaim(platform, claim, { state: 'settling', transaction_id })))
-        return { outcome: 'unknown', claim }
-    }
-    const settlement = await ask(claim, isRepeated)
-    if (settlement.outcome === 'settled') {
-      const completed = await complete(agent, claim, settlement, isJob)
-      return completed === undefined ? { outcome: 'unknown', claim } : { ...settlement, claim: completed }
-    }
-    if (settlement.outcome === 'refused') {
-      // In this order: without its claim, nobody would find a transaction that is still pending.
-      await record(agent, claim, { state: 'failed' }, 'cancel')
-      await deleteClaim(platform, claim)
-    }
-    return { ...settlement, claim }
+  async function announce(agent: AgentHandle, claim: Claim<'claimed'>, by: SettledBy) {
+    const transaction_id = await record(agent, claim, 'pending', { by })
+    return await moveClaim(platform, claim, 'settling', { transaction_id })
   }
 
-  return { settle, complete, record }
+  /** Deletes a claim of which nothing is settled: after its ledger, since nobody finds a pending transaction without it. */
+  async function forget(agent: AgentHandle, claim: Claim, by: SettledBy): Promise<void> {
+    await record(agent, claim, 'failed', { by })
+    await deleteClaim(platform, claim)
+  }
+
+  return {
+    forget,
+
+    /** Settles a claim that this process holds. */
+    async settle(agent: AgentHandle, given: Claim, by: SettledBy): Promise<Outcome> {
+      // A process that had it settled may have died before it recorded that; or a person has said so.
+      if (isIn(given, 'settled'))
+        return await complete(agent, given, claimedOf(given).receipt ?? { transaction: '', payer: '' }, by)
+      const claim = isIn(given, 'claimed') ? await announce(agent, given, by) : given
+      if (claim === undefined || !isIn(claim, 'settling')) return { outcome: 'unknown' }
+      const settlement = (await facilitator?.settle(claimedOf(claim))) ?? { outcome: 'unknown' }
+      if (settlement.outcome === 'settled') return await complete(agent, claim, settlement, by)
+      // The first of several attempts may have settled it: the refusal of another proves nothing.
+      if (settlement.outcome === 'refused' && given.state === 'claimed') {
+        await forget(agent, claim, by)
+        return settlement
+      }
+      if (by === 'request') await changeLease(platform, claim, freed)
+      return { outcome: 'unknown' }
+    },
+  }
 }
 
 export type Settlements = ReturnType<typeof createSettlements>

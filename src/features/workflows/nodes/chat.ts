@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Type } from 'typebox'
-import type { ChatService } from '#features/chat/chat.service.ts'
-import { maxMessageLength } from '#features/chat/chat.service.ts'
+import type { ChatFeature } from '#features/chat/chat.feature.ts'
+import { maxMessageLength } from '#features/chat/chat.feature.ts'
 import { AppError, invalid } from '#platform/errors.ts'
 import { splitTemplates } from '#platform/templates/resolve-templates.ts'
 import { defineNode, nodeData } from './node-type.ts'
@@ -18,10 +18,10 @@ const schema = nodeData({
 const ownRoots = ['agent', 'execution', 'workflow', 'now']
 const lockPauseMs = 500
 
-type Chat = Pick<ChatService, 'ask' | 'answer' | 'turn'>
+export type ChatParts = Pick<ChatFeature, 'questions' | 'answering' | 'answerAlone'>
 
 /** Asks the agent: in a conversation, or on its own, and then nothing of it is kept but the output. */
-export const createChat = (chat: Chat) =>
+export const createChat = ({ questions, answering, answerAlone }: ChatParts) =>
   defineNode(schema, {
     literal: ['message', 'system_prompt'],
     timeoutSeconds: 300,
@@ -44,9 +44,9 @@ export const createChat = (chat: Chat) =>
       }
       const asker = { isOutsider: holdsForeignText(message + system_prompt) }
       if (conversation_id === undefined)
-        return { output: outputOf(await chat.turn(agent, asked, asker, signal)) }
-      const ask = () => chat.ask(agent.agentId, { ...asked, conversationId: conversation_id }, asker)
-      const { assistantMessage } = await chat.answer(await onceUnlocked(ask, signal), signal)
+        return { output: outputOf(await answerAlone(agent, { ...asked, ...asker }, signal)) }
+      const ask = () => questions.ask(agent.agentId, { ...asked, conversationId: conversation_id }, asker)
+      const { assistantMessage } = await answering.answer(await onceUnlocked(ask, signal), signal)
       return { output: outputOf(assistantMessage) }
     },
   })
@@ -66,7 +66,12 @@ async function onceUnlocked<Result>(ask: () => Promise<Result>, signal: AbortSig
   }
 }
 
-function outputOf({ content, metadata, toolCalls, toolResults }: Awaited<ReturnType<Chat['turn']>>) {
+function outputOf({
+  content,
+  metadata,
+  toolCalls,
+  toolResults,
+}: Awaited<ReturnType<ChatParts['answerAlone']>>) {
   const tool_calls = (toolCalls ?? []).map(({ id, name, arguments: given }) => {
     const error = toolResults?.find(({ toolCallId }) => toolCallId === id)?.error
     return { name, arguments: given, ...(error !== undefined && { error }) }

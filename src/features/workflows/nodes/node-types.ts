@@ -1,9 +1,9 @@
 import type { ChannelsService } from '#features/channels/channels.service.ts'
-import type { ChatService } from '#features/chat/chat.service.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'
 import type { Sandbox } from '#sandbox/javascript/sandbox.ts'
 import type { NodeTypeName } from '../workflows.schema.ts'
 import type { BrowserSessions } from './browser.ts'
+import type { ChatParts } from './chat.ts'
 import { createChat } from './chat.ts'
 import { createClick } from './click.ts'
 import { createCode } from './code.ts'
@@ -22,15 +22,14 @@ import { createWhatsapp } from './whatsapp.ts'
 export type NodeTypes = ReadonlyMap<string, NodeType>
 
 /** What nodes reach beyond their execution. */
-export interface NodePeers {
+export interface NodePeers extends ChatParts {
   outbound: Outbound
   sandbox: Sandbox
   channels: ChannelsService
-  chat: ChatService
   sessions: BrowserSessions
 }
 
-export function createNodeTypes({ outbound, sandbox, channels, chat, sessions }: NodePeers): NodeTypes {
+export function createNodeTypes({ outbound, sandbox, channels, sessions, ...chat }: NodePeers): NodeTypes {
   const types = {
     trigger,
     'if-else': ifElse,

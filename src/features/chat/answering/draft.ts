@@ -1,0 +1,84 @@
+import type { Kysely } from 'kysely'
+import type { Outbox, Transact } from '#platform/jobs/jobs.ts'
+import type { AgentDatabases } from '#storage/agent-databases.ts'
+import type { AgentTables } from '#storage/tables.ts'
+import type { ChatEvents } from '../chat.events.ts'
+import type { Lock } from '../conversation-lock.repository.ts'
+import type { ConversationLock } from '../conversation-lock.ts'
+import type { Question } from './question.ts'
+import type { Asker, PlanOptions, TurnPlanner } from './turn-planner.ts'
+
+/** A question that was checked and can be accepted. Disposed before that, it leaves nothing behind. */
+export interface Draft extends AsyncDisposable {
+  /** Locks the conversation that it continues, if there is one: nothing else can prevent its acceptance then. */
+  hold(): Promise<void>
+  /** Stores the question and locks its conversation. */
+  accept(): Promise<Question>
+}
+
+/** The conversation that a question continues; it begins one without. */
+interface Place {
+  conversationId: string | undefined
+}
+
+interface Wanted<Found extends Place> {
+  agentId: string
+  asker: Asker
+  options: Omit<PlanOptions, keyof Asker>
+  /** Throws if the question can't be asked there. */
+  find(transaction: Kysely<AgentTables>): Promise<Found>
+  /** Stores what is new. The lock that it returns replaces the one that was held. */
+  store(
+    transaction: Kysely<AgentTables>,
+    outbox: Outbox<ChatEvents>,
+    found: Found,
+    held: Lock | undefined,
+  ): Promise<Pick<Question, 'lock' | 'userMessage' | 'isNew'> & { isFirst?: boolean }>
+}
+
+interface Held<Found> {
+  found: Found
+  locked: Lock | undefined
+}
+
+interface Dependencies {
+  agentDatabases: AgentDatabases
+  planner: TurnPlanner
+  lock: ConversationLock
+  transact: Transact<ChatEvents>
+}
+
+export function createDrafts({ agentDatabases, planner, lock, transact }: Dependencies) {
+  return async <Found extends Place>(wanted: Wanted<Found>): Promise<Draft> => {
+    const { agentId, asker, options, find, store } = wanted
+    await using checking = new AsyncDisposableStack()
+    const agent = checking.adopt(await agentDatabases.acquire(agentId), handle => handle.release())
+    const plan = await planner.plan(agentId, { ...options, ...asker })
+    const undo = checking.move()
+    let held: Held<Found> | undefined
+    return {
+      async hold() {
+        held = await transact(agent, async transaction => {
+          const found = await find(transaction)
+          const { conversationId: id } = found
+          return { found, locked: id === undefined ? undefined : await lock.acquire(transaction, id) }
+        })
+        const { locked } = held
+        if (locked !== undefined) undo.defer(async () => void (await lock.release(agent.db, locked)))
+      },
+
+      async accept() {
+        const { isFirst = false, ...accepted } = await transact(agent, async (transaction, outbox) =>
+          store(transaction, outbox, held?.found ?? (await find(transaction)), held?.locked),
+        )
+        // From here on, the question has the agent and the lock.
+        undo.move()
+        const asked = { agent, userMessage: accepted.userMessage, isFirst }
+        const { model } = plan
+        return { agent, asker, model, ...accepted, turn: (emit, signal) => plan.run(asked, emit, signal) }
+      },
+
+      [Symbol.asyncDispose]: () => undo.disposeAsync(),
+    }
+  }
+}

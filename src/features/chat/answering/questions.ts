@@ -1,0 +1,149 @@
+import type { Kysely } from 'kysely'
+import type { Clock } from '#platform/clock.ts'
+import { timestamp } from '#platform/clock.ts'
+import { conflict, notFound } from '#platform/errors.ts'
+import type { Ids } from '#platform/ids.ts'
+import type { Transact } from '#platform/jobs/jobs.ts'
+import type { AgentDatabases } from '#storage/agent-databases.ts'
+import type { AgentTables } from '#storage/tables.ts'
+import type { ChatEvents } from '../chat.events.ts'
+import type { NewMessage, TurnOptions } from '../chat.schema.ts'
+import type { ConversationLock } from '../conversation-lock.ts'
+import { hasConversation } from '../conversations.repository.ts'
+import type { ConversationsService } from '../conversations.service.ts'
+import type { StoredMessage } from '../messages.repository.ts'
+import { findMessage, insertMessage, readWindow } from '../messages.repository.ts'
+import { cutEnd } from '../turn/truncate-result.ts'
+import type { Draft } from './draft.ts'
+import { createDrafts } from './draft.ts'
+import type { Question } from './question.ts'
+import type { Asker, TurnPlanner } from './turn-planner.ts'
+
+const titleCharacters = 80
+
+export interface AskedMessage extends NewMessage {
+  /** One that no message has; a fresh one unless given. */
+  id?: string
+  /** The conversation to go on with, or to begin under this id, if `conversationId` names none. */
+  standingConversationId?: string
+  instructions?: string
+}
+
+interface Dependencies {
+  agentDatabases: AgentDatabases
+  planner: TurnPlanner
+  conversations: ConversationsService
+  lock: ConversationLock
+  transact: Transact<ChatEvents>
+  clock: Clock
+  ids: Ids
+}
+
+/** Checks questions and stores them in their conversations, locked, so that they can be answered. */
+export function createQuestions(needs: Dependencies) {
+  const { conversations, lock, clock, ids } = needs
+  const draft = createDrafts(needs)
+
+  /** A new message of a user, in its conversation or a new one. */
+  function draftNew(agentId: string, input: AskedMessage, asker: Asker): Promise<Draft> {
+    const { content, standingConversationId } = input
+    const { channel, contactId, author, isOutsider } = asker
+    return draft({
+      ...{ agentId, asker, options: input },
+      find: async transaction => ({ conversationId: await currentConversation(transaction, input, asker) }),
+      async store(transaction, outbox, { conversationId: current }, held) {
+        const createdAt = timestamp(clock)
+        const begun = { id: standingConversationId, title: titleOf(content), channel, author, at: createdAt }
+        const locked =
+          current === undefined
+            ? await conversations.begin(transaction, begun)
+            : await lock.acquire(transaction, current, createdAt, held)
+        const { conversationId } = locked
+        const said = userMessage(input.id ?? ids.record(), conversationId, content, createdAt)
+        const message = isOutsider ? { ...said, metadata: { tainted: true } } : said
+        const sequence = await insertMessage(transaction, message)
+        const received = { agentId, messageId: message.id, createdAt, conversationId, channel, contactId }
+        await outbox.emit('message.received', received)
+        const isFirst = current === undefined
+        return { lock: locked, userMessage: { ...message, sequence }, isNew: true, isFirst }
+      },
+    })
+  }
+
+  /** The question that a message answers, or is, to be answered again. The old answer goes once there is a new one. */
+  function draftAgain(
+    agentId: string,
+    messageId: string,
+    options: TurnOptions,
+    asker: Asker,
+  ): Promise<Draft> {
+    return draft({
+      ...{ agentId, asker, options: { ...options, autoRag: true } },
+      async find(transaction) {
+        const message = await findMessage(transaction, messageId)
+        if (message === undefined || !(await isReached(transaction, message.conversationId, asker)))
+          throw notFound('Message')
+        return await questionOf(transaction, message)
+      },
+      store: async (transaction, _outbox, question, held) => ({
+        lock: await lock.acquire(transaction, question.conversationId, undefined, held),
+        userMessage: question,
+      }),
+    })
+  }
+
+  return {
+    draftNew,
+    draftAgain,
+    /** A new message, accepted at once. */
+    ask: (...question: Parameters<typeof draftNew>) => accepted(draftNew(...question)),
+    /** The same for a question that was asked before. */
+    askAgain: (...question: Parameters<typeof draftAgain>) => accepted(draftAgain(...question)),
+  }
+}
+
+export type Questions = ReturnType<typeof createQuestions>
+
+async function accepted(drafting: Promise<Draft>): Promise<Question> {
+  await using draft = await drafting
+  return await draft.accept()
+}
+
+/** An answer's question stands right before it, or was deleted: an earlier one may have an answer of its own, which must stay. */
+async function questionOf(database: Kysely<AgentTables>, message: StoredMessage): Promise<StoredMessage> {
+  if (message.role === 'user') return message
+  const { conversationId, sequence, metadata } = message
+  const [before] = await readWindow(database, { conversationId, before: sequence, end: 'newest', limit: 1 })
+  if (before?.role !== 'user' || metadata?.questionDeleted === true)
+    throw conflict('The message that this answered was deleted, so that there is nothing to answer.')
+  return before
+}
+
+function userMessage(id: string, conversationId: string, content: string, createdAt: string) {
+  return { id, role: 'user' as const, content, conversationId, toolCalls: null, toolResults: null, createdAt }
+}
+
+/** The first line of a conversation's first message, cut at a word. */
+function titleOf(content: string): string {
+  const line = content.trim().split(/\r?\n/)[0] ?? ''
+  if (line.length <= titleCharacters) return line
+  return `${cutEnd(line, titleCharacters).replace(/\s+\S*$/, '')}…`
+}
+
+/** The conversation that a message goes on with; undefined if it begins a new one. */
+async function currentConversation(transaction: Kysely<AgentTables>, input: AskedMessage, asker: Asker) {
+  const { conversationId, standingConversationId: standing } = input
+  if (conversationId !== undefined && !(await isReached(transaction, conversationId, asker)))
+    throw notFound('Conversation')
+  if (conversationId !== undefined || standing === undefined) return conversationId
+  return (await hasConversation(transaction, standing)) ? standing : undefined
+}
+
+/** To a confined caller, conversations of other authors do not exist. */
+async function isReached(
+  transaction: Kysely<AgentTables>,
+  conversationId: string,
+  { isConfined, author }: Asker,
+) {
+  return !isConfined || (await hasConversation(transaction, conversationId, author ?? null))
+}

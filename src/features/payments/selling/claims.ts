@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import type { Kysely } from 'kysely'
+import type { Clock } from '#platform/clock.ts'
+import { timestamp } from '#platform/clock.ts'
+import type { Log } from '#platform/logging/log.ts'
+import type { PlatformTables } from '#storage/tables.ts'
+import type { Claim, Holding } from './claims.repository.ts'
+import {
+  changeLease,
+  deleteClaim,
+  findClaim,
+  freed,
+  insertClaim,
+  isIn,
+  moveClaim,
+  takeClaim,
+} from './claims.repository.ts'
+import type { ResourceRow } from './resources.repository.ts'
+import type { Claimed } from './settlements.ts'
+import type { Offer, Payment } from './wire.ts'
+import { claimKey, requirementsOf } from './wire.ts'
+
+/** A request whose answer failed may be sent once more with the same payment. */
+const maxUses = 2
+
+interface Dependencies {
+  platform: Kysely<PlatformTables>
+  holding(): Holding
+  leaseMs: number
+  clock: Clock
+  log: Log
+}
+
+/** A payment, and the request that it is presented with. */
+export interface Presented {
+  agentId: string
+  request: FastifyRequest
+  resource: ResourceRow
+  offer: Offer
+  payment: Payment
+}
+
+/** Claims payments for requests, each for one, and holds the claims while these are answered. */
+export function createClaims({ platform, holding, leaseMs, clock, log }: Dependencies) {
+  function claimOf({ agentId, request, resource, offer, payment }: Presented): Claim<'claimed'> {
+    const { holder, expiresAt } = holding()
+    const { from, validBefore } = payment.payload.authorization
+    const { price: amount, currency, path } = resource
+    const claimed: Claimed = {
+      payment,
+      requirements: requirementsOf(offer, payment.x402Version),
+      validBefore,
+      sale: { amount, currency, from, to: offer.terms.payTo, note: path },
+    }
+    return {
+      key: claimKey(payment, offer.terms),
+      agent_id: agentId,
+      binding: bindingOf(request, resource.id, payment),
+      state: 'claimed',
+      uses: 0,
+      holder,
+      lease_expires_at: expiresAt,
+      payment: JSON.stringify(claimed),
+      transaction_id: null,
+      created_at: timestamp(clock),
+    }
+  }
+
+  /** Releases a claim after its request: it is used up, can be presented again, or is forgotten if nothing was settled. */
+  async function release(claim: Claim, isServed: boolean): Promise<void> {
+    try {
+      if (isIn(claim, 'claimed')) await deleteClaim(platform, claim)
+      else if (isIn(claim, 'settled') && (isServed || claim.uses >= maxUses))
+        await moveClaim(platform, claim, 'served', freed)
+      else await changeLease(platform, claim, freed)
+    } catch (error) {
+      // The lease ends by itself.
+      log.warn({ err: error }, 'the claim of a payment could not be released')
+    }
+  }
+
+  return {
+    /** Claims a payment; one that was presented before only for the same request, once that is answered. */
+    async take(presented: Presented): Promise<Claim | 'used' | 'busy'> {
+      const claim = claimOf(presented)
+      if (await insertClaim(platform, claim)) return claim
+      const found = await findClaim(platform, { key: claim.key })
+      // Its request has just ended, and deleted it.
+      if (found === undefined) return 'busy'
+      if (found.binding !== claim.binding) return 'used'
+      const taken = found.state === 'stuck' ? undefined : await takeClaim(platform, claim.key, holding())
+      if (taken === undefined) return 'busy'
+      if (taken.state !== 'served' && taken.uses < maxUses) return taken
+      await release(taken, true)
+      return 'used'
+    },
+
+    /** Renews a claim until the timer is cleared. */
+    keep: (claim: Claim): NodeJS.Timeout =>
+      setInterval(() => {
+        changeLease(platform, claim, { lease_expires_at: holding().expiresAt }).catch(error =>
+          log.warn({ err: error }, 'the claim of a payment could not be renewed'),
+        )
+      }, leaseMs / 3),
+
+    release,
+  }
+}
+
+export type Claims = ReturnType<typeof createClaims>
+
+/**
+ * Nothing of a request is signed with its payment: so the payment is bound to the first request that it comes with. Its
+ * signature, too, since that is not verified again, while the payer and the nonce are public once it is settled.
+ */
+function bindingOf(
+  { method, originalUrl, body = null }: FastifyRequest,
+  resourceId: string,
+  payment: Payment,
+) {
+  return createHash('sha256')
+    .update(JSON.stringify([resourceId, method, originalUrl, body, payment.payload.signature]))
+    .digest('hex')
+}
