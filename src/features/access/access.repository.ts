@@ -1,9 +1,13 @@
 import type { Kysely, SelectQueryBuilder } from 'kysely'
-import type { ListDefinition, ListParameters } from '#platform/http/lists/list-query.ts'
+import { text } from '#platform/columns.ts'
+import { listOf } from '#platform/http/lists/list-of.ts'
+import type { ListParameters } from '#platform/http/lists/list-query.ts'
 import { listRows } from '#platform/http/lists/list-query.ts'
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { ValueOf } from '#storage/prepared-query.ts'
 import { prepareQuery } from '#storage/prepared-query.ts'
+import { accessTables } from '#storage/tables/access.ts'
+import { agentRecordTables } from '#storage/tables/agents.ts'
 import type { PlatformTables } from '#storage/tables.ts'
 import type { AdminEntry } from './access.schema.ts'
 import type { Role } from './policy.ts'
@@ -11,19 +15,11 @@ import type { KnownRole } from './role-memory.ts'
 
 type Database = Kysely<PlatformTables>
 
-const adminList: ListDefinition<AdminEntry> = {
-  sortable: {
-    id: { column: 'id' },
-    email: { column: 'email' },
-    role: { column: 'role' },
-    created_at: { column: 'created_at' },
-  },
-  defaultSort: ['created_at'],
-  defaultOrder: 'asc',
+const adminList = listOf(accessTables.columns.agent_admins, {
+  sortable: ['id', 'email', 'role', 'created_at'],
   searchable: ['email'],
-  dateColumn: 'created_at',
-  unique: { column: 'id' },
-}
+  order: 'asc',
+})
 
 interface OwnAgent {
   id: string
@@ -32,19 +28,10 @@ interface OwnAgent {
   created_at: string
 }
 
-const ownAgentList: ListDefinition<OwnAgent> = {
-  sortable: {
-    id: { column: 'id' },
-    name: { column: 'name' },
-    role: { column: 'role' },
-    created_at: { column: 'created_at' },
-  },
-  defaultSort: ['name'],
-  defaultOrder: 'asc',
-  searchable: ['name'],
-  dateColumn: 'created_at',
-  unique: { column: 'id' },
-}
+const ownAgentList = listOf(
+  { ...agentRecordTables.columns.agents, role: text },
+  { sortable: ['id', 'name', 'role', 'created_at'], searchable: ['name'], by: ['name'], order: 'asc' },
+)
 
 /** Lists a subquery whose `role` is a column like any other, whether it is stored or constant. */
 function listAgents(

@@ -1,10 +1,12 @@
 import type { ExpressionBuilder, Kysely } from 'kysely'
 import { sql } from 'kysely'
+import { textOrNull } from '#platform/columns.ts'
 import { listByPlaces } from '#platform/http/lists/list-large.ts'
-import type { ListDefinition } from '#platform/http/lists/list-query.ts'
+import { listOf } from '#platform/http/lists/list-of.ts'
 import { inTransaction } from '#platform/transactions/transaction.ts'
+import { agentRecordTables } from '#storage/tables/agents.ts'
 import type { AgentTables, PlatformTables } from '#storage/tables.ts'
-import type { AgentListQuery, AgentStatus, AgentSummary } from './agents.schema.ts'
+import type { AgentListQuery, AgentStatus } from './agents.schema.ts'
 import type { StoredSettings } from './settings.schema.ts'
 
 /** An agent as the platform database has it. */
@@ -26,32 +28,19 @@ interface AgentUpdate {
   updated_at: string
 }
 
-const agentList: ListDefinition<AgentSummary> = {
-  sortable: {
-    id: { column: 'id' },
-    name: { column: 'name' },
-    description: { column: 'description' },
-    status: { column: 'status' },
-    owner_email: { column: 'owner_email', whenNull: '' },
-    created_at: { column: 'created_at' },
-    updated_at: { column: 'updated_at' },
+const { agents } = agentRecordTables.columns
+
+const agentList = listOf(
+  { ...agents, owner_email: textOrNull },
+  {
+    sortable: ['id', 'name', 'description', 'status', 'owner_email', 'created_at', 'updated_at'],
+    searchable: ['name', 'description'],
+    order: 'asc',
   },
-  defaultSort: ['created_at'],
-  defaultOrder: 'asc',
-  searchable: ['name', 'description'],
-  dateColumn: 'created_at',
-  unique: { column: 'id' },
-}
+)
 
 /** The list as it is unless something else is asked for, in the order of an index. */
-const plainList: ListDefinition<Pick<AgentSummary, 'id' | 'created_at'>> = {
-  sortable: { created_at: { column: 'created_at' } },
-  defaultSort: ['created_at'],
-  defaultOrder: 'asc',
-  searchable: [],
-  dateColumn: 'created_at',
-  unique: { column: 'id' },
-}
+const plainList = listOf(agents, { sortable: ['created_at'], order: 'asc' })
 
 const summaryColumns = ['id', 'name', 'description', 'status', 'created_at', 'updated_at'] as const
 

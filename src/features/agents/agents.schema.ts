@@ -29,7 +29,6 @@ export const agentSummarySchema = Type.Object(
   { ...identity, owner_email: orNull(Type.String()), created_at: time, updated_at: time },
   { title: 'AgentSummary' },
 )
-export type AgentSummary = Static<typeof agentSummarySchema>
 
 export const agentListQuery = Type.Object({
   ...listParameters,

@@ -1,6 +1,8 @@
 import type { Kysely, Selectable } from 'kysely'
-import type { ListDefinition, ListParameters, Page } from '#platform/http/lists/list-query.ts'
+import { listOf } from '#platform/http/lists/list-of.ts'
+import type { ListParameters, Page } from '#platform/http/lists/list-query.ts'
 import { listRows } from '#platform/http/lists/list-query.ts'
+import { browserTables } from '#storage/tables/browser.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { SessionRecord } from './browser.schema.ts'
 import { deleteRecordings } from './recordings/recordings.repository.ts'
@@ -13,19 +15,10 @@ type SessionRow = Selectable<AgentTables['browser_sessions']>
 /** Ended sessions that an agent keeps, the newest. */
 const keptSessions = 1000
 
-const sessionList: ListDefinition<SessionRow> = {
-  sortable: {
-    id: { column: 'id' },
-    status: { column: 'status' },
-    created_at: { column: 'created_at' },
-    last_activity: { column: 'last_activity' },
-  },
-  defaultSort: ['created_at'],
-  defaultOrder: 'desc',
+const sessionList = listOf(browserTables.columns.browser_sessions, {
+  sortable: ['id', 'status', 'created_at', 'last_activity'],
   searchable: ['id', 'status', 'user_agent', 'profile'],
-  dateColumn: 'created_at',
-  unique: { column: 'id' },
-}
+})
 
 export async function listSessions(database: Database, query: ListParameters): Promise<Page<SessionRecord>> {
   const page = await listRows(database.selectFrom('browser_sessions').selectAll(), sessionList, query)

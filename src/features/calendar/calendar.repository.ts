@@ -1,8 +1,9 @@
 import type { Kysely, Selectable } from 'kysely'
-import type { ListDefinition } from '#platform/http/lists/list-query.ts'
+import { listOf } from '#platform/http/lists/list-of.ts'
 import { listRows } from '#platform/http/lists/list-query.ts'
 import type { Recurrence, Series } from '#platform/time/recurrence.ts'
 import { parseJsonColumn } from '#storage/json-column.ts'
+import { calendarTables } from '#storage/tables/calendar.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { ListedTask, TaskListQuery } from './calendar.schema.ts'
 
@@ -14,25 +15,23 @@ const listedOccurrences = 100
 /** Tasks that are read at a time, where all are read that take place within a range. */
 const pageSize = 100
 
-const taskList: ListDefinition<TaskRow> = {
-  sortable: {
-    id: { column: 'id' },
-    title: { column: 'title' },
-    start_time: { column: 'start_time' },
-    end_time: { column: 'end_time', whenNull: '' },
-    recurrence: { column: 'recurrence' },
-    workflow_id: { column: 'workflow_id', whenNull: '' },
-    status: { column: 'status' },
-    next_due: { column: 'next_due', whenNull: '' },
-    created_at: { column: 'created_at' },
-    updated_at: { column: 'updated_at' },
-  },
-  defaultSort: ['start_time'],
-  defaultOrder: 'asc',
+const taskList = listOf(calendarTables.columns.calendar_tasks, {
+  sortable: [
+    'id',
+    'title',
+    'start_time',
+    'end_time',
+    'recurrence',
+    'workflow_id',
+    'status',
+    'next_due',
+    'created_at',
+    'updated_at',
+  ],
   searchable: ['title', 'description'],
-  dateColumn: 'start_time',
-  unique: { column: 'id' },
-}
+  date: 'start_time',
+  order: 'asc',
+})
 
 export async function listTasks(database: Database, query: TaskListQuery) {
   const page = await listRows(database.selectFrom('calendar_tasks').selectAll(), taskList, query)

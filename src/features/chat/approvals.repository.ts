@@ -1,36 +1,33 @@
 import type { Kysely } from 'kysely'
 import { sql } from 'kysely'
 import { listLarge } from '#platform/http/lists/list-large.ts'
-import type { ListDefinition, Page } from '#platform/http/lists/list-query.ts'
+import { listOf } from '#platform/http/lists/list-of.ts'
+import type { Page } from '#platform/http/lists/list-query.ts'
+import { chatTables } from '#storage/tables/chat.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { Approval, ApprovalListQuery, ApprovalStatus } from './approvals.schema.ts'
 import type { ChatMessage } from './chat.schema.ts'
 
 type Database = Kysely<AgentTables>
 type ApprovalRow = Awaited<ReturnType<ReturnType<typeof selectApprovals>['execute']>>[number]
-/** What a list is made of before the approvals themselves are read, since their arguments may be large. */
-type PlaceRow = Awaited<ReturnType<ReturnType<typeof selectPlaces>['execute']>>[number]
-
 /** An approval with the tool as it was when the model asked for the call. */
 export interface StoredApproval extends Approval {
   toolVersion: string
 }
 
-const approvalList: ListDefinition<PlaceRow, ApprovalRow> = {
+const approvalList = listOf(chatTables.columns.tool_approvals, {
   sortable: {
-    id: { column: 'tool_call_id' },
-    toolCallId: { column: 'tool_call_id' },
-    name: { column: 'name' },
-    status: { column: 'status' },
-    createdAt: { column: 'created_at' },
-    decidedAt: { column: 'decided_at', whenNull: '' },
+    id: 'tool_call_id',
+    toolCallId: 'tool_call_id',
+    name: 'name',
+    status: 'status',
+    createdAt: 'created_at',
+    decidedAt: 'decided_at',
   },
-  defaultSort: ['createdAt'],
-  defaultOrder: 'desc',
   searchable: ['name', 'arguments'],
-  dateColumn: 'created_at',
-  unique: { column: 'tool_call_id' },
-}
+  by: ['createdAt'],
+  unique: 'tool_call_id',
+})
 
 function selectApprovals(database: Database) {
   return database
@@ -48,6 +45,7 @@ function selectApprovals(database: Database) {
     ])
 }
 
+/** Places in a list, which are read before the approvals, whose arguments may be large. */
 function selectPlaces(database: Database) {
   return database
     .selectFrom('tool_approvals')

@@ -1,9 +1,11 @@
 import type { Kysely } from 'kysely'
 import { sql } from 'kysely'
-import type { ListDefinition, Page } from '#platform/http/lists/list-query.ts'
+import { listOf } from '#platform/http/lists/list-of.ts'
+import type { Page } from '#platform/http/lists/list-query.ts'
 import { listRows } from '#platform/http/lists/list-query.ts'
 import type { ValueOf } from '#storage/prepared-query.ts'
 import { prepareQuery } from '#storage/prepared-query.ts'
+import { chatTables } from '#storage/tables/chat.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { Conversation, ConversationListQuery } from './chat.schema.ts'
 import { titleLength } from './chat.schema.ts'
@@ -15,21 +17,18 @@ const columns = ['id', 'title', 'channel', 'message_count', 'last_message_at', '
 
 type ConversationRow = Pick<AgentTables['conversations'], (typeof columns)[number]>
 
-const conversationList: ListDefinition<ConversationRow> = {
+const conversationList = listOf(chatTables.columns.conversations, {
   sortable: {
-    id: { column: 'id' },
-    lastMessageAt: { column: 'last_message_at', whenNull: '' },
-    createdAt: { column: 'created_at' },
-    title: { column: 'title' },
-    messageCount: { column: 'message_count', numeric: true },
+    id: 'id',
+    lastMessageAt: 'last_message_at',
+    createdAt: 'created_at',
+    title: 'title',
+    messageCount: 'message_count',
   },
-  // Conversations without a message have the same place by the first: the newest of them comes first.
-  defaultSort: ['lastMessageAt', 'createdAt'],
-  defaultOrder: 'desc',
   searchable: ['title'],
-  dateColumn: 'created_at',
-  unique: { column: 'id' },
-}
+  // Conversations without a message have the same place by the first: the newest of them comes first.
+  by: ['lastMessageAt', 'createdAt'],
+})
 
 export async function listConversations(
   database: Database,

@@ -1,10 +1,12 @@
 import type { Kysely } from 'kysely'
 import { sql } from 'kysely'
 import { fitting, listLarge } from '#platform/http/lists/list-large.ts'
-import type { ListDefinition, Page } from '#platform/http/lists/list-query.ts'
+import { listOf } from '#platform/http/lists/list-of.ts'
+import type { Page } from '#platform/http/lists/list-query.ts'
 import { parseJsonColumn } from '#storage/json-column.ts'
 import type { ValueOf } from '#storage/prepared-query.ts'
 import { prepareQuery } from '#storage/prepared-query.ts'
+import { chatTables } from '#storage/tables/chat.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { ChatMessage, MessageListQuery, MessageMetadata } from './chat.schema.ts'
 
@@ -20,22 +22,13 @@ export function toPublic({ sequence: _, ...message }: StoredMessage): ChatMessag
 
 type MessageRow = Awaited<ReturnType<ReturnType<typeof selectMessages>['execute']>>[number]
 
-/** What a list is made of before the messages themselves are read, since they may be large. */
-type PlaceRow = Awaited<ReturnType<ReturnType<typeof selectPlaces>['execute']>>[number]
-
-const messageList: ListDefinition<PlaceRow, MessageRow> = {
-  sortable: {
-    id: { column: 'id' },
-    createdAt: { column: 'sequence', numeric: true },
-    conversationId: { column: 'conversation_id' },
-    role: { column: 'role' },
-  },
-  defaultSort: ['createdAt'],
-  defaultOrder: 'asc',
+const messageList = listOf(chatTables.columns.messages, {
+  sortable: { id: 'id', createdAt: 'sequence', conversationId: 'conversation_id', role: 'role' },
   searchable: ['content'],
-  dateColumn: 'created_at',
-  unique: { column: 'sequence', numeric: true },
-}
+  by: ['createdAt'],
+  order: 'asc',
+  unique: 'sequence',
+})
 
 function selectMessages(database: Database) {
   return database
@@ -53,6 +46,7 @@ function selectMessages(database: Database) {
     ])
 }
 
+/** Places in a list, which are read before the messages, since these may be large. */
 function selectPlaces(database: Database) {
   const size = sql<number>`octet_length(content) + coalesce(octet_length(tool_calls), 0) + coalesce(octet_length(tool_results), 0)`
   return database

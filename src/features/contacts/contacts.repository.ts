@@ -1,8 +1,8 @@
 import type { Kysely, Selectable, SqlBool } from 'kysely'
 import { sql } from 'kysely'
-import type { ListDefinition } from '#platform/http/lists/list-query.ts'
+import { listOf } from '#platform/http/lists/list-of.ts'
 import { listRows } from '#platform/http/lists/list-query.ts'
-import { contactKeys } from '#storage/tables/contacts.ts'
+import { contactKeys, contactTables } from '#storage/tables/contacts.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { Contact, ContactListQuery } from './contacts.schema.ts'
 import { contactSchema, plainFields } from './contacts.schema.ts'
@@ -16,22 +16,10 @@ const pageRows = 200
 
 const columns = Object.keys(contactSchema.properties) as (keyof Contact)[]
 
-const contactList: ListDefinition<ContactRow> = {
-  sortable: {
-    id: { column: 'id' },
-    name: { column: 'name' },
-    email: { column: 'email', whenNull: '' },
-    phone: { column: 'phone', whenNull: '' },
-    external_id: { column: 'external_id', whenNull: '' },
-    created_at: { column: 'created_at' },
-    updated_at: { column: 'updated_at' },
-  },
-  defaultSort: ['created_at'],
-  defaultOrder: 'desc',
+const contactList = listOf(contactTables.columns.contacts, {
+  sortable: ['id', 'name', 'email', 'phone', 'external_id', 'created_at', 'updated_at'],
   searchable: ['name', 'email', 'phone'],
-  dateColumn: 'created_at',
-  unique: { column: 'id' },
-}
+})
 
 export async function listContacts(database: Database, { tag = [], ...parameters }: ContactListQuery) {
   const all = database.selectFrom('contacts').select(columns)

@@ -1,12 +1,15 @@
 import type { Kysely } from 'kysely'
 import { sql } from 'kysely'
 import type { ToolParameters } from '#models/tools/tool.ts'
+import { text } from '#platform/columns.ts'
 import { listLarge } from '#platform/http/lists/list-large.ts'
-import type { ListDefinition, Page } from '#platform/http/lists/list-query.ts'
+import { listOf } from '#platform/http/lists/list-of.ts'
+import type { Page } from '#platform/http/lists/list-query.ts'
 import { listRows } from '#platform/http/lists/list-query.ts'
 import { parseJsonColumn } from '#storage/json-column.ts'
 import type { ValueOf } from '#storage/prepared-query.ts'
 import { prepareQuery } from '#storage/prepared-query.ts'
+import { mcpTables } from '#storage/tables/mcp.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { McpServer, McpTool, ServerListQuery, ServerStatus, ToolListQuery } from './mcp.schema.ts'
 
@@ -27,37 +30,21 @@ const serverColumns = [
   'updated_at',
 ] as const
 
-const serverList: ListDefinition<ServerRow> = {
-  sortable: {
-    id: { column: 'id' },
-    name: { column: 'name' },
-    url: { column: 'url' },
-    status: { column: 'status' },
-    created_at: { column: 'created_at' },
-  },
-  defaultSort: ['created_at'],
-  defaultOrder: 'desc',
+const serverList = listOf(mcpTables.columns.mcp_servers, {
+  sortable: ['id', 'name', 'url', 'status', 'created_at'],
   searchable: ['name', 'url'],
-  dateColumn: 'created_at',
-  unique: { column: 'id' },
-}
+})
 
-/** What a list is made of before the tools themselves are read, since they may be large. */
-type PlaceRow = Awaited<ReturnType<ReturnType<typeof selectPlaces>['execute']>>[number]
-
-const toolList: ListDefinition<PlaceRow> = {
-  sortable: {
-    position: { column: 'position', numeric: true, whenNull: 0 },
-    name: { column: 'name' },
-    description: { column: 'description' },
-    status: { column: 'status' },
+const toolList = listOf(
+  { ...mcpTables.columns.mcp_tools, created_at: text, status: text },
+  {
+    sortable: ['position', 'name', 'description', 'status'],
+    searchable: ['name', 'description'],
+    by: ['position'],
+    order: 'asc',
+    unique: 'name',
   },
-  defaultSort: ['position'],
-  defaultOrder: 'asc',
-  searchable: ['name', 'description'],
-  dateColumn: 'created_at',
-  unique: { column: 'name' },
-}
+)
 
 /** Tools that a server lists, with the time of its registration as theirs. */
 function selectListed(database: Database, serverId: string) {
@@ -86,6 +73,7 @@ function selectListed(database: Database, serverId: string) {
   return database.selectFrom(tools.as('tools'))
 }
 
+/** Places in a list, which are read before the tools, since these may be large. */
 function selectPlaces(database: Database, serverId: string) {
   const size = sql<number>`octet_length(description) + octet_length(parameters)`
   return selectListed(database, serverId).select([

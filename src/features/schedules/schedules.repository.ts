@@ -1,7 +1,8 @@
 import type { Kysely, Selectable } from 'kysely'
-import type { ListDefinition } from '#platform/http/lists/list-query.ts'
+import { listOf } from '#platform/http/lists/list-of.ts'
 import { listRows } from '#platform/http/lists/list-query.ts'
 import { parseJsonColumn } from '#storage/json-column.ts'
+import { scheduleTables } from '#storage/tables/schedules.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { Schedule, ScheduleExecution, ScheduleListQuery } from './schedules.schema.ts'
 
@@ -12,26 +13,22 @@ type Summary = Omit<Schedule, 'next_runs' | 'executions' | 'current'>
 
 const keptExecutions = 100
 
-const scheduleList: ListDefinition<ScheduleRow> = {
-  sortable: {
-    id: { column: 'id' },
-    name: { column: 'name' },
-    type: { column: 'type' },
-    status: { column: 'status' },
-    cron_expression: { column: 'cron_expression', whenNull: '' },
-    callback_type: { column: 'callback_type' },
-    callback_id: { column: 'callback_id', whenNull: '' },
-    next_run: { column: 'next_run', whenNull: '' },
-    last_run: { column: 'last_run', whenNull: '' },
-    created_at: { column: 'created_at' },
-    updated_at: { column: 'updated_at' },
-  },
-  defaultSort: ['created_at'],
-  defaultOrder: 'desc',
+const scheduleList = listOf(scheduleTables.columns.schedules, {
+  sortable: [
+    'id',
+    'name',
+    'type',
+    'status',
+    'cron_expression',
+    'callback_type',
+    'callback_id',
+    'next_run',
+    'last_run',
+    'created_at',
+    'updated_at',
+  ],
   searchable: ['name'],
-  dateColumn: 'created_at',
-  unique: { column: 'id' },
-}
+})
 
 export async function listSchedules(database: Database, query: ScheduleListQuery) {
   let schedules = database.selectFrom('schedules').selectAll()

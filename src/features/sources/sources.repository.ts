@@ -2,11 +2,13 @@ import type { Kysely } from 'kysely'
 import { sql } from 'kysely'
 import { defaultChunking } from '#documents/chunking/chunking-options.ts'
 import { listLarge } from '#platform/http/lists/list-large.ts'
-import type { ListDefinition, Page } from '#platform/http/lists/list-query.ts'
+import { listOf } from '#platform/http/lists/list-of.ts'
+import type { Page } from '#platform/http/lists/list-query.ts'
 import { matches } from '#platform/schema-check.ts'
 import { parseJsonColumn } from '#storage/json-column.ts'
 import type { ValueOf } from '#storage/prepared-query.ts'
 import { prepareQuery } from '#storage/prepared-query.ts'
+import { sourceTables } from '#storage/tables/sources.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { countPages, failuresOf } from './crawl/crawl.repository.ts'
 import type { LastCopy } from './fetching/last-copy.ts'
@@ -21,26 +23,10 @@ import {
 
 type Database = Kysely<AgentTables>
 type SourceRow = Awaited<ReturnType<ReturnType<typeof selectSources>['execute']>>[number]
-/** What a list is made of before the sources themselves are read, since their configurations may be large. */
-type PlaceRow = Awaited<ReturnType<ReturnType<typeof selectPlaces>['execute']>>[number]
-
-const sourceList: ListDefinition<PlaceRow> = {
-  sortable: {
-    id: { column: 'id' },
-    name: { column: 'name' },
-    type: { column: 'type' },
-    status: { column: 'status' },
-    progress: { column: 'progress', numeric: true },
-    chunks: { column: 'chunks', numeric: true, whenNull: 0 },
-    created_at: { column: 'created_at' },
-    updated_at: { column: 'updated_at' },
-  },
-  defaultSort: ['created_at'],
-  defaultOrder: 'desc',
+const sourceList = listOf(sourceTables.columns.sources, {
+  sortable: ['id', 'name', 'type', 'status', 'progress', 'chunks', 'created_at', 'updated_at'],
   searchable: ['name'],
-  dateColumn: 'created_at',
-  unique: { column: 'id' },
-}
+})
 
 const columns = [
   'id',
@@ -61,6 +47,7 @@ function selectSources(database: Database) {
   return database.selectFrom('sources').select(columns).where('removed_at', 'is', null)
 }
 
+/** Places in a list, which are read before the sources, whose configurations may be large. */
 function selectPlaces(database: Database) {
   const size = sql<number>`octet_length(name) + octet_length(config) + coalesce(octet_length(error), 0)`
   return database

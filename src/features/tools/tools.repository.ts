@@ -3,39 +3,36 @@ import type { Kysely } from 'kysely'
 import { sql } from 'kysely'
 import { mapInBatches } from '#platform/event-loop/in-batches.ts'
 import { listLarge } from '#platform/http/lists/list-large.ts'
-import type { ListDefinition, Page } from '#platform/http/lists/list-query.ts'
+import { listOf } from '#platform/http/lists/list-of.ts'
+import type { Page } from '#platform/http/lists/list-query.ts'
 import type { ValueOf } from '#storage/prepared-query.ts'
 import { prepareQuery } from '#storage/prepared-query.ts'
+import { toolTables } from '#storage/tables/tools.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { AgentTool, ToolListQuery, ToolType } from './tools.schema.ts'
 
 type Database = Kysely<AgentTables>
 type ToolRow = Awaited<ReturnType<ReturnType<typeof selectTools>['execute']>>[number]
-/** What a list is made of before the tools themselves are read, since they may be large. */
-type PlaceRow = Awaited<ReturnType<ReturnType<typeof selectPlaces>['execute']>>[number]
-
 /** A tool with the id of its secrets, which is internal. */
 export interface StoredTool extends AgentTool {
   secretSet: string | null
 }
 
-const toolList: ListDefinition<PlaceRow> = {
+const toolList = listOf(toolTables.columns.tools, {
   sortable: {
-    id: { column: 'id' },
-    name: { column: 'name' },
-    description: { column: 'description' },
-    type: { column: 'type' },
-    cluster: { column: 'cluster' },
-    isEnabled: { column: 'is_enabled', numeric: true },
-    created_at: { column: 'created_at' },
-    updated_at: { column: 'updated_at' },
+    id: 'id',
+    name: 'name',
+    description: 'description',
+    type: 'type',
+    cluster: 'cluster',
+    isEnabled: 'is_enabled',
+    created_at: 'created_at',
+    updated_at: 'updated_at',
   },
-  defaultSort: ['cluster', 'name'],
-  defaultOrder: 'asc',
   searchable: ['name', 'description', 'cluster'],
-  dateColumn: 'created_at',
-  unique: { column: 'id' },
-}
+  by: ['cluster', 'name'],
+  order: 'asc',
+})
 
 const columns = [
   'id',
@@ -55,6 +52,7 @@ function selectTools(database: Database) {
   return database.selectFrom('tools').select(columns)
 }
 
+/** Places in a list, which are read before the tools, since these may be large. */
 function selectPlaces(database: Database) {
   const size = sql<number>`octet_length(description) + octet_length(configuration)`
   return database

@@ -1,7 +1,9 @@
 import type { Kysely, NotNull, Selectable } from 'kysely'
-import type { ListDefinition, ListParameters, Page } from '#platform/http/lists/list-query.ts'
+import { listOf } from '#platform/http/lists/list-of.ts'
+import type { ListParameters, Page } from '#platform/http/lists/list-query.ts'
 import { listRows } from '#platform/http/lists/list-query.ts'
 import { parseJsonColumn } from '#storage/json-column.ts'
+import { webhookTables } from '#storage/tables/webhooks.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { Delivery, DeliveryListQuery, Webhook } from './webhooks.schema.ts'
 
@@ -16,19 +18,10 @@ export const subscriberKind = 'webhook'
 const keptMs = 30 * 24 * 3_600_000
 const maxRemoved = 100
 
-const webhookList: ListDefinition<WebhookRow> = {
-  sortable: {
-    id: { column: 'id' },
-    url: { column: 'url' },
-    created_at: { column: 'created_at' },
-    updated_at: { column: 'updated_at' },
-  },
-  defaultSort: ['created_at'],
-  defaultOrder: 'desc',
+const webhookList = listOf(webhookTables.columns.webhooks, {
+  sortable: ['id', 'url', 'created_at', 'updated_at'],
   searchable: ['url', 'events'],
-  dateColumn: 'created_at',
-  unique: { column: 'id' },
-}
+})
 
 const deliveryColumns = [
   'id',
@@ -42,23 +35,19 @@ const deliveryColumns = [
   'created_at',
 ] as const
 
-const deliveryList: ListDefinition<Pick<DeliveryRow, (typeof deliveryColumns)[number]>> = {
-  sortable: {
-    id: { column: 'id' },
-    event: { column: 'event' },
-    status: { column: 'status' },
-    attempts: { column: 'attempts', numeric: true },
-    status_code: { column: 'status_code', numeric: true, whenNull: 0 },
-    duration_ms: { column: 'duration_ms', numeric: true, whenNull: 0 },
-    next_attempt_at: { column: 'next_attempt_at', whenNull: '' },
-    created_at: { column: 'created_at' },
-  },
-  defaultSort: ['created_at'],
-  defaultOrder: 'desc',
+const deliveryList = listOf(webhookTables.columns.webhook_deliveries, {
+  sortable: [
+    'id',
+    'event',
+    'status',
+    'attempts',
+    'status_code',
+    'duration_ms',
+    'next_attempt_at',
+    'created_at',
+  ],
   searchable: ['event', 'answer'],
-  dateColumn: 'created_at',
-  unique: { column: 'id' },
-}
+})
 
 /** @param isAdmin whether addresses are shown whole, and searched, which tells what is in them. */
 export async function listWebhooks(

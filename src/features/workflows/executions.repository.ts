@@ -1,6 +1,8 @@
 import type { Kysely, Selectable, UpdateQueryBuilder, UpdateResult } from 'kysely'
-import type { ListDefinition, Page } from '#platform/http/lists/list-query.ts'
+import { listOf } from '#platform/http/lists/list-of.ts'
+import type { Page } from '#platform/http/lists/list-query.ts'
 import { listRows } from '#platform/http/lists/list-query.ts'
+import { workflowTables } from '#storage/tables/workflows.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { NodeResult } from './engine/plan.ts'
 import type { ExecutionStatus } from './execution-status.ts'
@@ -23,21 +25,10 @@ const summaryColumns = [
 ] as const
 type SummaryRow = Pick<ExecutionRow, (typeof summaryColumns)[number]>
 
-const executionList: ListDefinition<SummaryRow> = {
-  sortable: {
-    id: { column: 'id' },
-    workflow_id: { column: 'workflow_id' },
-    status: { column: 'status' },
-    created_at: { column: 'created_at' },
-    started_at: { column: 'started_at', whenNull: '' },
-    completed_at: { column: 'completed_at', whenNull: '' },
-  },
-  defaultSort: ['created_at'],
-  defaultOrder: 'desc',
+const executionList = listOf(workflowTables.columns.executions, {
+  sortable: ['id', 'workflow_id', 'status', 'created_at', 'started_at', 'completed_at'],
   searchable: ['error'],
-  dateColumn: 'created_at',
-  unique: { column: 'id' },
-}
+})
 
 export async function listExecutions(database: Database, query: ExecutionListQuery) {
   let executions = database.selectFrom('executions').select(summaryColumns)

@@ -1,6 +1,8 @@
 import type { Kysely, Selectable } from 'kysely'
-import type { ListDefinition, Page } from '#platform/http/lists/list-query.ts'
+import { listOf } from '#platform/http/lists/list-of.ts'
+import type { Page } from '#platform/http/lists/list-query.ts'
 import { listRows } from '#platform/http/lists/list-query.ts'
+import { workflowTables } from '#storage/tables/workflows.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { Definition, WorkflowListQuery, WorkflowSummary } from './workflows.schema.ts'
 
@@ -23,21 +25,10 @@ const columns = [
   'updated_at',
 ] as const
 
-const workflowList: ListDefinition<Row> = {
-  sortable: {
-    id: { column: 'id' },
-    name: { column: 'name' },
-    description: { column: 'description' },
-    status: { column: 'status' },
-    created_at: { column: 'created_at' },
-    updated_at: { column: 'updated_at' },
-  },
-  defaultSort: ['created_at'],
-  defaultOrder: 'desc',
+const workflowList = listOf(workflowTables.columns.workflows, {
+  sortable: ['id', 'name', 'description', 'status', 'created_at', 'updated_at'],
   searchable: ['name', 'description'],
-  dateColumn: 'created_at',
-  unique: { column: 'id' },
-}
+})
 
 export async function listWorkflows(database: Database, query: WorkflowListQuery) {
   let workflows = database.selectFrom('workflows').select(columns)

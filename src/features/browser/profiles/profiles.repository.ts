@@ -1,26 +1,21 @@
 import type { Kysely, Selectable } from 'kysely'
-import type { ListDefinition, ListParameters, Page } from '#platform/http/lists/list-query.ts'
+import { listOf } from '#platform/http/lists/list-of.ts'
+import type { ListParameters, Page } from '#platform/http/lists/list-query.ts'
 import { listRows } from '#platform/http/lists/list-query.ts'
+import { browserTables } from '#storage/tables/browser.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { Profile } from '../browser.schema.ts'
 
 type Database = Kysely<AgentTables>
 type ProfileRow = Selectable<AgentTables['browser_profiles']>
 
-const profileList: ListDefinition<Profile> = {
-  sortable: {
-    id: { column: 'name' },
-    name: { column: 'name' },
-    size: { column: 'size', numeric: true },
-    created_at: { column: 'created_at' },
-    updated_at: { column: 'updated_at' },
-  },
-  defaultSort: ['name'],
-  defaultOrder: 'asc',
+const profileList = listOf(browserTables.columns.browser_profiles, {
+  sortable: { id: 'name', name: 'name', size: 'size', created_at: 'created_at', updated_at: 'updated_at' },
   searchable: ['name'],
-  dateColumn: 'created_at',
-  unique: { column: 'name' },
-}
+  by: ['name'],
+  order: 'asc',
+  unique: 'name',
+})
 
 export function listProfiles(database: Database, query: ListParameters): Promise<Page<Profile>> {
   const profiles = database

@@ -1,8 +1,9 @@
 import type { ExpressionBuilder, Kysely, Selectable } from 'kysely'
 import { sql } from 'kysely'
 import { readDates } from '#platform/http/lists/list-dates.ts'
-import type { ListDefinition } from '#platform/http/lists/list-query.ts'
+import { listOf } from '#platform/http/lists/list-of.ts'
 import { listRows } from '#platform/http/lists/list-query.ts'
+import { paymentTables } from '#storage/tables/payments.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { add, sortKey } from '../money.ts'
 import type { ExportQuery, SummaryQuery, Transaction, TransactionListQuery } from './ledger.schema.ts'
@@ -27,26 +28,22 @@ const columns = [
   'updated_at',
 ] as const satisfies (keyof Row)[]
 
-const transactionList: ListDefinition<Row> = {
+const transactionList = listOf(paymentTables.columns.transactions, {
   sortable: {
-    id: { column: 'id' },
-    type: { column: 'type' },
-    amount: { column: 'amount_key' },
-    currency: { column: 'currency' },
-    from: { column: 'from', whenNull: '' },
-    to: { column: 'to', whenNull: '' },
-    reference: { column: 'reference', whenNull: '' },
-    source: { column: 'source' },
-    state: { column: 'state' },
-    created_at: { column: 'created_at' },
-    updated_at: { column: 'updated_at' },
+    id: 'id',
+    type: 'type',
+    amount: 'amount_key',
+    currency: 'currency',
+    from: 'from',
+    to: 'to',
+    reference: 'reference',
+    source: 'source',
+    state: 'state',
+    created_at: 'created_at',
+    updated_at: 'updated_at',
   },
-  defaultSort: ['created_at'],
-  defaultOrder: 'desc',
   searchable: ['from', 'to', 'reference', 'note'],
-  dateColumn: 'created_at',
-  unique: { column: 'id' },
-}
+})
 
 type Filters = Pick<TransactionListQuery, 'type' | 'currency' | 'state'>
 

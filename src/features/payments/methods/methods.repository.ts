@@ -1,26 +1,19 @@
 import type { Kysely, Selectable } from 'kysely'
-import type { ListDefinition, ListParameters } from '#platform/http/lists/list-query.ts'
+import { listOf } from '#platform/http/lists/list-of.ts'
+import type { ListParameters } from '#platform/http/lists/list-query.ts'
 import { listRows } from '#platform/http/lists/list-query.ts'
 import { parseJsonColumn } from '#storage/json-column.ts'
+import { paymentTables } from '#storage/tables/payments.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { Method, MethodType } from './methods.schema.ts'
 
 type Database = Kysely<AgentTables>
 export type MethodRow = Selectable<AgentTables['payment_methods']>
 
-const methodList: ListDefinition<MethodRow> = {
-  sortable: {
-    id: { column: 'id' },
-    type: { column: 'type' },
-    label: { column: 'label' },
-    created_at: { column: 'created_at' },
-  },
-  defaultSort: ['created_at'],
-  defaultOrder: 'desc',
+const methodList = listOf(paymentTables.columns.payment_methods, {
+  sortable: ['id', 'type', 'label', 'created_at'],
   searchable: ['label'],
-  dateColumn: 'created_at',
-  unique: { column: 'id' },
-}
+})
 
 function methods(database: Database) {
   return database

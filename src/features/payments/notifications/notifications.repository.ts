@@ -1,25 +1,17 @@
 import type { Kysely, Selectable } from 'kysely'
-import type { ListDefinition } from '#platform/http/lists/list-query.ts'
+import { listOf } from '#platform/http/lists/list-of.ts'
 import { listRows } from '#platform/http/lists/list-query.ts'
+import { paymentTables } from '#storage/tables/payments.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { Notification, NotificationListQuery } from './notifications.schema.ts'
 
 type Database = Kysely<AgentTables>
 export type NotificationRow = Selectable<AgentTables['payment_notifications']>
 
-const notificationList: ListDefinition<NotificationRow> = {
-  sortable: {
-    id: { column: 'id' },
-    gateway: { column: 'gateway' },
-    status: { column: 'status' },
-    created_at: { column: 'created_at' },
-  },
-  defaultSort: ['created_at'],
-  defaultOrder: 'desc',
+const notificationList = listOf(paymentTables.columns.payment_notifications, {
+  sortable: ['id', 'gateway', 'status', 'created_at'],
   searchable: ['gateway', 'message'],
-  dateColumn: 'created_at',
-  unique: { column: 'id' },
-}
+})
 
 function notifications(database: Database) {
   return database

@@ -1,31 +1,21 @@
 import type { Kysely, Selectable } from 'kysely'
-import type { ListDefinition, ListParameters } from '#platform/http/lists/list-query.ts'
+import { listOf } from '#platform/http/lists/list-of.ts'
+import type { ListParameters } from '#platform/http/lists/list-query.ts'
 import { listRows } from '#platform/http/lists/list-query.ts'
 import type { ValueOf } from '#storage/prepared-query.ts'
 import { prepareQuery } from '#storage/prepared-query.ts'
+import { paymentTables } from '#storage/tables/payments.ts'
 import type { AgentTables } from '#storage/tables.ts'
-import type { Resource } from './resources.schema.ts'
 
 type Database = Kysely<AgentTables>
 export type ResourceRow = Selectable<AgentTables['x402_resources']>
 
 const columns = ['id', 'path', 'price', 'currency', 'network', 'description', 'created_at'] as const
 
-const resourceList: ListDefinition<Resource> = {
-  sortable: {
-    id: { column: 'id' },
-    path: { column: 'path' },
-    currency: { column: 'currency' },
-    network: { column: 'network' },
-    description: { column: 'description' },
-    created_at: { column: 'created_at' },
-  },
-  defaultSort: ['created_at'],
-  defaultOrder: 'desc',
+const resourceList = listOf(paymentTables.columns.x402_resources, {
+  sortable: ['id', 'path', 'currency', 'network', 'description', 'created_at'],
   searchable: ['path', 'description'],
-  dateColumn: 'created_at',
-  unique: { column: 'id' },
-}
+})
 
 export function listResources(database: Database, parameters: ListParameters) {
   return listRows(database.selectFrom('x402_resources').select([...columns]), resourceList, parameters)

@@ -20,10 +20,9 @@ export async function listByPlaces<
   Place extends object,
   Key extends keyof Place,
   Entry extends Pick<Place, Key>,
-  Searched = Place,
 >(
   places: SelectQueryBuilder<Database, Table, Place>,
-  definition: ListDefinition<NoInfer<Place>, Searched>,
+  definition: ListDefinition<NoInfer<Place>>,
   parameters: ListParameters,
   { key, read }: Reading<Key, Place[Key], Entry>,
   fitting?: (found: readonly Place[]) => number,
@@ -45,10 +44,9 @@ export function listLarge<
   Place extends { size: number },
   Key extends keyof Place,
   Entry extends Pick<Place, Key>,
-  Searched = Place,
 >(
   places: SelectQueryBuilder<Database, Table, Place>,
-  definition: ListDefinition<NoInfer<Place>, Searched>,
+  definition: ListDefinition<NoInfer<Place>>,
   parameters: ListParameters,
   reading: Reading<Key, Place[Key], Entry>,
 ): Promise<Page<Entry>> {

@@ -7,30 +7,19 @@ import { limitRow } from '#test/spec/row.ts'
 import type { BareServer } from '#test/support/bare-server.ts'
 import { bareServer, plainRoute } from '#test/support/bare-server.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
-import type { ListDefinition, ListMeta } from './list-query.ts'
+import type { RowOf } from '../../columns.ts'
+import { integerOrNull, text, textOrNull } from '../../columns.ts'
+import { listOf } from './list-of.ts'
+import type { ListMeta } from './list-query.ts'
 import { listMetaSchema, listParameters, listRows } from './list-query.ts'
 
-interface Book {
-  id: string
-  title: string
-  note: string | null
-  pages: number | null
-  created_at: string
-}
+const columns = { id: text, title: text, note: textOrNull, pages: integerOrNull, created_at: text }
+type Book = RowOf<typeof columns>
 
-const bookList: ListDefinition<Book> = {
-  sortable: {
-    id: { column: 'id' },
-    title: { column: 'title' },
-    pages: { column: 'pages', numeric: true, whenNull: 0 },
-    created_at: { column: 'created_at' },
-  },
-  defaultSort: ['created_at'],
-  defaultOrder: 'desc',
+const bookList = listOf(columns, {
+  sortable: ['id', 'title', 'pages', 'created_at'],
   searchable: ['title', 'note'],
-  dateColumn: 'created_at',
-  unique: { column: 'id' },
-}
+})
 
 interface BookPage {
   books: Book[]

@@ -61,42 +61,32 @@ export interface ListParameters {
 }
 
 /**
- * How one list may be sorted and searched. Columns are ours, never the caller's text: those of the rows that the list's
- * query selects. What a query works out, or takes from several tables, becomes a column by selecting from that query.
+ * How one list may be sorted and searched, as `listOf` makes it. Columns are ours, never the caller's text, and `Row` has those
+ * that rows are sorted and dated by. A computed value, or one of several tables, becomes a column by selecting from that query.
  */
-export interface ListDefinition<Row, Searched = Row> {
+export interface ListDefinition<Row> {
   /** Sortable wire fields and the columns that order them. */
-  sortable: Record<string, SortColumn<Row>>
+  sortable: Readonly<Record<string, SortColumn>>
   /** Fields, the first one first. */
   defaultSort: readonly [string, ...string[]]
   defaultOrder: 'asc' | 'desc'
-  /** Looked through where they are, so that rows need not hold them. */
-  searchable: NameOf<Searched>[]
+  /** Searched in the tables, so that rows need not hold them. */
+  searchable: readonly string[]
   /** Column that `from` and `to` bound. */
-  dateColumn: NameOf<Row>
+  dateColumn: string
   /** Unique column that ends every order, so that pages never overlap. */
-  unique: ColumnOf<Row>
+  unique: SortColumn
+  /** Never set: it requires that a query selects these columns. */
+  readonly takes?: (row: Row) => void
 }
 
-type NameOf<Row> = keyof Row & string
-
-/**
- * A column that may be null names what stands in for it, since engines disagree on where null belongs; others must not. One
- * of numbers says so, since not every engine compares them with a text from a cursor.
- */
-type SortColumn<Row> = {
-  [Name in NameOf<Row>]: { column: Name } & KindOf<NonNullable<Row[Name]>> &
-    (null extends Row[Name] ? { whenNull: SortValue } : { whenNull?: never })
-}[NameOf<Row>]
-
-/** A column that can't be null, and whether it holds numbers. */
-type ColumnOf<Row> = { [Name in NameOf<Row>]: { column: Name } & KindOf<Row[Name]> }[NameOf<Row>]
-
-type KindOf<Value> = Value extends number
-  ? { numeric: true }
-  : Value extends string
-    ? { numeric?: never }
-    : never
+interface SortColumn {
+  column: string
+  /** Stands for null, since engines disagree on its place; absent where the column can't be null, whose index then serves the order. */
+  whenNull?: SortValue
+  /** Not every engine compares numbers with a text from a cursor. */
+  numeric?: true
+}
 
 export interface ListMeta {
   total: number
@@ -111,12 +101,7 @@ export interface Page<Row> {
   meta: ListMeta
 }
 
-interface SortField extends Sorted {
-  column: string
-  /** Absent where the column can't be null, whose index then serves the order. */
-  whenNull?: SortValue | undefined
-  numeric?: true | undefined
-}
+type SortField = Sorted & SortColumn
 
 export const defaultLimit = 50
 
@@ -125,9 +110,9 @@ export const defaultLimit = 50
  * were found make a page, where entries may be too large for as many as were asked for.
  * Throws VALIDATION_ERROR for an unknown sort field, a bad order, date or cursor.
  */
-export async function listRows<Database, Table extends keyof Database, Row extends object, Searched = Row>(
+export async function listRows<Database, Table extends keyof Database, Row extends object>(
   query: SelectQueryBuilder<Database, Table, Row>,
-  definition: ListDefinition<NoInfer<Row>, Searched>,
+  definition: ListDefinition<NoInfer<Row>>,
   parameters: ListParameters,
   fitting: (found: readonly Row[]) => number = found => found.length,
 ): Promise<Page<Row>> {
@@ -153,15 +138,14 @@ export async function listRows<Database, Table extends keyof Database, Row exten
   return { rows, meta: { ...meta, next_cursor } }
 }
 
-function sortFields<Row>(
-  definition: Omit<ListDefinition<Row>, 'searchable'>,
+function sortFields(
+  { sortable, defaultSort, defaultOrder, unique }: Omit<ListDefinition<never>, 'takes'>,
   parameters: ListParameters,
 ): SortField[] {
-  const { sortable, defaultSort, defaultOrder, unique } = definition
   const fallback = defaultSort.map(field => ({ field, descending: defaultOrder === 'desc' }))
   const sorted = readSort(parameters, Object.keys(sortable), fallback)
   const fields = sorted.flatMap(({ field, descending }): SortField[] => {
-    const known: Omit<SortField, keyof Sorted> | undefined = sortable[field]
+    const known = sortable[field]
     return known === undefined ? [] : [{ ...known, field, descending }]
   })
   const end = fields.findIndex(({ column }) => column === unique.column)
