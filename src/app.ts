@@ -6,6 +6,7 @@ import { createBrowser } from '#features/browser/browser.feature.ts'
 import { createCalendar } from '#features/calendar/calendar.feature.ts'
 import { createChannels } from '#features/channels/channels.feature.ts'
 import { createChat } from '#features/chat/chat.feature.ts'
+import type { ToolsOf } from '#features/collect-tools.ts'
 import { collectTools } from '#features/collect-tools.ts'
 import { createContacts } from '#features/contacts/contacts.feature.ts'
 import type { Feature } from '#features/feature.ts'
@@ -72,8 +73,8 @@ async function createFeatures(infrastructure: Infrastructure, routes: readonly D
   const payments = add(
     createPayments(infrastructure, { ...access, ...agents, endpoints: () => endpointsOf(routes) }),
   )
-  const offering: Feature[] = [knowledge, sources, sql, browser, tools, payments]
-  const toolsOf = collectTools(offering)
+  // Models may call workflows, and workflows models.
+  const toolsOf: ToolsOf = collectTools(() => [knowledge, sources, sql, browser, tools, payments, workflows])
   const chat = add(createChat(infrastructure, { ...agents, ...knowledge, toolsOf }))
   add(createMcpEndpoint(infrastructure, { ...payments, ...agents, ...knowledge, ...chat, toolsOf }))
   const eventNames = () => all.flatMap(({ events = [] }) => events)
@@ -84,8 +85,6 @@ async function createFeatures(infrastructure: Infrastructure, routes: readonly D
   )
   add(createSchedules(infrastructure, { ...agents, ...chat, ...workflows }))
   add(createCalendar(infrastructure, { ...agents, ...workflows }))
-  // Models may call workflows, and workflows models.
-  offering.push(workflows)
   return { agents, all }
 }
 

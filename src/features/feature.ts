@@ -1,28 +1,10 @@
 import type { Tool } from '#models/tools/tool.ts'
+import type { ToolTurn } from '#models/tools/tool-turn.ts'
 import type { EventHandler as Notified } from '#platform/event-bus.ts'
 import type { App } from '#platform/http/app.ts'
 import type { EventHandler, SharedEventHandler } from '#platform/jobs/events.ts'
 import type { JobHandler } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-
-/** The turn of a conversation that tools are offered to. */
-export interface ToolTurn {
-  conversationId: string
-  /** Its caller may chat and no more. */
-  isOutsider: boolean
-  /** Has the page listed on the answer. */
-  onPageRead(page: { url: string; title: string }): void
-  /** Tells the caller, and nobody else, that a person is waited for. */
-  onTakeover(takeover: RequestedTakeover): void
-}
-
-/** What a person is asked to do in a browser session; the link is null for callers who may not drive. */
-export interface RequestedTakeover {
-  session_id: string
-  reason: string
-  expires_at: string
-  takeover_url: string | null
-}
 
 /** What a feature brings to the service; what it does not need is absent. */
 export interface Feature {

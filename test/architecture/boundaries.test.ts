@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { Import } from './imports.ts'
 import { findCircles, readImports } from './imports.ts'
@@ -25,16 +26,18 @@ const layers: Record<string, readonly string[]> = {
   features: ['infrastructure', 'storage', 'documents', 'models', 'sandbox', 'platform'],
 }
 
-/** Which other features a feature may enter, through its doors. */
+/** Which other features a feature may enter, through its doors: only features above it in this table. */
 const features: Record<string, readonly string[]> = {
   access: [],
   agents: ['access'],
   sql: ['agents'],
+  browser: ['agents', 'access'],
   contacts: ['agents'],
   knowledge: ['agents'],
   sources: ['knowledge', 'sql'],
   mcp: [],
   tools: ['mcp'],
+  payments: ['agents', 'access'],
   chat: ['knowledge', 'agents'],
   'mcp-endpoint': ['chat', 'knowledge', 'agents', 'payments'],
   webhooks: [],
@@ -42,9 +45,16 @@ const features: Record<string, readonly string[]> = {
   workflows: ['chat', 'channels', 'browser', 'agents'],
   schedules: ['workflows', 'chat', 'agents'],
   calendar: ['workflows', 'agents'],
-  browser: ['agents', 'access'],
-  payments: ['agents', 'access'],
 }
+
+/** Folders of one feature that import each other: debts, of which there may be no more. */
+const mutualFolders = [
+  'browser/channels ↔ browser/sessions',
+  'browser/sessions ↔ browser/takeovers',
+  'sources/fetching ↔ sources/ingestion',
+  'tools/calling ↔ tools/openapi',
+  'workflows/engine ↔ workflows/nodes',
+]
 
 /** The files by which a feature is entered from outside. */
 const doors = /\.(?:feature|service|events)\.ts$/
@@ -59,6 +69,22 @@ function layerOf(file: string): string | undefined {
 /** The feature that the file belongs to; undefined for what all features share. */
 function featureOf(file: string): string | undefined {
   return /^src\/features\/([^/]+)\//.exec(file)?.[1]
+}
+
+/** The folder within its feature that the file is in; undefined for files at the top of a feature. */
+function folderOf(file: string): string | undefined {
+  return /^src\/features\/([^/]+\/[^/]+)\//.exec(file)?.[1]
+}
+
+/** Pairs of folders of one feature that import each other. */
+function findMutualFolders(imports: readonly Import[]): string[] {
+  const within = imports.filter(({ from, to }) => featureOf(from) === featureOf(to))
+  const pairs = within.map(({ from, to }) => [folderOf(from), folderOf(to)])
+  const arrows = new Set(pairs.map(pair => pair.join(' ↔ ')))
+  return [...arrows].filter(arrow => {
+    const [one = '', other = ''] = arrow.split(' ↔ ')
+    return one !== '' && one < other && arrows.has(`${other} ↔ ${one}`)
+  })
 }
 
 function problemOf({ from, to }: Import): string | undefined {
@@ -87,6 +113,28 @@ describe('boundaries', () => {
     expect(Object.keys(features).toSorted()).toEqual([...known].toSorted())
   })
 
+  it('lead from each feature to features above it only, and each of those is entered', () => {
+    const names = Object.keys(features)
+    const entered = new Set(imports.map(({ from, to }) => `${featureOf(from)} → ${featureOf(to)}`))
+    const arrows = names.flatMap(from => (features[from] ?? []).map(to => ({ from, to })))
+    const wrong = arrows.filter(
+      ({ from, to }) => names.indexOf(to) >= names.indexOf(from) || !entered.has(`${from} → ${to}`),
+    )
+    expect(wrong).toEqual([])
+  })
+
+  it('list the features in the order in which the service makes them', () => {
+    const made = readFileSync('src/app.ts', 'utf8').matchAll(
+      /add\(\s*(?:await )?create(\w+)\(infrastructure/g,
+    )
+    const kebab = (name: string) => name.replaceAll(/(?<=[a-z])[A-Z]/g, letter => `-${letter}`).toLowerCase()
+    expect([...made].map(([, name = '']) => kebab(name))).toEqual(Object.keys(features))
+  })
+
+  it('lead one way between the folders of a feature, but for known debts', () => {
+    expect(findMutualFolders(imports).toSorted()).toEqual(mutualFolders)
+  })
+
   it('have no circles, types included', () => {
     expect(findCircles(imports)).toEqual([])
   })
@@ -103,6 +151,15 @@ describe('boundaries', () => {
     ['src/features/access/policy.ts', 'src/app.ts', 'features may not import the entries'],
   ])('tell that %s may not import %s', (from, to, problem) => {
     expect(problemOf({ from, to })).toContain(problem)
+  })
+
+  it('find folders that import each other', () => {
+    const mutual = [
+      { from: 'src/features/sql/a/one.ts', to: 'src/features/sql/b/two.ts' },
+      { from: 'src/features/sql/b/three.ts', to: 'src/features/sql/a/four.ts' },
+      { from: 'src/features/sql/a/one.ts', to: 'src/features/sql/c/five.ts' },
+    ]
+    expect(findMutualFolders(mutual)).toEqual(['sql/a ↔ sql/b'])
   })
 
   it('find a circle', () => {

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import type { ToolsOf } from '#features/collect-tools.ts'
-import type { ToolTurn } from '#features/feature.ts'
+import type { ToolTurn } from '#models/tools/tool-turn.ts'
 import type { App } from '#platform/http/app.ts'
 import type { SignalOf } from '#platform/http/closing.ts'
 import { fitting } from '#platform/http/lists/list-large.ts'
@@ -30,7 +30,7 @@ const agentPath = Type.Object({ id: Type.String() })
 const messagePath = Type.Object({ id: Type.String(), messageId: Type.String() })
 
 /** A turn for those who want to know which tools there are. */
-const anyTurn: ToolTurn = { conversationId: '', isOutsider: false, onPageRead() {}, onTakeover() {} }
+const anyTurn: ToolTurn = { conversationId: '', isOutsider: false, report() {} }
 
 /** Answered as JSON, or as server-sent events when the body asks for `stream`. */
 const answerResponse = { 200: answerSchema }

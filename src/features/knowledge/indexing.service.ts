@@ -7,10 +7,10 @@ import type { WorkerPool } from '#platform/workers/worker-pool.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import {
-  claim,
+  beginAttempt,
   continueDraft,
   countDraft,
-  hide,
+  hideSource,
   nextUnindexed,
   requireAttempt,
 } from './indexing/generations.ts'
@@ -80,7 +80,7 @@ export function createIndexing(workers: WorkerPool) {
     /** Begins a run that replaces the documents of a source one by one: ends all others. */
     async begin(agent: Pick<AgentHandle, 'path' | 'db'>, sourceId: string): Promise<SourceRun> {
       const run = newRun(agent, sourceId)
-      await claim(agent.db, run)
+      await beginAttempt(agent.db, run)
       return run
     },
 
@@ -114,7 +114,7 @@ export function createIndexing(workers: WorkerPool) {
     },
 
     /** Hides all chunks of a source at once, and ends its runs; `remove` is to follow. */
-    hide: (transaction: Kysely<AgentTables>, sourceId: string) => hide(transaction, sourceId),
+    hide: (transaction: Kysely<AgentTables>, sourceId: string) => hideSource(transaction, sourceId),
 
     /**
      * Removes all chunks of the given document, or else of the source. To be called before its row, which they refer to, is

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import type { ToolTurn } from '#features/feature.ts'
 import type { Tool } from '#models/tools/tool.ts'
 import { fromSchema } from '#models/tools/tool.ts'
+import type { ToolTurn } from '#models/tools/tool-turn.ts'
 import { AppError } from '#platform/errors.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'
 
@@ -66,7 +66,7 @@ export function browseUrl({ outbound, toMarkdown, render, turn }: Dependencies):
         )
       const { isShell, ...sent } = await toMarkdown({ body, contentType, url: address }, signal)
       const read = (isShell && (await rendered(address, signal))) || { url: address, ...sent }
-      turn?.onPageRead(read)
+      turn?.report({ type: 'page_read', url: read.url, title: read.title })
       return read
     },
   }

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import type { ToolTurn } from '#features/feature.ts'
 import type { Tool } from '#models/tools/tool.ts'
 import { fromSchema } from '#models/tools/tool.ts'
+import type { ToolTurn } from '#models/tools/tool-turn.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { orAborted } from '../actions/within.ts'
 import type { BrowserSession } from '../sessions/browser-session.ts'
@@ -40,7 +40,8 @@ export function createAskPerson({ takeovers, keep, read }: Dependencies) {
         session = await keep()
       }
       const { takeover, link } = await takeovers.request(agent, session, { reason: String(reason) }, 'agent')
-      turn.onTakeover({
+      turn.report({
+        type: 'takeover_requested',
         session_id: session.id,
         reason: takeover.reason,
         expires_at: link.expires_at,

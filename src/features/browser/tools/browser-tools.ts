@@ -1,8 +1,8 @@
 import type { Static, TObject } from 'typebox'
 import { Type } from 'typebox'
-import type { ToolTurn } from '#features/feature.ts'
 import type { Tool } from '#models/tools/tool.ts'
 import { fromSchema } from '#models/tools/tool.ts'
+import type { ToolTurn } from '#models/tools/tool-turn.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { ActionInput, ActionResult } from '../actions/actions.schema.ts'
 import type { ActionsService } from '../actions.service.ts'
@@ -100,7 +100,7 @@ export function createBrowserTools({ browser, actions, takeovers, settingsOf }: 
     async function run(input: ActionInput, signal: AbortSignal): Promise<string> {
       const session = await browser.keep(agent, holder, profile)
       const result = await actions.act(session, input, signal)
-      turn?.onPageRead({ url: String(result.url), title: String(result.title) })
+      turn?.report({ type: 'page_read', url: String(result.url), title: String(result.title) })
       const actor = await actions.actorOf(session)
       if (input.action === 'screenshot') return await keepPicture(result, session.id)
       const text = result.outline ?? (await actions.changes(session, changeCharacters, signal))

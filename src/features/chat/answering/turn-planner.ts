@@ -1,7 +1,7 @@
-import type { ToolTurn } from '#features/feature.ts'
 import type { AnswerPart, CallOptions, LanguageModel, Parts } from '#models/language-model/language-model.ts'
 import type { Passage } from '#models/language-model/passages.ts'
 import type { Tool } from '#models/tools/tool.ts'
+import type { ToolEvent, ToolTurn } from '#models/tools/tool-turn.ts'
 import type { Clock } from '#platform/clock.ts'
 import { conflict } from '#platform/errors.ts'
 import type { Ids } from '#platform/ids.ts'
@@ -146,13 +146,9 @@ export function createTurnPlanner(needs: Dependencies) {
         const pages = createPageList(needs.clock)
         const { id: messageId, conversationId } = question
         const { isOutsider } = options
-        // What is stored nowhere has no conversation that tools could go on with.
-        const onTakeover: ToolTurn['onTakeover'] = takeover =>
-          emit({ type: 'takeover_requested', ...takeover })
-        const turn =
-          messageId === undefined
-            ? undefined
-            : { conversationId, isOutsider, onPageRead: pages.add, onTakeover }
+        const report = (event: ToolEvent) => (event.type === 'page_read' ? pages.add(event) : emit(event))
+        // A question that is stored nowhere has no conversation that tools could use.
+        const turn = messageId === undefined ? undefined : { conversationId, isOutsider, report }
         const [history, passages, offered] = await Promise.all([
           readHistory(asked, contextWindow),
           options.autoRag === false ? [] : passagesFor(asked, contextWindow, signal),

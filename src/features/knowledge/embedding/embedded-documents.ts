@@ -6,7 +6,7 @@ import type { Kysely } from 'kysely'
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { Attempt, DocumentPlace } from '../indexing/generations.ts'
-import { change, requireAttempt } from '../indexing/generations.ts'
+import { changeGeneration, requireAttempt } from '../indexing/generations.ts'
 
 type Database = Kysely<AgentTables>
 
@@ -53,7 +53,7 @@ export async function showEmbedding(db: Database, attempt: Attempt, embedding: s
   const { sourceId, document } = attempt
   await inTransaction(db, async transaction => {
     await requireAttempt(transaction, attempt)
-    await change(transaction, attempt, { embedding })
+    await changeGeneration(transaction, attempt, { embedding })
     if (document === undefined) return
     await transaction
       .updateTable('crawl_pages')

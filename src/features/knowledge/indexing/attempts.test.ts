@@ -3,7 +3,7 @@ import type { Chunk } from '#documents/chunking/chunk-document.ts'
 import { randomIds } from '#platform/ids.ts'
 import { chunkOf } from '#test/support/chunk-rows.ts'
 import { setSearchStage } from '#test/support/search-stage.ts'
-import { claim, continueDraft, hide, unsettle } from './generations.ts'
+import { beginAttempt, continueDraft, hideSource, unsettleDocument } from './generations.ts'
 import type { IndexWriter } from './index-writer.ts'
 import { createIndexWriter } from './index-writer.ts'
 
@@ -96,11 +96,13 @@ test('a draft that is continued ends the attempt that made it', async () => {
 test('removal ends the attempts at a source, and its row takes all that is known of its chunks along', async () => {
   const { first, second, db } = await setTwoAttempts()
   await first(writer => writer.start('manual'))
-  await hide(db, 'manual')
+  await hideSource(db, 'manual')
   await expect(first(writer => writer.store('manual', chunksOf('first', 1)))).rejects.toThrow(ended)
   await db.deleteFrom('sources').where('id', '=', 'manual').execute()
   expect(await db.selectFrom('chunk_generations').selectAll().execute()).toEqual([])
-  await expect(unsettle(db, { sourceId: 'manual', attempt: 'second' })).rejects.toThrow(/foreign key/i)
+  await expect(unsettleDocument(db, { sourceId: 'manual', attempt: 'second' })).rejects.toThrow(
+    /foreign key/i,
+  )
   await expect(second(writer => writer.start('manual'))).rejects.toThrow(/foreign key/i)
   expect(await db.selectFrom('chunk_generations').selectAll().execute()).toEqual([])
 })
@@ -114,13 +116,13 @@ test('documents of a source are shown and removed one by one, by the run alone t
     await writer.add('manual', chunksOf(word, 1))
     return await writer.finish('manual')
   }
-  await claim(db, { sourceId: 'manual', attempt: 'first' })
+  await beginAttempt(db, { sourceId: 'manual', attempt: 'first' })
   expect(await page('a', 'first', put('alder'))).toBe(1)
   expect(await page('b', 'first', put('birch'))).toBe(1)
   expect(await page('a', 'first', put('ash'))).toBe(1)
   expect(await stored()).toEqual(['birch tea number 0', 'ash tea number 0'])
 
-  await claim(db, { sourceId: 'manual', attempt: 'second' })
+  await beginAttempt(db, { sourceId: 'manual', attempt: 'second' })
   for (const document of ['a', 'c']) await expect(page(document, 'first', put('late'))).rejects.toThrow(ended)
   await expect(page('b', 'first', writer => writer.remove('manual'))).rejects.toThrow(ended)
   await page('b', 'second', writer => writer.remove('manual'))

@@ -6,8 +6,8 @@
  * where a crashed one stopped.
  *
  * Each run enters its name here when it begins, and each of its writes requires that name in the same statement or
- * transaction: a run that lives on after losing its lease cannot mix its chunks with those of its successor. The name
- * applies to the source, whatever documents it has.
+ * transaction: a run that lives on after losing its lease cannot mix its chunks with those of its successor. The row
+ * without a document holds this attempt for the whole source; it is also the generation of a source that is one document.
  */
 import type { Expression, ExpressionBuilder, Kysely, Selectable } from 'kysely'
 import { sql } from 'kysely'
@@ -36,7 +36,7 @@ const nothing = { first_sequence: 1, last_sequence: 0 }
 const whole = ''
 
 /** To be called when a run begins that writes a source's documents one by one: ends all other attempts. */
-export async function claim(db: Database, { sourceId, attempt }: Attempt): Promise<void> {
+export async function beginAttempt(db: Database, { sourceId, attempt }: Attempt): Promise<void> {
   await inTransaction(db, async transaction => {
     const isThere = await transaction
       .updateTable('chunk_generations')
@@ -45,34 +45,38 @@ export async function claim(db: Database, { sourceId, attempt }: Attempt): Promi
       .returning('document')
       .execute()
     if (!isThere.some(({ document }) => document === whole))
-      await write(transaction, { sourceId }, { settled: 1, draft: null, attempt })
+      await putGeneration(transaction, { sourceId }, { settled: 1, draft: null, attempt })
   })
 }
 
 /** To be called before adding or removing chunks that are not shown; ends the document's draft and other attempts. */
-export async function unsettle(db: Database, attempt: Attempt): Promise<void> {
+export async function unsettleDocument(db: Database, attempt: Attempt): Promise<void> {
   const changes = { settled: 0, draft: null, attempt: attempt.attempt }
-  if (attempt.document === undefined) return await write(db, attempt, changes)
+  if (attempt.document === undefined) return await putGeneration(db, attempt, changes)
   await inTransaction(db, async transaction => {
     await requireAttempt(transaction, attempt)
-    await write(transaction, attempt, changes)
+    await putGeneration(transaction, attempt, changes)
   })
 }
 
 /** Hides all chunks of the source, and ends all attempts except the given one. */
-export async function hide(db: Database, sourceId: string, attempt: string | null = null): Promise<void> {
+export async function hideSource(
+  db: Database,
+  sourceId: string,
+  attempt: string | null = null,
+): Promise<void> {
   const changes = { ...nothing, settled: 0, draft: null, attempt }
-  await write(db, { sourceId }, changes)
+  await putGeneration(db, { sourceId }, changes)
   await db.updateTable('chunk_generations').set(changes).where('source_id', '=', sourceId).execute()
 }
 
 /** Hides all chunks of this document. */
 export async function hideDocument(db: Database, attempt: Attempt): Promise<void> {
-  await unsettle(db, attempt)
-  await change(db, attempt, nothing)
+  await unsettleDocument(db, attempt)
+  await changeGeneration(db, attempt, nothing)
 }
 
-async function write(
+async function putGeneration(
   db: Database,
   { sourceId, document = whole }: DocumentPlace,
   changes: {
@@ -96,13 +100,13 @@ async function write(
  * transaction is committed.
  */
 export async function requireAttempt(db: Database, { sourceId, attempt }: Attempt): Promise<void> {
-  await change(db, { sourceId, attempt }, { attempt })
+  await changeGeneration(db, { sourceId, attempt }, { attempt })
 }
 
 type Changes = Partial<Omit<Selectable<AgentTables['chunk_generations']>, 'source_id' | 'document'>>
 
 /** @throws Error when another attempt has begun, or the source is gone. */
-export async function change(
+export async function changeGeneration(
   db: Database,
   { sourceId, document = whole, attempt }: Attempt,
   changes: Changes,
@@ -120,13 +124,13 @@ export async function change(
 const ended = 'Another attempt has taken over the chunks of this source.'
 
 /** To be called when only the shown chunks of the document are left. */
-export async function settle(db: Database, attempt: Attempt): Promise<void> {
-  await change(db, attempt, { settled: 1 })
+export async function settleDocument(db: Database, attempt: Attempt): Promise<void> {
+  await changeGeneration(db, attempt, { settled: 1 })
 }
 
-/** To be called when all chunks of a draft are stored, since `unsettle`; from now on it can be continued. */
+/** To be called when all chunks of a draft are stored, since `unsettleDocument`; from now on it can be continued. */
 export async function completeDraft(db: Database, attempt: Attempt, draft: string): Promise<void> {
-  await change(db, attempt, { draft })
+  await changeGeneration(db, attempt, { draft })
 }
 
 /** Makes this attempt the owner of the draft. False unless all its chunks are stored and none is shown yet. */
@@ -150,7 +154,7 @@ export async function countDraft(
   db: Database,
   place: DocumentPlace,
 ): Promise<{ stored: number; indexed: number }> {
-  const row = await generationOf(db, place)
+  const row = await chunksOf(db, place)
     .select(({ fn, eb }) => [
       fn.countAll().as('stored'),
       fn.count(eb.case().when('sequence', '<=', eb.ref('indexed_sequence')).then(1).end()).as('indexed'),
@@ -162,7 +166,7 @@ export async function countDraft(
 
 /** The next chunks of the draft that are not indexed yet. */
 export async function nextUnindexed(db: Database, place: DocumentPlace, limit: number) {
-  const rows = await generationOf(db, place)
+  const rows = await chunksOf(db, place)
     .select(['sequence', 'content', 'section'])
     .whereRef('sequence', '>', 'indexed_sequence')
     .orderBy('sequence')
@@ -173,15 +177,15 @@ export async function nextUnindexed(db: Database, place: DocumentPlace, limit: n
 
 /** To be called in the transaction that indexes chunks, with the last one's sequence. */
 export async function markIndexed(db: Database, attempt: Attempt, sequence: number): Promise<void> {
-  await change(db, attempt, { indexed_sequence: sequence })
+  await changeGeneration(db, attempt, { indexed_sequence: sequence })
 }
 
 /**
  * Shows the chunks stored since the last call instead of those shown so far, and returns their number. To be called in
  * a transaction that begins with `requireAttempt`. `embedding` is that of their vectors.
  */
-export async function showNewest(db: Database, attempt: Attempt, embedding: string): Promise<number> {
-  const newest = await generationOf(db, attempt)
+export async function showDraft(db: Database, attempt: Attempt, embedding: string): Promise<number> {
+  const newest = await chunksOf(db, attempt)
     .select(({ fn }) => [
       fn.min('sequence').as('first'),
       fn.max('sequence').as('last'),
@@ -191,12 +195,12 @@ export async function showNewest(db: Database, attempt: Attempt, embedding: stri
     .executeTakeFirstOrThrow()
   const count = Number(newest.count)
   const range = { first_sequence: Number(newest.first), last_sequence: Number(newest.last) }
-  await change(db, attempt, { ...(count === 0 ? nothing : range), draft: null, embedding })
+  await changeGeneration(db, attempt, { ...(count === 0 ? nothing : range), draft: null, embedding })
   return count
 }
 
 /** Shows all chunks of a new document, in the transaction that stores and indexes them. */
-export async function showNew(
+export async function showNewDocument(
   db: Database,
   { sourceId, document = whole, attempt }: Attempt,
   range: { first: number; last: number } | undefined,
@@ -241,20 +245,23 @@ export async function knownDocuments(
   return new Set(rows.map(({ document }) => document))
 }
 
-/** Forgets a document without chunks, or if none is given, a source. */
-export async function forget(db: Database, { sourceId, document, attempt }: Attempt): Promise<void> {
-  const all = db
-    .deleteFrom('chunk_generations')
-    .where('source_id', '=', sourceId)
-    .where('attempt', '=', attempt)
-  const query = document === undefined ? all : all.where('document', '=', document)
+/** Forgets a document that has no chunks. */
+export const forgetDocument = (db: Database, { sourceId, document = whole, attempt }: Attempt) =>
+  forget(db, { source_id: sourceId, attempt, document })
+
+/** Forgets a source that has no chunks, with all its documents. */
+export const forgetSource = (db: Database, { sourceId, attempt }: Attempt) =>
+  forget(db, { source_id: sourceId, attempt })
+
+async function forget(db: Database, rows: { source_id: string; attempt: string; document?: string }) {
+  const query = db.deleteFrom('chunk_generations').where(({ and }) => and(rows))
   const { numDeletedRows } = await query.executeTakeFirstOrThrow()
   if (numDeletedRows === 0n) throw new Error(ended)
 }
 
 /** The sequences of the document's chunks that are not shown, or if none is given, of all the source's. */
 export async function hiddenChunks(db: Database, { sourceId, document }: DocumentPlace): Promise<number[]> {
-  const ofSource = generations(db).where('chunks.source_id', '=', sourceId)
+  const ofSource = withGenerations(db).where('chunks.source_id', '=', sourceId)
   const rows = await (document === undefined ? ofSource : ofSource.where('chunks.document', '=', document))
     .select('sequence')
     .where(builder => builder.not(isShown(builder)))
@@ -269,12 +276,12 @@ export async function shownChunks(
   embedding?: string,
 ): Promise<Expression<unknown> | undefined> {
   if (embedding !== undefined) {
-    const embedded = generations(db).where('embedding', '=', embedding).select('sequence').where(isShown)
+    const embedded = withGenerations(db).where('embedding', '=', embedding).select('sequence').where(isShown)
     return sourceIds === undefined ? embedded : embedded.where('chunks.source_id', 'in', sourceIds)
   }
   if (sourceIds !== undefined)
-    return generations(db).where('chunks.source_id', 'in', sourceIds).select('sequence').where(isShown)
-  return (await hidesAny(db)) ? generations(db).select('sequence').where(isShown) : undefined
+    return withGenerations(db).where('chunks.source_id', 'in', sourceIds).select('sequence').where(isShown)
+  return (await hidesAny(db)) ? withGenerations(db).select('sequence').where(isShown) : undefined
 }
 
 async function hidesAny(db: Database): Promise<boolean> {
@@ -287,7 +294,7 @@ const selectUnsettled = prepareQuery((db: Database) =>
 )
 
 /** Chunks joined with the generations of their documents. */
-export function generations(db: Database) {
+export function withGenerations(db: Database) {
   return db
     .selectFrom('chunks')
     .innerJoin('chunk_generations', join =>
@@ -297,8 +304,8 @@ export function generations(db: Database) {
     )
 }
 
-export function generationOf(db: Database, { sourceId, document = whole }: DocumentPlace) {
-  return generations(db).where('chunks.source_id', '=', sourceId).where('chunks.document', '=', document)
+export function chunksOf(db: Database, { sourceId, document = whole }: DocumentPlace) {
+  return withGenerations(db).where('chunks.source_id', '=', sourceId).where('chunks.document', '=', document)
 }
 
 export function isShown({ eb, and, ref }: ExpressionBuilder<AgentTables, 'chunks' | 'chunk_generations'>) {

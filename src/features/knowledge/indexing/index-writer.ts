@@ -9,16 +9,17 @@ import { chunkRow, insertChunks } from './chunk-rows.ts'
 import type { Attempt } from './generations.ts'
 import {
   completeDraft,
-  forget,
+  forgetDocument,
+  forgetSource,
   hiddenChunks,
-  hide,
   hideDocument,
+  hideSource,
   markIndexed,
   nextUnindexed,
   requireAttempt,
-  settle,
-  showNewest,
-  unsettle,
+  settleDocument,
+  showDraft,
+  unsettleDocument,
 } from './generations.ts'
 import type { PreparedChunk } from './prepared-chunk.ts'
 import { prepare } from './prepared-chunk.ts'
@@ -113,7 +114,7 @@ export function createIndexWriter(needs: Dependencies): IndexWriter {
 
   return {
     async start(sourceId) {
-      await unsettle(db, attemptAt(sourceId))
+      await unsettleDocument(db, attemptAt(sourceId))
       await removeHidden(sourceId)
     },
     store,
@@ -136,17 +137,17 @@ export function createIndexWriter(needs: Dependencies): IndexWriter {
     async finish(sourceId, embedding = builtinName) {
       const count = await inTransaction(db, async transaction => {
         await requireAttempt(transaction, attemptAt(sourceId))
-        return showNewest(transaction, attemptAt(sourceId), embedding)
+        return showDraft(transaction, attemptAt(sourceId), embedding)
       })
       await removeHidden(sourceId)
-      await settle(db, attemptAt(sourceId))
+      await settleDocument(db, attemptAt(sourceId))
       return count
     },
     async remove(sourceId) {
-      if (document === undefined) await hide(db, sourceId, attempt)
-      else await hideDocument(db, attemptAt(sourceId))
+      const isSource = document === undefined
+      await (isSource ? hideSource(db, sourceId, attempt) : hideDocument(db, attemptAt(sourceId)))
       await removeHidden(sourceId)
-      await forget(db, attemptAt(sourceId))
+      await (isSource ? forgetSource : forgetDocument)(db, attemptAt(sourceId))
     },
   }
 }

@@ -6,7 +6,7 @@ import type { AgentTables } from '#storage/tables.ts'
 import { builtinSpace } from './builtin-space.ts'
 import { chunkRow, insertChunks } from './chunk-rows.ts'
 import type { Attempt } from './generations.ts'
-import { knownDocuments, requireAttempt, showNew } from './generations.ts'
+import { knownDocuments, requireAttempt, showNewDocument } from './generations.ts'
 import { createIndexWriter } from './index-writer.ts'
 import type { PreparedChunk } from './prepared-chunk.ts'
 import { builtinName } from './provider-space.ts'
@@ -67,5 +67,5 @@ async function addWhole(
   const [first] = sequences
   const last = sequences.at(-1)
   const range = first === undefined || last === undefined ? undefined : { first, last }
-  await showNew(transaction, { ...attempt, document }, range, builtinName)
+  await showNewDocument(transaction, { ...attempt, document }, range, builtinName)
 }

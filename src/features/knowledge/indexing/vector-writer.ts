@@ -7,7 +7,7 @@ import { isTableOf } from '#storage/search/vector-space.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { builtinSpace } from './builtin-space.ts'
 import type { Attempt, DocumentPlace } from './generations.ts'
-import { generationOf, generations, isShown, requireAttempt } from './generations.ts'
+import { chunksOf, isShown, requireAttempt, withGenerations } from './generations.ts'
 import type { Embedded } from './index-writer.ts'
 import { indexedText } from './indexed-text.ts'
 import { spaceIdOf } from './provider-space.ts'
@@ -36,7 +36,7 @@ async function selectUnembedded(
   { embedding, after, limit, ...place }: Unembedded,
 ) {
   const tables = await engine.vectorTables(db)
-  let chunks = generationOf(db, place).where(isShown).where('sequence', '>', after)
+  let chunks = chunksOf(db, place).where(isShown).where('sequence', '>', after)
   for (const table of tables.filter(name => isTableOf(name, spaceIdOf(embedding))))
     chunks = chunks.where(hasNone(table))
   const rows = await chunks
@@ -99,7 +99,7 @@ export async function removeOtherVectors(
 }
 
 async function sequencesIn(db: Kysely<AgentTables>, table: string, sourceId: string): Promise<number[]> {
-  const rows = await generations(db)
+  const rows = await withGenerations(db)
     .where('chunks.source_id', '=', sourceId)
     .where(isShown)
     .where('sequence', 'in', sequencesOf(table))

@@ -1,0 +1,20 @@
+/** The turn of a conversation that tools are offered to. */
+export interface ToolTurn {
+  conversationId: string
+  /** Its caller may chat and no more. */
+  isOutsider: boolean
+  /** Reports to the caller of the turn while a call runs. */
+  report(event: ToolEvent): void
+}
+
+export type ToolEvent =
+  /** A web page was read, which is listed on the answer. */
+  | { type: 'page_read'; url: string; title: string }
+  /** A person has to take a browser session over; the link is null for callers who may not. */
+  | {
+      type: 'takeover_requested'
+      session_id: string
+      reason: string
+      expires_at: string
+      takeover_url: string | null
+    }
