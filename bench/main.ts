@@ -30,6 +30,7 @@ const benchmarks = [
   'sandbox',
   'webhooks',
   'executions',
+  'graphs',
   'schedules',
   'openapi',
   'browser',

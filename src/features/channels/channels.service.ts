@@ -125,7 +125,8 @@ function manageChannels(
     /** Sends a text alone, which mail gives a subject. */
     async say(agent: AgentHandle, { channel, address: to }: Addressee, text: string, delivery: Delivery) {
       const ways = {
-        mail: () => send.sendMail(agent, { to, subject: 'Test message', body: text }, delivery),
+        mail: () =>
+          send.sendMail(agent, { to: [{ single: to }], subject: 'Test message', body: text }, delivery),
         telegram: () => send.sendTelegram(agent, { chat_id: to, text }, delivery),
         whatsapp: () => send.sendWhatsapp(agent, { to, text }, delivery),
       } satisfies Record<ChannelName, unknown>

@@ -4,7 +4,6 @@ import type { Page } from '#platform/http/lists/list-query.ts'
 import { listRows } from '#platform/http/lists/list-query.ts'
 import { workflowTables } from '#storage/tables/workflows.ts'
 import type { AgentTables } from '#storage/tables.ts'
-import type { NodeResult } from './engine/plan.ts'
 import type { ExecutionStatus } from './execution-status.ts'
 import type { ExecutionListQuery, ExecutionSummary, Started } from './workflows.schema.ts'
 
@@ -39,7 +38,8 @@ export async function listExecutions(database: Database, query: ExecutionListQue
 }
 
 export function toSummary(row: SummaryRow): ExecutionSummary {
-  return { ...row, status: row.status as ExecutionStatus, cause: JSON.parse(row.cause) }
+  const summary = Object.fromEntries(summaryColumns.map(name => [name, row[name]])) as SummaryRow
+  return { ...summary, status: row.status as ExecutionStatus, cause: JSON.parse(row.cause) }
 }
 
 export function toStarted({
@@ -62,15 +62,8 @@ export function findByKey(database: Database, key: string) {
     .executeTakeFirst()
 }
 
-/** With the results of nodes that need not run again. */
-export async function insertExecution(
-  database: Database,
-  row: ExecutionRow,
-  results: readonly NodeResult[] = [],
-): Promise<void> {
+export async function insertExecution(database: Database, row: ExecutionRow): Promise<void> {
   await database.insertInto('executions').values(row).execute()
-  const rows = results.map(result => ({ execution_id: row.id, ...result }))
-  if (rows.length > 0) await database.insertInto('node_results').values(rows).execute()
 }
 
 export async function countExecutions(database: Database, workflowId: string, status: ExecutionStatus) {

@@ -1,6 +1,9 @@
+import { Readable } from 'node:stream'
+import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
 import { idempotencyKeyOf } from '#platform/http/requests/idempotency-key.ts'
 import { successSchema } from '#platform/http/responses/answers.ts'
+import { limitWaiting } from '#platform/http/responses/slow-readers.ts'
 import { routesBelow } from '#platform/http/routes.ts'
 import type { ExecutionsService } from './executions.service.ts'
 import {
@@ -28,8 +31,13 @@ export function registerExecutionRoutes(app: App, executions: ExecutionsService)
   routes.get('/executions/:executionId', {
     name: 'getExecution',
     summary: 'Get an execution with the results of its nodes',
-    answer: executionSchema,
-    handle: ({ agent, params }) => executions.get(agent, params.executionId),
+    answer: Type.Unsafe<Readable>(executionSchema),
+    async handle({ agent, params }, reply) {
+      const parts = await executions.read(agent, params.executionId)
+      limitWaiting(reply.raw)
+      void reply.type('application/json; charset=utf-8')
+      return Readable.from(parts)
+    },
   })
   routes.post('/execute', {
     name: 'executeWorkflow',

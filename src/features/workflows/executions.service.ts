@@ -11,20 +11,13 @@ import type { ExecutionRow } from './executions.repository.ts'
 import { findByKey, findExecution, listExecutions, toStarted, toSummary } from './executions.repository.ts'
 import type { Lifecycle, StartRequest } from './lifecycle.service.ts'
 import { maxDepth } from './lifecycle.service.ts'
-import { listResults } from './node-results.repository.ts'
+import { writeResults } from './node-results.repository.ts'
 import type { NodeTypes } from './nodes/node-types.ts'
 import { planRetry } from './plan-retry.ts'
 import type { DecidedNode } from './resume-node.ts'
 import { resumeNode } from './resume-node.ts'
 import type { WorkflowEvents } from './workflows.events.ts'
-import type {
-  Execute,
-  Execution,
-  ExecutionListQuery,
-  ExecutionSummary,
-  Retry,
-  Started,
-} from './workflows.schema.ts'
+import type { Execute, ExecutionListQuery, ExecutionSummary, Retry, Started } from './workflows.schema.ts'
 import { requireWorkflow } from './workflows.service.ts'
 
 interface Dependencies {
@@ -95,11 +88,9 @@ export function createExecutionsService(needs: Dependencies) {
     list: (agent: AgentHandle, query: ExecutionListQuery): Promise<Page<ExecutionSummary>> =>
       listExecutions(agent.db, query),
 
-    async get(agent: AgentHandle, id: string): Promise<Execution> {
-      const row = await require(agent, id)
-      const node_results = await listResults(agent.db, row)
-      const [input, output] = [JSON.parse(row.input), JSON.parse(row.output ?? 'null')]
-      return { ...toSummary(row), input, output, node_results }
+    /** An `Execution` as JSON, in portions: it may be long. */
+    async read({ db }: AgentHandle, id: string): Promise<AsyncGenerator<string>> {
+      return writeExecution(db, await require({ db }, id))
     },
 
     async terminate(agent: AgentHandle, id: string): Promise<ExecutionSummary> {
@@ -125,6 +116,18 @@ export function createExecutionsService(needs: Dependencies) {
 }
 
 export type ExecutionsService = ReturnType<typeof createExecutionsService>
+
+/** What is stored as JSON is written as it is. */
+async function* writeExecution(database: AgentHandle['db'], row: ExecutionRow): AsyncGenerator<string> {
+  const summary = JSON.stringify(toSummary(row)).slice(0, -1)
+  yield `${summary},"input":${row.input},"output":${row.output},"node_results":[`
+  let separator = ''
+  for await (const results of writeResults(database, row)) {
+    yield separator + results.join(',')
+    separator = ','
+  }
+  yield ']}'
+}
 
 function hashOf(request: unknown): string {
   return createHash('sha256').update(JSON.stringify(request)).digest('base64')

@@ -16,6 +16,7 @@ import {
   listQueued,
   toStarted,
 } from './executions.repository.ts'
+import { insertResults } from './node-results.repository.ts'
 import type { Cause, ExecutionEnd, WorkflowEvents } from './workflows.events.ts'
 import { findWorkflow } from './workflows.repository.ts'
 import type { Started } from './workflows.schema.ts'
@@ -99,7 +100,8 @@ export function createLifecycle({ pruneSoon, clock, ids }: Dependencies) {
     if ('refused' in place) return place
     const now = clock.now()
     const execution = newExecution(ids.record(), request, place, new Date(now).toISOString())
-    await insertExecution(transaction, execution, request.results)
+    await insertExecution(transaction, execution)
+    await insertResults(transaction, execution.id, request.results ?? [])
     await outbox.add(jobOf(execution.id, place.status === 'queued' ? now + queuePatienceMs : now))
     return toStarted(execution)
   }

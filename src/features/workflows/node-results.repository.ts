@@ -1,7 +1,9 @@
 import type { Kysely } from 'kysely'
 import { sql } from 'kysely'
+import { turn } from '#platform/event-loop/turns.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { NodeResult } from './engine/plan.ts'
+import { sizeOf } from './engine/plan.ts'
 import type { StoredNodeStatus } from './execution-status.ts'
 import { shownStatus } from './execution-status.ts'
 import type { ExecutionRow } from './executions.repository.ts'
@@ -24,34 +26,119 @@ const columns = [
 ] as const
 const key = ['execution_id', 'node_id', 'path'] as const
 
-/** What is known of the nodes of an execution, or of those that are in this state. */
-export async function readResults(database: Database, executionId: string, status?: StoredNodeStatus) {
-  let results = database.selectFrom('node_results').select(columns).where('execution_id', '=', executionId)
-  if (status !== undefined) results = results.where('status', '=', status)
-  return (await results.execute()) as NodeResult[]
+/** SQLite takes at most 500 selects in a statement. */
+const portionRows = 200
+/** Of their texts, unless one row alone has more: what is read or written within a few milliseconds. */
+const portionBytes = 1024 * 1024
+
+/** Splits rows into portions, each for one statement. */
+function inPortions<Row>(rows: readonly Row[], bytesOf: (row: Row) => number): Row[][] {
+  const portions: Row[][] = []
+  let bytes = 0
+  for (const row of rows) {
+    const last = portions.at(-1)
+    bytes += bytesOf(row)
+    if (last !== undefined && last.length < portionRows && bytes <= portionBytes) last.push(row)
+    else {
+      portions.push([row])
+      bytes = bytesOf(row)
+    }
+  }
+  return portions
 }
 
-/** SQLite takes at most 500 selects in a statement. */
-const maxRecorded = 200
+interface ResultKey {
+  node_id: string
+  path: string
+  started_at: string
+  /** Of its texts. */
+  bytes: number
+}
+
+const keyPage = 1_000
+
+/** The keys of the results of an execution, or of those that are in this state. */
+async function readKeys(database: Database, id: string, status?: StoredNodeStatus): Promise<ResultKey[]> {
+  const keys: ResultKey[] = []
+  for (;;) {
+    const { node_id = '', path = '' } = keys.at(-1) ?? {}
+    let page = database
+      .selectFrom('node_results')
+      .select(['node_id', 'path', 'started_at'])
+      .select(
+        sql<number>`coalesce(octet_length(output), 0) + coalesce(octet_length(warnings), 0)`.as('bytes'),
+      )
+      .where('execution_id', '=', id)
+      .where(sql<boolean>`(node_id, path) > (${node_id}, ${path})`)
+    if (status !== undefined) page = page.where('status', '=', status)
+    const rows = await page.orderBy('node_id').orderBy('path').limit(keyPage).execute()
+    keys.push(...rows)
+    if (rows.length < keyPage) return keys
+    await turn()
+  }
+}
+
+/** Reads the results with these keys in portions; what is gone meanwhile is left out. */
+async function* readRows(database: Database, id: string, keys: readonly ResultKey[]) {
+  for (const portion of inPortions(keys, key => key.bytes)) {
+    const named = portion.map(({ node_id, path }) => sql`(${node_id}, ${path})`)
+    const rows = await database
+      .selectFrom('node_results')
+      .select(columns)
+      .where('execution_id', '=', id)
+      .where(sql<boolean>`(node_id, path) in (values ${sql.join(named)})`)
+      .execute()
+    yield rows as NodeResult[]
+    await turn()
+  }
+}
+
+/** What is known of the nodes of an execution, or of those that are in this state. */
+export async function readResults(database: Database, executionId: string, status?: StoredNodeStatus) {
+  const keys = await readKeys(database, executionId, status)
+  const results: NodeResult[] = []
+  for await (const rows of readRows(database, executionId, keys)) results.push(...rows)
+  return results
+}
+
+/** Stores the results of nodes that need not run. */
+export async function insertResults(
+  database: Database,
+  execution_id: string,
+  results: readonly NodeResult[],
+): Promise<void> {
+  for (const portion of inPortions(results, sizeOf)) {
+    await turn()
+    const rows = portion.map(result => ({ execution_id, ...result }))
+    await database.insertInto('node_results').values(rows).execute()
+  }
+}
 
 /**
- * Stores the results if `attempt` is still the one that runs, in one statement unless they are very many. Where other
- * processes may take over, the execution's row is locked meanwhile: a takeover would otherwise miss what is committed a
- * moment later.
+ * Stores the results in their order if `attempt` is still the one that runs, in one statement unless they are very many or
+ * long. Where other processes may take over, the execution's row is locked meanwhile: a takeover would otherwise miss what
+ * is committed a moment later.
  * @returns false if it is not.
  */
 export async function recordResults(
+  database: Database,
+  execution: Pick<ExecutionRow, 'id' | 'attempt'>,
+  results: readonly NodeResult[],
+  isExclusive: boolean,
+): Promise<boolean> {
+  for (const portion of inPortions(results, sizeOf)) {
+    await turn()
+    if (!(await recordPortion(database, execution, portion, isExclusive))) return false
+  }
+  return true
+}
+
+async function recordPortion(
   database: Database,
   { id, attempt }: Pick<ExecutionRow, 'id' | 'attempt'>,
   results: readonly NodeResult[],
   isExclusive: boolean,
 ): Promise<boolean> {
-  const execution = { id, attempt }
-  if (results.length > maxRecorded)
-    return (
-      (await recordResults(database, execution, results.slice(0, maxRecorded), isExclusive)) &&
-      (await recordResults(database, execution, results.slice(maxRecorded), isExclusive))
-    )
   const lock = isExclusive ? sql`` : sql`for share`
   const guard = sql`exists (select 1 from executions where id = ${id} and attempt = ${attempt} and status = 'running' ${lock})`
   const rows = results.map(result => {
@@ -88,31 +175,42 @@ export async function decideNode(
 
 const shownBytes = 2 * 1024 * 1024
 
-/** As they are shown; outputs are read until they are too many for one answer. */
-export async function listResults(
+/** As they are shown, each as JSON, in the order of their beginnings; outputs until they are too many for one answer. */
+export async function* writeResults(
   database: Database,
   execution: Pick<ExecutionRow, 'id' | 'status'>,
-): Promise<Execution['node_results']> {
-  const total = sql<number>`sum(coalesce(octet_length(output), 0)) over (order by started_at, node_id, path)`
-  const rows = await database
-    .selectFrom('node_results')
-    .select(['node_id', 'path', 'status', 'duration_ms', 'attempts', 'error', 'warnings'])
-    .select(sql<string | null>`case when ${total} <= ${sql.lit(shownBytes)} then output end`.as('output'))
-    .where('execution_id', '=', execution.id)
-    .orderBy('started_at')
-    .orderBy('node_id')
-    .orderBy('path')
-    .execute()
-  return rows.map(({ status: stored, output, warnings, ...row }) => {
-    const status = stored as StoredNodeStatus
-    const shown = status === 'looping' ? null : output
-    return {
-      ...row,
-      status: shownStatus({ status }, execution),
-      output: JSON.parse(shown ?? 'null'),
-      warnings: JSON.parse(warnings ?? '[]'),
-    }
-  })
+): AsyncGenerator<string[]> {
+  const keys = (await readKeys(database, execution.id)).toSorted(byBeginning)
+  let bytes = 0
+  for await (const rows of readRows(database, execution.id, keys)) {
+    yield rows.toSorted(byBeginning).map(row => {
+      bytes += Buffer.byteLength(row.output ?? '')
+      return writeResult(row, execution, bytes <= shownBytes)
+    })
+  }
+}
+
+type Begun = Pick<NodeResult, 'started_at' | 'node_id' | 'path'>
+
+function byBeginning(one: Begun, other: Begun): number {
+  if (one.started_at !== other.started_at) return one.started_at < other.started_at ? -1 : 1
+  if (one.node_id !== other.node_id) return one.node_id < other.node_id ? -1 : 1
+  return one.path < other.path ? -1 : 1
+}
+
+/** Outputs and warnings are JSON already. */
+function writeResult(row: NodeResult, execution: { status: string }, isShown: boolean): string {
+  const { node_id, path, duration_ms, attempts, error, output, warnings } = row
+  const others = JSON.stringify({
+    node_id,
+    path,
+    status: shownStatus(row, execution),
+    duration_ms,
+    attempts,
+    error,
+  } satisfies Omit<Execution['node_results'][number], 'output' | 'warnings'>)
+  const shown = (isShown && row.status !== 'looping' && output) || 'null'
+  return `${others.slice(0, -1)},"output":${shown},"warnings":${warnings ?? '[]'}}`
 }
 
 const deletedRows = 500
@@ -128,7 +226,7 @@ export async function deleteSomeResults(
     delete from node_results where (execution_id, node_id, path) in (
       select execution_id, node_id, path from (
         select execution_id, node_id, path, row_number() ${running} as place,
-          sum(coalesce(octet_length(output), 0)) ${running} as bytes
+          sum(coalesce(octet_length(output), 0) + coalesce(octet_length(warnings), 0)) ${running} as bytes
         from node_results where execution_id in (${sql.join(executionIds)})
       ) as numbered
       where place = 1 or (place <= ${sql.lit(deletedRows)} and bytes <= ${sql.lit(deletedBytes)})

@@ -3,7 +3,7 @@ import type { EventHandler } from '#platform/jobs/events.ts'
 import { createTemplates } from '#platform/templates/resolve-templates.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { Condition } from './engine/conditions.ts'
-import { holds } from './engine/conditions.ts'
+import { match } from './engine/conditions.ts'
 import type { ExecutionsService } from './executions.service.ts'
 import { requireWorkflow, triggerOf } from './workflows.service.ts'
 
@@ -16,8 +16,8 @@ export function createStartOnEvent(executions: Pick<ExecutionsService, 'start'>)
       const { takeover_url: _link, ...input } = payload as Record<string, unknown>
       try {
         const { event, filter } = triggerOf((await requireWorkflow(agent.db, ref)).version)
-        const conditions = createTemplates({ input }).resolve(filter) as Condition[]
-        if (event !== name || !conditions.every(holds)) return
+        const conditions = (await createTemplates({ input }).resolve(filter)) as Condition[]
+        if (event !== name || !(await match(conditions))) return
         await executions.start(agent, {
           workflow_id: ref,
           input,

@@ -1,4 +1,5 @@
 import { invalid } from '../errors.ts'
+import { turn } from '../event-loop/turns.ts'
 
 /** What templates read: named roots; whatever names no root is read from `input`. */
 export interface TemplateScope {
@@ -6,16 +7,19 @@ export interface TemplateScope {
   readonly [root: string]: unknown
 }
 
-/** Puts values in the place of `{{dotted.paths}}`. Nothing is evaluated, and what was put in is not looked through again. */
+/**
+ * Puts values in the place of `{{dotted.paths}}`, in turns of the event loop. Nothing is evaluated, and what was put in is
+ * not looked through again.
+ */
 export interface Templates {
   /** Resolves all texts of a JSON value. A text that is one template becomes the value itself; null where there is none. */
-  resolve(value: unknown): unknown
+  resolve(value: unknown): Promise<unknown>
   /**
    * Resolves a text to a text.
    * @param write gives what is put in as text; by default as it is, or as JSON if it is an object.
    * @param keep gives the text around it; by default as it is.
    */
-  fill(text: string, write?: (value: unknown) => string, keep?: (text: string) => string): string
+  fill(text: string, write?: (value: unknown) => string, keep?: (text: string) => string): Promise<string>
   /** A line for each path that led to nothing so far. */
   warnings(): string[]
 }
@@ -31,38 +35,56 @@ const maxInserted = 4_000_000
 /** @throws VALIDATION_ERROR, later, where more is put in than anything could use. */
 export function createTemplates(scope: TemplateScope): Templates {
   const missing = new Set<string>()
-  const lengths = new Map<string, number>()
   let inserted = 0
 
   function read(path: string): unknown {
     const value = valueAt(path, scope) ?? null
     if (value === null) missing.add(path)
-    const length = lengths.get(path) ?? textOf(value).length
-    lengths.set(path, length)
-    inserted += length
+    inserted += lengthOf(value)
     if (inserted > maxInserted)
       throw invalid(`{{${path}}}`, `is too long: at most ${maxInserted} characters are put in`)
     return value
   }
 
-  function fill(text: string, write = textOf, keep = (same: string) => same): string {
-    return text
-      .split(everyTemplate)
-      .map((piece, index) => (index % 2 === 0 ? keep(piece) : write(read(piece))))
-      .join('')
+  async function fill(text: string, write = textOf, keep = (same: string) => same): Promise<string> {
+    let filled = ''
+    let end = 0
+    for (const { 0: found, 1: path = '', index } of text.matchAll(everyTemplate)) {
+      await turn()
+      const value = read(path)
+      await turn()
+      filled += keep(text.slice(end, index)) + write(value)
+      end = index + found.length
+    }
+    return filled + keep(text.slice(end))
   }
 
-  function resolve(value: unknown): unknown {
+  async function resolve(value: unknown): Promise<unknown> {
+    await turn()
     if (typeof value === 'string') {
       const [, path] = wholeTemplate.exec(value) ?? []
-      return path === undefined ? fill(value) : read(path)
+      return path === undefined ? await fill(value) : read(path)
     }
-    if (Array.isArray(value)) return value.map(resolve)
-    if (typeof value !== 'object' || value === null) return value
-    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, resolve(inner)]))
+    return await mapEntries(value, resolve)
   }
 
   return { resolve, fill, warnings: () => [...missing].map(path => `{{${path}}} is empty`) }
+}
+
+/** The same list or object with other entries; anything else as it is. */
+export async function mapEntries(
+  value: unknown,
+  map: (entry: unknown, name?: string) => Promise<unknown>,
+): Promise<unknown> {
+  if (Array.isArray(value)) {
+    const mapped: unknown[] = []
+    for (const entry of value) mapped.push(await map(entry))
+    return mapped
+  }
+  if (typeof value !== 'object' || value === null) return value
+  const mapped: [string, unknown][] = []
+  for (const name of Object.keys(value)) mapped.push([name, await map(Object(value)[name], name)])
+  return Object.fromEntries(mapped)
 }
 
 /** The paths of the templates in a text, and the texts around them, of which there is one more. */
@@ -80,17 +102,29 @@ export function textOf(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
+const lengths = new WeakMap<object, number>()
+
+/** Of the text of a value. Measured once: the items of a loop may all read a large one. */
+function lengthOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return textOf(value).length
+  const length = lengths.get(value) ?? textOf(value).length
+  lengths.set(value, length)
+  return length
+}
+
 /** Only what JSON has: neither what objects inherit nor the length of a list. */
 function valueAt(path: string, scope: TemplateScope): unknown {
   const names = path.split('.')
-  const start: unknown = isOwn(scope, names[0] ?? '') ? scope : scope.input
-  return names.reduce<unknown>(
-    (value, name) => (isOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined),
-    start,
-  )
+  const { input } = scope
+  let value: unknown = isOwn(scope, names[0] ?? '') ? scope : input
+  for (const name of names) {
+    if (!isOwn(value, name)) return undefined
+    value = value[name]
+  }
+  return value
 }
 
-function isOwn(value: unknown, name: string): boolean {
+function isOwn(value: unknown, name: string): value is Record<string, unknown> {
   return (
     typeof value === 'object' && value !== null && Object.prototype.propertyIsEnumerable.call(value, name)
   )

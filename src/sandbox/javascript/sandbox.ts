@@ -19,7 +19,9 @@ export interface SandboxRun {
   /** Body of an async function of `args`. */
   code: string
   /** A JSON value: what the code finds in `args`. */
-  argument: unknown
+  argument?: unknown
+  /** In its place, where it is JSON already. */
+  argumentJson?: string
   /** The owner of the run, such as the agent's id. Owners take turns, so that none can occupy all threads. */
   owner: string
   /** Aborting ends the run at whatever point it is. */
@@ -92,10 +94,10 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   }
 
   return {
-    async run({ code, argument, owner, signal: given, limits: own, maxWaitMs: wait = maxWaitMs }) {
+    async run({ code, argument, owner, signal: given, limits: own, maxWaitMs: wait = maxWaitMs, ...run }) {
       const limits = { ...defaultLimits, ...own }
       const signal = given === undefined ? closing.signal : AbortSignal.any([closing.signal, given])
-      const argumentJson = jsonOf(argument)
+      const argumentJson = run.argumentJson ?? jsonOf(argument)
       const refusal = refusalOfCode(code) ?? refusalOfArgument(argumentJson)
       if (refusal !== undefined) return { outcome: 'refused', message: refusal, console: [] }
       const release = await takeSlot(owner, signal, wait)
@@ -206,9 +208,9 @@ function refusalOfCode(code: string): string | undefined {
 
 function refusalOfArgument(argumentJson: string): string | undefined {
   const { argumentCharacters, depth } = bounds
-  if (isDeeperThan(depth, argumentJson)) return `The arguments are nested more than ${depth} levels deep.`
   if (argumentJson.length > argumentCharacters) {
     return `The arguments are longer than ${argumentCharacters} characters as JSON.`
   }
+  if (isDeeperThan(depth, argumentJson)) return `The arguments are nested more than ${depth} levels deep.`
   return undefined
 }

@@ -7,8 +7,13 @@ import { toOutboundError } from '#platform/outbound/outbound-failure.ts'
 import { readSmtpUrl } from '#platform/smtp-url.ts'
 import type { Delivery } from './call-api.ts'
 
-/** Each entry of a list, and a text alone, holds one address or several that are separated by commas. */
-type Addresses = string | readonly string[]
+/** Each text holds one address or several that are separated by commas, unless it is single. */
+type Addresses = string | readonly (string | SingleAddress)[]
+
+/** One address or none: others have written some of it. */
+interface SingleAddress {
+  single: string
+}
 
 export interface Mail {
   to: Addresses
@@ -38,6 +43,10 @@ interface SmtpFailure extends Error {
 
 /** Neither a domain literal, a quoted name nor a character with a meaning in SMTP or in a header. */
 const strictAddress = /^[^\s\p{Cc}@<>()[\],:;\\"]+@[^\s\p{Cc}@<>()[\],:;\\"]+$/u
+
+const maxRecipients = 50
+/** Characters of a single address with its name. */
+const maxSingleLength = 1_000
 
 const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 }
 const timeoutMs = 120_000
@@ -78,32 +87,46 @@ export async function sendMail(server: MailServer, mail: Mail, { key, signal }: 
 /** The message as nodemailer takes it, which would make several addresses and headers of a text with line breaks. */
 async function messageOf(from: string, mail: Mail, key: string) {
   const { default: parse } = await import('nodemailer/lib/addressparser')
-  const read = (field: string, given: Addresses = []) => {
-    const text = onOneLine(field, [given].flat().join(', '))
+  const readOne = (field: string, entry: string | SingleAddress) => {
+    const isSingle = typeof entry !== 'string'
+    const text = onOneLine(field, isSingle ? entry.single : entry)
+    if (isSingle && text.length > maxSingleLength) throw severalAddresses(field)
     const addresses = parse(text, { flatten: true })
+    if (isSingle && addresses.length > 1) throw severalAddresses(field)
     const isWrong = ({ name, address }: { name: string; address: string }) =>
       !strictAddress.test(address) || (name !== '' && !text.includes(`<${address}>`))
     const wrong = addresses.find(isWrong)
     if (wrong) throw invalid(field, `"${wrong.address || wrong.name}" is no e-mail address`)
     return addresses
   }
+  const read = (field: string, given: Addresses = []) =>
+    [given].flat().flatMap(entry => readOne(field, entry))
   for (const field of ['body', 'html'] as const)
     if (typeof (mail[field] ?? '') !== 'string') throw invalid(field, 'must be a text')
   const [sender, ...others] = read('mail_from', from)
   if (sender === undefined || others.length > 0) throw invalid('mail_from', 'must be one address')
   const to = read('to', mail.to)
   if (to.length === 0) throw invalid('to', 'must name a recipient')
+  const [cc, bcc] = [read('cc', mail.cc), read('bcc', mail.bcc)]
+  const recipients = to.length + cc.length + bcc.length
+  if (recipients > maxRecipients)
+    throw invalid('to', `names ${recipients} recipients with cc and bcc; a mail has at most ${maxRecipients}`)
   return {
     from: sender,
     to,
-    cc: read('cc', mail.cc),
-    bcc: read('bcc', mail.bcc),
+    cc,
+    bcc,
     replyTo: read('reply_to', mail.reply_to),
     subject: onOneLine('subject', mail.subject),
     text: mail.body,
     html: mail.html,
     messageId: `<${createHash('sha256').update(key).digest('hex')}@${sender.address.split('@')[1]}>`,
   }
+}
+
+function severalAddresses(field: string): AppError {
+  const issue = 'what a template puts in must be one address; write lists into the workflow itself'
+  return invalid(field, issue)
 }
 
 function onOneLine(field: string, value: string): string {

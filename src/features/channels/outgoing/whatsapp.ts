@@ -1,3 +1,4 @@
+import { invalid } from '#platform/errors.ts'
 import { callApi, refused } from './call-api.ts'
 import type { Part } from './send-parts.ts'
 import { splitText } from './split-text.ts'
@@ -25,9 +26,14 @@ const passingCodes: readonly unknown[] = [4, 80007, 130429, 131048, 131056, 1310
 const outsideWindow =
   'more than 24 hours have passed since the person last wrote, and until they write again WhatsApp takes approved templates only. Send a template instead of a text.'
 
+/** Of a telephone number, by E.164. */
+const maxDigits = 15
+
 /** A long text makes several messages. */
 export function whatsappParts(number: WhatsappNumber, message: WhatsappMessage, signal: AbortSignal): Part[] {
   const to = message.to.replace(/\D/g, '')
+  if (!/^\+?[\d\s()./-]*$/.test(message.to.trim()) || to.length > maxDigits)
+    throw invalid('to', 'must be one number, with its country code')
   return contentsOf(message).map(
     content => () => post(number, { messaging_product: 'whatsapp', to, ...content }, signal),
   )

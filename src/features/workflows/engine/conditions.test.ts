@@ -57,12 +57,12 @@ const cases: { yes: Case[]; no: Case[] } = {
 }
 
 describe('conditions', () => {
-  it.each(cases.yes)('hold: %j %s %j', (left, operator, right) => {
-    expect(holds({ left, operator, right })).toBe(true)
+  it.each(cases.yes)('hold: %j %s %j', async (left, operator, right) => {
+    expect(await holds({ left, operator, right })).toBe(true)
   })
 
-  it.each(cases.no)('do not hold: %j %s %j', (left, operator, right) => {
-    expect(holds({ left, operator, right })).toBe(false)
+  it.each(cases.no)('do not hold: %j %s %j', async (left, operator, right) => {
+    expect(await holds({ left, operator, right })).toBe(false)
   })
 
   it('are tested for each operator', () => {

@@ -1,7 +1,9 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
+import { AppError } from '#platform/errors.ts'
+import { turn } from '#platform/event-loop/turns.ts'
 import { textOf } from '#platform/templates/resolve-templates.ts'
+import { includesText } from './includes-text.ts'
 
 export const operators = [
   'eq',
@@ -32,27 +34,51 @@ export const conditionSchema = Type.Object(
 )
 export type Condition = Static<typeof conditionSchema>
 
-/** Whether a condition holds, its templates resolved; a missing value is null. */
-export function holds({ left, operator, right }: Condition): boolean {
-  return tests[operator](left ?? null, right ?? null)
+/** Bytes of each side of a condition that searches a text. */
+const maxTextBytes = 1024 * 1024
+
+/** Whether all of the conditions hold, or any. */
+export async function match(conditions: readonly Condition[], mode: 'all' | 'any' = 'all'): Promise<boolean> {
+  const isAny = mode === 'any'
+  for (const condition of conditions) if ((await holds(condition)) === isAny) return isAny
+  return !isAny
 }
 
-const tests: Record<Operator, (left: unknown, right: unknown) => boolean> = {
+/**
+ * Whether a condition holds, its templates resolved; a missing value is null. Takes time in proportion to the length of
+ * both sides, and spreads it over turns of the event loop.
+ * @throws VALIDATION_ERROR for a text that is too long to search.
+ */
+export async function holds({ left, operator, right }: Condition): Promise<boolean> {
+  await turn()
+  return await tests[operator](left ?? null, right ?? null)
+}
+
+const tests: Record<Operator, (left: unknown, right: unknown) => boolean | Promise<boolean>> = {
   eq: isEqual,
-  ne: (left, right) => !isEqual(left, right),
+  ne: async (left, right) => !(await isEqual(left, right)),
   gt: (left, right) => compare(left, right) > 0,
   gte: (left, right) => compare(left, right) >= 0,
   lt: (left, right) => compare(left, right) < 0,
   lte: (left, right) => compare(left, right) <= 0,
   contains,
-  not_contains: (left, right) => !contains(left, right),
-  starts_with: (left, right) => textOf(left).startsWith(textOf(right)),
-  ends_with: (left, right) => textOf(left).endsWith(textOf(right)),
+  not_contains: async (left, right) => !(await contains(left, right)),
+  starts_with: async (left, right) => (await limitedText(left)).startsWith(await limitedText(right)),
+  ends_with: async (left, right) => (await limitedText(left)).endsWith(await limitedText(right)),
   exists: left => left !== null,
   not_exists: left => left === null,
   empty: isEmpty,
   not_empty: left => !isEmpty(left),
   in: (left, right) => contains(right, left),
+}
+
+async function limitedText(value: unknown): Promise<string> {
+  await turn()
+  const text = textOf(value)
+  const bytes = Buffer.byteLength(text)
+  if (bytes <= maxTextBytes) return text
+  const message = `A condition has a side of ${bytes} bytes; it searches texts of at most ${maxTextBytes} bytes.`
+  throw new AppError('VALIDATION_ERROR', message)
 }
 
 /** Numbers in texts compare as numbers. */
@@ -61,10 +87,39 @@ function numberOf(value: unknown): number {
   return typeof value === 'number' ? value : Number.NaN
 }
 
-function isEqual(left: unknown, right: unknown): boolean {
-  if (typeof left !== 'object' && typeof right !== 'object')
-    return textOf(left) === textOf(right) || numberOf(left) === numberOf(right)
-  return isDeepStrictEqual(left, right)
+function isEqual(left: unknown, right: unknown): Promise<boolean> {
+  return equalTo(right)(left)
+}
+
+/** Reads the value once, however many others are compared with it. */
+function equalTo(value: unknown): (other: unknown) => Promise<boolean> {
+  if (typeof value === 'object') {
+    // Equal values have JSON of equal length, and the length of another costs nothing in proportion to this one.
+    const { length } = JSON.stringify(value)
+    return async other => {
+      await turn()
+      return (
+        typeof other === 'object' && JSON.stringify(other).length === length && (await isSame(value, other))
+      )
+    }
+  }
+  const [text, number] = [textOf(value), numberOf(value)]
+  return async other => typeof other !== 'object' && (textOf(other) === text || numberOf(other) === number)
+}
+
+/** Whether two JSON values are the same, in whichever order their keys are. */
+async function isSame(one: unknown, other: unknown): Promise<boolean> {
+  if (!(isObject(one) && isObject(other))) return one === other
+  await turn()
+  const names = Object.keys(one)
+  if (Array.isArray(one) !== Array.isArray(other) || names.length !== Object.keys(other).length) return false
+  for (const name of names)
+    if (!(Object.hasOwn(other, name) && (await isSame(one[name], other[name])))) return false
+  return true
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
 }
 
 /** Not a number where one of two different things is greater than the other only by chance. */
@@ -74,12 +129,18 @@ function compare(left: unknown, right: unknown): number {
   return left < right ? -1 : Number(left > right)
 }
 
-function contains(whole: unknown, part: unknown): boolean {
-  if (Array.isArray(whole)) return whole.some(entry => isEqual(entry, part))
-  return whole !== null && textOf(whole).includes(textOf(part))
+async function contains(whole: unknown, part: unknown): Promise<boolean> {
+  if (!Array.isArray(whole))
+    return whole !== null && (await includesText(await limitedText(whole), await limitedText(part)))
+  const isPart = equalTo(part)
+  for (const entry of whole) {
+    await turn()
+    if (await isPart(entry)) return true
+  }
+  return false
 }
 
 function isEmpty(value: unknown): boolean {
-  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0
+  if (isObject(value)) return Object.keys(value).length === 0
   return value === null || value === ''
 }

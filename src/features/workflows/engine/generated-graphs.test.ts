@@ -82,7 +82,7 @@ interface Run {
 
 class Killed extends Error {}
 
-/** Executes to the end, in a random order; `mayDie` kills the process after a recording. */
+/** Executes to the end, in a random order; `mayDie` kills the process while it records. */
 async function execute(
   graph: Graph,
   behave: ReturnType<typeof behaviourOf>,
@@ -106,8 +106,14 @@ async function execute(
             const key = keyOf(result.node_id, result.path)
             expect(['complete', 'errored']).not.toContain(stored.get(key)?.status)
             stored.set(key, result)
+            const sources = (graph.incoming.get(result.node_id) ?? []).map(({ source }) => source)
+            for (const source of result.status === 'running' ? sources : [])
+              expect(['running', 'waiting', 'looping']).not.toContain(
+                stored.get(keyOf(source, result.path))?.status,
+              )
+            // They may be stored in portions.
+            if (mayDie()) throw new Killed()
           }
-          if (mayDie()) throw new Killed()
           return true
         },
         async runNode({ place, result }) {

@@ -1,3 +1,4 @@
+import { turn } from '#platform/event-loop/turns.ts'
 import type { StoredNodeStatus } from '../execution-status.ts'
 import { hasEnded } from '../execution-status.ts'
 import type { Edge, Node } from '../workflows.schema.ts'
@@ -39,6 +40,8 @@ export interface Plan {
   waiting: Place[]
   /** Loops whose items have ended. */
   loops: (Place & { outcome: Outcome })[]
+  /** How many results at least the items of loops will add that have not begun. */
+  ahead: number
   /** There once nothing else is. */
   end: Outcome | undefined
 }
@@ -67,57 +70,96 @@ export function resultsOf(rows: readonly NodeResult[]): Map<string, NodeResult> 
   return new Map(rows.map(row => [keyOf(row.node_id, row.path), row]))
 }
 
+/** Characters of its texts, which are what may be long. */
+export function sizeOf({ output, error, warnings }: Partial<NodeResult> = {}): number {
+  return (output?.length ?? 0) + (error?.length ?? 0) + (warnings?.length ?? 0)
+}
+
 /** Whether a person has to decide before the node goes on. */
 export function awaitsDecision({ status, output }: NodeResult): boolean {
   return status === 'waiting' && JSON.parse(output ?? '{}').approval !== undefined
 }
 
-/**
- * What runs next, from the definition and the results alone. An edge is unknown, taken or skipped; a node begins once no
- * edge to it is unknown and one is taken, and is skipped if all are. After a failure that no edge leaves by, nothing begins,
- * and the end comes once nothing runs.
- * @param ended what is known of the scopes that have ended: the same map for each plan of an execution saves time.
- */
-export function plan(graph: Graph, results: Results, ended = new Map<string, Outcome>()): Plan {
-  return planScope({ graph, results, ended }, outside, '')
-}
-
+/** What is planned from: the definition, the results, and what earlier plans have found out. */
 interface Planner {
   graph: Graph
   results: Results
-  ended: Map<string, Outcome>
+  /** By `keyOf` the loop and the path: as it was planned last, if no result has changed in it since. */
+  scopes: Map<string, Plan>
+  loops: Map<string, LoopProgress>
+}
+
+interface LoopProgress {
+  /** By the index of the item. */
+  outcomes: Outcome[]
+  ended: number
+  /** The items that have begun, and not ended. */
+  open: number[]
+}
+
+/**
+ * Plans what runs next. An edge is unknown, taken or skipped; a node begins once no edge to it is unknown and one is taken,
+ * and is skipped if all are. After a failure that no edge leaves by, nothing begins, and the end comes once nothing runs.
+ * @param results may change, as long as `changed` is called for each.
+ */
+export function createPlanner(graph: Graph, results: Results) {
+  const planner: Planner = { graph, results, scopes: new Map(), loops: new Map() }
+  return {
+    plan: (): Promise<Plan> => planScope(planner, outside, ''),
+
+    changed({ node_id, path }: NodeResult): void {
+      let loop = graph.loopOf.get(node_id)
+      for (let at = path; loop !== undefined; at = at.slice(0, Math.max(0, at.lastIndexOf('.')))) {
+        planner.scopes.delete(keyOf(loop, at))
+        loop = graph.loopOf.get(loop)
+      }
+      planner.scopes.delete(keyOf(outside, ''))
+    },
+  }
 }
 
 /** One pass through the body of a loop, or through what is outside of loops. */
-function planScope(planner: Planner, loop: string, path: string): Plan {
-  const { graph, results, ended } = planner
-  const known = ended.get(keyOf(loop, path))
-  if (known !== undefined) return { ...emptyPlan(), end: known }
+async function planScope(planner: Planner, loop: string, path: string): Promise<Plan> {
+  const key = keyOf(loop, path)
+  const known = planner.scopes.get(key)
+  if (known !== undefined) return known
+  await turn()
+  const planned = await planAgain(planner, loop, path)
+  planner.scopes.set(key, planned)
+  return planned
+}
+
+async function planAgain(planner: Planner, loop: string, path: string): Promise<Plan> {
+  const { graph, results } = planner
   const nodes = graph.scopes.get(loop) ?? []
   const failed = nodes
     .map(({ id }) => results.get(keyOf(id, path)))
     .find(result => result?.status === 'errored' && !leavesByError(graph, result.node_id))
-  const planned = planNodes(planner, nodes, loop, path)
-  const isOpen = Object.values(planned).some(places => places?.length > 0)
+  const planned = await planNodes(planner, nodes, loop, path)
+  const { ready, running, waiting, loops } = planned
+  const isOpen = [ready, running, waiting, loops].some(places => places.length > 0)
   if (failed === undefined && isOpen) return planned
-  const { running } = planned
   if (running.length > 0) return { ...emptyPlan(), running }
   const end = failed
     ? { failed: failed.node_id, error: failed.error ?? '' }
     : { output: outputOf(planner, nodes, loop, path) }
-  ended.set(keyOf(loop, path), end)
   return { ...emptyPlan(), end }
 }
 
 function emptyPlan(): Plan {
-  return { ready: [], running: [], waiting: [], loops: [], end: undefined }
+  return { ready: [], running: [], waiting: [], loops: [], ahead: 0, end: undefined }
 }
 
 function leavesByError(graph: Graph, id: string): boolean {
   return graph.outgoing.get(id)?.some(({ sourceHandle }) => sourceHandle === 'error') ?? false
 }
 
-function planNodes(planner: Planner, nodes: readonly Node[], loop: string, path: string): Plan {
+async function planNodes(
+  planner: Planner,
+  nodes: readonly Node[],
+  loop: string,
+  path: string,
+): Promise<Plan> {
   const { graph, results } = planner
   const planned = emptyPlan()
   const skipped = new Set<string>()
@@ -131,7 +173,7 @@ function planNodes(planner: Planner, nodes: readonly Node[], loop: string, path:
   for (const node of nodes) {
     const place = { node, path }
     const result = results.get(keyOf(node.id, path))
-    if (result?.status === 'looping') addLoop(planner, planned, place, result)
+    if (result?.status === 'looping') await addLoop(planner, planned, place, result)
     else if (result?.status === 'running') planned.running.push(place)
     else if (result?.status === 'waiting') planned.waiting.push(place)
     if (result !== undefined) continue
@@ -144,17 +186,10 @@ function planNodes(planner: Planner, nodes: readonly Node[], loop: string, path:
 }
 
 /** Adds what its items do next, or its end. */
-function addLoop(planner: Planner, planned: Plan, place: Place, result: NodeResult): void {
+async function addLoop(planner: Planner, planned: Plan, place: Place, result: NodeResult): Promise<void> {
   const { items, concurrency, stopsOnError } = itemsOf(result)
-  const outcomes: Outcome[] = []
-  const open: Plan[] = []
-  for (let index = 0; index < items.length && open.length < concurrency; index += 1) {
-    const path = place.path === '' ? String(index) : `${place.path}.${index}`
-    const item = planScope(planner, place.node.id, path)
-    if (item.end === undefined) open.push(item)
-    else outcomes.push(item.end)
-  }
-  const failure = stopsOnError ? outcomes.find(outcome => 'failed' in outcome) : undefined
+  const { progress, open } = await planItems(planner, place, items.length, concurrency)
+  const failure = stopsOnError ? progress.outcomes.find(outcome => outcome && 'failed' in outcome) : undefined
   const running = open.flatMap(item => item.running)
   planned.running.push(...running)
   if (failure !== undefined) {
@@ -165,9 +200,44 @@ function addLoop(planner: Planner, planned: Plan, place: Place, result: NodeResu
     planned.ready.push(...item.ready)
     planned.waiting.push(...item.waiting)
     planned.loops.push(...item.loops)
+    planned.ahead += item.ahead
   }
-  if (outcomes.length === items.length)
-    planned.loops.push({ ...place, outcome: { output: outputOfLoop(outcomes) } })
+  const unbegun = items.length - progress.ended - open.length
+  planned.ahead += unbegun * firstNodes(planner.graph, place.node.id)
+  if (progress.ended === items.length)
+    planned.loops.push({ ...place, outcome: { output: outputOfLoop(progress.outcomes) } })
+}
+
+/** Plans the items that are open, and begins others in the place of those that have ended. */
+async function planItems(planner: Planner, { node, path }: Place, count: number, concurrency: number) {
+  const key = keyOf(node.id, path)
+  const progress = planner.loops.get(key) ?? { outcomes: [], ended: 0, open: [] }
+  planner.loops.set(key, progress)
+  let next = progress.ended + progress.open.length
+  const open = new Map<number, Plan>()
+  const add = async (index: number) => {
+    const item = await planScope(planner, node.id, path === '' ? String(index) : `${path}.${index}`)
+    if (item.end === undefined) open.set(index, item)
+    else {
+      progress.outcomes[index] = item.end
+      progress.ended += 1
+    }
+  }
+  for (const index of progress.open) await add(index)
+  for (; open.size < concurrency && next < count; next += 1) await add(next)
+  progress.open = [...open.keys()]
+  return { progress, open: [...open.values()] }
+}
+
+/** How many nodes of its body begin with each item of a loop. */
+function firstNodes({ scopes, incoming }: Graph, loop: string): number {
+  const isFirst = ({ id }: Node) => incoming.get(id)?.some(({ source }) => source === loop)
+  return (scopes.get(loop) ?? []).filter(isFirst).length
+}
+
+/** With commas between them, added up, which copies nothing: the whole may be too long to be kept. */
+export function joined(texts: readonly string[]): string {
+  return texts.reduce((whole, text, index) => whole + (index === 0 ? '' : ',') + text, '')
 }
 
 function outputOfLoop(outcomes: readonly Outcome[]): string {
@@ -175,7 +245,7 @@ function outputOfLoop(outcomes: readonly Outcome[]): string {
   const errors = outcomes.flatMap((outcome, index) =>
     'failed' in outcome ? [{ index, node_id: outcome.failed, message: outcome.error }] : [],
   )
-  return `{"items":[${items.join(',')}],"errors":${JSON.stringify(errors)}}`
+  return `{"items":[${joined(items)}],"errors":${JSON.stringify(errors)}}`
 }
 
 /** What the nodes have given that no other follows: the output of the only one, or of each by its id. */
@@ -188,7 +258,7 @@ function outputOf({ graph, results }: Planner, nodes: readonly Node[], loop: str
     return result === undefined || goesOn ? [] : [{ id, output: result.output ?? 'null' }]
   })
   if (last.length <= 1) return last[0]?.output ?? 'null'
-  return `{${last.map(({ id, output }) => `${JSON.stringify(id)}:${output}`).join(',')}}`
+  return `{${joined(last.map(({ id, output }) => `${JSON.stringify(id)}:${output}`))}}`
 }
 
 function leavesBy({ sourceHandle }: Edge, { status, handle }: NodeResult): boolean {

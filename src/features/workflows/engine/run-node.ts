@@ -1,5 +1,6 @@
 import type { Clock } from '#platform/clock.ts'
 import { AppError } from '#platform/errors.ts'
+import { turn } from '#platform/event-loop/turns.ts'
 import type { Log } from '#platform/logging/log.ts'
 import { orAborted } from '#platform/or-aborted.ts'
 import type { Templates } from '#platform/templates/resolve-templates.ts'
@@ -15,6 +16,8 @@ import { completion, failure } from './run-segment.ts'
 import type { Scope } from './scope.ts'
 
 const defaultTimeoutSeconds = 30
+/** Of a node, that are stored; the others are counted. */
+const maxWarnings = 50
 
 interface NodeRun extends BegunNode {
   scope: Scope
@@ -31,6 +34,7 @@ interface NodeRun extends BegunNode {
 
 /** Runs a node once. Failures are results, unless the execution itself is aborted. */
 export async function runNode(run: NodeRun): Promise<NodeResult> {
+  await turn()
   const { place, result: begun, types, clock, signal } = run
   const startedAt = clock.now()
   const data = place.node.data as CommonData
@@ -49,7 +53,7 @@ export async function runNode(run: NodeRun): Promise<NodeResult> {
     const outcome = await perform(type, run, templates)
     if ('output' in outcome)
       return ended(completion(JSON.stringify(outcome.output ?? null), outcome.handle), outcome.warnings)
-    if ('items' in outcome) return ended({ ...completion(JSON.stringify(outcome)), status: 'looping' })
+    if ('items' in outcome) return ended(begunLoop(completion(JSON.stringify(outcome))))
     const output = JSON.stringify({ approval: outcome.forApproval })
     const due_at = new Date(outcome.waitUntil).toISOString()
     // What only waits has not been tried.
@@ -60,8 +64,17 @@ export async function runNode(run: NodeRun): Promise<NodeResult> {
   }
 }
 
+/** As it is stored: its items run next, unless they are too long. */
+function begunLoop(result: ReturnType<typeof completion>): Partial<NodeResult> {
+  return result.status === 'complete' ? { ...result, status: 'looping' } : result
+}
+
 function warningsOf(warnings: readonly string[]): string | null {
-  return warnings.length === 0 ? null : JSON.stringify(warnings)
+  if (warnings.length === 0) return null
+  const others = warnings.length - maxWarnings
+  const shown =
+    others > 0 ? [...warnings.slice(0, maxWarnings), `${others} more warnings are not shown`] : warnings
+  return JSON.stringify(shown)
 }
 
 async function perform(type: NodeType, run: NodeRun, templates: Templates): Promise<NodeOutcome> {
@@ -72,20 +85,20 @@ async function perform(type: NodeType, run: NodeRun, templates: Templates): Prom
   const seconds = Math.min(timeout_seconds ?? type.timeoutSeconds ?? defaultTimeoutSeconds, maxTimeoutSeconds)
   const timeout = AbortSignal.timeout(seconds * 1000)
   const signal = AbortSignal.any([run.signal, timeout])
-  const context = {
-    agent,
-    data: resolveData(type, place.node.data, templates) as never,
-    secrets,
-    templates,
-    scope,
-    execution,
-    key: [execution.id, place.node.id, place.path].join(':'),
-    signal,
-    log: log.child({ execution: execution.id, node: place.node.id }),
-    now: clock.now(),
-    resumed: begun.due_at === null ? undefined : JSON.parse(begun.output ?? '{}'),
-  }
   try {
+    const context = {
+      agent,
+      data: (await orAborted(resolveData(type, place.node.data, templates), signal)) as never,
+      secrets,
+      templates,
+      scope,
+      execution,
+      key: [execution.id, place.node.id, place.path].join(':'),
+      signal,
+      log: log.child({ execution: execution.id, node: place.node.id }),
+      now: clock.now(),
+      resumed: begun.due_at === null ? undefined : JSON.parse(begun.output ?? '{}'),
+    }
     return await orAborted(type.run(context), signal)
   } catch (error) {
     if (!timeout.aborted) throw error

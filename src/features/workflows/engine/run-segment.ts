@@ -1,7 +1,8 @@
 import type { Clock } from '#platform/clock.ts'
+import { turn } from '#platform/event-loop/turns.ts'
 import type { Graph } from './graph.ts'
 import type { NodeResult, Outcome, Place, Plan, Results } from './plan.ts'
-import { awaitsDecision, keyOf, plan } from './plan.ts'
+import { awaitsDecision, createPlanner, keyOf, sizeOf } from './plan.ts'
 
 /** Shorter pauses are waited for in place. */
 const shortPauseMs = 5_000
@@ -34,7 +35,7 @@ interface Segment {
   results: Map<string, NodeResult>
   /** The result that a node ends, fails or waits with; throws only when it is aborted. */
   runNode(begun: BegunNode, signal: AbortSignal): Promise<NodeResult>
-  /** Stores them together; false if this process was overtaken. */
+  /** Stores them, in this order; false if this process was overtaken. */
   record(results: readonly NodeResult[]): Promise<boolean>
   /** The nodes that wait, as they are stored: a person may have decided meanwhile. */
   readWaiting(): Promise<NodeResult[]>
@@ -55,59 +56,79 @@ export async function runSegment(segment: Segment): Promise<Outcome | Pause> {
 
 async function runNodes(segment: Segment): Promise<Outcome | Pause> {
   const { graph, results, clock, signal } = segment
-  const running = new Map<string, Promise<NodeResult>>()
-  const endedScopes = new Map<string, Outcome>()
-  const journal = createJournal(segment)
+  const running = new Set<string>()
+  const ends = createEnds(signal)
+  const planner = createPlanner(graph, results)
+  const journal = createJournal(segment, planner.changed)
+  const lookForDecisions = createLookForDecisions(segment, planner.changed)
   for (;;) {
+    await turn()
     signal.throwIfAborted()
-    const next = plan(graph, results, endedScopes)
+    const next = await planner.plan()
     const now = clock.now()
     for (const end of next.loops) journal.note(loopResult(end, results, now))
     if (next.loops.length > 0) continue
-    const decisions = await lookForDecisions(segment, next)
+    const decisions = await lookForDecisions(next)
     const begun = beginnings(next, results, running, now)
     for (const { result } of begun) journal.note(result)
     await journal.record()
     if (next.end !== undefined) return next.end
-    if (journal.isFull()) return { failed: '', error: tooMuch }
-    for (const one of begun) running.set(keyAt(one.place), segment.runNode(one, signal))
+    if (journal.isFull(next.ahead)) return { failed: '', error: tooMuch }
+    for (const one of begun) {
+      running.add(keyAt(one.place))
+      ends.expect(segment.runNode(one, signal))
+    }
     const pause = Math.min(...next.waiting.map(place => dueAt(place, results)).filter(due => due > now)) - now
     if (running.size === 0 && pause >= shortPauseMs) return { waitsFor: next.waiting.map(keyAt) }
-    const ended = await firstOf(running, Math.min(pause, decisions), signal)
-    if (ended === undefined) continue
-    running.delete(keyOf(ended.node_id, ended.path))
-    journal.note(ended)
+    for (const ended of await ends.within(Math.min(pause, decisions))) {
+      running.delete(keyOf(ended.node_id, ended.path))
+      journal.note(ended)
+    }
   }
 }
 
-/** Reads what people have decided meanwhile; gives when to look again, in milliseconds. */
-async function lookForDecisions({ results, readWaiting }: Segment, { waiting }: Plan): Promise<number> {
-  if (!waiting.some(place => awaitsDecision(resultAt(place, results)))) return longestPauseMs
-  for (const row of await readWaiting()) results.set(keyOf(row.node_id, row.path), row)
-  return decisionsMs
+/** Reads what people have decided meanwhile, if anything waits for them; gives when to look again, in milliseconds. */
+function createLookForDecisions({ results, readWaiting }: Segment, changed: (result: NodeResult) => void) {
+  let due = 0
+  return async ({ waiting }: Plan): Promise<number> => {
+    const isLate = performance.now() >= due
+    if (isLate && !waiting.some(place => awaitsDecision(resultAt(place, results)))) return longestPauseMs
+    if (!isLate) return due - performance.now()
+    due = performance.now() + decisionsMs
+    for (const row of await readWaiting()) {
+      results.set(keyOf(row.node_id, row.path), row)
+      changed(row)
+    }
+    return decisionsMs
+  }
 }
 
-/** What is to be recorded: the end of a node together with the beginning of those that follow. */
-function createJournal({ results, record }: Segment) {
+/**
+ * What is to be recorded: the end of a node before the beginning of those that follow, so that any part of it, from its
+ * beginning, is a state that the execution may go on from.
+ */
+function createJournal({ results, record }: Segment, changed: (result: NodeResult) => void) {
   const unrecorded = new Map<string, NodeResult>()
-  let bytes = results.values().reduce((sum, { output }) => sum + (output?.length ?? 0), 0)
+  let bytes = results.values().reduce((sum, result) => sum + sizeOf(result), 0)
   return {
     note(result: NodeResult): void {
       const key = keyOf(result.node_id, result.path)
+      bytes += sizeOf(result) - sizeOf(results.get(key))
       results.set(key, result)
       unrecorded.set(key, result)
-      bytes += result.output?.length ?? 0
+      changed(result)
     },
     async record(): Promise<void> {
       if (unrecorded.size > 0 && !(await record([...unrecorded.values()]))) throw new Overtaken()
       unrecorded.clear()
     },
-    isFull: () => results.size > maxResults || bytes > maxBytes,
+    /** @param ahead how many results are known to follow. */
+    isFull: (ahead: number) => results.size + ahead > maxResults || bytes > maxBytes,
   }
 }
 
 /** What begins now: what is ready or due, and what another process left running. */
-function beginnings(next: Plan, results: Results, running: ReadonlyMap<string, unknown>, now: number) {
+function beginnings(next: Plan, results: Results, running: ReadonlySet<string>, now: number) {
   const interrupted = next.running.filter(place => !running.has(keyAt(place)))
   const due = next.waiting.filter(place => dueAt(place, results) <= now)
   return [
@@ -116,21 +137,38 @@ function beginnings(next: Plan, results: Results, running: ReadonlyMap<string, u
   ]
 }
 
-/** Undefined once the pause is over. */
-async function firstOf(
-  running: ReadonlyMap<string, Promise<NodeResult>>,
-  pause: number,
-  signal: AbortSignal,
-): Promise<NodeResult | undefined> {
-  const { promise: over, resolve, reject } = Promise.withResolvers<undefined>()
-  const abort = () => reject(signal.reason)
-  const timer = setTimeout(resolve, Math.min(pause, longestPauseMs), undefined)
-  signal.addEventListener('abort', abort, { once: true })
-  try {
-    return await Promise.race([...running.values(), over])
-  } finally {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', abort)
+/** Nodes that run, and the results of those that have ended. */
+function createEnds(signal: AbortSignal) {
+  let ended: NodeResult[] = []
+  const failures: unknown[] = []
+  let wake = () => {}
+  return {
+    expect(node: Promise<NodeResult>): void {
+      void node
+        .then(
+          result => ended.push(result),
+          error => failures.push(error),
+        )
+        .then(() => wake())
+    },
+
+    /** Those that have ended since, once there is one; none once the pause is over. */
+    async within(pause: number): Promise<NodeResult[]> {
+      if (ended.length + failures.length === 0) {
+        const { promise, resolve } = Promise.withResolvers<void>()
+        const timer = setTimeout(resolve, Math.min(pause, longestPauseMs))
+        wake = resolve
+        signal.addEventListener('abort', wake, { once: true })
+        await promise
+        clearTimeout(timer)
+        signal.removeEventListener('abort', wake)
+      }
+      signal.throwIfAborted()
+      if (failures.length > 0) throw failures[0]
+      const taken = ended
+      ended = []
+      return taken
+    },
   }
 }
 
@@ -178,16 +216,22 @@ function loopResult(place: Plan['loops'][number], results: Results, now: number)
 }
 
 const maxOutputBytes = 1024 * 1024
+/** Characters of an error, which lists of executions repeat. */
+const maxErrorLength = 2_000
 
 /** How a node ends with this output, as JSON, unless that is too long. */
 export function completion(output: string, handle: string | null = null) {
-  const bytes = Buffer.byteLength(output)
+  const bytes = output.length > maxOutputBytes ? output.length : Buffer.byteLength(output)
   if (bytes > maxOutputBytes)
-    return failure('TOO_LARGE', `The output has ${bytes} bytes; at most ${maxOutputBytes} can be kept.`)
+    return failure(
+      'TOO_LARGE',
+      `The output has ${bytes} bytes or more; at most ${maxOutputBytes} can be kept.`,
+    )
   return { status: 'complete' as const, handle, output, error: null, due_at: null }
 }
 
-export function failure(code: string, message: string) {
+export function failure(code: string, reason: string) {
+  const message = reason.length > maxErrorLength ? `${reason.slice(0, maxErrorLength)}…` : reason
   const output = JSON.stringify({ error: { message, code } })
   return { status: 'errored' as const, handle: null, output, error: message, due_at: null }
 }

@@ -1,8 +1,9 @@
+import { invalid } from '#platform/errors.ts'
 import type { TemplateScope } from '#platform/templates/resolve-templates.ts'
 import { hasEnded } from '../execution-status.ts'
 import type { Graph } from './graph.ts'
 import type { NodeResult, Place, Results } from './plan.ts'
-import { itemsOf, keyOf } from './plan.ts'
+import { itemsOf, joined, keyOf } from './plan.ts'
 
 /** What the templates of a node can read. */
 export interface Scope extends TemplateScope {
@@ -22,25 +23,44 @@ export function scopeOf(
   return {
     ...roots,
     get nodes() {
-      nodes ??= outputsAt(path, graph, results)
+      nodes ??= outputsOf(resultsAt(path, graph, results))
       return nodes
     },
     loop: loopItem(graph.loopOf.get(node.id), path, results),
   }
 }
 
-function outputsAt(path: string, graph: Graph, results: Results): Scope['nodes'] {
-  const nodes: Scope['nodes'] = {}
+/** The results that nodes can read at a path, by the id of their node. */
+function resultsAt(path: string, graph: Graph, results: Results): Map<string, NodeResult> {
   const paths = pathsFrom(path)
-  for (const id of graph.nodes.keys()) {
-    const result = paths
-      .map(outer => results.get(keyOf(id, outer)))
-      .find(found => found !== undefined && hasEnded(found))
-    if (result === undefined) continue
-    const get = () => outputOf(result)
-    Object.defineProperty(nodes, id, { enumerable: true, configurable: true, get })
+  const found = [...graph.nodes.keys()].flatMap(id => {
+    const result = paths.map(outer => results.get(keyOf(id, outer))).find(one => one && hasEnded(one))
+    return result === undefined ? [] : [[id, result] as const]
+  })
+  return new Map(found)
+}
+
+/** Characters of all outputs together, where a template names none of them. */
+const maxTogether = 1024 * 1024
+const jsonOf = new WeakMap<Scope['nodes'], string>()
+
+function outputsOf(results: ReadonlyMap<string, NodeResult>): Scope['nodes'] {
+  const nodes: Scope['nodes'] = {}
+  for (const [id, result] of results)
+    Object.defineProperty(nodes, id, { enumerable: true, configurable: true, get: () => outputOf(result) })
+  // Added up, which copies nothing.
+  const json = joined([...results].map(([id, { output }]) => `${JSON.stringify(id)}:${output ?? 'null'}`))
+  jsonOf.set(nodes, `{${json}}`)
+  const toJSON = () => {
+    if (json.length <= maxTogether) return { ...nodes }
+    throw invalid('{{nodes}}', `is too long, with ${json.length} characters: name the node that is meant`)
   }
-  return nodes
+  return Object.defineProperty(nodes, 'toJSON', { enumerable: false, configurable: true, value: toJSON })
+}
+
+/** The outputs that a node can read, as one text of JSON, which may be long. */
+export function outputsJson({ nodes }: Scope): string {
+  return jsonOf.get(nodes) ?? '{}'
 }
 
 const outputs = new WeakMap<NodeResult, unknown>()

@@ -27,14 +27,14 @@ export const createChat = ({ questions, answering, answerAlone }: ChatParts) =>
     timeoutSeconds: 300,
     async run({ agent, data, templates, signal }) {
       const { message, system_prompt = '', model, tools = true, conversation_id } = data
-      const content = templates.fill(message)
+      const content = await templates.fill(message)
       if (content.trim() === '') throw invalid('message', 'is empty')
       if (content.length > maxMessageLength)
         throw invalid(
           'message',
           `has ${content.length} characters; a message has at most ${maxMessageLength}`,
         )
-      const instructions = templates.fill(system_prompt)
+      const instructions = await templates.fill(system_prompt)
       const asked = {
         content,
         enableTools: tools,

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { AppError } from '#platform/errors.ts'
 import { describeFailure } from '#sandbox/javascript/describe-failure.ts'
 import type { Sandbox } from '#sandbox/javascript/sandbox.ts'
+import { outputsJson } from '../engine/scope.ts'
 import { defineNode, nodeData } from './node-type.ts'
 
 const schema = nodeData({ code: Type.String({ maxLength: 200_000 }) })
@@ -15,9 +16,10 @@ export const createCode = (sandbox: Sandbox) =>
   defineNode(schema, {
     literal: ['code'],
     async run({ agent, data: { code }, scope, execution, signal, now }) {
-      const { input, nodes, loop } = scope
-      const argument = { input, nodes, loop, execution: { id: execution.id } }
-      const run = await sandbox.run({ code, argument, owner: agent.agentId, signal, maxWaitMs })
+      const { input, loop } = scope
+      const others = JSON.stringify({ input, loop, execution: { id: execution.id } })
+      const argumentJson = `${others.slice(0, -1)},"nodes":${outputsJson(scope)}}`
+      const run = await sandbox.run({ code, argumentJson, owner: agent.agentId, signal, maxWaitMs })
       if (run.outcome === 'returned') return { output: run.value }
       if (run.outcome === 'busy') return { waitUntil: now + pauseMs, forApproval: undefined }
       throw new AppError('TOOL_FAILED', describeFailure(run), { isPermanent: run.outcome === 'refused' })

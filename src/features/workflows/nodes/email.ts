@@ -1,9 +1,17 @@
 import { Type } from 'typebox'
 import type { ChannelsService } from '#features/channels/channels.service.ts'
+import type { Templates } from '#platform/templates/resolve-templates.ts'
+import { splitTemplates, textOf } from '#platform/templates/resolve-templates.ts'
 import { defineNode, nodeData } from './node-type.ts'
 
+const addressKeys = ['to', 'cc', 'bcc', 'reply_to'] as const
 /** One or several, separated by commas, or a list of them. */
-const addresses = Type.Unsafe<string | string[]>({ type: ['string', 'array'], items: { type: 'string' } })
+const addresses = Type.Unsafe<string | string[]>({
+  type: ['string', 'array'],
+  maxLength: 20_000,
+  items: { type: 'string', maxLength: 1_000 },
+  maxItems: 50,
+})
 const text = Type.String({ maxLength: 1_000_000 })
 
 const schema = nodeData({
@@ -19,10 +27,45 @@ const schema = nodeData({
 /** Sends a mail by the agent's mail server, under the same Message-ID however often it is tried. */
 export const createEmail = ({ sendMail }: Pick<ChannelsService, 'sendMail'>) =>
   defineNode(schema, {
-    async run({ agent, data, key, signal }) {
-      const { to, subject, body, html, cc, bcc, reply_to } = data
-      const optional = Object.entries({ html, cc, bcc, reply_to }).filter(([, value]) => value !== undefined)
-      const mail = { to, subject, body, ...Object.fromEntries(optional) }
+    literal: addressKeys,
+    async run({ agent, data, templates, key, signal }) {
+      const { subject, body, html } = data
+      const addressed: Partial<Record<(typeof addressKeys)[number], Filled[]>> = {}
+      for (const name of addressKeys)
+        if (data[name] !== undefined) addressed[name] = await fillAddresses(data[name], templates)
+      const mail = { to: [], ...addressed, subject, body, ...(html !== undefined && { html }) }
       return { output: await sendMail(agent, mail, { key, signal }) }
     },
   })
+
+/** Single: what others have written must make no more addresses of one. */
+type Filled = string | { single: string }
+
+async function fillAddresses(given: string | readonly string[], templates: Templates): Promise<Filled[]> {
+  const filled: Filled[] = []
+  for (const part of [given].flat().flatMap(splitAtCommas)) {
+    const isOwn = splitTemplates(part).paths.length === 0
+    filled.push(isOwn ? part : { single: await templates.fill(part, addressesOf) })
+  }
+  return filled
+}
+
+function addressesOf(value: unknown): string {
+  return Array.isArray(value) ? value.map(textOf).join(', ') : textOf(value)
+}
+
+/** But not within quotes. */
+function splitAtCommas(text: string): string[] {
+  const parts: string[] = []
+  let part = ''
+  let isQuoted = false
+  for (const piece of text.split(/(\\.|[",])/)) {
+    if (piece === '"') isQuoted = !isQuoted
+    if (piece !== ',' || isQuoted) part += piece
+    else {
+      parts.push(part)
+      part = ''
+    }
+  }
+  return [...parts, part]
+}

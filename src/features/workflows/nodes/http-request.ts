@@ -57,7 +57,7 @@ export const createHttpRequest = (outbound: Outbound) =>
     },
     async run({ data, secrets, templates, key, signal, now }) {
       const { method = 'GET', fail_on_status = true } = data
-      const given = headersOf(data, secrets, templates)
+      const given = await headersOf(data, secrets, templates)
       const content = contentOf(data, given['content-type'])
       const headers = {
         accept: 'application/json, */*;q=0.5',
@@ -65,7 +65,7 @@ export const createHttpRequest = (outbound: Outbound) =>
         ...(content && { 'content-type': content.type }),
         ...given,
       }
-      const answer = await outbound.fetch(addressOf(data, templates), {
+      const answer = await outbound.fetch(await addressOf(data, templates), {
         method,
         headers,
         body: content?.body ?? null,
@@ -117,7 +117,7 @@ function templatesIn(value: string): string {
 }
 
 /** What is put in changes neither the origin nor what is path and what is query. */
-function addressOf({ method = 'GET', url, query = {} }: Data, templates: Templates): string {
+async function addressOf({ method = 'GET', url, query = {} }: Data, templates: Templates): Promise<string> {
   const address = splitAddress(url)
   if (address === undefined) throw invalid('url', 'is no full address')
   const write = (value: unknown) => {
@@ -134,8 +134,8 @@ function addressOf({ method = 'GET', url, query = {} }: Data, templates: Templat
       .filter(value => value !== null)
       .map(value => `${encodeValue(name)}=${encodeValue(textOf(value))}`),
   )
-  const written = address.query === '' ? [] : [fill(address.query)]
-  return joinAddress(address.origin, fill(address.path), [...written, ...pairs])
+  const written = address.query === '' ? [] : [await fill(address.query)]
+  return joinAddress(address.origin, await fill(address.path), [...written, ...pairs])
 }
 
 /** A question mark in a query is a character like others. */
@@ -143,10 +143,10 @@ function encodeAddressText(text: string): string {
   return text.split('?').map(encodeLiteralPath).join('?')
 }
 
-function headersOf({ headers = {} }: Data, secrets: HeaderSecrets, templates: Templates) {
-  const filled = putSecrets(Object.entries(headers), secrets).map(([name, value]) => {
-    return [name.toLowerCase(), requireHeaderValue(`headers.${name}`, templates.fill(value))]
-  })
+async function headersOf({ headers = {} }: Data, secrets: HeaderSecrets, templates: Templates) {
+  const filled: [string, string][] = []
+  for (const [name, value] of putSecrets(Object.entries(headers), secrets))
+    filled.push([name.toLowerCase(), requireHeaderValue(`headers.${name}`, await templates.fill(value))])
   return Object.fromEntries(filled) as Record<string, string>
 }
 

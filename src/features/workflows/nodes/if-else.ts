@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { conditionSchema, holds } from '../engine/conditions.ts'
+import { conditionSchema, match } from '../engine/conditions.ts'
 import { defineNode, nodeData } from './node-type.ts'
 
 const schema = nodeData({
@@ -9,8 +9,8 @@ const schema = nodeData({
 
 export const ifElse = defineNode(schema, {
   handles: () => ['true', 'false'],
-  async run({ data: { match = 'all', conditions } }) {
-    const result = match === 'all' ? conditions.every(holds) : conditions.some(holds)
+  async run({ data }) {
+    const result = await match(data.conditions, data.match)
     return { output: { result }, handle: String(result) }
   },
 })

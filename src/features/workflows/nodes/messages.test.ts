@@ -98,6 +98,51 @@ describe('email', () => {
     expect(mail.mails).toHaveLength(before)
   })
 
+  it('goes to the addresses that the workflow lists, each of which a template may stand for', async () => {
+    const to = '"Doe, Jane" <jane@example.com>, {{contact.name}} <{{contact.email}}>, {{gone}}'
+    const { output } = await agent.runNode(node({ to, cc: ['{{list}}', 'bob@example.com, x@example.com'] }), {
+      contact,
+      list: ['one@example.com'],
+    })
+    const accepted = ['jane', 'ada', 'one', 'bob', 'x'].map(name => `${name}@example.com`)
+    expect(output).toMatchObject({ accepted })
+  })
+
+  const two = 'ada@example.com, eve@example.com'
+  it.each<[field: string, addresses: unknown, put: unknown]>([
+    ['to', '{{put}}', two],
+    ['to', '{{put}}', 'ada@example.com; eve@example.com'],
+    ['to', '{{put}}', 'Team: ada@example.com, eve@example.com;'],
+    ['to', '{{put}}', two.split(', ')],
+    ['to', ['bob@example.com', '{{put}}'], two],
+    ['to', 'bob@example.com, {{put}}', two],
+    ['to', '{{put}} <bob@example.com>', 'Ada <eve@example.com>, Ada'],
+    ['to', '"{{put}}" <bob@example.com>', 'Ada" <eve@example.com>, "Ada'],
+    ['to', '{{put}}', `${'x'.repeat(1_000)}@example.com`],
+    ['cc', '{{put}}', two],
+    ['bcc', ['{{put}}'], two],
+    ['reply_to', '{{put}}', two],
+  ])('is not sent where a template puts several addresses into %s: %j, %j', async (field, addresses, put) => {
+    const before = mail.mails.length
+    const { status, error } = await agent.runNode(node({ [field]: addresses }), { contact, put })
+    expect({ status, error }).toEqual({
+      status: 'errored',
+      error: `${field}: what a template puts in must be one address; write lists into the workflow itself`,
+    })
+    expect(mail.mails).toHaveLength(before)
+  })
+
+  it('is not sent to more than 50 recipients', async () => {
+    const many = (count: number) =>
+      Array.from({ length: count }, (_, index) => `r${index}@example.com`).join()
+    expect(await agent.runNode(node({ to: many(20), cc: many(20), bcc: many(10) }))).toMatchObject({
+      status: 'complete',
+    })
+    expect(await agent.runNode(node({ to: many(20), cc: many(20), bcc: many(11) }))).toMatchObject({
+      error: 'to: names 51 recipients with cc and bcc; a mail has at most 50',
+    })
+  })
+
   it('is refused when it is saved with unknown or ill-typed fields', async () => {
     expect(await agent.save(node({ attachments: [] }), 'draft')).toMatchObject(problem('data.attachments'))
     expect(await agent.save(node({ to: 7 }), 'draft')).toMatchObject(problem('data.to'))
@@ -156,6 +201,14 @@ describe('whatsapp', () => {
     expect(output).toEqual({ message_id: expect.stringMatching(/^wamid/) })
     expect(whatsapp.messages().at(-1)).toMatchObject({ to: '491701234567', text: { body: 'Hello Ada' } })
   })
+
+  it.each(['+49 170 1234567, +49 170 7654321', '491701234567 491707654321', '4917012345671 or so'])(
+    'sends nothing to %s, which is not one number',
+    async number => {
+      const { error } = await agent.runNode({ type: 'whatsapp', to: '{{number}}', text: 'Hello' }, { number })
+      expect(error).toBe('to: must be one number, with its country code')
+    },
+  )
 
   it('sends a template with parameters as texts', async () => {
     const template = {

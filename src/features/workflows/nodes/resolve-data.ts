@@ -1,7 +1,9 @@
 import type { TSchema } from 'typebox'
 import { invalid } from '#platform/errors.ts'
+import { turn } from '#platform/event-loop/turns.ts'
 import { problemOf } from '#platform/schema-check.ts'
 import type { Templates } from '#platform/templates/resolve-templates.ts'
+import { mapEntries } from '#platform/templates/resolve-templates.ts'
 import type { NodeType } from './node-type.ts'
 import { isLiteral } from './node-type.ts'
 
@@ -10,12 +12,13 @@ import { isLiteral } from './node-type.ts'
  * is optional and came to nothing is left out.
  * @throws VALIDATION_ERROR for what does not match the schema now.
  */
-export function resolveData(type: NodeType, data: object, templates: Templates) {
+export async function resolveData(type: NodeType, data: object, templates: Templates) {
   const { schema, missing } = type
-  const entries = Object.entries(data).map(([key, value]) => {
-    return [key, isLiteral(type, key) ? value : resolveAs(schema.properties[key], value, templates)] as const
-  })
-  const isGiven = ([key, value]: (typeof entries)[number]) =>
+  const entries = Object.entries(data)
+  for (const entry of entries)
+    if (!isLiteral(type, entry[0]))
+      entry[1] = await resolveAs(schema.properties[entry[0]], entry[1], templates)
+  const isGiven = ([key, value]: [string, unknown]) =>
     schema.required?.includes(key) || (value !== null && value !== '')
   const resolved = Object.fromEntries(entries.filter(isGiven))
   const problem = problemOf(schema, resolved) ?? missing?.(resolved as never)
@@ -23,15 +26,17 @@ export function resolveData(type: NodeType, data: object, templates: Templates) 
   return resolved
 }
 
-function resolveAs(schema: TSchema | undefined, value: unknown, templates: Templates): unknown {
+async function resolveAs(
+  schema: TSchema | undefined,
+  value: unknown,
+  templates: Templates,
+): Promise<unknown> {
   const { type, items, properties }: SchemaParts = schema ?? {}
-  if (typeof value === 'string') return type === 'string' ? templates.fill(value) : templates.resolve(value)
-  if (Array.isArray(value)) return value.map(entry => resolveAs(items, entry, templates))
-  if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value)
-  return Object.fromEntries(
-    entries.map(([name, inner]) => [name, resolveAs(properties?.[name], inner, templates)]),
-  )
+  if (typeof value === 'string')
+    return type === 'string' ? await templates.fill(value) : await templates.resolve(value)
+  await turn()
+  const schemaOf = (name?: string) => (name === undefined ? items : properties?.[name])
+  return await mapEntries(value, (entry, name) => resolveAs(schemaOf(name), entry, templates))
 }
 
 interface SchemaParts {

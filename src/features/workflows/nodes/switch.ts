@@ -18,10 +18,8 @@ const schema = nodeData({
 export const switchNode = defineNode(schema, {
   handles: ({ cases }) => [...(Array.isArray(cases) ? cases : []).map(one => Object(one).handle), 'default'],
   async run({ data: { value, cases } }) {
-    const matching = cases.find(({ operator = 'eq', value: right }) =>
-      holds({ left: value, operator, right }),
-    )
-    const handle = matching?.handle ?? 'default'
-    return { output: { handle }, handle }
+    for (const { handle, operator = 'eq', value: right } of cases)
+      if (await holds({ left: value, operator, right })) return { output: { handle }, handle }
+    return { output: { handle: 'default' }, handle: 'default' }
   },
 })
