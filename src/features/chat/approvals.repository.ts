@@ -30,33 +30,14 @@ const approvalList = listOf(chatTables.columns.tool_approvals, {
 })
 
 function selectApprovals(database: Database) {
-  return database
-    .selectFrom('tool_approvals')
-    .select([
-      'tool_call_id',
-      'name',
-      'arguments',
-      'tool_version',
-      'conversation_id',
-      'message_id',
-      'status',
-      'created_at',
-      'decided_at',
-    ])
+  return database.selectFrom('tool_approvals').selectAll()
 }
 
 /** Places in a list, which are read before the approvals, whose arguments may be large. */
 function selectPlaces(database: Database) {
   return database
     .selectFrom('tool_approvals')
-    .select([
-      'tool_call_id',
-      'name',
-      'status',
-      'created_at',
-      'decided_at',
-      sql<number>`octet_length(arguments)`.as('size'),
-    ])
+    .select([...approvalList.columns, sql<number>`octet_length(arguments)`.as('size')])
 }
 
 export async function listApprovals(database: Database, query: ApprovalListQuery): Promise<Page<Approval>> {

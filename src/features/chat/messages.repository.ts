@@ -31,38 +31,16 @@ const messageList = listOf(chatTables.columns.messages, {
 })
 
 function selectMessages(database: Database) {
-  return database
-    .selectFrom('messages')
-    .select([
-      'sequence',
-      'id',
-      'conversation_id',
-      'role',
-      'content',
-      'tool_calls',
-      'tool_results',
-      'metadata',
-      'created_at',
-    ])
+  return database.selectFrom('messages').selectAll()
 }
 
 /** Places in a list, which are read before the messages, since these may be large. */
 function selectPlaces(database: Database) {
   const size = sql<number>`octet_length(content) + coalesce(octet_length(tool_calls), 0) + coalesce(octet_length(tool_results), 0)`
-  return database
-    .selectFrom('messages')
-    .select(['sequence', 'id', 'conversation_id', 'role', 'created_at', size.as('size')])
+  return database.selectFrom('messages').select([...messageList.columns, size.as('size')])
 }
 
-type Columns =
-  | 'id'
-  | 'conversation_id'
-  | 'role'
-  | 'content'
-  | 'tool_calls'
-  | 'tool_results'
-  | 'metadata'
-  | 'created_at'
+type Columns = Exclude<keyof AgentTables['messages'], 'sequence'>
 
 function insertValues(database: Database, value: ValueOf<Columns>) {
   return database.insertInto('messages').values({

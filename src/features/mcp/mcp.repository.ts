@@ -18,18 +18,6 @@ type Database = Kysely<AgentTables>
 /** A server as it is stored. */
 export type ServerRow = AgentTables['mcp_servers']
 
-const serverColumns = [
-  'id',
-  'name',
-  'url',
-  'auth_type',
-  'secret_set',
-  'status',
-  'error',
-  'created_at',
-  'updated_at',
-] as const
-
 const serverList = listOf(mcpTables.columns.mcp_servers, {
   sortable: ['id', 'name', 'url', 'status', 'created_at'],
   searchable: ['name', 'url'],
@@ -76,18 +64,11 @@ function selectListed(database: Database, serverId: string) {
 /** Places in a list, which are read before the tools, since these may be large. */
 function selectPlaces(database: Database, serverId: string) {
   const size = sql<number>`octet_length(description) + octet_length(parameters)`
-  return selectListed(database, serverId).select([
-    'name',
-    'description',
-    'position',
-    'created_at',
-    'status',
-    size.as('size'),
-  ])
+  return selectListed(database, serverId).select([...toolList.columns, size.as('size')])
 }
 
 const selectServer = prepareQuery((database: Database, value: ValueOf<'id'>) =>
-  database.selectFrom('mcp_servers').select(serverColumns).where('id', '=', value('id')),
+  database.selectFrom('mcp_servers').selectAll().where('id', '=', value('id')),
 )
 
 const selectTool = prepareQuery((database: Database, value: ValueOf<'serverId' | 'name'>) =>
@@ -127,7 +108,7 @@ const selectOffered = prepareQuery((database: Database) =>
 export const listOffered = (database: Database) => selectOffered(database, {})
 
 export async function listServers(database: Database, query: ServerListQuery): Promise<Page<McpServer>> {
-  let servers = database.selectFrom('mcp_servers').select(serverColumns)
+  let servers = database.selectFrom('mcp_servers').selectAll()
   if (query.status !== undefined) servers = servers.where('status', 'in', query.status)
   const { rows, meta } = await listRows(servers, serverList, query)
   return { rows: rows.map(toServer), meta }

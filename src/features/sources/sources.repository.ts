@@ -52,17 +52,7 @@ function selectPlaces(database: Database) {
   const size = sql<number>`octet_length(name) + octet_length(config) + coalesce(octet_length(error), 0)`
   return database
     .selectFrom('sources')
-    .select([
-      'id',
-      'name',
-      'type',
-      'status',
-      'progress',
-      'chunks',
-      'created_at',
-      'updated_at',
-      size.as('size'),
-    ])
+    .select([...sourceList.columns, size.as('size')])
     .where('removed_at', 'is', null)
 }
 

@@ -34,40 +34,14 @@ const toolList = listOf(toolTables.columns.tools, {
   order: 'asc',
 })
 
-const columns = [
-  'id',
-  'name',
-  'description',
-  'type',
-  'configuration',
-  'is_enabled',
-  'requires_approval',
-  'cluster',
-  'secret_set',
-  'created_at',
-  'updated_at',
-] as const
-
 function selectTools(database: Database) {
-  return database.selectFrom('tools').select(columns)
+  return database.selectFrom('tools').selectAll()
 }
 
 /** Places in a list, which are read before the tools, since these may be large. */
 function selectPlaces(database: Database) {
   const size = sql<number>`octet_length(description) + octet_length(configuration)`
-  return database
-    .selectFrom('tools')
-    .select([
-      'id',
-      'name',
-      'description',
-      'type',
-      'cluster',
-      'is_enabled',
-      'created_at',
-      'updated_at',
-      size.as('size'),
-    ])
+  return database.selectFrom('tools').select([...toolList.columns, size.as('size')])
 }
 
 const selectOfferable = prepareQuery((database: Database, _value: ValueOf<never>) =>

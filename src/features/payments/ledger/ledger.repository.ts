@@ -11,23 +11,6 @@ import type { ExportQuery, SummaryQuery, Transaction, TransactionListQuery } fro
 type Database = Kysely<AgentTables>
 type Row = Selectable<AgentTables['transactions']>
 
-const columns = [
-  'id',
-  'type',
-  'amount',
-  'amount_key',
-  'currency',
-  'from',
-  'to',
-  'reference',
-  'source',
-  'state',
-  'refunded',
-  'note',
-  'created_at',
-  'updated_at',
-] as const satisfies (keyof Row)[]
-
 const transactionList = listOf(paymentTables.columns.transactions, {
   sortable: {
     id: 'id',
@@ -50,7 +33,7 @@ type Filters = Pick<TransactionListQuery, 'type' | 'currency' | 'state'>
 function filtered(database: Database, { type, currency, state = ['settled'] }: Filters) {
   return database
     .selectFrom('transactions')
-    .select([...columns])
+    .selectAll()
     .where('state', 'in', state)
     .$if(type !== undefined, query => query.where('type', '=', type ?? ''))
     .$if(currency !== undefined, query => query.where('currency', '=', currency?.toUpperCase() ?? ''))
@@ -132,11 +115,7 @@ export async function sumSpent(database: Database, day: string): Promise<string>
 }
 
 export async function findTransaction(database: Database, id: string): Promise<Transaction | undefined> {
-  const row = await database
-    .selectFrom('transactions')
-    .select([...columns])
-    .where('id', '=', id)
-    .executeTakeFirst()
+  const row = await database.selectFrom('transactions').selectAll().where('id', '=', id).executeTakeFirst()
   return row && toTransaction(row)
 }
 
@@ -148,7 +127,7 @@ export async function findByKeys(
   const row = await database
     .selectFrom('transactions')
     .innerJoin('transaction_keys', 'transaction_keys.transaction_id', 'transactions.id')
-    .select(columns.map(column => `transactions.${column}` as const))
+    .selectAll('transactions')
     .where('transaction_keys.key', 'in', keys)
     .orderBy('transactions.created_at')
     .orderBy('transactions.id')
@@ -199,7 +178,7 @@ export async function findUnmatched(
 ): Promise<Transaction[]> {
   const rows = await database
     .selectFrom('transactions')
-    .select([...columns])
+    .selectAll()
     .where('type', 'in', ['inbound', 'x402'])
     .where('state', '!=', 'failed')
     .where(({ eb, and }) =>

@@ -16,9 +16,7 @@ const methodList = listOf(paymentTables.columns.payment_methods, {
 })
 
 function methods(database: Database) {
-  return database
-    .selectFrom('payment_methods')
-    .select(['id', 'type', 'label', 'details', 'secret_set', 'created_at'])
+  return database.selectFrom('payment_methods').selectAll()
 }
 
 export async function listMethods(database: Database, parameters: ListParameters) {

@@ -14,20 +14,7 @@ const notificationList = listOf(paymentTables.columns.payment_notifications, {
 })
 
 function notifications(database: Database) {
-  return database
-    .selectFrom('payment_notifications')
-    .select([
-      'id',
-      'gateway',
-      'message',
-      'status',
-      'transaction_id',
-      'amount',
-      'currency',
-      'from',
-      'reference',
-      'created_at',
-    ])
+  return database.selectFrom('payment_notifications').selectAll()
 }
 
 export async function listNotifications(

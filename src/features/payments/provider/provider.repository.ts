@@ -4,15 +4,13 @@ import type { AgentTables } from '#storage/tables.ts'
 type Database = Kysely<AgentTables>
 export type RequestRow = Selectable<AgentTables['provider_requests']>
 
-const columns = ['id', 'kind', 'caller_key', 'body', 'transaction_id', 'answer', 'created_at'] as const
-
 export async function findRequest(
   database: Database,
   by: Partial<Pick<RequestRow, 'id' | 'caller_key'>>,
 ): Promise<RequestRow | undefined> {
   return await database
     .selectFrom('provider_requests')
-    .select([...columns])
+    .selectAll()
     .where(({ and }) => and(by))
     .executeTakeFirst()
 }
@@ -40,7 +38,7 @@ export async function findCheckout(
 ): Promise<RequestRow | undefined> {
   return await database
     .selectFrom('provider_requests')
-    .select([...columns])
+    .selectAll()
     .where('transaction_id', '=', transactionId)
     .where('kind', '=', 'checkout')
     .executeTakeFirst()

@@ -22,10 +22,7 @@ export function listResources(database: Database, parameters: ListParameters) {
 }
 
 const selectByPath = prepareQuery((database: Database, value: ValueOf<'path'>) =>
-  database
-    .selectFrom('x402_resources')
-    .select([...columns, 'terms'])
-    .where('path', '=', value('path')),
+  database.selectFrom('x402_resources').selectAll().where('path', '=', value('path')),
 )
 
 export async function findByPath(database: Database, path: string): Promise<ResourceRow | undefined> {

@@ -27,6 +27,7 @@ export function listOf<
   const fields = Array.isArray(sortable) ? sortable.map(name => [name, name]) : Object.entries(sortable)
   const definition: unknown = {
     sortable: Object.fromEntries(fields.map(([field, name]) => [field, sortColumn(columns, name)])),
+    columns: [...new Set([...fields.map(([, name]) => name), date, unique])],
     defaultSort: options.by ?? [date],
     defaultOrder: order,
     searchable,

@@ -1,6 +1,7 @@
 import type { ExpressionBuilder, RawBuilder, SelectQueryBuilder, SqlBool } from 'kysely'
 import { sql } from 'kysely'
 import { Type } from 'typebox'
+import type { NameOf } from '../../columns.ts'
 import { orNull } from '../../own-schemas.ts'
 import { decodeCursor, encodeCursor } from './list-cursor.ts'
 import { readDates } from './list-dates.ts'
@@ -70,6 +71,8 @@ export interface ListDefinition<Row> {
   /** Fields, the first one first. */
   defaultSort: readonly [string, ...string[]]
   defaultOrder: 'asc' | 'desc'
+  /** All that it sorts and dates by. */
+  columns: readonly NameOf<Row>[]
   /** Searched in the tables, so that rows need not hold them. */
   searchable: readonly string[]
   /** Column that `from` and `to` bound. */
@@ -139,7 +142,12 @@ export async function listRows<Database, Table extends keyof Database, Row exten
 }
 
 function sortFields(
-  { sortable, defaultSort, defaultOrder, unique }: Omit<ListDefinition<never>, 'takes'>,
+  {
+    sortable,
+    defaultSort,
+    defaultOrder,
+    unique,
+  }: Pick<ListDefinition<never>, 'sortable' | 'defaultSort' | 'defaultOrder' | 'unique'>,
   parameters: ListParameters,
 ): SortField[] {
   const fallback = defaultSort.map(field => ({ field, descending: defaultOrder === 'desc' }))
