@@ -1,3 +1,4 @@
+import { isDeeperThan, maxLevels } from '#platform/json-depth.ts'
 import type { NewContact } from './contacts.schema.ts'
 
 /** What the column of an address book is read as; `metadata` holds what an export wrote, `other` is kept under its header. */
@@ -111,7 +112,7 @@ function objectIn(cell: string): object | undefined {
 
 function parsed(json: string): unknown {
   try {
-    return JSON.parse(json)
+    return isDeeperThan(maxLevels, json) ? undefined : JSON.parse(json)
   } catch {
     return undefined
   }

@@ -13,12 +13,12 @@ export interface ContactsFeature extends Feature {
 
 /** The people that agents know. */
 export function createContacts(
-  { transact, configuration, clock, ids }: Infrastructure,
+  { transact, configuration, documentWorkers: workers, clock, ids }: Infrastructure,
   { settings }: Pick<AgentsFeature, 'settings'>,
 ): ContactsFeature {
   const countryOf = async (agentId: string) => (await settings.profileOf(agentId)).settings.phone_country
   const contacts = createContactsService({ transact, countryOf, clock, ids })
-  const importContacts = createContactImport({ transact, countryOf, clock, ids })
+  const importContacts = createContactImport({ transact, countryOf, workers, clock, ids })
   const { maxUploadBytes } = configuration
   return {
     contacts,

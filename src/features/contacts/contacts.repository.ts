@@ -1,11 +1,12 @@
 import type { Kysely, Selectable, SqlBool } from 'kysely'
 import { sql } from 'kysely'
+import { mapInTurns, takeTurns } from '#platform/event-loop/turns.ts'
+import { fitting, listLarge } from '#platform/http/lists/list-large.ts'
 import { listOf } from '#platform/http/lists/list-of.ts'
-import { listRows } from '#platform/http/lists/list-query.ts'
 import { contactKeys, contactTables } from '#storage/tables/contacts.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { Contact, ContactListQuery } from './contacts.schema.ts'
-import { contactSchema, plainFields } from './contacts.schema.ts'
+import { contactSchema } from './contacts.schema.ts'
 import type { IdentifyingField } from './identity.ts'
 
 type Database = Kysely<AgentTables>
@@ -13,21 +14,36 @@ type ContactRow = Selectable<AgentTables['contacts']>
 
 /** Read at a time, so that nobody waits for it. */
 const pageRows = 200
+const pageBytes = 500_000
+
+/** More than this of a list is not held in memory. */
+const listBytes = 32_000_000
 
 const columns = Object.keys(contactSchema.properties) as (keyof Contact)[]
 
+const size = sql<number>`octet_length(name) + octet_length(tags) + octet_length(metadata) + coalesce(octet_length(notes), 0)`
+
+/** What contacts are listed by. */
+const placeColumns = ['id', 'name', 'email', 'phone', 'external_id', 'created_at', 'updated_at'] as const
+
 const contactList = listOf(contactTables.columns.contacts, {
-  sortable: ['id', 'name', 'email', 'phone', 'external_id', 'created_at', 'updated_at'],
+  sortable: [...placeColumns],
   searchable: ['name', 'email', 'phone'],
 })
 
 export async function listContacts(database: Database, { tag = [], ...parameters }: ContactListQuery) {
-  const all = database.selectFrom('contacts').select(columns)
+  const places = database.selectFrom('contacts').select([...placeColumns, size.as('size')])
   // Within a JSON array a text stands between quotes, and has none that is not escaped.
   const hasTag = (one: string) => sql<SqlBool>`replace(tags, ${JSON.stringify(one)}, '') <> tags`
-  const query = tag.length === 0 ? all : all.where(({ or }) => or(tag.map(hasTag)))
-  const { rows, meta } = await listRows(query, contactList, parameters)
-  return { rows: rows.map(toContact), meta }
+  const wanted = tag.length === 0 ? places : places.where(({ or }) => or(tag.map(hasTag)))
+  const read = (ids: readonly string[]) => readById(database, ids)
+  return await listLarge(wanted, contactList, parameters, { key: 'id', read, maxBytes: listBytes })
+}
+
+/** In any order. */
+export async function readById(database: Database, ids: readonly string[]): Promise<Contact[]> {
+  const rows = await database.selectFrom('contacts').select(columns).where('id', 'in', ids).execute()
+  return await mapInTurns(rows, toContact)
 }
 
 export async function findContact(database: Database, id: string): Promise<Contact | undefined> {
@@ -59,26 +75,35 @@ export async function findBySocialHandle(database: Database, handle: string): Pr
   return row && toContact(row)
 }
 
-/**
- * All contacts, or those with one of these names, by name and then by what they say: so the same contacts come in the same
- * order, whatever their ids are.
- */
-export async function* readContacts(
-  database: Database,
-  names?: readonly string[],
-): AsyncGenerator<Contact, undefined> {
-  const [, ...others] = [...plainFields, 'tags', 'metadata'] as const
-  const content = sql`name, ${sql.join(others.map(column => sql`coalesce(${sql.ref(column)}, '')`))}, id`
-  let all = database.selectFrom('contacts').select(columns).orderBy(content).limit(pageRows)
-  if (names !== undefined) all = all.where('name', 'in', names)
-  for (let page = await all.execute(); ; ) {
-    yield* page.map(toContact)
+/** All contacts, or those of one name, by name. */
+export async function* readContacts(database: Database, name?: string): AsyncGenerator<Contact, undefined> {
+  let places = database
+    .selectFrom('contacts')
+    .select(['id', 'name', size.as('size')])
+    .orderBy('name')
+    .orderBy('id')
+    .limit(pageRows)
+  if (name !== undefined) places = places.where('name', '=', name)
+  const turn = takeTurns()
+  for (let found = await places.execute(); found.length > 0; ) {
+    const page = found.slice(
+      0,
+      fitting(found, place => place.size, pageBytes),
+    )
+    const ids = page.map(({ id }) => id)
+    for (const contact of inOrderOf(ids, await readById(database, ids))) {
+      yield contact
+      if (turn.isOver()) await turn.next()
+    }
     const last = page.at(-1)
-    if (last === undefined || page.length < pageRows) return
-    const values = [last.name, ...others.map(column => last[column] ?? ''), last.id]
-    const rest = all.where('name', '>=', last.name).where(sql<SqlBool>`(${content}) > (${sql.join(values)})`)
-    page = await rest.execute()
+    found = await places.where(sql<SqlBool>`(name, id) > (${last?.name}, ${last?.id})`).execute()
   }
+}
+
+/** Without those that are gone by now. */
+export function inOrderOf(ids: readonly string[], contacts: readonly Contact[]): Contact[] {
+  const byId = new Map(contacts.map(contact => [contact.id, contact]))
+  return ids.flatMap(id => byId.get(id) ?? [])
 }
 
 export async function insertContacts(database: Database, contacts: readonly Contact[]): Promise<void> {

@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { invalid, notFound } from '#platform/errors.ts'
 import type { App } from '#platform/http/app.ts'
+import { clientSignal } from '#platform/http/closing.ts'
 import { acceptForms, readForm } from '#platform/http/requests/multipart.ts'
 import { limitWaiting } from '#platform/http/responses/slow-readers.ts'
 import { routesBelow } from '#platform/http/routes.ts'
@@ -148,16 +149,18 @@ function registerImport(scope: App, needs: Dependencies): void {
       params: agentPath,
       response: { 200: importReportSchema },
     },
-    handler: request => importFile(request, needs),
+    handler: (request, reply) => importFile(request, reply, needs),
   })
 }
 
 async function importFile(
   request: FastifyRequest,
+  reply: FastifyReply,
   { importContacts, maxUploadBytes }: Dependencies,
 ): Promise<ImportReport> {
   await using files = new AsyncDisposableStack()
   let stored: CsvFile | undefined
+  const signal = AbortSignal.any([request.agent.signal, clientSignal(reply)])
   const { fields, file } = await readForm(request, {
     file: {
       async store(content) {
@@ -167,10 +170,10 @@ async function importFile(
     },
     maxBytes: maxUploadBytes,
     acceptName: () => {},
-    signal: request.agent.signal,
+    signal,
   })
   const { columns, dry_run: dryRun = 'false' } = fields
   if (stored === undefined || file?.field !== 'file') throw invalid('file', 'send a CSV file in this field')
   if (!['true', 'false'].includes(dryRun)) throw invalid('dry_run', 'must be true or false')
-  return await importContacts(request.agent, stored, { columns, isDryRun: dryRun === 'true' })
+  return await importContacts(request.agent, stored, { columns, isDryRun: dryRun === 'true', signal })
 }

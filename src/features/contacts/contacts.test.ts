@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { errorRow, row } from '#test/spec/row.ts'
 import { makeAgent } from '#test/support/agents.ts'
 import type { Answer, TestApp } from '#test/support/build-app.ts'
@@ -375,6 +375,68 @@ describe('an import', () => {
       imported: 1,
     })
     expect(await all()).toMatchObject([{ name: 'John Doe', metadata: { 'shoe size': '7', 'Column 4': 'x' } }])
+  })
+
+  it.each([
+    ['more columns than are read', `name${',x'.repeat(450_000)}`, 'columns in line 1'],
+    ['a row of too many columns', `name\nAda\nBob${',x'.repeat(500)}`, '501 columns in line 3'],
+    [
+      'too long a row',
+      `name,notes\nAda,"${'x\n'.repeat(600_000)}"`,
+      '1 MiB in the row that begins in line 2',
+    ],
+    [
+      'too much for its size',
+      `name,${Array.from({ length: 199 }, (_, n) => `${n}${'x'.repeat(5_000)}`)}\n${`a${',x'.repeat(199)}\n`.repeat(80)}`,
+      'long column names',
+    ],
+  ])('refuses %s, and stores nothing of the file', async (_kind, file, issue) => {
+    const { importFile, all } = await stage()
+    expect(await importFile(file)).toMatchObject({
+      status: 400,
+      body: { error: { code: 'VALIDATION_ERROR', message: expect.stringContaining(issue) } },
+    })
+    expect(await all()).toEqual([])
+  })
+
+  it('keeps a cell of metadata that is nested too deeply as text', async () => {
+    const { importFile, all, exported } = await stage()
+    const nested = `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
+    const file = `name;metadata\nAda;"${nested.replaceAll('"', '""')}"`
+    expect((await importFile(file)).body).toMatchObject({ imported: 1 })
+    expect(await all()).toMatchObject([{ metadata: { metadata: nested } }])
+    expect(await exported()).toContain('[[[')
+  })
+
+  it('reads each contact of a name once, however many rows share it', async () => {
+    const { path, importFile } = await stage()
+    const rows = Array.from({ length: 2_000 }, (_, n) => `Ada,${n}`).join('\n')
+    const { agentDatabases } = app.service.infrastructure
+    const reads = await agentDatabases.use(path.split('/')[3] ?? '', async ({ db }) => {
+      const execute = vi.spyOn(db.getExecutor(), 'executeQuery')
+      expect((await importFile(`name,notes\n${rows}`)).body).toMatchObject({ imported: 2_000 })
+      expect((await importFile(`name,notes\n${rows}`)).body).toMatchObject({ imported: 0, updated: 2_000 })
+      return execute.mock.calls.filter(([{ sql }]) => sql.includes('from "contacts"')).length
+    })
+    expect(reads).toBeGreaterThan(0)
+    expect(reads).toBeLessThan(100)
+  })
+
+  it('ends when its client leaves', async () => {
+    const { path, importFile, call } = await stage()
+    const file = `name\n${Array.from({ length: 20_000 }, (_, n) => `Ada ${n}`).join('\n')}`
+    const body = new FormData()
+    body.set('file', new File([file], 'people.csv'))
+    const client = new AbortController()
+    const url = `${await app.listen()}${path}/contacts/import`
+    const left = fetch(url, { method: 'POST', body, signal: client.signal }).catch(error => error.name)
+    const count = async () => ((await call('GET', '?limit=1')).body as { meta: { total: number } }).meta.total
+    await expect.poll(count, { interval: 5 }).toBeGreaterThan(0)
+    client.abort()
+    expect(await left).toBe('AbortError')
+    // Another import begins when that one has ended.
+    expect((await importFile('name\nBob')).body).toMatchObject({ imported: 1 })
+    expect(await count()).toBeLessThan(20_000)
   })
 
   it('refuses what is no such form', async () => {

@@ -1,20 +1,20 @@
 import type { Kysely } from 'kysely'
 import type { AgentTables } from '#storage/tables.ts'
 import { defused } from './columns.ts'
-import { readContacts } from './contacts.repository.ts'
 import type { Contact } from './contacts.schema.ts'
 import { plainFields } from './contacts.schema.ts'
+import { readInOrder } from './read-in-order.ts'
 
 /** All contacts as a CSV file that an import takes in again without loss. The byte order mark tells Excel that it is UTF-8. */
 export async function* exportCsv(database: Kysely<AgentTables>): AsyncGenerator<string> {
   yield `\ufeff${lineOf([...plainFields, 'tags', 'metadata'])}`
-  for await (const contact of readContacts(database)) yield lineOf(cellsOf(contact))
+  for await (const contact of readInOrder(database)) yield lineOf(cellsOf(contact))
 }
 
 /** All contacts as a JSON array. */
 export async function* exportJson(database: Kysely<AgentTables>): AsyncGenerator<string> {
   let separator = '[\n'
-  for await (const contact of readContacts(database)) {
+  for await (const contact of readInOrder(database)) {
     yield separator + JSON.stringify(contact)
     separator = ',\n'
   }

@@ -1,51 +1,63 @@
+import type { FileHandle } from 'node:fs/promises'
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { invalid } from '#platform/errors.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { Transact } from '#platform/jobs/jobs.ts'
-import { problemOf } from '#platform/schema-check.ts'
+import { openTemporaryFile } from '#platform/temporary-file.ts'
+import { createFairSlots } from '#platform/workers/fair-slots.ts'
+import type { WorkerPool } from '#platform/workers/worker-pool.ts'
+import { WorkerCrashed, WorkerTimeout } from '#platform/workers/worker-pool.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import type { Column } from './columns.ts'
-import { columnsOf, contactIn, isKnown } from './columns.ts'
 import type { ContactEvents } from './contacts.events.ts'
 import { insertContacts, updateContact } from './contacts.repository.ts'
-import type { Contact, ImportReport, NewContact } from './contacts.schema.ts'
-import { listedErrors, newContactSchema } from './contacts.schema.ts'
-import { keysOf } from './identity.ts'
+import type { Contact, ImportReport } from './contacts.schema.ts'
+import { listedErrors } from './contacts.schema.ts'
 import type { Plan, Row, Said } from './plan-import.ts'
-import { count, nameOf, planImport } from './plan-import.ts'
-import type { CsvFile, CsvRow } from './read-csv.ts'
-import { tidied } from './tidy-contact.ts'
+import { createSaid, planImport } from './plan-import.ts'
+import type { CsvFile } from './read-csv.ts'
+import type { ReadRows, ReadTask } from './read-rows.worker.ts'
 
-/** Rows that are stored in one transaction. */
-const portionRows = 200
+const worker = new URL('./read-rows.worker.ts', import.meta.url)
+const readingTimeoutMs = 5 * 60_000
+/** One at a time of an agent, since an import counts the contacts that are there before it begins. */
+const imports = { atOnce: 4, ofAgent: 1 }
 
 interface Dependencies {
   transact: Transact<ContactEvents>
   /** The country whose national numbers the agent's contacts have, ISO 3166 alpha-2. */
   countryOf(agentId: string): Promise<string | undefined>
+  workers: WorkerPool
   clock: Clock
   ids: Ids
 }
 
-interface ImportOptions {
-  /** Names of the columns, of a file without a header. */
-  columns: string | undefined
+interface ImportOptions extends Pick<ReadTask, 'columns'> {
   isDryRun: boolean
+  /** Ends the import; what has been stored until then stays. */
+  signal: AbortSignal
 }
 
 /** Takes the contacts of a CSV file in; each row is counted as imported, updated or skipped. */
-export function createContactImport({ transact, countryOf, clock, ids }: Dependencies) {
-  async function store(
-    agent: AgentHandle,
-    rows: readonly Row[],
-    said: Said,
-    isDryRun: boolean,
-  ): Promise<Plan> {
+export function createContactImport({ transact, countryOf, workers, clock, ids }: Dependencies) {
+  const slots = createFairSlots(imports.atOnce, imports.ofAgent)
+
+  async function read(argument: ReadTask, signal: AbortSignal): Promise<ReadRows> {
+    const task = { file: worker, name: 'readRows', argument, signal, timeoutMs: readingTimeoutMs }
+    try {
+      return await workers.run<ReadRows>(task)
+    } catch (error) {
+      if (!(error instanceof WorkerTimeout || error instanceof WorkerCrashed)) throw error
+      throw invalid('file', 'takes too much time or memory to read; split it up')
+    }
+  }
+
+  async function store(agent: AgentHandle, rows: readonly Row[], said: Said, isDryRun: boolean) {
+    await said.learn(agent.db, rows)
     const options = { said, newId: ids.record, now: timestamp(clock) }
     if (isDryRun) return await planImport(agent.db, rows, options)
-    return await transact(agent, async (transaction, outbox) => {
+    return await transact(agent, async (transaction, outbox): Promise<Plan> => {
       const plan = await planImport(transaction, rows, options)
       await insertContacts(transaction, plan.added)
       for (const contact of plan.updated) await updateContact(transaction, contact)
@@ -56,88 +68,45 @@ export function createContactImport({ transact, countryOf, clock, ids }: Depende
     })
   }
 
-  /** @throws VALIDATION_ERROR, with nothing stored, for a file whose columns are not known. */
+  /** @throws VALIDATION_ERROR, with nothing stored, for a file that is not read, or whose columns are not known. */
   return async function importContacts(
     agent: AgentHandle,
     file: CsvFile,
-    { columns, isDryRun }: ImportOptions,
+    { columns, isDryRun, signal }: ImportOptions,
   ): Promise<ImportReport> {
-    const report: ImportReport = { imported: 0, updated: 0, skipped: 0, errors: [], errors_total: 0 }
     const country = await countryOf(agent.agentId)
-    const check = createRowCheck()
-    const said: Said = new Map()
-    const skip = (errors: ImportReport['errors']) => {
-      report.skipped += errors.length
-      report.errors_total += errors.length
-      report.errors.push(...errors.slice(0, listedErrors - report.errors.length))
-    }
-    for await (const portion of portionsOf(contactsIn(file.rows(), columns))) {
-      agent.signal.throwIfAborted()
-      const rows: Row[] = []
-      for (const { line, fields } of portion) {
-        const normal = await tidied(fields, country)
-        const problem = check(normal)
-        if (problem === undefined) rows.push({ line, fields: normal })
-        else skip([{ line, ...problem }])
+    const release = await slots.take(agent.agentId, signal)
+    const target = await openTemporaryFile()
+    try {
+      const { portions, skipped, errors } = await read({ file, target: target.fd, columns, country }, signal)
+      const report: ImportReport = { imported: 0, updated: 0, skipped, errors, errors_total: skipped }
+      const said = createSaid()
+      for await (const rows of rowsIn(target, portions)) {
+        signal.throwIfAborted()
+        const plan = await store(agent, rows, said, isDryRun)
+        said.add(plan.said)
+        report.imported += plan.added.length
+        report.updated += plan.updatedRows
+        report.skipped += plan.errors.length
+        if (report.errors.length < 2 * listedErrors) report.errors.push(...plan.errors)
+        await yieldToOthers()
       }
-      const plan = await store(agent, rows, said, isDryRun)
-      for (const [content, times] of plan.said) count(said, content, times)
-      report.imported += plan.added.length
-      report.updated += plan.updatedRows
-      skip(plan.errors)
-      await yieldToOthers()
+      const inOrder = report.errors.toSorted((one, other) => one.line - other.line)
+      return { ...report, errors: inOrder.slice(0, listedErrors), errors_total: report.skipped }
+    } finally {
+      await target.close()
+      release()
     }
-    return report
   }
 }
 
 export type ImportContacts = ReturnType<typeof createContactImport>
 
-/** The first row that is not blank names the columns, unless `names` does. */
-async function* contactsIn(rows: AsyncIterable<CsvRow>, names: string | undefined): AsyncGenerator<Row> {
-  let columns = names === undefined ? undefined : knownColumns(names.split(','), 'columns')
-  for await (const { line, cells } of rows) {
-    if (columns !== undefined) yield { line, fields: contactIn(columns, cells) }
-    else if (cells.some(cell => cell.trim() !== '')) columns = knownColumns(cells, 'file')
-  }
-}
-
-function knownColumns(headers: readonly string[], field: string): Column[] {
-  const columns = columnsOf(headers)
-  if (isKnown(columns)) return columns
-  const shown = columns
-    .map(({ header }) => header)
-    .join(', ')
-    .slice(0, 300)
-  throw invalid(
-    field,
-    `no column has a known name, such as name, email or phone: ${shown}. Send a field "columns" that names those of a file without a header.`,
-  )
-}
-
-async function* portionsOf(rows: AsyncIterable<Row>): AsyncGenerator<Row[]> {
-  let portion: Row[] = []
-  for await (const row of rows) {
-    portion.push(row)
-    if (portion.length < portionRows) continue
-    yield portion
-    portion = []
-  }
-  if (portion.length > 0) yield portion
-}
-
-/** What is wrong with a row, those before it considered. */
-function createRowCheck() {
-  const seen = new Set<string>()
-  return (fields: Partial<NewContact>): { field: string; issue: string } | undefined => {
-    const keys = keysOf(fields)
-    const name = nameOf(fields)
-    if (name === '') return { field: 'name', issue: 'is missing, and so is every identifier' }
-    const problem = problemOf(newContactSchema, { ...fields, name })
-    if (problem !== undefined) return { field: problem.field, issue: problem.issue }
-    const repeated = keys.find(([field, key]) => seen.has(`${field} ${key}`))
-    if (repeated !== undefined) return { field: repeated[0], issue: 'stands in an earlier row of the file' }
-    for (const [field, key] of keys) seen.add(`${field} ${key}`)
-    return undefined
+async function* rowsIn(file: FileHandle, portions: readonly number[]): AsyncGenerator<Row[]> {
+  let position = 0
+  for (const length of portions) {
+    const { buffer } = await file.read(Buffer.alloc(length), 0, length, position)
+    position += length
+    yield JSON.parse(String(buffer))
   }
 }

@@ -16,11 +16,37 @@ export interface Row {
   fields: Partial<NewContact>
 }
 
-/** What the rows of a file that nothing identifies say, and how many rows have said it. */
-export type Said = Map<string, number>
+/** What the rows of a file that nothing identifies say, and how many rows say it. */
+type Counts = Map<string, number>
+
+/** The same of all rows of a file so far, and of the contacts that were there before it. */
+export type Said = ReturnType<typeof createSaid>
+
+export function createSaid() {
+  const before: Counts = new Map()
+  const names = new Set<string>()
+  const byRows: Counts = new Map()
+  return {
+    /** Reads the contacts whose names come up for the first time; to be called before any of the rows is stored. */
+    async learn(database: Database, rows: readonly Row[]): Promise<void> {
+      for (const { fields } of rows) {
+        const name = nameOf(fields)
+        if (names.has(name) || keysOf(fields).length > 0) continue
+        names.add(name)
+        for await (const contact of readContacts(database, name)) count(before, saidBy(contact))
+      }
+    },
+    /** Whether one of the contacts that were there is meant; `now` counts rows that are not added yet. */
+    isThere: (content: string, now: Counts) =>
+      (byRows.get(content) ?? 0) + (now.get(content) ?? 0) <= (before.get(content) ?? 0),
+    add(counts: Counts): void {
+      for (const [content, times] of counts) count(byRows, content, times)
+    },
+  }
+}
 
 interface Options {
-  /** By the rows before these. */
+  /** That has learned of these rows. */
   said: Said
   newId(): string
   /** ISO 8601. */
@@ -35,7 +61,7 @@ export interface Plan {
   updatedRows: number
   errors: ImportReport['errors']
   /** By these rows. */
-  said: Said
+  said: Counts
 }
 
 /**
@@ -48,7 +74,6 @@ export async function planImport(
   { said, newId, now }: Options,
 ): Promise<Plan> {
   const known = await findKnown(database, rows)
-  const alike = await countAlike(database, rows)
   const updated = new Map<string, Contact>()
   const plan: Plan = { added: [], updated: [], updatedRows: 0, errors: [], said: new Map() }
   for (const { line, fields } of rows) {
@@ -66,7 +91,7 @@ export async function planImport(
       plan.updatedRows += 1
     } else {
       const added = newContact(newId(), { ...fields, name: nameOf(fields) }, now)
-      if (keys.length === 0 && isThere(added, alike, [said, plan.said])) plan.updatedRows += 1
+      if (keys.length === 0 && isThere(added, said, plan.said)) plan.updatedRows += 1
       else plan.added.push(added)
     }
   }
@@ -96,29 +121,19 @@ async function findKnown(database: Database, rows: readonly Row[]): Promise<Map<
   return known
 }
 
-/** How many contacts say what each of the rows does that identify nobody. */
-async function countAlike(database: Database, rows: readonly Row[]): Promise<Said> {
-  const nameless = rows.filter(({ fields }) => keysOf(fields).length === 0)
-  const names = new Set(nameless.map(({ fields }) => nameOf(fields)))
-  const alike: Said = new Map()
-  if (names.size > 0)
-    for await (const contact of readContacts(database, [...names])) count(alike, saidBy(contact))
-  return alike
-}
-
 /** Counts the contact as said now, too. */
-function isThere(contact: Contact, alike: Said, [before, now]: [before: Said, now: Said]): boolean {
+function isThere(contact: Contact, said: Said, now: Counts): boolean {
   const content = saidBy(contact)
   count(now, content)
-  return (before.get(content) ?? 0) + (now.get(content) ?? 0) <= (alike.get(content) ?? 0)
+  return said.isThere(content, now)
 }
 
-export function count(said: Said, content: string, times = 1): void {
-  said.set(content, (said.get(content) ?? 0) + times)
+function count(counts: Counts, content: string, times = 1): void {
+  counts.set(content, (counts.get(content) ?? 0) + times)
 }
 
 /** All but id and times, in few characters. */
-function saidBy(contact: Contact): string {
+export function saidBy(contact: Contact): string {
   const { tags, metadata } = contact
   const content = JSON.stringify([plainFields.map(field => contact[field]), tags, metadata])
   return createHash('sha256').update(content).digest('base64')

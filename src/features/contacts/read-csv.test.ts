@@ -4,19 +4,19 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { storeCsv } from './read-csv.ts'
+import { readCsv, storeCsv } from './read-csv.ts'
 
 async function cellsOf(content: Buffer | string): Promise<string[][]> {
   await using file = await storeCsv(Readable.from([Buffer.from(content as string)]))
   const rows: string[][] = []
-  for await (const { cells } of file.rows()) rows.push(cells)
+  for await (const { cells } of readCsv(file)) rows.push(cells)
   return rows
 }
 
 it('a long file may be given up at its first row', async () => {
   const [row] = await (async () => {
     await using file = await storeCsv(Readable.from([Buffer.from('a,b\n'.repeat(1_000_000))]))
-    for await (const { cells } of file.rows()) return [cells]
+    for await (const { cells } of readCsv(file)) return [cells]
     return []
   })()
   expect(row).toEqual(['a', 'b'])

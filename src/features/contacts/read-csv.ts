@@ -1,4 +1,4 @@
-import type { FileHandle } from 'node:fs/promises'
+import { readSync } from 'node:fs'
 import { pipeline, Readable } from 'node:stream'
 import { invalid } from '#platform/errors.ts'
 import { openTemporaryFile } from '#platform/temporary-file.ts'
@@ -10,40 +10,49 @@ export interface CsvRow {
 }
 
 /** A file with commas, semicolons or tabs between the cells, in UTF-8, UTF-16 or Windows-1252. */
-export interface CsvFile extends AsyncDisposable {
-  /**
-   * Empty lines are none.
-   * @throws VALIDATION_ERROR for what is no CSV, with the line.
-   */
-  rows(): AsyncGenerator<CsvRow>
+export interface CsvFile {
+  /** Its descriptor, which every thread of the process may read. */
+  descriptor: number
+  encoding: string
+  bytes: number
 }
 
-/** Bytes that are decoded and parsed at a time, so that nobody waits for it. */
+/** Bytes that are decoded and parsed at a time. */
 const portionBytes = 32 * 1024
 const maxRecordLength = 1024 * 1024
+const maxColumns = 500
 
 /** Keeps a file while it arrives: out of memory, and no longer than it is read. */
-export async function storeCsv(content: AsyncIterable<Buffer>): Promise<CsvFile> {
+export async function storeCsv(content: AsyncIterable<Buffer>): Promise<CsvFile & AsyncDisposable> {
   const file = await openTemporaryFile()
   try {
     const detect = createDetection()
+    let bytes = 0
     for await (const chunk of content) {
       detect.see(chunk)
+      bytes += chunk.length
       await file.writev([chunk])
     }
-    const encoding = detect.encoding()
-    return { rows: () => readCsv(file, encoding), [Symbol.asyncDispose]: () => file.close() }
+    return {
+      descriptor: file.fd,
+      encoding: detect.encoding(),
+      bytes,
+      [Symbol.asyncDispose]: () => file.close(),
+    }
   } catch (error) {
     await file.close()
     throw error
   }
 }
 
-async function* readCsv(file: FileHandle, encoding: string): AsyncGenerator<CsvRow> {
+/**
+ * Empty lines are none.
+ * @throws VALIDATION_ERROR for what is no CSV, or has too long a row, with the line.
+ */
+export async function* readCsv({ descriptor, encoding }: CsvFile): AsyncGenerator<CsvRow> {
   const { CsvError, parse } = await import('csv-parse')
-  const bytes = file.createReadStream({ start: 0, autoClose: false, highWaterMark: portionBytes })
-  const texts = decode(bytes, encoding)
-  const { value: beginning = '' } = await texts.next()
+  const texts = decode(bytesOf(descriptor), encoding)
+  const { value: beginning = '' } = texts.next()
   const parser = parse({
     delimiter: delimiterOf(beginning),
     info: true,
@@ -58,11 +67,15 @@ async function* readCsv(file: FileHandle, encoding: string): AsyncGenerator<CsvR
   let line = 1
   try {
     for await (const { record, info } of parser) {
+      if (record.length > maxColumns)
+        throw invalid('file', `has ${record.length} columns in line ${line}; at most ${maxColumns} are read`)
       yield { line, cells: record }
       line = info.lines + 1
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error
+    if (error.code === 'CSV_MAX_RECORD_SIZE')
+      throw invalid('file', `has more than 1 MiB in the row that begins in line ${line}`)
     throw invalid('file', `is not a CSV file from line ${line} on: ${error.message}`)
   }
 }
@@ -92,10 +105,21 @@ function createDetection() {
   }
 }
 
+/** A stream would close the file, which belongs to another thread. */
+function* bytesOf(descriptor: number): Generator<Buffer, undefined> {
+  const portion = Buffer.alloc(portionBytes)
+  for (let position = 0; ; ) {
+    const length = readSync(descriptor, portion, 0, portionBytes, position)
+    if (length === 0) return
+    position += length
+    yield portion.subarray(0, length)
+  }
+}
+
 /** Without a byte order mark. */
-async function* decode(content: AsyncIterable<Buffer>, encoding: string): AsyncGenerator<string> {
+function* decode(content: Iterable<Buffer>, encoding: string): Generator<string, undefined> {
   const decoder = new TextDecoder(encoding)
-  for await (const bytes of content) {
+  for (const bytes of content) {
     const text = decoder.decode(bytes, { stream: true })
     if (text !== '') yield text
   }

@@ -21,3 +21,29 @@ function beginSlice(): void {
   waiting.shift()?.()
   if (waiting.length > 0) setImmediate(beginSlice)
 }
+
+/** For work that is short as a rule, and waits for no turn before it has used up one: `if (turns.isOver()) await turns.next()`. */
+export function takeTurns() {
+  let begun = performance.now()
+  return {
+    isOver: () => performance.now() - begun >= sliceMs,
+    async next(): Promise<void> {
+      await turn()
+      begun = performance.now()
+    },
+  }
+}
+
+/** Like `map`, in turns. */
+export async function mapInTurns<Value, Result>(
+  values: readonly Value[],
+  map: (value: Value) => Result,
+): Promise<Result[]> {
+  const turns = takeTurns()
+  const results: Result[] = []
+  for (const value of values) {
+    results.push(map(value))
+    if (turns.isOver()) await turns.next()
+  }
+  return results
+}

@@ -24,6 +24,7 @@ import { refuseUnstorableAddresses, requireStorableJson } from './requests/stora
 import { limitUploads } from './requests/upload-limit.ts'
 import { createSerializerCompiler, createValidatorCompiler } from './requests/validation.ts'
 import { registerHeaders } from './responses/headers.ts'
+import { writeListsInTurns } from './responses/large-lists.ts'
 import { leaveSlowReaders } from './responses/slow-readers.ts'
 import { asksForWebSocket } from './websockets.ts'
 
@@ -86,6 +87,7 @@ export function createServer(options: ServerOptions): App {
   forgetTypeOfNoBody(app)
   refuseUnstorableAddresses(app)
   leaveSlowReaders(app, options.timeout)
+  writeListsInTurns(app)
   return app
 }
 

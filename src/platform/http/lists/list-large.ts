@@ -11,6 +11,8 @@ interface Reading<Key extends PropertyKey, Value, Entry> {
   key: Key
   /** In any order, and without those that are gone by now. */
   read(keys: readonly Value[]): Promise<readonly Entry[]>
+  /** A page ends with the entry that passes them; a megabyte unless given. */
+  maxBytes?: number
 }
 
 /** Reads one page of entries that are costly to read: first their places. Throws as `listRows` does. */
@@ -50,7 +52,9 @@ export function listLarge<
   parameters: ListParameters,
   reading: Reading<Key, Place[Key], Entry>,
 ): Promise<Page<Entry>> {
-  return listByPlaces(places, definition, parameters, reading, found => fitting(found, sizeOfPlace))
+  return listByPlaces(places, definition, parameters, reading, found =>
+    fitting(found, sizeOfPlace, reading.maxBytes),
+  )
 }
 
 function sizeOfPlace({ size }: { size: number }): number {

@@ -13,8 +13,9 @@ const large = 64 * 1024
 /** Has a client that reads nothing of a large answer for `timeout` milliseconds count as gone. */
 export function leaveSlowReaders(app: App, timeout?: number): void {
   app.addHook('onSend', (_request, reply, payload, done) => {
-    if ((typeof payload === 'string' || Buffer.isBuffer(payload)) && payload.length > large)
-      limitWaiting(reply.raw, timeout)
+    const isWhole = typeof payload === 'string' || Buffer.isBuffer(payload)
+    const length = isWhole ? payload.length : Number(reply.getHeader('content-length') ?? 0)
+    if (length > large) limitWaiting(reply.raw, timeout)
     done(null, payload)
   })
 }

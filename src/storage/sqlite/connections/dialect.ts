@@ -13,6 +13,7 @@ import type {
 } from 'kysely'
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
 import { LRUCache } from 'lru-cache'
+import { takeTurns } from '#platform/event-loop/turns.ts'
 import { quoted } from '../quoted.ts'
 import { telling } from './errors.ts'
 import { tryUntilFree } from './retry.ts'
@@ -143,20 +144,40 @@ function createConnection(
     return prepared
   }
 
-  function execute<Row>({ sql, parameters }: CompiledQuery): QueryResult<Row> {
-    const { statement, returnsRows, writes } = prepare(sql)
-    if (writes) onWrite(parameters)
-    const values = parameters.map(bindable)
-    if (returnsRows) return { rows: statement.all(...values) as Row[] }
-    const { changes, lastInsertRowid } = statement.run(...values)
-    return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
+  /** In turns, since rows may be large. Meanwhile Kysely lets nobody else use the connection, and so reset the statement. */
+  async function read<Row>(begin: () => Iterator<Row>, attempt: WhenFree): Promise<QueryResult<Row>> {
+    const turn = takeTurns()
+    const rows: Row[] = []
+    const readOn = (found: Iterator<Row>) => {
+      for (let next = found.next(); !next.done; next = found.next()) {
+        rows.push(next.value)
+        if (turn.isOver()) return found
+      }
+      return undefined
+    }
+    let rest = await attempt(() => readOn(begin()))
+    while (rest !== undefined) {
+      const found = rest
+      await turn.next()
+      rest = telling(database, () => readOn(found))
+    }
+    return { rows }
   }
 
   return {
-    executeQuery: async <Row>(query: CompiledQuery) =>
-      database.isTransaction
-        ? telling(database, () => execute<Row>(query))
-        : await whenFree(() => execute<Row>(query)),
+    async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
+      const attempt: WhenFree = database.isTransaction ? async work => telling(database, work) : whenFree
+      const { statement, returnsRows, writes } = await attempt(() => prepare(sql))
+      const values = parameters.map(bindable)
+      if (returnsRows && !writes)
+        return await read(() => statement.iterate(...values) as unknown as Iterator<Row>, attempt)
+      if (writes) onWrite(parameters)
+      return await attempt(() => {
+        if (returnsRows) return { rows: statement.all(...values) as Row[] }
+        const { changes, lastInsertRowid } = statement.run(...values)
+        return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
+      })
+    },
 
     async *streamQuery<Row>({ sql, parameters }: CompiledQuery, chunkSize: number) {
       // A separate statement: running the cached one elsewhere would reset this iteration.

@@ -1,0 +1,110 @@
+/** Reads files of contacts in a thread of the worker pool; the other side is `import-contacts.ts`. */
+import { writeSync } from 'node:fs'
+import { invalid } from '#platform/errors.ts'
+import { problemOf } from '#platform/schema-check.ts'
+import type { Column } from './columns.ts'
+import { columnsOf, contactIn, isKnown } from './columns.ts'
+import type { ImportReport, NewContact } from './contacts.schema.ts'
+import { listedErrors, newContactSchema } from './contacts.schema.ts'
+import { keysOf } from './identity.ts'
+import type { Row } from './plan-import.ts'
+import { nameOf } from './plan-import.ts'
+import type { CsvFile, CsvRow } from './read-csv.ts'
+import { readCsv } from './read-csv.ts'
+import { tidied } from './tidy-contact.ts'
+
+/** Rows, and characters of JSON, that are stored in one transaction. */
+const portion = { rows: 50, characters: 100_000 }
+/** Bytes that a file may grow to, since each row repeats the names of its columns. */
+const grownBytes = { least: 64 * 1024 * 1024, times: 10 }
+
+export interface ReadTask {
+  file: CsvFile
+  /** Descriptor of the file that the rows are written to. */
+  target: number
+  /** Names of the columns, of a file without a header. */
+  columns: string | undefined
+  /** The country whose national numbers the contacts have, ISO 3166 alpha-2. */
+  country: string | undefined
+}
+
+export interface ReadRows {
+  /** Bytes of each portion in the target: `Row[]` as JSON. */
+  portions: number[]
+  /** Rows that are not among them. */
+  skipped: number
+  /** Why; the first `listedErrors`. */
+  errors: ImportReport['errors']
+}
+
+/** @throws VALIDATION_ERROR for a file that is not read, or whose columns are not known. */
+export async function readRows({ file, target, columns, country }: ReadTask): Promise<ReadRows> {
+  const read: ReadRows = { portions: [], skipped: 0, errors: [] }
+  const limit = Math.max(grownBytes.least, file.bytes * grownBytes.times)
+  const check = createRowCheck()
+  let written = 0
+  let texts: string[] = []
+  let characters = 0
+  const write = () => {
+    const bytes = writeSync(target, `[${texts.join(',')}]`)
+    read.portions.push(bytes)
+    written += bytes
+    if (written > limit)
+      throw invalid('file', 'has too many cells under long column names; shorten these, or split the file up')
+    texts = []
+    characters = 0
+  }
+  for await (const row of contactsIn(readCsv(file), columns)) {
+    const fields = await tidied(row.fields, country)
+    const problem = check(fields)
+    if (problem !== undefined) {
+      read.skipped += 1
+      if (read.skipped <= listedErrors) read.errors.push({ line: row.line, ...problem })
+      continue
+    }
+    const text = JSON.stringify({ line: row.line, fields })
+    texts.push(text)
+    characters += text.length
+    if (texts.length === portion.rows || characters > portion.characters) write()
+  }
+  if (texts.length > 0) write()
+  return read
+}
+
+/** The first row that is not blank names the columns, unless `names` does. */
+async function* contactsIn(rows: AsyncIterable<CsvRow>, names: string | undefined): AsyncGenerator<Row> {
+  let columns = names === undefined ? undefined : knownColumns(names.split(','), 'columns')
+  for await (const { line, cells } of rows) {
+    if (columns !== undefined) yield { line, fields: contactIn(columns, cells) }
+    else if (cells.some(cell => cell.trim() !== '')) columns = knownColumns(cells, 'file')
+  }
+}
+
+function knownColumns(headers: readonly string[], field: string): Column[] {
+  const columns = columnsOf(headers)
+  if (isKnown(columns)) return columns
+  const shown = columns
+    .map(({ header }) => header)
+    .join(', ')
+    .slice(0, 300)
+  throw invalid(
+    field,
+    `no column has a known name, such as name, email or phone: ${shown}. Send a field "columns" that names those of a file without a header.`,
+  )
+}
+
+/** What is wrong with a row, those before it considered. */
+function createRowCheck() {
+  const seen = new Set<string>()
+  return (fields: Partial<NewContact>): { field: string; issue: string } | undefined => {
+    const keys = keysOf(fields)
+    const name = nameOf(fields)
+    if (name === '') return { field: 'name', issue: 'is missing, and so is every identifier' }
+    const problem = problemOf(newContactSchema, { ...fields, name })
+    if (problem !== undefined) return { field: problem.field, issue: problem.issue }
+    const repeated = keys.find(([field, key]) => seen.has(`${field} ${key}`))
+    if (repeated !== undefined) return { field: repeated[0], issue: 'stands in an earlier row of the file' }
+    for (const [field, key] of keys) seen.add(`${field} ${key}`)
+    return undefined
+  }
+}
