@@ -20,6 +20,11 @@ export interface AgentHandle extends OpenAgent, Disposable {
 export interface AgentDatabases {
   /** @throws AppError `NOT_FOUND` if there is no such agent or it is being deleted, `SHUTTING_DOWN` after `close`. */
   acquire(agentId: string): Promise<AgentHandle>
+  /**
+   * For callers who have yet to prove that they know the agent: undefined where there is none, after as much work as that
+   * proof takes, so that nobody learns which agents there are.
+   */
+  acquireUnproven(agentId: string): Promise<AgentHandle | undefined>
   /** Acquires, runs `work`, releases. */
   use<Result>(agentId: string, work: (agent: AgentHandle) => Promise<Result>): Promise<Result>
   /**
@@ -109,6 +114,12 @@ class OpenDatabases implements AgentDatabases {
       release()
       throw error
     }
+  }
+
+  async acquireUnproven(agentId: string): Promise<AgentHandle | undefined> {
+    const isKnown = await this.#isAgent(agentId)
+    if (!isKnown) await this.#isAgent(agentId)
+    return isKnown ? await this.acquire(agentId).catch(unlessNotFound) : undefined
   }
 
   async use<Result>(agentId: string, work: (agent: AgentHandle) => Promise<Result>): Promise<Result> {
@@ -252,6 +263,11 @@ class OpenDatabases implements AgentDatabases {
 /** Undefined for an agent that does not exist. */
 export function findAgent(platform: Kysely<PlatformTables>, agentId: string) {
   return platform.selectFrom('agents').select('has_database').where('id', '=', agentId).executeTakeFirst()
+}
+
+/** It is being deleted. */
+function unlessNotFound(error: unknown): undefined {
+  if (!(error instanceof AppError && error.code === 'NOT_FOUND')) throw error
 }
 
 function shuttingDown(): AppError {

@@ -27,12 +27,13 @@ export function createFeedService({ agentDatabases, nameOf, baseUrl, clock }: De
     remove: ({ db }: AgentHandle): Promise<void> =>
       inTransaction(db, transaction => replaceFeed(transaction)),
 
-    /** @throws AppError NOT_FOUND where the token is not that of the feed */
+    /** @throws AppError NOT_FOUND where the token is not that of the feed, or there is no such agent */
     async read(agentId: string, token: string): Promise<KeptFile> {
-      using agent = await agentDatabases.acquire(agentId)
-      const hash = Buffer.from((await feedHash(agent.db)) ?? '', 'hex')
+      using agent = await agentDatabases.acquireUnproven(agentId)
+      const hash = Buffer.from((agent && (await feedHash(agent.db))) ?? '', 'hex')
       const given = hashOf(token)
-      if (hash.length !== given.length || !timingSafeEqual(hash, given)) throw notFound('Feed')
+      if (agent === undefined || hash.length !== given.length || !timingSafeEqual(hash, given))
+        throw notFound('Feed')
       const { writeFeed } = await import('./feed/write-feed.ts')
       const text = await writeFeed(agent.db, { name: await nameOf(agentId), now: clock.now() })
       return keepFile('text/calendar; charset=utf-8', Buffer.from(text))

@@ -128,8 +128,8 @@ describe('POST /api/agents/{id}/channels/telegram/webhook', () => {
       const request = fromTelegram(secret, written)
       const { status, body } = await agent.deliver('telegram', request)
       const missing = await stage.app.call('POST', '/api/agents/nobody/channels/telegram/webhook', request)
-      expect([status, body]).toEqual([404, missing.body])
-      expect(missing.status).toBe(404)
+      expect([status, body]).toEqual([401, missing.body])
+      expect(missing.status).toBe(401)
     }
     expect(await stored()).toEqual([0, 0, 0])
   })
@@ -176,7 +176,7 @@ describe('POST /api/agents/{id}/channels/whatsapp/webhook', () => {
   it('is closed without a secret', async () => {
     await agent.set({ whatsapp_app_secret: null })
     for (const request of [onWhatsapp, withSignature(undefined), signed('\0', onWhatsapp.payload)])
-      expect(await agent.deliver('whatsapp', request)).toMatchObject({ status: 404 })
+      expect(await agent.deliver('whatsapp', request)).toMatchObject({ status: 401 })
     expect(await stored()).toEqual([0, 0, 0])
   })
 
@@ -209,7 +209,7 @@ describe('GET /api/agents/{id}/channels/whatsapp/webhook', () => {
 
   it('is closed without a verify token', async () => {
     await agent.set({ whatsapp_verify_token: null })
-    expect(await verify({ ...asked, 'hub.verify_token': '' })).toMatchObject({ status: 404 })
+    expect(await verify({ ...asked, 'hub.verify_token': '' })).toMatchObject({ status: 401 })
   })
 })
 

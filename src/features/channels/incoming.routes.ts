@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import type { Credentials, SettingsService } from '#features/agents/settings.service.ts'
-import { AppError, notFound } from '#platform/errors.ts'
+import { AppError } from '#platform/errors.ts'
 import type { App } from '#platform/http/app.ts'
 import { acceptRawBodies, requireSecret } from '#platform/http/requests/inbound-webhook.ts'
 import { successSchema } from '#platform/http/responses/answers.ts'
@@ -29,11 +29,20 @@ export function registerIncomingRoutes(app: App, { incoming, settings }: Depende
     prove: (credentials: Credentials) => Proof,
   ): Promise<Proof> {
     try {
-      return prove((await settings.profileOf(id)).credentials)
+      return prove(await credentialsOf(id))
     } catch (error) {
       await reply.countAgainst('general')
-      // The answer does not reveal which agents exist.
-      throw error instanceof AppError && error.code === 'NOT_FOUND' ? notFound('Webhook') : error
+      throw error
+    }
+  }
+
+  /** None of an agent that does not exist: the answer does not reveal which agents exist. */
+  async function credentialsOf(id: string): Promise<Credentials> {
+    try {
+      return (await settings.profileOf(id)).credentials
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'NOT_FOUND') return {}
+      throw error
     }
   }
 

@@ -28,10 +28,14 @@ export function createHooksService({ executions, agentDatabases, baseUrl }: Depe
 
     /** Starts the workflow of the address. @throws NOT_FOUND for any other, and while nothing may start it. */
     async call(agentId: string, token: string, body: unknown): Promise<Started> {
-      using agent = await agentDatabases.acquire(agentId)
-      const id = await findHooked(agent.db, hashOf(token))
-      const found = id === undefined ? undefined : await requireWorkflow(agent.db, id)
-      if (found?.workflow.status !== 'active' || triggerOf(found.version).event !== 'webhook')
+      using agent = await agentDatabases.acquireUnproven(agentId)
+      const id = agent && (await findHooked(agent.db, hashOf(token)))
+      const found = agent && id !== undefined ? await requireWorkflow(agent.db, id) : undefined
+      if (
+        agent === undefined ||
+        found?.workflow.status !== 'active' ||
+        triggerOf(found.version).event !== 'webhook'
+      )
         throw notFound('Address')
       const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
       const input = isObject ? (body as Record<string, unknown>) : { body }

@@ -29,7 +29,7 @@ export function telegramSecret(agentId: string, token: string): string {
   return createHmac('sha256', token).update(`webhook ${agentId}`).digest('base64url')
 }
 
-/** @throws AppError NOT_FOUND without a bot, UNAUTHORIZED if it does not come from Telegram */
+/** @throws AppError UNAUTHORIZED if it does not come from Telegram, or there is no bot */
 export function readTelegram(
   { headers, body }: FastifyRequest,
   agentId: string,

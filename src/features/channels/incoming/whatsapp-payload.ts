@@ -23,7 +23,7 @@ const messageSchema = Type.Object({
   button: Type.Optional(Type.Object({ text: Type.String() })),
 })
 
-/** @throws AppError NOT_FOUND without an app secret, UNAUTHORIZED if it does not come from WhatsApp */
+/** @throws AppError UNAUTHORIZED if it does not come from WhatsApp, or there is no app secret */
 export function readWhatsapp(
   request: FastifyRequest,
   _agentId: string,

@@ -89,9 +89,9 @@ describe('a signed body', () => {
 
   it.each([undefined, ''])('is let in nowhere while the secret is %j', async unset => {
     signature.secret = unset
-    expect(await send({ 'x-signature': `v1=${sign(body, '')}` })).toMatchObject({ status: 404 })
+    expect(await send({ 'x-signature': `v1=${sign(body, '')}` })).toMatchObject({ status: 401 })
     shown = unset
-    expect(await send({ 'x-secret': '' }, body, '/api/shown')).toMatchObject({ status: 404 })
+    expect(await send({ 'x-secret': '' }, body, '/api/shown')).toMatchObject({ status: 401 })
   })
 
   it('is taken with a signed time that is near, and with no other', async () => {

@@ -1,7 +1,7 @@
 /** Requests of services that prove themselves by a secret which they share with us, instead of by a user. */
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
-import { AppError, notFound } from '../../errors.ts'
+import { AppError } from '../../errors.ts'
 import type { App } from '../app.ts'
 
 /** Lets the routes of a scope take bodies of any type, as the bytes that arrived: signatures are made over these. */
@@ -21,15 +21,17 @@ export interface Signature {
   window?: { seconds: number; now: number }
 }
 
-/** The body of a signed request. @throws AppError NOT_FOUND without a secret, UNAUTHORIZED for a signature that is not right */
+/** Stands in for a secret that is not set: so nobody learns whether one is. */
+const unguessable = randomBytes(32).toString('hex')
+
+/** The body of a signed request. @throws AppError UNAUTHORIZED for a signature that is not right, and without a secret */
 export function verifiedBody(request: FastifyRequest, { header, name, secret, window }: Signature): Buffer {
-  if (!secret) throw notFound('Webhook')
   const body = request.body instanceof Buffer ? request.body : Buffer.alloc(0)
   const pairs = String(request.headers[header] ?? '')
     .split(',')
     .map(pair => pair.trim().split(/=(.*)/s))
   const valuesOf = (wanted: string) => pairs.flatMap(([key, value]) => (key === wanted ? [value ?? ''] : []))
-  const hmac = createHmac('sha256', secret)
+  const hmac = createHmac('sha256', secret || unguessable)
   if (window !== undefined) {
     const [time = ''] = valuesOf('t')
     const isRecent = Math.abs(Number(time) - window.now / 1000) <= window.seconds
@@ -44,8 +46,7 @@ export function verifiedBody(request: FastifyRequest, { header, name, secret, wi
 
 /** For senders that show the secret itself. @throws as `verifiedBody` */
 export function requireSecret(given: unknown, secret: string | undefined): void {
-  if (!secret) throw notFound('Webhook')
-  if (!isEqual(String(given ?? ''), secret)) throw refused('is missing or wrong')
+  if (!isEqual(String(given ?? ''), secret || unguessable)) throw refused('is missing or wrong')
 }
 
 /** Takes equally long wherever two texts differ, and however long they are. */
