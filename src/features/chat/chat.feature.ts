@@ -1,10 +1,8 @@
 import type { AgentsFeature } from '#features/agents/agents.feature.ts'
-import { temperatureOf } from '#features/agents/settings.service.ts'
 import type { ToolsOf } from '#features/collect-tools.ts'
 import type { Feature } from '#features/feature.ts'
 import type { KnowledgeService } from '#features/knowledge/knowledge.service.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
-import { streamWithRetry } from '#models/transport/call-with-retry.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { createAnswerOnce } from './answering/answer-once.ts'
 import { createAnswerStore } from './answering/answer-store.ts'
@@ -53,23 +51,8 @@ export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFe
   const lock = createConversationLock({ clock, holder: instanceId, leaseMs: configuration.leaseMs })
   const listMessages = createMessageList(infrastructure.searchWorkers)
   const conversations = createConversationsService({ lock, listMessages, clock, ids })
-  const planner = createTurnPlanner({
-    ...infrastructure,
-    agentOf: async agentId => {
-      const { name, status, settings: chosen, credentials } = await settings.profileOf(agentId)
-      return {
-        name,
-        status,
-        instructions: chosen.system_prompt,
-        temperature: temperatureOf(chosen),
-        model: requested => models.resolve({ settings: chosen, credentials, requested }),
-      }
-    },
-    retrieve: knowledge.passages,
-    toolsFor: toolsOf,
-    stream: streamWithRetry,
-    maxIterations: configuration.chatMaxIterations,
-  })
+  const maxIterations = configuration.chatMaxIterations
+  const planner = createTurnPlanner({ ...infrastructure, settings, knowledge, toolsOf, maxIterations })
   const questions = createQuestions({ ...infrastructure, planner, conversations, lock })
   const store = createAnswerStore({ lock, transact })
   const answering = createAnswering({ store, clock, ids, log })

@@ -1,7 +1,11 @@
-import type { AnswerPart, CallOptions, LanguageModel, Parts } from '#models/language-model/language-model.ts'
+import type { SettingsService } from '#features/agents/settings.service.ts'
+import { temperatureOf } from '#features/agents/settings.service.ts'
+import type { ToolsOf } from '#features/collect-tools.ts'
+import type { KnowledgeService } from '#features/knowledge/knowledge.service.ts'
 import type { Passage } from '#models/language-model/passages.ts'
-import type { Tool } from '#models/tools/tool.ts'
-import type { ToolEvent, ToolTurn } from '#models/tools/tool-turn.ts'
+import type { Models } from '#models/models.ts'
+import type { ToolEvent } from '#models/tools/tool-turn.ts'
+import { streamWithRetry } from '#models/transport/call-with-retry.ts'
 import type { Clock } from '#platform/clock.ts'
 import { conflict } from '#platform/errors.ts'
 import type { Ids } from '#platform/ids.ts'
@@ -66,32 +70,13 @@ export interface PlanOptions extends Asker {
   instructions?: string
 }
 
-/** The agent as a turn needs to know it. */
-export interface TurnAgent {
-  name: string
-  status: string
-  instructions: string | undefined
-  temperature: number
-  /** The language model that the agent uses, or that is asked for. Throws MODEL_NOT_CONFIGURED and the like. */
-  model(requested: string | undefined): Promise<ChosenModel>
-}
-
-export interface ChosenModel {
-  id: string
-  provider: string
-  model: LanguageModel
-  /** Tokens. */
-  contextWindow: number
-}
-
 interface Dependencies {
-  agentOf(agentId: string): Promise<TurnAgent>
-  /** Passages that may answer a question, the best first, with no more characters than that; none where nothing fits. */
-  retrieve(agent: AgentHandle, question: string, characters: number, signal: AbortSignal): Promise<Passage[]>
-  toolsFor(agent: AgentHandle, turn?: ToolTurn): Promise<readonly Tool[]>
-  clock: Clock
-  stream(model: LanguageModel, options: CallOptions): Parts<AnswerPart>
+  settings: Pick<SettingsService, 'profileOf'>
+  models: Pick<Models, 'resolve'>
+  knowledge: Pick<KnowledgeService, 'passages'>
+  toolsOf: ToolsOf
   maxIterations: number
+  clock: Clock
   ids: Ids
   log: Log
   metrics: Metrics
@@ -125,7 +110,7 @@ export function createTurnPlanner(needs: Dependencies) {
   ): Promise<Passage[]> {
     const characters = promptCharacters(contextWindow) / 4
     try {
-      return await needs.retrieve(agent, userMessage.content, characters, signal)
+      return await needs.knowledge.passages(agent, userMessage.content, characters, signal)
     } catch (error) {
       if (!signal.aborted) log.warn({ err: error, agentId: agent.agentId }, 'automatic retrieval failed')
       return []
@@ -134,10 +119,10 @@ export function createTurnPlanner(needs: Dependencies) {
 
   /** Throws CONFLICT for an agent that is not active, and what the choice of a model may throw. */
   async function plan(agentId: string, options: PlanOptions): Promise<TurnPlan> {
-    const profile = await needs.agentOf(agentId)
-    if (profile.status !== 'active')
-      throw conflict(`This agent is ${profile.status} and does not answer. Set its status to active first.`)
-    const chosen = await profile.model(options.model)
+    const { name, status, settings, credentials } = await needs.settings.profileOf(agentId)
+    if (status !== 'active')
+      throw conflict(`This agent is ${status} and does not answer. Set its status to active first.`)
+    const chosen = await needs.models.resolve({ settings, credentials, requested: options.model })
     return {
       model: chosen.id,
       async run(asked, emit, signal) {
@@ -152,20 +137,20 @@ export function createTurnPlanner(needs: Dependencies) {
         const [history, passages, offered] = await Promise.all([
           readHistory(asked, contextWindow),
           options.autoRag === false ? [] : passagesFor(asked, contextWindow, signal),
-          options.enableTools === false ? [] : needs.toolsFor(agent, turn),
+          options.enableTools === false ? [] : needs.toolsOf(agent, turn),
         ])
         const { tools, leftOut } = await fitTools(offered, {
           characters: promptCharacters(contextWindow) / 2,
           topic: [question.content, ...history.map(({ content }) => content).reverse()],
         })
         const outcome = await runTurn({
-          stream: call => needs.stream(chosen.model, call),
+          stream: call => streamWithRetry(chosen.model, call),
           contextWindow,
-          temperature: profile.temperature,
+          temperature: temperatureOf(settings),
           tools,
           messages: buildPrompt({
-            agentName: profile.name,
-            instructions: options.instructions ?? profile.instructions,
+            agentName: name,
+            instructions: options.instructions ?? settings.system_prompt,
             history,
             question: question.content,
             passages,

@@ -105,16 +105,12 @@ export async function moveClaim<From extends ClaimState, To extends Following<Fr
   return (await updateHeld(database, claim, moved)) ? { ...claim, ...moved } : undefined
 }
 
-/** Renews or releases a claim; nothing is changed if another holds it by now. */
-export async function changeLease(
+/** False, and nothing is changed, if another holds it by now. */
+export async function updateHeld(
   database: Database,
-  claim: Claim,
-  lease: Pick<Row, 'lease_expires_at'> & { holder?: null },
-): Promise<void> {
-  await updateHeld(database, claim, lease)
-}
-
-async function updateHeld(database: Database, { key, holder, state }: Claim, changes: Partial<Row>) {
+  { key, holder, state }: Claim,
+  changes: Partial<Row>,
+): Promise<boolean> {
   const { numUpdatedRows } = await database
     .updateTable('x402_claims')
     .set(changes)

@@ -7,7 +7,6 @@ import type { Log } from '#platform/logging/log.ts'
 import type { PlatformTables } from '#storage/tables.ts'
 import type { Claim, Holding } from './claims.repository.ts'
 import {
-  changeLease,
   deleteClaim,
   findClaim,
   freed,
@@ -15,6 +14,7 @@ import {
   isIn,
   moveClaim,
   takeClaim,
+  updateHeld,
 } from './claims.repository.ts'
 import type { ResourceRow } from './resources.repository.ts'
 import type { Claimed } from './settlements.ts'
@@ -73,7 +73,7 @@ export function createClaims({ platform, holding, leaseMs, clock, log }: Depende
       if (isIn(claim, 'claimed')) await deleteClaim(platform, claim)
       else if (isIn(claim, 'settled') && (isServed || claim.uses >= maxUses))
         await moveClaim(platform, claim, 'served', freed)
-      else await changeLease(platform, claim, freed)
+      else await updateHeld(platform, claim, freed)
     } catch (error) {
       // The lease ends by itself.
       log.warn({ err: error }, 'the claim of a payment could not be released')
@@ -99,7 +99,7 @@ export function createClaims({ platform, holding, leaseMs, clock, log }: Depende
     /** Renews a claim until the timer is cleared. */
     keep: (claim: Claim): NodeJS.Timeout =>
       setInterval(() => {
-        changeLease(platform, claim, { lease_expires_at: holding().expiresAt }).catch(error =>
+        updateHeld(platform, claim, { lease_expires_at: holding().expiresAt }).catch(error =>
           log.warn({ err: error }, 'the claim of a payment could not be renewed'),
         )
       }, leaseMs / 3),

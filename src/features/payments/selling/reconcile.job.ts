@@ -6,15 +6,7 @@ import { JobYields } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { PlatformTables } from '#storage/tables.ts'
 import type { Claim, Holding } from './claims.repository.ts'
-import {
-  changeLease,
-  deleteClaim,
-  findClaim,
-  freed,
-  isIn,
-  moveClaim,
-  takeClaim,
-} from './claims.repository.ts'
+import { deleteClaim, findClaim, freed, isIn, moveClaim, takeClaim, updateHeld } from './claims.repository.ts'
 import type { Settlements } from './settlements.ts'
 import { claimedOf, pauseMs } from './settlements.ts'
 
@@ -55,7 +47,7 @@ export function createReconciliation({ platform, settlements, holding, clock }: 
       try {
         await reconcile(agent, claim)
       } finally {
-        await changeLease(platform, claim, freed)
+        await updateHeld(platform, claim, freed)
       }
     },
   }
@@ -72,7 +64,7 @@ export function createReconciliation({ platform, settlements, holding, clock }: 
         throw conflict('The facilitator is being asked about this payment. Try again soon.')
       if (outcome === 'failed') await deleteClaim(platform, claim)
       else if (isIn(claim, 'settling', 'stuck')) await moveClaim(platform, claim, 'settled', freed)
-      else await changeLease(platform, claim, freed)
+      else await updateHeld(platform, claim, freed)
     },
   }
 }

@@ -6,7 +6,7 @@ import type { PlatformTables } from '#storage/tables.ts'
 import type { Ledger } from '../ledger/ledger.service.ts'
 import type { PaymentEvents } from '../payments.events.ts'
 import type { Claim } from './claims.repository.ts'
-import { changeLease, deleteClaim, freed, isIn, moveClaim } from './claims.repository.ts'
+import { deleteClaim, freed, isIn, moveClaim, updateHeld } from './claims.repository.ts'
 import type { Facilitator } from './facilitator.ts'
 import type { Receipt } from './resources.schema.ts'
 
@@ -117,7 +117,7 @@ export function createSettlements({ platform, transact, ledger, facilitator, clo
         await forget(agent, claim, by)
         return settlement
       }
-      if (by === 'request') await changeLease(platform, claim, freed)
+      if (by === 'request') await updateHeld(platform, claim, freed)
       return { outcome: 'unknown' }
     },
   }
