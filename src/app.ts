@@ -6,7 +6,6 @@ import { createBrowser } from '#features/browser/browser.feature.ts'
 import { createCalendar } from '#features/calendar/calendar.feature.ts'
 import { createChannels } from '#features/channels/channels.feature.ts'
 import { createChat } from '#features/chat/chat.feature.ts'
-import type { ToolsOf } from '#features/collect-tools.ts'
 import { collectTools } from '#features/collect-tools.ts'
 import { createContacts } from '#features/contacts/contacts.feature.ts'
 import type { Feature } from '#features/feature.ts'
@@ -69,12 +68,12 @@ async function createFeatures(infrastructure: Infrastructure, routes: readonly D
   const knowledge = add(createKnowledge(infrastructure, agents))
   const sources = add(createSources(infrastructure, { ...knowledge, ...sql, ...browser }))
   const mcp = add(createMcp(infrastructure))
-  const tools = add(createTools(infrastructure, mcp))
+  add(createTools(infrastructure, mcp))
   const payments = add(
     createPayments(infrastructure, { ...access, ...agents, endpoints: () => endpointsOf(routes) }),
   )
-  // Models may call workflows, and workflows models.
-  const toolsOf: ToolsOf = collectTools(() => [knowledge, sources, sql, browser, tools, payments, workflows])
+  // Features that are added later offer tools, too. Models see those for the sources first.
+  const toolsOf = collectTools(() => new Set<Feature>([knowledge, sources, ...all]))
   const chat = add(createChat(infrastructure, { ...agents, ...knowledge, toolsOf }))
   add(createMcpEndpoint(infrastructure, { ...payments, ...agents, ...knowledge, ...chat, toolsOf }))
   const eventNames = () => all.flatMap(({ events = [] }) => events)

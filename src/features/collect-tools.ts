@@ -4,14 +4,14 @@ import type { ToolTurn } from '#models/tools/tool-turn.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { Feature } from './feature.ts'
 
-/** Everything that models of an agent may call, in a turn of a conversation or without one. */
+/** The tools that models of an agent may call, in a turn of a conversation or without one. */
 export type ToolsOf = (agent: AgentHandle, turn?: ToolTurn) => Promise<readonly Tool[]>
 
 /**
  * The tools of all features, in their order, under distinct names: earlier tools keep theirs. `features` is called when tools
  * are collected: features that offer tools may themselves need those of all.
  */
-export function collectTools(features: () => readonly Feature[]): ToolsOf {
+export function collectTools(features: () => Iterable<Feature>): ToolsOf {
   return async (agent, turn) => {
     const collected: Tool[] = []
     for (const feature of features()) {

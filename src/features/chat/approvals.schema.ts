@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
-import { listParameters } from '#platform/http/lists/list-query.ts'
+import { filterBy, listParameters } from '#platform/http/lists/list-query.ts'
 import { toolResultSchema } from './chat.schema.ts'
 
 /*
@@ -28,9 +28,7 @@ export type Approval = Static<typeof approvalSchema>
 
 export const approvalListQuery = Type.Object({
   ...listParameters,
-  status: Type.Optional(
-    Type.Array(Type.Enum([...statuses]), { description: 'Return only entries with one of these values.' }),
-  ),
+  status: filterBy(Type.Enum([...statuses])),
   conversationId: Type.Optional(Type.String({ description: 'Return only messages of this conversation.' })),
 })
 export type ApprovalListQuery = Static<typeof approvalListQuery>

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
-import { listMetaSchema, listParameters } from '#platform/http/lists/list-query.ts'
+import { filterBy, listMetaSchema, listParameters } from '#platform/http/lists/list-query.ts'
 
 /*
  * MCP server: an external service that offers tools over HTTP, registered on an agent by a person. Listing: what it
@@ -70,11 +70,7 @@ export type NewServer = Static<typeof newServerSchema>
 
 export const serverListQuery = Type.Object({
   ...listParameters,
-  status: Type.Optional(
-    Type.Array(Type.Enum([...serverStatuses]), {
-      description: 'Return only entries with one of these values.',
-    }),
-  ),
+  status: filterBy(Type.Enum([...serverStatuses])),
 })
 export type ServerListQuery = Static<typeof serverListQuery>
 
@@ -97,11 +93,7 @@ export type McpTool = Static<typeof toolSchema>
 
 export const toolListQuery = Type.Object({
   ...listParameters,
-  status: Type.Optional(
-    Type.Array(Type.Enum([...toolStatuses]), {
-      description: 'Return only entries with one of these values.',
-    }),
-  ),
+  status: filterBy(Type.Enum([...toolStatuses])),
 })
 export type ToolListQuery = Static<typeof toolListQuery>
 

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import { maxMessageLength } from '#features/chat/chat.feature.ts'
-import { listParameters } from '#platform/http/lists/list-query.ts'
+import { filterBy, listParameters } from '#platform/http/lists/list-query.ts'
 import { orNull } from '#platform/own-schemas.ts'
 
 /*
@@ -151,15 +151,7 @@ export type Schedule = Static<typeof scheduleSchema>
 
 export const scheduleListQuery = Type.Object({
   ...listParameters,
-  status: Type.Optional(
-    Type.Array(Type.Enum([...scheduleStatuses]), {
-      description: 'Return only entries with one of these values.',
-    }),
-  ),
-  type: Type.Optional(
-    Type.Array(Type.Enum([...scheduleTypes]), {
-      description: 'Return only entries with one of these values.',
-    }),
-  ),
+  status: filterBy(Type.Enum([...scheduleStatuses])),
+  type: filterBy(Type.Enum([...scheduleTypes])),
 })
 export type ScheduleListQuery = Static<typeof scheduleListQuery>

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import { chunkingBounds, chunkingMethods, defaultChunking } from '#documents/chunking/chunking-options.ts'
-import { listParameters } from '#platform/http/lists/list-query.ts'
+import { filterBy, listParameters } from '#platform/http/lists/list-query.ts'
 
 /*
  * Source: something that an agent answers from, such as an uploaded file or a website. Document: the file, or one page of
@@ -112,14 +112,8 @@ export type Source = Static<typeof sourceSchema>
 
 export const sourceListQuery = Type.Object({
   ...listParameters,
-  status: Type.Optional(
-    Type.Array(Type.Enum([...sourceStatuses]), {
-      description: 'Return only entries with one of these values.',
-    }),
-  ),
-  type: Type.Optional(
-    Type.Array(Type.Enum([...sourceTypes]), { description: 'Return only entries with one of these values.' }),
-  ),
+  status: filterBy(Type.Enum([...sourceStatuses])),
+  type: filterBy(Type.Enum([...sourceTypes])),
 })
 export type SourceListQuery = Static<typeof sourceListQuery>
 

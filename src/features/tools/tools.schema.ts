@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
-import { listMetaSchema, listParameters } from '#platform/http/lists/list-query.ts'
+import { filterBy, listMetaSchema, listParameters } from '#platform/http/lists/list-query.ts'
 
 /*
  * Tool: something an agent may do, set up by a person. Cluster: a name that tools share, such as the title of the document
@@ -68,12 +68,8 @@ export type ToolChanges = Static<typeof toolChangesSchema>
 
 export const toolListQuery = Type.Object({
   ...listParameters,
-  type: Type.Optional(
-    Type.Array(Type.Enum([...toolTypes]), { description: 'Return only entries with one of these values.' }),
-  ),
-  cluster: Type.Optional(
-    Type.Array(Type.String(), { description: 'Return only entries with one of these values.' }),
-  ),
+  type: filterBy(Type.Enum([...toolTypes])),
+  cluster: filterBy(Type.String()),
 })
 export type ToolListQuery = Static<typeof toolListQuery>
 

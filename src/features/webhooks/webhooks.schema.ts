@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
-import { listParameters } from '#platform/http/lists/list-query.ts'
+import { filterBy, listParameters } from '#platform/http/lists/list-query.ts'
 import { orNull } from '#platform/own-schemas.ts'
 
 /*
@@ -72,10 +72,6 @@ export type Delivery = Static<typeof deliverySchema>
 
 export const deliveryListQuery = Type.Object({
   ...listParameters,
-  status: Type.Optional(
-    Type.Array(Type.Enum([...deliveryStatuses]), {
-      description: 'Return only entries with one of these values.',
-    }),
-  ),
+  status: filterBy(Type.Enum([...deliveryStatuses])),
 })
 export type DeliveryListQuery = Static<typeof deliveryListQuery>

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
-import { listParameters } from '#platform/http/lists/list-query.ts'
+import { filterBy, listParameters } from '#platform/http/lists/list-query.ts'
 import { orNull } from '#platform/own-schemas.ts'
 import { executionStatuses, nodeStatuses } from './execution-status.ts'
 
@@ -153,7 +153,7 @@ export type Workflow = Static<typeof workflowSchema>
 
 export const workflowListQuery = Type.Object({
   ...listParameters,
-  status: Type.Optional(Type.Array(status, { description: 'Return only entries with one of these values.' })),
+  status: filterBy(status),
 })
 export type WorkflowListQuery = Static<typeof workflowListQuery>
 export const hookSchema = Type.Object({
@@ -238,10 +238,6 @@ export type Execution = Static<typeof executionSchema>
 export const executionListQuery = Type.Object({
   ...listParameters,
   workflow_id: Type.Optional(Type.String({ description: 'Return only executions of this workflow.' })),
-  status: Type.Optional(
-    Type.Array(Type.Enum([...executionStatuses]), {
-      description: 'Return only entries with one of these values.',
-    }),
-  ),
+  status: filterBy(Type.Enum([...executionStatuses])),
 })
 export type ExecutionListQuery = Static<typeof executionListQuery>

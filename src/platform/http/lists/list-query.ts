@@ -1,5 +1,6 @@
 import type { ExpressionBuilder, RawBuilder, SelectQueryBuilder, SqlBool } from 'kysely'
 import { sql } from 'kysely'
+import type { TSchema } from 'typebox'
 import { Type } from 'typebox'
 import type { NameOf } from '../../columns.ts'
 import { orNull } from '../../own-schemas.ts'
@@ -39,6 +40,11 @@ export const listParameters = {
       description: 'Empty for the first page, then the `meta.next_cursor` of the page before.',
     }),
   ),
+}
+
+/** A query parameter by which a list is filtered: it takes several values. */
+export function filterBy<Value extends TSchema>(value: Value) {
+  return Type.Optional(Type.Array(value, { description: 'Return only entries with one of these values.' }))
 }
 
 /** `meta` of a list; `next_cursor` is there when the request carried a `cursor`. */
