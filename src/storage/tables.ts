@@ -2,6 +2,7 @@
  * The tables of both databases, with the same names, columns and value formats on every engine: times are ISO 8601 text
  * in UTC with milliseconds, JSON is text, booleans are 0 or 1.
  */
+import type { Kysely } from 'kysely'
 import type { Migration } from 'kysely/migration'
 import type { RowOf } from '#platform/columns.ts'
 import type { SchemaParts } from './schema-parts.ts'
@@ -75,6 +76,8 @@ type Joined<Union> = (Union extends unknown ? (member: Union) => void : never) e
 
 export type PlatformTables = RowsOf<typeof platformTables>
 export type AgentTables = RowsOf<typeof agentTables>
+/** Of one agent, or a transaction in it. */
+export type AgentDatabase = Kysely<AgentTables>
 
 export const platformRules = rulesOf(platformTables)
 export const agentRules = rulesOf(agentTables)

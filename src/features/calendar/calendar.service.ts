@@ -1,8 +1,6 @@
-import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { invalid, notFound } from '#platform/errors.ts'
-import type { Ids } from '#platform/ids.ts'
-import type { Outbox, Transact } from '#platform/jobs/jobs.ts'
+import type { ChangeContext, Outbox } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { CalendarEvents } from './calendar.events.ts'
 import type { TaskRow } from './calendar.repository.ts'
@@ -20,12 +18,9 @@ import {
 import type { NewTask, Task, TaskChanges, TaskListQuery } from './calendar.schema.ts'
 import { timerJob } from './run-task.job.ts'
 
-interface Dependencies {
-  transact: Transact<CalendarEvents>
+interface Dependencies extends ChangeContext<CalendarEvents> {
   /** Rejects with NOT_FOUND. */
   requireWorkflow(agent: AgentHandle, id: string): Promise<unknown>
-  clock: Clock
-  ids: Ids
 }
 
 type Database = AgentHandle['db']

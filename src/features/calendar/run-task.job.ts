@@ -1,9 +1,8 @@
 import type { Lifecycle } from '#features/workflows/lifecycle.service.ts'
 import { failureOf, refusalReasons } from '#features/workflows/lifecycle.service.ts'
 import type { ExecutionEnd } from '#features/workflows/workflows.events.ts'
-import type { Clock } from '#platform/clock.ts'
 import type { Ids } from '#platform/ids.ts'
-import type { JobContext, JobHandler, NewJob, Outbox, Transact } from '#platform/jobs/jobs.ts'
+import type { ChangeContext, JobContext, JobHandler, NewJob, Outbox } from '#platform/jobs/jobs.ts'
 import { JobYields } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { CalendarEvents } from './calendar.events.ts'
@@ -25,12 +24,9 @@ export function timerJob({ id, next_due }: Pick<TaskRow, 'id' | 'next_due'>): Ne
   return { name: timerJobName, key: `task:${id}@${at}`, payload: { id, at }, runAt: Date.parse(at) }
 }
 
-interface Dependencies {
-  transact: Transact<CalendarEvents>
+interface Dependencies extends ChangeContext<CalendarEvents> {
   lifecycle: Pick<Lifecycle, 'start'>
   isActive(agentId: string): Promise<boolean>
-  clock: Clock
-  ids: Ids
 }
 
 interface Change {

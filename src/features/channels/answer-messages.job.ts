@@ -1,11 +1,9 @@
 import type { SettingsService } from '#features/agents/settings.service.ts'
 import type { ChatFeature } from '#features/chat/chat.feature.ts'
 import { maxMessageLength } from '#features/chat/chat.feature.ts'
-import type { Clock } from '#platform/clock.ts'
 import { AppError } from '#platform/errors.ts'
 import { fitting } from '#platform/http/lists/list-large.ts'
-import type { Ids } from '#platform/ids.ts'
-import type { JobHandler, Transact } from '#platform/jobs/jobs.ts'
+import type { ChangeContext, JobHandler } from '#platform/jobs/jobs.ts'
 import { JobYields } from '#platform/jobs/jobs.ts'
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
@@ -32,12 +30,9 @@ const noAnswer = 'Sorry, I cannot answer this at the moment. Please write again 
 /** What is being sent is not broken off when the process stops: nobody would know whether it was taken. */
 const untilSent = new AbortController().signal
 
-interface Dependencies extends Pick<ChatFeature, 'answerOnce'> {
-  transact: Transact
+interface Dependencies extends ChangeContext, Pick<ChatFeature, 'answerOnce'> {
   settings: Pick<SettingsService, 'profileOf'>
   channels: Pick<ChannelsService, 'say'>
-  clock: Clock
-  ids: Ids
 }
 
 /** What somebody is answered at once. */

@@ -1,9 +1,8 @@
-import type { Insertable, Kysely } from 'kysely'
+import type { Insertable } from 'kysely'
 import { sql } from 'kysely'
-import type { AgentTables } from '#storage/tables.ts'
+import type { AgentTables, AgentDatabase as Database } from '#storage/tables.ts'
 import type { Messenger } from './channels.schema.ts'
 
-type Database = Kysely<AgentTables>
 type Progress = AgentTables['channel_deliveries']
 type Thread = AgentTables['channel_threads']
 type NewUpdate = Insertable<AgentTables['channel_updates']>

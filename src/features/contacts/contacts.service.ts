@@ -1,11 +1,11 @@
-import type { Kysely, Transaction } from 'kysely'
+import type { Transaction } from 'kysely'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { AppError, invalid, notFound, required } from '#platform/errors.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { Outbox, Transact } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import type { AgentTables } from '#storage/tables.ts'
+import type { AgentTables, AgentDatabase as Database } from '#storage/tables.ts'
 import type { ContactEvents } from './contacts.events.ts'
 import {
   deleteContact,
@@ -30,7 +30,6 @@ import { keysOf } from './identity.ts'
 import { mergeContacts } from './merge-contacts.ts'
 import { tidied } from './tidy-contact.ts'
 
-type Database = Kysely<AgentTables>
 type Changes = Outbox<ContactEvents>
 
 interface Dependencies {

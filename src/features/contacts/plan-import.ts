@@ -1,14 +1,11 @@
 import { createHash } from 'node:crypto'
-import type { Kysely } from 'kysely'
-import type { AgentTables } from '#storage/tables.ts'
+import type { AgentDatabase as Database } from '#storage/tables.ts'
 import { findByKeys, readContacts } from './contacts.repository.ts'
 import type { Contact, ImportReport, NewContact } from './contacts.schema.ts'
 import { plainFields } from './contacts.schema.ts'
 import { distinct, newContact } from './contacts.service.ts'
 import type { Identity } from './identity.ts'
 import { identifyingFields, keysOf } from './identity.ts'
-
-type Database = Kysely<AgentTables>
 
 /** A row of a file, in which something names somebody. */
 export interface Row {

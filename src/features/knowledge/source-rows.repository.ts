@@ -1,8 +1,6 @@
 /** The part of the sources' rows that searching and embedding need. */
-import type { Kysely, NotNull } from 'kysely'
-import type { AgentTables } from '#storage/tables.ts'
-
-type Database = Kysely<AgentTables>
+import type { NotNull } from 'kysely'
+import type { AgentDatabase as Database } from '#storage/tables.ts'
 
 function selectSources(db: Database) {
   return db.selectFrom('sources').where('removed_at', 'is', null)

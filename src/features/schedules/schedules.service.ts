@@ -1,8 +1,6 @@
-import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { conflict, invalid, notFound } from '#platform/errors.ts'
-import type { Ids } from '#platform/ids.ts'
-import type { Outbox, Transact } from '#platform/jobs/jobs.ts'
+import type { ChangeContext, Outbox } from '#platform/jobs/jobs.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { Executions } from './executions.ts'
@@ -27,15 +25,12 @@ import type {
   ScheduleListQuery,
 } from './schedules.schema.ts'
 
-interface Dependencies {
-  transact: Transact<ScheduleEvents>
+interface Dependencies extends ChangeContext<ScheduleEvents> {
   outbound: Pick<Outbound, 'requirePermitted'>
   /** Rejects with NOT_FOUND. */
   requireWorkflow(agent: AgentHandle, id: string): Promise<unknown>
   isActive(agentId: string): Promise<boolean>
   executions: Executions
-  clock: Clock
-  ids: Ids
 }
 
 type Database = AgentHandle['db']

@@ -1,10 +1,8 @@
 import { chunkingOf } from '#documents/chunking/chunking-form.ts'
 import type { SourceEvents } from '#features/knowledge/knowledge.events.ts'
-import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { AppError, invalid } from '#platform/errors.ts'
-import type { Ids } from '#platform/ids.ts'
-import type { Transact } from '#platform/jobs/jobs.ts'
+import type { ChangeContext } from '#platform/jobs/jobs.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'
 import { parseTarget } from '#platform/outbound/target-url.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
@@ -18,15 +16,12 @@ import { insertSource } from './sources.repository.ts'
 import type { ApiConfig, DatabaseConfig, Source } from './sources.schema.ts'
 import { storableName } from './storable-name.ts'
 
-interface Dependencies {
-  transact: Transact<SourceEvents>
+interface Dependencies extends ChangeContext<SourceEvents> {
   /** Throws the reason if the agent's documents can't be embedded, such as MODEL_NOT_CONFIGURED. */
   requireEmbedding(agentId: string): Promise<unknown>
   select: SelectRows
   outbound: Pick<Outbound, 'requirePermitted'>
   agentSecrets: AgentSecrets
-  clock: Clock
-  ids: Ids
 }
 
 /** Sources whose content is fetched from the agent's own database or from a URL, at once and at each refresh. */

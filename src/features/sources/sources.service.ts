@@ -4,12 +4,10 @@ import { readChunking } from '#documents/chunking/chunking-form.ts'
 import { documentFormatOf, documentFormats } from '#documents/parsing/document-format.ts'
 import type { IndexingService } from '#features/knowledge/indexing.service.ts'
 import type { SourceEvents } from '#features/knowledge/knowledge.events.ts'
-import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { AppError, conflict, invalid, notFound } from '#platform/errors.ts'
 import type { Form, UploadTarget } from '#platform/http/requests/multipart.ts'
-import type { Ids } from '#platform/ids.ts'
-import type { Transact } from '#platform/jobs/jobs.ts'
+import type { ChangeContext } from '#platform/jobs/jobs.ts'
 import { laneLimits } from '#platform/jobs/lanes.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { discardJob, discardJobKey } from './jobs/discard-upload.job.ts'
@@ -26,13 +24,10 @@ import {
 import type { Source, SourceListQuery } from './sources.schema.ts'
 import { storableName } from './storable-name.ts'
 
-interface Dependencies {
-  transact: Transact<SourceEvents>
+interface Dependencies extends ChangeContext<SourceEvents> {
   /** Throws the reason if the agent's documents can't be embedded, such as MODEL_NOT_CONFIGURED. */
   requireEmbedding(agentId: string): Promise<unknown>
   indexing: Pick<IndexingService, 'hide'>
-  clock: Clock
-  ids: Ids
 }
 
 /** A file that is being uploaded, under the id of the source that it will become. */

@@ -1,8 +1,5 @@
-import type { Kysely } from 'kysely'
-import type { AgentTables } from '#storage/tables.ts'
+import type { AgentDatabase as Database } from '#storage/tables.ts'
 import type { ToolCredential } from './credentials.schema.ts'
-
-type Database = Kysely<AgentTables>
 
 /** How a credential is presented to a service: everything about it except its value. */
 export type CredentialScheme = Omit<ToolCredential, 'isSet' | 'origins'>

@@ -1,19 +1,13 @@
-import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { conflict, notFound, required } from '#platform/errors.ts'
-import type { Ids } from '#platform/ids.ts'
-import type { Transact } from '#platform/jobs/jobs.ts'
+import type { ChangeContext } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { newDelivery, testEvent, wakeJob } from './queue-deliveries.job.ts'
 import { findDelivery, insertDeliveries, listDeliveries, updateDelivery } from './webhooks.repository.ts'
 import type { Delivery, DeliveryListQuery } from './webhooks.schema.ts'
 import { requireWebhook } from './webhooks.service.ts'
 
-interface Dependencies {
-  transact: Transact
-  clock: Clock
-  ids: Ids
-}
+type Dependencies = ChangeContext
 
 export function createDeliveriesService({ transact, clock, ids }: Dependencies) {
   return {

@@ -1,10 +1,8 @@
-import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { conflict, invalid, required } from '#platform/errors.ts'
 import type { ListParameters } from '#platform/http/lists/list-query.ts'
-import type { Ids } from '#platform/ids.ts'
 import { anyEvent } from '#platform/jobs/events.ts'
-import type { Transact } from '#platform/jobs/jobs.ts'
+import type { ChangeContext } from '#platform/jobs/jobs.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
@@ -28,14 +26,11 @@ import type { NewWebhook, Webhook, WebhookChanges } from './webhooks.schema.ts'
 const overlapMs = 24 * 3_600_000
 const maxWebhooks = 50
 
-interface Dependencies {
-  transact: Transact
+interface Dependencies extends ChangeContext {
   outbound: Pick<Outbound, 'requirePermitted'>
   agentSecrets: AgentSecrets
   /** Names of all events that can be subscribed to. */
   eventNames(): readonly string[]
-  clock: Clock
-  ids: Ids
 }
 
 type RowIn = (transaction: AgentHandle['db']) => Promise<WebhookRow>

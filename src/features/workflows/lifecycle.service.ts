@@ -1,9 +1,8 @@
-import type { Kysely } from 'kysely'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import type { Ids } from '#platform/ids.ts'
 import type { NewJob, Outbox } from '#platform/jobs/jobs.ts'
-import type { AgentTables } from '#storage/tables.ts'
+import type { AgentDatabase as Database } from '#storage/tables.ts'
 import type { NodeResult } from './engine/plan.ts'
 import type { EndStatus } from './execution-status.ts'
 import { openStatuses } from './execution-status.ts'
@@ -20,8 +19,6 @@ import { insertResults } from './node-results.repository.ts'
 import type { Cause, ExecutionEnd, WorkflowEvents } from './workflows.events.ts'
 import { findWorkflow } from './workflows.repository.ts'
 import type { Started } from './workflows.schema.ts'
-
-type Database = Kysely<AgentTables>
 
 export interface StartRequest {
   workflow_id: string

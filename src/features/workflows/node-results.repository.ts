@@ -1,15 +1,12 @@
-import type { Kysely } from 'kysely'
 import { sql } from 'kysely'
 import { turn } from '#platform/event-loop/turns.ts'
-import type { AgentTables } from '#storage/tables.ts'
+import type { AgentDatabase as Database } from '#storage/tables.ts'
 import type { NodeResult } from './engine/plan.ts'
 import { sizeOf } from './engine/plan.ts'
 import type { StoredNodeStatus } from './execution-status.ts'
 import { shownStatus } from './execution-status.ts'
 import type { ExecutionRow } from './executions.repository.ts'
 import type { Execution } from './workflows.schema.ts'
-
-type Database = Kysely<AgentTables>
 
 const columns = [
   'node_id',

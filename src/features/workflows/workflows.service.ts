@@ -1,11 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import type { AppError } from '#platform/errors.ts'
 import { conflict, notFound } from '#platform/errors.ts'
 import type { Page } from '#platform/http/lists/list-query.ts'
-import type { Ids } from '#platform/ids.ts'
-import type { Outbox, Transact } from '#platform/jobs/jobs.ts'
+import type { ChangeContext, Outbox } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentSecrets } from '#storage/encryption/agent-secrets.ts'
 import { checkDefinition, requireNone } from './definition.ts'
@@ -33,15 +31,12 @@ import type {
   WorkflowSummary,
 } from './workflows.schema.ts'
 
-interface Dependencies {
-  transact: Transact<WorkflowEvents>
+interface Dependencies extends ChangeContext<WorkflowEvents> {
   lifecycle: Lifecycle
   types: NodeTypes
   agentSecrets: AgentSecrets
   /** The events that any feature emits. */
   eventNames(): readonly string[]
-  clock: Clock
-  ids: Ids
 }
 
 /** What the trigger may name beside events. */

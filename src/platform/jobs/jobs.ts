@@ -1,4 +1,6 @@
 import type { Kysely, Selectable, Transaction } from 'kysely'
+import type { Clock } from '../clock.ts'
+import type { Ids } from '../ids.ts'
 import type { Log } from '../logging/log.ts'
 import type { Lane } from './lanes.ts'
 import type { OutboxTable, OutboxTables } from './tables.ts'
@@ -61,6 +63,13 @@ export type Transact<Events = Record<string, unknown>> = <Tables extends OutboxT
   agent: { agentId: string; db: Kysely<Tables> },
   work: (transaction: Transaction<Tables>, outbox: Outbox<Events>) => Promise<Result>,
 ) => Promise<Result>
+
+/** The parts that every change of an agent's data needs: a transaction, the time, and new ids. */
+export interface ChangeContext<Events = Record<string, unknown>> {
+  transact: Transact<Events>
+  clock: Clock
+  ids: Ids
+}
 
 /** Where a transaction leaves the work that follows from it. */
 export interface Outbox<Events = Record<string, unknown>> {

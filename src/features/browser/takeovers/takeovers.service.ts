@@ -1,7 +1,5 @@
-import type { Clock } from '#platform/clock.ts'
 import { conflict, notFound } from '#platform/errors.ts'
-import type { Ids } from '#platform/ids.ts'
-import type { Transact } from '#platform/jobs/jobs.ts'
+import type { ChangeContext } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { BrowserEvents } from '../browser.events.ts'
 import type { Link, LiveLinks } from '../live/live-links.ts'
@@ -13,12 +11,9 @@ import { Takeover } from './takeover.ts'
 import type { NewTakeover, TakeoverRecord } from './takeovers.schema.ts'
 import { maxSeconds } from './takeovers.schema.ts'
 
-interface Dependencies {
-  transact: Transact<BrowserEvents>
+interface Dependencies extends ChangeContext<BrowserEvents> {
   links: LiveLinks
   held: Pick<HeldSessions, 'renewAll'>
-  clock: Clock
-  ids: Ids
 }
 
 const usualSeconds = 300

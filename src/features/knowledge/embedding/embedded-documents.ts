@@ -2,13 +2,10 @@
  * How documents change the embedding by which they are found: one keeps its old vectors until all its chunks have new ones,
  * and a single update then switches to those.
  */
-import type { Kysely } from 'kysely'
 import { inTransaction } from '#platform/transactions/transaction.ts'
-import type { AgentTables } from '#storage/tables.ts'
+import type { AgentDatabase as Database } from '#storage/tables.ts'
 import type { Attempt, DocumentPlace } from '../indexing/generations.ts'
 import { changeGeneration, requireAttempt } from '../indexing/generations.ts'
-
-type Database = Kysely<AgentTables>
 
 /** A document of the source whose shown chunks are found by a different embedding. */
 export async function documentWithout(

@@ -9,14 +9,12 @@
  * transaction: a run that lives on after losing its lease cannot mix its chunks with those of its successor. The row
  * without a document holds this attempt for the whole source; it is also the generation of a source that is one document.
  */
-import type { Expression, ExpressionBuilder, Kysely, Selectable } from 'kysely'
+import type { Expression, ExpressionBuilder, Selectable } from 'kysely'
 import { sql } from 'kysely'
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { ValueOf } from '#storage/prepared-query.ts'
 import { prepareQuery } from '#storage/prepared-query.ts'
-import type { AgentTables } from '#storage/tables.ts'
-
-type Database = Kysely<AgentTables>
+import type { AgentTables, AgentDatabase as Database } from '#storage/tables.ts'
 
 /** A part of a source whose chunks are shown together. */
 export interface DocumentPlace {

@@ -1,9 +1,6 @@
 /** By which embeddings the shown chunks of documents are found. */
-import type { Kysely } from 'kysely'
 import { prepareQuery } from '#storage/prepared-query.ts'
-import type { AgentTables } from '#storage/tables.ts'
-
-type Database = Kysely<AgentTables>
+import type { AgentDatabase as Database } from '#storage/tables.ts'
 
 /** The names of all embeddings of shown chunks, of the sources if some are given; none if there are no chunks. */
 export async function shownEmbeddings(db: Database, sourceIds?: readonly string[]): Promise<string[]> {

@@ -1,8 +1,5 @@
-import type { Kysely } from 'kysely'
-import type { AgentTables } from '#storage/tables.ts'
+import type { AgentDatabase as Database } from '#storage/tables.ts'
 import type { ToolDefinition } from './listing.ts'
-
-type Database = Kysely<AgentTables>
 
 interface StoredTool {
   name: string

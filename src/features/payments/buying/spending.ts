@@ -1,8 +1,6 @@
-import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { AppError } from '#platform/errors.ts'
-import type { Ids } from '#platform/ids.ts'
-import type { Transact } from '#platform/jobs/jobs.ts'
+import type { ChangeContext } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { sumSpent } from '../ledger/ledger.repository.ts'
 import type { Ledger } from '../ledger/ledger.service.ts'
@@ -16,11 +14,8 @@ export interface Limits {
   payment: string | undefined
 }
 
-interface Dependencies {
-  transact: Transact<PaymentEvents>
+interface Dependencies extends ChangeContext<PaymentEvents> {
   ledger: Ledger
-  clock: Clock
-  ids: Ids
 }
 
 type Bought = Pick<Told, 'amount' | 'currency' | 'from' | 'to' | 'reference' | 'note'>

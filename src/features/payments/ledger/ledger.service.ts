@@ -1,9 +1,7 @@
 import type { Kysely } from 'kysely'
-import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { conflict, notFound } from '#platform/errors.ts'
-import type { Ids } from '#platform/ids.ts'
-import type { Outbox, Transact } from '#platform/jobs/jobs.ts'
+import type { ChangeContext, Outbox } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { add, multiply } from '../money.ts'
@@ -31,12 +29,9 @@ import { isIncome, mergeTransaction, newTransaction } from './merge-transaction.
 type Database = Kysely<AgentTables>
 export type PaymentOutbox = Outbox<PaymentEvents>
 
-interface Dependencies {
-  transact: Transact<PaymentEvents>
+interface Dependencies extends ChangeContext<PaymentEvents> {
   /** Called before a person's word on a transaction is written down, which may run it several times. */
   onResolved(agentId: string, transactionId: string, outcome: Resolution['outcome']): Promise<void>
-  clock: Clock
-  ids: Ids
 }
 
 /** One transaction for each payment, whichever messages tell of it, how often, and in whatever order. */

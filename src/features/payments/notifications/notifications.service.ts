@@ -1,9 +1,7 @@
 import type { Kysely } from 'kysely'
-import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { conflict, notFound } from '#platform/errors.ts'
-import type { Ids } from '#platform/ids.ts'
-import type { Transact } from '#platform/jobs/jobs.ts'
+import type { ChangeContext } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { findUnmatched } from '../ledger/ledger.repository.ts'
@@ -23,11 +21,8 @@ import { parseNotification } from './parse-notification.ts'
 /** How far apart a payment and its notification may be where only the amount tells that they belong together. */
 const nearMs = 48 * 3_600_000
 
-interface Dependencies {
-  transact: Transact<PaymentEvents>
+interface Dependencies extends ChangeContext<PaymentEvents> {
   ledger: Ledger
-  clock: Clock
-  ids: Ids
 }
 
 /** What others write of payments, read and held against the ledger. */

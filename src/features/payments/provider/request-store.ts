@@ -1,9 +1,7 @@
 import type { Kysely } from 'kysely'
-import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { conflict, notFound } from '#platform/errors.ts'
-import type { Ids } from '#platform/ids.ts'
-import type { Transact } from '#platform/jobs/jobs.ts'
+import type { ChangeContext } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { findByKeys, findTransaction, keysOf } from '../ledger/ledger.repository.ts'
@@ -25,11 +23,8 @@ export type Outcome =
   | Performed<unknown>
   | { refusal: { message: string; details: Record<string, unknown> | undefined } }
 
-interface Dependencies {
-  transact: Transact<PaymentEvents>
+interface Dependencies extends ChangeContext<PaymentEvents> {
   ledger: Ledger
-  clock: Clock
-  ids: Ids
 }
 
 /** Requests to the provider: stored with a job before they are sent, so that none is forgotten whatever happens then. */

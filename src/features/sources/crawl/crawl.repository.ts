@@ -1,12 +1,9 @@
 import { createHash } from 'node:crypto'
-import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
 import { matches } from '#platform/schema-check.ts'
 import { parseJsonColumn } from '#storage/json-column.ts'
-import type { AgentTables } from '#storage/tables.ts'
+import type { AgentTables, AgentDatabase as Database } from '#storage/tables.ts'
 import { crawlLimits } from './crawl-limits.ts'
-
-type Database = Kysely<AgentTables>
 
 /**
  * State of an address in the queue. `waiting`: not looked at yet; `changed`, `unchanged`: a page that is new or has another

@@ -1,9 +1,8 @@
-import type { Kysely } from 'kysely'
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import { matches } from '#platform/schema-check.ts'
 import { parseJsonColumn } from '#storage/json-column.ts'
-import type { AgentTables } from '#storage/tables.ts'
+import type { AgentDatabase as Database } from '#storage/tables.ts'
 
 const textOrNull = Type.Union([Type.String(), Type.Null()])
 
@@ -30,8 +29,6 @@ export interface FetchState {
   lastCopy: LastCopy | undefined
   secretSet: string | null
 }
-
-type Database = Kysely<AgentTables>
 
 export async function findFetchState(database: Database, sourceId: string): Promise<FetchState> {
   const row = await database
