@@ -1,4 +1,4 @@
-/** The example in docs/add-a-feature.md works as it is printed, and a feature touches no more than what is said there. */
+/** The example in docs/add-a-feature.md works as it is printed, and is as small as that document says. */
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -56,19 +56,29 @@ function run(folder: string, program: string, ...given: string[]): string {
 }
 
 describe('the example in docs/add-a-feature.md', () => {
-  it('is one folder, one file of tables, and a few lines', () => {
-    const own = files.map(({ path }) => path.replace(/^(src\/features\/notes)\/notes\..*/, '$1'))
-    expect(new Set(own)).toEqual(new Set(['src/features/notes', 'src/storage/tables/notes.ts']))
-    expect(edits.flatMap(({ path, text }) => linesOf(text, '+').map(() => path))).toEqual([
-      'test/spec/additions.ts',
-      'test/spec/additions.ts',
-      'src/storage/tables.ts',
-      'src/storage/tables.ts',
-      'src/app.ts',
-      'src/app.ts',
-      'test/architecture/boundaries.test.ts',
-    ])
+  it('is one folder, one file of tables, and a few lines elsewhere', () => {
+    const others = [...files, ...edits]
+      .map(({ path }) => path)
+      .filter(path => !path.startsWith('src/features/notes/'))
+    expect(new Set(others)).toEqual(
+      new Set([
+        'test/spec/additions.ts',
+        'src/storage/tables/notes.ts',
+        'src/storage/tables.ts',
+        'src/app.ts',
+        'test/architecture/boundaries.test.ts',
+      ]),
+    )
     expect(edits.flatMap(({ text }) => linesOf(text, '-'))).toEqual([])
+  })
+
+  it('has at most 150 lines of source', () => {
+    const sources = files.filter(({ path }) => path.startsWith('src/') && !path.endsWith('.test.ts'))
+    const written = sources.flatMap(({ text }) => text.trimEnd().split('\n'))
+    const added = edits
+      .filter(({ path }) => path.startsWith('src/'))
+      .flatMap(({ text }) => linesOf(text, '+'))
+    expect(written.length + added.length).toBeLessThanOrEqual(150)
   })
 
   describe('in a copy of the project', () => {
