@@ -1,9 +1,13 @@
 import { AppError, invalid } from '#platform/errors.ts'
 import type { ActionInput, ActionResult, Executed, ExecuteInput } from './actions/actions.schema.ts'
-import { requireAction } from './actions/actions.schema.ts'
+import { requireAction, timeoutOf } from './actions/actions.schema.ts'
 import { Actor } from './actions/actor.ts'
-import { orAborted } from './actions/within.ts'
+import { Overdue, orAborted, within } from './actions/within.ts'
 import type { BrowserSession } from './sessions/browser-session.ts'
+
+/** Milliseconds beyond its time-out in which an action is answered, whatever its page does. */
+const answersWithinMs = 1700
+const silent = 'The browser of this session no longer answered, so the session was ended.'
 
 /** @param maxBytes of all downloads of a session together. */
 export function createActionsService(maxBytes: number) {
@@ -18,14 +22,14 @@ export function createActionsService(maxBytes: number) {
     return actor
   }
 
-  async function performAll(actor: Actor, inputs: readonly ActionInput[], signal: AbortSignal) {
+  async function performAll(session: BrowserSession, inputs: readonly ActionInput[], signal: AbortSignal) {
     const began = performance.now()
     const results: NonNullable<Executed['results']> = []
     for (const input of inputs) {
       const start = performance.now()
-      const outcome = await perform(actor, input, signal).then(
+      const outcome = await perform(session, input, signal).then(
         result => ({ success: true, result }),
-        error => ({ success: false, error: actor.session.failure ?? messageOf(error) }),
+        error => ({ success: false, error: session.failure ?? messageOf(error) }),
       )
       signal.throwIfAborted()
       results.push({ action: input.action, duration_ms: since(start), ...outcome })
@@ -48,10 +52,24 @@ export function createActionsService(maxBytes: number) {
       requireAction(each, actions === undefined ? '' : `actions.${at}.`)
     requireAgentDrives(session)
     return await session.inTurn(async () => {
-      const actor = await actorOf(session)
       const [first] = inputs
-      if (actions !== undefined || first === undefined) return await performAll(actor, inputs, signal)
-      return { success: true, result: await perform(actor, first, signal) }
+      if (actions !== undefined || first === undefined) return await performAll(session, inputs, signal)
+      return { success: true, result: await perform(session, first, signal) }
+    })
+  }
+
+  /** What has waited for its turn may find a person there. A session in which nothing answers at all can't go on. */
+  async function perform(
+    session: BrowserSession,
+    input: ActionInput,
+    signal: AbortSignal,
+  ): Promise<ActionResult> {
+    requireAgentDrives(session)
+    const work = actorOf(session).then(actor => actor.perform(input, signal))
+    return await within(work, timeoutOf(input) + answersWithinMs, signal).catch(error => {
+      if (!(error instanceof Overdue)) throw error
+      void session.endWith(silent)
+      throw new AppError('BROWSER_FAILED', silent)
     })
   }
 
@@ -94,12 +112,6 @@ async function afterTakeovers<Result>(
     if (!(error instanceof PersonDrives)) throw error
     return afterTakeovers(session, signal, work)
   })
-}
-
-/** What has waited for its turn may find a person there. */
-async function perform(actor: Actor, input: ActionInput, signal: AbortSignal): Promise<ActionResult> {
-  requireAgentDrives(actor.session)
-  return await actor.perform(input, signal)
 }
 
 class PersonDrives extends AppError {}

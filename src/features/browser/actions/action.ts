@@ -14,6 +14,8 @@ export interface Scene {
   locate(selector: string): Promise<Locator>
   /** The value will not appear in any result of the session. */
   keepSecret(value: string): void
+  /** To be called before a key is pressed with others. */
+  useClipboard(key: string): Promise<void>
   /** The page as text for a model. */
   outline(options: Pick<OutlineOptions, 'find' | 'ref' | 'characters'>): Promise<Outline>
 }

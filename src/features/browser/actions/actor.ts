@@ -9,6 +9,7 @@ import { maskJson, maskWithin } from '../secrets/mask.ts'
 import { secretFields } from '../secrets/secret-fields.ts'
 import type { BrowserSession, Tab } from '../sessions/browser-session.ts'
 import { readFacts } from '../sessions/browser-session.ts'
+import { clipboardUseOf, prepareClipboard } from '../sessions/clipboard.ts'
 import type { Scene } from './action.ts'
 import { actionError, timedOut } from './action-error.ts'
 import type { ActionInput, ActionResult } from './actions.schema.ts'
@@ -162,6 +163,10 @@ export class Actor {
         return element
       },
       keepSecret: value => this.session.secrets.keep([value]),
+      useClipboard: async key => {
+        const use = clipboardUseOf(key)
+        if (use !== undefined) await prepareClipboard(this.session, page, use)
+      },
       outline: options => this.#outline(page, options),
     }
   }

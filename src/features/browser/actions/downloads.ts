@@ -21,6 +21,24 @@ export interface Download {
   error?: string
 }
 
+interface Begun {
+  guid: string
+  url: string
+  suggestedFilename: string
+}
+
+interface Progress {
+  guid: string
+  receivedBytes: number
+  totalBytes: number
+  state: string
+}
+
+interface FrameTree {
+  frame: { id: string }
+  childFrames?: FrameTree[]
+}
+
 /** Files of a session. */
 const mostFiles = 100
 
@@ -61,7 +79,7 @@ export class Downloads {
       downloads.#announced += 1
     })
     const connection = await browser.newBrowserCDPSession()
-    await downloads.#listen(connection, targetInfo.browserContextId)
+    await downloads.#listen(connection, session, targetInfo.browserContextId)
     session.events.once('ended', () => void connection.detach().catch(() => {}))
     return downloads
   }
@@ -112,16 +130,22 @@ export class Downloads {
     return { name: file.name, size: file.size, stream: handle.createReadStream() }
   }
 
-  async #listen(browser: CDPSession, browserContextId: string | undefined): Promise<void> {
+  async #listen(
+    browser: CDPSession,
+    session: BrowserSession,
+    browserContextId: string | undefined,
+  ): Promise<void> {
+    /** Of the browser, by id: whether it is of this session. */
+    const begun = new Map<string, Promise<boolean>>()
     const context = browserContextId === undefined ? {} : { browserContextId }
     this.#cancel = guid => void browser.send('Browser.cancelDownload', { guid, ...context }).catch(() => {})
-    browser.on('Browser.downloadWillBegin', ({ guid, url, suggestedFilename }) => {
+    const begin = ({ guid, url, suggestedFilename }: Begun) => {
       this.#begun += 1
       const name = suggestedFilename.replace(/[/\\\p{Cc}]/gu, '_').slice(-200) || 'download'
       if (this.#files.size >= mostFiles) this.#cancel(guid)
       else this.#change({ id: guid, name, url: url.slice(0, 2000), state: 'in_progress', size: 0 })
-    })
-    browser.on('Browser.downloadProgress', ({ guid, receivedBytes, totalBytes, state }) => {
+    }
+    const progress = ({ guid, receivedBytes, totalBytes, state }: Progress) => {
       const file = this.#files.get(guid)
       if (file === undefined || file.state === 'refused') return
       const room = this.#maxBytes - this.#usedBeside(guid)
@@ -130,6 +154,16 @@ export class Downloads {
       else if (state === 'canceled')
         this.#change({ ...file, state: 'failed', error: 'The download broke off.' })
       else this.#files.set(guid, { ...file, size: receivedBytes })
+    }
+    // The browser tells of the downloads of all sessions.
+    browser.on('Browser.downloadWillBegin', event => {
+      const isOwn = isFrameOf(browser, session, event.frameId, browserContextId)
+      begun.set(event.guid, isOwn)
+      void isOwn.then(own => own && begin(event))
+    })
+    browser.on('Browser.downloadProgress', event => {
+      void begun.get(event.guid)?.then(own => own && progress(event))
+      if (event.state !== 'inProgress') begun.delete(event.guid)
     })
     // What Playwright has set, so that this connection hears of them, too.
     await browser.send('Browser.setDownloadBehavior', {
@@ -163,4 +197,28 @@ export class Downloads {
     this.#changed.resolve()
     this.#changed = Promise.withResolvers()
   }
+}
+
+/** Whether a frame is in a tab of the session; most are the main frame of one, or have a process of their own. */
+async function isFrameOf(
+  browser: CDPSession,
+  session: BrowserSession,
+  frameId: string,
+  browserContextId: string | undefined,
+): Promise<boolean> {
+  const { targetInfos } = await browser.send('Target.getTargets').catch(() => ({ targetInfos: [] }))
+  const target = targetInfos.find(({ targetId }) => targetId === frameId)
+  if (target !== undefined) return target.browserContextId === browserContextId
+  const found = session.tabs.map(async ({ cdp }) => {
+    const { frameTree } = await cdp.send('Page.getFrameTree')
+    if (!holds(frameTree, frameId)) throw new Error('It is in another tab.')
+  })
+  return await Promise.any(found).then(
+    () => true,
+    () => false,
+  )
+}
+
+function holds({ frame, childFrames = [] }: FrameTree, frameId: string): boolean {
+  return frame.id === frameId || childFrames.some(child => holds(child, frameId))
 }

@@ -11,7 +11,9 @@ export const press = defineAction({
   },
   mayNavigate: true,
   waitsFor: ({ key }) => `the page to take the key ${key}`,
-  async run({ page }, { key }) {
+  async run({ page, useClipboard }, { key }) {
+    const [name = '', ...held] = key.split('+').reverse()
+    if (held.length > 0) await useClipboard(name)
     await page.keyboard.press(key)
     return undefined
   },

@@ -9,7 +9,6 @@ import type { Input } from './input.schema.ts'
 import { readInput } from './input.schema.ts'
 import { performInput, selectedText } from './perform-input.ts'
 import type { ScreencastOf } from './screencast.ts'
-import { describeTab } from './screencast.ts'
 
 export interface CastOptions {
   session: BrowserSession
@@ -170,8 +169,7 @@ class Cast {
         if (tab !== undefined) takeover?.answer(tab.pageId, input.accept, input.text).catch(() => {})
         return tab !== undefined
       case 'hide':
-        if (takeover !== undefined) takeover.isHidden = input.hidden
-        session.events.emit('takeover.changed')
+        if (takeover !== undefined) void hide(session, takeover, input.hidden)
         return true
       case 'extend':
         this.#takeovers.extend(session, input.seconds)
@@ -192,7 +190,11 @@ class Cast {
 
   async #tellSelection(tab: Tab): Promise<void> {
     const { pageId } = tab
-    this.#connection.send({ type: 'selectedTextResponse', pageId, text: await selectedText(tab) })
+    this.#connection.send({
+      type: 'selectedTextResponse',
+      pageId,
+      text: await selectedText(this.#session, tab),
+    })
   }
 
   /** A page that asks something shows nothing else until it has an answer. */
@@ -212,19 +214,21 @@ class Cast {
 
   /** What is typed into a page may stand in its address and title, too. */
   #describe(tab: Tab) {
-    return this.#maySee() ? describeTab(tab) : { pageId: tab.pageId, url: '', title: '', favicon: '' }
+    return this.#maySee()
+      ? this.#session.describe(tab)
+      : { pageId: tab.pageId, url: '', title: '', favicon: '' }
   }
 
   #screencast() {
     const tab = this.#pinned ?? this.#session.activeTab
-    return tab && this.#screencastOf(tab)
+    return tab && this.#screencastOf(tab, () => this.#session.describe(tab))
   }
 
   #watch(tab: Tab | undefined): void {
     this.#leaveScreencast()
     this.#leaveScreencast = () => {}
     if (tab === undefined || this.#isWithoutFrames) return
-    this.#leaveScreencast = this.#screencastOf(tab).add({
+    this.#leaveScreencast = this.#screencastOf(tab, () => this.#session.describe(tab)).add({
       send: (frame, sent) => this.#connection.sendText(frame, sent),
       maySee: () => this.#maySee(),
     })
@@ -234,6 +238,13 @@ class Cast {
     this.#seat?.leave()
     this.#seat = undefined
   }
+}
+
+/** What was typed is known before anybody else sees the tabs again. */
+async function hide(session: BrowserSession, takeover: Takeover, isHidden: boolean): Promise<void> {
+  if (takeover.isHidden && !isHidden) await session.readTyped()
+  takeover.isHidden = isHidden
+  session.events.emit('takeover.changed')
 }
 
 function describeTakeover(takeover: Takeover, isDriver: boolean) {

@@ -1,8 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { read } from '../in-page/read.ts'
+import type { Secrets } from '../secrets/secrets.ts'
 import type { BrowserSession, Tab } from '../sessions/browser-session.ts'
+import type { ClipboardUse } from '../sessions/clipboard.ts'
+import { prepareClipboard } from '../sessions/clipboard.ts'
 import { isOpenable } from '../sessions/openable-address.ts'
 import type { Input, InputOf } from './input.schema.ts'
+import { modifierOf, textOf } from './keyboard.ts'
 import { TabInput } from './tab-input.ts'
 
 /** Tabs that a person may have open. */
@@ -14,8 +18,9 @@ const selectionMs = 2000
 
 const tabInputs = new WeakMap<Tab, TabInput>()
 
-function inputOf(tab: Tab): TabInput {
-  const input = tabInputs.get(tab) ?? new TabInput(tab.cdp)
+function inputOf(session: BrowserSession, tab: Tab): TabInput {
+  const prepare = (use: ClipboardUse) => prepareClipboard(session, tab.page, use)
+  const input = tabInputs.get(tab) ?? new TabInput(tab.cdp, prepare)
   tabInputs.set(tab, input)
   return input
 }
@@ -31,17 +36,20 @@ export function performInput(session: BrowserSession, tab: Tab | undefined, inpu
   session.touch()
   if (input.type === 'newTab') return openTab(session, input.url)
   if (tab === undefined) return false
+  const isHidden = session.takeover?.isHidden === true
+  if (isHidden) keepTyped(session.typed, input)
   // What a person has typed is known before it is sent anywhere, such as in an address.
   if (maySubmit(input)) void session.secrets.read(tab.page)
+  if (maySubmit(input) && isHidden) void session.typed.read(tab.page, true)
   switch (input.type) {
     case 'mouseEvent':
-      inputOf(tab).mouse(input)
+      inputOf(session, tab).mouse(input)
       return true
     case 'keyEvent':
-      inputOf(tab).key(input)
+      inputOf(session, tab).key(input)
       return true
     case 'insertText':
-      inputOf(tab).insert(input.text)
+      inputOf(session, tab).insert(input.text)
       return true
     case 'navigation':
       return navigate(tab, input)
@@ -56,6 +64,17 @@ export function performInput(session: BrowserSession, tab: Tab | undefined, inpu
         .catch(noted)
       return true
   }
+}
+
+/** What nobody else may see stays unknown to them, whichever field it is for. */
+function keepTyped(typed: Secrets, input: PageInput): void {
+  if (input.type === 'insertText') typed.type(input.text)
+  else if (input.type === 'keyEvent' && input.event === 'keyDown') {
+    const text = textOf({ ...input, modifiers: input.modifiers ?? 0 })
+    const isText = text !== undefined && !/[\r\n\t]/.test(text)
+    if (isText || input.key === 'Backspace') typed.type(isText ? text : undefined)
+    else if (modifierOf(input.key) === 0) typed.endTyping()
+  } else if (maySubmit(input) || input.type === 'activateTab') typed.endTyping()
 }
 
 function maySubmit(input: PageInput): boolean {
@@ -94,9 +113,9 @@ function addressOf(text: string): string | undefined {
 }
 
 /** What is selected on the page, or in its field, by the keys before, too; nothing if it does not answer. */
-export async function selectedText(tab: Tab): Promise<string> {
+export async function selectedText(session: BrowserSession, tab: Tab): Promise<string> {
   const late = delay(selectionMs, undefined, { ref: false })
-  await Promise.race([inputOf(tab).written, late])
+  await Promise.race([inputOf(session, tab).written, late])
   return await read(tab.page, 'selection', maxSelection, selectionMs).catch(() => '')
 }
 

@@ -20,8 +20,6 @@ interface Receiving {
 const paceMs = 40
 /** Milliseconds in which a page that changes sends its first frame; one at rest may send none. */
 const firstFrameMs = 300
-/** Characters of an address. */
-const maxAddress = 2000
 const format = { format: 'jpeg', quality: 75 } as const
 
 interface ScreencastFrame {
@@ -36,6 +34,7 @@ interface ScreencastFrame {
  */
 export class Screencast {
   readonly #tab: Tab
+  readonly #describe: () => object
   readonly #receivers = new Set<Receiving>()
   /** The last frame, and the picture in it. */
   #last: string | undefined
@@ -50,8 +49,10 @@ export class Screencast {
   #commands: Promise<unknown> = Promise.resolve()
   #isRunning = false
 
-  constructor(tab: Tab) {
+  /** @param describe the tab as receivers are told of it */
+  constructor(tab: Tab, describe: () => object) {
     this.#tab = tab
+    this.#describe = describe
     tab.cdp.on('Page.screencastFrame', frame => this.#take(frame))
   }
 
@@ -124,7 +125,7 @@ export class Screencast {
   }
 
   #frameOf(data: string): string {
-    return JSON.stringify({ ...describeTab(this.#tab), data })
+    return JSON.stringify({ ...this.#describe(), data })
   }
 
   #offer(receiving: Receiving): void {
@@ -156,18 +157,13 @@ export class Screencast {
   }
 }
 
-/** As clients are told of it; a page may give itself an address of megabytes. */
-export function describeTab({ pageId, page, title, favicon }: Tab) {
-  return { pageId, url: page.url().slice(0, maxAddress), title, favicon }
-}
-
 /** One for each tab that is, or was, watched. */
 export function createScreencasts() {
   const screencasts = new WeakMap<Tab, Screencast>()
-  return (tab: Tab): Screencast => {
+  return (tab: Tab, describe: () => object): Screencast => {
     const known = screencasts.get(tab)
     if (known !== undefined) return known
-    const screencast = new Screencast(tab)
+    const screencast = new Screencast(tab, describe)
     screencasts.set(tab, screencast)
     return screencast
   }

@@ -1,4 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { CDPSession } from 'playwright-core'
+import type { ClipboardUse } from '../sessions/clipboard.ts'
+import { clipboardUseOf } from '../sessions/clipboard.ts'
 import type { InputOf } from './input.schema.ts'
 import { modifierOf, textOf, virtualKeyOf } from './keyboard.ts'
 
@@ -8,6 +11,11 @@ type Button = keyof typeof bits
 
 /** Milliseconds and CSS pixels within which a second press makes a double click. */
 const doubleClick = { ms: 500, distance: 5 } as const
+
+/** The virtual key code of Insert. */
+const insertKey = 45
+/** Milliseconds in which a page that does not hang takes a key. */
+const takenMs = 2000
 
 interface Press {
   button: Button
@@ -32,8 +40,14 @@ export class TabInput {
   /** Resolves when the page has taken the last key, or text; never rejects. */
   written: Promise<unknown> = Promise.resolve()
 
-  constructor(cdp: CDPSession) {
+  readonly #prepareClipboard: (use: ClipboardUse) => Promise<void>
+  /** What all input waits for. */
+  #gate: Promise<void> | undefined
+
+  /** @param prepareClipboard called before keys that copy or paste */
+  constructor(cdp: CDPSession, prepareClipboard: (use: ClipboardUse) => Promise<void>) {
     this.#cdp = cdp
+    this.#prepareClipboard = prepareClipboard
   }
 
   mouse(input: InputOf<'mouseEvent'>): void {
@@ -60,6 +74,9 @@ export class TabInput {
     }
     this.#written = text
     const virtualKey = virtualKeyOf(input)
+    const pressed = virtualKey === insertKey ? 'insert' : String.fromCharCode(virtualKey)
+    const use = modifiers === 0 || event === 'keyUp' ? undefined : clipboardUseOf(pressed)
+    if (use !== undefined) this.#hold(() => this.#prepareClipboard(use))
     this.#send('Input.dispatchKeyEvent', {
       type: event === 'keyUp' ? 'keyUp' : text === undefined ? 'rawKeyDown' : 'keyDown',
       ...{ key, code, modifiers },
@@ -98,6 +115,7 @@ export class TabInput {
     const isWheel = event === 'mouseWheel'
     const isClick = event === 'mousePressed' || event === 'mouseReleased'
     const where = { x, y, modifiers, button, buttons: this.#buttons }
+    if (this.#gate !== undefined) await this.#gate
     await this.#cdp
       .send('Input.dispatchMouseEvent', {
         type: event,
@@ -129,6 +147,18 @@ export class TabInput {
   }
 
   #send(...[method, parameters]: Parameters<CDPSession['send']>): void {
-    this.written = this.#cdp.send(method, parameters).catch(() => {})
+    const send = () => this.#cdp.send(method, parameters)
+    this.written = (this.#gate?.then(send) ?? send()).catch(() => {})
+  }
+
+  /** Has the work done once the page has taken what was sent before, and all that follows wait for it. */
+  #hold(work: () => Promise<void>): void {
+    const gate = Promise.race([this.written, delay(takenMs, undefined, { ref: false })]).then(work)
+    const open = gate
+      .catch(() => {})
+      .then(() => {
+        if (this.#gate === open) this.#gate = undefined
+      })
+    this.#gate = open
   }
 }

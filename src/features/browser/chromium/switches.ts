@@ -72,7 +72,7 @@ const automated = [
 const withoutWindow = [
   '--headless',
   '--hide-scrollbars',
-  '--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4',
+  '--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4,selectionClipboardBufferAvailable=false',
 ]
 
 interface Options {

@@ -5,6 +5,8 @@ import { createMask } from './mask.ts'
 import { secretFields } from './secret-fields.ts'
 
 const most = { values: 200, characters: 1000, frames: 200 }
+/** Characters that are too few to be taken for what was typed. */
+const tooFew = 3
 /** Milliseconds in which a page that does not hang answers. */
 const answersWithinMs = 600
 
@@ -12,6 +14,8 @@ const answersWithinMs = 600
 export class Secrets {
   readonly #values = new Set<string>()
   #mask: Mask | undefined
+  /** What is being typed while nobody else may see it, until something else is done. */
+  #typing = ''
 
   /** The newest are kept. */
   keep(values: readonly string[]): void {
@@ -23,6 +27,18 @@ export class Secrets {
       if (this.#values.size <= most.values) break
       this.#values.delete(oldest)
     }
+  }
+
+  /** Text that a person types while nobody else may see it, wherever it goes; a step back where it is undefined. */
+  type(text: string | undefined): void {
+    this.#typing = text === undefined ? this.#typing.slice(0, -1) : this.#typing + text
+    this.#mask = undefined
+  }
+
+  /** What is typed next is something else. */
+  endTyping(): void {
+    if (this.#typing.length >= tooFew) this.keep([this.#typing])
+    this.#typing = ''
   }
 
   /**
@@ -38,7 +54,8 @@ export class Secrets {
 
   /** Replaces them in texts. */
   mask(): Mask {
-    this.#mask ??= createMask(this.#values)
+    const typing = this.#typing.length < tooFew ? [] : [this.#typing]
+    this.#mask ??= createMask([...this.#values, ...typing])
     return this.#mask
   }
 }

@@ -12,6 +12,7 @@ import { Secrets } from '../secrets/secrets.ts'
 import type { SessionStatus } from '../session-status.ts'
 import { isOpen } from '../session-status.ts'
 import type { Takeover } from '../takeovers/takeover.ts'
+import { shareClipboard } from './clipboard.ts'
 import { isOpenable } from './openable-address.ts'
 import type { SessionEvents } from './session-events.ts'
 import { alignBrands } from './user-agent.ts'
@@ -58,6 +59,8 @@ const longestFacts = { title: 500, favicon: 4000 }
 const factsMs = 2000
 /** Characters of a line of a console, or of what a dialog says. */
 const maxLine = 4096
+/** Characters of an address. */
+const maxAddress = 2000
 
 /**
  * An isolated context of a browser with its tabs, of which one is active: the last that was opened, unless that was closed
@@ -71,10 +74,14 @@ export class BrowserSession {
   readonly isRemote: boolean
   readonly events = new EventEmitter<SessionEvents>()
   readonly secrets = new Secrets()
+  /** What was typed while watchers saw no picture: nothing that they are sent holds it. */
+  readonly typed = new Secrets()
   /** How dialogs are answered: unless somebody else does so, alerts are accepted and all others dismissed. */
   answerDialog: (dialog: Dialog) => Promise<void> = answerAsUsual
   /** The person who drives, and who answers dialogs meanwhile. */
   takeover: Takeover | undefined
+  /** What it has copied last by keys. */
+  copied = ''
   /** Milliseconds since the epoch. */
   lastActivity: number
   status: SessionStatus = 'active'
@@ -127,6 +134,7 @@ export class BrowserSession {
     })
     const context = await (connection?.during(opening) ?? opening)
     const session = new BrowserSession(options, context)
+    shareClipboard(browser, session)
     try {
       if (session.isRemote) await context.addInitScript(removeUnproxied)
       const tab = session.openTab()
@@ -204,6 +212,19 @@ export class BrowserSession {
   /** Postpones the end of the session that comes when nobody uses it. */
   touch(): void {
     this.lastActivity = this.#clock.now()
+  }
+
+  /** A tab as watchers are told of it; a page may give itself an address of megabytes. */
+  describe({ pageId, page, title, favicon }: Tab) {
+    const url = this.#shown(page.url(), maxAddress)
+    return { pageId, url, title: this.#shown(title), favicon: this.#shown(favicon) }
+  }
+
+  /** Keeps from watchers what a person has typed into any field of the tabs; never rejects. */
+  async readTyped(): Promise<void> {
+    this.typed.endTyping()
+    const pages = this.tabs.map(({ page }) => page)
+    await Promise.all(pages.flatMap(page => [this.secrets.read(page), this.typed.read(page, true)]))
   }
 
   /** Why the guard gave no connection to the host of this address, when it was last asked; undefined if it gave one. */
@@ -312,12 +333,10 @@ export class BrowserSession {
     page.on('close', () => this.#forget(page))
   }
 
-  /** What a page says, without secrets and cut to so many characters. */
-  #shown(text: string, characters: number): string {
-    return this.secrets
-      .mask()(text.slice(0, 2 * characters))
-      .slice(0, characters)
-      .toWellFormed()
+  /** What watchers are told of what a page says: without what is secret or was hidden, cut to so many characters. */
+  #shown(text: string, characters = text.length): string {
+    const masked = this.typed.mask()(this.secrets.mask()(text.slice(0, 2 * characters)))
+    return masked.slice(0, characters).toWellFormed()
   }
 
   /** What a page tells again, which has loaded nothing, is no news. */

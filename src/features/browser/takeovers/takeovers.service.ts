@@ -119,6 +119,9 @@ function createEnding({ held, clock }: Dependencies) {
   async function end(session: BrowserSession, ending: Ending): Promise<void> {
     const { takeover } = session
     if (takeover === undefined) return
+    // What was typed is known before anybody else sees the tabs again.
+    if (takeover.isHidden && isOpen(session.status)) await session.readTyped()
+    if (session.takeover !== takeover) return
     clearTimeout(timers.get(takeover))
     session.takeover = undefined
     if (session.status === 'takeover') session.status = 'active'
