@@ -58,19 +58,11 @@ export function createActionsService(maxBytes: number) {
     })
   }
 
-  /** What has waited for its turn may find a person there. A session in which nothing answers at all can't go on. */
-  async function perform(
-    session: BrowserSession,
-    input: ActionInput,
-    signal: AbortSignal,
-  ): Promise<ActionResult> {
+  /** What has waited for its turn may find a person there. */
+  async function perform(session: BrowserSession, input: ActionInput, signal: AbortSignal) {
     requireAgentDrives(session)
     const work = actorOf(session).then(actor => actor.perform(input, signal))
-    return await within(work, timeoutOf(input) + answersWithinMs, signal).catch(error => {
-      if (!(error instanceof Overdue)) throw error
-      void session.endWith(silent)
-      throw new AppError('BROWSER_FAILED', silent)
-    })
+    return await answered(session, within(work, timeoutOf(input) + answersWithinMs, signal))
   }
 
   return {
@@ -111,6 +103,15 @@ async function afterTakeovers<Result>(
   return await work().catch(error => {
     if (!(error instanceof PersonDrives)) throw error
     return afterTakeovers(session, signal, work)
+  })
+}
+
+/** A session in which nothing answers at all can't go on. */
+async function answered(session: BrowserSession, result: Promise<ActionResult>): Promise<ActionResult> {
+  return await result.catch(error => {
+    if (!(error instanceof Overdue)) throw error
+    void session.endWith(silent)
+    throw new AppError('BROWSER_FAILED', silent)
   })
 }
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { browserStage } from '#test/support/action-stage.ts'
+import { browserStage, openSession } from '#test/support/action-stage.ts'
 
 const mebibyte = 1024 * 1024
 const html = `<!doctype html><title>Page</title><body><div id=long></div><input type=password value=hidden-4711><script>
@@ -22,6 +22,32 @@ const takeover = `<script>
 </script>`
 const pages: Record<string, string> = { '/': html, '/hostile': html + takeover }
 const stage = browserStage(({ path }) => pages[path])
+
+describe('an action is answered within its time-out and two seconds', () => {
+  it.each([
+    ['an endless loop', 'while (true);'],
+    ['loops that begin later', 'setInterval(() => { while (true); }, 10), 7'],
+    ['dialogs without end', 'while (true) confirm("again?")'],
+    ['a promise that never settles', 'new Promise(() => {})'],
+    [
+      'a page that does not let go',
+      'onbeforeunload = event => { event.preventDefault(); while (true); }; location = "/"',
+    ],
+    [
+      'a text of half the memory, again and again',
+      'setInterval(() => console.log("x".repeat(1e6)), 1), "x".repeat(5e8)',
+    ],
+  ])('whatever there is: %s', async (_name, expression) => {
+    await stage.run({ action: 'navigate', url: stage.site.url })
+    const began = performance.now()
+    const { status } = await stage.run({ action: 'evaluate', expression, timeout: 500 })
+    expect(performance.now() - began).toBeLessThan(2500)
+    expect([200, 400, 408, 409, 500]).toContain(status)
+    const path = `/api/agents/default/browser/${stage.sessionId}`
+    const { body } = await stage.app.call<{ status: string }>('GET', path)
+    if (body.status !== 'active') stage.sessionId = await openSession(stage.app)
+  })
+})
 
 describe.each(['/', '/hostile'])('a value of the page %s', path => {
   beforeAll(() => stage.result({ action: 'navigate', url: stage.site.url + path }))

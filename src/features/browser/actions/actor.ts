@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { AppError, invalid } from '#platform/errors.ts'
 import type { Outline, OutlineOptions } from '../outline/outline.ts'
 import { outlineOf } from '../outline/outline.ts'
-import type { SnapshotNode } from '../outline/snapshot.ts'
+import { snapshotPage } from '../outline/snapshot-page.ts'
 import type { Mask } from '../secrets/mask.ts'
 import { maskJson, maskWithin } from '../secrets/mask.ts'
 import { secretFields } from '../secrets/secret-fields.ts'
@@ -217,11 +217,16 @@ export class Actor {
   }
 
   async #outline(page: Page, options: Partial<OutlineOptions>): Promise<Outline> {
-    const nodes = (await page.ariaSnapshotJSON({ mode: 'ai', boxes: true })) as unknown as SnapshotNode[]
+    const { find, ref } = options
+    const { nodes, isPart } = await snapshotPage(page, {
+      find,
+      ref: this.#refs.has(ref ?? '') ? ref : undefined,
+    })
     // So that they are known before anything of the page is told.
     await this.session.secrets.read(page)
     const viewportHeight = page.viewportSize()?.height ?? 720
-    const outline = outlineOf(nodes, { ...options, viewportHeight, mask: this.session.secrets.mask() })
+    const mask = this.session.secrets.mask()
+    const outline = outlineOf(nodes, { ...options, viewportHeight, mask, isPart })
     this.#known = new Set(outline.lines.map(({ key }) => key))
     this.#refs = new Set(outline.lines.flatMap(({ ref }) => ref ?? []))
     return outline

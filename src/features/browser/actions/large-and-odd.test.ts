@@ -34,6 +34,26 @@ describe('the outline of a page', () => {
     expect(text).toMatch(/… [\d,]+ more below/)
   })
 
+  it('is of what lies nearest to the window, in frames too, and finds words anywhere', async () => {
+    pages['/fields'] = html(
+      'Fields',
+      `<iframe src="/huge"></iframe><script>document.body.insertAdjacentHTML('beforeend',
+        '<input type=password value=first-4711>' + '<input type=password>'.repeat(5000) + '<button>Last</button>')</script>`,
+    )
+    await open('/fields')
+    const text = await outlines()
+    expect(text.length).toBeLessThanOrEqual(12_000)
+    expect(text).toMatch(/textbox \[ref=\w+\]: \*{8}\n/)
+    expect(text).toContain('link "L 1" [ref=')
+    expect(text).toContain('The page is large')
+    const found = await outlines({ find: 'text 4999' })
+    expect(found).toContain('paragraph: Text 4999')
+    const last = /button "Last" \[ref=(\w+)\]/.exec(await outlines({ find: 'last' }))?.[1]
+    expect(await stage.result({ action: 'hover', selector: `ref=${last}` })).toMatchObject({
+      title: 'Fields',
+    })
+  })
+
   const fixtures = process.env.REAL_FIXTURES
   it.skipIf(!fixtures)('fits on a real article (needs REAL_FIXTURES)', async () => {
     pages['/article'] = readFileSync(`${fixtures}/html/real-pages/markitdown-wikipedia.html`, 'utf8')

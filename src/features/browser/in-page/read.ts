@@ -1,4 +1,6 @@
 import type { Frame, Locator, Page } from 'playwright-core'
+import type { NearestOptions } from './nearest.ts'
+import { createNearest } from './nearest.ts'
 import { readers } from './readers.ts'
 
 type Readers = typeof readers
@@ -6,6 +8,7 @@ type Reader = keyof Readers
 type Argument<Name extends Reader> = Parameters<Readers[Name]>[1]
 
 const engineName = 'agentstead'
+const nearestName = 'agentstead-nearest'
 
 declare const document: { createElement(name: string): { textContent: string } }
 
@@ -36,6 +39,7 @@ async function register(): Promise<void> {
   )
   const content = `(${createEngine})({${functions.join()}})`
   await selectors.register(engineName, { content }, { contentScript: true })
+  await selectors.register(nearestName, { content: `(${createNearest})()` }, { contentScript: true })
 }
 
 /** Methods are no expressions. */
@@ -58,4 +62,9 @@ export async function read<Name extends Reader>(
   const body = encodeURIComponent(JSON.stringify({ name, argument }))
   const text = await scope.locator(`${engineName}=${body}`).textContent({ timeout })
   return JSON.parse(text ?? 'null')
+}
+
+/** What of the frame, or within an element, lies nearest to the window, as if it were one element. */
+export function nearestIn(scope: Frame | Locator, options: NearestOptions): Locator {
+  return scope.locator(`${nearestName}=${encodeURIComponent(JSON.stringify(options))}`)
 }

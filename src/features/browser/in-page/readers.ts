@@ -73,6 +73,18 @@ export const readers = {
     return { width: scrollWidth, height: scrollHeight }
   },
 
+  /** How much an outline of the document would have to say: an element counts as one, and so do so many characters. */
+  weight(_root: unknown, characters: number): number {
+    let weight = 0
+    const roots: PageRoot[] = [document]
+    for (const root of roots)
+      for (const element of root.querySelectorAll('*')) {
+        weight += 1 + String(element.value ?? '').length / characters
+        if (element.shadowRoot !== null) roots.push(element.shadowRoot)
+      }
+    return weight + (document.body?.textContent.length ?? 0) / characters
+  },
+
   /** Characters that can be seen. */
   textLength: () => document.body?.innerText?.trim().length ?? 0,
 

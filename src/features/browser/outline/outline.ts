@@ -20,6 +20,8 @@ export interface OutlineOptions {
   ref?: string
   /** Keys of lines that are known already. */
   known?: ReadonlySet<string>
+  /** Whether the page has more than is in the lines. */
+  isPart?: boolean
   /** Most characters. */
   characters?: number
 }
@@ -44,7 +46,8 @@ export function outlineOf(nodes: readonly SnapshotNode[], options: OutlineOption
   )
   const shown = nearest(wanted, viewportHeight, characters - noteCharacters)
   const count = find === undefined ? undefined : `${amount(wanted.length)} found with this text.`
-  const text = [count, ...indented(shown), leftOut(wanted, shown, viewportHeight)]
+  const further = options.isPart ? 'The page is large: what is further away was not looked at.' : undefined
+  const text = [count, ...indented(shown), leftOut(wanted, shown, viewportHeight), further]
   return { text: text.filter(line => line !== undefined).join('\n'), lines }
 }
 

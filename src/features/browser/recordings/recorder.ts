@@ -1,4 +1,4 @@
-import { maskWithin } from '../secrets/mask.ts'
+import { maskJson, maskWithin } from '../secrets/mask.ts'
 import { isOpen } from '../session-status.ts'
 import type { BrowserSession } from '../sessions/browser-session.ts'
 import { listen } from '../sessions/session-events.ts'
@@ -29,6 +29,7 @@ export class Recorder {
   /** When the last takeover began. */
   #pausedAt = 0
   #turn: Promise<void> = Promise.resolve()
+  #handing: Promise<void> = Promise.resolve()
   #allowance = { characters: maxCharacters, at: performance.now() }
 
   constructor(session: BrowserSession) {
@@ -68,6 +69,7 @@ export class Recorder {
     this.#stopListening()
     await this.#turn
     await this.#recorded?.finish()
+    await this.#handing
     this.#watchers.clear()
   }
 
@@ -95,8 +97,12 @@ export class Recorder {
 
   #receive(events: string): void {
     if (!events.startsWith('[{"type":') || !events.endsWith('}]')) return
-    if (!this.#mayTake(events.length)) this.#giveUp()
-    else this.#hand(withoutSecrets(this.#beforeTakeover(events), this.#session.secrets.mask()))
+    if (!this.#mayTake(events.length)) {
+      this.#giveUp()
+      return
+    }
+    const kept = this.#beforeTakeover(events)
+    this.#hand(() => maskJson(kept, this.#session.secrets.mask(), false))
   }
 
   /** What the page still sends when a takeover has begun, without what happened after that. */
@@ -116,17 +122,25 @@ export class Recorder {
 
   #giveUp(): void {
     this.#mark('recording_stopped', { reason: 'The pages of this session change too much.' })
-    this.#watchers.clear()
-    void this.#follow()
+    void this.#handing.then(() => {
+      this.#watchers.clear()
+      void this.#follow()
+    })
   }
 
   /** Pages are on this machine mostly, so that its time is theirs; the service's own clock may be another. */
   #mark(tag: string, payload: object): void {
     const data = { tag, payload: maskWithin(payload, this.#session.secrets.mask()) }
-    this.#hand(JSON.stringify([{ type: 5, data, timestamp: Date.now() }]))
+    const events = JSON.stringify([{ type: 5, data, timestamp: Date.now() }])
+    this.#hand(async () => events)
   }
 
-  #hand(events: string): void {
+  /** In the order in which they came, however long it takes to mask some. */
+  #hand(mask: () => Promise<string>): void {
+    this.#handing = this.#handing.then(mask).then(events => this.#give(events))
+  }
+
+  #give(events: string): void {
     if (events === '[]') return
     const isSnapshot = events.startsWith(beginsSnapshot)
     for (const watcher of this.#watchers) {
@@ -134,12 +148,4 @@ export class Recorder {
       if (watcher.hasBegun) watcher.take(events)
     }
   }
-}
-
-/** Parsed only where a secret stands in it, since that takes as long as all else. */
-function withoutSecrets(events: string, mask: (text: string) => string): string {
-  if (mask(events) === events) return events
-  return JSON.stringify(
-    JSON.parse(events, (_name, value) => (typeof value === 'string' ? mask(value) : value)),
-  )
 }

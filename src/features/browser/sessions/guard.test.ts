@@ -8,10 +8,10 @@ import { openSession } from '#test/support/browser-stage.ts'
 import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp, testApp } from '#test/support/build-app.ts'
 import { eventually } from '#test/support/eventually.ts'
+import { hostilePage } from '#test/support/hostile-page.ts'
 import { useNameServer } from '#test/support/name-server.ts'
 import type { AnswerSite } from '#test/support/site-server.ts'
 import { startSite } from '#test/support/site-server.ts'
-import { hostilePage } from './hostile-page.test-data.ts'
 
 /** Where the site of the page answers, which the operator allows. */
 const permitted = '127.0.0.1'

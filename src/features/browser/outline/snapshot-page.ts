@@ -1,0 +1,47 @@
+import type { Page } from 'playwright-core'
+import { nearestIn, read } from '../in-page/read.ts'
+import type { SnapshotNode } from './snapshot.ts'
+
+/** As much of a page as is described at once: elements, and characters that count as much as one. */
+const most = { weight: 2000, characters: 100 }
+/** What each frame of a large page has of that, however small its part is. */
+const least = 100
+/** Frames of a page that is larger. */
+const maxFrames = 20
+/** Milliseconds in which a frame tells how large it is. */
+const answersWithinMs = 5000
+
+export interface PageSnapshot {
+  nodes: SnapshotNode[]
+  /** Whether only what lies nearest to the window is in it. */
+  isPart: boolean
+}
+
+/** Describes a page; of a large one what lies nearest to the window, or holds a text, or is within one element. */
+export async function snapshotPage(
+  page: Page,
+  { find = '', ref }: { find?: string | undefined; ref?: string | undefined },
+): Promise<PageSnapshot> {
+  const options = { mode: 'ai', boxes: true } as const
+  const frames = page.frames()
+  const weighing = frames
+    .slice(0, maxFrames)
+    .map(frame => read(frame, 'weight', most.characters, answersWithinMs))
+  const weights = await Promise.all(weighing.map(weight => weight.catch(() => 0)))
+  const weight = weights.reduce((sum, one) => sum + one, 0)
+  if (weight <= most.weight && frames.length <= maxFrames)
+    return { nodes: (await page.ariaSnapshotJSON(options)) as unknown as SnapshotNode[], isPart: false }
+  const wanted = { ...most, phrase: find.toLowerCase() }
+  if (ref !== undefined) {
+    const part = nearestIn(page.locator(`aria-ref=${ref}`), wanted)
+    return { nodes: (await part.ariaSnapshotJSON(options)) as unknown as SnapshotNode[], isPart: true }
+  }
+  const shares = weights.map(one => ({ ...wanted, weight: Math.max(least, (most.weight * one) / weight) }))
+  const parts = shares.map(async (share, at) => {
+    const frame = frames[at] ?? page.mainFrame()
+    const nodes = nearestIn(frame, share).ariaSnapshotJSON(options) as unknown as Promise<SnapshotNode[]>
+    const children = await nodes.catch(() => [])
+    return at === 0 ? children : [{ role: 'iframe', name: frame.name(), children }]
+  })
+  return { nodes: (await Promise.all(parts)).flat(), isPart: true }
+}
