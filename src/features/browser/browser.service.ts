@@ -94,9 +94,8 @@ export function createBrowserService(needs: Dependencies) {
       if (session !== undefined) return session
       await held.ended(id)
       const { status } = await require(agent, id)
-      throw conflict(
-        isOpen(status) ? heldElsewhere : `The browser session has ended (${status}). Open a new one.`,
-      )
+      const why = held.failureOf(id) ?? 'Open a new one.'
+      throw conflict(isOpen(status) ? heldElsewhere : `The browser session has ended (${status}). ${why}`)
     },
 
     /** Ends the session; it stays listed. Does nothing to one that has ended. */

@@ -3,6 +3,8 @@ import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { request } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
 import { openSession } from '#test/support/browser-stage.ts'
@@ -78,6 +80,7 @@ async function kill(): Promise<void> {
   await ended
 }
 
+const add = { action: 'evaluate', expression: '1 + 1' }
 const execute = (id: string, body: object) => app.call('POST', `${path}/${id}/execute`, { body })
 
 /** The proxy that the newest session was given. */
@@ -168,6 +171,61 @@ it('ends sessions in error when it is killed, and the next one connects anew', a
   await start(port)
   const next = await openSession(app)
   expect(await execute(next.id, { action: 'navigate', url: site.url })).toMatchObject({ status: 200 })
+}, 60_000)
+
+/** Passes all on between the service and the browser; what it adds, the browser seems to have sent. */
+async function startRelay() {
+  const sockets: Socket[] = []
+  const server = createServer(socket => {
+    const browser = connect(port, '127.0.0.1')
+    sockets.push(socket)
+    browser.pipe(socket).pipe(browser)
+    for (const one of [browser, socket]) one.on('error', () => {})
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  onTestFinished(() => void server.close())
+  return { port: (server.address() as AddressInfo).port, newest: () => sockets.at(-1) as Socket }
+}
+
+const frame = (text: string) => Buffer.concat([Buffer.from([0x81, text.length]), Buffer.from(text)])
+const breaks: [name: string, act: (socket: Socket) => unknown][] = [
+  ['is reset', socket => socket.resetAndDestroy()],
+  ['is closed', socket => socket.write(Buffer.from([0x88, 0]))],
+  ['ends within a frame', socket => socket.end(Buffer.from([0x81, 126, 255]))],
+  ['holds no frames', socket => socket.write('HTTP/1.1 200 OK')],
+  ['holds no JSON', socket => socket.write(frame('no JSON'))],
+]
+
+it('ends sessions in error when the connection breaks, however, and the next one connects anew', async () => {
+  const relay = await startRelay()
+  const BrowserCdpUrl = `http://127.0.0.1:${relay.port}`
+  const other = await testApp({ environment: { ...environment, BROWSER_CDP_URL: BrowserCdpUrl } })
+  onTestFinished(() => other.close())
+  for (const [name, act] of breaks) {
+    const { id } = await openSession(other)
+    // What belongs to the connection itself is no message, and changes nothing.
+    relay.newest().write(Buffer.from([0x89, 1, 65]))
+    expect(await other.call('POST', `${path}/${id}/execute`, { body: add }), name).toMatchObject({
+      status: 200,
+    })
+    act(relay.newest())
+    await eventually(async () =>
+      expect(await other.call('GET', `${path}/${id}`), name).toMatchObject({ body: { status: 'error' } }),
+    )
+  }
+  expect((await openSession(other)).id).toBeTruthy()
+}, 60_000)
+
+it('ends a session whose page has the browser send too much, and no other', async () => {
+  const [{ id }, neighbour] = [await openSession(app), await openSession(app)]
+  const expression = `console.log('\\u0001'.repeat(4e6)), new Promise(() => {})`
+  expect(await execute(id, { action: 'evaluate', expression, timeout: 60_000 })).toMatchObject({
+    body: {
+      error: { message: expect.stringMatching(/^A page of this session had its browser send 23 MiB/) },
+    },
+  })
+  expect(await app.call('GET', `${path}/${id}`)).toMatchObject({ body: { status: 'error' } })
+  expect(await execute(neighbour.id, add)).toMatchObject({ body: { result: { value: 2 } } })
 }, 60_000)
 
 it('never tells the credentials of its address', async () => {

@@ -37,7 +37,7 @@ export class StartFailed extends AppError {
   readonly output: string
   constructor(program: Program, output: string, cause?: unknown) {
     const said = output.trim().split('\n').slice(-3).join(' ').slice(-500)
-    super('BROWSER_UNAVAILABLE', `${program.path} could not be started. ${said}`, { cause })
+    super('BROWSER_UNAVAILABLE', `${program.path} could not be started. ${said}`.trim(), { cause })
     this.output = output
   }
 }

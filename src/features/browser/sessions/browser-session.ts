@@ -295,9 +295,9 @@ export class BrowserSession {
   #watch(contextId = ''): void {
     this.#unwatch ??= this.#connection?.watch(contextId, {
       onExcess: sentence => void this.endWith(sentence),
-      onLinesLeftOut: lines => {
+      onLinesLeftOut: (pageId, lines) => {
         const text = `${lines} more lines were left out.`
-        this.events.emit('console', { pageId: '', level: 'warning', text, timestamp: this.#clock.now() })
+        this.events.emit('console', { pageId, level: 'warning', text, timestamp: this.#clock.now() })
       },
     })
   }

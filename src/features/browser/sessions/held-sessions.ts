@@ -43,6 +43,8 @@ const idleMs = 10 * 60_000
 const saveEveryMs = 5 * 60_000
 /** How often to look what is due, in milliseconds. */
 const lookEveryMs = 1000
+/** Sessions whose failures are known after their end. */
+const keptFailures = 1000
 /** Milliseconds that a page may take to tell what is to be saved. */
 const saveMs = 3000
 
@@ -52,10 +54,12 @@ export type HeldSessions = ReturnType<typeof createHeldSessions>
 export function createHeldSessions(needs: Dependencies) {
   const { clock, log } = needs
   const entries = new Map<string, Entry>()
+  const failures = createFailures(log)
   let looking: NodeJS.Timeout | undefined
 
   async function finish(entry: Entry): Promise<void> {
     const { session, agent } = entry
+    failures.note(session)
     if (session.status !== 'error' && !agent.signal.aborted) await save(entry, needs)
     await needs.finishRecording(session)
     await session.close()
@@ -88,10 +92,6 @@ export function createHeldSessions(needs: Dependencies) {
     }
   }
 
-  function startLooking(): void {
-    looking ??= setInterval(look, lookEveryMs).unref()
-  }
-
   function stopLooking(): void {
     clearInterval(looking)
     looking = undefined
@@ -111,7 +111,7 @@ export function createHeldSessions(needs: Dependencies) {
       agent.signal.addEventListener('abort', () => void end(entry), { once: true })
       // While it was opened, its browser may have crashed, or its agent been deleted.
       if (!isOpen(session.status) || agent.signal.aborted) void end(entry)
-      startLooking()
+      looking ??= setInterval(look, lookEveryMs).unref()
     },
 
     /** Undefined for one that has ended, of another agent, or of another process. */
@@ -127,6 +127,8 @@ export function createHeldSessions(needs: Dependencies) {
           await renew(entry, needs)
     },
 
+    failureOf: failures.of,
+
     /** Ends a session, if it is there; resolves once that is done. */
     async end(id: string): Promise<void> {
       const entry = entries.get(id)
@@ -134,14 +136,27 @@ export function createHeldSessions(needs: Dependencies) {
     },
 
     /** Waits for the end of a session that is ending, for no other. */
-    async ended(id: string): Promise<void> {
-      await entries.get(id)?.ending
-    },
+    ended: async (id: string): Promise<void> => entries.get(id)?.ending,
 
     async close(): Promise<void> {
       await Promise.all(Array.from(entries.values(), end))
       stopLooking()
     },
+  }
+}
+
+/** Why sessions of this process could not go on, for a while after their end. */
+function createFailures(log: Log) {
+  const failures = new Map<string, string>()
+  return {
+    note({ id, agentId, failure }: BrowserSession): void {
+      if (failure === undefined) return
+      log.warn({ agentId, sessionId: id, failure }, 'a browser session could not go on')
+      failures.set(id, failure)
+      const [oldest] = failures.size > keptFailures ? failures.keys() : []
+      if (oldest !== undefined) failures.delete(oldest)
+    },
+    of: (id: string): string | undefined => failures.get(id),
   }
 }
 

@@ -22,15 +22,15 @@ export interface Watcher {
   /** A page sent more than is read, which may have been lost: it can't go on. */
   onExcess(sentence: string): void
   /** So many lines of the console of a page were left out. */
-  onLinesLeftOut(lines: number): void
+  onLinesLeftOut(pageId: string, lines: number): void
 }
 
 /** Commands that are answered with a picture or a document. */
 const pictured = new Set(['Page.captureScreenshot', 'Page.printToPDF'])
 /** What a page writes as often as it likes. */
 const talk = new Set(['Runtime.consoleAPICalled', 'Runtime.exceptionThrown', 'Log.entryAdded'])
-/** Lines a second; persons are shown fewer. */
-const mostLines = 400
+/** Lines a second of one page. */
+const mostLines = 200
 const second = 1000
 /** Bodies of requests that pages send are told of up to so many bytes. */
 const maxPostDataSize = 65_536
@@ -46,6 +46,7 @@ const noAnswer = 'The browser of this session no longer answered, and was ended.
 /** Of the protocol's target. */
 interface Attached {
   contextId: string | undefined
+  pageId: string
   /** Whether Playwright hears what the page says here; other connections are for commands. */
   isHeard: boolean
 }
@@ -173,8 +174,9 @@ export class DevToolsConnection implements ConnectOverCDPTransport {
   /** Counts lines of consoles. */
   #isLeftOut({ method, sessionId = '' }: Address): boolean {
     if (!talk.has(method ?? '')) return false
-    const { isHeard, contextId = '' } = this.#attached.get(sessionId) ?? { isHeard: true }
-    if (!isHeard) return true
+    const attached = this.#attached.get(sessionId)
+    if (attached === undefined) return false
+    if (!attached.isHeard) return true
     const lines = this.#lines.get(sessionId) ?? 0
     this.#lines.set(sessionId, lines + 1)
     if (lines === 0)
@@ -182,7 +184,7 @@ export class DevToolsConnection implements ConnectOverCDPTransport {
         const leftOut = (this.#lines.get(sessionId) ?? 0) - mostLines
         this.#lines.delete(sessionId)
         if (leftOut <= 0) return
-        this.#watchers.get(contextId)?.onLinesLeftOut(leftOut)
+        this.#watchers.get(attached.contextId ?? '')?.onLinesLeftOut(attached.pageId, leftOut)
         // Such a page may keep its browser from anything else.
         void this.answers().then(isAlive => isAlive || this.close(noAnswer))
       }, second).unref()
@@ -196,6 +198,7 @@ export class DevToolsConnection implements ConnectOverCDPTransport {
     if (method !== 'Target.attachedToTarget') return
     this.#attached.set(sessionId, {
       contextId: targetInfo?.browserContextId,
+      pageId: targetInfo?.targetId ?? '',
       isHeard: waitingForDebugger === true,
     })
   }
@@ -216,7 +219,7 @@ export class DevToolsConnection implements ConnectOverCDPTransport {
 
 interface AttachedToTarget {
   sessionId: string
-  targetInfo: { browserContextId?: string }
+  targetInfo: { targetId: string; browserContextId?: string }
   waitingForDebugger: boolean
 }
 
