@@ -6,6 +6,7 @@ const timeLimit = 180_000
 const longLimit = 1_800_000
 const writers = [
   'answers',
+  'graphs',
   'large-owner',
   'many-streams',
   'postgres',
