@@ -32,7 +32,7 @@ export function registerGates(app: App): void {
     whenClosed(reply, isSent => gate.after(isSent && reply.statusCode < 400))
     gate.check().then(() => done(), done)
   })
-  app.addHook('preSerialization', ({ gate }, reply, payload, done) => {
+  app.addHook('onSend', ({ gate }, reply, payload, done) => {
     if (gate === undefined || reply.statusCode >= 400) return done(null, payload)
     gate.before().then(() => done(null, payload), done)
   })
