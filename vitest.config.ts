@@ -17,7 +17,12 @@ const shared = {
   // What is waited for is told by the test, not by how fast the machine is.
   expect: { poll: { timeout: 10_000 } },
   pool: 'forks' as const,
+  // Files of one worker share the loaded service: to load it again takes longer than most files.
+  isolate: false,
 }
+
+/** Loads of several processes: one file at a time where they are in full, so that each has the machine to itself. */
+const loads = { ...shared, testTimeout: 1_800_000, fileParallelism: !isFullEndurance }
 
 export default defineConfig({
   test: {
@@ -62,21 +67,17 @@ export default defineConfig({
       },
       {
         test: {
-          ...shared,
+          ...loads,
           name: 'replicas',
           include: ['test/replicas/**/*.test.ts', 'test/fuzz/**/*.test.ts'],
           globalSetup: 'test/support/postgres/global-setup.ts',
-          testTimeout: 1_800_000,
-          fileParallelism: false,
         },
       },
       {
         test: {
-          ...shared,
+          ...loads,
           name: 'endurance',
           include: ['test/endurance/**/*.test.ts', 'test/fuzz/**/*.test.ts'],
-          testTimeout: 1_800_000,
-          fileParallelism: false,
         },
       },
     ],

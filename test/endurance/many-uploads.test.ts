@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { createWriter } from '../../bench/support/text.ts'
-import { isFullEndurance } from '../support/endurance.ts'
+import { scaled } from '../support/endurance.ts'
 import type { MixedDocument, Outcome } from '../support/mixed-documents.ts'
 import { mixDocuments } from '../support/mixed-documents.ts'
 import { residentMemoryOf } from '../support/process-memory.ts'
@@ -10,7 +10,7 @@ import type { ServerProcess } from '../support/server-process.ts'
 import { startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
-const count = isFullEndurance ? 1000 : 100
+const count = scaled(1_000)
 const characters = 105_000
 const maxUploadBytes = 1_000_000
 const memoryLimit = 600

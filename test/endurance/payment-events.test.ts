@@ -2,14 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import type { Transaction } from '#features/payments/ledger/ledger.schema.ts'
 import { makeAgent } from '../support/agents.ts'
-import { isFullEndurance, seededRandom } from '../support/endurance.ts'
+import { isFullEndurance, scaled, seededRandom } from '../support/endurance.ts'
 import { signatureOf } from '../support/payment-provider.ts'
 import type { ServerProcess } from '../support/server-process.ts'
 import { startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const secret = 'whsec_endurance'
-const payments = isFullEndurance ? 2000 : 200
+const payments = scaled(2_000)
 const kills = isFullEndurance ? 10 : 2
 const decimals: Record<string, number> = { jpy: 0, usd: 2, eur: 2, kwd: 3 }
 

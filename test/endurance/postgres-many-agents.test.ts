@@ -10,14 +10,14 @@ import { agentTables, migrationsOf } from '#storage/tables.ts'
 import { makeAgent } from '../support/agents.ts'
 import type { TestApp } from '../support/build-app.ts'
 import { buildApp } from '../support/build-app.ts'
-import { isFullEndurance } from '../support/endurance.ts'
+import { isFullEndurance, scaled } from '../support/endurance.ts'
 import { queryDatabase } from '../support/postgres/databases.ts'
 import type { PostgresServer } from '../support/postgres/server.ts'
 import { startPostgres } from '../support/postgres/server.ts'
 import { uploadAndProcess } from '../support/upload.ts'
 
 const few = 20
-const many = isFullEndurance ? 2000 : 200
+const many = scaled(2_000)
 /** Further agents whose cost is measured together. */
 const sample = 10
 /** Agents that are opened at a time. */

@@ -7,9 +7,9 @@ import type { AddressInfo, Socket } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { TestApp } from '../support/build-app.ts'
 import { buildApp } from '../support/build-app.ts'
-import { isFullEndurance, seededRandom } from '../support/endurance.ts'
+import { scaled, seededRandom } from '../support/endurance.ts'
 
-const tries = isFullEndurance ? 3000 : 300
+const tries = scaled(3_000)
 const agent = '/api/agents/default'
 
 let app: TestApp

@@ -2,12 +2,12 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { testApp } from '../support/build-app.ts'
-import { isFullEndurance } from '../support/endurance.ts'
+import { scaled } from '../support/endurance.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { passTime } from '../support/pass-time.ts'
 import { workflowCalls } from '../support/workflows.ts'
 
-const stored = isFullEndurance ? 100_000 : 10_000
+const stored = scaled(100_000)
 const kept = stored / 100
 const nodes = ['start', 'fetch', 'check', 'send', 'last']
 const rowsAtOnce = 500

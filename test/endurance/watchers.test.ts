@@ -5,13 +5,13 @@ import { openSession } from '../support/browser-stage.ts'
 import { testApp } from '../support/build-app.ts'
 import type { Channel } from '../support/cast-client.ts'
 import { openChannel } from '../support/cast-client.ts'
-import { isFullEndurance } from '../support/endurance.ts'
+import { scaled } from '../support/endurance.ts'
 import { eventually } from '../support/eventually.ts'
 import { seededRandom } from '../support/random.ts'
 import { startSite } from '../support/site-server.ts'
 
 const watchers = 20
-const lastsMs = isFullEndurance ? 120_000 : 12_000
+const lastsMs = scaled(120_000)
 
 const animated = `<title>Moving</title><canvas id="c"></canvas><script>
   const context = c.getContext('2d')

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Channel } from '../support/cast-client.ts'
 import { openChannel } from '../support/cast-client.ts'
-import { isFullEndurance } from '../support/endurance.ts'
+import { isFullEndurance, scaled } from '../support/endurance.ts'
 import { eventually } from '../support/eventually.ts'
 import type { ReplicaSet } from '../support/replica-set.ts'
 import { startReplicas } from '../support/replica-set.ts'
@@ -11,7 +11,7 @@ import type { Site } from '../support/site-server.ts'
 import { sitePages, startSite } from '../support/site-server.ts'
 
 const path = '/api/agents/default/browser'
-const calls = isFullEndurance ? 200 : 20
+const calls = scaled(200)
 const limit = 1000
 const environment = { DEV_USER: 'dev@example.com', OUTBOUND_ALLOW: '127.0.0.1', LEASE_SECONDS: '5' }
 

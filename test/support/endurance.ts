@@ -1,8 +1,11 @@
-/** In full by `npm run test:endurance`, at a tenth otherwise. */
+/** In full by `npm run test:endurance`, at a twentieth otherwise. */
 export const isFullEndurance = process.env.ENDURANCE === 'full'
 
+/** As much as `npm run test:endurance` takes, or the part of it that every run of the tests takes. */
+export const scaled = (full: number): number => (isFullEndurance ? full : Math.ceil(full / 20))
+
 /** How often a crash is tried. */
-export const crashRounds = isFullEndurance ? 50 : 3
+export const crashRounds = isFullEndurance ? 50 : 2
 
 /** Numbers from 0 up to 1 that are the same in every run (mulberry32). */
 export function seededRandom(seed: number): () => number {

@@ -5,11 +5,11 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'vitest'
 import type { Execution, ExecutionSummary, Started, Workflow } from '#features/workflows/workflows.schema.ts'
-import { isFullEndurance } from './endurance.ts'
+import { scaled } from './endurance.ts'
 import type { ServerProcess } from './server-process.ts'
 import { edgesOf, nodesOf } from './workflows.ts'
 
-export const executionCrashes = isFullEndurance ? 200 : 20
+export const executionCrashes = scaled(200)
 /** Milliseconds from the last restart. */
 const recoveryLimit = 60_000
 const workflows = '/api/agents/default/workflows'

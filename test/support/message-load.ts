@@ -17,7 +17,7 @@ const people = isFullEndurance ? 50 : 5
 /** Of each person: as many as are taken within a minute. */
 const messagesEach = 20
 export const messageCount = people * messagesEach
-export const messageCrashes = isFullEndurance ? 20 : 3
+export const messageCrashes = isFullEndurance ? 20 : 2
 /** Milliseconds between two messages of a person at most, so that all are spread over the crashes. */
 const maxPause = isFullEndurance ? 5_000 : 800
 /** Milliseconds: a job that was interrupted waits for up to 30 s. */

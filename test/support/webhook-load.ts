@@ -7,12 +7,12 @@ import { expect } from 'vitest'
 import type { ChatMessage } from '#features/chat/chat.schema.ts'
 import type { Delivery } from '#features/webhooks/webhooks.schema.ts'
 import type { MessageList } from './chat-stage.ts'
-import { isFullEndurance } from './endurance.ts'
+import { scaled } from './endurance.ts'
 import type { ServerProcess } from './server-process.ts'
 import { startWebhookReceiver, verified } from './webhook-receiver.ts'
 import type { NewWebhook } from './webhook-stage.ts'
 
-export const webhookCrashes = isFullEndurance ? 100 : 10
+export const webhookCrashes = scaled(100)
 /** Milliseconds: a job that was interrupted waits for up to 30 s. */
 const recoveryLimit = 120_000
 /** What the service has to be started as. */

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { makeAgent } from '#test/support/agents.ts'
 import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp } from '#test/support/build-app.ts'
-import { isFullEndurance, seededRandom } from '#test/support/endurance.ts'
+import { scaled, seededRandom } from '#test/support/endurance.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
 import { moveWakeUps, passTime } from '#test/support/pass-time.ts'
 import { forgetStorage } from '#test/support/postgres/environment.ts'
@@ -12,7 +12,7 @@ import { temporaryDirectory } from '#test/support/temporary-directory.ts'
 import { startWebhookReceiver } from '#test/support/webhook-receiver.ts'
 import type { Schedule } from './schedules.schema.ts'
 
-const steps = isFullEndurance ? 1_000 : 80
+const steps = scaled(1_000)
 const minute = 60_000
 const expressions = ['*/10 * * * *', '0 * * * *', '30 1,2,3 * * *', '15,45 */2 * * *', '0 9 * * mon-fri']
 

@@ -1,12 +1,12 @@
 /** What entries that wait for a later time cost those that are due. */
 import { expect, test } from 'vitest'
-import { isFullEndurance } from '#test/support/endurance.ts'
+import { scaled } from '#test/support/endurance.ts'
 import { setJobStage } from '#test/support/job-stage.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
 import { processorTime } from '#test/support/processor-time.ts'
 import { addWaiting } from '#test/support/waiting-entries.ts'
 
-const waiting = isFullEndurance ? 100_000 : 10_000
+const waiting = scaled(100_000)
 const jobs = 100
 const rounds = 5
 

@@ -1,5 +1,7 @@
+import { syncBuiltinESMExports } from 'node:module'
+import timers from 'node:timers/promises'
 import { Kysely } from 'kysely'
-import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { TransactionConflict } from '#platform/transactions/transaction.ts'
 import { createSqliteDialect } from '#storage/sqlite/connections/dialect.ts'
 import { openDatabase } from '#storage/sqlite/connections/open.ts'
@@ -7,11 +9,11 @@ import { temporaryDirectory } from '#test/support/temporary-directory.ts'
 import { inShortTransactions } from './short-transactions.ts'
 
 /** The pauses are made all the same. */
-const timers = vi.hoisted(() => ({ pause: vi.fn() }))
-vi.mock('node:timers/promises', async importOriginal => {
-  const original = await importOriginal<typeof import('node:timers/promises')>()
-  timers.pause.mockImplementation(original.setTimeout)
-  return { ...original, setTimeout: timers.pause }
+const pause = vi.spyOn(timers, 'setTimeout')
+syncBuiltinESMExports()
+afterAll(() => {
+  pause.mockRestore()
+  syncBuiltinESMExports()
 })
 
 interface Tables {
@@ -76,13 +78,13 @@ test('what is done between two calls counts as the turn of the others', async ()
     })
   // Of the tests before nothing is left to wait for.
   take(10_000)
-  timers.pause.mockClear()
+  pause.mockClear()
   await write(0)
   take(7)
   await write(1)
-  expect(timers.pause).not.toHaveBeenCalled()
+  expect(pause).not.toHaveBeenCalled()
   await write(2)
-  expect(timers.pause).toHaveBeenCalledExactlyOnceWith(6)
+  expect(pause).toHaveBeenCalledExactlyOnceWith(6)
 })
 
 test('a transaction that is done anew begins with its first item', async () => {

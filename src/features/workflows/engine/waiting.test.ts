@@ -2,12 +2,12 @@
 import { expect, it } from 'vitest'
 import type { TestApp } from '#test/support/build-app.ts'
 import { testApp } from '#test/support/build-app.ts'
-import { isFullEndurance } from '#test/support/endurance.ts'
+import { scaled } from '#test/support/endurance.ts'
 import { processorTime } from '#test/support/processor-time.ts'
 import { workflowCalls } from '#test/support/workflows.ts'
 import { jobOf } from '../lifecycle.service.ts'
 
-const waiting = isFullEndurance ? 10_000 : 2_000
+const waiting = scaled(10_000)
 const executions = 20
 const rounds = 4
 const rowsAtOnce = 500
