@@ -1,4 +1,4 @@
-/** Holds the tables of variables in the documents against those that the service reads. */
+/** Holds the table of variables in the documents against those that the service reads. */
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { declaredVariables } from '../support/declared-variables.ts'
@@ -14,10 +14,4 @@ function documented(file: string): [name: string, value: string][] {
 it('docs/configuration.md lists every variable that is read, and no other, with its default', () => {
   expect(declaredVariables().length).toBeGreaterThan(30)
   expect(documented('docs/configuration.md')).toEqual(declaredVariables())
-})
-
-it('README.md lists some of them, with the same defaults', () => {
-  const inReadme = documented('README.md')
-  expect(inReadme.length).toBeGreaterThan(5)
-  expect(declaredVariables()).toEqual(expect.arrayContaining(inReadme))
 })
