@@ -16,7 +16,7 @@ export const access = group({
   problems({ GATEWAY_JWKS_URL, GATEWAY_AUDIENCE, GATEWAY_ISSUER, DEV_USER }, { HOST }) {
     const problems: string[] = []
     const gateway = [GATEWAY_JWKS_URL, GATEWAY_AUDIENCE, GATEWAY_ISSUER].some(value => value !== undefined)
-    // An issuer alone is no gateway either: whoever sets it believes that there is one.
+    // An issuer alone is no gateway either, although an operator who sets it believes that there is one.
     if (gateway && (GATEWAY_JWKS_URL === undefined || GATEWAY_AUDIENCE === undefined))
       problems.push(
         'GATEWAY_JWKS_URL and GATEWAY_AUDIENCE must be set together, GATEWAY_ISSUER only beside them.',

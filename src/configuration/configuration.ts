@@ -28,7 +28,7 @@ export const variables = {
 const environmentSchema = Type.Object(variables)
 type Environment = Static<typeof environmentSchema>
 
-/** What the process was told, checked. Byte counts are bytes, limits are requests per minute. */
+/** The checked configuration. Byte counts are bytes, limits are requests per minute. */
 export type Configuration = ReturnType<typeof configurationFrom>
 
 export type ConfigurationResult = { configuration: Configuration } | { problems: string[] }

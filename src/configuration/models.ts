@@ -5,7 +5,7 @@ import { group, isWebAddress, key, oneOf, optional, webAddress } from './variabl
 const providers = ['openai', 'anthropic', 'google', 'openai-compatible', 'builtin'] as const
 const embeddingProviders = ['builtin', 'openai', 'openai-compatible', 'google', 'local'] as const
 
-/** What asks these providers puts its paths behind the whole address. */
+/** Requests to these providers put their paths behind the whole address. */
 function providerAddress() {
   return optional('an http or https address without a query', {
     check: value => isWebAddress(value) && !value.includes('?'),

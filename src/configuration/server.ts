@@ -48,7 +48,7 @@ function isHost(value: string): boolean {
   return isIP(value) !== 0 || /^[\w-]+(?:\.[\w-]+)*\.?$/.test(value)
 }
 
-/** Short spellings count as none: by `1` nobody means the address 0.0.0.1, but a number of proxies, which is not known here. */
+/** Short spellings are refused: `1` would be the address 0.0.0.1, but means a number of proxies, which is not known here. */
 function isAddressRange(value: string): boolean {
   const [base = '', ...length] = value.split('/')
   return isIP(base) !== 0 && (length.length === 0 || ipaddr.isValidCIDR(value))

@@ -10,7 +10,7 @@ interface TextOptions {
   check?: Check
 }
 
-/** What the schema cannot tell of a value that is set. */
+/** Checks of a value that the schema cannot express. */
 type Check = (value: string) => boolean
 
 /** How a variable is described; `expects` ends the sentence "NAME must be …" of a problem report. */

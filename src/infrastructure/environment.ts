@@ -4,7 +4,7 @@ import type { Ids } from '#platform/ids.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { CreateWorkerPool } from '#platform/workers/worker-pool.ts'
 
-/** What a service takes from its environment; tests bring their own. */
+/** The parts of a service that tests replace. */
 export interface Environment {
   clock: Clock
   ids: Ids

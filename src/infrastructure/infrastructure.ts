@@ -78,7 +78,7 @@ export async function openInfrastructure(configuration: Configuration, environme
     return {
       ...environment,
       configuration,
-      /** Of this program, as other services are told. */
+      /** Of this program, as other services see it. */
       version: manifest.version,
       models,
       metrics: createMetrics(),
@@ -152,7 +152,7 @@ async function openSecretBox(platform: Kysely<PlatformTables>, source: Omit<KeyS
   return secretBox
 }
 
-/** What runs outside the main thread: threads for documents and searches, and sandboxes for others' JavaScript and SQL. */
+/** Work outside the main thread: threads for documents and searches, and sandboxes for others' JavaScript and SQL. */
 function createWorkers({ log, createWorkerPool }: Environment, outbound: Outbound, sqlRunner: SqlRunner) {
   const documentWorkers = createWorkerPool({ log, isBackground: true })
   const searchWorkers = createWorkerPool({ log, idleTimeoutMs: searchThreadIdleMs })

@@ -17,7 +17,7 @@ export async function openSqliteStorage(
 ): Promise<Storage> {
   const directory = await openDataDirectory(dataDirectory)
   const disk = await keepDiskReserve(directory.path, log)
-  // What a start writes is little, and must not fail.
+  // A start writes little, and must not fail.
   await disk.makeRoom()
   const sqlRunner = createSqlRunner({ synchronous: sqliteSynchronous })
   // A pool of its own: a write-ahead log must not wait until a large document has been read.

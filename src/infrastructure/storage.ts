@@ -9,7 +9,7 @@ import type { OnOpen } from '#storage/agent-databases.ts'
 import type { StorageEngine } from '#storage/engine.ts'
 import type { PlatformTables } from '#storage/tables.ts'
 
-/** What depends on the database engine; everything above is the same for both. */
+/** The parts that depend on the database engine; everything above is the same for both. */
 export interface Storage {
   engine: StorageEngine
   /** File of the encryption key that is generated if none is configured. */
@@ -19,7 +19,7 @@ export interface Storage {
   createWakeUps(platform: Kysely<PlatformTables>, clock: Clock): Promise<ByLane<WakeUps>>
   /** Runs the SQL of agents. */
   createSqlRunner(secretBox: SecretBox): SqlRunner
-  /** What to do with an agent's database before this process first uses it. */
+  /** Called with an agent's database before this process first uses it. */
   onOpen(instanceId: string): OnOpen[]
 }
 

@@ -1,6 +1,6 @@
 import { AppError } from './errors.ts'
 
-/** What the service knows of the disk that its data is on. */
+/** State of the disk that holds the service's data. */
 export interface Disk {
   /** Why nothing can be stored at the moment; undefined while all is well. */
   readonly problem: AppError | undefined

@@ -1,5 +1,5 @@
 /**
- * What counts as an e-mail address, wherever one is given. The identity gateway vouches for those of its users, so nothing is
+ * The one definition of an e-mail address. The identity gateway vouches for those of its users, so nothing is
  * refused that it may name: a domain without a dot, or letters of any script.
  */
 export const emailAddress = /^[^\s@]+@[^\s@]+$/
@@ -9,7 +9,7 @@ export const mailbox = /^[^\p{Cc}@]+@[^\p{Cc}@]+$/u
 
 /**
  * The address in the one letter case that all of its spellings share. A capital whose small letter belongs to another one stays
- * as it is: the Kelvin sign is no K, and whoever has it in an address must not become the owner of another address.
+ * as it is: the Kelvin sign is no K, and a user who has it in an address must not become the owner of another address.
  */
 export function inOneCase(address: string): string {
   return address.replaceAll(/\p{Lu}/gu, capital => {

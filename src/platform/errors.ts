@@ -47,11 +47,11 @@ export type ErrorCode = keyof typeof catalogue
 export type Fault = (typeof catalogue)[ErrorCode]['fault']
 
 interface AppErrorOptions {
-  /** What a machine can act on, such as `{ field, issue }`; sent to the caller. */
+  /** For machines, such as `{ field, issue }`; sent to the caller. */
   details?: Record<string, unknown>
   /** The error underneath; logged, never sent. */
   cause?: unknown
-  /** Whether it would fail again until somebody has put something right. By default that is so if the user is at fault. */
+  /** Whether it would fail again until a person has put something right. By default that is so if the user is at fault. */
   isPermanent?: boolean
 }
 
@@ -111,7 +111,7 @@ export function notFound(what: string): AppError {
   return new AppError('NOT_FOUND', `${what} not found`)
 }
 
-/** What was looked for. @throws NOT_FOUND naming `what`, if it is not there. */
+/** The thing that was looked for. @throws NOT_FOUND naming `what`, if it is not there. */
 export function required<Found>(found: Found | undefined, what: string): Found {
   if (found === undefined) throw notFound(what)
   return found

@@ -6,7 +6,7 @@ const alphanumerics = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234
 export interface Ids {
   /** An opaque identifier of a record. */
   record(): string
-  /** A tool call identifier: nine alphanumerics, as the wire format asks. */
+  /** A tool call identifier: nine alphanumerics, as the wire format requires. */
   toolCall(): string
 }
 

@@ -9,7 +9,7 @@ export const maxValues = 20_000
  */
 export function hasMoreValuesThan(text: string | Uint8Array, most: number): boolean {
   if (text.length <= most) return false
-  // What matters here is ASCII, which other bytes of UTF-8 never look like.
+  // The relevant characters are ASCII, which other bytes of UTF-8 never look like.
   const json = typeof text === 'string' ? text : Buffer.from(text).toString('latin1')
   let values = 0
   for (let index = 0; index < json.length && values <= most; index += 1) {

@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 import { replaceLagGauges } from './event-loop/lag-gauges.ts'
 
-/** In milliseconds, and practically never: prom-client can't be told to leave the lag of the event loop to others. */
+/** In milliseconds, and practically never: prom-client has no setting that leaves the lag of the event loop to others. */
 const lagElsewhere = 2 ** 31 - 1
 
 /** The numbers of one process, in Prometheus' text form. */
@@ -32,7 +32,7 @@ export function createMetrics() {
     observeRequest(method: string, route: string, status: number, seconds: number) {
       requestSeconds.observe({ method, route, status }, seconds)
     },
-    /** What services report is taken with care: a counter that is given nonsense would throw. */
+    /** Reports of services are checked: a counter that is given nonsense would throw. */
     countTokens(provider: string, direction: 'input' | 'output', tokens: number) {
       if (Number.isFinite(tokens) && tokens > 0) modelTokens.inc({ provider, direction }, tokens)
     },

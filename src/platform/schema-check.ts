@@ -5,7 +5,7 @@ import { ofOwnSchemas } from './own-schemas.ts'
 import type { SchemaProblem, SchemaViolation } from './schema-problem.ts'
 import { problemFrom } from './schema-problem.ts'
 
-// Formats tell readers of a schema what a text means; they need not be checked again in what we stored ourselves.
+// Formats say to readers of a schema what a text means; they need not be checked again in what we stored ourselves.
 const ajv = new Ajv({ ...ofOwnSchemas, validateFormats: false, verbose: true })
 const compiled = new WeakMap<TSchema, ValidateFunction>()
 const whole = new Ajv({ ...ofOwnSchemas, validateFormats: false, verbose: true, allErrors: true })
@@ -16,7 +16,7 @@ export function matches<Schema extends TSchema>(schema: Schema, value: unknown):
   return validatorOf(schema)(value)
 }
 
-/** What is wrong with the value; undefined if it matches. */
+/** The value's problem; undefined if it matches. */
 export function problemOf(schema: TSchema, value: unknown): SchemaProblem | undefined {
   const validate = validatorOf(schema)
   const violation = validate(value) ? undefined : validate.errors?.[0]

@@ -1,4 +1,4 @@
-/** A violation of a schema, as the validator tells it. */
+/** A violation of a schema, as the validator reports it. */
 export interface SchemaViolation {
   keyword: string
   instancePath: string
@@ -8,7 +8,7 @@ export interface SchemaViolation {
   parentSchema?: { pattern?: string; description?: string }
 }
 
-/** What is wrong with a value, for a person. */
+/** A value's problem, for a person. */
 export interface SchemaProblem {
   /** Path of a field within the value, as `items.0.name`; empty for the whole. */
   field: string
@@ -34,7 +34,7 @@ function clip(name: string): string {
   return name.length > 100 ? `${name.slice(0, 100)}…` : name
 }
 
-/** What is wrong, in words for a person; a schema's description says what a pattern means. */
+/** The problem, in words for a person; a schema's description says what a pattern means. */
 function issueOf({ keyword, params = {}, message = 'is not valid', parentSchema }: SchemaViolation): string {
   const { limit, allowedValues, type, format } = params
   if (keyword === 'const') return `must be ${JSON.stringify(params.allowedValue)}`

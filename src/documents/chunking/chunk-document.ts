@@ -30,7 +30,7 @@ export function chunkDocument(document: ParsedDocument, options: ChunkingOptions
     .toArray()
 }
 
-/** No chunk crosses a page, so the first span tells the page. */
+/** No chunk crosses a page, so the first span has the page. */
 function labels(spans: Span[], range: Range): Pick<Chunk, 'page' | 'section'> {
   const first = firstSpanAfter(spans, range.start)
   const lengths = new Map<string | null, number>()

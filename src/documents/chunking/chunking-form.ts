@@ -2,7 +2,7 @@ import { invalid } from '#platform/errors.ts'
 import type { ChunkingOptions, ChunkingWishes } from './chunking-options.ts'
 import { chunkingBounds, chunkingMethods, defaultChunking } from './chunking-options.ts'
 
-/** The chunking that a form asks for, with defaults for what it leaves out. Throws VALIDATION_ERROR. */
+/** The chunking of a form, with defaults for omitted fields. Throws VALIDATION_ERROR. */
 export function readChunking(fields: Record<string, string>): ChunkingOptions {
   const { min, max } = chunkingBounds.chunk_size
   const chunk_size = readWhole(fields, 'chunk_size', defaultChunking.chunk_size, min, max)

@@ -7,7 +7,7 @@ export interface ChunkingOptions {
   method: ChunkingMethod
 }
 
-/** What a source was asked to be cut by. */
+/** The chunking of a source. */
 export type ChunkingWishes = { [Name in keyof ChunkingOptions]?: ChunkingOptions[Name] | undefined }
 
 export const chunkingMethods = ['semantic', 'fixed'] as const

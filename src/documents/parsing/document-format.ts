@@ -4,7 +4,7 @@ export const documentFormats = ['pdf', 'txt', 'md', 'docx', 'json', 'csv'] as co
 
 export type DocumentFormat = (typeof documentFormats)[number]
 
-/** The format by the name's extension, whatever its case; undefined for what can't be uploaded. */
+/** The format by the name's extension, in any case; undefined for types that cannot be uploaded. */
 export function documentFormatOf(fileName: string): DocumentFormat | undefined {
   const extension = extname(fileName).slice(1).toLowerCase()
   return documentFormats.find(format => format === extension)

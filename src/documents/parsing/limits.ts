@@ -20,6 +20,6 @@ export const limits = {
   readerNodes: 50_000,
   /** Milliseconds until a file that is still being read is given up. */
   fileMs: 60_000,
-  /** The same for a web page, for which somebody waits. */
+  /** The same for a web page, for which a reader waits. */
   pageMs: 15_000,
 } as const

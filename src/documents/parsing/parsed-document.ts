@@ -18,7 +18,7 @@ export interface Span {
   section?: string
 }
 
-/** What a parser finds, piece by piece; white space that separates it from the next piece included. */
+/** The pieces that a parser finds; white space that separates one from the next included. */
 export interface Piece {
   text: string
   page?: number

@@ -31,7 +31,7 @@ export async function loadKey({ configured, path, isNewData, log }: KeySource): 
   return key
 }
 
-/** Decoding skips whatever is not base64, so only encoding again shows whether all of the text is key. */
+/** Decoding skips all that is not base64, so only encoding again shows whether all of the text is key. */
 export function isKey(text: string): boolean {
   const key = Buffer.from(text, 'base64')
   return key.length === keyLength && key.toString('base64') === text

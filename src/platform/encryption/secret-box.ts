@@ -8,7 +8,7 @@ import { AppError } from '../errors.ts'
  * stored, so that what was sealed for one place does not open in another.
  */
 export interface SecretBox {
-  /** Tells keys apart without revealing anything about the key; each sealed text carries it. */
+  /** Distinguishes keys without revealing anything about them; each sealed text carries it. */
   keyId: string
   /** Text of the form `v1:<key id>:<base64url of nonce, tag and ciphertext>`. */
   seal(secret: string, context: readonly string[]): string

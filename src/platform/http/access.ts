@@ -49,7 +49,7 @@ export function requireDeclarations(app: App): readonly DeclaredRoute[] {
 
 /**
  * Has every request decided before its body is read (preflights were answered earlier). A body may take minutes to arrive;
- * then it is decided again, so that nobody acts by a role that was taken away meanwhile.
+ * then it is decided again, so that a role that was taken away meanwhile no longer counts.
  */
 export function registerAccess(app: App, { decide, decideAgain }: Decision): void {
   const arriving = new WeakSet<FastifyRequest>()
@@ -74,8 +74,8 @@ export function registerAccess(app: App, { decide, decideAgain }: Decision): voi
 }
 
 /**
- * What a request is answered with that has failed, or met a conflict: NOT_FOUND if what it is about has been deleted in the
- * meantime, since that is then the reason, whatever part of the service has noticed it in whatever way.
+ * The error of a request that has failed, or met a conflict: NOT_FOUND if its subject has been deleted in the
+ * meantime, since that is then the reason, wherever in the service it was noticed.
  */
 export async function behindFailure(thrown: unknown, request: FastifyRequest): Promise<unknown> {
   const error = asKnownError(thrown)

@@ -22,7 +22,7 @@ export type LimitClass = 'general' | 'chat' | 'browser' | 'bulk' | 'open' | 'unp
 
 /**
  * The least a caller must be, declared by every route:
- * `open` anybody, no token is looked at; `anyone` anybody, but a bad token is refused; `user` a known user;
+ * `open` everyone, no token is read; `anyone` everyone, but a bad token is refused; `user` a known user;
  * and on an agent, each including the one before: `viewer` reads, `chatter` also chats, `admin` also changes, `owner` also
  * deletes and manages admins.
  */

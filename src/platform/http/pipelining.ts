@@ -31,7 +31,7 @@ export function beginPipelinedInTurn(app: App): void {
       line.begun += 1
       response.once('close', () => {
         line.begun -= 1
-        // In another turn of the event loop, so that nobody waits for all that a client has sent ahead.
+        // In another turn of the event loop, so that other clients do not wait for all that one has sent ahead.
         if (line.waiting.length > 0) setImmediate(beginNext)
       })
       done()
@@ -54,7 +54,7 @@ export function beginPipelinedInTurn(app: App): void {
       if (line.waiting.length === 0) socket.resume()
       begin()
     })
-    // What came together with it is parsed first, and has Node read on.
+    // Data that came together with it is parsed first, and has Node read on.
     queueMicrotask(() => socket.pause())
   })
 }

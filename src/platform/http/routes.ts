@@ -109,8 +109,8 @@ export function routesBelow<Base extends string>(app: App, base: Base, tag: stri
       }: { rows: string; of: Entry } & Route<`${Base}${Path}`, Query, TUnknown, Page<Static<NoInfer<Entry>>>>,
     ): void {
       const answer = Type.Object({ [field]: Type.Array(of), meta: listMetaSchema })
-      const asked = { query: listQuery, ...route }
-      declare(['GET', path, 200], asked, answer, ({ rows, meta }) => ({ [field]: rows, meta }))
+      const complete = { query: listQuery, ...route }
+      declare(['GET', path, 200], complete, answer, ({ rows, meta }) => ({ [field]: rows, meta }))
     },
   }
 }

@@ -26,7 +26,7 @@ import { createSerializerCompiler, createValidatorCompiler } from './requests/va
 import { registerHeaders } from './responses/headers.ts'
 import { writeListsInTurns } from './responses/large-lists.ts'
 import { leaveSlowReaders } from './responses/slow-readers.ts'
-import { asksForWebSocket } from './websockets.ts'
+import { isWebSocketRequest } from './websockets.ts'
 
 const jsonBodyLimit = 1024 * 1024
 /** The status of a request that became a WebSocket. */
@@ -62,7 +62,7 @@ export function createServer(options: ServerOptions): App {
     trustProxy: options.trustProxy.length > 0 ? options.trustProxy : false,
     genReqId: requestId,
     requestTimeout: arrivalLimitMs,
-    http: { shouldUpgradeCallback: asksForWebSocket },
+    http: { shouldUpgradeCallback: isWebSocketRequest },
     routerOptions: { maxParamLength: 500 },
     clientErrorHandler: answerClientError,
     frameworkErrors: (error, request, reply) => treatAsUnknown(app, error, [request, reply]),
@@ -97,7 +97,7 @@ function requestId(request: { headers: Record<string, string | string[] | undefi
   return typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : randomUUID()
 }
 
-/** JSON is the only body read by default; an empty one is no body, whatever its content type says. */
+/** JSON is the only body read by default; an empty one is no body, with any content type. */
 function acceptJsonOnly(app: App): void {
   const parseJson = app.getDefaultJsonParser('error', 'error')
   app.removeAllContentTypeParsers()
@@ -124,7 +124,7 @@ function acceptJsonOnly(app: App): void {
   })
 }
 
-/** Of a body that was refused: Fastify does not tell what is no JSON from what could change the prototype of all objects. */
+/** Of a body that was refused: Fastify has one error for bad JSON and for JSON that could change the prototype of all objects. */
 function isJson(text: string): boolean {
   try {
     JSON.parse(text.replace(/^\uFEFF/, ''))
@@ -156,7 +156,7 @@ function registerErrors(app: App): void {
 
 function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const error = diskProblemIn(thrown) ?? asKnownError(thrown)
-  // What was under way for a client that has gone ends by being stopped: that is no failure.
+  // Work for a client that has gone is stopped: that is no failure.
   const isStopped = reply.raw.destroyed && (isAbort(thrown) || thrown === request.raw.errored)
   if (error instanceof AppError && error.fault !== 'user' && !isStopped) {
     const { method, originalUrl } = request
@@ -170,7 +170,7 @@ function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply
   return reply.code(answer.status).header('Content-Type', answer.contentType).send(answer.body)
 }
 
-/** Lost data is told at every level of the log. */
+/** Lost data is reported at every level of the log. */
 function levelOf({ code, fault }: AppError): 'fatal' | 'error' | 'warn' {
   if (code === 'DATA_DAMAGED') return 'fatal'
   return fault === 'unexpected' ? 'error' : 'warn'
@@ -220,7 +220,7 @@ function forgetTypeOfNoBody(app: App): void {
   })
 }
 
-/** What broke off while hooks waited tells no parser of its end any more, so that nothing would ever answer it. */
+/** A request that broke off while hooks waited would never be answered: no parser reports its end any more. */
 function answerBrokenOff(app: App): void {
   app.addHook('preParsing', (request, _reply, payload, done) => {
     if (request.raw.destroyed) done(new AppError('VALIDATION_ERROR', 'The request broke off. Send it again.'))
@@ -230,7 +230,7 @@ function answerBrokenOff(app: App): void {
 
 /**
  * One log line and one observation a request, when its answer has ended or its client has gone: `onResponse` would not
- * tell of the latter. Tokens are left out: those in queries, and those that are a part of the path.
+ * report the latter. Tokens are left out: those in queries, and those that are a part of the path.
  */
 function registerObservation(app: App, { log, metrics }: ServerOptions): void {
   app.addHook('onRequest', (request, reply, done) => {

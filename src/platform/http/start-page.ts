@@ -6,7 +6,7 @@ const style =
 /** The page loads nothing, runs nothing, and can't be framed; only its own style counts. */
 export const startPagePolicy = `default-src 'none'; style-src 'sha256-${hash('sha256', style, 'base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
-/** What somebody sees who opens the service in a browser. `address` is that of the service, and nothing of the request. */
+/** The page of a person who opens the service in a browser. `address` is that of the service, and nothing of the request. */
 export function startPage({ version, address, ready }: { version: string; address: string; ready: boolean }) {
   // In this form it has none of the characters that open an element.
   const agent = new URL(`${address.replace(/\/$/, '')}/api/agents/default`).href

@@ -3,7 +3,7 @@ import websocket from '@fastify/websocket'
 import type { WebSocket } from 'ws'
 import type { App } from './app.ts'
 
-/** Bytes; larger messages end their connection, which is for what nobody sends by mistake. */
+/** Bytes; larger messages end their connection, because no client sends them by mistake. */
 const maxPayload = 1024 * 1024
 /** Milliseconds between two pings; a connection that has not answered the one before is ended with the next. */
 const pingMs = 30_000
@@ -14,7 +14,7 @@ const closingMs = 1000
  * Whether the connection of a request is no longer one of HTTP. Clients offer other protocols, such as HTTP/2, with requests of
  * any kind; Node would read no body of these any more, watch no time-out of theirs, and not end them with the server.
  */
-export function asksForWebSocket({ method, headers }: IncomingMessage): boolean {
+export function isWebSocketRequest({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
 }
 
@@ -33,7 +33,7 @@ export async function registerWebSockets(app: App): Promise<void> {
   })
 }
 
-/** Pings while the connection is open, and ends it if nobody answers. */
+/** Pings while the connection is open, and ends it without an answer. */
 export function keepAlive(socket: WebSocket): void {
   let isAlive = true
   const timer = setInterval(() => {

@@ -9,12 +9,12 @@ const pause = 100
 const lastAttempts = 5
 
 /**
- * Standard output may be a file on a disk that is full, or a pipe that nobody empties: that is no reason to stop the
+ * Standard output may be a file on a disk that is full, or a pipe without a reader: that is no reason to stop the
  * service, which goes on and writes once it can, nor for it to stay when it is to end.
  */
 export function createLogOutput(): { write(line: string): void } {
   let waiting = ''
-  /** What is left of the lines whose turn it is to be written. */
+  /** The rest of the lines whose turn it is to be written. */
   let rest: Uint8Array = Buffer.alloc(0)
   let state: 'unused' | 'idle' | 'writing' | 'pausing' = 'unused'
 
@@ -37,7 +37,7 @@ export function createLogOutput(): { write(line: string): void } {
     setTimeout(writeOn, pause).unref()
   }
 
-  /** What is being written at this moment still comes to its end by itself. */
+  /** A write under way still ends by itself. */
   function writeLast(): void {
     const left = Buffer.concat([state === 'writing' ? Buffer.alloc(0) : rest, Buffer.from(waiting)])
     writeNow(left)

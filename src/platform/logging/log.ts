@@ -18,7 +18,7 @@ const secretFields = [
   'password',
   'sealed',
   'credentials',
-  // A gateway's token stands under whatever name the operator gave it.
+  // A gateway's token stands under the name that the operator gave it.
   'headers',
 ]
 

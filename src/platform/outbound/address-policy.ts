@@ -32,7 +32,7 @@ const platformHosts = ipaddr.parseCIDR('168.63.129.16/32')
 /**
  * Global unicast addresses are permitted, and what an entry of `allow` names. An IPv4 address inside an IPv6 one must be
  * permitted itself; where the two lead to different places (6to4, Teredo, IPv4-compatible and the like) both are refused.
- * Throws on an entry that `parseAllowEntry` calls invalid: whoever reads the configuration reports these first.
+ * Throws on an entry that `parseAllowEntry` calls invalid: the configuration reports these first.
  */
 export function createAddressPolicy(allow: readonly string[]): AddressPolicy {
   const ranges: Range[] = []

@@ -1,8 +1,8 @@
-/** The cookies that a site sets while it redirects a reader: some sites send nobody on who does not bring them back. */
+/** The cookies that a site sets while it redirects a reader: some sites let only readers pass who bring them back. */
 export interface Cookies {
   /** Takes over what this answer sets. */
   keep(url: URL, answer: Headers): void
-  /** What goes to this address as the header Cookie; empty if nothing does. */
+  /** The header Cookie for this address; empty if there is none. */
   for(url: URL): string
 }
 
@@ -10,7 +10,7 @@ export interface Cookies {
 const maxCookies = 50
 const maxCharacters = 8_000
 
-/** Of one exchange, with which they are forgotten; each origin gets its own, whatever path or domain it names. */
+/** Of one exchange, with which they are forgotten; each origin gets its own, with any path or domain. */
 export function createCookies(): Cookies {
   const byOrigin = new Map<string, Map<string, string>>()
   const text = (cookies: ReadonlyMap<string, string> = new Map()) =>

@@ -20,11 +20,11 @@ export interface Unreachable {
 
 /** A proxy of HTTP/1.1 for one user, on a port of its own. */
 export interface ForwardProxy {
-  /** As a browser is told it: `http://127.0.0.1:PORT`. */
+  /** For a browser: `http://127.0.0.1:PORT`. */
   address: string
   /** Without which it answers 407; only where others than this machine reach it. */
   credentials: ProxyCredentials | undefined
-  /** What became of the host (with its port if it is not the usual one) when it was last tried; undefined if it was reached. */
+  /** Outcome of the last attempt to reach the host (with its port if it is not the usual one); undefined if it was reached. */
   unreachable(host: string): Unreachable | undefined
   /** Ends every connection. */
   close(): Promise<void>

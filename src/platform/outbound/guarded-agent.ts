@@ -19,7 +19,7 @@ export interface GuardedAgent {
 }
 
 /**
- * Every connection asks `permitted` once and goes to an address of that answer, so no second look-up can change it;
+ * Every connection calls `permitted` once and goes to an address of that answer, so no second look-up can change it;
  * the certificate is still checked against the name. Kept-alive connections were checked when they were made.
  */
 export function createGuardedAgent(permitted: Resolve): GuardedAgent {

@@ -8,8 +8,8 @@ export type Resolve = (hostname: string) => Promise<LookupAddress[]>
 
 /**
  * Resolves a host name, or takes an IP address as it is, and keeps what the policy permits: at least one address.
- * Connect to these and to nothing else: asking again may give a different answer (DNS rebinding).
- * Rejects with OUTBOUND_REFUSED when nothing is left; the message does not tell what the name resolved to.
+ * Connect to these and to nothing else: a second look-up may give a different answer (DNS rebinding).
+ * Rejects with OUTBOUND_REFUSED when nothing is left; the message does not say what the name resolved to.
  */
 export function createGuardedResolver(options: { policy: AddressPolicy; resolve: Resolve }): Resolve {
   const { policy, resolve } = options

@@ -1,6 +1,6 @@
 import { invalid } from '../errors.ts'
 
-/** Headers that describe the connection or its body: nobody who asks for a request can set them. */
+/** Headers that describe the connection or its body: no request can set them. */
 const connectionHeaders = new Set([
   'connection',
   'content-length',
@@ -30,7 +30,7 @@ export function mayHoldSecret(name: string): boolean {
   return !plainHeaders.has(name.toLowerCase())
 }
 
-/** What is wrong with the value of a header; undefined if it can be sent. */
+/** The problem of a header's value; undefined if it can be sent. */
 export function headerValueProblem(value: string): string | undefined {
   if (/[\r\n]/.test(value)) return 'must not hold a line break, since it is sent in a header'
   if (/[^\t\x20-\x7e\x80-\xff]/.test(value)) {

@@ -5,7 +5,7 @@ const maxSearched = 64
 const mask = '********'
 
 /**
- * Takes secrets out of texts, as they are and in the forms in which services tell back what they were sent: a token without
+ * Takes secrets out of texts, as they are and in the forms in which services repeat them: a token without
  * its scheme, percent-encoded, as a part of JSON, in base64 or out of it.
  */
 export function createSecretFilter(secrets: readonly string[]): (text: string) => string {

@@ -23,14 +23,14 @@ const loopback: LookupAddress[] = [
 ]
 
 /**
- * Looks names up that anybody may have chosen. The operating system does so on a few threads of the process, for as long as it
+ * Looks up names of users and pages. The operating system does so on a few threads of the process, for as long as it
  * likes: names whose DNS server never answers would hold up those of the operator. So only hosts that the operator has named
- * are left to it; all others are asked of DNS directly, without a thread, in turns of the agents and with a limit of time.
+ * are left to it; all others are queried from DNS directly, without a thread, in turns of the agents and with a limit of time.
  */
 export function createNameResolver({ isNamed, limitMs = 8_000 }: NameResolverOptions): Resolve {
   const slots = createFairSlots(concurrency, concurrencyPerOwner)
 
-  async function askInTurn(name: string): Promise<LookupAddress[]> {
+  async function queryInTurn(name: string): Promise<LookupAddress[]> {
     const signal = AbortSignal.timeout(limitMs)
     const release = await slots.take(currentOwner.getStore() ?? '', signal)
     const resolver = new Resolver({ timeout: 2_000, tries: 2 })
@@ -40,7 +40,7 @@ export function createNameResolver({ isNamed, limitMs = 8_000 }: NameResolverOpt
     signal.addEventListener('abort', cancel, { once: true })
     try {
       signal.throwIfAborted()
-      return await askDns(resolver, name)
+      return await queryDns(resolver, name)
     } finally {
       signal.removeEventListener('abort', cancel)
       release()
@@ -51,11 +51,11 @@ export function createNameResolver({ isNamed, limitMs = 8_000 }: NameResolverOpt
     if (isNamed(hostname)) return await lookup(hostname, { all: true })
     const name = hostname.toLowerCase().replace(/\.$/, '')
     const known = await knownHere(name)
-    return known.length > 0 ? known : await askInTurn(name).catch(failAsSystem)
+    return known.length > 0 ? known : await queryInTurn(name).catch(failAsSystem)
   }
 }
 
-/** Names that are never asked of DNS. */
+/** Names that are never queried from DNS. */
 async function knownHere(name: string): Promise<LookupAddress[]> {
   if (/(?:^|\.)localhost$/.test(name)) return loopback
   const lines = (await readFile(hostsFile, 'utf8').catch(() => '')).split('\n')
@@ -64,7 +64,7 @@ async function knownHere(name: string): Promise<LookupAddress[]> {
   return own.map(([address = '']) => ({ address, family: address.includes(':') ? 6 : 4 }))
 }
 
-async function askDns(resolver: Resolver, name: string): Promise<LookupAddress[]> {
+async function queryDns(resolver: Resolver, name: string): Promise<LookupAddress[]> {
   const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
   const addresses = answers.flatMap((answer, index) =>
     answer.status === 'fulfilled'

@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts'
 
-/** What the code, name or message of an error of Node, OpenSSL, zlib or undici means to a person; the first match counts. */
+/** The meaning of an error's code, name or message of Node, OpenSSL, zlib or undici for a person; the first match counts. */
 const reasons: [sign: RegExp, reason: string][] = [
   [/^ENOTFOUND$/, 'there is no host of this name'],
   [/^EAI_/, 'its name could not be looked up'],
@@ -25,7 +25,7 @@ export function outboundFailed(host: string, reason: string, cause?: unknown): A
 
 /**
  * The error for the caller behind what a connection or a body threw. A refusal by the guard stays what it is, and ports
- * that the Fetch standard bars are refused too; anything else is told in our words, and kept as the cause for the log.
+ * that the Fetch standard bars are refused too; anything else is reported in our words, and kept as the cause for the log.
  */
 export function toOutboundError(error: unknown, host: string): AppError {
   const chain = causes(error)

@@ -49,7 +49,7 @@ export interface OutboundResponse {
 }
 
 /**
- * The one way to addresses that come from users, agents or pages. Both ways of asking check each address after DNS and at
+ * The one way to addresses that come from users, agents or pages. Both ways check each address after DNS and at
  * every redirect, and reject with OUTBOUND_REFUSED (the address, or the request, is not acceptable), OUTBOUND_FAILED
  * (no whole answer came) or the reason of the caller's own signal. An answer of any status is an answer.
  */
@@ -57,17 +57,17 @@ export interface Outbound {
   /** Reads a whole answer within limits of time and size. */
   fetch(url: string | URL, request?: OutboundRequest): Promise<OutboundResponse>
   /**
-   * A `fetch` for libraries. Answers stream, with no limit of size and none of time but ten minutes of silence: whoever
+   * A `fetch` for libraries. Answers stream, with no limit of size and none of time but ten minutes of silence: a caller that
    * passes it on bounds the exchange by its signal. Once streaming, a broken body errors as the Fetch standard says.
    */
   fetchFunction(options?: Pick<OutboundRequest, 'maxRedirects' | 'secretHeaders'>): typeof fetch
   /**
-   * Connects for another protocol than HTTP, within 10 s, and tells whether OUTBOUND_ALLOW names the other end. The socket
+   * Connects for another protocol than HTTP, within 10 s, and says whether OUTBOUND_ALLOW names the other end. The socket
    * is the caller's to end. Rejects as `fetch` does.
    */
   connect(hostname: string, port: number): Promise<{ socket: Socket; isAllowed: boolean }>
   /**
-   * Tells those who give an address for later that it will be refused, and connects to nothing: what is permitted now is checked
+   * Warns callers of a later address that it will be refused, and connects to nothing: what is permitted now is checked
    * again when it is fetched. A name that can't be looked up, or not soon, is not refused: that may pass.
    * @throws AppError OUTBOUND_REFUSED
    */
@@ -85,7 +85,7 @@ interface Rules {
 
 const redirectLimit = 5
 
-/** Milliseconds that somebody waits for the look-up of a name that is only asked about. */
+/** Milliseconds that a caller waits for the look-up of a name that is only checked. */
 const lookupMs = 3_000
 
 export function createOutbound(options: OutboundOptions): Outbound {

@@ -32,7 +32,7 @@ export async function readBeginning(
 /** As most pages have no more. */
 const firstBytes = 64 * 1024
 
-/** The body as text in the character set of its Content-Type; UTF-8 where that names none, or one nobody knows. */
+/** The body as text in the character set of its Content-Type; UTF-8 where that names none, or an unknown one. */
 export function decodeText(body: Uint8Array, contentType: string | null): string {
   const label = /;\s*charset="?([^\s;"]+)/i.exec(contentType ?? '')?.[1] ?? 'utf-8'
   return decoderOf(label).decode(body)

@@ -14,7 +14,7 @@ type Handler = Dispatcher.DispatchHandler
 type Controller = Dispatcher.DispatchController
 type CreateDecoder = (firstByte: number) => Transform
 
-/** What arrives is passed on at once, as streams of events need it. */
+/** Arriving data is passed on at once, as streams of events need it. */
 const gzip = { flush: constants.Z_SYNC_FLUSH }
 const brotli = { flush: constants.BROTLI_OPERATION_FLUSH }
 /** As large a window as content codings may have (RFC 9659). */
@@ -24,7 +24,7 @@ const zstd = { params: { [constants.ZSTD_d_windowLogMax]: 23 } }
 const decoders = new Map<string, CreateDecoder>([
   ['gzip', () => createGunzip(gzip)],
   ['x-gzip', () => createGunzip(gzip)],
-  // Some servers leave out the header of zlib, which the standard asks for.
+  // Some servers leave out the header of zlib, which the standard requires.
   ['deflate', firstByte => ((firstByte & 0x0f) === 0x08 ? createInflate(gzip) : createInflateRaw(gzip))],
   ['br', () => createBrotliDecompress(brotli)],
   ['zstd', () => createZstdDecompress(zstd)],

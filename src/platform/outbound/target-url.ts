@@ -1,8 +1,8 @@
-/** What an address written by somebody else comes to; `reason` is a sentence for a person, and repeats no part of it. */
+/** A parsed foreign address; `reason` is a sentence for a person, and repeats no part of it. */
 export type Target = { ok: true; url: URL } | { ok: false; reason: string }
 
 /**
- * Reads an address that the server is asked to reach. This is the only parser: what it returns is what is connected to.
+ * Reads a foreign address. This is the only parser: what it returns is what is connected to.
  * Spellings that other parsers read differently are refused instead of repaired. Who may be reached is not decided here.
  * `base` makes a relative reference, such as that of a redirect, absolute.
  */

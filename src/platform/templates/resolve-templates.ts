@@ -1,7 +1,7 @@
 import { invalid } from '../errors.ts'
 import { turn } from '../event-loop/turns.ts'
 
-/** What templates read: named roots; whatever names no root is read from `input`. */
+/** The values that templates read: named roots; paths without a named root are read from `input`. */
 export interface TemplateScope {
   readonly input: unknown
   readonly [root: string]: unknown

@@ -1,10 +1,10 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 
-/** What a timer has to do. Times are milliseconds since the epoch. */
+/** The work of a timer. Times are milliseconds since the epoch. */
 export interface Due {
   /** The latest time that is due; undefined if none is. */
   run: number | undefined
-  /** Those before it, at which nobody ran it. */
+  /** The earlier ones, at which it did not run. */
   missed: { from: number; to: number; count: number } | undefined
   next: number | undefined
 }

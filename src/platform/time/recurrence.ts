@@ -4,7 +4,7 @@ export const dayMs = 86_400_000
 
 export type Recurrence = 'none' | 'daily' | 'weekly' | 'monthly'
 
-/** What decides when something takes place. Times are ISO 8601, in UTC. */
+/** The rule of when something takes place. Times are ISO 8601, in UTC. */
 export interface Series {
   start_time: string
   timezone: string

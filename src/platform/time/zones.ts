@@ -15,7 +15,7 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** What wall time is ahead of UTC, in milliseconds. */
+/** How far wall time is ahead of UTC, in milliseconds. */
 export function offsetAt(instant: number, timeZone: string): number {
   return zonedTime(instant, timeZone).offsetNanoseconds / 1e6
 }

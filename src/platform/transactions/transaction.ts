@@ -28,7 +28,7 @@ export function shareTransactions(db: object): void {
 }
 
 /**
- * Runs `work` as if nobody else used the database meanwhile. An engine that notices conflicts only afterwards may run it
+ * Runs `work` as if alone on the database. An engine that notices conflicts only afterwards may run it
  * repeatedly, for some seconds; one that shares transactions runs it a second time, alone, if the shared transaction fails.
  * So `work` must not have effects outside of `transaction` that cannot be repeated.
  * @param isolation a lower level, if everything that `work` decides by is in rows that it has changed itself before.

@@ -10,7 +10,7 @@ interface Options<Item, Answer> {
 }
 
 /** Gives the answer to an item, or rejects with the signal's reason as soon as that is aborted. */
-type Ask<Item, Answer> = (owner: string, item: Item, signal: AbortSignal) => Promise<Answer>
+type Request<Item, Answer> = (owner: string, item: Item, signal: AbortSignal) => Promise<Answer>
 
 interface Member<Item, Answer> {
   item: Item
@@ -22,11 +22,11 @@ interface Member<Item, Answer> {
 const never = new AbortController().signal
 
 /**
- * Runs together what an owner asks for while none of its turns has come: what all need before they begin, and the way to
+ * Runs together the requests of an owner while none of its turns has come: what all need before they begin, and the way to
  * another thread, cost as much for several as for one. Where a run of several fails, each runs anew and alone, so that only
  * the one to blame fails. A run is ended when all who waited for it have given up.
  */
-export function createBatching<Item, Answer>({ slots, most, run }: Options<Item, Answer>): Ask<Item, Answer> {
+export function createBatching<Item, Answer>({ slots, most, run }: Options<Item, Answer>): Request<Item, Answer> {
   /** By owner, those whose turn has not come. */
   const waiting = new Map<string, Member<Item, Answer>[]>()
 

@@ -33,12 +33,12 @@ export interface WorkerPool {
 
 export interface WorkerPoolOptions {
   maxThreads?: number
-  /** What one thread may hold in objects and buffers together, in MiB, before it is killed. */
+  /** The memory of one thread in objects and buffers together, in MiB, before it is killed. */
   memoryLimitMb?: number
   /** How long a thread without work is kept for the next task, in milliseconds. */
   idleTimeoutMs?: number
   /**
-   * Whether nobody waits for single tasks: threads that answer requests then go first when the processor is busy. Linux
+   * Whether no caller waits for single tasks: threads that answer requests then go first when the processor is busy. Linux
    * only.
    */
   isBackground?: boolean
@@ -186,7 +186,7 @@ async function killWhenTooLarge(thread: Worker, limit: number, log: Log): Promis
   }
 }
 
-/** Piscina tells of a thread's end with plain errors; only V8's own limit has a code. */
+/** Piscina reports a thread's end with plain errors; only V8's own limit has a code. */
 function isDeath(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const code = 'code' in error ? error.code : undefined

@@ -2,7 +2,7 @@
 
 import { beyondAscii, count, decodeSample, isBroken } from './sample.ts'
 
-/** What is no word, but speaks for an encoding: Japanese syllables, and the Korean ones that are used most. */
+/** Characters that make no word but speak for an encoding: Japanese syllables, and the most frequent Korean ones. */
 const kana = /[\u3041-\u30fc]/g
 const usualHangul =
   /[이다는에의가을고하지로기사도은한를어서리정인대자시수스일아나해여부보전주장상제그라과구들원으게동만있것오세비었국니조안당무소연관선계경중트년할신저면드우공물화번호회용성진금교명업행]/g

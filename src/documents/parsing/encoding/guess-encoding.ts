@@ -17,7 +17,7 @@ const usualLetters = {
   'windows-1256': 'اليمنوترهب',
 }
 const minLetters = 0.4
-/** Of fewer letters nothing can be told. */
+/** Fewer letters decide nothing. */
 const minInWords = 4
 /** Share of characters beyond ASCII that are typical of a script. */
 const mostly = 0.6
@@ -25,7 +25,7 @@ const mostly = 0.6
 const thai = /[กงดตทนมยรลวสอาเัี่้]/g
 const minThai = 0.6
 
-/** Undefined if it can't be told. */
+/** Undefined if undecided. */
 export function guessEncoding(bytes: Uint8Array): string | undefined {
   const start = firstBeyondAscii(bytes)
   const sample = bytes.subarray(start, start + sampleBytes)

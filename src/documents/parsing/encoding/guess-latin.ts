@@ -14,7 +14,7 @@ const otherLetters = {
   'windows-1254': ['çğıiöşüâî'],
 }
 
-/** Of so few letters nothing can be told. */
+/** So few letters decide nothing. */
 const minLetters = 3
 /** Share of the letters that a language has to have. */
 const minShare = 0.9
@@ -38,7 +38,7 @@ export function guessLatin(sample: Uint8Array): string {
   return best !== undefined && missing > 0 && best.share >= needed ? best.encoding : western
 }
 
-/** What is a letter in any of the encodings, and how often it is there. */
+/** Each letter of any of the encodings, with its count. */
 function lettersOf(sample: Uint8Array): Letter[] {
   const counts = new Uint32Array(256)
   for (const byte of sample) counts[byte] = (counts[byte] ?? 0) + 1
@@ -64,7 +64,7 @@ function total(letters: readonly Letter[]): number {
   return letters.reduce((sum, { count }) => sum + count, 0)
 }
 
-/** What each byte beyond ASCII stands for, in lower case. */
+/** The letter of each byte beyond ASCII, in lower case. */
 function tableOf(encoding: string): string[] {
   const decoder = new TextDecoder(encoding)
   return Array.from({ length: 256 }, (_, byte) =>

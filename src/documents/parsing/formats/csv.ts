@@ -7,7 +7,7 @@ type Parse = (text: string, options: Options) => string[][]
 
 /** Of those that part every record alike, the first: a comma is as often a part of a value. */
 const delimiters = ['\t', ';', '|', ',']
-/** Above a table: what tells Excel the delimiter, and titles with a blank line behind them; no value that goes on below. */
+/** Lines above a table: Excel's delimiter line, and titles with a blank line behind them; no value that goes on below. */
 const preamble = /^(?:sep=.\n)?(?:(?:(?:"[^"\n]*"|[^"\t;|,\n][^\t;|,\n]*)\n)+\n+)?/i
 const sampleCharacters = 64 * 1024
 const sampleRecords = 20
@@ -67,7 +67,7 @@ function headerOf(records: string[][]): string | undefined {
   return areNames ? names.join(', ') : undefined
 }
 
-/** Programs leave the numbers of rows, in the first column, without a name, and columns at the end that nobody has filled. */
+/** Programs leave the first column of row numbers unnamed, and empty columns at the end. */
 function withoutEmptyEnds(names: readonly string[]): readonly string[] {
   const last = names.findLastIndex(name => name !== '')
   return names.slice(names[0] === '' ? 1 : 0, last + 1)

@@ -33,7 +33,7 @@ function unescaped(line: string): string {
   return line.replace(escaped, (whole, digits: string | undefined) => {
     if (digits === undefined) return whole
     const meant = String.fromCharCode(Number.parseInt(digits, 16))
-    // Without those of quotes and backslashes nobody could tell where a string ends.
+    // Without quotes and backslashes the end of a string cannot be found.
     if (meant === '"' || meant === '\\') return `\\${meant}`
     return /\p{Cc}/u.test(meant) ? whole : meant
   })

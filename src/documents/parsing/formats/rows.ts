@@ -9,7 +9,7 @@ export interface Rows {
 }
 
 /**
- * Each row as a paragraph with a line for each column, `name: value`, so that every passage tells by itself what its values
+ * Each row as a paragraph with a line for each column, `name: value`, so that every passage shows by itself what its values
  * are; a query without rows is a document without text. Nulls and bytes are left out.
  */
 export async function parseRows(bytes: Uint8Array): Promise<ParsedDocument> {

@@ -1,7 +1,7 @@
 import type { HtmlDocument, HtmlElement, HtmlNode } from './html-tree.ts'
 import { elementsOf, textOf } from './html-tree.ts'
 
-/** Characters: a page with fewer says next to nothing, and one with more something, whatever its scripts add. */
+/** Characters: a page with fewer is empty, and one with more is not, even if its scripts add text. */
 const littleText = 200
 const someText = 1000
 
@@ -16,7 +16,7 @@ export function isEmptyShell({ root, body }: HtmlDocument): boolean {
   const length = seenLength(body)
   return (
     length < littleText ||
-    (length < someText && elements.some(one => isEmptyMount(one) || asksForScripts(one)))
+    (length < someText && elements.some(one => isEmptyMount(one) || demandsScripts(one)))
   )
 }
 
@@ -29,7 +29,7 @@ function isEmptyMount(element: HtmlElement): boolean {
   return (mounts.has(attributes.id ?? '') || name === 'app-root') && seenLength(element) === 0
 }
 
-function asksForScripts(element: HtmlElement): boolean {
+function demandsScripts(element: HtmlElement): boolean {
   return (
     element.name === 'noscript' &&
     /\b(?:enable|activate|turn on|requires?|needs?)\b.{0,40}javascript/is.test(textOf(element))

@@ -16,7 +16,7 @@ export interface MarkdownPage {
 
 /** Parts of a page that belong to the site, or that a browser shows only when it cannot run or play something. */
 const furniture = new Set('title script style noscript template svg nav iframe video audio'.split(' '))
-/** What an article holds to be used, not to be read. */
+/** Parts of an article that are for use, not for reading. */
 const controls = new Set(['footer', 'form', 'button', 'input', 'select', 'textarea'])
 /** A list-like page: the reader's view keeps less than this share of its text, so the whole is taken. */
 const keptShare = 0.4

@@ -46,7 +46,7 @@ function isNamed(node: HtmlNode, name: string): node is HtmlElement {
 
 /** Tags that may be open at a time: the parser takes longer for each, the more are. After that, tags hold nothing. */
 const maxOpen = 5_000
-/** What they hold would be taken for text of the page. */
+/** Their content would be taken for text of the page. */
 const rawTexts = new Set(['script', 'style', 'title', 'textarea'])
 
 function parse(html: string): HtmlElement {
@@ -60,7 +60,7 @@ function parse(html: string): HtmlElement {
   class BoundedParser extends Parser {
     protected override isVoidElement(name: string): boolean {
       const isVoid = super.isVoidElement(name) || (isFull && !rawTexts.has(name))
-      // From the next tag on: it is asked before and after each is put to those that are open.
+      // From the next tag on: the parser checks before and after it opens each.
       isFull ||= asParsed.length >= maxOpen
       return isVoid
     }
@@ -110,7 +110,7 @@ const endings = new Map<string, Ending>([
 /** How far up is looked for what a tag ends: a page may leave tags open without end. */
 const levelsEnded = 30
 
-/** An item or a cell ends the one before, whatever is left open in it; the parser sees only that with nothing open in it. */
+/** An item or a cell ends the one before, even with tags left open in it; the parser ends it only without open tags. */
 function endBefore(name: string, open: HtmlElement[]): void {
   const ending = endings.get(name)
   if (ending === undefined) return

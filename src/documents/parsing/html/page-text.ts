@@ -33,7 +33,7 @@ function declaredDecoder(body: Uint8Array, contentType: string) {
   const label = /;\s*charset=["']?([^\s;,"']+)/i.exec(contentType)?.[1]
   const head = new TextDecoder('latin1').decode(body.subarray(0, declaredWithin))
   const declared = declaredInXml.exec(head)?.[1] ?? declaredInMeta.exec(head)?.[1]
-  // Whoever can read this declaration byte by byte reads no UTF-16.
+  // A declaration that can be read byte by byte is not in UTF-16.
   const own = /^utf-?16/i.test(declared ?? '') ? 'utf-8' : declared
   return decoderOf(label) ?? decoderOf(own)
 }

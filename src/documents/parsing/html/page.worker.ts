@@ -1,11 +1,11 @@
-/** What runs in a thread of the worker pool; the other side is `page-reader.service.ts`. */
+/** Runs in a thread of the worker pool; the other side is `page-reader.service.ts`. */
 
 import type { MarkdownPage } from './html-page.ts'
 import { pageText } from './page-text.ts'
 
 export interface FetchedPage {
   body: Uint8Array
-  /** As its server tells it. */
+  /** From the answer's headers. */
   contentType: string
   /** Where it came from, after redirects. */
   url: string
@@ -16,7 +16,7 @@ export interface PageMarkdown extends MarkdownPage {
   isShell: boolean
 }
 
-/** In whatever character set it is, as the pages of a crawl, and as it stands if it is no HTML; undefined for what is no text. */
+/** HTML in any character set, as the pages of a crawl, and other text as it is; undefined for what is no text. */
 export async function pageToMarkdown({
   body,
   contentType,

@@ -26,7 +26,7 @@ interface DomDocument {
   createTextNode(text: string): DomNode
 }
 
-/** What Mozilla's reader takes for the article of a page; undefined if it finds none. For trees of bounded depth and size. */
+/** The article of a page by Mozilla's reader; undefined if it finds none. For trees of bounded depth and size. */
 export function readerView(html: HtmlElement): HtmlElement | undefined {
   const { document } = parseHTML('<html></html>') as unknown as { document: DomDocument }
   fill(document, document.documentElement, html)

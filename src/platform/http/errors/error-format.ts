@@ -35,7 +35,7 @@ const foreignCodes: Record<string, [code: ErrorCode, message: string]> = {
   FST_ERR_MAX_PARAM_LENGTH: ['NOT_FOUND', 'There is nothing under so long a path. See /docs.'],
 }
 
-/** Turns whatever was thrown into the catalogue's error or an access denial; what is unknown becomes INTERNAL_ERROR. */
+/** Turns any thrown value into the catalogue's error or an access denial; unknown ones become INTERNAL_ERROR. */
 export function asKnownError(error: unknown): AppError | AccessDenied {
   if (error instanceof AppError || error instanceof AccessDenied) return error
   const foreign = (typeof error === 'object' && error !== null ? error : {}) as ForeignError

@@ -9,7 +9,7 @@ interface DateParameters {
 }
 
 /**
- * What `from` and `to` ask for, in the form in which times are stored; a date alone means its beginning or its end.
+ * `from` and `to` in the form in which times are stored; a date alone means its beginning or its end.
  * Throws VALIDATION_ERROR for what is no time.
  */
 export function readDates({ from, to }: DateParameters): DateParameters {

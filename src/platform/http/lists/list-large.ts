@@ -61,7 +61,7 @@ function sizeOfPlace({ size }: { size: number }): number {
   return size
 }
 
-/** How many of the first entries make a page; at least one, or nobody would ever come past it. */
+/** How many of the first entries make a page; at least one, or a client would never get past it. */
 export function fitting<Entry>(
   found: readonly Entry[],
   sizeOf: (entry: Entry) => number,

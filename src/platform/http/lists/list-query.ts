@@ -115,8 +115,8 @@ type SortField = Sorted & SortColumn
 export const defaultLimit = 50
 
 /**
- * Reads one page: filters, counts, sorts and cuts the query as the parameters say. `fitting` tells how many of the rows that
- * were found make a page, where entries may be too large for as many as were asked for.
+ * Reads one page: filters, counts, sorts and cuts the query as the parameters say. `fitting` returns how many of the found
+ * rows make a page, where entries may be too large for as many as were requested.
  * Throws VALIDATION_ERROR for an unknown sort field, a bad order, date or cursor.
  */
 export async function listRows<Database, Table extends keyof Database, Row extends object>(
@@ -131,12 +131,12 @@ export async function listRows<Database, Table extends keyof Database, Row exten
   const searched = withSearch(query, definition.searchable, parameters.search)
   const filtered = withDates(searched, definition.dateColumn, parameters)
   const paged = parameters.cursor ? afterCursor(filtered, sort, parameters.cursor) : filtered.offset(offset)
-  // One row more than asked tells whether another page follows.
+  // One row more than requested shows whether another page follows.
   const found = await orderBy(paged, sort)
     .limit(limit + 1)
     .execute()
   const rows = found.slice(0, Math.min(limit, fitting(found)))
-  // The last page tells how many there are, unless it begins at a cursor, or behind the end.
+  // The last page shows how many there are, unless it begins at a cursor, or behind the end.
   const isCounted = !parameters.cursor && found.length <= limit && (found.length > 0 || offset === 0)
   const total = isCounted ? offset + found.length : await count(filtered)
   const has_more = found.length > rows.length
@@ -163,7 +163,7 @@ function sortFields(
     return known === undefined ? [] : [{ ...known, field, descending }]
   })
   const end = fields.findIndex(({ column }) => column === unique.column)
-  // Whatever follows a unique column orders nothing.
+  // Columns after a unique one order nothing.
   if (end >= 0) return fields.slice(0, end + 1)
   const descending = sorted.at(-1)?.descending ?? false
   return [...fields, { ...unique, field: '', descending }]
@@ -181,7 +181,7 @@ function withSearch<Database, Table extends keyof Database, Row>(
 
 /**
  * Whether a column holds a text, in any letter case. The engines' own `lower` knows the letters of ASCII only, and takes a
- * fraction of the time of `fold_case`, which so is left to rows that `lower` can't tell about.
+ * fraction of the time of `fold_case`, which so is left to rows that `lower` cannot decide.
  */
 function holds(column: RawBuilder<unknown>, folded: string) {
   const inAnyCase = contains(sql`fold_case(${column})`, folded)

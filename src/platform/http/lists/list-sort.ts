@@ -1,6 +1,6 @@
 import { invalid } from '../../errors.ts'
 
-/** What a row is sorted by. */
+/** The value that a row is sorted by. */
 export type SortValue = string | number
 
 /** One field of a sort, as callers name it. */
@@ -15,8 +15,8 @@ interface SortParameters {
 }
 
 /**
- * What `sort` and `order` ask for: fields and orders separated by commas, repeated parameters, or both. Without a field
- * the fallback, in the order that is asked for. Throws VALIDATION_ERROR for an unknown or repeated field or a bad order.
+ * The sorting of `sort` and `order`: fields and orders separated by commas, repeated parameters, or both. Without a field
+ * the fallback, in the requested order. Throws VALIDATION_ERROR for an unknown or repeated field or a bad order.
  */
 export function readSort(
   parameters: SortParameters,

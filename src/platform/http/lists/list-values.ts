@@ -7,7 +7,7 @@ import { readSort } from './list-sort.ts'
 
 /**
  * The generic list over values in memory, for short lists that are in no table: every field with text, numbers or booleans
- * can be sorted by, every text field is searched, and the given order is kept unless a sort is requested. `fitting` tells how
+ * can be sorted by, every text field is searched, and the given order is kept unless a sort is requested. `fitting` returns how
  * many of the values that were found make a page.
  */
 export function listValues<Value extends object>(
@@ -18,7 +18,7 @@ export function listValues<Value extends object>(
   const { search = '', limit = defaultLimit, offset = 0, cursor } = parameters
   // Such values have no date to filter by, but what is not a date is refused all the same.
   readDates(parameters)
-  // An empty list can't tell what its fields are.
+  // An empty list does not show its fields.
   const sort = values.length === 0 ? [] : readSort(parameters, sortableFields(values), [])
   const found = values.filter(value => matches(value, search.toLowerCase())).toSorted(comparison(sort))
   const start = cursor ? placeOf(sort, cursor) : offset

@@ -13,13 +13,13 @@ const withoutOffers = {
 
 /** One file of the page. */
 export interface ReferenceFile extends KeptFile {
-  /** What the page may load: itself and this server only. */
+  /** Sources that the page may load: itself and this server only. */
   contentSecurityPolicy: string
 }
 
 /**
  * The page that shows the OpenAPI document, served from this machine alone: no fonts, scripts or telemetry from
- * elsewhere. Its library, some megabytes, is loaded when somebody first opens it.
+ * elsewhere. Its library, some megabytes, is loaded when the page is first opened.
  */
 export function createApiReference(prefix: `/${string}`, documentUrl: string) {
   const nonce = randomBytes(16).toString('base64')
@@ -33,7 +33,7 @@ export function createApiReference(prefix: `/${string}`, documentUrl: string) {
     "frame-ancestors 'none'",
   ].join('; ')
   const paths = [`${prefix}/`, `${prefix}/js/scalar.js`]
-  /** Kept, as they are megabytes: to write them anew for everybody who asks would keep the others waiting. */
+  /** Kept, as they are megabytes: writing them for each request would keep the others waiting. */
   const files = new Map<string, ReferenceFile>()
   let opened: ReturnType<typeof open> | undefined
 

@@ -1,4 +1,4 @@
-/** What the library leaves out of an operation, or gets wrong. */
+/** Parts of an operation that the library leaves out or gets wrong. */
 interface Schema {
   properties?: Record<string, Schema>
   required?: string[]
@@ -22,7 +22,7 @@ export interface Operation {
   parameters?: Parameter[]
   requestBody?: { required?: boolean; content: Content }
   responses?: Record<string, { content?: Content }>
-  /** What the answer is if it is a stream. */
+  /** The answer if it is a stream. */
   'x-event-stream'?: Content[string]
 }
 

@@ -17,7 +17,7 @@ type Json = Record<string, unknown>
 
 type Paths = Record<string, Record<string, Operation>>
 
-/** Collects the schemas of all routes registered after it; the document is made when it is first asked for. */
+/** Collects the schemas of all routes registered after it; the document is made when it is first requested. */
 export async function registerOpenApi(
   app: App,
   options: { version: string; baseUrl: string | undefined; gatewayHeader: string | undefined },

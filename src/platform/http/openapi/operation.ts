@@ -1,4 +1,4 @@
-/** What the OpenAPI document says of a route beyond its own schema, because it follows from how all routes are served. */
+/** Parts of an operation in the OpenAPI document that follow from how all routes are served, not from its schema. */
 import type { FastifySchema } from 'fastify'
 import type { TSchema } from 'typebox'
 import { Type } from 'typebox'
@@ -12,7 +12,7 @@ declare module 'fastify' {
     form?: TSchema
     /** The JSON body that such a route takes instead; described only, since its handler reads it by what it says. */
     json?: TSchema
-    /** An event of the stream that the route answers with instead when it is asked to. */
+    /** An event of the stream that the route answers with instead when the request says so. */
     event?: TSchema
   }
 }
@@ -91,7 +91,7 @@ const waitHeaders = {
   'X-RateLimit-Reset': Type.Integer({ description: 'End of the minute, in Unix time in seconds.' }),
 }
 
-/** What a request that begins a turn may be answered with. */
+/** The possible answers to a request that begins a turn. */
 export function overloaded(area: Area) {
   const content = { 'application/json': { schema: errorSchemas[area] } }
   return { ...answer('The service is generating too many answers', content), headers: retryAfter }

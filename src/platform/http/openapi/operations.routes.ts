@@ -9,7 +9,7 @@ import { createApiReference } from './api-reference.ts'
 import { openApiDocument } from './openapi.ts'
 
 const open = { area: 'generic', access: 'open', limit: 'open' } as const
-/** Supervisors ask often, and must always be answered. */
+/** Supervisors call often, and must always be answered. */
 const health = { ...open, limit: 'none' } as const
 const statusSchema = Type.Object({ status: Type.String() })
 const documentPath = '/openapi.json'

@@ -15,7 +15,7 @@ const windowSeconds = 60
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** Counts the request against a limit beside that of its route, for what only its body tells. Throws RATE_LIMITED. */
+    /** Counts the request against a limit beside that of its route, where only its body decides that. Throws RATE_LIMITED. */
     countAgainst(limit: LimitClass): Promise<void>
   }
 }
@@ -32,8 +32,8 @@ interface RateLimitOptions {
 
 interface Limiter {
   memory: RateLimiterMemory
-  /** Tells other processes of a request that was let through. */
-  tell(client: string, expiresAt: number): void
+  /** Reports a request that was let through to other processes. */
+  report(client: string, expiresAt: number): void
 }
 
 /** Counts every request against the limit that its route declares; register it after CORS, which answers preflights. */
@@ -56,7 +56,7 @@ export function registerRateLimits(app: App, options: RateLimitOptions): void {
   for (const [name, memory] of memories)
     limiters.set(name, {
       memory,
-      tell: (client, expiresAt) => exchange?.note(keyOf(name, client), expiresAt),
+      report: (client, expiresAt) => exchange?.note(keyOf(name, client), expiresAt),
     })
   app.addHook('onRequest', async (request, reply) => {
     const limiter = limiters.get(limitOf(request))
@@ -100,8 +100,8 @@ function limitOf(request: FastifyRequest): LimitClass {
  * Whom a request counts against: an IPv4 address, or the /64 network of an IPv6 address, since the lower half names an
  * interface (RFC 4291, section 2.5.1) and its holder could take another one for every request.
  */
-export function clientOf(told: string): string {
-  const address = withoutPort(told)
+export function clientOf(peer: string): string {
+  const address = withoutPort(peer)
   if (!ipaddr.IPv6.isValid(address)) return address
   const parsed = ipaddr.process(address)
   if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString()
@@ -121,12 +121,12 @@ async function count(limiter: Limiter, request: FastifyRequest, reply: FastifyRe
   if (isExceeded) throw tooMany(limiter, reply, wait)
 }
 
-/** Takes one request of those that the client has left, and tells other processes of it. */
-async function take({ memory, tell }: Limiter, request: FastifyRequest, clock: Clock) {
+/** Takes one request of those that the client has left, and reports it to other processes. */
+async function take({ memory, report }: Limiter, request: FastifyRequest, clock: Clock) {
   const client = clientOf(request.ip)
   const { state, exceeded: isExceeded } = await consume(memory, client)
   const expiresAt = clock.now() + state.msBeforeNext
-  if (!isExceeded) tell(client, expiresAt)
+  if (!isExceeded) report(client, expiresAt)
   return {
     remaining: Math.max(0, state.remainingPoints),
     /** Milliseconds of the clock. */

@@ -9,7 +9,7 @@ export interface RequestCount {
   expiresAt: number
 }
 
-/** Where processes tell each other what they have let through. */
+/** Where processes exchange how much they have let through. */
 export interface SharedCounts {
   /** Adds to the counts of all processes, and returns the new ones; a count whose window is over begins again. */
   add(counts: readonly RequestCount[]): Promise<RequestCount[]>
@@ -45,15 +45,15 @@ export function createCountExchange({ shared, clock, log, apply }: Dependencies)
   }
 
   async function exchange(): Promise<void> {
-    const told = [...news.values()].filter(({ expiresAt }) => expiresAt > clock.now())
+    const reported = [...news.values()].filter(({ expiresAt }) => expiresAt > clock.now())
     news = new Map()
-    if (told.length === 0) return
+    if (reported.length === 0) return
     try {
-      for (const count of await shared.add(told))
+      for (const count of await shared.add(reported))
         apply({ ...count, points: count.points + (news.get(count.key)?.points ?? 0) })
     } catch (error) {
       log.warn({ err: error }, 'exchanging the counts of rate limits has failed; this process counts alone')
-      for (const count of told) note(count)
+      for (const count of reported) note(count)
     }
   }
 

@@ -15,7 +15,7 @@ export interface Destination {
 
 /** The other process has not answered. */
 export class NoAnswer extends Error {
-  /** Whether it was reached, so that it may have done what it was asked for. */
+  /** Whether it was reached, so that it may have served the request. */
   readonly wasReached: boolean
   constructor(cause: Error, wasReached: boolean) {
     super(cause.message, { cause })
@@ -25,8 +25,8 @@ export class NoAnswer extends Error {
 
 /** Milliseconds. */
 const connectMs = 5000
-/** Milliseconds without a byte after which the system asks whether the other machine still is there: for 10 s at most. */
-const askAfterMs = 5000
+/** Milliseconds without a byte after which the system probes whether the other machine still is there: for 10 s at most. */
+const probeAfterMs = 5000
 
 /** Headers about one connection, which go no further, or that are written anew. */
 const ofConnection = new Set([
@@ -66,7 +66,7 @@ export function passOn(
     servername: hostname,
   })
   onward.on('socket', socket => {
-    socket.setKeepAlive(true, askAfterMs)
+    socket.setKeepAlive(true, probeAfterMs)
     const late = () => onward.destroy(new Error(`There was no connection within ${connectMs} ms.`))
     const timer = setTimeout(late, connectMs)
     socket.once('close', () => clearTimeout(timer))
@@ -92,7 +92,7 @@ export function passOn(
   onward.on('error', error =>
     reply.raw.destroyed ? resolve(undefined) : reject(new NoAnswer(error, wasReached)),
   )
-  // What still arrives would otherwise hold up the next request of the connection.
+  // Data that still arrives would otherwise hold up the next request of the connection.
   onward.on('close', () => body.resume())
   whenClosed(reply, () => onward.destroy())
   if (hasBody(raw)) body.pipe(onward)
@@ -127,7 +127,7 @@ function headOf({ statusCode, statusMessage, rawHeaders }: IncomingMessage): Buf
 
 /** Each waits where the other is slow, and ends with it. */
 function joinSockets(client: Socket, other: Socket, first: Buffer): void {
-  client.setNoDelay(true).setKeepAlive(true, askAfterMs)
+  client.setNoDelay(true).setKeepAlive(true, probeAfterMs)
   other.setNoDelay(true)
   client.write(first)
   client.pipe(other).pipe(client)

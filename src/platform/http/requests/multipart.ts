@@ -77,7 +77,7 @@ const malformed: Complaint = [
   'The form is malformed: it must begin and end with the boundary that its content type names.',
 ]
 
-/** The parser's complaints become the caller's; whatever else failed, such as the storage, stays as it is. */
+/** The parser's complaints become the caller's; other failures, such as of the storage, stay as they are. */
 function translate(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const known = 'code' in error ? parserCodes[String(error.code)] : undefined

@@ -6,7 +6,7 @@ const minMistypedLength = 5
 
 /**
  * The field of a body that its schema does not know, but that is nearly one that it knows: in another notation
- * (`conversation_id`) or with a typing error. To ignore it would do something else than what the caller asked for.
+ * (`conversation_id`) or with a typing error. To ignore it would do something else than the caller intended.
  */
 export function nearMissOf(schema: TSchema, body: unknown): FastifySchemaValidationError | undefined {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined

@@ -10,7 +10,7 @@ import type { App } from '../app.ts'
 const escapes = /\\u(?:0000|d[89a-f])/i
 const maxFieldLength = 100
 
-/** What is wrong with a text, in words for a person; undefined if every database can hold it. */
+/** The problem of a text, in words for a person; undefined if every database can hold it. */
 export function unstorable(text: string): string | undefined {
   if (text.includes('\0')) return 'must not hold the character U+0000'
   return text.isWellFormed()
@@ -25,7 +25,7 @@ export function requireStorableJson(json: string, value: unknown): void {
 
 /**
  * Refuses such text in paths and queries before anything is looked up by it. Access is decided earlier, so a caller without
- * access is told that, whatever the URL contains.
+ * access learns that, with any URL.
  */
 export function refuseUnstorableAddresses(app: App): void {
   app.addHook('preParsing', (request, _reply, payload, done) => {
@@ -81,7 +81,7 @@ function clip(path: string): string {
   return path.length > maxFieldLength ? `${path.slice(0, maxFieldLength)}…` : path
 }
 
-/** What is being looked at, as a path of names from the whole. */
+/** The place being read, as a path of names from the whole. */
 function pathTo(levels: readonly Level[]): string {
   return levels
     .slice(1)

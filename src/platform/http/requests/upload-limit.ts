@@ -11,7 +11,7 @@ const maxTurnMs = 250
 
 /**
  * Admits a few uploads at a time, first come first served, before anything is done for them. Otherwise a thousand that
- * come at once would all be judged, read and stored at the same time, and everybody else would wait for the work of all.
+ * come at once would all be judged, read and stored at the same time, and all others would wait for the work of all.
  */
 export function limitUploads(app: App): void {
   const slots = createSlots(concurrency)

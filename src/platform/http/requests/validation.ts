@@ -15,7 +15,7 @@ import { nearMissOf } from './near-misses.ts'
  * itself, or they are nearly ones that it knows: no handler ever sees one.
  */
 export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
-  // `verbose` names the schema that was violated, whose description tells people what was wanted.
+  // `verbose` names the schema that was violated, whose description says what is allowed.
   const shared = { ...ofOwnSchemas, useDefaults: true, verbose: true } as const
   // `strictNumbers` refuses infinity, which JSON can say as 1e400. With coercion it would skip the bounds instead.
   const strict = withFormats(new Ajv({ ...shared, coerceTypes: false, strictNumbers: true }))
@@ -33,7 +33,7 @@ export function createValidatorCompiler(): FastifySchemaCompiler<TSchema> {
     })
     const numbers = httpPart === 'body' ? [] : numbersIn(schema)
     const namesAllFields = httpPart === 'body' && !isClosed(schema)
-    // False with `errors` beside it, as from Ajv itself, is understood by whoever asks: by Fastify, and by `requireBody`.
+    // False with `errors` beside it, as from Ajv itself, is understood by both users: Fastify, and `requireBody`.
     const validate: ReturnType<FastifySchemaCompiler<TSchema>> = value => {
       const compiled = validator()
       emptyBlanks(value, numbers)

@@ -4,7 +4,7 @@ import type { App } from '../app.ts'
 /** Scripts of any origin may call, with these methods and headers; none may send what a browser keeps, such as cookies. */
 const allowedMethods = 'GET, POST, PUT, DELETE, OPTIONS'
 const allowedHeaders = 'Content-Type, Authorization'
-/** What they may read of an answer beside its type and length. */
+/** Headers of an answer that they may read beside its type and length. */
 const exposedHeaders =
   'X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After'
 
@@ -25,7 +25,7 @@ export function registerHeaders(app: App): void {
 /** Names are in lower case and always in one order, which is the least work for every request. */
 function setHeaders(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-request-id', request.id)
-  // Caches know that what `Authorization` asks for is one person's, but not so of a gateway's own header.
+  // Caches know that an answer to `Authorization` is one person's, but not so of a gateway's own header.
   reply.header('cache-control', 'no-store')
   reply.header('x-content-type-options', 'nosniff')
   reply.header('x-frame-options', 'DENY')

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 
-/** What is sent to everybody as it is. Bytes, since a text would be copied for each of those who are slow to read it. */
+/** A file that every client gets as it is. Bytes, since a text would be copied for each slow reader. */
 export interface KeptFile {
   contentType: string
   body: Buffer
@@ -13,7 +13,7 @@ export function keepFile(contentType: string, body: Buffer): KeptFile {
   return { contentType, body, etag: `"${hash('sha256', body, 'base64url')}"` }
 }
 
-/** Sends the file, or only that the client has it already. Caches may keep it, and ask before they use it. */
+/** Sends the file, or only that the client has it already. Caches may keep it, and revalidate before they use it. */
 export function sendKept(reply: FastifyReply, { contentType, body, etag }: KeptFile): FastifyReply {
   reply.header('Cache-Control', 'no-cache').header('ETag', etag)
   const known = reply.request.headers['if-none-match'] ?? ''

@@ -36,12 +36,12 @@ export function openEventStream(reply: FastifyReply, timeout?: number): EventStr
   limitWaiting(response, timeout)
   reply.header('Content-Type', 'text/event-stream; charset=utf-8')
   reply.header('Cache-Control', 'no-cache, no-transform')
-  // Asks nginx and its like not to hold events back.
+  // Keeps nginx and its like from holding events back.
   reply.header('X-Accel-Buffering', 'no')
   reply.send(events)
   return {
     send(event) {
-      // Nobody reads what is sent to a connection that has ended.
+      // A connection that has ended has no reader.
       if (!response.destroyed) queue.add(event)
     },
     end: queue.end,

@@ -1,6 +1,6 @@
 /**
  * The character maps that PDFs in Chinese, Japanese and Korean name and expect every reader to have (ISO 32000-1, 9.7.5.2),
- * made from the encodings that the platform knows. pdf.js asks for one from a text's codes to the numbers of characters in a
+ * made from the encodings that the platform knows. pdf.js needs one from a text's codes to the numbers of characters in a
  * collection, and for one from there to Unicode. Nothing is drawn here, so the numbers do not matter: both maps number
  * characters by Unicode. Only ASCII has the numbers that it has in all collections, 1 to 95, by which fonts give its widths.
  */
@@ -30,7 +30,7 @@ const encodings: readonly (readonly [name: RegExp, Encoding])[] = [
 /** The last code that a map of pdf.js gives a number. */
 const lastNumber = 0xffff
 
-/** Makes the maps for one document; pdf.js creates it and asks for each map once. */
+/** Makes the maps for one document; pdf.js creates it and requests each map once. */
 export class EastAsianMaps {
   #isNumberedHere = false
 
@@ -68,7 +68,7 @@ function legacy(label: string, ...ranges: CodeRange[]): Encoding {
   }
 }
 
-/** The encoding's codes of two bytes, without the bit that tells them from ASCII. */
+/** The encoding's codes of two bytes, without the bit that distinguishes them from ASCII. */
 function inSevenBits({ ranges, characterOf }: Encoding): Encoding {
   return { ranges, characterOf: (code, bytes) => characterOf(code + 0x8080, bytes) }
 }

@@ -5,15 +5,15 @@ interface Field {
   page: number
   name: string
   value: unknown
-  /** What a box or button stands for. */
+  /** The meaning of a box or button. */
   exportValues?: string
-  /** What a list offers. */
+  /** The entries of a list. */
   items?: { exportValue: string | null; displayValue: string | null }[]
   hidden?: boolean
   password?: boolean
 }
 
-/** What is filled into the form by page, counted from 1; it is not part of the pages' text. A line for each field. */
+/** The values filled into the form by page, counted from 1; they are not part of the pages' text. A line for each field. */
 export function filledFields(fields: Iterable<object>): Map<number, string> {
   const lines = new Map<number, Set<string>>()
   for (const field of fields as Iterable<Field>) {

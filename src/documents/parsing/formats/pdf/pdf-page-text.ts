@@ -16,11 +16,11 @@ interface Line {
 
 /** Columns inside of columns. */
 const maxLevels = 6
-/** Text that lies so many times over other text stands in no order that can be told. */
+/** Text in so many layers over other text has no order that can be found. */
 const maxLayers = 2.5
 
 /**
- * Lines in the order in which they are read, whatever the order in which they are drawn, hyphens included; a blank line
+ * Lines in reading order, independent of the drawing order, hyphens included; a blank line
  * between paragraphs and at the end.
  */
 export function pageText(items: readonly TextItem[], isVertical: (fontName: string) => boolean): string {

@@ -24,7 +24,7 @@ export function cutAtHeadings(text: string, inherited: string | undefined, title
   return [...parts, { text: text.slice(start), section }]
 }
 
-/** Offset of a line that begins with the title, perhaps after a number, whatever the white space. */
+/** Offset of a line that begins with the title, perhaps after a number, with any white space. */
 function findLine(text: string, title: string, from: number): number | undefined {
   const letters = [...title.replace(/\s+/g, '').slice(0, comparedLength)].map(letter => RegExp.escape(letter))
   if (letters.length === 0) return undefined

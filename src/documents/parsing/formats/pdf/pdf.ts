@@ -18,7 +18,7 @@ interface OutlineEntry {
   title: string
 }
 
-/** Share of a text that may be left out, having fonts that do not tell their letters. */
+/** Share of a text that may be left out because its fonts do not name their letters. */
 const maxLost = 0.2
 
 /** As text, where pdf.js would otherwise expect maps in a binary form. */

@@ -1,8 +1,8 @@
-/** Text of fonts that do not tell, or tell wrongly, which letters they draw. */
+/** Text of fonts that name their letters wrongly, or not at all. */
 import { normalizedText } from '#platform/normalized-text.ts'
 import type { TextItem } from './reading-order/runs.ts'
 
-/** What stands for no letter: private use, unassigned, replacements, and controls. */
+/** Characters that are no letter: private use, unassigned, replacements, and controls. */
 const strange = /[\p{Co}\p{Cn}\ufffd]|(?![\t\n\f\r])\p{Cc}/gu
 /** Share of such characters beyond a few, which may be ornaments or bullets. */
 const maxStrange = 0.1
@@ -10,7 +10,7 @@ const fewStrange = 5
 /** Words of letters, as all languages have them; abbreviations are shorter. */
 const words = /(?<![\p{L}\p{M}\p{N}])\p{sc=Latin}{5,}(?![\p{L}\p{M}\p{N}])/gu
 const vowels = /[aeiouyæœøı]/g
-/** No language has so few vowels; of fewer letters nothing can be told. */
+/** No language has so few vowels; fewer letters decide nothing. */
 const minVowels = 0.22
 const minLetters = 150
 

@@ -10,10 +10,10 @@ const compoundFileSignature = [0xd0, 0xcf, 0x11, 0xe0]
 /** Marks that lead to a note and back; the notes themselves are kept, at the end. */
 const noteMark = /^#(?:footnote|endnote|comment)/
 
-/** Tells mammoth to keep comments, which it puts behind the text. */
+/** Makes mammoth keep comments, which it puts behind the text. */
 const withComments = ['comment-reference => sup']
 
-/** As mammoth writes them, whatever sign stood in their place; all other `<` are escaped. */
+/** As mammoth writes them in place of any sign; all other `<` are escaped. */
 const checkboxes = /<input type="checkbox"( checked="checked")? \/>/g
 
 /** Paragraphs, lists, tables, notes and comments as plain markdown; headings are sections. */

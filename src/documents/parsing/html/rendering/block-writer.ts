@@ -1,6 +1,6 @@
 /** Writes blocks of text below one another, within quotes and items of lists. */
 export interface BlockWriter {
-  /** Asks for so many line breaks before what is written next, at least. */
+  /** At least so many line breaks stand before the next text. */
   separate(lineBreaks: 1 | 2): void
   /** Whole lines, with a blank one before them; the text may hold line breaks. */
   write(text: string): void

@@ -32,7 +32,7 @@ export function blocksAsMarkdown(root: HtmlElement, options: BlockOptions): stri
   return writer.text()
 }
 
-/** What stands between blocks is a paragraph of its own. */
+/** Text between blocks is a paragraph of its own. */
 function writeAll(nodes: readonly HtmlNode[], context: Context, parent?: HtmlElement): void {
   let between: HtmlNode[] = []
   const end = () => {

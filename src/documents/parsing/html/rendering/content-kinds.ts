@@ -1,4 +1,4 @@
-/** What elements are to markdown, and what they hold. */
+/** The kinds of elements in Markdown, and of their content. */
 import type { HtmlElement, HtmlNode } from '../html-tree.ts'
 
 const names = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/))
@@ -16,7 +16,7 @@ export const silent = names(
   'script style noscript template svg iframe object canvas link meta annotation annotation-xml',
 )
 
-/** What stands anywhere below an element. */
+/** The kinds of all content below an element. */
 interface Holding {
   block: boolean
   link: boolean
@@ -29,7 +29,7 @@ export type Holdings = (element: HtmlElement) => Holding
 
 const nothing: Holding = { block: false, link: false, table: false, cell: false }
 
-/** Looks at each element once, whoever asks how often. For trees of bounded depth. */
+/** Visits each element once, however often it is used. For trees of bounded depth. */
 export function createHoldings(): Holdings {
   const known = new Map<HtmlElement, Holding>()
   const holdings: Holdings = element => {

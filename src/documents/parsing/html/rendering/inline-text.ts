@@ -11,7 +11,7 @@ export interface InlineOptions {
   markup: boolean
   /** Whether it may have more than one line. */
   breaks: boolean
-  /** Whether it stands in an item of a list, where a checkbox tells what is done. */
+  /** Whether it stands in an item of a list, where a checkbox shows which tasks are done. */
   isItem?: boolean
 }
 

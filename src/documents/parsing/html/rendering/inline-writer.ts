@@ -8,12 +8,12 @@ export interface InlineWriter {
   verbatim(text: string, mark: (text: string) => string): void
   space(): void
   lineBreak(): void
-  /** What `work` writes, between these marks; nothing if that is nothing. */
+  /** The text that `work` writes, between these marks; nothing if that is nothing. */
   within(marks: { before: string; after: string }, work: () => void): void
   result(): string
 }
 
-/** What is to come before the next word. Two line breaks are how pages without paragraphs part them. */
+/** White space before the next word. Two line breaks are how pages without paragraphs part them. */
 const gaps = ['', ' ', '  \n', '\n\n'] as const
 const [none, space, lineBreak, paragraph] = [0, 1, 2, 3]
 

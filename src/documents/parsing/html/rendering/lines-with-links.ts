@@ -13,7 +13,7 @@ export function linesWithLinks(
   function add(node: HtmlNode): void {
     if (typeof node === 'string') {
       const lines = node.replace(/\r\n?/g, '\n').split('\n')
-      // What follows a link or a mark stands within a line.
+      // Text after a link or a mark stands within a line.
       const isFirst = (at: number) => at > 0 || pieces.at(-1)?.endsWith('\n') !== false
       pieces.push(lines.map((line, at) => (markup ? escaped(line, isFirst(at)) : line)).join('\n'))
       return

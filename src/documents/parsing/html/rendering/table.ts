@@ -5,7 +5,7 @@ import { cells, silent, tableSections } from './content-kinds.ts'
 
 export interface Table {
   rows: Row[]
-  /** What stands in the table, but in none of its rows: browsers show it above. */
+  /** Content of the table outside its rows: browsers show it above. */
   besides: HtmlNode[]
 }
 
@@ -14,7 +14,7 @@ interface Row {
   cells: HtmlElement[]
 }
 
-/** The rows of a table, in whatever its author has wrapped them. */
+/** The rows of a table, in any wrapper of its author. */
 export function tableOf(table: HtmlElement, holdings: Holdings): Table {
   const rows: Row[] = []
   const besides: HtmlNode[] = []

@@ -15,7 +15,7 @@ export interface Band {
 
 /** In parts of the size of the font. */
 const narrowestGap = 0.8
-/** As many columns as a table may have, and be told by. */
+/** The most columns of a table that are still recognised. */
 const maxGaps = 50
 /** Steps down, in usual ones, that part what is above from what is below, over all columns. */
 const greatStep = 2.2

@@ -19,7 +19,7 @@ const maxKerning = 0.05
 /** How far baselines of a row are apart at most, for what is raised or lowered. */
 const rowTolerance = 0.5
 
-/** Runs that are drawn one after the other, and go on where the one before ends, are one, whatever is raised or lowered. */
+/** Runs that are drawn in sequence, each beginning where the last ends, are one, including raised or lowered ones. */
 export function joined(runs: readonly Run[]): Run[] {
   const found: Run[] = []
   let previous: Run | undefined
@@ -68,7 +68,7 @@ function isBeside(one: Pick<Row, 'base' | 'size'>, run: Run): boolean {
   return Math.abs(run.base - one.base) <= rowTolerance * (large > 2 * small ? small : large)
 }
 
-/** What makes letters bold by drawing them twice is left out. */
+/** The second drawing that makes letters bold is left out. */
 export function textOf(runs: readonly Run[]): string {
   let text = ''
   let previous: Run | undefined
