@@ -26,7 +26,11 @@ const never = new AbortController().signal
  * another thread, cost as much for several as for one. Where a run of several fails, each runs anew and alone, so that only
  * the one to blame fails. A run is ended when all who waited for it have given up.
  */
-export function createBatching<Item, Answer>({ slots, most, run }: Options<Item, Answer>): Request<Item, Answer> {
+export function createBatching<Item, Answer>({
+  slots,
+  most,
+  run,
+}: Options<Item, Answer>): Request<Item, Answer> {
   /** By owner, those whose turn has not come. */
   const waiting = new Map<string, Member<Item, Answer>[]>()
 
