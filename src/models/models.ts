@@ -37,11 +37,11 @@ export interface Models {
    */
   resolve(question: AgentChoice & { requested?: string | undefined }): Promise<ResolvedModel>
   /**
-   * Provider and model according to the agent's settings. No server is asked, so the model is empty if only its server
+   * Provider and model according to the agent's settings. No request is made, so the model is empty if only its server
    * knows what it has. Credentials only have to exist.
    */
   inForce(agent: AgentChoice): { provider: Provider; model: string }
-  /** What this agent can chat with; `builtin` is always there. */
+  /** The models that this agent can chat with; `builtin` is always there. */
   list(agent: AgentChoice): Promise<ModelDescriptor[]>
   /** The model that embeds this agent's documents; same errors as `resolve`. */
   embedding(agent: AgentChoice): Promise<EmbeddingModel>

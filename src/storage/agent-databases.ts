@@ -35,7 +35,7 @@ export interface AgentDatabases {
   close(): Promise<void>
 }
 
-/** Called before anybody uses the database, when this process opens it for the first time. */
+/** Called before the database is used, when this process opens it for the first time. */
 export type OnOpen = (agent: { agentId: string; db: Kysely<AgentTables> }) => Promise<void>
 
 interface Dependencies {
@@ -149,7 +149,7 @@ class OpenDatabases implements AgentDatabases {
     if (known !== undefined && this.#lastAcquired === agentId) return known
     this.#lastAcquired = agentId
     const entry = known ?? {
-      // What readers need must be written even on a full disk.
+      // The needs of readers must be written even on a full disk.
       opening: withRoom(this.#needs.engine.disk, () => this.#open(agentId)),
       confirmedUntil: performance.now() + confirmationMs,
       users: 0,
@@ -236,8 +236,8 @@ class OpenDatabases implements AgentDatabases {
   }
 
   /**
-   * Asks the users to release the database, and closes it once they have, or when their time is up.
-   * @param end.reason what those are told who wait for a user's work.
+   * Requests the users to release the database, and closes it once they have, or when their time is up.
+   * @param end.reason the message to those who wait for a user's work.
    */
   async #end(agentId: string, { grace, reason }: { grace: number; reason: AppError }): Promise<void> {
     const entry = this.#entries.get(agentId)

@@ -4,7 +4,7 @@ import type { FileStore } from './files/file-store.ts'
 import type { SchemaParts } from './schema-parts.ts'
 import type { AgentTables, PlatformTables } from './tables.ts'
 
-/** What a database engine provides to storage; everything else is written once, for all engines. */
+/** The parts that a database engine provides to storage; everything else is written once, for all engines. */
 export interface StorageEngine {
   schema: SchemaParts
   /** Whether no other process writes these databases, so that what this one remembers of them stays valid. */
@@ -28,7 +28,7 @@ export interface StorageEngine {
 
 export interface OpenAgent {
   db: Kysely<AgentTables>
-  /** What a worker needs to open the same database; on some engines it contains a password. */
+  /** The means of a worker to open the same database; on some engines it contains a password. */
   path: string
   /** The agent's uploads. */
   files: FileStore

@@ -9,7 +9,7 @@ class Placeholder {
   }
 }
 
-/** A placeholder for the value of that name, whatever its type. */
+/** A placeholder for the value of that name, of any type. */
 export type ValueOf<Name extends string> = <Type = string>(name: Name) => Type
 
 /**

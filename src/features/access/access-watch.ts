@@ -1,9 +1,9 @@
-/** Tells long-running requests when their caller may no longer be allowed to make them. */
+/** Notifies long-running requests when their caller may no longer be allowed to make them. */
 export interface AccessWatch {
   /** Calls `look` whenever rights on the agent may have been lost; returns a function that stops it. */
   watch(agentId: string, look: () => void): () => void
   /** To be called when a role on the agent was taken away, or the agent was disabled. */
-  tell(agentId: string): void
+  notify(agentId: string): void
 }
 
 /** `everyMs`: how often to look for changes by other processes; undefined if there are none. */
@@ -21,7 +21,7 @@ export function createAccessWatch(everyMs: number | undefined): AccessWatch {
         if (ofAgent.size === 0) looks.delete(agentId)
       }
     },
-    tell(agentId) {
+    notify(agentId) {
       for (const look of [...(looks.get(agentId) ?? [])]) look()
     },
   }

@@ -44,7 +44,7 @@ export function createAccess(infrastructure: Infrastructure): AccessFeature {
   const access = createAccessService({
     repository: createAccessRepository(platform),
     isExclusive,
-    roleTakenAway: watch.tell,
+    roleTakenAway: watch.notify,
     clock,
     ids,
   })
@@ -54,7 +54,7 @@ export function createAccess(infrastructure: Infrastructure): AccessFeature {
   let gateOf: FindGate = async () => undefined
   return {
     access,
-    disabled: watch.tell,
+    disabled: watch.notify,
     connections,
     callerSignal: isDisabled => createCallerSignal({ access, watch, isDisabled, log }),
     sellBy(given) {

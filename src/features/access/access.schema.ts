@@ -3,8 +3,8 @@ import { Type } from 'typebox'
 import { roles } from './policy.ts'
 
 /*
- * User: somebody named by the identity gateway. Admin entry: what makes a user's e-mail owner, admin or viewer of one
- * agent. Permission: what somebody may do on an agent, by an admin entry or, on `default`, by the public access setting.
+ * User: a person named by the identity gateway. Admin entry: makes a user's e-mail owner, admin or viewer of one
+ * agent. Permission: what a caller may do on an agent, by an admin entry or, on `default`, by the public access setting.
  */
 
 export const adminSchema = Type.Object(

@@ -16,7 +16,7 @@ import { readRolesAnew, rememberRoles } from './role-memory.ts'
 /** The agent that exists from the first start and that needs no user. */
 export const defaultAgentId = 'default'
 
-/** Who asks, and what it may do where it has no role. */
+/** The caller, and its permission where it has no role. */
 interface Caller {
   user: User | undefined
   publicAccess: PublicAccess
@@ -51,7 +51,7 @@ export function createAccessService(needs: Dependencies) {
 
   return {
     /**
-     * What somebody may do on an agent. Nobody learns from the answer which agents exist:
+     * The permission of a caller on an agent. The answer does not show which agents exist:
      * without a user a missing agent is refused like a closed one; a user gets NOT_FOUND.
      */
     permissionOn(agentId: string, caller: Caller): Permission | Promise<Permission> {
@@ -68,7 +68,7 @@ export function createAccessService(needs: Dependencies) {
         : permissionBy(found, agentId, caller)
     },
 
-    /** Whether somebody has an entry on the agent. */
+    /** Whether a user has an entry on the agent. */
     async hasRole(agentId: string, { user }: Caller): Promise<boolean> {
       if (user === undefined || unstorable(agentId) !== undefined) return false
       return ((await roles.find(agentId, user.email))?.role ?? null) !== null

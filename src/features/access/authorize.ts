@@ -19,11 +19,11 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who asks; undefined for callers without a user. */
     user: User | undefined
-    /** What the caller may do on the agent `default` without a role on it. */
+    /** The caller's permission on the agent `default` without a role on it. */
     publicAccess: PublicAccess
     /** The agent in the path, with its open database; set on every route that has an access on an agent and opens it. */
     agent: AgentHandle
-    /** Whether the caller could also change that agent, however little the route asks for. */
+    /** Whether the caller could also change that agent, however little the route requires. */
     isAdmin: boolean
     /** Says that the handler no longer needs the agent; a stream that it has answered with still may. */
     agentAnswered?: () => void

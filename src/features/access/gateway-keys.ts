@@ -14,8 +14,8 @@ export function createKeyFinder(
   clock: Clock,
 ): { find: JWTVerifyGetKey; until(): number } {
   // Its own cooldown would refuse all tokens of a new key for as long as it lasts.
-  const untilAsked = { cooldownDuration: Infinity, cacheMaxAge: Infinity }
-  const keys = createRemoteJWKSet(url, { timeoutDuration: 5000, ...untilAsked })
+  const onDemand = { cooldownDuration: Infinity, cacheMaxAge: Infinity }
+  const keys = createRemoteJWKSet(url, { timeoutDuration: 5000, ...onDemand })
   let until = 0
   let looks: number[] = []
 

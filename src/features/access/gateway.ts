@@ -84,13 +84,13 @@ function createVerifier(settings: GatewaySettings, clock: Clock): (token: string
 
 function userOf(claims: Record<string, unknown>): User | undefined {
   const { email, name } = claims
-  // What is no address is no person either: a gateway that knows of none may send a blank one for several.
+  // A value that is no address names no person: a gateway that knows of none may send a blank one for several.
   if (typeof email !== 'string' || !emailAddress.test(email) || unstorable(email) !== undefined)
     return undefined
   return { email: inOneCase(email), name: typeof name === 'string' ? name : undefined }
 }
 
-/** What jose says of keys that the token, not the gateway, is to blame for. */
+/** Errors of jose about keys for which the token, not the gateway, is to blame. */
 const tokenFaults = ['ERR_JWKS_NO_MATCHING_KEY', 'ERR_JWKS_MULTIPLE_MATCHING_KEYS', 'ERR_JWK_INVALID']
 
 /** The token's fault, or a key set that can't be fetched or read. */

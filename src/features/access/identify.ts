@@ -4,12 +4,12 @@ import { isCrossOrigin } from './cross-origin.ts'
 import type { User, VerifyToken } from './gateway.ts'
 
 /**
- * Finds out who sends a request: a user, or nobody. Returns at once if there is nothing to wait for. Throws UNAUTHORIZED
+ * Finds out who sends a request: a user, or none. Returns at once if there is nothing to wait for. Throws UNAUTHORIZED
  * for a token that is not to be trusted.
  */
 export type Identify = (request: FastifyRequest) => User | undefined | Promise<User | undefined>
 
-/** What comes before a token where a header's value begins with a scheme (RFC 6750, section 2.1). */
+/** The scheme before a token in a header's value (RFC 6750, section 2.1). */
 const bearer = /^Bearer +/i
 
 /** With a gateway its header alone decides; other headers that name a person are never looked at. */
@@ -18,7 +18,7 @@ export function identifyByGateway(header: string, verify: VerifyToken): Identify
   const beforeToken = name === 'authorization' ? bearer : ''
   return request => {
     const token = request.headers[name]
-    // An empty header is what proxies send for "nobody".
+    // Proxies send an empty header for no user.
     if (token === undefined || token === '') return undefined
     return verify((Array.isArray(token) ? token.join(',') : token).replace(beforeToken, ''))
   }

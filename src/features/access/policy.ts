@@ -4,10 +4,10 @@ import type { Access } from '#platform/http/app.ts'
 export const roles = ['owner', 'admin', 'viewer'] as const
 export type Role = (typeof roles)[number]
 
-/** What callers without a user may do on the agent `default`; `page` is `chat` for a web page of another site. */
+/** The permission of callers without a user on the agent `default`; `page` is `chat` for a web page of another site. */
 export type PublicAccess = 'full' | 'chat' | 'page' | 'read'
 
-/** What somebody may do on an agent; each permission includes the ones before it. */
+/** Permissions on an agent; each includes the ones before it. */
 const permissions = ['viewer', 'chatter', 'admin', 'owner'] as const
 export type Permission = (typeof permissions)[number]
 
@@ -26,7 +26,7 @@ export function isAgentAccess(access: Access): access is Permission {
   return (permissions as readonly Access[]).includes(access)
 }
 
-/** Why access was refused, in words that tell what to do. */
+/** Why access was refused, in words that say what to do. */
 export function refusal(access: Access, isDefaultAgent: boolean, isForeignPage: boolean): string {
   if (access === 'owner' && isDefaultAgent)
     return 'Access denied: the agent "default" belongs to nobody. It cannot be deleted, and its admins cannot be changed.'

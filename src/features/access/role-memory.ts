@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Role } from './policy.ts'
 
-/** What is known of an e-mail address on an existing agent. */
+/** The known state of an e-mail address on an existing agent. */
 export interface KnownRole {
   role: Role | null
 }
@@ -11,7 +11,7 @@ type ReadRole = (agentId: string, email: string) => Promise<KnownRole | undefine
 const rolesRemembered = 5000
 
 /**
- * Remembers roles, for a process that alone changes them. Whoever changes one calls `forget` after the change and before
+ * Remembers roles, for a process that alone changes them. Code that changes one calls `forget` after the change and before
  * reporting it. A role that was being read meanwhile is not remembered, since it may be the old one; nor is an agent that
  * does not exist.
  */

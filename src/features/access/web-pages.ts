@@ -1,5 +1,5 @@
 /**
- * What web pages of other sites may have the browsers of their visitors do here. A browser names the page's origin in
+ * The power of web pages of other sites over the browsers of their visitors. A browser names the page's origin in
  * `Origin`, and in `Host` the name by which it found this server; no script can change either.
  */
 import type { IncomingHttpHeaders } from 'node:http'
@@ -10,10 +10,10 @@ import { isCrossOrigin } from './cross-origin.ts'
 import type { Identify } from './identify.ts'
 import type { PublicAccess } from './policy.ts'
 
-/** What requests may do on the agent `default` without a role on it. */
+/** The permission of requests on the agent `default` without a role on it. */
 export type PublicAccessOf = (request: FastifyRequest) => PublicAccess
 
-/** For a service that is open to whoever works on its machine, but not to every page that they visit. */
+/** For a service that is open to all who work on its machine, but not to every page that they visit. */
 export function lessForPages(baseUrl: string | undefined): PublicAccessOf {
   const base = URL.parse(baseUrl ?? '')
   return ({ headers }) => (isForeignPage(headers, base) ? 'page' : 'full')
@@ -34,7 +34,7 @@ const forged =
   "Use the service's own address; if that is not the one that it is reached by, set BASE_URL."
 
 /**
- * A gateway knows people by a cookie, which browsers send along whoever made the page: what changes something is refused
+ * A gateway knows people by a cookie, which browsers send along from any page: requests that change something are refused
  * where a page of another site could have sent it in the name of its visitor. `header` carries the gateway's token.
  */
 export function refuseOtherSites(identify: Identify, header: string, baseUrl: string | undefined): Identify {
@@ -44,7 +44,7 @@ export function refuseOtherSites(identify: Identify, header: string, baseUrl: st
   function mayBeForged(request: FastifyRequest): boolean {
     const { method, headers } = request
     const isForeign = isCrossOrigin(headers) && headers.origin !== ownOrigin
-    // Pages may open WebSockets to anywhere, read what comes, and are not asked before.
+    // Pages may open WebSockets to anywhere and read what comes, without a preflight.
     if (headers.upgrade !== undefined) return isForeign
     if (method === 'GET' || method === 'HEAD') return false
     return (isForeign || headers['sec-fetch-site'] === 'cross-site') && !(isBearer && hadPreflight(request))
@@ -61,7 +61,7 @@ export function refuseOtherSites(identify: Identify, header: string, baseUrl: st
 }
 
 /**
- * Whether browsers have asked before they let a page send this. Our answer allows no cookies, so a script must have put
+ * Whether browsers sent a preflight before they let a page send this. Our answer allows no cookies, so a script must have put
  * the token there itself; any other request may carry one that a proxy made of a cookie.
  */
 function hadPreflight({ method, headers }: FastifyRequest): boolean {

@@ -30,7 +30,7 @@ export async function createAgents(
     secretBox,
     modelInForce: models.inForce,
     requireEmbedding: models.embedding,
-    tellChanged: (agentId, names) => events.emit('settings.changed', { agentId, names }),
+    emitChanged: (agentId, names) => events.emit('settings.changed', { agentId, names }),
     clock,
   })
   const agents = createAgentsService({

@@ -62,7 +62,7 @@ export function createSettingsRepository(database: Kysely<PlatformTables>) {
       })
     },
 
-    /** What answering for the agent needs to know of it, in one read; undefined without such an agent. */
+    /** The facts of the agent that answering needs, in one read; undefined without such an agent. */
     async findProfile(agentId: string) {
       const rows = await selectProfile(database, { id: agentId })
       const [agent] = rows

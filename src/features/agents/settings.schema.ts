@@ -135,7 +135,7 @@ export const settingsChangesSchema = Type.Object(
 )
 export type SettingsChanges = Static<typeof settingsChangesSchema>
 
-/** What is stored of an agent's settings: the keys that were set. */
+/** The stored settings of an agent: the keys that were set. */
 export type StoredSettings = {
   [Key in Exclude<keyof SettingsChanges, CredentialName>]?: NonNullable<SettingsChanges[Key]>
 }

@@ -22,14 +22,14 @@ interface Dependencies {
   /** Throws the reason if documents of an agent with these settings and credentials can't be embedded. */
   requireEmbedding(agent: { settings: StoredSettings; credentials: Credentials }): Promise<unknown>
   /** Called after a change, with the names of what was changed. */
-  tellChanged(agentId: string, names: readonly string[]): Promise<void>
+  emitChanged(agentId: string, names: readonly string[]): Promise<void>
   clock: Clock
 }
 
 export type Credentials = Partial<Record<CredentialName, string>>
 
 export function createSettingsService(needs: Dependencies) {
-  const { repository, secretBox, modelInForce, requireEmbedding, tellChanged, clock } = needs
+  const { repository, secretBox, modelInForce, requireEmbedding, emitChanged, clock } = needs
 
   async function inForce(agentId: string, stored: StoredSettings) {
     const names = await credentialsOf(agentId)
@@ -87,7 +87,7 @@ export function createSettingsService(needs: Dependencies) {
         sealed: seal(agentId, credentialChanges(stored, changes)),
       }))
       if (settings === undefined) throw notFound('Agent')
-      await tellChanged(agentId, Object.keys(changes))
+      await emitChanged(agentId, Object.keys(changes))
       return { settings: await inForce(agentId, settings), credentials: await credentialsOf(agentId) }
     },
 

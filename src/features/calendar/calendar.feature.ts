@@ -16,7 +16,7 @@ interface Peers {
   workflows: WorkflowsService
 }
 
-/** What takes place at set times, for people to see and for workflows to run. */
+/** Tasks at set times, for people to see and for workflows to run. */
 export function createCalendar(infrastructure: Infrastructure, peers: Peers): Feature {
   const { agentDatabases, configuration, clock, ids } = infrastructure
   const { agents, lifecycle, workflows } = peers

@@ -30,7 +30,7 @@ interface Change {
   outbox: Pick<Outbox, 'add' | 'cancel'>
 }
 
-/** What a new task is before what it is created with is applied to it as a change. */
+/** The defaults of a new task, to which its body is applied as a change. */
 const blank = {
   title: '',
   description: '',
@@ -66,7 +66,7 @@ export function createCalendarService({ transact, requireWorkflow, clock, ids }:
     const { startOf } = await import('./task-times.ts')
     const starts_at = startOf(row, occurrence)
     if (row.recurrence === 'none') return save(change, row, { status })
-    // As if nobody had ever set it, so that it takes place.
+    // As if it had never been set, so that it takes place.
     if (status === 'pending' && Date.parse(starts_at) > clock.now()) {
       await deleteOccurrence(transaction, row.id, starts_at)
       return present(transaction, row)

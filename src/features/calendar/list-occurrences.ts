@@ -59,7 +59,7 @@ function expand(row: TaskRow, range: { from: string; to: string }): ListedTask[]
   return found
 }
 
-/** Those of a series have a status each, once they have begun or somebody has set it. */
+/** Those of a series have a status each, once they have begun or a person has set it. */
 async function withStatuses(db: AgentHandle['db'], found: readonly ListedTask[]): Promise<ListedTask[]> {
   const series = found.filter(({ recurrence }) => recurrence !== 'none')
   if (series.length === 0) return [...found]

@@ -18,7 +18,7 @@ import {
 export const timerJobName = 'task.run'
 const endJobName = 'task.ended'
 
-/** Its key tells it from the timer that adds it. */
+/** Its key differs from that of the timer that adds it. */
 export function timerJob({ id, next_due }: Pick<TaskRow, 'id' | 'next_due'>): NewJob & { key: string } {
   const at = next_due ?? ''
   return { name: timerJobName, key: `task:${id}@${at}`, payload: { id, at }, runAt: Date.parse(at) }

@@ -78,7 +78,7 @@ export function startOf(row: TaskRow, text: string): string {
   return textOf(time)
 }
 
-/** What there is to do for its timer, which was set for `at`. */
+/** The work of its timer, which was set for `at`. */
 export function dueOccurrences(row: TaskRow, at: string, now: number) {
   return findDue(occurrences(toSeries(row), Date.parse(at)), now)
 }

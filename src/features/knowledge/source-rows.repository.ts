@@ -34,7 +34,7 @@ export interface ChangingSource {
   id: string
   name: string
   chunks: number | null
-  /** What was wrong with it before. */
+  /** Its earlier problem. */
   error: string | null
   /** The embedding that its chunks are being given. */
   new_embedding: string
@@ -61,7 +61,7 @@ export async function isAnyChanging(db: Database): Promise<boolean> {
 /** A source that is to get another embedding. */
 export interface NextSource {
   id: string
-  /** It could not be processed anew, which is to be told afterwards as before. */
+  /** Processing it again failed, which its status shows afterwards as before. */
   isBroken: boolean
 }
 
@@ -99,7 +99,7 @@ export async function nextToChange(db: Database, embedding: string): Promise<Nex
   return row && { id: row.id, isBroken: row.status === 'error' && row.new_embedding === null }
 }
 
-/** Sources that failed are tried again, whatever embedding they are to get. */
+/** Sources that failed are tried again, for any embedding. */
 export async function forgetFailures(db: Database): Promise<void> {
   await db
     .updateTable('sources')

@@ -6,7 +6,7 @@ export function resultOf(result: unknown): CallResult {
   return { content: [{ type: 'text', text }], ...(isObject(result) ? { structuredContent: result } : {}) }
 }
 
-/** A call that came to nothing, in words for whoever called. */
+/** A failed call, in words for its caller. */
 export function failureOf(message: string): CallResult {
   return { content: [{ type: 'text', text: message }], isError: true }
 }

@@ -65,7 +65,7 @@ function answerOf(output: ChatOutput): CallResult {
   return { content: [{ type: 'text', text: output.answer }], structuredContent: { ...output } }
 }
 
-/** What a client is told of a turn that goes on, so that it does not give up waiting. */
+/** Sent to a client while a turn goes on, so that it does not give up waiting. */
 function signOf(event: TurnEvent): string | undefined {
   if (event.type === 'thinking')
     return event.iteration === 1 ? 'Thinking' : `Thinking, step ${event.iteration}`

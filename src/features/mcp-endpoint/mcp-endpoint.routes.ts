@@ -114,7 +114,7 @@ async function send(reply: FastifyReply, response: Response): Promise<FastifyRep
   return reply.send(isStream ? response.body : await response.text())
 }
 
-/** What is wrong with a body is told in the protocol's own form; all else as everywhere. */
+/** Problems of a body are answered in the protocol's own form; all else as everywhere. */
 async function answerInJsonRpc(thrown: Error, _request: FastifyRequest, reply: FastifyReply) {
   const error = asKnownError(thrown)
   if (error instanceof AppError && error.status === 400) return send(reply, refusalOf(error))

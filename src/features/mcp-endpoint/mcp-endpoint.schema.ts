@@ -8,14 +8,14 @@ import type { ToolParameters } from '#models/tools/tool.ts'
  * conversation is remembered from one request to the next.
  */
 
-/** One JSON-RPC message; what is wrong with it is told in JSON-RPC, so that it is not checked as other bodies are. */
+/** One JSON-RPC message; its problems are answered in JSON-RPC, so that it is not checked as other bodies are. */
 export const messageSchema = Type.Unknown({
   additionalProperties: true,
   description: 'One message of the Model Context Protocol: a JSON-RPC 2.0 request or notification.',
   examples: [{ jsonrpc: '2.0', id: 1, method: 'tools/list' }],
 })
 
-/** A message that asks the agent. */
+/** A message that begins a turn of the agent. */
 export const questionSchema = Type.Object(
   {
     method: Type.Literal('tools/call'),
@@ -81,7 +81,7 @@ export const chatOutputSchema = Type.Object({
 })
 export type ChatOutput = Static<typeof chatOutputSchema>
 
-/** A tool as clients are told of it. */
+/** A tool as clients see it. */
 export interface ToolDescriptor {
   name: string
   title?: string
@@ -91,7 +91,7 @@ export interface ToolDescriptor {
   annotations?: { readOnlyHint?: boolean }
 }
 
-/** What a call came to, in the form of the protocol. */
+/** The result of a call, in the form of the protocol. */
 export interface CallResult {
   content: { type: 'text'; text: string }[]
   structuredContent?: Record<string, unknown>

@@ -30,12 +30,12 @@ export interface Caller {
   conversationId: string
   /** Whether they could also change the agent. */
   isAdmin: boolean
-  /** The calls of the agent that they would have to pay for, which nobody can here. */
+  /** The calls of the agent that they would have to pay for, which is not possible here. */
   soldCalls(): Promise<readonly string[]>
   countChat(): Promise<void>
 }
 
-/** What calls of the API tools do, by their names. */
+/** The work of API calls as tools, by their names. */
 const sameCalls = new Map([
   ['chat', '/chat'],
   ['search_knowledge', '/sources/search'],
@@ -43,13 +43,13 @@ const sameCalls = new Map([
 
 type About = Awaited<ReturnType<AgentsService['find']>>
 
-/** What MCP clients may see and call of an agent. */
+/** The tools of an agent that MCP clients may see and call. */
 export function createMcpEndpointService(needs: Dependencies) {
   const { agents, agentDatabases, shorten, log } = needs
 
   const inTurn = createTurns()
 
-  /** For everybody who may chat; their names are theirs, whatever the agent's own tools are called. */
+  /** For all callers who may chat; their names are reserved before the agent's own tools get theirs. */
   function openTools(agent: AgentHandle, about: About): OfferedTool[] {
     return [
       chatTool(about, needs, inTurn),
@@ -74,7 +74,7 @@ export function createMcpEndpointService(needs: Dependencies) {
     return problem === undefined ? await tool.call(input, call) : failureOf(problem)
   }
 
-  /** Callers are told only what was meant for them; the rest is for the operator. */
+  /** Callers get only messages that were meant for them; the rest is for the operator. */
   function failure(error: unknown, agentId: string, tool: string, signal: AbortSignal): CallResult {
     if (error instanceof AppError && error.fault === 'user') return failureOf(error.message)
     if (!signal.aborted) log.warn({ err: error, agentId, tool }, 'a tool failed that an MCP client called')
@@ -127,7 +127,7 @@ export function createMcpEndpointService(needs: Dependencies) {
 
 export type McpEndpointService = ReturnType<typeof createMcpEndpointService>
 
-/** A tool that needs approval in a chat has nobody here who could give it. */
+/** No person is here who could approve a tool that needs approval in a chat. */
 function mayBeCalledDirectly({ requiresApproval = false }: Tool): boolean {
   return !requiresApproval
 }

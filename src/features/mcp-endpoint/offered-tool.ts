@@ -5,9 +5,9 @@ import type { CallResult, ToolDescriptor } from './mcp-endpoint.schema.ts'
 /** A tool as this endpoint offers it. */
 export interface OfferedTool {
   descriptor: ToolDescriptor
-  /** What is wrong with the arguments, or undefined. */
+  /** The problem of the arguments, or undefined. */
   check(input: Record<string, unknown>): Promise<string | undefined>
-  /** May throw: only the message of an AppError is told. */
+  /** May throw: only the message of an AppError is shown. */
   call(input: Record<string, unknown>, call: Call): Promise<CallResult>
 }
 
@@ -19,7 +19,7 @@ export interface Call {
   isAdmin: boolean
   /** The conversation of the caller's chats that name none. */
   conversationId: string
-  /** Tells the client how it goes, if it wants to know. */
+  /** Reports progress to the client, if it wants that. */
   progress(message: string): void
   /** Counts the call against the chat limit of the client's address. Throws RATE_LIMITED. */
   countChat(): Promise<void>

@@ -38,7 +38,7 @@ export function createProtocol(needs: Dependencies) {
         return refuse(400, invalidRequest, 'Send one message at a time: batches are not accepted here.')
       const library = await import('@modelcontextprotocol/server')
       const { agentId } = caller
-      // What this throws, the library would take for a failure of its own.
+      // An error from here the library would take for a failure of its own.
       const about = await needs.endpoint.introduce(agentId)
       const handler = library.createMcpHandler(() => makeServer(library, needs, { caller, about }), {
         onerror: error => log.debug({ err: error, agentId }, 'an MCP message was refused'),
@@ -65,7 +65,7 @@ export function refusalOf({ code, status, message }: AppError): Response {
   return refuse(status, code === 'MALFORMED_JSON' ? parseError : invalidRequest, message)
 }
 
-/** Whether a message asks the agent, which begins a turn. */
+/** Whether a message begins a turn of the agent. */
 export function isQuestion(message: unknown): boolean {
   return matches(questionSchema, message)
 }
@@ -78,7 +78,7 @@ export const notAllowed = (path: string) =>
     `Method not allowed: send each message with POST to the URL that ends in ${path} (transport Streamable HTTP, not SSE).`,
   )
 
-/** Tokens stay outside. That the body is JSON was seen to before; without a body, nobody says what it is. */
+/** Tokens stay outside. The body has been checked to be JSON; without a body, no header says what it is. */
 function protocolHeaders(headers: Incoming['headers']): Headers {
   const kept = Object.entries(headers).filter(([name]) => /^(accept|mcp-.*)$/.test(name))
   const texts = kept.map(([name, value]) => [name, [value ?? ''].flat().join(', ')])
@@ -120,7 +120,7 @@ function makeServer(
   return server
 }
 
-/** Tells how it goes, if the request has named a token for that. A client that hears nothing is none of our concern. */
+/** Reports progress, if the request has named a token for that. A client that hears nothing is none of our concern. */
 function progressTo({ _meta, notify }: Library.ServerContext['mcpReq']): (message: string) => void {
   const progressToken = _meta?.progressToken
   if (progressToken === undefined) return () => {}

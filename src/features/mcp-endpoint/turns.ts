@@ -1,4 +1,4 @@
-/** Runs the work of one key in order, each when the one before has ended in whatever way. */
+/** Runs the work of one key in order, each when the one before has ended in any way. */
 export type InTurn = <Result>(key: string, work: () => Promise<Result>) => Promise<Result>
 
 export function createTurns(): InTurn {

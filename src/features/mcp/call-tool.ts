@@ -70,6 +70,6 @@ function answerOf(result: CallResult, toolName: string, token: string | undefine
 }
 
 function failed(toolName: string, reason: string, token: string | undefined): AppError {
-  const told = withoutSecret(reason, token).slice(0, 2000).toWellFormed()
-  return new AppError('OUTBOUND_FAILED', `The tool "${toolName}" failed: ${told || 'it gave no reason.'}`)
+  const shown = withoutSecret(reason, token).slice(0, 2000).toWellFormed()
+  return new AppError('OUTBOUND_FAILED', `The tool "${toolName}" failed: ${shown || 'it gave no reason.'}`)
 }

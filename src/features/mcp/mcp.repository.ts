@@ -104,7 +104,7 @@ const selectOffered = prepareQuery((database: Database) =>
     .limit(maxOffered),
 )
 
-/** What models may be offered, from all servers of the agent. */
+/** Tools that models may be offered, from all servers of the agent. */
 export const listOffered = (database: Database) => selectOffered(database, {})
 
 export async function listServers(database: Database, query: ServerListQuery): Promise<Page<McpServer>> {

@@ -146,7 +146,7 @@ function offerTools(access: ServerAccess) {
   return {
     call,
 
-    /** What an agent's tool that calls this one offers, or why it cannot, without contacting the server. */
+    /** The definition for an agent's tool that calls this one, or why there is none, without contacting the server. */
     async find(agent: AgentHandle, serverId: string, toolName: string): Promise<FoundTool> {
       const row = await findServer(agent.db, serverId)
       if (row === undefined) return { problem: 'The agent has no MCP server with this id.' }
@@ -157,7 +157,7 @@ function offerTools(access: ServerAccess) {
     },
 
     /**
-     * What models may call: approved tools of all servers of the agent, as they were approved, without contacting the
+     * Tools that models may call: approved tools of all servers of the agent, as they were approved, without contacting the
      * servers. None gets a name in `taken`; the tools in `except` are offered in another way, or not at all.
      */
     async tools(agent: AgentHandle, { taken = new Set(), except = [] }: OfferOptions = {}): Promise<Tool[]> {

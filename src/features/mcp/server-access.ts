@@ -63,7 +63,7 @@ export function createServerAccess(needs: Dependencies) {
       signal,
     )
 
-  /** The token is only for the origin that it was given for, whatever address the agent's own database contains by now. */
+  /** The token is only for the origin that it was given for, even if the agent's own database contains another address by now. */
   async function addressOf(agent: AgentHandle, row: ServerRow): Promise<ServerAddress> {
     const { token, origin } = await agentSecrets.read(agent.agentId, row.secret_set)
     const url = URL.parse(row.url)

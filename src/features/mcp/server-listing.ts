@@ -33,7 +33,7 @@ interface Dependencies {
 
 /** Reads servers' lists of tools, and keeps their status. */
 export function createServerListing({ listMs, clock, log }: Dependencies) {
-  /** Lists that are being read, so that nobody continues without them. */
+  /** Lists that are being read, so that no call continues without them. */
   const reading = new WeakMap<Connection, Promise<Listing>>()
 
   /** The tools that the server lists now. @throws ServerFailure */

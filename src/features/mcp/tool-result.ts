@@ -19,9 +19,9 @@ export interface ToolResult {
 export function toolResult({ content, structuredContent }: CallResult): ToolResult {
   const text = cut(textOf(content), maxTextLength)
   const attachments = content.flatMap(attachmentOf)
-  const isTold = structuredContent !== undefined && saysTheSame(text, structuredContent)
+  const isRepeated = structuredContent !== undefined && saysTheSame(text, structuredContent)
   return {
-    ...(text === '' || isTold ? {} : { text }),
+    ...(text === '' || isRepeated ? {} : { text }),
     ...(structuredContent === undefined ? {} : { structuredContent }),
     ...(attachments.length === 0 ? {} : { attachments }),
   }

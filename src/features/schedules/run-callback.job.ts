@@ -92,7 +92,7 @@ export function createCallbacks(needs: Dependencies): Record<string, JobHandler<
   return {
     [endJobName]: workflowEnded,
     // A failed answer stands in its conversation for people to see; only interruptions are repeated.
-    [callbackJobs.chat]: jobOf(ask, { lane: 'turns', maxAttempts: 1 }),
+    [callbackJobs.chat]: jobOf(runChat, { lane: 'turns', maxAttempts: 1 }),
     [callbackJobs.webhook]: jobOf(post, { lane: 'deliveries' }),
   }
 }

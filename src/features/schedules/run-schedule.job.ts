@@ -11,7 +11,7 @@ import { findSchedule, listDone, saveSchedule } from './schedules.repository.ts'
 
 export const timerJobName = 'schedule.run'
 
-/** Its key tells it from the timer that adds it. */
+/** Its key differs from that of the timer that adds it. */
 export function timerJob({ id, next_run }: Pick<ScheduleRow, 'id' | 'next_run'>): NewJob & { key: string } {
   const at = next_run ?? ''
   return { name: timerJobName, key: `schedule:${id}@${at}`, payload: { id, at }, runAt: Date.parse(at) }

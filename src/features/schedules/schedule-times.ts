@@ -63,7 +63,7 @@ export function nextRuns(schedule: ScheduleRow): string[] {
   return [next_run, ...later.map(textOf)]
 }
 
-/** What there is to do for its timer, which was set for `at`; `done` are times that were run before. */
+/** The work of its timer, which was set for `at`; `done` are times that were run before. */
 export function dueRuns(schedule: ScheduleRow, at: string, done: ReadonlySet<string>, now: number) {
   return findDue(unlessDone(schedule, Date.parse(at), done), now)
 }

@@ -18,7 +18,7 @@ interface Peers extends Pick<ChatFeature, 'answerOnce'> {
   workflows: WorkflowsService
 }
 
-/** What agents do at set times. */
+/** The work of agents at set times. */
 export function createSchedules(infrastructure: Infrastructure, peers: Peers): Feature {
   const { outbound, clock, ids } = infrastructure
   const { agents, answerOnce, lifecycle, workflows } = peers

@@ -74,7 +74,7 @@ export function listExecutions(database: Database, scheduleId: string, haveEnded
     .execute()
 }
 
-/** What was scheduled first of those in one of the states. */
+/** The first scheduled one of those in one of the states. */
 export function findFirst(database: Database, scheduleId: string, ...states: ('running' | 'queued')[]) {
   const found = executionsOf(database, scheduleId).where('status', 'in', states)
   return found.orderBy('time').limit(1).executeTakeFirst()

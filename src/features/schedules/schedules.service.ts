@@ -36,7 +36,7 @@ interface Dependencies extends ChangeContext<ScheduleEvents> {
 type Database = AgentHandle['db']
 type Callback = Pick<NewSchedule, 'callback_type' | 'callback_id' | 'callback_data'>
 
-/** What a new schedule is before what it is created with is applied to it as a change. */
+/** The defaults of a new schedule, to which its body is applied as a change. */
 const blank = {
   name: '',
   cron_expression: null,

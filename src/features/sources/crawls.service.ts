@@ -22,7 +22,7 @@ interface Dependencies extends ChangeContext<SourceEvents> {
   bounds: CrawlBounds
 }
 
-/** The bounds of a crawl that asks for none, as far as the operator allows. */
+/** The default bounds of a crawl, as far as the operator allows. */
 const usual: CrawlBounds = { maxPages: 50, maxDepth: 3 }
 
 export function createCrawlsService({

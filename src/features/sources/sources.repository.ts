@@ -117,7 +117,7 @@ export interface SourceChanges {
    * not name it.
    */
   new_embedding?: string
-  /** When it was hidden from everybody. */
+  /** When it was hidden. */
   removed_at?: string
   updated_at?: string
 }
@@ -154,7 +154,7 @@ export async function deleteSource(database: Database, id: string): Promise<void
   await database.deleteFrom('sources').where('id', '=', id).execute()
 }
 
-/** What a source that is hidden but not deleted yet has elsewhere; undefined if there is no such source. */
+/** The external things of a source that is hidden but not deleted yet; undefined if there is no such source. */
 export async function findRemoved(
   database: Database,
   id: string,
@@ -204,7 +204,7 @@ function toSource(row: SourceRow): Source {
   return source
 }
 
-/** What can't be read is shown as the defaults, without the name of a file, a query or an address. */
+/** An unreadable configuration is shown as the defaults, without the name of a file, a query or an address. */
 function configOf({ type, config: text }: Pick<SourceRow, 'type' | 'config'>): Source['config'] {
   const config = parseJsonColumn<unknown>(text, undefined)
   if (type === 'crawl') return matches(crawlConfigSchema, config) ? config : unknownCrawl

@@ -56,7 +56,7 @@ export type FetchedConfig = DatabaseConfig | ApiConfig
 
 export const renderModes = ['auto', 'never', 'always'] as const
 
-/** A website: what was asked for, and what came of it. */
+/** A website: the requested crawl, and its outcome. */
 export const crawlConfigSchema = Type.Object({
   ...Type.Partial(Type.Object(chunkingFields)).properties,
   url: Type.String({ description: 'The start page.' }),
@@ -137,7 +137,7 @@ export const chunkingWishes = {
   ),
 }
 
-/** The form of an upload, as the documentation tells of it; `sources.service.ts` reads it. */
+/** The form of an upload, as the documentation describes it; `sources.service.ts` reads it. */
 export const uploadForm = Type.Object({
   type: Type.Optional(Type.Enum(['file'])),
   name: Type.Optional(Type.String({ maxLength: 300 })),
@@ -153,7 +153,7 @@ export interface CrawlBounds {
   maxDepth: number
 }
 
-/** @param bounds the greatest values that a request may ask for. */
+/** @param bounds the greatest values of a request. */
 export function newCrawlSchema({ maxPages, maxDepth }: CrawlBounds) {
   return Type.Object({
     url: Type.String({

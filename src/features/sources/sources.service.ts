@@ -51,7 +51,7 @@ export function createSourcesService(needs: Dependencies) {
 
     list: (agent: AgentHandle, query: SourceListQuery) => listSources(agent.db, query),
 
-    /** Prepares to store an upload. Whatever happens to this process, no file is left behind without a source. */
+    /** Prepares to store an upload. Even if this process dies, no file is left behind without a source. */
     beginUpload(agent: AgentHandle): Upload {
       const id = ids.record()
       let isBegun = false
@@ -107,7 +107,7 @@ export function createSourcesService(needs: Dependencies) {
       })
     },
 
-    /** Hides the source from everybody and cancels its processing; a job removes its chunks and its file. */
+    /** Hides the source and cancels its processing; a job removes its chunks and its file. */
     async remove(agent: AgentHandle, id: string): Promise<void> {
       await transact(agent, async (transaction, outbox) => {
         const now = timestamp(clock)

@@ -3,7 +3,7 @@ import type { Tool } from '#models/tools/tool.ts'
 import { fromSchema } from '#models/tools/tool.ts'
 import type { SqlService } from './sql.service.ts'
 
-/** More would fill a model's context without telling it more. */
+/** More would fill a model's context without use. */
 const rowsGiven = 200
 
 const input = fromSchema(
@@ -21,7 +21,7 @@ interface Dependencies {
   mayWrite(): Promise<boolean>
 }
 
-/** Lets a model ask the agent's own database. */
+/** Lets a model query the agent's own database. */
 export function executeSql({ sql, mayWrite }: Dependencies): Tool {
   return {
     name: 'execute_sql',
@@ -30,7 +30,7 @@ export function executeSql({ sql, mayWrite }: Dependencies): Tool {
       'The tables and their columns are told by PRAGMA table_list and PRAGMA table_info(name).',
     isBuiltIn: true,
     ...input,
-    // A statement between two equal ones may have changed what they tell.
+    // A statement between two equal ones may have changed their rows.
     observesChange: true,
     async execute({ query }, signal) {
       const readOnly = !(await mayWrite())

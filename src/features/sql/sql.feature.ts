@@ -19,7 +19,7 @@ export function createSql(
   return {
     sql,
     routes: app => registerSqlRoutes(app, sql),
-    // Who may chat and no more, such as a stranger on a messenger, is not told by the model what they may not read.
+    // The model gives callers who may only chat, such as strangers on a messenger, nothing that they may not read.
     tools: (agent, _taken, turn) =>
       turn?.isOutsider
         ? []

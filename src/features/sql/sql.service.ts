@@ -10,16 +10,16 @@ export interface StatementRequest {
   readOnly?: boolean
   /** Refuses what is no SELECT. */
   onlySelect?: boolean
-  /** 10,000 at most, and unless told. */
+  /** 10,000 at most, and by default. */
   maxRows?: number
 }
 
-/** What people, models and other features do with the database of one agent. */
+/** The use of one agent's database by people, models and other features. */
 export function createSqlService(runner: SqlRunner) {
   return {
     describe: async (agent: SqlAgent) => ({ tables: await runner.describe(agent) }),
 
-    /** @throws AppError as told of `SqlRunner.run`. */
+    /** @throws AppError as `SqlRunner.run` does. */
     async execute(
       agent: SqlAgent,
       {

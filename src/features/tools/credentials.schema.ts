@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 
 /*
  * Credential: what the tools of a cluster have to show to the service that they call, under the name that its OpenAPI
- * document gives it. It is filled in by a person, for the origins that the tools call at that time, and never told again.
+ * document gives it. It is filled in by a person, for the origins that the tools call at that time, and never shown again.
  */
 
 export const credentialSchema = Type.Object(

@@ -69,7 +69,7 @@ export function createCredentialsService({ agentSecrets, clock }: Dependencies) 
       return list(agent, cluster)
     },
 
-    /** What a tool may present to the service that it calls: only what was given for this origin. */
+    /** The credentials of a tool for the service that it calls: only those given for this origin. */
     async forTool(agent: AgentHandle, { cluster = '', configuration }: AgentTool): Promise<Credentials> {
       const names = schemesOf(configuration as HttpConfiguration)
       if (names.length === 0) return {}

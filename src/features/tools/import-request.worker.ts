@@ -9,7 +9,7 @@ import { importBodySchema } from './import.schema.ts'
 import type { OpenApiAnswer } from './openapi/openapi.worker.ts'
 import { toolsOfDocument } from './openapi/openapi.worker.ts'
 
-/** What to do with the tools, wherever their document comes from. */
+/** The handling of the tools, from any document. */
 export type ImportOptions = Omit<ImportBody, 'url' | 'spec'>
 
 export type ImportRequestAnswer =

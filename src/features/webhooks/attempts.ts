@@ -11,7 +11,7 @@ const spread = 0.1
 export interface EndedAttempt {
   /** Of the answer; null if none came. */
   status: number | null
-  /** Milliseconds that the receiver asked to wait. */
+  /** Milliseconds of the receiver's Retry-After. */
   retryAfter?: number | undefined
   /** Attempts so far. */
   attempts: number
@@ -26,7 +26,7 @@ export interface EndedAttempt {
 
 export interface Verdict {
   status: 'succeeded' | 'pending' | 'failed'
-  /** When to try again, never earlier than the receiver asked for; null unless pending. */
+  /** When to try again, never earlier than the receiver's Retry-After; null unless pending. */
   next: number | null
   failingSince: number | null
   /** Why the webhook is to be disabled; null if it stays as it is. */
@@ -55,6 +55,6 @@ function reasonToDisable(status: number | null, failingMs: number): string | nul
 function nextAttempt({ status, retryAfter = 0, attempts, now, random }: EndedAttempt): number | null {
   const pause = pauses[attempts - 1]
   if (pause === undefined) return null
-  const asked = status === 429 || status === 503 ? Math.min(retryAfter, day) : 0
-  return now + Math.max(asked, Math.round(pause * (1 + spread * (2 * random - 1))))
+  const demanded = status === 429 || status === 503 ? Math.min(retryAfter, day) : 0
+  return now + Math.max(demanded, Math.round(pause * (1 + spread * (2 * random - 1))))
 }

@@ -70,11 +70,11 @@ export function createDelivering({ sendingTo, clock }: Dependencies): JobHandler
         const [next] = pending
         if (next === undefined) return
         const now = timestamp(clock)
-        // A first attempt is due whatever the time is, since the clock may have been set back.
+        // A first attempt is due at any time, since the clock may have been set back.
         const due = pending.filter(one => one.attempts === 0 || one.next_attempt_at <= now)
         if (due.length === 0) throw new JobYields({ until: Date.parse(next.next_attempt_at) })
         const isAllSent = await attemptAll(context, webhook, due, turnEnds)
-        // What has come meanwhile has asked for this job again.
+        // Deliveries that have come meanwhile have made this job due again.
         if (isAllSent && due.length === pending.length && pending.length < portion) return
       }
       throw new JobYields()

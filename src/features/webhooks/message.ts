@@ -1,4 +1,4 @@
-/** What is sent, as the specification of Standard Webhooks demands. */
+/** The request, as the specification of Standard Webhooks demands. */
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import type { AgentEvent } from '#platform/jobs/events.ts'
 

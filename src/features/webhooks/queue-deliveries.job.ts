@@ -7,7 +7,7 @@ import { messageBody, messageId } from './message.ts'
 import type { DeliveryRow } from './webhooks.repository.ts'
 import { existingWebhooks, insertDeliveries, removeOldDeliveries } from './webhooks.repository.ts'
 
-/** Attempted once, since somebody waits for the result. */
+/** Attempted once, since a person waits for the result. */
 export const testEvent = 'webhook.test'
 export const deliverJobName = 'webhook.deliver'
 export const wakeJobName = 'webhook.wake'

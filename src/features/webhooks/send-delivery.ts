@@ -20,7 +20,7 @@ export interface Outcome {
   /** Null if no answer came. */
   status: number | null
   answer: string
-  /** Milliseconds that the receiver asked to wait. */
+  /** Milliseconds of the receiver's Retry-After. */
   retryAfter?: number | undefined
   durationMs: number
 }

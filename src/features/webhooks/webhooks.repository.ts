@@ -49,7 +49,7 @@ const deliveryList = listOf(webhookTables.columns.webhook_deliveries, {
   searchable: ['event', 'answer'],
 })
 
-/** @param isAdmin whether addresses are shown whole, and searched, which tells what is in them. */
+/** @param isAdmin whether addresses are shown whole, and searched, which reveals their content. */
 export async function listWebhooks(
   database: Database,
   parameters: ListParameters,
@@ -167,7 +167,7 @@ export async function failPending(database: Database, webhookId: string, answer:
     .execute()
 }
 
-/** Some at a time, so that nobody waits for it. */
+/** Some at a time, so that no request waits for it. */
 export async function removeOldDeliveries(
   database: Database,
   webhookIds: readonly string[],

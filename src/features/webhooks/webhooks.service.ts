@@ -80,7 +80,7 @@ export function createWebhooksService({
       })
     },
 
-    /** What is being sent meanwhile is sent again to a new address, and not to a disabled one. */
+    /** Deliveries under way are sent again to a new address, and not to a disabled one. */
     async update(agent: AgentHandle, id: string, changes: WebhookChanges): Promise<Webhook> {
       await check(changes)
       const { url, events } = changes

@@ -10,7 +10,7 @@ const about = 'I am the built-in retriever, not a language model: I find passage
 export const nothingFits = `Nothing in this agent's documents fits that question. ${about}`
 /** When nothing was looked up: it is unknown whether something would match. */
 export const nothingGiven = `Nothing that I was given fits that question, and there is no tool here to search this agent's documents with. ${about}`
-export const nothingAsked = `${about} Ask about something that stands in this agent's documents.`
+export const noQuestion = `${about} Ask about something that stands in this agent's documents.`
 
 /**
  * The score that a passage needs to be quoted, and the share of the question's words that its quote must contain to count
@@ -22,7 +22,7 @@ const shownRows = 20
 
 export function answerFromPassages(question: string, passages: readonly Passage[]): string {
   const words = contentWordsOf(question)
-  if (words.length === 0) return nothingAsked
+  if (words.length === 0) return noQuestion
   const least = words.some(isPiece) ? leasts.pieces : leasts.words
   // Who names a document is shown what is closest in it.
   const isNamed = (source: string) => question.toLowerCase().includes(source.toLowerCase())
@@ -36,7 +36,7 @@ export function answerFromPassages(question: string, passages: readonly Passage[
 }
 
 export function answerToGreeting(greeting: string): string {
-  return `${greeting.charAt(0).toUpperCase()}${greeting.slice(1)}! ${nothingAsked}`
+  return `${greeting.charAt(0).toUpperCase()}${greeting.slice(1)}! ${noQuestion}`
 }
 
 /** The names of the documents and their states. */
@@ -49,10 +49,10 @@ export function answerFromDocuments({ total, documents }: DocumentList): string 
 
 /** The answer to a question that came without passages, when no more can be looked up. */
 export function answerFromNothing(question: string): string {
-  return contentWordsOf(question).length === 0 ? nothingAsked : nothingGiven
+  return contentWordsOf(question).length === 0 ? noQuestion : nothingGiven
 }
 
-/** What the page says about the question; its beginning, if only its address was given. */
+/** The page's answer to the question; its beginning, if only its address was given. */
 export function answerFromPage(question: string, page: WebPage): string {
   const name = page.title === page.url ? page.url : `“${page.title}” (${page.url})`
   const text = plainText(page.markdown)

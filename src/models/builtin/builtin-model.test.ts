@@ -3,7 +3,7 @@ import { collect, question } from '#test/support/collect-answer.ts'
 import type { CallOptions, PromptMessage, ToolOutput } from '../language-model/language-model.ts'
 import { writePassages } from '../language-model/passages.ts'
 import { streamWithRetry } from '../transport/call-with-retry.ts'
-import { nothingAsked, nothingFits, nothingGiven } from './answer.ts'
+import { noQuestion, nothingFits, nothingGiven } from './answer.ts'
 import { builtinLanguageModel } from './builtin-model.ts'
 
 const tools = ['search_knowledge', 'browse_url', 'execute_sql'].map(name => ({
@@ -187,8 +187,8 @@ describe('what the built-in retriever answers', () => {
   })
 
   test('introduces itself where nothing is asked', async () => {
-    expect((await ask(question(`And you, how are you?\n${writePassages([manual])}`))).text).toBe(nothingAsked)
-    expect((await ask(question(''))).text).toBe(nothingAsked)
+    expect((await ask(question(`And you, how are you?\n${writePassages([manual])}`))).text).toBe(noQuestion)
+    expect((await ask(question(''))).text).toBe(noQuestion)
   })
 
   test('quotes a page that it has read', async () => {

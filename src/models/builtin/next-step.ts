@@ -12,7 +12,7 @@ import {
 import { greetingIn, requestsDocuments } from './simple-requests.ts'
 import { documentList, failureOf, foundPassages, tableOf, webPage } from './tool-results.ts'
 
-/** What the retriever does next: calls one tool, or gives its answer. */
+/** The retriever's next step: calls one tool, or gives its answer. */
 export type NextStep = { toolName: string; input: Record<string, string> } | { text: string }
 
 /** Maximum number of characters of a message that are searched. */
@@ -31,10 +31,10 @@ export function nextStep({
   tools = [],
   toolChoice,
 }: Pick<CallOptions, 'prompt' | 'tools' | 'toolChoice'>): NextStep {
-  const asked = prompt.findLastIndex(message => message.role === 'user')
-  const message = textOf(prompt[asked])
+  const lastUser = prompt.findLastIndex(message => message.role === 'user')
+  const message = textOf(prompt[lastUser])
   const question = withoutPassages(message)
-  const result = lastResult(prompt.slice(asked + 1))
+  const result = lastResult(prompt.slice(lastUser + 1))
   if (result !== undefined) return { text: answerFromResult(question, result) }
 
   const greeting = greetingIn(question)

@@ -1,4 +1,4 @@
-/** Messages that are no questions about the contents of documents, told by their first words. */
+/** Messages that are no questions about the contents of documents, recognised by their first words. */
 import { contentWordsOf } from './best-passages.ts'
 
 const greetings = [

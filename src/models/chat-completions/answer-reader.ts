@@ -124,7 +124,7 @@ function parsed(data: string): unknown {
 }
 
 /**
- * What is wrong with a chunk: the error that it contains, which providers phrase in several ways, or that it is not a
+ * The problem of a chunk: the error that it contains, which providers phrase in several ways, or that it is not a
  * chunk.
  */
 function errorIn(chunk: unknown): unknown {

@@ -51,7 +51,7 @@ export function answerStream({ body, status }: Reply): Parts<StreamPart> {
 
       body.read({
         piece(bytes) {
-          // What follows the end is read and dropped.
+          // Data after the end is read and dropped.
           if (isOver) return
           try {
             size += bytes.byteLength

@@ -56,7 +56,7 @@ export function brokenConnection(error: unknown, statusCode: number): CallFailur
   return new CallFailure('The connection broke', { statusCode, isRetryable, cause: error })
 }
 
-/** The server has the request but does not answer: asking again would hardly be faster. `fetch` wraps this error. */
+/** The server has the request but does not answer: another attempt would hardly be faster. `fetch` wraps this error. */
 function isSilence(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined
   return [error, cause].some(each => /_(HEADERS|BODY)_TIMEOUT$/.test(codeOf(each)))

@@ -39,8 +39,8 @@ export function embeddingsModel(modelId: string, endpoint: Endpoint): Pick<Embed
  */
 function inOrder(data: readonly Static<typeof entrySchema>[]) {
   const places = new Set(data.map(({ index }) => index))
-  const isTold = data.every((_, place) => places.has(place))
-  return isTold ? data.toSorted((one, other) => Number(one.index) - Number(other.index)) : data
+  const isNumbered = data.every((_, place) => places.has(place))
+  return isNumbered ? data.toSorted((one, other) => Number(one.index) - Number(other.index)) : data
 }
 
 /**

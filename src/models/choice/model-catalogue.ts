@@ -1,5 +1,5 @@
 /**
- * What is known about the providers' models without asking them. Ids are those named by the installed provider
+ * Facts about the providers' models that need no request. Ids are those named by the installed provider
  * packages; context windows are the providers' published figures (question and answer together, in tokens).
  */
 import type { ListedModel, ModelDescriptor, Provider, RemoteProvider } from '../providers/provider.ts'

@@ -14,9 +14,9 @@ export interface ModelChoice {
 interface Question {
   agent: AgentChoice
   configuration: ModelConfiguration
-  /** The model that this message asks for. */
+  /** The model that this message names. */
   requested: string | undefined
-  /** Whether `chat/models` lists this id for this provider; only asked if the id alone is ambiguous. */
+  /** Whether `chat/models` lists this id for this provider; only called if the id alone is ambiguous. */
   lists(provider: Provider, modelId: string): Promise<boolean>
 }
 
@@ -35,7 +35,7 @@ export async function chooseModel({
   return await chooseById(wish.id, { home, usable: usableProviders(agent, configuration), lists })
 }
 
-/** The provider and model for an agent's messages that ask for none, as far as it is known without asking a server. */
+/** The provider and model for an agent's messages that name none, as far as it is known without a request. */
 export function modelInForce(agent: AgentChoice, configuration: ModelConfiguration): ModelChoice {
   const home = agentProvider(agent, configuration)
   const { id, of } = standingWish(agent, configuration, home)
@@ -44,7 +44,7 @@ export function modelInForce(agent: AgentChoice, configuration: ModelConfigurati
   return named ?? { provider: of ?? home, modelId: id }
 }
 
-/** The provider that an agent's messages go to unless they ask for another. */
+/** The provider of an agent's messages unless they name another. */
 function agentProvider(agent: AgentChoice, configuration: ModelConfiguration): Provider {
   const { llm_provider } = agent.settings
   if (llm_provider === undefined) {

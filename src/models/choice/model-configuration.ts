@@ -6,7 +6,7 @@ interface Account {
   baseUrl?: string | undefined
 }
 
-/** What the operator has configured for the whole platform. */
+/** The operator's configuration for the whole platform. */
 export interface ModelConfiguration {
   openai?: Account | undefined
   anthropic?: Account | undefined
@@ -22,7 +22,7 @@ export interface ModelConfiguration {
 export const embeddingProviders = ['builtin', 'openai', 'openai-compatible', 'google', 'local'] as const
 export type EmbeddingProvider = (typeof embeddingProviders)[number]
 
-/** What an agent has chosen for itself; names as in its settings. */
+/** An agent's own choices; names as in its settings. */
 export interface AgentChoice {
   settings: {
     llm_provider?: string | undefined

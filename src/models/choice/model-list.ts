@@ -50,7 +50,7 @@ export function createModelLists({ clock, log, timeLimit = 3000 }: Dependencies)
     ttlResolution: 0,
   })
 
-  async function ask(provider: RemoteProvider, endpoint: Endpoint, key: string): Promise<Listing> {
+  async function request(provider: RemoteProvider, endpoint: Endpoint, key: string): Promise<Listing> {
     try {
       const listed = await fetchList(provider, endpoint, timeLimit)
       return { models: listed.map(model => describeModel(provider, model)), isMissing: false }
@@ -67,23 +67,23 @@ export function createModelLists({ clock, log, timeLimit = 3000 }: Dependencies)
     }
   }
 
-  async function askAnew(provider: RemoteProvider, endpoint: Endpoint): Promise<Listing> {
+  async function requestAgain(provider: RemoteProvider, endpoint: Endpoint): Promise<Listing> {
     const key = keyOf(provider, endpoint)
-    const asked = ask(provider, endpoint, key)
-    lists.set(key, asked)
-    return await asked
+    const listing = request(provider, endpoint, key)
+    lists.set(key, listing)
+    return await listing
   }
 
   return {
     async modelsOf(provider, endpoint) {
       const known = lists.get(keyOf(provider, endpoint))
-      return (await (known ?? askAnew(provider, endpoint))).models
+      return (await (known ?? requestAgain(provider, endpoint))).models
     },
 
     async firstOf(provider, endpoint) {
       const known = await lists.get(keyOf(provider, endpoint))
       const isUseful = known !== undefined && !known.isMissing
-      const { models, isMissing } = isUseful ? known : await askAnew(provider, endpoint)
+      const { models, isMissing } = isUseful ? known : await requestAgain(provider, endpoint)
       const [first] = models
       if (first === undefined && isMissing) throw listMissing(provider)
       return first?.id

@@ -95,7 +95,7 @@ export function requireNumbers(vectors: readonly Float32Array[], whoMadeThem: st
     throw new AppError('MODEL_ERROR', `${whoMadeThem} made a vector that does not consist of numbers.`)
 }
 
-/** Only `gemini-embedding-001` is told what a text is for; its successors have no such option. */
+/** Only `gemini-embedding-001` takes the purpose of a text; its successors have no such option. */
 function optionsFor(provider: RemoteEmbeddingProvider, id: string, purpose: EmbeddingPurpose) {
   if (provider !== 'google' || id !== 'gemini-embedding-001') return {}
   const taskType = purpose === 'query' ? 'RETRIEVAL_QUERY' : 'RETRIEVAL_DOCUMENT'

@@ -2,7 +2,7 @@
  * The narrow interface through which the rest of the service uses language models: the AI SDK's language model
  * interface, version 4, reduced to what a turn needs. A stream may be any iterable, or `Parts`.
  *
- * What a provider adds to a part of its answer (`providerMetadata`, such as Gemini's thought signatures) must be sent
+ * Additions of a provider to a part of its answer (`providerMetadata`, such as Gemini's thought signatures) must be sent
  * back to it as `providerOptions` of that part in the next prompt of the turn: `answer-message.ts` does so.
  */
 import type {

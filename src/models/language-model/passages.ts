@@ -15,7 +15,7 @@ const passageSchema = Type.Object({
   section: Type.Optional(Type.String()),
   /** Address of the page, if the source is a website. */
   url: Type.Optional(Type.String()),
-  /** How well it matches the question, 0 to 1; absent if nobody searched for it. */
+  /** How well it matches the question, 0 to 1; absent without a search. */
   score: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
   text: Type.String(),
 })

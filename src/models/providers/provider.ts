@@ -39,7 +39,7 @@ export interface ModelDescriptor {
   supportsStreaming: boolean
 }
 
-/** What a provider's own list says about a model; the rest comes from the catalogue. */
+/** A model's entry in a provider's own list; the rest comes from the catalogue. */
 export interface ListedModel {
   id: string
   name?: string | undefined
@@ -59,7 +59,7 @@ export interface RemoteProviderAdapter {
   embeddingModel?(modelId: string, endpoint: Endpoint): Promise<Pick<EmbeddingModelV4, 'doEmbed'>>
   /** Path and headers of the request for the list of models. */
   listRequest(apiKey: string | undefined): { path: string; headers: Record<string, string> }
-  /** The models in the list's body that can chat; must not throw, whatever the body holds. */
+  /** The models in the list's body that can chat; must not throw, for any body. */
   readList(body: unknown): ListedModel[]
 }
 

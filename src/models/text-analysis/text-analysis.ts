@@ -8,7 +8,7 @@ import { normalizedText } from '#platform/normalized-text.ts'
 import { germanStem, isGerman } from './german.ts'
 
 /**
- * Marks that people leave out when they type: accents, Hebrew points, Arabic vowels and hamzas, tatweel; and what nobody
+ * Marks that people leave out when they type: accents, Hebrew points, Arabic vowels and hamzas, tatweel; and characters that none
  * sees in a word, above all the places at which it may be hyphenated.
  */
 const optionalMarks = /[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u00ad\u2060\ufeff]/g
@@ -46,7 +46,7 @@ const arabicDigits = /[\u0660-\u0669\u06f0-\u06f9]/g
 /** As in "don’t" and "what’s": nothing that a text could be about. */
 const englishEndings = /(?<=\p{L})['’](?:s|t|d|m|ll|re|ve)(?!\p{L})/gu
 
-/** What Arabic writes together with a word: article and particles before it, endings after it (the "light10" stemmer). */
+/** Parts that Arabic writes together with a word: article and particles before it, endings after it (the "light10" stemmer). */
 const arabicPrefix = /^(?:[وبكف]?ال|لل)(?=\p{L}{2})/u
 const arabicSuffix = /(?<=\p{Script=Arabic}{3})(?:ها|ان|ات|ون|ين|يه|ه|ي)$/u
 
@@ -61,7 +61,7 @@ const dictionaries = new Intl.Segmenter('th', { granularity: 'word' })
 
 /**
  * Frequent words that carry no subject. A word that means something in another of these languages is missing ("war" and
- * "die" are German function words, too), since nobody says in which language a query is.
+ * "die" are German function words, too), since a query does not name its language.
  */
 const stopWords = new Set(
   termsOf(`
@@ -114,7 +114,7 @@ export function termsAndSearchableText(text: string): { terms: string[]; searcha
 
 interface Analysis {
   terms: string[]
-  /** What the full-text index takes in their place, if that is more. */
+  /** The terms that the full-text index takes in their place, if these are more. */
   indexed: string[]
 }
 
@@ -145,7 +145,7 @@ function inPlainLetters(term: string): string {
   return term.replace(rareLetters, letter => plainLetters.get(letter) ?? letter)
 }
 
-/** By which term the full text is asked for one of a query's, where enough chunks hold it: in plain letters, and its stem. */
+/** The term of the full text for one of a query's, where enough chunks hold it: in plain letters, and its stem. */
 export function formFor(query: string): (term: string) => string {
   return isGerman(termsOf(query)) ? term => germanStem(inPlainLetters(term)) : inPlainLetters
 }

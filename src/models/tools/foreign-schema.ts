@@ -61,7 +61,7 @@ function isSchema(value: unknown): value is { properties?: Record<string, unknow
   return typeof value === 'object' && value !== null
 }
 
-/** What is wrong with the value, as "field problem"; undefined if nothing is, or if the schema is invalid. */
+/** The problem of the value, as "field problem"; undefined if there is none, or if the schema is invalid. */
 async function foreignProblem(schema: ToolParameters, value: unknown): Promise<string | undefined> {
   // Loaded only when needed: it has many modules, and every start would wait for them.
   const { default: Schema } = await import('typebox/schema')

@@ -21,7 +21,7 @@ export interface Tool {
   shown?(input: Record<string, unknown>): Promise<Record<string, unknown>>
   /** Different for every tool and every configuration of it: a person approves calls of exactly this one. */
   version?(): string
-  /** What is wrong with the arguments, or undefined. */
+  /** The problem of the arguments, or undefined. */
   check(input: Record<string, unknown>): Promise<string | undefined>
   /** May throw: the message becomes the call's error. */
   execute(input: Record<string, unknown>, signal: AbortSignal, cause?: Cause): Promise<unknown>
@@ -51,7 +51,7 @@ export function fromSchema(schema: TObject): Pick<Tool, 'parameters' | 'check'> 
   }
 }
 
-/** What a model is told that has to call again with better arguments. */
+/** The message to a model that has to call again with better arguments. */
 export function argumentProblem(problem: string | undefined): string | undefined {
   return problem === undefined ? undefined : `The arguments do not fit: ${problem}.`
 }

@@ -11,7 +11,7 @@ export interface BodyReader {
 export interface Body {
   /** To be called once. */
   read(reader: BodyReader): void
-  /** Releases the connection: the rest is not wanted, and what the reader is told afterwards is meaningless. */
+  /** Releases the connection: the rest is not wanted, and later events of the reader are meaningless. */
   leave(): void
 }
 

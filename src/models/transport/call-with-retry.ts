@@ -13,7 +13,7 @@ import { brokenOff, modelError, readFailure } from './model-error.ts'
 
 const maxRetries = 2
 const firstDelay = 500
-/** Maximum wait in milliseconds, whatever the provider asks for. */
+/** Maximum wait in milliseconds, even if the provider demands more. */
 const maxDelay = 10_000
 
 /** How to wait between attempts; tests pass their own. */
@@ -86,7 +86,7 @@ function createReading(
 
   return {
     take(part: StreamPart): void {
-      // What was read before an abort is not shown after it.
+      // Data read before an abort is not shown after it.
       abortSignal?.throwIfAborted()
       if (!isAnswerPart(part, model)) return
       hasBegun = true
@@ -166,10 +166,10 @@ async function delayOrThrow({ error, model, attempt, timing, signal }: FailedAtt
   })
 }
 
-/** Milliseconds: as the provider asks (RFC 9110, 10.2.3: seconds or a date), else doubling from half a second. */
+/** Milliseconds: of the provider's Retry-After (RFC 9110, 10.2.3: seconds or a date), else doubling from half a second. */
 function delayOf(attempt: number, retryAfter: string | undefined, clock: Clock): number {
-  const asked = retryAfter === undefined ? Number.NaN : Number(retryAfter) * 1000
+  const seconds = retryAfter === undefined ? Number.NaN : Number(retryAfter) * 1000
   const until = retryAfter === undefined ? Number.NaN : Date.parse(retryAfter) - clock.now()
-  const delay = [asked, until].find(Number.isFinite) ?? firstDelay * 2 ** attempt
+  const delay = [seconds, until].find(Number.isFinite) ?? firstDelay * 2 ** attempt
   return Math.min(Math.max(delay, 0), maxDelay)
 }

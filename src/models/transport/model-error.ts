@@ -9,7 +9,7 @@ export interface FailedModel {
   withoutSecrets?(text: string): string
 }
 
-/** What a foreign error says, whatever its class: providers throw, wrap and stream errors of several shapes. */
+/** The facts of a foreign error of any class: providers throw, wrap and stream errors of several shapes. */
 export interface Failure {
   name: string
   message: string
@@ -21,7 +21,7 @@ export interface Failure {
   isPage: boolean
   /** Whether the same call may soon succeed. */
   retryable: boolean
-  /** How long the provider asks to wait: seconds or an HTTP date. */
+  /** The provider's Retry-After: seconds or an HTTP date. */
   retryAfter: string | undefined
 }
 
@@ -78,7 +78,7 @@ export function modelError(error: unknown, model: FailedModel): AppError {
 }
 
 /**
- * Errors that the provider would repeat until somebody changes the key, the account or the question. If the answer did
+ * Errors that the provider would repeat until the key, the account or the question changes. If the answer did
  * not come from the provider, it may be temporary: a proxy has no provider behind it while that is being replaced.
  */
 const refusals: ReadonlySet<Kind> = new Set<Kind>([

@@ -74,14 +74,14 @@ function createExchange(
   let controller: Dispatcher.DispatchController | undefined
   let reader: BodyReader | undefined
   let kept: Uint8Array[] = []
-  let tellOutcome: ((reader: BodyReader) => void) | undefined
+  let settleOutcome: ((reader: BodyReader) => void) | undefined
 
   const body: Body = {
     read(newReader) {
       reader = newReader
       for (const piece of kept) reader.piece(piece)
       kept = []
-      tellOutcome?.(reader)
+      settleOutcome?.(reader)
       controller?.resume()
     },
     leave: () => controller?.abort(new Error('The rest of the answer is not wanted.')),
@@ -95,7 +95,7 @@ function createExchange(
 
   function settle(outcome: (reader: BodyReader) => void): void {
     signal?.removeEventListener('abort', follow)
-    tellOutcome = outcome
+    settleOutcome = outcome
     if (reader) outcome(reader)
   }
 

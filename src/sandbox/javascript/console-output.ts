@@ -2,7 +2,7 @@ import { bounds } from './limits.ts'
 import type { ConsoleLine } from './outcome.ts'
 
 /** Passes on what code writes to its console, up to a limit of lines and characters; then a last line says so. */
-export function createConsoleOutput(tell: (line: ConsoleLine) => void) {
+export function createConsoleOutput(send: (line: ConsoleLine) => void) {
   let lines = 0
   let characters = 0
   let isFull = false
@@ -13,9 +13,9 @@ export function createConsoleOutput(tell: (line: ConsoleLine) => void) {
     const kept = text.slice(0, consoleCharacters - characters)
     lines += 1
     characters += kept.length
-    tell({ level, text: kept })
+    send({ level, text: kept })
     if (lines < consoleLines && kept.length === text.length && characters < consoleCharacters) return
     isFull = true
-    tell({ level: 'warn', text: '[What was written after this was left out: it is too much.]' })
+    send({ level: 'warn', text: '[What was written after this was left out: it is too much.]' })
   }
 }

@@ -1,6 +1,6 @@
 import type { ConsoleLine, FailedEnding } from './outcome.ts'
 
-/** Number of console lines that are told with an error: the last ones say most. */
+/** Number of console lines in an error: the last ones say most. */
 const shownLines = 20
 
 /** Why a run gave no value, with the last lines of its console. */

@@ -11,7 +11,7 @@ import { createTimeBudget, wallExceeded } from './time-budget.ts'
 import { createVirtualMachine } from './virtual-machine.ts'
 
 interface ExecutionTask extends Omit<RunTask, 'port'> {
-  tell(message: ToMain): void
+  send(message: ToMain): void
 }
 
 export interface Execution {
@@ -22,10 +22,10 @@ export interface Execution {
 }
 
 export async function createExecution(task: ExecutionTask): Promise<Execution> {
-  const { code, argumentJson, limits, pulse, tell } = task
+  const { code, argumentJson, limits, pulse, send } = task
   const { promise: ending, resolve } = Promise.withResolvers<Ending>()
-  const pending = createPending({ limits, tell, wake: (id, json) => enter(() => inside.wake(id, json)) })
-  const write = createConsoleOutput(line => tell({ kind: 'console', line }))
+  const pending = createPending({ limits, send, wake: (id, json) => enter(() => inside.wake(id, json)) })
+  const write = createConsoleOutput(line => send({ kind: 'console', line }))
   let isOver = false
   let isInterrupted = () => isOver
   const machine = await createVirtualMachine(() => isInterrupted())

@@ -1,4 +1,4 @@
-/** What the language itself lacks, for sandboxed code: functions from JSON to JSON that know nothing about a run. */
+/** Functions that the language itself lacks, for sandboxed code: from JSON to JSON, without knowledge of a run. */
 import { bounds } from './limits.ts'
 import type { JsonValue } from './outcome.ts'
 

@@ -1,5 +1,5 @@
 /**
- * What the engine can request: a name and JSON (a list of values, or one string) in, JSON out. Nothing that comes in is
+ * The requests of the engine: a name and JSON (a list of values, or one string) in, JSON out. Nothing that comes in is
  * trusted.
  */
 
@@ -42,7 +42,7 @@ export function createHost({ limits, pending, write, end, isFull }: HostOptions)
     },
     threw(message) {
       const text = textOf(message)
-      end(tellsOfFullMemory(text, isFull()) ? outOfMemory() : threw(text))
+      end(isAboutMemory(text, isFull()) ? outOfMemory() : threw(text))
       return null
     },
   }
@@ -94,7 +94,7 @@ function returned(json: string, { resultCharacters }: RunLimits): Ending {
 }
 
 /** When out of memory, the engine throws an ordinary error, or null if there is no room even for that. */
-function tellsOfFullMemory(message: string, isFull: boolean): boolean {
+function isAboutMemory(message: string, isFull: boolean): boolean {
   return message.startsWith('InternalError: out of memory') || (isFull && message === 'The code threw null')
 }
 

@@ -1,4 +1,4 @@
-/** What a run may use up. Times are in milliseconds. */
+/** Limits of a run. Times are in milliseconds. */
 export interface RunLimits {
   /** Processor time of the run's thread. */
   cpuMs: number

@@ -20,7 +20,7 @@ export type Ending = { outcome: 'returned'; json: string } | FailedEnding
 
 export interface FailedEnding {
   outcome: Failure
-  /** What was wrong, for the author of the code, with its line if known. */
+  /** The problem, for the author of the code, with its line if known. */
   message: string
 }
 

@@ -7,7 +7,7 @@ const request = { url: 'https://example.com/', method: 'GET', headers: [], body:
 function newPending() {
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())
-  return createPending({ limits: defaultLimits, tell: () => {}, wake: () => {} })
+  return createPending({ limits: defaultLimits, send: () => {}, wake: () => {} })
 }
 
 it('what waits has a number of its own, so that all of it is counted and ended', () => {

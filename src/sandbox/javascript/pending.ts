@@ -2,22 +2,22 @@ import { bounds } from './limits.ts'
 import type { Answer, RunTask, SandboxAnswer, SandboxRequest, ToMain } from './messages.ts'
 
 interface PendingOptions extends Pick<RunTask, 'limits'> {
-  tell(message: ToMain): void
+  send(message: ToMain): void
   /** Called when one has ended, with the JSON of its answer. */
   wake(id: number, answerJson: string): void
 }
 
 export type Pending = ReturnType<typeof createPending>
 
-/** What the code is waiting for: timers of this thread, and requests sent by the main thread. */
-export function createPending({ limits, tell, wake }: PendingOptions) {
+/** The timers of this thread that the code waits for, and its requests, sent by the main thread. */
+export function createPending({ limits, send, wake }: PendingOptions) {
   const timers = new Map<number, NodeJS.Timeout>()
   const requests = new Set<number>()
   let sent = 0
   let isOver = false
 
   /**
-   * The code can make two of its numbers equal, and further jobs may run after the one in which it ended: whatever they
+   * The code can make two of its numbers equal, and further jobs may run after the one in which it ended: whichever they
    * start would not be counted, and would keep the engine alive after the run.
    */
   function requireNew(id: number): void {
@@ -50,7 +50,7 @@ export function createPending({ limits, tell, wake }: PendingOptions) {
       }
       sent += 1
       requests.add(id)
-      tell({ kind: 'request', id, request })
+      send({ kind: 'request', id, request })
     },
 
     answer(id: number, answer: Answer<SandboxAnswer>): void {

@@ -5,7 +5,7 @@ import type { RunTask, ToMain, ToThread } from './messages.ts'
 import type { Ending } from './outcome.ts'
 
 export async function runCode({ port, ...task }: RunTask): Promise<Ending> {
-  const execution = await createExecution({ ...task, tell: (message: ToMain) => port.postMessage(message) })
+  const execution = await createExecution({ ...task, send: (message: ToMain) => port.postMessage(message) })
   port.on('message', ({ id, answer }: ToThread) => execution.answer(id, answer))
   try {
     return await execution.run()

@@ -24,7 +24,7 @@ export interface SandboxRun {
   argumentJson?: string
   /** The owner of the run, such as the agent's id. Owners take turns, so that none can occupy all threads. */
   owner: string
-  /** Aborting ends the run at whatever point it is. */
+  /** Aborting ends the run at any point. */
   signal?: AbortSignal
   limits?: Partial<RunLimits>
   /** How long it waits for a thread before it ends as `busy`, in milliseconds; that of the sandbox unless given. */
@@ -143,7 +143,7 @@ async function runInThread(
 
   port.on('message', (message: ToMain) => {
     if (message.kind === 'console') lines.push(message.line)
-    else void answer(message.request).then(told => reply(port, { id: message.id, answer: told }))
+    else void answer(message.request).then(answered => reply(port, { id: message.id, answer: answered }))
   })
   try {
     const ending = await pool

@@ -3,7 +3,7 @@
 /** About a table or an index, which the argument names. */
 const describing = ['table_info', 'table_xinfo', 'index_list', 'index_info', 'foreign_key_list'] as const
 /** About the database; an argument would be a value to set. */
-const telling = [
+const reporting = [
   'collation_list',
   'encoding',
   'foreign_keys',
@@ -14,22 +14,22 @@ const telling = [
 ] as const
 
 export type DescribingPragma = (typeof describing)[number]
-export type TellingPragma = (typeof telling)[number]
+export type ReportingPragma = (typeof reporting)[number]
 
 export function isDescribing(name: string): name is DescribingPragma {
   return describing.some(known => known === name)
 }
 
-export function isTelling(name: string): name is TellingPragma {
-  return telling.some(known => known === name)
+export function isReporting(name: string): name is ReportingPragma {
+  return reporting.some(known => known === name)
 }
 
 /** Whether this PRAGMA, with this argument or none, only reads. */
 export function isReadOnlyPragma(name: string, argument: string | null): boolean {
-  return isDescribing(name) || (isTelling(name) && argument === null)
+  return isDescribing(name) || (isReporting(name) && argument === null)
 }
 
 export function refusedPragma(name: string): string {
-  const allowed = [...describing, ...telling].join(', ')
+  const allowed = [...describing, ...reporting].join(', ')
   return `PRAGMA ${name} is not allowed here, or not with a value. Allowed are ${allowed}.`
 }

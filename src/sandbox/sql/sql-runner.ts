@@ -1,6 +1,6 @@
 import type { AgentHandle } from '#storage/agent-databases.ts'
 
-/** Runs statements written by people and models on one agent's database, where a runaway harms nobody else. */
+/** Runs statements written by people and models on one agent's database, where a runaway harms no one else. */
 export interface SqlRunner {
   /** The tables that an agent's SQL may read, by name. */
   describe(agent: SqlAgent): Promise<SqlTable[]>

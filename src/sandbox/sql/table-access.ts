@@ -1,4 +1,4 @@
-/** What an agent's SQL may do with each table of its database, the same on every engine. */
+/** The rights of an agent's SQL on each table of its database, the same on every engine. */
 
 import { vectorTablePrefix } from '#storage/search/vector-space.ts'
 import type { TableAccess } from '#storage/tables/table-set.ts'

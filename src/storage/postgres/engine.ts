@@ -31,7 +31,7 @@ interface EngineOptions {
   fileBucket?: BucketSettings | undefined
   /** Whether the schema of an agent that was lost is replaced by a new one. */
   acceptsLoss?: boolean
-  /** Is told of connections that break while idle. */
+  /** Gets connections that break while idle. */
   onError(error: Error): void
 }
 
@@ -88,7 +88,7 @@ export function createEngine(options: EngineOptions): PostgresEngine {
     async removeAgent(agentId) {
       const schema = agentSchema(agentId)
       await dropSchema(agentPool, schema)
-      // A role that cannot be dropped has no privileges left, and a password that nobody knows.
+      // A role that cannot be dropped has no privileges left, and an unknown password.
       await dropRole(agentPool, schema).catch(onError)
       await bucket?.removeFilesOf(agentId)
     },
@@ -129,7 +129,7 @@ async function ensureSchema(pool: Pool, schema: string, mustExist = false): Prom
   }
 }
 
-/** What other processes are still doing there can make an attempt fail, as by a deadlock. */
+/** Work of other processes there can make an attempt fail, as by a deadlock. */
 async function dropSchema(pool: Pool, schema: string): Promise<void> {
   const drop = sql`drop schema if exists ${sql.id(schema)} cascade`
   await inTransaction(open(schemaPool(pool, schema)), transaction => drop.execute(transaction))

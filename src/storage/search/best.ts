@@ -53,7 +53,7 @@ export function createBest(limit: number) {
   }
 
   return {
-    /** What a value has to exceed, or to equal if chunks do not come in order. */
+    /** The bound that a value has to exceed, or to equal if chunks do not come in order. */
     least: () => (count < limit ? 0 : (values[0] ?? 0)),
     add(sequence: number, value: number): void {
       if (count < limit) rise(sequence, value)

@@ -50,7 +50,7 @@ export interface Found {
   similarity: number
 }
 
-/** What an index knows about some terms. */
+/** Facts of an index about some terms. */
 export interface TermCounts {
   /** Terms that occur in at least one chunk, with the number of chunks that contain each. */
   terms: ReadonlyMap<string, number>
@@ -84,7 +84,7 @@ export interface StoredVector {
   vector: Vector
 }
 
-/** What the full-text index contains of a chunk: the result of `searchableText`. */
+/** The full-text index's content of a chunk: the result of `searchableText`. */
 export interface StoredText {
   sequence: number
   text: string

@@ -1,5 +1,5 @@
 /**
- * What a term counts, by how many of the chunks hold it: the inverse document frequency as FTS5 computes it. Words in more
+ * The weight of a term, by how many of the chunks hold it: the inverse document frequency as FTS5 computes it. Words in more
  * than half of the chunks weigh next to nothing.
  */
 export function weightOf(holding: number, chunks: number): number {

@@ -1,11 +1,11 @@
-/** What the vectors of a space have in common on all engines. */
+/** The common facts of the vectors of a space on all engines. */
 import { createHash } from 'node:crypto'
 import type { Vector, VectorSpace } from './search-engine.ts'
 
 /** Prefix of the names of all vector tables. */
 export const vectorTablePrefix = 'chunk_vectors_'
 
-/** Whether a table of that name holds vectors of the space with this id, whatever their length. */
+/** Whether a table of that name holds vectors of the space with this id, of any length. */
 export function isTableOf(name: string, id: string): boolean {
   return name.startsWith(vectorTablePrefix) && name.endsWith(`_${hashOf(id)}`)
 }

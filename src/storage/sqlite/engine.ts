@@ -20,7 +20,7 @@ import { schemaParts } from './schema-parts.ts'
 interface EngineOptions {
   directory: DataDirectory
   synchronous: Synchronous
-  /** That of the data directory; without it, nobody watches it. */
+  /** That of the data directory; without it, the disk is not watched. */
   disk?: Disk
   /** Whether a file that was lost is replaced by a new one. */
   acceptsLoss?: boolean | undefined

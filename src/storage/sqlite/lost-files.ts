@@ -31,7 +31,7 @@ export function requirePlatform({ agents, platformDatabase }: DataDirectory): vo
 const namedAtOnce = 100
 
 /**
- * Checks at the start, when nobody waits, the whole platform database, and of each agent's only that it is there.
+ * Checks at the start, when no request waits, the whole platform database, and of each agent's only that it is there.
  * @throws AppError `DATA_DAMAGED` for the platform database; what agents have lost is only logged.
  */
 export async function checkFiles(

@@ -92,7 +92,7 @@ function giveBack(path: string, reader: Reader): void {
   closeAllBut(readersKept)
 }
 
-/** The space of a deleted file is freed only when nobody has it open any more. */
+/** The space of a deleted file is freed only when no process has it open any more. */
 function closeReplaced(): void {
   for (const [path, { database, file }] of readers) {
     if (file === fileAt(path)) continue

@@ -32,7 +32,7 @@ export const mcpTables = declareAgentTables({
       position: integerOrNull,
       /** SHA-256 of the definition as the server lists it now, in hex. */
       definition_hash: text,
-      /** The hash that a person has approved; null for a tool that nobody has reviewed yet. */
+      /** The hash that a person has approved; null for a tool without a review. */
       approved_hash: textOrNull,
     },
     key: ['server_id', 'name'],

@@ -7,7 +7,7 @@ import type { Column, Columns, NameOf } from '#platform/columns.ts'
 import type { SchemaParts } from '../schema-parts.ts'
 
 /**
- * What an agent's SQL may do with a table. `hidden` ones cannot even be read. In `readable` ones, only the `updatable`
+ * The rights of an agent's SQL on a table. `hidden` ones cannot even be read. In `readable` ones, only the `updatable`
  * columns may be changed, which contain text that nothing else depends on. Tables that control permissions, or are
  * derived from others, are not writable.
  */
@@ -32,14 +32,14 @@ export interface CopiedTable {
   key: readonly [string, ...string[]]
   /** The column that numbers the rows by itself: the copy does not reuse the numbers of deleted rows, either. */
   numbered?: string
-  /** Columns with leases of a running process, which nobody holds in the copy. */
+  /** Columns with leases of a running process, which hold nothing in the copy. */
   released?: readonly string[]
   /** In the platform database, the column with the agent's id; absent for data that belongs to no agent. */
   agent?: string
 }
 
 interface NotCopied {
-  /** What is done instead of copying it. */
+  /** Done instead of copying it. */
   instead: string
 }
 
@@ -61,7 +61,7 @@ interface Table<Of> {
   together?: Readonly<Record<string, readonly NameOf<Of>[]>>
   /** By their names behind that of the table. */
   indexes?: Readonly<Record<string, readonly NameOf<Of>[] | Index<NameOf<Of>>>>
-  /** What is done instead of copying it; it is copied unless given. */
+  /** Done instead of copying it; it is copied unless given. */
   instead?: string
 }
 
@@ -103,7 +103,7 @@ export interface TableSet<Declared, Rules> {
   extend(migration: string, db: Kysely<unknown>, parts: SchemaParts): Promise<void>
 }
 
-/** What an engine creates in its own words, behind the tables. */
+/** The parts that an engine creates in its own words, behind the tables. */
 interface Also<Rules> {
   rules?: Readonly<Record<string, Rules>>
   create(db: Kysely<unknown>, parts: SchemaParts): Promise<void>

@@ -2,7 +2,7 @@ import type { QueryExecutorProvider } from 'kysely'
 import type { StoredVector, VectorSpace } from '../search/search-engine.ts'
 
 /**
- * What copying has to know about an engine's databases beyond their rows; each function is about the database that it
+ * The facts about an engine's databases beyond their rows that copying needs; each function is about the database that it
  * is given.
  */
 export interface Catalogue {

@@ -54,7 +54,7 @@ export async function readRows(
 }
 
 /**
- * Writes the changed rows, and makes the table's numbering continue as in the source; `onRows` is told how many were
+ * Writes the changed rows, and makes the table's numbering continue as in the source; `onRows` gets how many were
  * written.
  */
 export async function copyRows(

@@ -29,7 +29,7 @@ export function createDigest(name: string) {
   }
 }
 
-/** The same text whatever the order of the columns, and whichever class the engine uses for bytes. */
+/** The same text for columns in any order, and for either class of bytes. */
 function canonical(row: Row): string {
   const columns = Object.keys(row).sort()
   return JSON.stringify(columns.map(column => [column, plain(row[column])]))

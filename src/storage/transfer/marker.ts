@@ -1,4 +1,4 @@
-/** What a target records about an incomplete transfer, among the facts of its platform database. */
+/** The record of an incomplete transfer, among the facts of the target's platform database. */
 import type { Kysely } from 'kysely'
 import { sql } from 'kysely'
 import { AppError } from '#platform/errors.ts'
@@ -6,7 +6,7 @@ import type { PlatformTables } from '../tables.ts'
 
 type Platform = Kysely<PlatformTables>
 
-/** What is copied: all of a source, or one of its agents. */
+/** The copied part: all of a source, or one of its agents. */
 export interface Transfer {
   /** `name` of the source. */
   from: string

@@ -26,7 +26,7 @@ export interface StorageEnd {
   openWakeUps(): Promise<ByLane<Pick<WakeUps, 'pull' | 'stop'>>>
   /** @throws Error if a service may have used this data since it was opened. */
   requireUntouched(): Promise<void>
-  /** What has to be configured for a service to use this data. */
+  /** The variables of a service that uses this data. */
   startWith: string
   close(): Promise<void>
 }

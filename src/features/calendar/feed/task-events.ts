@@ -7,7 +7,7 @@ import { dateTime, escapeText } from './content-lines.ts'
 
 const weekdays = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA']
 
-/** One event of a feed: the rule by which it recurs, if it does, and what tells it from others of its task. */
+/** One event of a feed: the rule by which it recurs, if it does, and its identity among those of its task. */
 interface EventRule {
   rule?: string
   suffix: string

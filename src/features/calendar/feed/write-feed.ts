@@ -7,7 +7,7 @@ import { isZoned, taskLines } from './task-events.ts'
 import { timeZoneLines } from './time-zone.ts'
 
 const yearMs = 366 * 86_400_000
-/** How far ahead the changes of time zones are told. */
+/** How far ahead the changes of time zones are listed. */
 const years = 10
 
 interface Feed {

@@ -4,7 +4,7 @@ import { termsAndSearchableText } from '#models/text-analysis/text-analysis.ts'
 import type { Vector } from '#storage/search/search-engine.ts'
 import { indexedText } from './indexed-text.ts'
 
-/** What the indexes contain of a chunk. Computing it is most of the work, and needs no database. */
+/** The indexed content of a chunk. Computing it is most of the work, and needs no database. */
 export interface Prepared {
   terms: string
   /** Undefined for a chunk without words, which can only be found by its terms. */

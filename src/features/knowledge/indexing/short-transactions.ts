@@ -33,7 +33,7 @@ interface Database<Tables, Item> {
 const isolation = 'repeatable read'
 
 /**
- * When this thread may write again, by `performance.now()`. Whatever it does until then, such as preparing its next
+ * When this thread may write again, by `performance.now()`. Its work until then, such as preparing its next
  * writes, costs the others nothing.
  */
 let nextTurn = 0
@@ -52,7 +52,7 @@ export async function inShortTransactions<Tables, Item>(
     const rest = turns.others > 0 ? nextTurn - performance.now() : 0
     if (rest > 0) await delay(rest)
     const transact = async (transaction: Transaction<Tables>) => {
-      // Counted from here, since waiting for the lock delays nobody.
+      // Counted from here, since waiting for the lock delays no one.
       const begun = performance.now()
       await begin?.(transaction)
       let next = done

@@ -14,7 +14,7 @@ export function batches<Item>(items: readonly Item[], size = batchSize): Item[][
 }
 
 /**
- * What is written by one statement of each kind: many chunks where each statement is a round trip to the server, and a
+ * The rows of one statement of each kind: many chunks where each statement is a round trip to the server, and a
  * single one where others wait for the end of the transaction.
  */
 export function atOnce<Item>(items: readonly Item[], { singleWriter }: SearchEngine): Item[][] {

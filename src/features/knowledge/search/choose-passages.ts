@@ -1,6 +1,6 @@
 import type { SearchResult } from '../knowledge.schema.ts'
 
-/** What the passages of a question may take of its prompt, in characters: less than is kept free for them. */
+/** The share of a prompt for the passages of a question, in characters: less than is kept free for them. */
 const passageCharacters = 12_000
 const maxPassages = 6
 

@@ -22,7 +22,7 @@ export async function findNamedSources(
 ): Promise<NamedSources | undefined> {
   // PostgreSQL takes no U+0000, which a model may write.
   const beginning = text.slice(0, searchedCharacters).toWellFormed().replaceAll('\u0000', ' ')
-  const sources = (await selectNamed(db, { text: beginning })).filter(({ name }) => isTelling(name))
+  const sources = (await selectNamed(db, { text: beginning })).filter(({ name }) => isDistinctive(name))
   if (sources.length === 0) return undefined
   const names = new Set<string>()
   const rest = text.replace(new RegExp(sources.map(({ name }) => wholly(name)).join('|'), 'giu'), name => {
@@ -46,7 +46,7 @@ const selectNamed = prepareQuery((db: Kysely<AgentTables>, value: ValueOf<'text'
 })
 
 /** A name such as "The" is in every second question. */
-function isTelling(name: string): boolean {
+function isDistinctive(name: string): boolean {
   return termsOf(name).some(term => !isStopWord(term))
 }
 

@@ -62,8 +62,8 @@ export async function rankings(
   )
   const knowledge = knowledgeOf(terms, term => counts.terms.get(forms.get(term) ?? term), counts.chunks)
   const lookedUp = new Set(forms.values())
-  const asked = new Map(Iterator.from(counts.terms).filter(([term]) => lookedUp.has(term)))
-  const byText = await engine.rankByText(transaction, { ...counts, terms: asked, within, limit })
+  const wanted = new Map(Iterator.from(counts.terms).filter(([term]) => lookedUp.has(term)))
+  const byText = await engine.rankByText(transaction, { ...counts, terms: wanted, within, limit })
   const text = byText.map(found => ({ ...found, similarity: found.similarity * knowledge.known }))
 
   async function nearest(embedded: EmbeddedQuery | undefined, among: typeof within): Promise<VectorRanking> {
@@ -103,7 +103,7 @@ function firstAndLastTerms(text: string): string[] {
   return [...new Set([...first, ...last])]
 }
 
-/** What the full-text index knows about a query. */
+/** Facts of the full-text index about a query. */
 interface Knowledge extends QueryShares {
   /** Inverse document frequency. */
   rarity: (term: string) => number

@@ -69,13 +69,13 @@ async function searchIn(
     const fitting = fuse(ranked).filter(({ score }) => score >= minScore)
     return await readDistinct(transaction, fitting, limit)
   }
-  const asked = { ...query, limit: limit + overfetch }
-  const candidates = Math.max(minCandidates, asked.limit)
-  let ranked = await rankings(transaction, engine, asked, { candidates })
+  const padded = { ...query, limit: limit + overfetch }
+  const candidates = Math.max(minCandidates, padded.limit)
+  let ranked = await rankings(transaction, engine, padded, { candidates })
   let results = await resultsOf(ranked)
   // A chunk that cannot be among the first by its rank may still score enough.
   if (results.length < limit && minScore > 0 && ranked.vectors.some(({ isOfText }) => isOfText)) {
-    ranked = await rankings(transaction, engine, asked, { candidates, allVectors: true })
+    ranked = await rankings(transaction, engine, padded, { candidates, allVectors: true })
     results = await resultsOf(ranked)
   }
   if (results.length >= limit || !isCut(ranked, candidates, minScore)) return results

@@ -29,7 +29,7 @@ const searchesPerRun = 4
 const never = new AbortController().signal
 
 export function createSearchIndex(readers: WorkerPool): SearchIndex {
-  const ask = createBatching<Search, SearchAnswer>({
+  const request = createBatching<Search, SearchAnswer>({
     // Agents take turns, so that none waits for all the searches of another.
     slots: createFairSlots(runsAtOnce, runsPerAgent),
     most: searchesPerRun,
@@ -41,12 +41,12 @@ export function createSearchIndex(readers: WorkerPool): SearchIndex {
 
   return {
     async search(databasePath, query, signal = never) {
-      const answer = await ask(databasePath, { query }, signal)
+      const answer = await request(databasePath, { query }, signal)
       if ('current' in answer)
         throw new Error('a search that expects nothing was answered with what is current')
       return answer.results
     },
     searchExpecting: (databasePath, query, expected, signal = never) =>
-      ask(databasePath, { query, expected }, signal),
+      request(databasePath, { query, expected }, signal),
   }
 }

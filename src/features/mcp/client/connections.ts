@@ -2,7 +2,7 @@ import { AppError } from '#platform/errors.ts'
 import { orAborted } from '#platform/or-aborted.ts'
 import type { Connection } from './connect.ts'
 
-/** A connection in use: it stays open until it is released, whatever else happens to it. */
+/** A connection in use: it stays open until it is released, even if it is closed meanwhile. */
 export interface HeldConnection extends Disposable {
   connection: Connection
   /** Whether it was reused, so that the server may have forgotten its session. */

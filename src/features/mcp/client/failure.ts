@@ -2,7 +2,7 @@ import { AppError } from '#platform/errors.ts'
 import type { Observations } from './server-fetch.ts'
 import { UselessAnswer } from './server-fetch.ts'
 
-/** What a connection throws, with what was observed on the way, which the error itself may not say. */
+/** The error of a connection, with observations on the way, which the error itself may not hold. */
 export class ServerFailure extends Error {
   readonly observations: Observations
 

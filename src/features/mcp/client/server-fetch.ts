@@ -5,7 +5,7 @@ import { readBody } from '#platform/outbound/response-body.ts'
 import type { StreamBounds, StreamEnd } from './whole-events.ts'
 import { wholeEvents } from './whole-events.ts'
 
-/** A server's address, and the token that is sent to it and nobody else. */
+/** A server's address, and the token that is sent to it alone. */
 export interface ServerAddress {
   url: URL
   token: string | undefined
@@ -16,7 +16,7 @@ export interface AnswerBounds extends StreamBounds {
   maxAnswerBytes: number
 }
 
-/** What was observed while one connection was in use. */
+/** Observations while one connection was in use. */
 export interface Observations {
   /** The last status of a refusal, and whether the refusal mentions OAuth. */
   refusal?: { status: number; wantsOauth: boolean }

@@ -50,7 +50,7 @@ export async function* wholeEvents(
   else if (end !== 'ended') throw cause ?? new Error('The event stream is too large.')
 }
 
-/** Whether an event has an id, with which its reader can ask for what follows it. */
+/** Whether an event has an id, with which its reader can request what follows it. */
 function namesEvent(events: Uint8Array): boolean {
   const text = Buffer.from(events.buffer, events.byteOffset, events.byteLength)
   return text.subarray(0, 3).equals(idField) || text.includes('\nid:')

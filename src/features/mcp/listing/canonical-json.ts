@@ -2,7 +2,7 @@
 const deepest = 64
 
 /**
- * The same text for equal values, whatever the order of their names; undefined for a value that is nested too deeply.
+ * The same text for equal values with names in any order; undefined for a value that is nested too deeply.
  * Values that JSON lacks are omitted, as by JSON itself.
  */
 export function canonicalJson(value: unknown, depth = 0): string | undefined {

@@ -20,7 +20,7 @@ export interface SkippedTool {
 }
 
 const maxTools = 1000
-/** Read in one turn of the event loop, in which nobody else is answered. */
+/** Read in one turn of the event loop, in which no other request is answered. */
 const toolsAtOnce = 20
 const maxToolNameLength = 128
 const maxDescriptionLength = 4096
@@ -28,7 +28,7 @@ const maxSchemaLength = 64 * 1024
 const maxSchemasLength = 2 * 1024 * 1024
 const maxSkipped = 100
 
-/** What a person approves: everything by which a server describes a tool. */
+/** The parts that a person approves: everything by which a server describes a tool. */
 const pinned = ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations'] as const
 
 /**
@@ -84,18 +84,18 @@ function definitionOf(raw: unknown, secret: string | undefined): ToolDefinition 
   if (name === undefined || name === '') return 'it has no name'
   if (name.length > maxToolNameLength) return `its name has more than ${maxToolNameLength} characters`
   if (!isVisibleName(name)) return 'its name holds characters that cannot be seen'
-  const told = Object.fromEntries(pinned.map(field => [field, Reflect.get(raw as object, field)]))
-  const text = canonicalJson(told)
+  const described = Object.fromEntries(pinned.map(field => [field, Reflect.get(raw as object, field)]))
+  const text = canonicalJson(described)
   if (text === undefined) return 'its definition is nested too deeply'
   if (secret !== undefined && text.includes(JSON.stringify(secret).slice(1, -1)))
     return 'its definition repeats the token that is shown to the server'
-  const parameters = parametersOf(told.inputSchema)
+  const parameters = parametersOf(described.inputSchema)
   if (parameters === undefined) return 'its input schema does not describe an object'
   const schema = JSON.stringify(parameters)
   if (schema.length > maxSchemaLength) return 'its input schema is larger than 64 KiB'
   // Text other than descriptions cannot be changed, and models read it all the same.
   if (hidesText(schema)) return 'its input schema holds characters that cannot be seen'
-  const description = typeof told.description === 'string' ? visibleText(told.description) : ''
+  const description = typeof described.description === 'string' ? visibleText(described.description) : ''
   return {
     name,
     description: description.slice(0, maxDescriptionLength).toWellFormed(),

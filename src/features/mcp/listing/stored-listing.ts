@@ -24,7 +24,7 @@ export async function saveListing(
 ): Promise<void> {
   const stored = await listStored(database, serverId)
   const known = new Map(stored.map(tool => [tool.name, tool]))
-  const told = new Set(tools.map(({ name }) => name))
+  const listed = new Set(tools.map(({ name }) => name))
   const changed = tools
     .map(({ name, description, parameters, hash }, position) => ({
       server_id: serverId,
@@ -40,7 +40,7 @@ export async function saveListing(
       return former?.position !== position || former.definition_hash !== definition_hash
     })
   for (const batch of batches(changed)) await upsert(database, batch)
-  const gone = stored.filter(({ name, position }) => position !== null && !told.has(name))
+  const gone = stored.filter(({ name, position }) => position !== null && !listed.has(name))
   for (const batch of batches(gone)) await takeOffList(database, serverId, batch)
 }
 

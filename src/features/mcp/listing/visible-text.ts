@@ -8,7 +8,7 @@ const invisible = /(?!\n|\t|\ufe0e|\ufe0f)[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Default_Ig
 const joiners = /\u200c|\u200d/g
 
 /**
- * A server's text as people see it. Characters that are invisible to people but not to models are removed: nobody can
+ * A server's text as people see it. Characters that are invisible to people but not to models are removed: no person can
  * approve what is hidden.
  */
 export function visibleText(text: string): string {

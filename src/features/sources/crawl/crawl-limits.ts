@@ -19,10 +19,10 @@ export const crawlLimits = {
   linksPerPage: 5_000,
   linkCharactersPerPage: 500_000,
   robotsBytes: 512 * 1024,
-  /** The longest wait that robots.txt and Retry-After may ask for; a longer one ends the page. */
+  /** The longest wait that robots.txt and Retry-After may demand; a longer one ends the page. */
   crawlDelayMs: 30_000,
   retryAfterMs: 30_000,
-  /** Pauses before a page that failed is asked for again. */
+  /** Pauses before a page that failed is requested again. */
   retryPausesMs: [500, 2_000],
   sitemaps: 10,
   sitemapBytes: 10 * 1024 * 1024,
@@ -34,7 +34,7 @@ export const crawlLimits = {
   /** Beside these as many write, of which one agent has one: writing makes room for more to be read. */
   writesPerAgent: 1,
   /** Failed pages that a source lists. */
-  failuresTold: 100,
+  failuresShown: 100,
   /** How long a crawl works until it lets other jobs go first. */
   turnMs: 60_000,
   /** A whole crawl, without the time in which nothing works on it; after that the rest of the site is left. */

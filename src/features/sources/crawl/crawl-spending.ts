@@ -1,4 +1,4 @@
-/** What a crawl has cost so far, over all its turns: the limits apply to the whole, however often it was interrupted. */
+/** The cost of a crawl so far, over all its turns: the limits apply to the whole, however often it was interrupted. */
 import { Type } from 'typebox'
 import type { Clock } from '#platform/clock.ts'
 import { matches } from '#platform/schema-check.ts'

@@ -1,4 +1,4 @@
-/** What a crawl works with, and what its visits and their settling have found. */
+/** The means of a crawl, and the findings of its visits and their settling. */
 import type { Kysely } from 'kysely'
 import type { ChunkingOptions } from '#documents/chunking/chunking-options.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'
@@ -20,7 +20,7 @@ export interface Site {
   startUrl: string
   patterns: UrlPatterns
   rules: SiteRules
-  /** Names the embedding in use: pages with chunks of another one must be read, whatever their server says. */
+  /** Names the embedding in use: pages with chunks of another one must be read, even if unchanged. */
   embedding: string
   /** How pages are chunked. */
   chunking: ChunkingOptions
@@ -36,7 +36,7 @@ export interface Site {
   gates: HostGates
   /** Addresses that pages of this run name as their own, with whether nothing is there. */
   namedAddresses: Map<string, Promise<boolean>>
-  /** What the pages of this run have brought so far. */
+  /** The yield of this run's pages so far. */
   traffic: { bytes: number }
 }
 
@@ -50,7 +50,7 @@ export type Visit =
 
 export interface VisitedPage {
   kind: 'page'
-  /** What it goes by. */
+  /** Its address. */
   url: string
   fetched: FetchedPage
   read: ReadPage

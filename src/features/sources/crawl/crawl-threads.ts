@@ -32,7 +32,7 @@ export interface CrawlThreads {
   addPages(pages: AddPages, signal: AbortSignal): Promise<number[] | undefined>
 }
 
-/** The threads as each agent's crawls use them. Agents take turns, so that nobody waits for all pages of another. */
+/** The threads as each agent's crawls use them. Agents take turns, so that none waits for all pages of another. */
 export function createCrawlThreads(workers: WorkerPool): (agentId: string) => CrawlThreads {
   const { threadTasks, threadTasksPerAgent, writesPerAgent } = crawlLimits
   const reading = createFairSlots(threadTasks, threadTasksPerAgent)
@@ -91,7 +91,7 @@ function threadsOf(
 
   return {
     prepare(signal) {
-      // What becomes of it shows in the pages.
+      // Its outcome shows in the pages.
       for (let thread = 0; thread < crawlLimits.threadTasksPerAgent; thread += 1)
         runOr<void>('prepareThread', undefined, signal, undefined).catch(() => {})
     },

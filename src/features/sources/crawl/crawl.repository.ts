@@ -16,8 +16,8 @@ export type PageState = 'changed' | 'unchanged' | 'kept'
 
 /** Those that are pages of the source. */
 const pageStates: QueueState[] = ['changed', 'unchanged', 'kept']
-/** Those that a source tells of, with the reason. */
-const toldStates: QueueState[] = ['kept', 'skipped', 'gone', 'failed']
+/** Those that a source reports, with the reason. */
+const reportedStates: QueueState[] = ['kept', 'skipped', 'gone', 'failed']
 
 export type QueuedUrl = Pick<AgentTables['crawl_queue'], 'position' | 'url' | 'depth'>
 
@@ -107,8 +107,8 @@ export interface QueueCounts {
   pages: number
   changed: number
   unchanged: number
-  /** Addresses that became no page and are told of. */
-  told: number
+  /** Addresses that became no page and are reported. */
+  reported: number
 }
 
 export async function countQueue(db: Database, sourceId: string): Promise<QueueCounts> {
@@ -118,13 +118,13 @@ export async function countQueue(db: Database, sourceId: string): Promise<QueueC
     .where('source_id', '=', sourceId)
     .groupBy('state')
     .execute()
-  const counts = { known: 0, next: 0, waiting: 0, pages: 0, changed: 0, unchanged: 0, told: 0 }
+  const counts = { known: 0, next: 0, waiting: 0, pages: 0, changed: 0, unchanged: 0, reported: 0 }
   for (const { state, count, last } of rows) {
     counts.known += Number(count)
     counts.next = Math.max(counts.next, Number(last) + 1)
     if (state === 'waiting' || state === 'changed' || state === 'unchanged') counts[state] += Number(count)
     if (pageStates.includes(state as QueueState)) counts.pages += Number(count)
-    if (toldStates.includes(state as QueueState)) counts.told += Number(count)
+    if (reportedStates.includes(state as QueueState)) counts.reported += Number(count)
   }
   return counts
 }
@@ -148,9 +148,9 @@ export async function failuresOf(db: Database, sourceId: string): Promise<PageFa
     .selectFrom('crawl_queue')
     .select(['url', 'reason'])
     .where('source_id', '=', sourceId)
-    .where('state', 'in', toldStates)
+    .where('state', 'in', reportedStates)
     .orderBy('position')
-    .limit(crawlLimits.failuresTold)
+    .limit(crawlLimits.failuresShown)
     .execute()
   return rows.map(({ url, reason }) => ({ url, reason: reason ?? '' }))
 }

@@ -1,4 +1,4 @@
-/** What runs in a thread of the worker pool, since strangers wrote it; the other side is `crawl-threads.ts`. */
+/** Runs in a thread of the worker pool, since strangers wrote the pages; the other side is `crawl-threads.ts`. */
 import { createHash } from 'node:crypto'
 import type { ChunkingOptions } from '#documents/chunking/chunking-options.ts'
 import { isEmptyShell } from '#documents/parsing/html/empty-shell.ts'

@@ -12,7 +12,7 @@ import { crawlLimits } from './crawl-limits.ts'
 import { linkUrl } from './page/page-url.ts'
 import type { HostGates } from './site/host-gates.ts'
 
-/** What became of a URL. `gone`: it is no page any more; `skipped`: it is not a page for us; `failed`: unknown. */
+/** The outcome of a URL. `gone`: it is no page any more; `skipped`: it is not a page for us; `failed`: unknown. */
 export type Fetched = FetchedPage | { kind: 'unchanged'; url: string } | NoPage
 
 export interface NoPage {
@@ -47,7 +47,7 @@ interface Dependencies {
   pauseMs: number
   /** Milliseconds that one request may take. */
   requestMs: number
-  /** What an earlier visit stored about this URL, to ask whether it has changed. */
+  /** The record of an earlier visit to this URL, to find out whether it has changed. */
   validatorsOf(url: string): Promise<Validators | undefined>
   /** Why a redirect to this address is not followed; undefined if it is. */
   objectionTo(url: string): Promise<string | undefined>
@@ -64,7 +64,7 @@ export async function fetchPage(url: string, needs: Dependencies): Promise<Fetch
   const visited = new Set([url])
   let address = url
   for (;;) {
-    const answer = await askUntilAnswered(address, { ...needs, cookies })
+    const answer = await requestUntilAnswered(address, { ...needs, cookies })
     if (answer.kind !== 'redirect') return answer
     const target = linkUrl(answer.location, address)
     if (target === undefined)
@@ -85,11 +85,11 @@ type Settled = Exclude<Answered, { kind: 'again' }>
 
 type NeedsOfRequest = Dependencies & { cookies: Cookies }
 
-async function askUntilAnswered(url: string, needs: NeedsOfRequest): Promise<Settled> {
+async function requestUntilAnswered(url: string, needs: NeedsOfRequest): Promise<Settled> {
   const { origin } = new URL(url)
   const wait = { pauseMs: needs.pauseMs, signal: needs.signal }
   for (let attempt = 0; ; attempt += 1) {
-    const answer = await needs.gates.pass(origin, wait, () => askOnce(url, needs))
+    const answer = await needs.gates.pass(origin, wait, () => requestOnce(url, needs))
     if (answer.kind !== 'again') return answer
     const pause = crawlLimits.retryPausesMs[attempt]
     const wanted = answer.afterMs ?? 0
@@ -100,7 +100,7 @@ async function askUntilAnswered(url: string, needs: NeedsOfRequest): Promise<Set
   }
 }
 
-async function askOnce(url: string, needs: NeedsOfRequest): Promise<Answered> {
+async function requestOnce(url: string, needs: NeedsOfRequest): Promise<Answered> {
   const validators = await needs.validatorsOf(url)
   const cookie = cookieHeader(needs.cookies, url)
   const deadline = AbortSignal.timeout(needs.requestMs)
@@ -168,7 +168,7 @@ async function readPageBody(url: string, response: Response): Promise<Fetched> {
     return { kind: 'skipped', url, reason: tooLarge }
   const body = await readBody(response.body, crawlLimits.pageBytes)
   if (body === undefined) return { kind: 'skipped', url, reason: tooLarge, bytes: crawlLimits.pageBytes }
-  // Without a declared type, whatever begins like HTML is HTML.
+  // Without a declared type, a body that begins like HTML is HTML.
   if (type === '' && !/^\s*</.test(new TextDecoder().decode(body.subarray(0, 1_024))))
     return { kind: 'skipped', url, reason: 'It is no web page, and does not tell its type.' }
   return {

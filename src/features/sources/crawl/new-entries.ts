@@ -1,4 +1,4 @@
-/** What visits that are settled together add to the queue: exactly what they would add one by one. */
+/** Entries that visits settled together add to the queue: exactly those that they would add one by one. */
 import type { NewEntry } from './crawl.repository.ts'
 import { countQueue, unknownUrls } from './crawl.repository.ts'
 import { crawlLimits } from './crawl-limits.ts'
@@ -20,10 +20,13 @@ export async function newEntries(
   const { db, sourceId, maxPages } = site
   const links = await newLinks(site, settled, sitemap)
   if (links.every(({ urls }) => urls.length === 0) && sitemap === undefined) return []
-  const { known, next, told } = await countQueue(db, sourceId)
+  const { known, next, reported } = await countQueue(db, sourceId)
   const room = Math.max(0, crawlLimits.addresses(maxPages) - known)
   const allowed = await allowedAmong(site, links, room)
-  const ofLinks = asFarAsThereIsRoom(links, allowed, { room, tellable: crawlLimits.failuresTold - told })
+  const ofLinks = asFarAsThereIsRoom(links, allowed, {
+    room,
+    reportable: crawlLimits.failuresShown - reported,
+  })
   const all = sitemap === undefined ? ofLinks : [{ ...sitemap.entry, depth: 0 }, ...ofLinks]
   return all.map((added, at) => ({ ...added, position: next + at }))
 }
@@ -57,16 +60,16 @@ async function allowedAmong(
 function asFarAsThereIsRoom(
   links: readonly Links[],
   allowed: ReadonlySet<string>,
-  { room, tellable }: { room: number; tellable: number },
+  { room, reportable }: { room: number; reportable: number },
 ): Omit<NewEntry, 'position'>[] {
   const added = new Map<string, Omit<NewEntry, 'position'>>()
-  let told = 0
+  let reported = 0
   for (const { depth, urls } of links) {
-    // What is barred and not even told takes no room from the visits after this one, as if these were settled later.
+    // A barred address that is not even reported takes no room from the visits after this one, as if these were settled later.
     for (const url of urls.filter(one => !added.has(one)).slice(0, room - added.size)) {
       if (allowed.has(url)) added.set(url, { url, depth })
-      else if (told < tellable) {
-        told += 1
+      else if (reported < reportable) {
+        reported += 1
         added.set(url, { url, depth, state: 'skipped', reason: disallowed })
       }
     }

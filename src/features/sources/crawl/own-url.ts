@@ -20,15 +20,15 @@ export async function ownUrl(
   return (await isGone(site, canonical, signal)) ? url : canonical
 }
 
-/** Asked once per run, and only if no page was found there. An unclear answer is no reason to doubt the page. */
+/** Checked once per run, and only if no page was found there. An unclear answer is no reason to doubt the page. */
 async function isGone(site: Site, address: string, signal: AbortSignal): Promise<boolean> {
   if (await isFound(site.db, site.sourceId, documentOfPage(address))) return false
-  const asked = site.namedAddresses.get(address) ?? askWhetherGone(site, address, signal)
-  site.namedAddresses.set(address, asked)
-  return await asked
+  const check = site.namedAddresses.get(address) ?? checkWhetherGone(site, address, signal)
+  site.namedAddresses.set(address, check)
+  return await check
 }
 
-async function askWhetherGone(
+async function checkWhetherGone(
   { outbound, gates, rules }: Site,
   address: string,
   signal: AbortSignal,
@@ -42,11 +42,11 @@ async function askWhetherGone(
     return status === 404 || status === 410
   }
   const { origin } = new URL(address)
-  const ask = (method: 'HEAD' | 'GET') =>
+  const isGone = (method: 'HEAD' | 'GET') =>
     gates.pass(origin, { pauseMs: rules.pauseMs, signal }, () => isGoneBy(method))
   try {
     // Some servers know no other method than GET.
-    return (await ask('HEAD')) && (await ask('GET'))
+    return (await isGone('HEAD')) && (await isGone('GET'))
   } catch {
     signal.throwIfAborted()
     return false

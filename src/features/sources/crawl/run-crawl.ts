@@ -65,7 +65,7 @@ interface Begun {
   visit?: Visit
 }
 
-/** Those that may be under way or wait for one before them: never more than there is room for, so that no page is asked for in vain. */
+/** Those that may be under way or wait for one before them: at most as many as there is room for. */
 async function nextEntries({ db, sourceId, maxPages, rules }: Settling): Promise<QueuedUrl[]> {
   const { pages } = await countQueue(db, sourceId)
   // Where each request waits for the one before, more of them would only make the end of a turn later.

@@ -19,7 +19,7 @@ import type { NewPage } from './new-pages.ts'
 import { newPagesAmong } from './new-pages.ts'
 import { boundedTogether } from './page/page-url.ts'
 
-/** Writes down what the first of these visits have found, which follow each other in the queue; tells how many those are. */
+/** Stores the findings of the first of these visits, which follow each other in the queue; returns how many those are. */
 export async function settlePages(site: Settling, visited: readonly Visited[]): Promise<number> {
   const settled = await settledAmong(site, visited)
   const [start] = settled.filter(({ entry, document }) => entry.position === 0 && document !== undefined)
@@ -140,7 +140,7 @@ async function keptOrFailed(
   return { state: 'kept', reason: `${reason} Its last good copy is kept.`, document, links }
 }
 
-/** What is no page, but remembered for its links: when it is in trouble, it leads where it led. */
+/** No page, but remembered for its links: when it is in trouble, it leads where it led. */
 function leadingOn(page: Pick<StoredPage, 'url' | 'requested_url' | 'fetched_url' | 'links'>): StoredPage {
   const unknown = { etag: null, last_modified: null, content_hash: noContent, embedding: '', chunks: 0 }
   return { ...page, ...unknown, document: documentOfPage(page.url) }

@@ -1,4 +1,4 @@
-/** What runs in a thread of the worker pool to write pages that were read; the other side is `crawl-threads.ts`. */
+/** Runs in a thread of the worker pool to write pages that were read; the other side is `crawl-threads.ts`. */
 import { addPrepared, storeDraft } from '#features/knowledge/drafts.service.ts'
 import type { DraftTask, SourceRun } from '#features/knowledge/indexing.service.ts'
 import { chunksOfPage } from './page/page-chunks.ts'
@@ -20,7 +20,7 @@ export interface AddPages extends SourceRun {
   pages: { document: string; content: Uint8Array }[]
 }
 
-/** Adds pages to the source that are new to it and were cut when they were read; tells the number of chunks of each. */
+/** Adds pages to the source that are new to it and were cut when they were read; returns the number of chunks of each. */
 export async function addPages({ pages, ...run }: AddPages): Promise<number[]> {
   const documents = pages.map(({ document, content }) => {
     const chunks = unpack(content)

@@ -24,7 +24,7 @@ export function formatOfContent(contentType: string, url: string): FetchedFormat
   return byName !== undefined && (isText || byType === undefined) ? byName : byType
 }
 
-/** In lower case, without its parameters; the first one of a server that tells its type twice. */
+/** In lower case, without its parameters; the first one of a server that names its type twice. */
 export function bareType(contentType: string): string {
   return contentType.split(/[;,]/, 1)[0]?.trim().toLowerCase() ?? ''
 }

@@ -5,7 +5,7 @@ import type { Fetched } from './parse-fetched.ts'
 /** A few milliseconds of work, between which the event loop may do other things. */
 const bytesAtOnce = 1024 * 1024
 
-/** Tells this content from any other: SHA-256 in hex. */
+/** Identifies this content: SHA-256 in hex. */
 export async function contentHash({
   bytes,
   contentType,

@@ -33,20 +33,23 @@ const accept =
   'application/json, text/csv, text/markdown, text/html;q=0.9, text/plain;q=0.9, application/pdf;q=0.8, */*;q=0.5'
 
 export async function fetchAddress(address: Address, needs: Dependencies): Promise<Answered> {
-  const answer = await askUntilAnswered(address, needs)
+  const answer = await requestUntilAnswered(address, needs)
   if (typeof answer === 'string') return { kind: 'failed', reason: answer }
   if (answer.status !== 304) return readAnswer(answer)
   if (address.known?.url === answer.url) return { kind: 'unchanged' }
-  // What has not changed is something else than what is there.
+  // A copy that has not changed is something else than a new one.
   return address.known === undefined
     ? { kind: 'failed', reason: 'The address answered that nothing has changed, without being asked that.' }
     : await fetchAddress({ ...address, known: undefined }, needs)
 }
 
 /** The last answer, or why there is none. */
-async function askUntilAnswered(address: Address, needs: Dependencies): Promise<OutboundResponse | string> {
+async function requestUntilAnswered(
+  address: Address,
+  needs: Dependencies,
+): Promise<OutboundResponse | string> {
   for (let attempt = 0; ; attempt += 1) {
-    const answer = await askOnce(address, needs)
+    const answer = await requestOnce(address, needs)
     const pause = fetchLimits.retryPausesMs[attempt]
     const wanted = pause === undefined ? undefined : pauseBefore(answer, pause)
     if (wanted === undefined) return answer instanceof AppError ? answer.message : answer
@@ -54,7 +57,7 @@ async function askUntilAnswered(address: Address, needs: Dependencies): Promise<
   }
 }
 
-async function askOnce(
+async function requestOnce(
   { url, headers, secretHeaders, known }: Address,
   { outbound, maxBytes, signal }: Dependencies,
 ): Promise<OutboundResponse | AppError> {
@@ -85,7 +88,7 @@ function conditions(known: Validators | undefined): Record<string, string> {
   }
 }
 
-/** Milliseconds until it makes sense to ask again; undefined where it does not. */
+/** Milliseconds until it makes sense to try again; undefined where it does not. */
 function pauseBefore(answer: OutboundResponse | AppError, pause: number): number | undefined {
   // Connections that broke have a cause; answers that are too large or too slow would be so again.
   if (answer instanceof AppError)
@@ -111,17 +114,17 @@ function readAnswer({ status, headers, url, body }: OutboundResponse): Answered 
 
 function refusalOf(status: number): string | undefined {
   if (status >= 200 && status <= 299) return undefined
-  const told = `The address answered with status ${status}`
+  const answer = `The address answered with status ${status}`
   if (status === 401 || status === 403)
-    return `${told}: it does not let this request in. Check the headers that the source was created with.`
-  if (status === 404 || status === 410) return `${told}: there is nothing there. Check the address.`
-  return `${told}.`
+    return `${answer}: it does not let this request in. Check the headers that the source was created with.`
+  if (status === 404 || status === 410) return `${answer}: there is nothing there. Check the address.`
+  return `${answer}.`
 }
 
 function unreadable(type: string): string {
-  const told =
+  const problem =
     type === '' || type === 'application/octet-stream'
       ? 'does not tell the type of its content'
       : `answered with the type ${type.slice(0, 100)}, which cannot be read`
-  return `The address ${told}. Readable are JSON, CSV, text, Markdown, HTML, PDF and DOCX.`
+  return `The address ${problem}. Readable are JSON, CSV, text, Markdown, HTML, PDF and DOCX.`
 }

@@ -6,6 +6,6 @@ export const fetchLimits = {
   requestMs: 60_000,
   /** Pauses before a request that failed is sent again. */
   retryPausesMs: [500, 2_000],
-  /** What Retry-After may ask for; a wait that is longer ends the fetch. */
+  /** The longest Retry-After; a wait that is longer ends the fetch. */
   retryAfterMs: 30_000,
 } as const

@@ -19,7 +19,7 @@ interface Work {
   context: JobContext<AgentHandle>
   source: Source & { config: FetchedConfig }
   content: Content
-  /** Tells this content from any other. */
+  /** Identifies this content. */
   hash: string
   model: EmbeddingModel
 }

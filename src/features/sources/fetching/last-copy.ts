@@ -6,11 +6,11 @@ import type { AgentDatabase as Database } from '#storage/tables.ts'
 
 const textOrNull = Type.Union([Type.String(), Type.Null()])
 
-/** What an answer provides for asking next time whether it is still valid. */
+/** Validators of an answer, to find out next time whether it is still valid. */
 const validatorsSchema = Type.Object({
   etag: textOrNull,
   lastModified: textOrNull,
-  /** Where it came from, after redirects: of another address they tell nothing. */
+  /** Where it came from, after redirects: they mean nothing for another address. */
   url: Type.String(),
 })
 export type Validators = Static<typeof validatorsSchema>
@@ -24,7 +24,7 @@ const lastCopySchema = Type.Object({
 })
 export type LastCopy = Static<typeof lastCopySchema>
 
-/** What stays on a fetched source between two fetches, beside what it shows of itself. */
+/** The hidden state of a fetched source between two fetches. */
 export interface FetchState {
   lastCopy: LastCopy | undefined
   secretSet: string | null

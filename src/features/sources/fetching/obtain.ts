@@ -18,9 +18,9 @@ export type Obtained =
 
 export interface Content {
   fetched: Fetched
-  /** Left by the server of an address, to ask the next time whether it has changed. */
+  /** Left by the server of an address, to find out next time whether it has changed. */
   validators: Validators | undefined
-  /** What no passage may show. */
+  /** Secrets that no passage may show. */
   secrets: string[]
 }
 
@@ -40,7 +40,7 @@ interface Wanted {
 }
 
 export function createObtain(needs: Dependencies) {
-  async function askAddress(config: ApiConfig, { agent, state, signal }: Wanted): Promise<Obtained> {
+  async function obtainAddress(config: ApiConfig, { agent, state, signal }: Wanted): Promise<Obtained> {
     const { url, headers } = config
     const sealed = await needs.agentSecrets.read(agent.agentId, state.secretSet)
     const opened = openHeaders(url, headers, sealed)
@@ -56,7 +56,7 @@ export function createObtain(needs: Dependencies) {
 
   return async (wanted: Wanted): Promise<Obtained> => {
     const { agent, config, signal } = wanted
-    if ('url' in config) return await askAddress(config, wanted)
+    if ('url' in config) return await obtainAddress(config, wanted)
     const selected = await runQuery(needs.select, agent, config.query, signal)
     if (selected.kind === 'failed') return selected
     const { fetched } = selected

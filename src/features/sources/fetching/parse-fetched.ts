@@ -7,14 +7,14 @@ import { parseDocument } from '#documents/parsing/parse-document.ts'
 import type { ParsedDocument } from '#documents/parsing/parsed-document.ts'
 import { documentOf, tooMuchText, UnreadableDocument } from '#documents/parsing/parsed-document.ts'
 
-/** What a source that is fetched may consist of: documents as they are uploaded, web pages, and rows of a query. */
+/** The possible content of a fetched source: documents as they are uploaded, web pages, and rows of a query. */
 export type FetchedFormat = DocumentFormat | 'html' | 'rows'
 
 export interface Fetched {
   /** All of its buffer, which moves to the thread that reads it. */
   bytes: Uint8Array<ArrayBuffer>
   format: FetchedFormat
-  /** As the server tells it, with its character set. */
+  /** From the server, with its character set. */
   contentType: string
   /** Where it was read. */
   url: string
@@ -47,7 +47,7 @@ function limited(document: ParsedDocument): ParsedDocument {
   return document
 }
 
-/** In UTF-8, whatever the server has chosen. */
+/** In UTF-8, from any character set of the server. */
 function recoded({ bytes, contentType }: Fetched, withoutSecrets: (text: string) => string): Uint8Array {
   const text = pageText(bytes, contentType)
   return text === undefined ? bytes : new TextEncoder().encode(withoutSecrets(text))

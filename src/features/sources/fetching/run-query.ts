@@ -79,7 +79,7 @@ const tooMuch =
   'The query gives more than 10,000 rows, or more than 8 MiB, which is the most that a source takes. ' +
   'Narrow it, or make several sources of it.'
 
-/** What is wrong, without the name of a field. */
+/** The problem, without the name of a field. */
 export function issueOf({ details, message }: AppError): string {
   return typeof details?.issue === 'string' ? details.issue : message
 }

@@ -43,7 +43,7 @@ export function maskedHeaders(headers: Headers): Headers {
   )
 }
 
-/** What is to be sealed; nothing for headers without secrets. */
+/** The values to be sealed; nothing for headers without secrets. */
 export function sealedPart(url: string, headers: Headers): Record<string, string> {
   const secrets = Object.entries(headers).filter(([name]) => mayHoldSecret(name))
   if (secrets.length === 0) return {}

@@ -1,4 +1,4 @@
-/** What runs in a thread of the worker pool; the other side is `ingest.ts`. */
+/** Runs in a thread of the worker pool; the other side is `ingest.ts`. */
 
 import type { Chunk } from '#documents/chunking/chunk-document.ts'
 import { chunkDocument } from '#documents/chunking/chunk-document.ts'

@@ -32,7 +32,7 @@ export type IngestFetched = (content: FetchedContent, signal: AbortSignal) => Pr
 
 export function createIngestFetched({ workers, timeoutMs = limits.fileMs }: IngestOptions): IngestFetched {
   return (argument, signal) => {
-    // Copying the largest ones would hold up everybody else.
+    // Copying the largest ones would hold up all others.
     const transfer = [argument.fetched.bytes.buffer]
     return workers
       .run<IngestedFile>({ file: worker, name: 'draftFetched', argument, transfer, timeoutMs, signal })

@@ -24,7 +24,7 @@ export function createOutcomes({ transact, clock }: { transact: Transact<SourceE
       })
     },
 
-    /** What was found in the source before stays searchable. */
+    /** Earlier content of the source stays searchable. */
     async fail(
       { agentId, db }: AgentHandle,
       { id, name }: Source,

@@ -6,7 +6,7 @@ import type { Pair } from './serialize-argument.ts'
 
 type Credential = Credentials[string]
 
-/** What credentials add to a request. */
+/** The parts that credentials add to a request. */
 export interface AppliedCredentials {
   headers: Pair[]
   /** Percent-encoded. */

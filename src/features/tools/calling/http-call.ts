@@ -6,7 +6,7 @@ import type { Arguments, Credentials, HttpConfiguration } from './http-configura
 
 const limits = { timeoutMs: 30_000, maxBytes: 1024 * 1024 }
 /** Maximum length of a reported refusal, in characters. */
-const toldCharacters = 2000
+const shownCharacters = 2000
 
 interface HttpCall {
   /** Including its secrets. */
@@ -28,10 +28,10 @@ export function createHttpCall(outbound: Outbound) {
     const answer = await outbound.fetch(url, { ...limits, method, headers, body, secretHeaders, signal })
     const content = readContent(answer, secrets)
     if (answer.status < 400) return { status: answer.status, body: content }
-    const told = typeof content === 'string' ? content : JSON.stringify(content)
+    const text = typeof content === 'string' ? content : JSON.stringify(content)
     throw new AppError(
       'TOOL_FAILED',
-      `The service answered with status ${answer.status}${hint(answer.status, missingCredentials)}: ${told.slice(0, toldCharacters)}`,
+      `The service answered with status ${answer.status}${hint(answer.status, missingCredentials)}: ${text.slice(0, shownCharacters)}`,
     )
   }
 }

@@ -31,7 +31,7 @@ const placedArgumentSchema = Type.Object(
     explode: Type.Boolean(),
     /** Reserved characters are put into a query as they are, except those that would end the value. */
     allowReserved: Type.Optional(Type.Boolean()),
-    /** The value is written as JSON, whatever the style. */
+    /** The value is written as JSON, in every style. */
     json: Type.Optional(Type.Boolean()),
     required: Type.Boolean(),
   },

@@ -92,7 +92,7 @@ function addressOf(
   return url
 }
 
-/** Whatever the arguments, the request goes to the service and the exact path of the document. */
+/** With any arguments, the request goes to the service and the exact path of the document. */
 function requireUnchanged(url: string, base: { origin: string; path: string }, path: string): void {
   const parsed = URL.parse(url)
   const isSame = parsed?.origin === base.origin && parsed.pathname === path && parsed.hash === ''

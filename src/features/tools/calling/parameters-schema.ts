@@ -11,7 +11,7 @@ const holdingValues = ['const', 'enum', 'default', 'examples']
 
 /**
  * Whether this is a JSON Schema, with references that lead to something in it. It is only read: to compile a long one takes
- * seconds, and minutes where many references lead to much. What its patterns mean is left to whoever runs them.
+ * seconds, and minutes where many references lead to much. The meaning of its patterns is left to their users.
  */
 export function isUsableSchema(schema: unknown): boolean {
   isSchema ??= compileMetaSchema()

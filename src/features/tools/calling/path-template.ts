@@ -1,4 +1,4 @@
-/** OpenAPI path templates: a name in braces is a placeholder, whatever characters the name has. */
+/** OpenAPI path templates: a name in braces is a placeholder, with any characters in it. */
 
 const place = /(\{[^{}/]+\})/
 

@@ -51,7 +51,7 @@ export function fillText(
 }
 
 /**
- * A template of a JSON text. `{"count": {count}}` and `{"count": "{count}"}` both become the value itself, whatever its
+ * A template of a JSON text. `{"count": {count}}` and `{"count": "{count}"}` both become the value itself, of any
  * type; inside a longer string it becomes text. Undefined for a text that is not JSON with placeholders.
  */
 export function parseJsonTemplate(text: string): { value: unknown } | undefined {

@@ -162,7 +162,7 @@ function joined(own: string, inner: string | undefined): string {
   return inner.startsWith(own) ? inner : `${own} ${inner}`
 }
 
-/** What a call needs to know about an argument. */
+/** The facts of an argument that a call needs. */
 export function placementOf({ parameters }: NamedParts): PlacedArgument[] {
   return parameters.map(({ description: _, schema: __, ...placed }) => placed)
 }

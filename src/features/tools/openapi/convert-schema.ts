@@ -20,7 +20,7 @@ export interface Conversion {
   isCut: boolean
   /** Clauses about what could not be read. */
   problems: Set<string>
-  /** The first of them about another document, without which nobody knows what the arguments are. */
+  /** The first of them about another document, without which the arguments are unknown. */
   outside?: string
 }
 

@@ -1,4 +1,4 @@
-/** What an OpenAPI document becomes. */
+/** The tools and warnings of an OpenAPI document. */
 import type { ImportedConfiguration } from '../calling/http-configuration.ts'
 import type { DescribedScheme } from './security.ts'
 

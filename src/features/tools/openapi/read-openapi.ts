@@ -25,7 +25,7 @@ import { createSecurity } from './security.ts'
 export type OpenApiInput = ({ text: string } | { document: unknown }) & {
   /** The address of the document after redirects; relative servers are resolved against it. */
   documentUrl?: string
-  /** What was fetched of the documents that this one refers to. */
+  /** The fetched documents that this one refers to. */
   others?: OtherDocuments
 }
 

@@ -69,7 +69,7 @@ function isMediaType(text: string): boolean {
   )
 }
 
-/** Anything but JSON and forms is given as text, whatever its schema. */
+/** Anything but JSON and forms is given as text, with any schema. */
 function schemaFor(kind: BodyKind, { mediaType, content }: { mediaType: string; content: unknown }): unknown {
   if (kind === 'text') return { type: 'string', description: `The text of the body, as ${mediaType}.` }
   const schema = ownValue(content, 'schema')

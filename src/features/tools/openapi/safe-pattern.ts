@@ -46,7 +46,7 @@ function repeatsGroup(plain: string): boolean {
     const [whole, inside = '', quantifier] = group
     const isRepeated = quantifier !== undefined && quantifier !== '?'
     if (isRepeated && /[*+?|{]/.test(inside)) return true
-    // What was inside remains visible to the enclosing group.
+    // The inside remains visible to the enclosing group.
     rest =
       rest.slice(0, group.index) + (isRepeated ? 'a{2}' : inside) + rest.slice(group.index + whole.length)
   }

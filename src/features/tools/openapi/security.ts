@@ -20,7 +20,7 @@ export interface ReadSecurity {
 }
 
 export interface Security {
-  /** What an operation needs. Records the schemes in use. */
+  /** The security of an operation. Records the schemes in use. */
   requirementsOf(operation: unknown): ReadSecurity
   used(): DescribedScheme[]
 }

@@ -22,7 +22,7 @@ const textsPerTask = 16
 /** For loading the largest models, or a task on the slowest machines. */
 const timeoutMs = 180_000
 
-/** Runs the operator's model in a thread. There is only one, whoever asks, since no agent may name a folder. */
+/** Runs the operator's model in a thread. All agents share it, since none may name a folder. */
 export function createLocalEmbeddings({ workers, folder }: Dependencies): LocalEmbeddings {
   let identified: Promise<string> | undefined
 
@@ -65,7 +65,7 @@ export function createLocalEmbeddings({ workers, folder }: Dependencies): LocalE
         async embed(texts, { signal, purpose }) {
           const vectors: Float32Array[] = []
           for (let start = 0; start < texts.length; start += textsPerTask) {
-            // The thread is not told: its work can only be stopped by ending the thread, and the model would have to be
+            // The thread is not notified: its work can only be stopped by ending the thread, and the model would have to be
             // loaded again.
             signal?.throwIfAborted()
             vectors.push(...(await embedSome(id, texts.slice(start, start + textsPerTask), purpose)))

@@ -2,13 +2,13 @@
 import { availableParallelism } from 'node:os'
 import { dirname } from 'node:path'
 import { LocalModelProblem } from './local-model-problem.ts'
+import { messageWithoutPaths } from './message-without-paths.ts'
 import type { ModelFolder } from './model-folder.ts'
 import { readModelFolder } from './model-folder.ts'
 import type { Output } from './pooling.ts'
 import { isOutput, vectorsOf } from './pooling.ts'
 import type { Runtime, Session, Tokenizer } from './runtime.ts'
 import { loadRuntime } from './runtime.ts'
-import { toldBy } from './told-by.ts'
 
 export type Purpose = 'document' | 'query'
 
@@ -50,7 +50,7 @@ function tokenizerOf(folder: ModelFolder, { tokenizers }: Runtime): Tokenizer {
   try {
     return new tokenizers.Tokenizer(folder.tokenizer, folder.tokenizerConfiguration)
   } catch (error) {
-    const reason = toldBy(error, dirname(folder.modelFile))
+    const reason = messageWithoutPaths(error, dirname(folder.modelFile))
     throw new LocalModelProblem(`The tokenizer.json of the local embedding model cannot be used: ${reason}`)
   }
 }
@@ -62,7 +62,7 @@ async function sessionOf({ modelFile }: ModelFolder, { onnx }: Runtime): Promise
   try {
     return await onnx.InferenceSession.create(modelFile, options)
   } catch (error) {
-    const reason = toldBy(error, dirname(modelFile))
+    const reason = messageWithoutPaths(error, dirname(modelFile))
     throw new LocalModelProblem(`The ONNX file of the local embedding model cannot be loaded: ${reason}`)
   }
 }

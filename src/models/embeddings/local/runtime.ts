@@ -6,7 +6,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { LocalModelProblem } from './local-model-problem.ts'
-import { toldBy } from './told-by.ts'
+import { messageWithoutPaths } from './message-without-paths.ts'
 
 /** The part of `onnxruntime-node` that is used. */
 export interface OnnxRuntime {
@@ -63,7 +63,7 @@ async function load(folder: string, name: string): Promise<Loaded> {
     return { exports: await import(pathToFileURL(path).href) }
   } catch (error) {
     throw new LocalModelProblem(
-      `The package ${name} cannot be loaded on the server: ${toldBy(error, folder)}`,
+      `The package ${name} cannot be loaded on the server: ${messageWithoutPaths(error, folder)}`,
     )
   }
 }

@@ -2,8 +2,8 @@
 import type { QueryExecutorProvider, RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import { isOwnRelation } from '#storage/postgres/connections/own-relations.ts'
-import type { DescribingPragma, TellingPragma } from '../pragmas.ts'
-import { isDescribing, isReadOnlyPragma, isTelling, refusedPragma } from '../pragmas.ts'
+import type { DescribingPragma, ReportingPragma } from '../pragmas.ts'
+import { isDescribing, isReadOnlyPragma, isReporting, refusedPragma } from '../pragmas.ts'
 import type { Problem } from '../problem.ts'
 import type { SqlResult, SqlValue } from '../sql-runner.ts'
 import { accessTo, isListed } from '../table-access.ts'
@@ -54,7 +54,7 @@ type Query = RawBuilder<Record<string, SqlValue>>
 
 function queryFor(name: string, argument: string): Query {
   if (isDescribing(name)) return describing[name](argument)
-  if (isTelling(name)) return telling[name]
+  if (isReporting(name)) return reporting[name]
   throw new Error(`no query for PRAGMA ${name}`)
 }
 
@@ -102,7 +102,7 @@ function action(column: string): RawBuilder<unknown> {
     when 'r' then 'RESTRICT' else 'NO ACTION' end`
 }
 
-const telling: Record<TellingPragma, Query> = {
+const reporting: Record<ReportingPragma, Query> = {
   collation_list: sql`
     select row_number() over (order by collname) - 1 as seq, collname as name from pg_collation
     where collencoding in (-1, 6) order by seq`,

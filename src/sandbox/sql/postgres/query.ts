@@ -94,7 +94,7 @@ class PortionedQuery implements Submittable {
     connection.parse({ name: '', text, types: types.map(String) }, true)
     connection.bind({ portal: '', statement: '', values: [...values] }, true)
     connection.describe({ type: 'P', name: '' }, true)
-    this.#ask(connection, firstPortion)
+    this.#request(connection, firstPortion)
     connection.stream.uncork()
   }
 
@@ -114,7 +114,7 @@ class PortionedQuery implements Submittable {
   handlePortalSuspended(connection: Connection): void {
     // A write is complete by now, but reports the number of changed rows only after its last row.
     if (this.#result.truncated && this.#options.onlyReads) this.#sync(connection)
-    else this.#ask(connection, this.#nextPortion())
+    else this.#request(connection, this.#nextPortion())
   }
 
   handleCommandComplete({ text }: { text: string }, connection: Connection): void {
@@ -149,7 +149,7 @@ class PortionedQuery implements Submittable {
     return Math.max(1, Math.min(nextPortion, fitting))
   }
 
-  #ask(connection: Connection, rows: number): void {
+  #request(connection: Connection, rows: number): void {
     this.#received = 0
     connection.execute({ portal: '', rows: String(rows) }, true)
     connection.flush()

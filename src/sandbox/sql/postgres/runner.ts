@@ -65,8 +65,8 @@ export function createSqlRunner({ passwordOf, log, limit = timeLimit }: Options)
         for (const one of signals) one.throwIfAborted()
         // A table that was created, or restored, after privileges were granted.
         if (mayLackRights(error) && (await roles.isStale(agent)))
-          return await runOnce(agent, statement, given, signals).catch(told)
-        return told(error)
+          return await runOnce(agent, statement, given, signals).catch(rethrow)
+        return rethrow(error)
       }
     },
   }
@@ -77,7 +77,7 @@ const broke: Problem = {
   message: 'The connection to the database broke while the statement ran. Try again.',
 }
 
-function told(error: unknown): never {
+function rethrow(error: unknown): never {
   const problem = problemOf(error)
   if (error instanceof AppError) throw error
   throw problemError(problem ?? broke, error)

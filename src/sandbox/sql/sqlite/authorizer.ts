@@ -87,7 +87,7 @@ export function createAuthorizer(): Authorizer {
   }
 }
 
-/** @param tables as `OpenedTables.of` tells them. */
+/** @param tables as `OpenedTables.of` returns them. */
 export function refusedOpening(tables: readonly (string | undefined)[]): string | undefined {
   if (tables.includes(undefined)) return notAllowed
   return tables.map(table => refusedRead(table ?? '')).find(refusal => refusal !== undefined)

@@ -10,8 +10,8 @@ export interface Child {
   /** Resolves once it accepts statements; never if it ends before. */
   ready: Promise<void>
   /** Rejects if the process ends before it has answered, or could not be started. */
-  ask(message: ToChild): Promise<Answer>
-  /** Immediately, whatever it is doing. */
+  request(message: ToChild): Promise<Answer>
+  /** Immediately, in any state. */
   kill(): void
 }
 
@@ -39,9 +39,9 @@ export function startChild(synchronous: string, onEnd: () => void): Child {
   let waiting: PromiseWithResolvers<Answer> | undefined
   const started = Promise.withResolvers<void>()
   const settle = () => {
-    const asked = waiting
+    const pending = waiting
     waiting = undefined
-    return asked
+    return pending
   }
   const end = () => {
     settle()?.reject(new Error('the process has ended'))
@@ -57,16 +57,16 @@ export function startChild(synchronous: string, onEnd: () => void): Child {
   const child: Child = {
     path: undefined,
     ready: started.promise,
-    ask(message) {
-      const asked = Promise.withResolvers<Answer>()
-      waiting = asked
+    request(message) {
+      const pending = Promise.withResolvers<Answer>()
+      waiting = pending
       child.path = message.path
       // One that could not be started has no channel; `end` is called for it soon.
       if (process.pid !== undefined)
         process.send(message, error => {
           if (error) settle()?.reject(error)
         })
-      return asked.promise
+      return pending.promise
     },
     kill: () => void process.kill('SIGKILL'),
   }

@@ -16,12 +16,12 @@ new Worker(new URL('lifeline.worker.ts', import.meta.url), { resourceLimits: { m
 let open: { path: string; connection: Connection } | undefined
 
 process.on('message', (message: ToChild) => {
-  tell(answer(message))
+  send(answer(message))
 })
 process.on('disconnect', () => process.exit())
-tell('ready')
+send('ready')
 
-function tell(message: FromChild): void {
+function send(message: FromChild): void {
   process.send?.(message)
 }
 

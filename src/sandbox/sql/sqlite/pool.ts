@@ -43,7 +43,7 @@ const maxWaiting = 500
 /** Milliseconds. */
 const timeout = 10_000
 const startLimit = 10_000
-/** Younger statements cannot have blocked anybody for long. */
+/** Younger statements cannot have blocked others for long. */
 const minHold = 500
 
 interface Running {
@@ -121,7 +121,7 @@ class ProcessPool implements Pool {
     this.#running.set(child, running)
     try {
       signal.throwIfAborted()
-      const outcome = await Promise.race([stop.promise, this.#ask(child, { path, statement }, running)])
+      const outcome = await Promise.race([stop.promise, this.#request(child, { path, statement }, running)])
       if ('problem' in outcome) throw problemError(outcome.problem)
       return outcome.result
     } finally {
@@ -169,7 +169,7 @@ class ProcessPool implements Pool {
     return child
   }
 
-  async #ask(child: Child, message: ToChild, { stop }: Running): Promise<Answer> {
+  async #request(child: Child, message: ToChild, { stop }: Running): Promise<Answer> {
     const { limit } = this.#options
     let timer = setTimeout(() => stop(problemError(ended)), startLimit)
     // A machine under load is slow to start a process: that does not count as the statement's time.
@@ -178,7 +178,7 @@ class ProcessPool implements Pool {
       if (this.#running.has(child)) timer = setTimeout(() => stop(problemError(timedOut(limit))), limit)
     })
     try {
-      return await child.ask(message)
+      return await child.request(message)
     } catch (error) {
       this.#end(child)
       throw problemError(ended, error)

@@ -25,7 +25,7 @@ const types = {
 } as NonNullable<PoolConfig['types']>
 
 /**
- * Connections to one server, made on demand, of which `min` stay open without use; `onError` is told of those that break
+ * Connections to one server, made on demand, of which `min` stay open without use; `onError` gets those that break
  * while idle.
  */
 export function createPool(
@@ -64,7 +64,7 @@ const clients = new WeakMap<PoolClient, SchemaClient>()
 interface SchemaOptions {
   /** Whether the server caches the plans of repeated statements: for statements that name everything they read. */
   keepsPlans?: boolean
-  /** Whether successive read-only transactions ask for much the same things. */
+  /** Whether successive read-only transactions send much the same statements. */
   readsAhead?: boolean
 }
 
@@ -143,7 +143,7 @@ function schemaClient(
   }
 }
 
-/** Quotes an SQL identifier, whatever it contains. */
+/** Quotes an SQL identifier with any content. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }

@@ -19,8 +19,8 @@ interface HeldData extends AsyncDisposable {
 }
 
 /**
- * Takes the shared lock until the connection ends: others may share the data, but nobody may have it exclusively.
- * @throws AppError `INTERNAL_ERROR` with a sentence for the operator while somebody has it exclusively.
+ * Takes the shared lock until the connection ends: others may share the data, but none may have it exclusively.
+ * @throws AppError `INTERNAL_ERROR` with a sentence for the operator while another process has it exclusively.
  */
 export async function shareData(client: pg.Client): Promise<void> {
   if (await isTaken(client, 'pg_try_advisory_lock_shared')) return
@@ -93,9 +93,9 @@ async function isTaken(client: pg.Client, take: Take): Promise<boolean> {
   return rows[0]?.taken === true
 }
 
-async function becomesTrue(ask: () => Promise<boolean>): Promise<boolean> {
+async function becomesTrue(check: () => Promise<boolean>): Promise<boolean> {
   const giveUpAt = performance.now() + timeout
-  while (!(await ask())) {
+  while (!(await check())) {
     if (performance.now() > giveUpAt) return false
     await delay(pause)
   }

@@ -22,7 +22,7 @@ const answerTimeout = 5_000
 
 /**
  * Listens to a channel on a connection of its own, which is replaced whenever it breaks. A first failure is not
- * reported as an error, since listeners have to cope with gaps anyway. While it listens, nobody else can have the data
+ * reported as an error, since listeners have to cope with gaps anyway. While it listens, no other process can have the data
  * exclusively.
  */
 export async function listen(options: Options): Promise<Listener> {

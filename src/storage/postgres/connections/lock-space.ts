@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 const firstOwnObject = 16_384
 
 /**
- * What the operator has to set so that `pg_dump`, which locks all tables at once, does not end with "out of shared memory";
+ * The operator's setting with which `pg_dump`, which locks all tables at once, does not end with "out of shared memory";
  * undefined while there is room.
  */
 export async function shortageOfLocks(db: QueryExecutorProvider): Promise<string | undefined> {

@@ -5,11 +5,11 @@ import { isCrowded } from './errors.ts'
 
 type OnConnected = Parameters<pg.Pool['connect']>[0]
 
-/** Milliseconds after which the server is asked again for more connections than there are. */
+/** Milliseconds after which the pool tries again to get more connections than there are. */
 const retryMs = 1_000
 
 /**
- * A pool that makes do with the connections that it has while the server has no place for others: whoever needs one waits
+ * A pool that makes do with the connections that it has while the server has no place for others: users wait
  * for one of these, or, if there are none, for a place.
  */
 export class PatientPool extends pg.Pool {
@@ -54,7 +54,7 @@ export class PatientPool extends pg.Pool {
     }
   }
 
-  /** Full as it is, the pool asks the server for nothing, and hands on what is returned, first come, first served. */
+  /** Full as it is, the pool opens no connection, and hands on what is returned, first come, first served. */
   #shrink(): void {
     this.options.max = this.#held
     this.#growing ??= setTimeout(() => {

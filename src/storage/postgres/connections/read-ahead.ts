@@ -1,7 +1,7 @@
 /**
  * Saves round trips in read-only transactions, where each takes about as long as most statements: the statements that
  * the last transaction began with are sent along with the start of the next one; so is the end of the last one, which
- * nobody needs to wait for, if the next one comes at once.
+ * no caller needs to wait for, if the next one comes at once.
  */
 type Query<Result> = (text: string, parameters: unknown[]) => Promise<Result>
 
@@ -40,11 +40,11 @@ function createPlans() {
 
 /** @param run runs statements of one connection; several in one text, which have no parameters, give their results as a list. */
 export function withReadAhead<Result>(run: Query<Result | Result[]>): Query<Result | Result[]> {
-  /** What a transaction is expected to ask first: statements without parameters. */
+  /** The expected first statements of a transaction: those without parameters. */
   let expected: readonly string[] = []
   let known = new Map<string, Result>()
-  /** What this one has asked so far, while it may still be sent ahead. */
-  let asked: string[] | undefined
+  /** The statements of this one so far, while it may still be sent ahead. */
+  let sent: string[] | undefined
   let reading: Result | undefined
   let over: NodeJS.Timeout | undefined
   const plan = createPlans()
@@ -59,7 +59,7 @@ export function withReadAhead<Result>(run: Query<Result | Result[]>): Query<Resu
       keep()
       const answers = results.slice(results.length - expected.length)
       known = new Map(expected.map((one, at) => [one, answers[at] as Result]))
-      asked = []
+      sent = []
       return results
     } catch (error) {
       // The transaction has begun, but its caller believes that it has not.
@@ -89,8 +89,8 @@ export function withReadAhead<Result>(run: Query<Result | Result[]>): Query<Resu
   }
 
   function end(): Result | undefined {
-    if (asked !== undefined) expected = asked
-    asked = undefined
+    if (sent !== undefined) expected = sent
+    sent = undefined
     const result = reading
     reading = undefined
     known.clear()
@@ -98,11 +98,11 @@ export function withReadAhead<Result>(run: Query<Result | Result[]>): Query<Resu
   }
 
   function note(text: string, parameters: unknown[]): void {
-    if (asked === undefined) return
-    if (parameters.length === 0 && !asked.includes(text)) asked.push(text)
-    if (parameters.length === 0 && asked.length < maxAhead) return
-    expected = asked
-    asked = undefined
+    if (sent === undefined) return
+    if (parameters.length === 0 && !sent.includes(text)) sent.push(text)
+    if (parameters.length === 0 && sent.length < maxAhead) return
+    expected = sent
+    sent = undefined
   }
 
   return async (text, parameters) => {

@@ -9,7 +9,7 @@ import type { Pool } from 'pg'
 import { quoted } from './connections.ts'
 import { isOwnRelation } from './own-relations.ts'
 
-/** What the role may do with one table. */
+/** The role's rights on one table. */
 export interface TableRights {
   table: string
   /** This includes the sequence of a column that numbers itself. */
@@ -80,7 +80,7 @@ export async function prepareRole<Tables>(db: Kysely<Tables>, role: RoleSettings
   })
 }
 
-/** No session can stay open, or keep others waiting, longer than this, whatever it runs. */
+/** No session can stay open, or keep others waiting, longer than this, with any statement. */
 function settingsOf({ schema, timeLimit }: RoleSettings): Record<string, string> {
   return {
     search_path: schema,
@@ -103,7 +103,7 @@ async function lossOfClients(db: QueryExecutorProvider): Promise<Record<string, 
   return rows.length > 0 ? { [setting]: String(checkInterval) } : {}
 }
 
-/** Not needed where everybody may connect. */
+/** Not needed where every role may connect. */
 async function grantDatabase(db: QueryExecutorProvider, role: string): Promise<void> {
   const { rows } = await sql<{ name: string; may: boolean }>`
     select current_database() as name, has_database_privilege(${role}, current_database(), 'connect') as may

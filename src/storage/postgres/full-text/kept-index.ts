@@ -1,6 +1,6 @@
 /**
- * What a search thread caches of the full-text indexes that it has searched: the length of every chunk, and which
- * chunks contain the lexemes that were asked for. It all belongs to one state of the index. The text of a chunk never
+ * The cache of a search thread for the full-text indexes that it has searched: the length of every chunk, and which
+ * chunks contain the requested lexemes. It all belongs to one state of the index. The text of a chunk never
  * changes, so for the next state only added and removed chunks have to be read.
  */
 import type { QueryExecutorProvider } from 'kysely'
@@ -56,8 +56,8 @@ export async function keptIndex(db: QueryExecutorProvider): Promise<KeptIndex> {
   return index
 }
 
-/** Identifies the index, if this transaction has already asked for it; a recreated database gets another one. */
-export function askedIndex(db: QueryExecutorProvider): string | undefined {
+/** Identifies the index, if this transaction has already read it; a recreated database gets another one. */
+export function readIndex(db: QueryExecutorProvider): string | undefined {
   return ofTransactions.get(db)?.state.index
 }
 
@@ -80,7 +80,7 @@ function nameOf({ id }: KeptIndex, lexeme: string): string {
   return `${id} ${lexeme}`
 }
 
-/** Up to so many added chunks, cached lists are extended; beyond, they are read again when asked for. */
+/** Up to so many added chunks, cached lists are extended; beyond, they are read again on demand. */
 const fewCome = 4_000
 
 async function follow(

@@ -1,4 +1,4 @@
-/** What the full-text index stores of a text, as values of PostgreSQL's types `tsvector` and `tsquery`. */
+/** The full-text index's form of a text, as values of PostgreSQL's types `tsvector` and `tsquery`. */
 import { stemmer } from 'stemmer'
 
 /** The characters of words, as in the embedded databases; so a lexeme never contains an operator. */

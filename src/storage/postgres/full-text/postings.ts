@@ -83,7 +83,7 @@ export async function readPostings(
     select lexeme as name, neighbourhood, entries from chunk_text_lists where lexeme = any(${lexemes}::text[])
     union all
     select form, null, (select ${asOne} from chunk_text where terms @@ query)
-    from unnest(${forms.map(({ form }) => form)}::text[], ${queries}::tsquery[]) as asked (form, query)
+    from unnest(${forms.map(({ form }) => form)}::text[], ${queries}::tsquery[]) as wanted (form, query)
   `.execute(db)
   const byForm = new Map(forms.map(one => [one.form, one]))
   const parts = new Map(lexemes.map(lexeme => [lexeme, [] as Postings[]]))
@@ -113,7 +113,7 @@ function within({ arePacked, unpacked }: KnownChunks): string {
   return ` & (${unpacked.map(neighbourhood => quoted(neighbourhoodForm(neighbourhood))).join(' | ')})`
 }
 
-/** What only these chunks add to the lists. */
+/** The additions of these chunks to the lists. */
 export async function readPostingsOf(
   db: QueryExecutorProvider,
   numbers: Pick<ChunkNumbers, 'get'>,

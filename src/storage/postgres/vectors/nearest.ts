@@ -8,7 +8,7 @@ import { LRUCache } from 'lru-cache'
 import { similarityTo } from '../../search/exact-similarity.ts'
 import type { Found, NearestQuery, VectorSpace } from '../../search/search-engine.ts'
 import { checkDimensions, hasDirection, similarityOf, vectorTableName } from '../../search/vector-space.ts'
-import { askedIndex } from '../full-text/kept-index.ts'
+import { readIndex } from '../full-text/kept-index.ts'
 import { readSelection } from '../selection.ts'
 import { readSketches } from './kept-sketches.ts'
 import { createScan, looksAmong } from './sketch-scan.ts'
@@ -36,7 +36,7 @@ export async function nearestByVector(
 const columns = new LRUCache<string, Column>({ max: 500 })
 
 async function knownColumn(db: QueryExecutorProvider, table: string): Promise<Column | undefined> {
-  const index = askedIndex(db)
+  const index = readIndex(db)
   const name = `${index} ${table}`
   const column = (index === undefined ? undefined : columns.get(name)) ?? (await columnOf(db, table))
   if (index !== undefined && column !== undefined) columns.set(name, column)

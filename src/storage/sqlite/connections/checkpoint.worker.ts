@@ -1,7 +1,7 @@
 /** Runs in a thread; the other side is `checkpoints.ts`. */
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { telling } from './errors.ts'
+import { withKnownErrors } from './errors.ts'
 
 /** Pages in a log that was never completed, because it is written to all the time. */
 const maxLogLength = 4_000
@@ -21,7 +21,7 @@ export function giveBack(path: string): void {
   const database = new DatabaseSync(path, { timeout: writersPatience })
   const countOf = (pages: string) => Number(Object.values(database.prepare(`pragma ${pages}`).get() ?? {})[0])
   try {
-    telling(database, () => {
+    withKnownErrors(database, () => {
       if (countOf('auto_vacuum') === 0) return
       while (countOf('freelist_count') > countOf('page_count') * keptFree)
         database.exec(`pragma incremental_vacuum(${pagesAtATime})`)
@@ -33,14 +33,14 @@ export function giveBack(path: string): void {
 }
 
 /**
- * Checkpoints as much as others allow, without making anybody wait. A log that has grown nevertheless is checkpointed
+ * Checkpoints as much as others allow, without making them wait. A log that has grown nevertheless is checkpointed
  * completely while writers wait, which they do without blocking.
  */
 export function moveLog(path: string): void {
   if (!existsSync(path)) return
   const database = new DatabaseSync(path, { timeout: busyTimeout })
   try {
-    telling(database, () => {
+    withKnownErrors(database, () => {
       const moved = database.prepare('pragma wal_checkpoint(passive)').get()
       if (Number(moved?.log ?? 0) > maxLogLength) database.exec('pragma wal_checkpoint(truncate)')
     })

@@ -80,7 +80,7 @@ function agentFolder(agents: string, agentId: string): string {
   return join(agents, agentId)
 }
 
-/** By its name: whoever closes a file that SQLite has open takes its locks away. */
+/** By its name: closing a file that SQLite has open takes its locks away. */
 function closeToOthers(path: string): void {
   try {
     chmodSync(path, fileOfOwner)

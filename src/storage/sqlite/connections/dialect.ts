@@ -15,7 +15,7 @@ import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import { takeTurns } from '#platform/event-loop/turns.ts'
 import { quoted } from '../quoted.ts'
-import { telling } from './errors.ts'
+import { withKnownErrors } from './errors.ts'
 import { tryUntilFree } from './retry.ts'
 
 export interface SqliteDialectOptions {
@@ -26,7 +26,7 @@ export interface SqliteDialectOptions {
   onBlocked?(): void
   /** Called for each statement that writes. */
   onWrite?(parameters: readonly unknown[]): void
-  /** What has been prepared for `database` before. */
+  /** Statements prepared for `database` before. */
   prepared?: PreparedStatements
   /** Called when the Kysely instance is destroyed; without it `database` is closed then. */
   onDestroy?(): void | Promise<void>
@@ -56,7 +56,8 @@ export function createSqliteDialect({
   prepared = createPreparedStatements(),
   onDestroy = () => closeOnce(database),
 }: SqliteDialectOptions): Dialect {
-  const whenFree: WhenFree = attempt => tryUntilFree(() => telling(database, attempt), timeout, onBlocked)
+  const whenFree: WhenFree = attempt =>
+    tryUntilFree(() => withKnownErrors(database, attempt), timeout, onBlocked)
   return {
     createDriver: () => createDriver(database, { whenFree, onWrite, prepared, onDestroy }),
     createQueryCompiler: () => new SqliteQueryCompiler(),

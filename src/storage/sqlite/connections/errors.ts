@@ -26,7 +26,7 @@ export function isBusy(error: unknown): boolean {
 }
 
 /** Throws what SQLite reports of a full disk or a damaged file as errors for callers. */
-export function telling<Result>(database: DatabaseSync, work: () => Result): Result {
+export function withKnownErrors<Result>(database: DatabaseSync, work: () => Result): Result {
   try {
     return work()
   } catch (error) {

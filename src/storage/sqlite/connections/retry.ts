@@ -4,7 +4,7 @@ import { isBusy } from './errors.ts'
 const minPause = 1
 const maxPause = 5
 /** Milliseconds of waiting between two reports of it. */
-const tellEvery = 1_000
+const reportEvery = 1_000
 
 /**
  * Runs `attempt` until the database is not busy, with growing pauses in which the thread is free for other work. After
@@ -20,15 +20,15 @@ export async function tryUntilFree<Result>(
 ): Promise<Result> {
   const begin = performance.now()
   const giveUpAt = begin + timeout
-  let tellAt = begin + tellEvery
+  let reportAt = begin + reportEvery
   for (let pause = minPause; ; pause = Math.min(pause * 2, maxPause)) {
     try {
       return attempt()
     } catch (error) {
       if (!isBusy(error) || performance.now() + pause > giveUpAt) throw error
     }
-    if (performance.now() >= tellAt) {
-      tellAt += tellEvery
+    if (performance.now() >= reportAt) {
+      reportAt += reportEvery
       onBlocked()
     }
     await delay(pause)

@@ -1,4 +1,4 @@
-/** The state of a full-text index, by which threads can tell whether what they have cached of it is still valid. */
+/** The state of a full-text index, by which threads see whether their caches of it are still valid. */
 import { hash } from 'node:crypto'
 import type { QueryExecutorProvider } from 'kysely'
 import { LRUCache } from 'lru-cache'
@@ -23,7 +23,7 @@ interface Row {
   file: string
   newest: number | null
   id: string | null
-  /** What FTS5 writes with every change: its totals, and the list of its segments with the number of removals in each. */
+  /** Written by FTS5 with every change: its totals, and the list of its segments with the number of removals in each. */
   totals: Uint8Array | null
   segments: Uint8Array | null
 }

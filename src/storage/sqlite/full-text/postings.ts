@@ -19,7 +19,7 @@ const maxRemembered = 2 * 1024 * 1024
 const overhead = 64
 /** Maximum number of entries that a search reads: beyond, letting the index rank the chunks is faster. */
 const maxRead = 80_000
-/** Up to so many occurrences, a term's list is read even if only the number of its chunks is asked for. */
+/** Up to so many occurrences, a term's list is read even if only the number of its chunks is needed. */
 const fewPlaces = 4_000
 
 const remembered = new LRUCache<string, Postings>({

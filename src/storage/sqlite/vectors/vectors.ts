@@ -25,7 +25,7 @@ export async function createVectors(db: QueryExecutorProvider, space: VectorSpac
   await createVectorTable(db, { ...space, name: vectorTableName(space) })
 }
 
-/** The column's type tells `stored-vectors.ts` the form; to SQLite all of them are blobs. */
+/** The column's type is the form for `stored-vectors.ts`; to SQLite all of them are blobs. */
 export async function createVectorTable(
   db: QueryExecutorProvider,
   { name, form }: TableOptions,

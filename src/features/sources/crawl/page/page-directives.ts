@@ -1,4 +1,4 @@
-/** What a page asks of crawlers, in its head or in the header X-Robots-Tag. */
+/** Directives of a page to crawlers, in its head or in the header X-Robots-Tag. */
 import { robotName } from '../site/robots.ts'
 
 export interface PageDirectives {
@@ -12,7 +12,7 @@ export function headerDirectives(header: string): PageDirectives {
   let isForUs = true
   for (const part of header.split(',')) {
     const [, name, rest] = /^\s*([\w-]+)\s*:(.*)$/s.exec(part) ?? []
-    // `unavailable_after: …` and its like have a value, and are addressed to nobody.
+    // `unavailable_after: …` and its like have a value, and no addressee.
     const isAddressed = name !== undefined && !valued.test(name)
     if (isAddressed) isForUs = name.toLowerCase() === robotName
     if (isForUs) mine.push(isAddressed ? (rest ?? '') : part)

@@ -1,4 +1,4 @@
-/** What a page says about other pages and about itself, apart from its text. */
+/** Statements of a page about other pages and about itself, apart from its text. */
 import type { HtmlDocument, HtmlElement } from '#documents/parsing/html/html-tree.ts'
 import { elementsOf } from '#documents/parsing/html/html-tree.ts'
 import type { PageDirectives } from './page-directives.ts'

@@ -21,7 +21,7 @@ export function pageUrl(text: string, base?: string): string | undefined {
   return address.length > crawlLimits.addressLength ? undefined : address
 }
 
-/** The address of a link, without what it tells of whoever it was made for. */
+/** The address of a link, without parameters that identify its recipient. */
 export function linkUrl(href: string, base: string): string | undefined {
   const address = pageUrl(href, base)
   if (address === undefined || !/sess|cfid|cftoken|utm_|clid|mc_/i.test(address)) return address

@@ -1,5 +1,5 @@
 /**
- * Glob patterns in time that grows with pattern times text, whoever wrote them: each character of the text moves a set of
+ * Glob patterns in time that grows with pattern times text, for patterns of strangers: each character of the text moves a set of
  * places in the pattern on, and nothing is tried twice. `*` and `?` stop at a slash, `**` does not, `[a-z]` and `[!a-z]`
  * are one character, `{a,b}` is one of several; `\` makes the next character stand for itself. What is not closed stands
  * for itself, too.
@@ -10,7 +10,7 @@ type Token =
   | { kind: 'one'; matches: (character: string) => boolean }
   /** Any number of characters. */
   | { kind: 'many'; matches: (character: string) => boolean }
-  /** What follows may be left out, up to so many tokens on. */
+  /** The following tokens, up to so many, may be left out. */
   | { kind: 'optional'; length: number }
 
 export type Glob = (text: string) => boolean
@@ -77,7 +77,7 @@ function nextTokens(rest: string, before: string | undefined): { found: Token[];
   if (rest === '/**') return { found: [{ kind: 'optional', length: 2 }, literal('/'), anywhere], length: 3 }
   if ((before ?? '/') === '/' && rest.startsWith('**/'))
     return { found: [{ kind: 'optional', length: 2 }, anywhere, literal('/')], length: 3 }
-  // What is in a folder has a name: `/a/*` is not `/a/`.
+  // A path in a folder has a name: `/a/*` is not `/a/`.
   if (before === '/' && /^\*(?:\/|$)/.test(rest)) return { found: [inName, restOfName], length: 1 }
   const stars = /^\*+/.exec(rest)?.[0].length ?? 0
   if (stars > 0) return { found: [stars === 1 ? restOfName : anywhere], length: stars }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { crawlLimits } from '../crawl-limits.ts'
 
-/** One host: a few requests at a time, with the pauses that it asks for. Shared by all crawls of this process. */
+/** One host: a few requests at a time, with the pauses that it demands. Shared by all crawls of this process. */
 interface Gate {
   free: number
   waiting: (() => void)[]
@@ -11,13 +11,13 @@ interface Gate {
 }
 
 export interface HostGates {
-  /** Runs `work` when the host may be asked again; `pauseMs` is the least time between the starts of two requests. */
+  /** Runs `work` when the host may be called again; `pauseMs` is the least time between the starts of two requests. */
   pass<Result>(
     origin: string,
     wait: { pauseMs: number; signal: AbortSignal },
     work: () => Promise<Result>,
   ): Promise<Result>
-  /** Nobody asks the host again before this time has passed. */
+  /** No request goes to the host before this time has passed. */
   hold(origin: string, milliseconds: number): void
 }
 

@@ -4,7 +4,7 @@ import { normalEscapes } from '../page/page-url.ts'
 /** The name by which a robots.txt may address us: the first word of our User-Agent. */
 export const robotName = 'agentstead'
 
-/** What a site's robots.txt says; `none` where it has none. */
+/** The rules of a site's robots.txt; `none` where it has none. */
 export type RobotsRules = { kind: 'none' } | RobotsText
 
 export interface RobotsText {

@@ -34,7 +34,7 @@ export async function readSiteFile(address: string, needs: Dependencies): Promis
   let url = address
   for (let redirects = 0; ; redirects += 1) {
     const { origin, host } = new URL(url)
-    const answer = await needs.gates.pass(origin, wait, () => ask(url, { ...needs, cookies }))
+    const answer = await needs.gates.pass(origin, wait, () => request(url, { ...needs, cookies }))
     if (answer.location === undefined) return answer
     const target = pageUrl(answer.location, url)
     if (target === undefined) throw outboundFailed(host, 'it redirects to an unusable address')
@@ -46,7 +46,7 @@ export async function readSiteFile(address: string, needs: Dependencies): Promis
   }
 }
 
-async function ask(
+async function request(
   url: string,
   { outbound, maxBytes, cookies, signal }: Dependencies & { cookies: Cookies },
 ): Promise<SiteFile & { location: string | undefined }> {

@@ -1,4 +1,4 @@
-/** What a site's robots.txt and sitemaps say, read when a crawl begins or goes on. */
+/** The rules of a site's robots.txt and sitemaps, read when a crawl begins or goes on. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { AppError } from '#platform/errors.ts'
@@ -32,7 +32,7 @@ interface Dependencies {
 const rememberedRules = 50
 const rulesMs = 30 * 60_000
 
-/** Loads the rules of a crawl's site and remembers them, so that sites are not asked for them in each turn of the crawl. */
+/** Loads the rules of a crawl's site and remembers them, so that sites need not send them in each turn of the crawl. */
 export function createSiteRules({ outbound, gates }: Pick<Dependencies, 'outbound' | 'gates'>) {
   const remembered = new LRUCache<string, SiteRules>({ max: rememberedRules, ttl: rulesMs })
   return async (
@@ -64,7 +64,7 @@ async function loadSiteRules(startUrl: string, needs: Dependencies): Promise<Sit
 
 async function loadRobots(url: string, needs: Dependencies): Promise<RobotsRules | string> {
   for (const pause of [...crawlLimits.retryPausesMs, undefined]) {
-    const answer = await askForRobots(url, needs)
+    const answer = await requestRobots(url, needs)
     if ('kind' in answer) return answer
     const wait = answer.afterMs ?? pause
     if (pause === undefined || wait === undefined || wait > crawlLimits.retryAfterMs) return answer.problem
@@ -73,12 +73,12 @@ async function loadRobots(url: string, needs: Dependencies): Promise<RobotsRules
   throw new Error('The last attempt has no pause.')
 }
 
-async function askForRobots(
+async function requestRobots(
   url: string,
   { outbound, gates, signal }: Dependencies,
 ): Promise<RobotsRules | { problem: string; afterMs?: number | undefined }> {
   try {
-    // What a site says to robots may stand elsewhere (RFC 9309), and counts as far as it is bounded.
+    // A site's robots.txt may stand elsewhere (RFC 9309), and counts as far as it is bounded.
     const limits = { pauseMs: 0, maxBytes: crawlLimits.robotsBytes, mayLeave: true }
     const { status, headers, body } = await readSiteFile(url, { ...limits, outbound, gates, signal })
     if (status === 429 || status >= 500)

@@ -5,13 +5,13 @@ import { compileGlob } from './glob.ts'
 export interface UrlPatterns {
   /** An address is crawled only if it matches one of these; every address if there are none. */
   include: readonly string[]
-  /** An address that matches one of these is skipped, whatever `include` says. */
+  /** An address that matches one of these is skipped, also if `include` matches. */
   exclude: readonly string[]
 }
 
 const extended = /[!@+]\(/
 
-/** What is wrong with a pattern, to stand after "includePatterns: "; undefined if it can be used. */
+/** The problem of a pattern, to stand after "includePatterns: "; undefined if it can be used. */
 export function patternProblem(pattern: string): string | undefined {
   if (extended.test(pattern))
     return 'has an extended glob such as !(…), which is not understood; use *, **, ?, [a-z] and {a,b}'
@@ -23,7 +23,7 @@ export function patternProblem(pattern: string): string | undefined {
   }
 }
 
-/** Tells whether an address is to be crawled. A pattern may be about the whole address or about its path. */
+/** Whether an address is to be crawled. A pattern may be about the whole address or about its path. */
 export function compilePatterns({ include, exclude }: UrlPatterns): (url: string) => boolean {
   // Addresses have one spelling of each escape.
   const compile = (pattern: string) => compileGlob(normalEscapes(pattern))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { toldBy } from './told-by.ts'
+import { messageWithoutPaths } from './message-without-paths.ts'
 
 test.each([
   ['Load model from /srv/models/small/onnx/model.onnx failed:bad', 'Load model from model.onnx failed:bad'],
@@ -14,5 +14,5 @@ test.each([
     'The package @huggingface/tokenizers and onnx/model.onnx',
   ],
 ])('%j is told as %j', (message, told) => {
-  expect(toldBy(new Error(message), '/kept/my models')).toBe(told)
+  expect(messageWithoutPaths(new Error(message), '/kept/my models')).toBe(told)
 })
