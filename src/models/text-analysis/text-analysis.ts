@@ -8,8 +8,8 @@ import { normalizedText } from '#platform/normalized-text.ts'
 import { germanStem, isGerman } from './german.ts'
 
 /**
- * Marks that people leave out when they type: accents, Hebrew points, Arabic vowels and hamzas, tatweel; and characters that none
- * sees in a word, above all the places at which it may be hyphenated.
+ * Marks that people leave out when they type: accents, Hebrew points, Arabic vowels and hamzas, tatweel; and invisible
+ * characters in a word, above all the places at which it may be hyphenated.
  */
 const optionalMarks = /[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u00ad\u2060\ufeff]/g
 

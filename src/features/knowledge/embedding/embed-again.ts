@@ -24,8 +24,8 @@ export interface Run {
 const lastProgress = 0.99
 
 /**
- * Gives the chunks of a source the vectors of the embedding that its agent uses now, and returns its name. Reads it before each
- * part which embedding that is, so that the last of several quick changes wins. Vectors that are there already stay.
+ * Gives the chunks of a source the vectors of the embedding that its agent uses now, and returns its name. Before each part it
+ * reads which embedding that is, so that the last of several quick changes wins. Vectors that are there already stay.
  * @throws JobYields when it is the turn of others.
  */
 export async function embedAgain(run: Run): Promise<string> {
