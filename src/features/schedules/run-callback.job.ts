@@ -33,7 +33,7 @@ const pauseMs = 2_000
 /** Runs the callbacks that are no workflows, and records how each has ended. */
 export function createCallbacks(needs: Dependencies): Record<string, JobHandler<AgentHandle>> {
   const { transact, executions, answerOnce, outbound, clock } = needs
-  const ask: Callback = async ({ agent, signal }, schedule, { id }) => {
+  const runChat: Callback = async ({ agent, signal }, schedule, { id }) => {
     const content = String(callbackData(schedule).content)
     // The conversation of a schedule has the schedule's id, and each question in it that of its execution.
     const question = { id, content, standingConversationId: schedule.id }
