@@ -160,14 +160,14 @@ function createConnection(
     while (rest !== undefined) {
       const found = rest
       await turn.next()
-      rest = telling(database, () => readOn(found))
+      rest = withKnownErrors(database, () => readOn(found))
     }
     return { rows }
   }
 
   return {
     async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
-      const attempt: WhenFree = database.isTransaction ? async work => telling(database, work) : whenFree
+      const attempt: WhenFree = database.isTransaction ? async work => withKnownErrors(database, work) : whenFree
       const { statement, returnsRows, writes } = await attempt(() => prepare(sql))
       const values = parameters.map(bindable)
       if (returnsRows && !writes)
