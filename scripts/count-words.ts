@@ -24,7 +24,8 @@ const kinds = [
 /** The words of names stand apart: `askPerson` holds `ask`. */
 const apart = (line: string): string => line.replace(/([a-z0-9])([A-Z])/g, '$1 $2').replaceAll('_', ' ')
 /** Texts that people read are no code. */
-const withoutStrings = (line: string): string => line.replace(/'(?:[^'\\]|\\.)*'|`[^`]*`|"(?:[^"\\]|\\.)*"/g, "''")
+const withoutStrings = (line: string): string =>
+  line.replace(/'(?:[^'\\]|\\.)*'|`[^`]*`|"(?:[^"\\]|\\.)*"/g, "''")
 
 const sources = globSync('src/**/*.{ts,mjs}').filter(file => !/\.(?:test|test-data)\.ts$/.test(file))
 const documents = globSync(['README.md', 'CONTRIBUTING.md', 'docs/**/*.md', 'src/**/*.md'])

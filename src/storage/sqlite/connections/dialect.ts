@@ -167,7 +167,9 @@ function createConnection(
 
   return {
     async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
-      const attempt: WhenFree = database.isTransaction ? async work => withKnownErrors(database, work) : whenFree
+      const attempt: WhenFree = database.isTransaction
+        ? async work => withKnownErrors(database, work)
+        : whenFree
       const { statement, returnsRows, writes } = await attempt(() => prepare(sql))
       const values = parameters.map(bindable)
       if (returnsRows && !writes)
