@@ -49,7 +49,7 @@ export default defineConfig({
           name: 'postgres',
           include: [
             'src/**/postgres/**/*.test.ts',
-            'src/platform/jobs/{runner,transact}.test.ts',
+            'src/platform/jobs/{runner,transact,poison}.test.ts',
             'src/infrastructure/*.test.ts',
             'src/storage/shared-counts.test.ts',
             'src/storage/files/**/*.test.ts',

@@ -17,7 +17,7 @@ import { crawlTables } from './tables/crawls.ts'
 import { agentFactTables, platformFactTables } from './tables/facts.ts'
 import { knowledgeTables } from './tables/knowledge.ts'
 import { mcpTables } from './tables/mcp.ts'
-import { outboxTables } from './tables/outbox.ts'
+import { outboxSuspects, outboxTables } from './tables/outbox.ts'
 import { paymentClaimTables } from './tables/payment-claims.ts'
 import { paymentTables } from './tables/payments.ts'
 import { rateLimitTables } from './tables/rate-limits.ts'
@@ -60,6 +60,7 @@ export const agentTables = {
   '0016-payments': paymentTables,
   '0017-browser-recordings': browserRecordingTables,
   '0018-conversation-authors': columnsOnly,
+  '0019-outbox-suspects': outboxSuspects,
 }
 
 type AnySets = Readonly<Record<string, TableSet<unknown, unknown>>>

@@ -13,8 +13,9 @@ const noneRuns = { ids: [], keys: [] }
 export function wakeLostWork(wakeUps: ByLane<Pick<WakeUps, 'pull'>>): OnOpen {
   return async ({ agentId, db }) => {
     for (const lane of lanes) {
-      const dueAt = await nextDue(db, lane, noneRuns)
-      if (dueAt !== undefined) await wakeUps[lane].pull(agentId, dueAt)
+      const { next, suspect } = await nextDue(db, lane, noneRuns)
+      const dueAt = Math.min(next ?? Number.POSITIVE_INFINITY, suspect ?? Number.POSITIVE_INFINITY)
+      if (Number.isFinite(dueAt)) await wakeUps[lane].pull(agentId, dueAt)
     }
   }
 }

@@ -40,6 +40,8 @@ export interface Replacement {
   /** Has a thread store the chunks by `storeDraft`. Returns why there are none, as a sentence for people. */
   draft(task: DraftTask): Promise<string | undefined>
   signal: AbortSignal
+  /** Called when a part of the work is stored that no later run does again. */
+  progressed?(): Promise<void>
   /** The share of the work that is done, 0 to 1. */
   onProgress?(share: number): Promise<void>
 }
@@ -93,13 +95,15 @@ export function createIndexing(workers: WorkerPool) {
      * one source.
      */
     async replace(replacement: Replacement): Promise<number | string> {
-      const { run, document, db, model, content, draft, signal, onProgress = async () => {} } = replacement
+      const { run, document, db, model, content, draft, signal } = replacement
+      const { progressed = async () => {}, onProgress = async () => {} } = replacement
       const source: SourceTask = { ...run, ...(document !== undefined && { document }) }
       const embedding = embeddingName(model)
       const name = `${content} ${embedding}`
       if (!(await continueDraft(db, source, name))) {
         const refused = await draft({ ...source, draft: name, isBuiltin: model.provider === 'builtin' })
         if (refused !== undefined) return refused
+        await progressed()
       }
       const { stored, indexed } = await countDraft(db, source)
       for (let done = indexed; ; ) {
@@ -109,6 +113,7 @@ export function createIndexing(workers: WorkerPool) {
         const count = await indexNext(source, replacement)
         if (count === 0) throw new AppError('INTERNAL_ERROR', 'Chunks of this source have vanished.')
         done += count
+        await progressed()
       }
       return await write<number>('finish', { ...source, embedding } satisfies FinishTask, signal)
     },

@@ -108,7 +108,7 @@ async function runReleasing(needs: Dependencies, context: JobContext<AgentHandle
 
 async function runClaimed(
   { types, agentSecrets, clock, isExclusive }: Dependencies,
-  { agent, signal, log }: JobContext<AgentHandle>,
+  { agent, signal, progressed, log }: JobContext<AgentHandle>,
   execution: ExecutionRow,
 ): Promise<Outcome | Pause> {
   const { id, workflow_id: workflowId, version, depth } = execution
@@ -131,7 +131,11 @@ async function runClaimed(
     results,
     clock,
     signal,
-    record: rows => recordResults(agent.db, execution, rows, isExclusive),
+    async record(rows) {
+      const isRecorded = await recordResults(agent.db, execution, rows, isExclusive)
+      if (isRecorded && rows.some(({ status }) => status !== 'running')) await progressed()
+      return isRecorded
+    },
     readWaiting: () => readResults(agent.db, id, 'waiting'),
     runNode: (begun, nodeSignal) =>
       runNode({

@@ -10,9 +10,3 @@ export function backoff(failures: number, random: () => number): number {
   const factor = 1 + spread * (2 * random() - 1)
   return Math.round(first * growth ** (failures - 1) * factor)
 }
-
-/**
- * Milliseconds to wait after the second interruption of a job, the third, and so on; after any later one, `maxPause`.
- */
-export const pausesAfterInterruptions = [1_000, 2_000, 4_000, 8_000, 16_000] as const
-export const maxPause = 30_000

@@ -31,6 +31,11 @@ export interface JobContext<Agent extends JobAgent> {
    * it over or the agent is being deleted. The handler is to end soon by throwing, which does not count as a failure.
    */
   signal: AbortSignal
+  /**
+   * To be called when the job has recorded a part of its work that will not be done again. A job that processes die with,
+   * four times without that, is given up.
+   */
+  progressed(): Promise<void>
   log: Log
 }
 
@@ -108,6 +113,7 @@ export type KeyedJob = Omit<NewJob, 'runAt'> & { key: string }
 
 const abortMessages = {
   stopping: 'the process is stopping; the job will be run again',
+  failing: 'the process has to end for an unknown error; the job will be run again',
   cancelled: 'the job was cancelled',
   'lease lost': 'the job was cancelled, or taken over, by another process',
   'agent closed': 'the database of the agent is being closed',

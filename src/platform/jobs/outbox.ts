@@ -1,6 +1,6 @@
 /** The statements on the outbox of one agent. Times are milliseconds since the epoch. */
 import type { ExpressionBuilder, UpdateResult } from 'kysely'
-import { maxPause, pausesAfterInterruptions } from './backoff.ts'
+import { sql } from 'kysely'
 import type { OutboxDatabase, OutboxEntry } from './jobs.ts'
 import type { Lane } from './lanes.ts'
 import type { OutboxTables } from './tables.ts'
@@ -27,8 +27,8 @@ export async function addEntry(db: OutboxDatabase, entry: NewEntry): Promise<boo
 }
 
 /**
- * Adds entries, each with a key and due now, to begin after what has been committed so far. One that waits for a later time, or
- * runs, is asked for again instead: as if it were new, but for its id and its lease. One that is about to begin is left alone.
+ * Adds entries, each with a key and due now, to begin after what has been committed so far. One that waits for a later time is
+ * due now instead, with no failures, and one that runs is marked to run once more. One that is about to begin is left alone.
  */
 export async function ensureEntries(db: OutboxDatabase, entries: readonly NewEntry[]): Promise<void> {
   const beginning = await db
@@ -40,8 +40,10 @@ export async function ensureEntries(db: OutboxDatabase, entries: readonly NewEnt
       entries.map(({ key }) => key),
     )
     .where('failed_at', 'is', null)
-    .where('attempts', '=', 0)
-    .where('run_at', '<=', toText(Math.min(...entries.map(({ runAt }) => runAt))))
+    .where(({ or, and, eb }) => {
+      const soonest = toText(Math.min(...entries.map(({ runAt }) => runAt)))
+      return or([eb('again', '=', 1), and([eb('attempts', '=', 0), eb('run_at', '<=', soonest)])])
+    })
     .execute()
   const rows = entries.filter(({ key }) => !beginning.some(entry => entry.key === key)).map(rowOf)
   if (rows.length === 0) return
@@ -53,11 +55,12 @@ export async function ensureEntries(db: OutboxDatabase, entries: readonly NewEnt
         .column('key')
         .where('key', 'is not', null)
         .where('failed_at', 'is', null)
-        .doUpdateSet(({ ref }) => ({
+        .doUpdateSet(({ ref, eb }) => ({
           payload: ref('excluded.payload'),
           run_at: ref('excluded.run_at'),
-          attempts: 0,
+          attempts: eb('outbox.attempts', '-', ref('outbox.failures')),
           failures: 0,
+          again: eb.case().when('outbox.lease_holder', 'is', null).then(0).else(1).end(),
           created_at: ref('excluded.created_at'),
         })),
     )
@@ -123,32 +126,32 @@ export interface Lease {
   expiresAt: number
   limit: number
   running: Running
+  /** Leases entries that are suspects, instead of all others. */
+  suspects?: boolean
 }
+
+/**
+ * Entries that two processes have died with, or one twice, are suspects. Of an entry that nobody runs, the difference counts
+ * the runs that ended so. In the words of their index, for the planner.
+ */
+const isSuspect = sql<boolean>`attempts - failures >= 2`
+const isNoSuspect = sql<boolean>`attempts - failures < 2`
 
 /** Leases up to `limit` entries that are due and free, or whose holder is dead; the longest due first. */
 export async function leaseDue(db: OutboxDatabase, lease: Lease): Promise<OutboxEntry[]> {
-  const { lane, holder, expiresAt, limit, running } = lease
+  const { holder, expiresAt } = lease
   const now = toText(lease.now)
-  const { free, fresh, leased: taken } = candidates(db, lane, running)
-  const first = (found: typeof free) =>
-    db
-      .selectFrom(found.select(['id', 'run_at']).orderBy('run_at').orderBy('id').limit(limit).as('found'))
-      .selectAll()
-  const due = first(free.where('run_at', '<=', now))
-    .union(first(fresh))
-    .union(first(taken.where('lease_expires_at', '<=', now).where('run_at', '<=', now)))
-    .orderBy('run_at')
-    .orderBy('id')
-    .limit(limit)
   const leased = await db
     .updateTable('outbox')
     .set(old => ({
       lease_holder: holder,
       lease_expires_at: toText(expiresAt),
       attempts: old('attempts', '+', 1),
-      run_at: unlessItEnds(old, lease.now),
+      again: 0,
+      // Behind the other suspects, should it end this process.
+      ...(lease.suspects && { run_at: now }),
     }))
-    .where('id', 'in', db.selectFrom(due.as('due')).select('id'))
+    .where('id', 'in', db.selectFrom(dueNow(db, lease, now).as('due')).select('id'))
     // Checked again, since two processes that lease at the same time may have found the same entries.
     .where(isFree(now))
     .returningAll()
@@ -156,43 +159,54 @@ export async function leaseDue(db: OutboxDatabase, lease: Lease): Promise<Outbox
   return leased.toSorted((one, other) => compare(one.run_at, other.run_at) || compare(one.id, other.id))
 }
 
-/**
- * When an entry that is leased now would run again if its process died in this run: as before after the first such
- * interruption, and later each time after that. So the next process does other things before it runs what may have killed
- * the last one, and a service that is killed repeatedly for another reason does not use up a job's interruptions.
- */
-function unlessItEnds(old: ExpressionBuilder<OutboxTables, 'outbox'>, now: number) {
-  const interruptions = old('attempts', '-', old.ref('failures'))
-  const asBefore = old.case().when(interruptions, '<', 1).then(old.ref('run_at'))
-  return pausesAfterInterruptions
-    .reduce(
-      (cases, pause, index) => cases.when(interruptions, '<', index + 2).then(toText(now + pause)),
-      asBefore,
-    )
-    .else(toText(now + maxPause))
-    .end()
+function dueNow(db: OutboxDatabase, { lane, limit, running, suspects: isForSuspects }: Lease, now: string) {
+  const { free, fresh, leased, suspects } = candidates(db, lane, running)
+  const first = (found: typeof free) =>
+    db
+      .selectFrom(found.select(['id', 'run_at']).orderBy('run_at').orderBy('id').limit(limit).as('found'))
+      .selectAll()
+  if (isForSuspects) return first(suspects.where('run_at', '<=', now).where(isFree(now)))
+  return first(free.where('run_at', '<=', now))
+    .union(first(fresh))
+    .union(first(leased.where('lease_expires_at', '<=', now).where('run_at', '<=', now)))
+    .orderBy('run_at')
+    .orderBy('id')
+    .limit(limit)
+}
+
+/** Times; undefined where there is none. */
+export interface Due {
+  next: number | undefined
+  /** Of suspects, which are not in `next`. */
+  suspect: number | undefined
 }
 
 /**
  * When to look into the outbox again: the earliest time at which an entry that is not running here is due, or the lease of
- * another holder ends. Undefined if there is none.
+ * another holder ends.
  */
-export async function nextDue(db: OutboxDatabase, lane: Lane, running: Running): Promise<number | undefined> {
-  const { free, fresh, leased } = candidates(db, lane, running)
+export async function nextDue(db: OutboxDatabase, lane: Lane, running: Running): Promise<Due> {
+  const { free, fresh, leased, suspects } = candidates(db, lane, running)
   const first = (found: typeof free) => found.select('run_at').orderBy('run_at').limit(1)
-  const { fresh_run_at, free_due, leased_due } = await db
+  const { fresh_run_at, free_due, leased_due, suspect_due } = await db
     .selectNoFrom([
       first(fresh).as('fresh_run_at'),
       first(free).as('free_due'),
       leased.select(leaseEnds).as('leased_due'),
+      suspects.select(leaseEnds).as('suspect_due'),
     ])
     .executeTakeFirstOrThrow()
-  if (fresh_run_at !== null) return 0
-  const times = [free_due, leased_due].flatMap(time => (time === null ? [] : Date.parse(time)))
-  return times.length === 0 ? undefined : Math.min(...times)
+  const earliest = (...found: (string | null)[]) => {
+    const times = found.flatMap(time => (time === null ? [] : Date.parse(time)))
+    return times.length === 0 ? undefined : Math.min(...times)
+  }
+  return {
+    next: fresh_run_at === null ? earliest(free_due, leased_due) : 0,
+    suspect: earliest(suspect_due),
+  }
 }
 
-/** The earliest time at which an entry would run whose holder dies now. */
+/** The earliest time at which an entry would run whose holder, if it has one, dies now. */
 function leaseEnds({ fn, eb }: ExpressionBuilder<OutboxTables, 'outbox'>) {
   const isLeased = eb('lease_expires_at', '>', eb.ref('run_at'))
   const dueAt = eb.case().when(isLeased).then(eb.ref('lease_expires_at')).else(eb.ref('run_at')).end()
@@ -213,7 +227,7 @@ function candidates(db: OutboxDatabase, lane: Lane, { ids, keys, names }: Runnin
     .$if(keys.length > 0, query =>
       query.where(({ or, eb }) => or([eb('key', 'is', null), eb('key', 'not in', keys)])),
     )
-  const free = entries.where('lease_holder', 'is', null)
+  const free = entries.where('lease_holder', 'is', null).where(isNoSuspect)
   return {
     free,
     /**
@@ -221,7 +235,8 @@ function candidates(db: OutboxDatabase, lane: Lane, { ids, keys, names }: Runnin
      * been set back meanwhile.
      */
     fresh: free.where(({ eb }) => eb('attempts', '=', eb.lit(0))).whereRef('run_at', '<=', 'created_at'),
-    leased: entries.where('lease_holder', 'is not', null),
+    leased: entries.where('lease_holder', 'is not', null).where(isNoSuspect),
+    suspects: entries.where(isSuspect),
   }
 }
 
@@ -241,18 +256,14 @@ export async function voidLeases(db: OutboxDatabase, holder: string): Promise<vo
     .execute()
 }
 
-interface Lessee {
+/** An entry as `holder` has leased it. */
+export interface Held {
   id: string
   holder: string
 }
 
-/** An entry as `holder` has leased it. */
-export interface Held extends Lessee {
-  attempts: number
-}
-
 /** False if it is no longer held. */
-export async function extendLease(db: OutboxDatabase, held: Lessee, expiresAt: number): Promise<boolean> {
+export async function extendLease(db: OutboxDatabase, held: Held, expiresAt: number): Promise<boolean> {
   return await isChanged(heldEntry(db, held).set({ lease_expires_at: toText(expiresAt) }))
 }
 
@@ -262,46 +273,61 @@ export async function completeEntry(db: OutboxDatabase, held: Held): Promise<voi
     .deleteFrom('outbox')
     .where('id', '=', held.id)
     .where('lease_holder', '=', held.holder)
-    .where('attempts', '=', held.attempts)
+    .where('again', '=', 0)
     .executeTakeFirstOrThrow()
-  if (numDeletedRows === 0n) await release(db, held)
+  if (numDeletedRows === 0n) await beginAnew(db, held)
 }
 
-/** Counts a run that ended in an error, unless the entry was asked for again, and so begins anew; the lease goes on. */
+/** The process has lived through a part of the work that will not be done again: it is not to be suspected. */
+export async function recordProgress(db: OutboxDatabase, held: Held): Promise<void> {
+  await heldEntry(db, held)
+    .set(old => ({ attempts: old('failures', '+', 1) }))
+    .execute()
+}
+
+/** Counts a run that ended in an error, unless the entry is to run once more anyway; the lease goes on. */
 export async function recordFailure(db: OutboxDatabase, held: Held, error: string): Promise<void> {
   await runOf(db, held)
     .set(old => ({ failures: old('failures', '+', 1), last_error: error }))
     .execute()
 }
 
-export async function postponeEntry(db: OutboxDatabase, held: Held, runAt: number): Promise<void> {
-  await endRun(db, held, runOf(db, held).set({ run_at: toText(runAt), ...unleased }))
+/** @param deaths the processes that have ended with it and still count. */
+export async function postponeEntry(
+  db: OutboxDatabase,
+  held: Held,
+  { runAt, deaths }: { runAt: number; deaths: number },
+): Promise<void> {
+  const postponed = runOf(db, held).set(old => ({
+    attempts: old('failures', '+', deaths),
+    run_at: toText(runAt),
+    ...unleased,
+  }))
+  await endRun(db, held, postponed)
 }
 
 /** Returns an entry whose run was stopped through no fault of its own, as if it had not begun. */
-export async function returnEntry(db: OutboxDatabase, held: Held, now: number): Promise<void> {
+export async function returnEntry(db: OutboxDatabase, { id, holder }: Held, now: number): Promise<void> {
   const soonest = toText(now)
-  const returned = runOf(db, held).set(old => ({
-    attempts: old('attempts', '-', 1),
-    run_at: old.case().when('run_at', '>', soonest).then(soonest).else(old.ref('run_at')).end(),
-    ...unleased,
-  }))
-  await endRun(db, held, returned)
+  await heldEntry(db, { id, holder })
+    .set(old => ({
+      attempts: old('attempts', '-', 1),
+      run_at: old.case().when('run_at', '>', soonest).then(soonest).else(old.ref('run_at')).end(),
+      ...unleased,
+    }))
+    .execute()
 }
 
-/**
- * Puts an entry behind those that are due at `runAt`, as if it had not begun. Since it has made progress, its failures are
- * forgotten.
- */
+/** Frees an entry with which the process ends, for a reason that may be this entry. */
+export async function freeEntry(db: OutboxDatabase, held: Held): Promise<void> {
+  await heldEntry(db, held).set(unleased).execute()
+}
+
+/** Puts an entry behind those that are due at `runAt`, as if it were new, since it has done a part of its work. */
 export async function requeueEntry(db: OutboxDatabase, held: Held, runAt: number): Promise<void> {
-  const requeued = runOf(db, held).set(old => ({
-    attempts: old(old('attempts', '-', old.ref('failures')), '-', 1),
-    failures: 0,
-    // A millisecond later, so that what becomes due in this one goes first.
-    run_at: toText(runAt + 1),
-    ...unleased,
-  }))
-  await endRun(db, held, requeued)
+  // A millisecond later, so that what becomes due in this one goes first.
+  const requeued = { attempts: 0, failures: 0, run_at: toText(runAt + 1), ...unleased }
+  await endRun(db, held, runOf(db, held).set(requeued))
 }
 
 const failedEntriesKeptMs = 30 * 24 * 3_600_000
@@ -315,24 +341,26 @@ export async function failEntry(db: OutboxDatabase, held: Held, now: number): Pr
   await endRun(db, held, runOf(db, held).set({ failed_at: toText(now), ...unleased }))
 }
 
-/** An entry that was asked for again while it ran only becomes free, and so runs once more. */
+/** An entry that was asked for again while it ran begins anew instead. */
 async function endRun(db: OutboxDatabase, held: Held, ended: Update): Promise<void> {
-  if (!(await isChanged(ended))) await release(db, held)
+  if (!(await isChanged(ended))) await beginAnew(db, held)
 }
 
-async function release(db: OutboxDatabase, held: Held): Promise<void> {
-  await heldEntry(db, held).set(unleased).execute()
+async function beginAnew(db: OutboxDatabase, held: Held): Promise<void> {
+  await heldEntry(db, held)
+    .set({ attempts: 0, failures: 0, again: 0, ...unleased })
+    .execute()
 }
 
 const unleased = { lease_holder: null, lease_expires_at: null }
 
-function heldEntry(db: OutboxDatabase, { id, holder }: Lessee) {
+function heldEntry(db: OutboxDatabase, { id, holder }: Held) {
   return db.updateTable('outbox').where('id', '=', id).where('lease_holder', '=', holder)
 }
 
 /** The entry, unless it was asked for again while it ran. */
 function runOf(db: OutboxDatabase, held: Held) {
-  return heldEntry(db, held).where('attempts', '=', held.attempts)
+  return heldEntry(db, held).where('again', '=', 0)
 }
 
 interface Update {

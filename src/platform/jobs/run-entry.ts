@@ -10,8 +10,10 @@ import type { Held } from './outbox.ts'
 import {
   completeEntry,
   failEntry,
+  freeEntry,
   postponeEntry,
   recordFailure,
+  recordProgress,
   requeueEntry,
   returnEntry,
 } from './outbox.ts'
@@ -20,6 +22,8 @@ export interface EntryRun<Agent extends JobAgent> {
   agent: Agent
   /** As leased, with this run counted in `attempts`. */
   entry: OutboxEntry
+  /** Called when the entry is no longer to be suspected of having ended processes. */
+  onCleared(): void
   handler: JobHandler<Agent>
   holder: string
   signal: AbortSignal
@@ -31,8 +35,10 @@ export interface EntryRun<Agent extends JobAgent> {
 }
 
 const defaultMaxAttempts = 5
-/** Runs that may end with their process: a job that kills it each time must not do so for ever. */
-const maxInterruptions = 10
+/** Processes that may end with a job, beside others at first and then alone: it may be what ends them. */
+const maxDeaths = 4
+/** Recording that for people may end processes as well. */
+const maxDeathsWithRecording = 6
 const pauseAfterDiskProblem = 5_000
 const storedErrorLength = 1_000
 
@@ -41,7 +47,8 @@ export async function runEntry<Agent extends JobAgent>(run: EntryRun<Agent>): Pr
   const { agent, entry, handler, signal } = run
   const held = heldBy(run)
   const context = contextOf(run)
-  if (isExhausted(entry, handler)) return await failPermanently(run, context, entry.last_error ?? interrupted)
+  if (deathsWith(entry) >= maxDeaths) return await failPermanently(run, context, endedTheService)
+  if (isExhausted(entry, handler)) return await failPermanently(run, context, entry.last_error ?? '')
 
   const error = await failureOf(async () => {
     signal.throwIfAborted()
@@ -54,29 +61,38 @@ export async function runEntry<Agent extends JobAgent>(run: EntryRun<Agent>): Pr
   else await afterFailure(run, context, error)
 }
 
-const interrupted = 'The work was interrupted too often: each time, the process ended before the work did.'
+const endedTheService =
+  'It ended the service: four times the process died in the middle of it, at last with no other job at work. ' +
+  'It is not begun again by itself. The log of the server shows when; have the cause put right before trying it again.'
 
-function isExhausted<Agent extends JobAgent>(entry: OutboxEntry, handler: JobHandler<Agent>): boolean {
-  const interruptions = entry.attempts - 1 - entry.failures
-  return entry.failures >= (handler.maxAttempts ?? defaultMaxAttempts) || interruptions >= maxInterruptions
+/** Processes that have ended with the entry, since it last did anything else. */
+function deathsWith({ attempts, failures }: OutboxEntry): number {
+  return attempts - failures - 1
+}
+
+function isExhausted<Agent extends JobAgent>({ failures }: OutboxEntry, handler: JobHandler<Agent>): boolean {
+  return failures >= (handler.maxAttempts ?? defaultMaxAttempts)
 }
 
 function heldBy<Agent extends JobAgent>({ entry, holder }: EntryRun<Agent>): Held {
-  return { id: entry.id, attempts: entry.attempts, holder }
+  return { id: entry.id, holder }
 }
 
-function contextOf<Agent extends JobAgent>({
-  agent,
-  entry,
-  signal,
-  log,
-}: EntryRun<Agent>): JobContext<Agent> {
+function contextOf<Agent extends JobAgent>(run: EntryRun<Agent>): JobContext<Agent> {
+  const { agent, entry, signal, log } = run
+  let isCleared = deathsWith(entry) === 0
   return {
     agent,
     payload: JSON.parse(entry.payload),
     jobId: entry.id,
     key: entry.key,
     signal,
+    async progressed() {
+      if (isCleared) return
+      isCleared = true
+      await recordProgress(agent.db, heldBy(run))
+      run.onCleared()
+    },
     log: log.child({ agentId: agent.agentId, job: entry.name, jobId: entry.id }),
   }
 }
@@ -102,6 +118,7 @@ async function afterAbort<Agent extends JobAgent>(run: EntryRun<Agent>): Promise
   // An entry that was cancelled or taken over is no longer ours.
   if (reason === 'stopping' || reason === 'agent closed')
     await returnEntry(agent.db, heldBy(run), clock.now())
+  else if (reason === 'failing') await freeEntry(agent.db, heldBy(run))
 }
 
 /** No job is to blame for a full disk, however long it stays full. */
@@ -125,7 +142,7 @@ async function afterFailure<Agent extends JobAgent>(
   await recordFailure(agent.db, held, message)
   if (isPermanent(error) || isExhausted({ ...entry, failures }, handler))
     return await failPermanently(run, context, message)
-  await postponeEntry(agent.db, held, clock.now() + backoff(failures, random))
+  await postponeEntry(agent.db, held, { runAt: clock.now() + backoff(failures, random), deaths: 0 })
 }
 
 /**
@@ -141,7 +158,7 @@ async function failPermanently<Agent extends JobAgent>(
   const held = heldBy(run)
   const error = await failureOf(async () => {
     signal.throwIfAborted()
-    await handler.onFailed?.(context, message)
+    if (deathsWith(entry) < maxDeathsWithRecording) await handler.onFailed?.(context, message)
   })
   if (error === undefined) {
     context.log.error({ lastError: message }, 'a job failed permanently')
@@ -149,6 +166,7 @@ async function failPermanently<Agent extends JobAgent>(
   } else if (signal.aborted) await afterAbort(run)
   else {
     context.log.error({ err: error }, 'a job failed permanently, and so did recording it for people')
-    await postponeEntry(agent.db, held, clock.now() + backoff(entry.failures + 1, random))
+    const runAt = clock.now() + backoff(entry.failures + 1, random)
+    await postponeEntry(agent.db, held, { runAt, deaths: deathsWith(entry) })
   }
 }

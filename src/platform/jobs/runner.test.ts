@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { allLanes, createGate, setJobStage } from '#test/support/job-stage.ts'
@@ -11,7 +11,7 @@ import { AppError, notFound } from '../errors.ts'
 import { createLog } from '../logging/log.ts'
 import type { JobContext } from './jobs.ts'
 import { JobYields } from './jobs.ts'
-import { leaseDue, returnEntry, voidLeases } from './outbox.ts'
+import { leaseDue } from './outbox.ts'
 
 type Context = JobContext<AgentHandle>
 
@@ -362,55 +362,130 @@ test('the job of a process that died is run once its lease is over', async () =>
   expect(await stage.entries()).toEqual([])
 })
 
-test('a job that has ended its process too often fails permanently without another run', async () => {
-  const recorded: string[] = []
-  const run = vi.fn(async () => {})
-  const stage = await setJobStage(
-    { crash: { run, onFailed: async (_context, error) => void recorded.push(error) } },
-    { clock: manualClock() },
-  )
-  await stage.add('crash')
-  await stage.agentDatabases.use('a', ({ db }) => db.updateTable('outbox').set({ attempts: 10 }).execute())
-  await stage.runner.start()
-  await stage.runner.idle()
-  expect(run).not.toHaveBeenCalled()
-  expect(recorded).toEqual([expect.stringContaining('interrupted too often')])
-  expect((await stage.entries())[0]?.failed_at).not.toBeNull()
-})
+describe('a job that processes have died with', () => {
+  const calmMs = 20
 
-test('a job that was interrupted again and again waits longer each time, and not after a stop', async () => {
-  const clock = manualClock()
-  const run = vi.fn(async () => {})
-  const stage = await setJobStage({ note: run }, { clock })
-  await stage.add('note')
-  const lease = (holder: string) =>
-    stage.agentDatabases.use('a', ({ db }) =>
-      leaseDue(db, {
-        lane: 'documents',
-        holder,
-        now: clock.now(),
-        expiresAt: clock.now() + 30 * second,
-        limit: 1,
-        running: { ids: [], keys: [] },
-      }),
+  /** Jobs by the deaths that each has seen; `begun` lists runs as they begin, with what ran beside them. */
+  async function setSuspects(deaths: Record<string, number>, options: { recorded?: string[] } = {}) {
+    const running = new Set<string>()
+    const begun: string[] = []
+    const work = async ({ payload }: Context) => {
+      const name = String(payload)
+      begun.push([name, ...running].join(' beside '))
+      running.add(name)
+      await new Promise(resolve => setTimeout(resolve, 5))
+      running.delete(name)
+    }
+    const onFailed = async (_context: Context, error: string) => void options.recorded?.push(error)
+    const stage = await setJobStage(
+      { parse: { run: work, onFailed }, send: { lane: 'deliveries', run: work, onFailed } },
+      { clock: manualClock(), calmMs },
     )
-  const die = () => stage.agentDatabases.use('a', ({ db }) => voidLeases(db, 'none'))
-  const waits: number[] = []
-  for (let interruption = 1; interruption <= 9; interruption += 1) {
-    const [entry] = await lease('dead')
-    if (entry === undefined) throw new Error('nothing was due')
-    await die()
-    const begun = clock.now()
-    let [asked] = await lease('asked')
-    for (; asked === undefined; [asked] = await lease('asked')) clock.advance(second)
-    waits.push((clock.now() - begun) / second)
-    const held = { ...asked, holder: 'asked' }
-    await stage.agentDatabases.use('a', ({ db }) => returnEntry(db, held, clock.now()))
+    for (const [name, count] of Object.entries(deaths)) {
+      const agent = name.endsWith('of b') ? 'b' : 'a'
+      await stage.add(name.split(' ')[0] ?? '', { agent, payload: name })
+      await stage.agentDatabases.use(agent, ({ db }) =>
+        db
+          .updateTable('outbox')
+          .set({ attempts: count })
+          .where('payload', '=', JSON.stringify(name))
+          .execute(),
+      )
+    }
+    return { stage, begun }
   }
-  expect(waits).toEqual([0, 1, 2, 4, 8, 16, 30, 30, 30])
-  await stage.runner.start()
-  await stage.runner.idle()
-  expect(run).toHaveBeenCalledOnce()
+
+  test('twice runs alone in its process, after all others', async () => {
+    const { stage, begun } = await setSuspects({ 'parse suspect': 2, 'send suspect of b': 3 })
+    for (const name of ['parse 1', 'parse 2', 'send 3', 'send 4 of b'])
+      await stage.add(name.split(' ')[0] ?? '', { payload: name })
+    await stage.runner.start()
+    await stage.runner.idle()
+    expect(begun.slice(0, 4).map(run => run.split(' beside ')[0])).toEqual(
+      expect.arrayContaining(['parse 1', 'parse 2', 'send 3', 'send 4 of b']),
+    )
+    expect(begun.slice(4).toSorted()).toEqual(['parse suspect', 'send suspect of b'])
+    for (const agent of ['a', 'b']) expect(await stage.entries(agent)).toEqual([])
+  })
+
+  test.each([
+    { deaths: 3, runs: 1, recorded: 0 },
+    { deaths: 4, runs: 0, recorded: 1 },
+    { deaths: 5, runs: 0, recorded: 1 },
+    // Recording that for people may be what ends the process, too.
+    { deaths: 6, runs: 0, recorded: 0 },
+  ])('$deaths times runs $runs times', async ({ deaths, runs, recorded }) => {
+    const sentences: string[] = []
+    const { stage, begun } = await setSuspects({ 'parse it': deaths }, { recorded: sentences })
+    await stage.runner.start()
+    await stage.runner.idle()
+    expect(begun).toHaveLength(runs)
+    expect(sentences).toEqual(Array(recorded).fill(expect.stringContaining('It ended the service')))
+    expect((await stage.entries()).map(({ failed_at }) => failed_at !== null)).toEqual(
+      runs === 1 ? [] : [true],
+    )
+  })
+
+  test.each<[string, (context: Context) => Promise<void>]>([
+    ['failed', () => Promise.reject(new Error('out of luck'))],
+    ['yielded', () => Promise.reject(new JobYields({ until: Date.parse('2026-01-02') }))],
+    [
+      'come further',
+      async ({ progressed, signal }) => {
+        await progressed()
+        await createGate().pass(signal)
+      },
+    ],
+  ])('is none to be suspected once it has %s', async (_end, run) => {
+    const stage = await setJobStage({ work: run }, { clock: manualClock(), calmMs })
+    await stage.add('work')
+    await stage.agentDatabases.use('a', ({ db }) => db.updateTable('outbox').set({ attempts: 3 }).execute())
+    await stage.runner.start()
+    await eventually(async () => {
+      const [entry] = await stage.entries()
+      expect(Number(entry?.attempts) - Number(entry?.failures)).toBe(entry?.lease_holder === null ? 0 : 1)
+    })
+  })
+
+  test('is counted as such in a process that ends for an unknown error, and not in one that is stopped', async () => {
+    for (const [reason, attempts] of [
+      ['failing', 1],
+      ['stopping', 0],
+    ] as const) {
+      const gate = createGate()
+      const stage = await setJobStage({ wait: ({ signal }) => gate.pass(signal) }, { clock: manualClock() })
+      await stage.runner.start()
+      await stage.add('wait')
+      await gate.reached
+      await stage.runner.stop(5 * second, reason)
+      expect(await stage.entries()).toMatchObject([{ attempts, lease_holder: null }])
+    }
+  })
+
+  test('keeps those beside it from beginning no longer than they can bear', async () => {
+    const gate = createGate()
+    const begun: string[] = []
+    const stage = await setJobStage(
+      {
+        long: () => gate.pass(),
+        note: async ({ payload }) => void begun.push(String(payload)),
+      },
+      { clock: manualClock(), calmMs },
+    )
+    await stage.add('note', { payload: 'suspect' })
+    await stage.agentDatabases.use('a', ({ db }) => db.updateTable('outbox').set({ attempts: 2 }).execute())
+    await stage.add('long', { agent: 'b' })
+    await stage.runner.start()
+    await gate.reached
+    for (let other = 1; other <= 20; other += 1) {
+      await stage.add('note', { payload: other, agent: 'b' })
+      await eventually(() => expect(begun).toHaveLength(other))
+    }
+    expect(begun).not.toContain('suspect')
+    gate.open()
+    await stage.runner.idle()
+    expect(begun.at(-1)).toBe('suspect')
+  })
 })
 
 test('stopping aborts what runs and gives it back uncounted, for the next process to run at once', async () => {

@@ -5,19 +5,23 @@ import type { Disk } from '../disk.ts'
 import { remoteDisk } from '../disk.ts'
 import { AppError } from '../errors.ts'
 import type { Log } from '../logging/log.ts'
+import { Isolation } from './isolation.ts'
 import type { AbortReason, JobAgent, JobHandler, OutboxEntry } from './jobs.ts'
 import { JobAborted } from './jobs.ts'
 import type { ByLane, Lane, LaneLimits } from './lanes.ts'
 import { defaultLane, laneLimits, lanes } from './lanes.ts'
-import type { Running } from './outbox.ts'
+import type { Lease, Running } from './outbox.ts'
 import { extendLease, leaseDue, nextDue } from './outbox.ts'
 import { runEntry } from './run-entry.ts'
 import type { WakeUps } from './wake-ups.ts'
 
 export interface JobRunner {
   start(): Promise<void>
-  /** Starts no more jobs, aborts those that run, and waits at most `deadline` milliseconds for them to end. */
-  stop(deadline: number): Promise<void>
+  /**
+   * Starts no more jobs, aborts those that run, and waits at most `deadline` milliseconds for them to end. Where the process is
+   * `failing`, one of them may be the reason: it counts as ended with each.
+   */
+  stop(deadline: number, reason?: 'stopping' | 'failing'): Promise<void>
   /** Resolves once nothing is running and nothing is due; what is due later does not count. */
   idle(): Promise<void>
   /** Aborts, as cancelled, those of the jobs that are running here. */
@@ -38,6 +42,8 @@ export interface RunnerDependencies<Agent extends JobAgent> {
   limits?: ByLane<LaneLimits>
   /** If its process gives no sign of life for this long, a job is run by another one. */
   leaseMs?: number
+  /** How long this process must have lived before it runs jobs that others have died with, in milliseconds. */
+  calmMs?: number
   /** While it has a problem, only jobs that delete begin. */
   disk?: Disk
   /** 0 to 1, for the jitter of pauses. */
@@ -46,19 +52,27 @@ export interface RunnerDependencies<Agent extends JobAgent> {
 
 /** Runs the entries of all agents' outboxes. */
 export function createJobRunner<Agent extends JobAgent>(needs: RunnerDependencies<Agent>): JobRunner {
-  const runners = lanes.map(lane => new LaneRunner(lane, needs))
+  const onOpen = () => {
+    for (const runner of runners) runner.look()
+  }
+  const isolation = new Isolation({ calmMs: needs.calmMs ?? 10_000, onOpen })
+  const runners = lanes.map(lane => new LaneRunner(lane, needs, isolation))
   const inAll = async (work: (runner: JobRunner) => Promise<void>) => {
     await Promise.all(runners.map(work))
   }
   const begun = () => runners.reduce((sum, runner) => sum + runner.begun, 0)
   return {
     start: () => inAll(runner => runner.start()),
-    stop: deadline => inAll(runner => runner.stop(deadline)),
+    async stop(deadline, reason) {
+      isolation.stop()
+      await inAll(runner => runner.stop(deadline, reason))
+    },
     async idle() {
       // Again while jobs have run: one may have added another to a lane that was idle.
       for (let before = -1; before !== begun(); ) {
         before = begun()
         await inAll(runner => runner.idle())
+        await isolation.idle()
       }
     },
     abort(agentId, jobIds) {
@@ -81,6 +95,7 @@ const pauseOfPump = 1_000
 /** Runs the entries of one lane. */
 class LaneRunner<Agent extends JobAgent> implements JobRunner {
   readonly #lane: Lane
+  readonly #isolation: Isolation
   readonly #limits: LaneLimits
   readonly #needs: RunnerDependencies<Agent>
   readonly #wakeUps: WakeUps
@@ -96,8 +111,9 @@ class LaneRunner<Agent extends JobAgent> implements JobRunner {
   #pumpAgain = false
   #pumpTimer: NodeJS.Timeout | undefined
 
-  constructor(lane: Lane, needs: RunnerDependencies<Agent>) {
+  constructor(lane: Lane, needs: RunnerDependencies<Agent>, isolation: Isolation) {
     this.#lane = lane
+    this.#isolation = isolation
     this.#limits = (needs.limits ?? laneLimits)[lane]
     this.#needs = needs
     this.#wakeUps = needs.wakeUps[lane]
@@ -107,13 +123,13 @@ class LaneRunner<Agent extends JobAgent> implements JobRunner {
 
   async start(): Promise<void> {
     this.#started = true
-    await this.#wakeUps.start(() => this.#wake(), this.#leaseMs)
+    await this.#wakeUps.start(() => this.look(), this.#leaseMs)
   }
 
-  async stop(deadline: number): Promise<void> {
+  async stop(deadline: number, reason: 'stopping' | 'failing' = 'stopping'): Promise<void> {
     this.#started = false
     clearTimeout(this.#pumpTimer)
-    for (const job of this.#jobs) abortJob(job, 'stopping')
+    for (const job of this.#jobs) abortJob(job, reason)
     const waiting = new AbortController()
     const ended = this.#quiet().then(() => true)
     const late = delay(deadline, false, { signal: waiting.signal }).catch(() => false)
@@ -125,7 +141,7 @@ class LaneRunner<Agent extends JobAgent> implements JobRunner {
   }
 
   async idle(): Promise<void> {
-    this.#wake()
+    this.look()
     await this.#quiet()
   }
 
@@ -138,13 +154,14 @@ class LaneRunner<Agent extends JobAgent> implements JobRunner {
   }
 
   /** Has the pump look for work, and once more if it is already doing so. */
-  #wake(): void {
+  look(): void {
     if (!this.#started) return
     this.#pumpAgain = true
     this.#pump ??= this.#runPump()
   }
 
   async #runPump(): Promise<void> {
+    const leave = this.#isolation.enter()
     while (this.#pumpAgain) {
       this.#pumpAgain = false
       try {
@@ -153,15 +170,16 @@ class LaneRunner<Agent extends JobAgent> implements JobRunner {
         this.#disk.report(error)
         this.#needs.log.error({ err: error }, 'looking for due work failed')
         clearTimeout(this.#pumpTimer)
-        this.#pumpTimer = setTimeout(() => this.#wake(), pauseOfPump)
+        this.#pumpTimer = setTimeout(() => this.look(), pauseOfPump)
       }
     }
     // Here and not on the promise, so that no wake-up is lost between the last check and the end.
     this.#pump = undefined
+    leave()
   }
 
   async #beginDueWork(): Promise<void> {
-    while (this.#started && this.#jobs.size < this.#limits.concurrency) {
+    while (this.#mayBegin && this.#jobs.size < this.#limits.concurrency) {
       const agentId = await this.#wakeUps.take()
       if (agentId === undefined) return
       await this.#wakeUps.settle(agentId, await this.#look(agentId))
@@ -186,23 +204,17 @@ class LaneRunner<Agent extends JobAgent> implements JobRunner {
     const { concurrency, perAgent } = this.#limits
     const limit = Math.min(concurrency - this.#jobs.size, perAgent - jobs.length)
     const running = this.#runningOf(jobs)
-    const due = await nextDue(db, this.#lane, running)
-    if (due !== undefined && due <= now && limit > 0 && this.#started) {
-      const lease = {
-        lane: this.#lane,
-        holder: this.#needs.instanceId,
-        now,
-        expiresAt: revisit,
-        limit,
-        running,
-      }
-      for (const entry of await leaseDue(db, lease)) this.#begin(agentId, entry)
-    }
+    const { next: due, suspect } = await nextDue(db, this.#lane, running)
+    if (due !== undefined && due <= now && limit > 0 && this.#mayBegin)
+      for (const entry of await leaseDue(db, this.#lease(limit, running))) void this.#begin(agentId, entry)
+    const isSuspectDue = suspect !== undefined && suspect <= now
+    if (isSuspectDue) this.#isolation.add(`${this.#lane} ${agentId}`, () => this.#beginSuspect(agentId))
 
     const jobsNow = this.#jobsOf(agentId)
     // The end of any of these jobs makes the agent due; this time is for the case that this process dies before.
     if (jobsNow.length >= perAgent) return revisit
-    const next = await nextDue(db, this.#lane, this.#runningOf(jobsNow))
+    const found = await nextDue(db, this.#lane, this.#runningOf(jobsNow))
+    const next = earlier(found.next, isSuspectDue ? revisit : found.suspect)
     if (this.#disk.problem !== undefined)
       return Math.min(next ?? Number.POSITIVE_INFINITY, now + pauseWhileFull)
     if (jobsNow.length === 0) return next
@@ -210,13 +222,43 @@ class LaneRunner<Agent extends JobAgent> implements JobRunner {
     return Math.min(revisit, Math.max(next ?? revisit, now))
   }
 
-  #begin(agentId: string, entry: OutboxEntry): void {
+  get #mayBegin(): boolean {
+    return this.#started && this.#isolation.isOpen
+  }
+
+  #lease(limit: number, running: Running): Lease {
+    const now = this.#needs.clock.now()
+    const holder = this.#needs.instanceId
+    return { lane: this.#lane, holder, now, expiresAt: now + this.#leaseMs, limit, running }
+  }
+
+  /** Never rejects. */
+  async #beginSuspect(agentId: string): Promise<{ ended: Promise<void> } | undefined> {
+    try {
+      return await this.#needs.agentDatabases.use(agentId, async ({ db }) => {
+        if (!this.#started) return undefined
+        const lease = { ...this.#lease(1, this.#runningOf(this.#jobsOf(agentId))), suspects: true }
+        const [entry] = await leaseDue(db, lease)
+        return entry && { ended: this.#begin(agentId, entry) }
+      })
+    } catch (error) {
+      if (!isGone(error)) this.#needs.log.error({ err: error, agentId }, 'a job could not be run alone')
+      return undefined
+    }
+  }
+
+  #begin(agentId: string, entry: OutboxEntry): Promise<void> {
+    const leave = this.#isolation.enter()
     const job = { agentId, entry, controller: new AbortController() }
     this.begun += 1
     if (!this.#started) abortJob(job, 'stopping')
     this.#jobs.add(job)
-    const run = this.#run(job).finally(() => this.#runs.delete(run))
+    const run = this.#run(job).finally(() => {
+      this.#runs.delete(run)
+      leave()
+    })
     this.#runs.add(run)
+    return run
   }
 
   /** Never rejects. */
@@ -239,7 +281,7 @@ class LaneRunner<Agent extends JobAgent> implements JobRunner {
     } catch (error) {
       log.error({ err: error, agentId }, 'waking up an agent failed')
     }
-    this.#wake()
+    this.look()
   }
 
   async #runLeased(agent: Agent, job: RunningJob): Promise<void> {
@@ -252,7 +294,9 @@ class LaneRunner<Agent extends JobAgent> implements JobRunner {
     const heartbeat = setInterval(() => this.#prolong(agent, job), this.#leaseMs / 3)
     try {
       const handler = this.#handlerOf(entry)
-      await runEntry({ agent, entry, handler, holder, signal, disk: this.#disk, clock, log, random })
+      const onCleared = () => this.#isolation.clear()
+      const disk = this.#disk
+      await runEntry({ agent, entry, handler, holder, signal, onCleared, disk, clock, log, random })
     } finally {
       clearInterval(heartbeat)
       agent.signal.removeEventListener('abort', close)
@@ -285,6 +329,10 @@ class LaneRunner<Agent extends JobAgent> implements JobRunner {
   #jobsOf(agentId: string): RunningJob[] {
     return [...this.#jobs].filter(job => job.agentId === agentId)
   }
+}
+
+function earlier(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
 }
 
 /** Whether an agent could not be used because it was deleted. */

@@ -1,6 +1,6 @@
 /** The tables of durable jobs. Times are ISO 8601 text in UTC with milliseconds, so that text order is time order. */
 import type { Column, RowOf } from '../columns.ts'
-import { integer, lease, text, textOrNull } from '../columns.ts'
+import { integer, lease, since, text, textOrNull, withDefault } from '../columns.ts'
 import type { Lane } from './lanes.ts'
 
 const lane: Column<Lane> = { type: 'text' }
@@ -17,9 +17,9 @@ export const outboxColumns = {
   payload: text,
   /** Not to be run earlier. */
   run_at: text,
-  /** Runs begun so far. */
+  /** Runs that have failed, and those since that have begun and not ended: their process has, unless one is still running. */
   attempts: integer,
-  /** Runs that ended in an error; the others were interrupted by the end of their process. */
+  /** Runs that ended in an error. */
   failures: integer,
   /** The process that runs it; null while it waits. */
   lease_holder: lease,
@@ -30,6 +30,8 @@ export const outboxColumns = {
   /** When it failed permanently; then it is kept for some weeks for people to see, and never run again. */
   failed_at: textOrNull,
   created_at: text,
+  /** 1 if it is to run once more when the run ends. */
+  again: since('0019-outbox-suspects', withDefault(integer, 0)),
 }
 
 /** Event subscriptions of the agent: features write their rows together with the subscribers. */

@@ -1,3 +1,4 @@
+import type { Columns } from '#platform/columns.ts'
 import { eventSubscriptionColumns, outboxColumns } from '#platform/jobs/tables.ts'
 import { declareAgentTables, hidden } from './table-set.ts'
 
@@ -48,3 +49,18 @@ export const outboxTables = declareAgentTables({
     key: ['event', 'kind', 'ref'],
   },
 })
+
+/** Tells the jobs that may have ended processes from all others. */
+export const outboxSuspects = declareAgentTables<Record<never, Columns>>(
+  {},
+  {
+    create: (db, parts) =>
+      db.schema
+        .createIndex('outbox_suspects')
+        .on('outbox')
+        .columns(['lane', 'run_at', 'id'])
+        .where(parts.reference('failed_at'), 'is', null)
+        .where(parts.expression('attempts - failures'), '>=', 2)
+        .execute(),
+  },
+)

@@ -52,6 +52,7 @@ const runner = createJobRunner<AgentHandle>({
   log,
   instanceId,
   leaseMs: 1_000,
+  calmMs: 50,
 })
 const abort = runner.abort.bind(runner)
 const transact = createTransact({ wakeUps, clock: systemClock, ids: randomIds, log, abort, handlers })

@@ -18,6 +18,8 @@ export interface Run {
   /** When it is the turn of others, in milliseconds of `performance.now()`. */
   until: number
   signal: AbortSignal
+  /** Called when a part of the work is stored that no later run does again. */
+  progressed(): Promise<void>
 }
 
 /** The greatest progress before the source is ready again. */
@@ -37,7 +39,7 @@ export async function embedAgain(run: Run): Promise<string> {
 
 /** False if another embedding is wanted meanwhile. */
 async function embedSource(run: Run, model: EmbeddingModel): Promise<boolean> {
-  const { db, source, vectors, signal } = run
+  const { db, source, vectors, signal, progressed } = run
   const { sourceId } = source
   const embedding = embeddingName(model)
   await changeSource(db, sourceId, { new_embedding: embedding })
@@ -48,6 +50,7 @@ async function embedSource(run: Run, model: EmbeddingModel): Promise<boolean> {
     const report = async (share: number) => {
       const progress = Math.min(lastProgress, (done + share) / all)
       await changeSource(db, sourceId, { progress })
+      await progressed()
     }
     if (!(await embedDocument(run, document, model, report))) return false
     await showEmbedding(db, { ...source, ...document.place }, embedding)

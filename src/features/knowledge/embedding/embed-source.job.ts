@@ -34,11 +34,13 @@ const maxAttempts = 6
 export function createEmbedSourceJob(needs: Dependencies): JobHandler<AgentHandle> {
   const { indexing, vectors, changes, transact, clock, embeddingOf, turnMs = usualTurnMs } = needs
 
-  async function embed({ agent, signal }: Context, source: ChangingSource): Promise<void> {
+  async function embed({ agent, signal, progressed }: Context, source: ChangingSource): Promise<void> {
     const run = await indexing.begin(agent, source.id)
     const wanted = () => embeddingOf(agent.agentId)
     const until = performance.now() + turnMs
-    const embedding = await embedAgain({ db: agent.db, source: run, wanted, vectors, until, signal })
+    const embedding = await embedAgain({
+      ...{ db: agent.db, source: run, wanted, vectors, until, signal, progressed },
+    })
     await finish(agent, source, embedding)
   }
 

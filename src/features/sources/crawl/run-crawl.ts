@@ -18,13 +18,15 @@ interface Bounds {
   isOver(): boolean
   /** Milliseconds until it is the turn of others: what is under way is settled, and nothing more is begun. */
   turnMs: number
+  /** Called when pages have been settled. */
+  progressed(): Promise<void>
 }
 
 /**
  * Works through the queue until it is empty or a limit is reached. Several pages are fetched at a time but settled in
  * order, so the pages found do not depend on which server answers first, nor on where a crash interrupted the crawl.
  */
-export async function runCrawl(site: Settling, { isOver, turnMs }: Bounds): Promise<CrawlEnd> {
+export async function runCrawl(site: Settling, { isOver, turnMs, progressed }: Bounds): Promise<CrawlEnd> {
   const turnEnd = performance.now() + turnMs
   let hasBegun = false
   const stop = new AbortController()
@@ -49,6 +51,7 @@ export async function runCrawl(site: Settling, { isOver, turnMs }: Bounds): Prom
       if (visited.length === 0) continue
       const settled = await settlePages({ ...site, signal }, visited)
       for (const { entry } of visited.slice(0, settled)) underWay.delete(entry.position)
+      await progressed()
     }
   } finally {
     stop.abort()

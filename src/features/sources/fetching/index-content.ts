@@ -30,7 +30,7 @@ interface Work {
  */
 export function createContentIndexer({ ingest, indexing }: Dependencies) {
   return async ({ context, source, content, hash, model }: Work): Promise<number | string> => {
-    const { agent, signal, jobId } = context
+    const { agent, signal, jobId, progressed } = context
     const { db } = agent
     const { chunk_size, overlap, method } = source.config
     const { fetched, secrets } = content
@@ -46,6 +46,7 @@ export function createContentIndexer({ ingest, indexing }: Dependencies) {
         return refusal && `What was fetched cannot be used. ${refusal}`
       },
       signal,
+      progressed,
       onProgress: async progress => void (await updateSource(db, source.id, { progress })),
     })
   }

@@ -78,7 +78,7 @@ export function createCrawlSourceJob(needs: Dependencies): JobHandler<AgentHandl
   }
 
   async function visitAll(
-    { agent, signal, jobId }: Context,
+    { agent, signal, jobId, progressed }: Context,
     { config }: CrawledSource,
     rules: SiteRules,
     { run, spending }: { run: SourceRun; spending: Spending },
@@ -103,7 +103,7 @@ export function createCrawlSourceJob(needs: Dependencies): JobHandler<AgentHandl
             ? await sitemapPages(startUrl, { rules, patterns }, { outbound, threads, gates, signal })
             : undefined,
       },
-      { isOver: spending.isOver, turnMs: needs.turnMs ?? crawlLimits.turnMs },
+      { isOver: spending.isOver, turnMs: needs.turnMs ?? crawlLimits.turnMs, progressed },
     )
   }
 

@@ -32,7 +32,7 @@ export function createProcessSourceJob(needs: Dependencies): JobHandler<AgentHan
   const { finish, fail } = createOutcomes(needs)
 
   async function process(context: JobContext<AgentHandle>, source: Source): Promise<void> {
-    const { agent, signal, jobId } = context
+    const { agent, signal, jobId, progressed } = context
     const { db } = agent
     const { file_path, config } = source
     const format = 'file_name' in config ? documentFormatOf(config.file_name) : undefined
@@ -52,6 +52,7 @@ export function createProcessSourceJob(needs: Dependencies): JobHandler<AgentHan
       content: jobId,
       draft: async task => refusalOf(await needs.ingest({ ...task, ...file }, signal)),
       signal,
+      progressed,
       onProgress: async progress => void (await updateSource(db, source.id, { progress })),
     })
     if (typeof chunks === 'string') return fail(agent, source, chunks)
