@@ -49,8 +49,11 @@ export interface Service {
   infrastructure: Infrastructure
   /** Resolves once all background work that the features began at the start has caught up. */
   caughtUp: Promise<void>
-  /** Ends answers, requests, features, jobs and connections, in this order, within 10 s; throws the first problem at the end. */
-  close(): Promise<void>
+  /**
+   * Ends answers, requests, features, jobs and connections, in this order, within 10 s; throws the first problem at the end.
+   * @param reason `failing` if a job may be why the process ends.
+   */
+  close(reason?: 'stopping' | 'failing'): Promise<void>
 }
 
 /** Every feature, each behind those that it uses. */
@@ -131,7 +134,7 @@ async function build(infrastructure: Infrastructure): Promise<Service> {
     routes,
     infrastructure,
     caughtUp,
-    close: () => close(app, features.all, infrastructure),
+    close: reason => close(app, features.all, infrastructure, reason),
   }
 }
 
@@ -144,7 +147,12 @@ function connect(feature: Feature, app: App, { handlers, events }: Infrastructur
     events.on(name, handle as EventHandler<unknown>)
 }
 
-async function close(app: App, features: readonly Feature[], infrastructure: Infrastructure): Promise<void> {
+async function close(
+  app: App,
+  features: readonly Feature[],
+  infrastructure: Infrastructure,
+  reason?: 'stopping' | 'failing',
+): Promise<void> {
   const { attempt, finish } = createEnding(infrastructure.log)
   const closed = attempt(() => app.close())
   // A client that is still sending or reading after the last answer ended is too slow to wait for.
@@ -156,7 +164,7 @@ async function close(app: App, features: readonly Feature[], infrastructure: Inf
   clearTimeout(timeout)
   clearInterval(sweep)
   for (const feature of features.toReversed()) await attempt(() => feature.stop?.())
-  await attempt(() => infrastructure.runner.stop(jobsGraceMs))
+  await attempt(() => infrastructure.runner.stop(jobsGraceMs, reason))
   await attempt(() => infrastructure.close())
   finish()
 }

@@ -1,5 +1,7 @@
 import type { Worker } from 'node:worker_threads'
+import type { Service } from './app.ts'
 import { configurationOrExit, exitBecause, failed } from './exit.ts'
+import { holdLastLine } from './platform/last-line.ts'
 
 /** After this time a closing service is ended, whatever still runs: in milliseconds, less than the 10 s promised. */
 const closingLimitMs = 9500
@@ -12,12 +14,22 @@ process.on('worker', thread => {
 })
 
 const configuration = configurationOrExit()
+let service: Service | undefined
+let isClosing = false
+holdLastLine(
+  () => service?.infrastructure.log,
+  error => {
+    if (service === undefined) exitBecause('agentstead could not start', error)
+    end('failing')
+  },
+)
 const { start } = await import('./start.ts')
-const service = await start(configuration).catch(error => exitBecause('agentstead could not start', error))
+service = await start(configuration).catch(error => exitBecause('agentstead could not start', error))
 
-async function close(): Promise<number> {
-  const code = await service.close().then(
-    () => 0,
+async function close(reason: 'stopping' | 'failing'): Promise<number> {
+  const ended = service?.close(reason) ?? Promise.resolve()
+  const code = await ended.then(
+    () => (reason === 'stopping' ? 0 : failed),
     () => failed,
   )
   // `process.exit` would wait for them, and nothing ends a process that does.
@@ -25,12 +37,12 @@ async function close(): Promise<number> {
   return code
 }
 
-let isClosing = false
-for (const signal of ['SIGTERM', 'SIGINT'] as const)
-  process.on(signal, () => {
-    if (isClosing) return
-    isClosing = true
-    // Nothing else ends a thread that is busy in native code. What is stored survives it as it does any crash.
-    setTimeout(() => process.kill(process.pid, 'SIGKILL'), closingLimitMs).unref()
-    void close().then(code => process.exit(code))
-  })
+function end(reason: 'stopping' | 'failing'): void {
+  if (isClosing) return
+  isClosing = true
+  // Nothing else ends a thread that is busy in native code. What is stored survives it as it does any crash.
+  setTimeout(() => process.kill(process.pid, 'SIGKILL'), closingLimitMs).unref()
+  void close(reason).then(code => process.exit(code))
+}
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => end('stopping'))

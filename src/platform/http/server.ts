@@ -26,6 +26,7 @@ import { createSerializerCompiler, createValidatorCompiler } from './requests/va
 import { registerHeaders } from './responses/headers.ts'
 import { writeListsInTurns } from './responses/large-lists.ts'
 import { leaveSlowReaders } from './responses/slow-readers.ts'
+import { endOnUncaughtErrors } from './uncaught.ts'
 import { isWebSocketRequest } from './websockets.ts'
 
 const jsonBodyLimit = 1024 * 1024
@@ -72,6 +73,7 @@ export function createServer(options: ServerOptions): App {
   })
   app.setValidatorCompiler(createValidatorCompiler())
   app.setSerializerCompiler(createSerializerCompiler())
+  endOnUncaughtErrors(app)
   acceptJsonOnly(app)
   registerErrors(app)
   beginPipelinedInTurn(app)

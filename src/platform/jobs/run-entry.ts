@@ -27,6 +27,8 @@ export interface EntryRun<Agent extends JobAgent> {
   handler: JobHandler<Agent>
   holder: string
   signal: AbortSignal
+  /** Rejects with an error that the run did not catch, of which it may never hear. */
+  broken: Promise<never>
   disk: Disk
   clock: Clock
   log: Log
@@ -52,7 +54,8 @@ export async function runEntry<Agent extends JobAgent>(run: EntryRun<Agent>): Pr
 
   const error = await failureOf(async () => {
     signal.throwIfAborted()
-    await (handler.makesRoom ? withRoom(run.disk, () => handler.run(context)) : handler.run(context))
+    const ended = handler.makesRoom ? withRoom(run.disk, () => handler.run(context)) : handler.run(context)
+    await Promise.race([ended, run.broken])
   })
   if (error === undefined) await completeEntry(agent.db, held)
   else if (signal.aborted) await afterAbort(run)
@@ -158,7 +161,8 @@ async function failPermanently<Agent extends JobAgent>(
   const held = heldBy(run)
   const error = await failureOf(async () => {
     signal.throwIfAborted()
-    if (deathsWith(entry) < maxDeathsWithRecording) await handler.onFailed?.(context, message)
+    if (deathsWith(entry) < maxDeathsWithRecording)
+      await Promise.race([handler.onFailed?.(context, message), run.broken])
   })
   if (error === undefined) {
     context.log.error({ lastError: message }, 'a job failed permanently')

@@ -4,6 +4,7 @@ import { currentOwner } from '../current-owner.ts'
 import type { Disk } from '../disk.ts'
 import { remoteDisk } from '../disk.ts'
 import { AppError } from '../errors.ts'
+import { ownedBy } from '../last-line.ts'
 import type { Log } from '../logging/log.ts'
 import { Isolation } from './isolation.ts'
 import type { AbortReason, JobAgent, JobHandler, OutboxEntry } from './jobs.ts'
@@ -85,6 +86,8 @@ interface RunningJob {
   agentId: string
   entry: OutboxEntry
   controller: AbortController
+  /** Rejected with an error that the job did not catch. */
+  broken: PromiseWithResolvers<never>
 }
 
 const pauseAfterTrouble = 60_000
@@ -249,11 +252,15 @@ class LaneRunner<Agent extends JobAgent> implements JobRunner {
 
   #begin(agentId: string, entry: OutboxEntry): Promise<void> {
     const leave = this.#isolation.enter()
-    const job = { agentId, entry, controller: new AbortController() }
+    const broken = Promise.withResolvers<never>()
+    // There may be no waiter any more.
+    broken.promise.catch(() => {})
+    const job = { agentId, entry, controller: new AbortController(), broken }
     this.begun += 1
     if (!this.#started) abortJob(job, 'stopping')
     this.#jobs.add(job)
-    const run = this.#run(job).finally(() => {
+    const owner = { name: `job ${entry.name} ${entry.id}`, end: broken.reject }
+    const run = ownedBy(owner, () => this.#run(job)).finally(() => {
       this.#runs.delete(run)
       leave()
     })
@@ -296,8 +303,11 @@ class LaneRunner<Agent extends JobAgent> implements JobRunner {
       const handler = this.#handlerOf(entry)
       const onCleared = () => this.#isolation.clear()
       const disk = this.#disk
-      await runEntry({ agent, entry, handler, holder, signal, onCleared, disk, clock, log, random })
+      const broken = job.broken.promise
+      await runEntry({ agent, entry, handler, holder, signal, broken, onCleared, disk, clock, log, random })
     } finally {
+      // What goes on of a broken job is to stop.
+      job.broken.promise.catch(error => controller.abort(error))
       clearInterval(heartbeat)
       agent.signal.removeEventListener('abort', close)
     }

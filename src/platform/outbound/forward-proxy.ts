@@ -7,6 +7,8 @@ import { networkInterfaces } from 'node:os'
 import type { Duplex } from 'node:stream'
 import { currentOwner } from '../current-owner.ts'
 import { isEqual } from '../http/requests/inbound-webhook.ts'
+import type { Endable } from '../last-line.ts'
+import { ownedBy } from '../last-line.ts'
 import type { Outbound } from './outbound.ts'
 import { toOutboundError } from './outbound-failure.ts'
 
@@ -107,7 +109,7 @@ export async function createForwardProxy({ connect, owner, reachedAs }: Options)
   }) as unknown as Agent['createConnection']
 
   const server = createServer({ maxHeaderSize, requestTimeout: 0, keepAliveTimeout: idleMs }, (from, to) => {
-    if (isPermitted(from, credentials)) forward(from, to, upstream)
+    if (isPermitted(from, credentials)) ownedBy(connection(from.socket), () => forward(from, to, upstream))
     else to.writeHead(407, { 'proxy-authenticate': challenge }).end()
   })
   server.on('connection', socket => kept(socket, sockets))
@@ -117,7 +119,7 @@ export async function createForwardProxy({ connect, owner, reachedAs }: Options)
       client.end(
         `HTTP/1.1 407 Proxy Authentication Required\r\nproxy-authenticate: ${challenge}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`,
       )
-    else void tunnel(request.url ?? '', client, head, reach)
+    else void ownedBy(connection(client), () => tunnel(request.url ?? '', client, head, reach))
   })
   server.on('clientError', (_error, socket) => socket.destroy())
   await new Promise<void>((resolve, reject) => {
@@ -137,6 +139,10 @@ export async function createForwardProxy({ connect, owner, reachedAs }: Options)
         for (const socket of sockets) socket.destroy()
       }),
   }
+}
+
+function connection(socket: Duplex): Endable {
+  return { name: 'a connection of the forward proxy', end: () => socket.destroy() }
 }
 
 /** Undefined for all addresses of this machine. */

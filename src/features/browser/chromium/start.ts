@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import type { Browser } from 'playwright-core'
 import { AppError } from '#platform/errors.ts'
+import { ownedBy } from '#platform/last-line.ts'
 import { browserUser } from './browser-user.ts'
 import type { Program } from './bundled.ts'
 import type { ParseLarge } from './devtools/connection.ts'
@@ -70,6 +71,18 @@ const niceness = 5
  * @throws StartFailed
  */
 export async function startChromium(options: StartOptions): Promise<RunningBrowser> {
+  let child: ChildProcess | undefined
+  const end = () => child && killGroup(child)
+  const started = (process: ChildProcess) => {
+    child = process
+  }
+  return await ownedBy({ name: 'a browser', end }, () => start(options, started))
+}
+
+async function start(
+  options: StartOptions,
+  started: (process: ChildProcess) => void,
+): Promise<RunningBrowser> {
   const { chromium } = await import('playwright-core')
   const { program } = options
   const folder = await makeProfileFolder()
@@ -79,6 +92,7 @@ export async function startChromium(options: StartOptions): Promise<RunningBrows
     env: environmentOf(options, folder),
     ...browserUser,
   })
+  started(child)
   const output = endOf(child.stderr as Readable)
   const [, , , commands, events] = child.stdio as [null, null, Readable, Writable, Readable]
   // Its end shows by its exit, whatever else fails with it.
