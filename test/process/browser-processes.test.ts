@@ -9,6 +9,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const path = '/api/agents/default/browser'
 
+/** With the locks beside them. */
 function profileFolders(pid: number | undefined): string[] {
   return readdirSync(tmpdir()).filter(name => name.startsWith(`agentstead-browser-${pid}-`))
 }
@@ -25,7 +26,7 @@ it('a killed service leaves no browser, and after the next start no session and 
   await server.kill()
   const groups = before.map(({ group }) => group)
   await eventually(() => expect(browserProcesses(pid, groups)).toEqual([]))
-  expect(profileFolders(pid)).toHaveLength(1)
+  expect(profileFolders(pid)).toHaveLength(2)
 
   await using again = await startServerProcess({ dataDirectory, environment })
   expect((await again.call('GET', `${path}/${id}`)).body).toMatchObject({ status: 'error' })

@@ -3,6 +3,8 @@ import type { SettingsService } from '#features/agents/settings.service.ts'
 import type { Feature } from '#features/feature.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import { createSignedRequests } from '#platform/http/replicas/signed-requests.ts'
+import { temporaryFiles } from '#platform/temporary-file.ts'
+import { removeAbandonedFolders } from '#platform/temporary-folder.ts'
 import { registerActionRoutes } from './actions.routes.ts'
 import { createActionsService } from './actions.service.ts'
 import type { BrowserEvents } from './browser.events.ts'
@@ -13,7 +15,8 @@ import { createAdmission } from './channels/admission.ts'
 import { registerChannels } from './channels/channels.routes.ts'
 import { createScreencasts } from './channels/screencast.ts'
 import { createBrowsers } from './chromium/browsers.ts'
-import { removeOldProfileFolders } from './chromium/profile-folder.ts'
+import { unfinishedBrowsers } from './chromium/bundled.ts'
+import { profileFolders } from './chromium/profile-folder.ts'
 import { createLiveLinks } from './live/live-links.ts'
 import { registerLivePage } from './live/live-page.routes.ts'
 import { createProfilesService } from './profiles/profiles.service.ts'
@@ -98,7 +101,10 @@ export function createBrowser(
     },
     jobs: recordings.jobs,
     events: ['browser.takeover_requested'] satisfies (keyof BrowserEvents)[],
-    start: removeOldProfileFolders,
+    async start() {
+      for (const prefix of [profileFolders, temporaryFiles, ...unfinishedBrowsers(dataDirectory)])
+        await removeAbandonedFolders(prefix)
+    },
     async stop() {
       await held.close()
       await browsers.close()

@@ -7,6 +7,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { connect, createServer } from 'node:net'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
+import { removeTemporaryFolder } from '#platform/temporary-folder.ts'
 import { openSession } from '#test/support/browser-stage.ts'
 import type { TestApp } from '#test/support/build-app.ts'
 import { buildApp, testApp } from '#test/support/build-app.ts'
@@ -15,7 +16,7 @@ import type { Site } from '#test/support/site-server.ts'
 import { startSite } from '#test/support/site-server.ts'
 import { browserUser } from './chromium/browser-user.ts'
 import { bundledChromium } from './chromium/bundled.ts'
-import { makeProfileFolder, removeProfileFolder } from './chromium/profile-folder.ts'
+import { makeProfileFolder } from './chromium/profile-folder.ts'
 import { BrowserSession } from './sessions/browser-session.ts'
 
 const path = '/api/agents/default/browser'
@@ -46,7 +47,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await app.close()
   await kill()
-  await removeProfileFolder(folder)
+  await removeTemporaryFolder(folder)
   await site[Symbol.asyncDispose]()
 })
 

@@ -1,12 +1,12 @@
-import { randomUUID } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { chmod, chown, cp, lstat, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, chown, cp, lstat, mkdir, rename, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { createBrotliDecompress } from 'node:zlib'
 import { AppError } from '#platform/errors.ts'
+import { makeTemporaryFolder, removeTemporaryFolder } from '#platform/temporary-folder.ts'
 import { browserUser } from './browser-user.ts'
 import { fontsConfiguration } from './fonts-configuration.ts'
 
@@ -52,10 +52,22 @@ function requireSystem(): void {
   )
 }
 
+function foldersFor(dataDirectory: string) {
+  return {
+    inData: join(dataDirectory, 'chromium', version),
+    besideOthers: join(tmpdir(), `agentstead-chromium-${version}`),
+  }
+}
+
+/** The paths that those of browsers begin with which are still being unpacked. */
+export function unfinishedBrowsers(dataDirectory: string): string[] {
+  return Object.values(foldersFor(dataDirectory)).map(folder => `${folder}.`)
+}
+
 async function folderFor(dataDirectory: string): Promise<string> {
-  if (browserUser === undefined || (await isPassable(dataDirectory)))
-    return join(dataDirectory, 'chromium', version)
-  if (await isPassable(tmpdir())) return join(tmpdir(), `agentstead-chromium-${version}`)
+  const { inData, besideOthers } = foldersFor(dataDirectory)
+  if (browserUser === undefined || (await isPassable(dataDirectory))) return inData
+  if (await isPassable(tmpdir())) return besideOthers
   throw new AppError(
     'BROWSER_UNAVAILABLE',
     `The browser runs as another user, who can't reach ${tmpdir()}. Set TMPDIR to a folder that every user can pass through.`,
@@ -81,11 +93,12 @@ async function isUnpacked(folder: string): Promise<boolean> {
 
 /** Into another folder first, so that nobody meets a half of it, and several processes may do so at once. */
 async function unpackInto(folder: string): Promise<void> {
-  const making = `${folder}.${randomUUID()}`
+  await mkdir(dirname(folder), { recursive: true })
+  const making = await makeTemporaryFolder(`${folder}.`)
   const archives = new URL('../bin/', import.meta.resolve('@sparticuz/chromium'))
   const archive = (name: string) => createReadStream(new URL(name, archives))
   try {
-    await mkdir(join(making, 'fonts'), { recursive: true })
+    await mkdir(join(making, 'fonts'))
     const { extract } = await import('tar-fs')
     const unpack = async (name: string, into: string) => {
       // The owners in the archive are users of another machine.
@@ -104,8 +117,9 @@ async function unpackInto(folder: string): Promise<void> {
     await chmod(making, 0o755)
     await rename(making, folder)
   } catch (error) {
-    await rm(making, { recursive: true, force: true })
     if (!(await isUnpacked(folder))) throw error
+  } finally {
+    await removeTemporaryFolder(making)
   }
 }
 

@@ -1,9 +1,10 @@
 import { join } from 'node:path'
 import { AppError } from '#platform/errors.ts'
+import { removeTemporaryFolder } from '#platform/temporary-folder.ts'
 import type { ParseLarge } from './devtools/connection.ts'
 import { DevToolsConnection } from './devtools/connection.ts'
 import { openWebSocket } from './devtools/web-socket.ts'
-import { makeProfileFolder, removeProfileFolder } from './profile-folder.ts'
+import { makeProfileFolder } from './profile-folder.ts'
 import type { RunningBrowser } from './start.ts'
 import { remember } from './start.ts'
 
@@ -27,14 +28,14 @@ export async function connectRemote({ url }: RemoteBrowser, parseLarge: ParseLar
   let connection: DevToolsConnection | undefined
   try {
     connection = new DevToolsConnection(await openWebSocket(url, AbortSignal.timeout(connectMs)), parseLarge)
-    const ended = connection.closed.then(() => removeProfileFolder(folder))
+    const ended = connection.closed.then(() => removeTemporaryFolder(folder))
     const options = { artifactsDir: join(folder, 'downloads'), noDefaults: true, timeout: connectMs }
     const browser = await chromium.connectOverCDP(connection, options)
     remember(browser, connection, folder)
     return { browser, connection, ended }
   } catch (error) {
     connection?.close()
-    await removeProfileFolder(folder)
+    await removeTemporaryFolder(folder)
     // What Playwright says holds the address.
     const [code = 'no answer'] = /\bE[A-Z]{5,}\b/.exec(String(error)) ?? []
     throw new AppError(

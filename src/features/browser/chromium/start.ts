@@ -7,12 +7,13 @@ import type { Readable, Writable } from 'node:stream'
 import type { Browser } from 'playwright-core'
 import { AppError } from '#platform/errors.ts'
 import { ownedBy } from '#platform/last-line.ts'
+import { removeTemporaryFolder } from '#platform/temporary-folder.ts'
 import { browserUser } from './browser-user.ts'
 import type { Program } from './bundled.ts'
 import type { ParseLarge } from './devtools/connection.ts'
 import { DevToolsConnection } from './devtools/connection.ts'
 import { createPipe } from './devtools/pipe.ts'
-import { makeProfileFolder, removeProfileFolder } from './profile-folder.ts'
+import { makeProfileFolder } from './profile-folder.ts'
 import { switchesOf } from './switches.ts'
 
 export interface StartOptions {
@@ -105,7 +106,7 @@ async function start(
   )
   const ended = exited.then(() => {
     connection.close()
-    return removeProfileFolder(folder)
+    return removeTemporaryFolder(folder)
   })
   const failed = exited.then(error => {
     throw new StartFailed(program, error instanceof Error ? error.message : output(), error)
