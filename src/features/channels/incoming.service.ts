@@ -2,9 +2,7 @@ import type { Transaction } from 'kysely'
 import type { SettingsService } from '#features/agents/settings.service.ts'
 import type { ContactEvents } from '#features/contacts/contacts.events.ts'
 import type { ContactsService } from '#features/contacts/contacts.service.ts'
-import type { Clock } from '#platform/clock.ts'
-import type { Ids } from '#platform/ids.ts'
-import type { NewJob, Transact } from '#platform/jobs/jobs.ts'
+import type { ChangeContext, NewJob } from '#platform/jobs/jobs.ts'
 import type { AgentDatabases } from '#storage/agent-databases.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { contactAt, countUpdates, forgetUpdates, insertUpdate, putThread } from './channels.repository.ts'
@@ -20,13 +18,10 @@ const minuteMs = 60_000
 /** Messengers repeat what they have delivered for days. */
 const rememberedMs = 30 * 24 * 60 * minuteMs
 
-interface Dependencies {
+interface Dependencies extends ChangeContext<ContactEvents> {
   agentDatabases: AgentDatabases
-  transact: Transact<ContactEvents>
   settings: Pick<SettingsService, 'profileOf'>
   contacts: Pick<ContactsService, 'resolve' | 'add'>
-  clock: Clock
-  ids: Ids
 }
 
 /** At most one of a thread waits or runs. */

@@ -32,7 +32,7 @@ const messagePath = Type.Object({ id: Type.String(), messageId: Type.String() })
 /** A turn for those who want to know which tools there are. */
 const anyTurn: ToolTurn = { conversationId: '', isOutsider: false, report() {} }
 
-/** Answered as JSON, or as server-sent events when the body asks for `stream`. */
+/** The answer is JSON or, if the body sets `stream`, server-sent events. */
 const answerResponse = { 200: answerSchema }
 
 interface Dependencies {

@@ -1,4 +1,4 @@
-/** What a client of a streamed answer receives, in this order; if `error` comes, it is the last event. */
+/** The events that a client of a streamed answer receives, in this order; if `error` comes, it is the last event. */
 import type { Static, TProperties } from 'typebox'
 import { Type } from 'typebox'
 import { orNull } from '#platform/own-schemas.ts'
@@ -44,7 +44,7 @@ const turnEvents = [
   }),
 ] as const
 
-/** What a turn emits while it runs: the one contract of all sinks (event stream, JSON answer, MCP progress). */
+/** The events that a turn emits while it runs: the one contract of all sinks (event stream, JSON answer, MCP progress). */
 export type TurnEvent = Static<(typeof turnEvents)[number]>
 
 export const streamEventSchema = Type.Union(

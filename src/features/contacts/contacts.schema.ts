@@ -12,7 +12,7 @@ function line(maxLength: number, description: string, pattern?: string) {
   return schema as typeof schema & { description: string }
 }
 
-/** What a contact is known by. */
+/** The fields that identify a contact. */
 const identifiers = {
   email: line(
     320,

@@ -1,9 +1,7 @@
 import type { Transaction } from 'kysely'
-import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { AppError, invalid, notFound, required } from '#platform/errors.ts'
-import type { Ids } from '#platform/ids.ts'
-import type { Outbox, Transact } from '#platform/jobs/jobs.ts'
+import type { ChangeContext, Outbox } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentTables, AgentDatabase as Database } from '#storage/tables.ts'
 import type { ContactEvents } from './contacts.events.ts'
@@ -32,12 +30,9 @@ import { tidied } from './tidy-contact.ts'
 
 type Changes = Outbox<ContactEvents>
 
-interface Dependencies {
-  transact: Transact<ContactEvents>
+interface Dependencies extends ChangeContext<ContactEvents> {
   /** The country whose national numbers the agent's contacts have, ISO 3166 alpha-2. */
   countryOf(agentId: string): Promise<string | undefined>
-  clock: Clock
-  ids: Ids
 }
 
 /** The people that an agent knows: each once, whatever their identifiers are written like. */

@@ -47,7 +47,7 @@ async function admitTo(
   { admit }: Admission,
 ): Promise<void> {
   const connection = createConnection(socket)
-  // What is sent until it is decided waits.
+  // Messages wait until access is decided.
   socket.pause()
   const admitted = await admit(request).catch(error => {
     request.log.warn({ err: error, requestId: request.id }, 'access to a channel could not be looked up')
@@ -58,7 +58,7 @@ async function admitTo(
     connection.close(admitted.code, admitted.reason)
     return
   }
-  // What has closed meanwhile would never be let go of.
+  // A socket that has closed meanwhile would never be released.
   if (socket.readyState !== socket.OPEN) return
   admitted.guard(connection)
   open({ ...admitted, connection, parameters: parametersOf(request) })

@@ -9,7 +9,7 @@ const pageId = Type.Optional(Type.String({ maxLength: 100 }))
 const url = Type.String({ minLength: 1, maxLength: 8192 })
 const text = (maxLength: number) => Type.String({ maxLength })
 
-/** What who drives may send, by `type`. */
+/** Messages that the driver of a session may send, by `type`. */
 const inputs = {
   mouseEvent: Type.Object({
     type: Type.Literal('mouseEvent'),

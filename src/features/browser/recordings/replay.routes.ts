@@ -38,7 +38,7 @@ const config = { area: 'generic', access: 'open', limit: 'browser' } as const
 const sessionPath = Type.Object({ sessionId: Type.String() })
 const token = Type.Object({ token: Type.Optional(Type.String()) })
 
-/** The page that replays what a session has recorded, for whoever has a link to it. */
+/** The page that replays the recording of a session. Anyone with a link may open it. */
 export function registerReplay(app: App, { recordings, links, agentDatabases }: Dependencies): void {
   const page = readFileSync(pageFile('replay.html'), 'utf8')
   registerPageAssets(app, 'replay', {

@@ -4,7 +4,7 @@ import { listMetaSchema, listParameters } from '#platform/http/lists/list-query.
 import { orNull } from '#platform/own-schemas.ts'
 
 /*
- * Transaction: one payment, whichever messages tell of it. Its state is the furthest that any of them tells:
+ * Transaction: one payment, whichever messages report it. Its state is the furthest that any of them reports:
  * pending -> failed -> settled -> refunded. Only money that has come or gone is settled.
  */
 export const transactionTypes = ['inbound', 'outbound', 'x402'] as const

@@ -4,7 +4,7 @@ import { listParameters } from '#platform/http/lists/list-query.ts'
 import { orNull } from '#platform/own-schemas.ts'
 
 /*
- * Notification: what a bank, a wallet or a payment service has written, and the transaction that it tells of.
+ * Notification: a message of a bank, a wallet or a payment service, and the transaction that it reports.
  * (none) --fits one transaction--> matched, else unmatched; unmatched --match or record--> matched --unmatch--> unmatched
  */
 export const notificationStatuses = ['matched', 'unmatched'] as const

@@ -97,7 +97,7 @@ export const webhookAnswerSchema = Type.Object({
 })
 export type WebhookAnswer = Static<typeof webhookAnswerSchema>
 
-/** What is asked of the provider, and what it answers, by kind. */
+/** Requests to the provider and its answers, by kind. */
 export interface Exchanges {
   checkout: { body: Static<typeof checkoutSchema>; answer: Static<typeof checkoutSessionSchema> }
   charge: { body: Static<typeof chargeSchema>; answer: Static<typeof chargedSchema> }

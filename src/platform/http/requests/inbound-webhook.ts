@@ -21,7 +21,7 @@ export interface Signature {
   window?: { seconds: number; now: number }
 }
 
-/** Stands in for a secret that is not set: so nobody learns whether one is. */
+/** Stands in for a secret that is not set, so that callers do not learn whether one is. */
 const unguessable = randomBytes(32).toString('hex')
 
 /** The body of a signed request. @throws AppError UNAUTHORIZED for a signature that is not right, and without a secret */

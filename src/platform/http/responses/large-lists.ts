@@ -52,7 +52,7 @@ function longestList(schema: TSchema | undefined, payload: unknown) {
   )
 }
 
-/** What stands before and after the entries; undefined where that can't be told. */
+/** The texts before and after the entries; undefined where they are unknown. */
 function frameOf(reply: FastifyReply, payload: object, name: string): [string, string] | undefined {
   const text: string | undefined = reply.getSerializationFunction(`${reply.statusCode}`)?.({
     ...payload,
