@@ -76,7 +76,7 @@ function selectReachable(database: Kysely<PlatformTables>, email: string | undef
   return own.unionAll(open)
 }
 
-function nobodyElseIsNamed(nameKey: string, id: string) {
+function isNameFree(nameKey: string, id: string) {
   return ({ not, exists, selectFrom }: ExpressionBuilder<PlatformTables, 'agents'>) =>
     not(
       exists(
@@ -162,7 +162,7 @@ export function createAgentsRepository(database: Kysely<PlatformTables>) {
           .updateTable('agents')
           .set({ ...changes, ...(name_key === undefined ? {} : { name_key }) })
           .where('id', '=', id)
-          .where(nobodyElseIsNamed(name_key ?? '', id))
+          .where(isNameFree(name_key ?? '', id))
           .executeTakeFirst()
         return result.numUpdatedRows > 0n
       })

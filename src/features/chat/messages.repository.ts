@@ -111,7 +111,7 @@ export async function readWindow(database: Database, window: Window): Promise<St
   return (end === 'newest' ? rows.reverse() : rows).map(toMessage)
 }
 
-/** What follows a question in its conversation. */
+/** The message that follows a question in its conversation. */
 export async function findNext(
   database: Database,
   { conversationId, sequence }: StoredMessage,
@@ -165,7 +165,7 @@ export async function deleteMessage(database: Database, id: string): Promise<voi
   await database.deleteFrom('messages').where('id', '=', id).execute()
 }
 
-/** Messages, and bytes, that are deleted at a time: few enough that nobody waits long. */
+/** Messages, and bytes, that are deleted at a time: few enough that no other request waits long. */
 const portion = { messages: 100, bytes: 1_000_000 }
 
 /** Deletes some messages of a conversation, the oldest first; returns their number, 0 when there are no more. */

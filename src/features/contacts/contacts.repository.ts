@@ -12,7 +12,7 @@ import type { IdentifyingField } from './identity.ts'
 type Database = Kysely<AgentTables>
 type ContactRow = Selectable<AgentTables['contacts']>
 
-/** Read at a time, so that nobody waits for it. */
+/** Read at a time, so that no other request waits. */
 const pageRows = 200
 const pageBytes = 500_000
 
@@ -120,7 +120,7 @@ export async function deleteContact(database: Database, id: string): Promise<boo
   return numDeletedRows > 0n
 }
 
-/** What people have written on channels goes to the contact that two were made one of. */
+/** Moves the messages of people on channels to the contact that two were merged into. */
 export async function moveThreads(database: Database, from: string, to: string): Promise<void> {
   await database
     .updateTable('channel_threads')

@@ -125,7 +125,7 @@ export async function changeExecutions(
   return rows.map(row => ({ ...row, input: '{}' }))
 }
 
-/** Takes the execution over from whoever ran it before; undefined if it does not run. */
+/** Takes the execution over from the process that ran it before; undefined if it does not run. */
 export function claimExecution(database: Database, id: string): Promise<ExecutionRow | undefined> {
   const update = database
     .updateTable('executions')
@@ -137,7 +137,7 @@ export function claimExecution(database: Database, id: string): Promise<Executio
 export interface Retention {
   /** Those that ended before are too old. */
   after: string
-  /** Those that ended later are kept in any case: whoever started them may still ask for their end. */
+  /** Those that ended later are kept in any case: their callers may still request the result. */
   until: string
   /** How many are kept. */
   count: number

@@ -63,7 +63,7 @@ export const knowledgeTables = declareAgentTables(
     },
   },
   {
-    rules: { chunk_text: { sql: hidden, copy: { instead: 'made anew from the chunks' } } },
+    rules: { chunk_text: { sql: hidden, copy: { instead: 'derived from the chunks' } } },
     create: (db, parts) => parts.createFullText(db),
   },
 )

@@ -2,8 +2,8 @@ import { text, textOrNull } from '#platform/columns.ts'
 import { declareAgentTables, hidden, readable } from './table-set.ts'
 
 /**
- * Money that an agent gets and spends. What names accounts, or decides what was paid, is out of reach of its SQL. Amounts
- * are decimal texts.
+ * Money that an agent gets and spends. Its SQL reaches no account names, and nothing that decides whether something was paid.
+ * Amounts are decimal texts.
  */
 export const paymentTables = declareAgentTables({
   transactions: {

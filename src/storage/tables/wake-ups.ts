@@ -4,7 +4,7 @@ import { declarePlatformTables } from './table-set.ts'
 export const wakeUpTables = declarePlatformTables({
   wake_ups: {
     columns: wakeUpColumns,
-    instead: 'made anew from the outboxes',
+    instead: 'derived from the outboxes',
     key: ['agent_id', 'lane'],
     indexes: { due_at: ['lane', 'due_at'] },
   },

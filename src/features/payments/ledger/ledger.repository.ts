@@ -171,7 +171,7 @@ export async function updateTransaction(database: Database, transaction: Transac
     .execute()
 }
 
-/** Income that a notification may tell of, and that no other one tells of already. */
+/** Income that a notification may report, and that no other one reports already. */
 export async function findUnmatched(
   database: Database,
   by: { reference: string } | { amount: string; currency: string; from: string; to: string },

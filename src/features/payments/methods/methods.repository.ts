@@ -24,7 +24,7 @@ export async function listMethods(database: Database, parameters: ListParameters
   return { rows: rows.map(toMethod), meta }
 }
 
-/** Those that look the same, whatever is masked of them. */
+/** Methods that look the same once they are masked. */
 export function findAlike(database: Database, { type, details }: Pick<MethodRow, 'type' | 'details'>) {
   return methods(database).where('type', '=', type).where('details', '=', details).orderBy('id').execute()
 }
