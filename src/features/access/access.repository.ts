@@ -21,12 +21,7 @@ const adminList = listOf(accessTables.columns.agent_admins, {
   order: 'asc',
 })
 
-interface OwnAgent {
-  id: string
-  name: string
-  role: string
-  created_at: string
-}
+type OwnAgent = Pick<PlatformTables['agents'], 'id' | 'name' | 'created_at'> & { role: string }
 
 const ownAgentList = listOf(
   { ...agentRecordTables.columns.agents, role: text },
