@@ -55,8 +55,8 @@ export function createAnswerJob(needs: Dependencies): JobHandler<AgentHandle> {
     const notice = texts.includes('') ? tooMany : ''
     const content = texts.filter(text => text !== '').join('\n')
     if (content === '') return notice
-    const asked = { id, content, standingConversationId: thread.id }
-    const answer = await answerOnce(agentId, asked, asker, signal)
+    const message = { id, content, standingConversationId: thread.id }
+    const answer = await answerOnce(agentId, message, asker, signal)
     return `${answer.content}\n\n${notice}`
   }
 

@@ -94,8 +94,10 @@ function manageChannels(
   /** What Telegram says; null if it says nothing. */
   async function isConnected(agentId: string, caller: AbortSignal): Promise<boolean | null> {
     const signal = AbortSignal.any([caller, AbortSignal.timeout(statusTimeoutMs)])
-    const asked = send.botOf(agentId).then(bot => callBot<{ url: string }>(bot, 'getWebhookInfo', {}, signal))
-    return await asked.then(({ url }) => url === webhookOf(agentId)).catch(() => null)
+    const webhook = send
+      .botOf(agentId)
+      .then(bot => callBot<{ url: string }>(bot, 'getWebhookInfo', {}, signal))
+    return await webhook.then(({ url }) => url === webhookOf(agentId)).catch(() => null)
   }
 
   return {

@@ -10,7 +10,7 @@ import type { ChatMessage } from './chat.schema.ts'
 
 type Database = Kysely<AgentTables>
 type ApprovalRow = Awaited<ReturnType<ReturnType<typeof selectApprovals>['execute']>>[number]
-/** An approval with the tool as it was when the model asked for the call. */
+/** An approval with the tool as it was when the model made the call. */
 export interface StoredApproval extends Approval {
   toolVersion: string
 }

@@ -113,7 +113,7 @@ export function createApprovalsService({ lock, toolsFor, statusOf, clock, log }:
 
 export type ApprovalsService = ReturnType<typeof createApprovalsService>
 
-/** The person agreed to the call as the model asked for it; if the tool is another one by now, it is not made. */
+/** The person agreed to the call as the model made it; if the tool is another one by now, it is not run. */
 async function run(
   { name, arguments: given, toolVersion, messageId }: StoredApproval,
   tools: readonly Tool[],

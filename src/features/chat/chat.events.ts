@@ -1,10 +1,10 @@
-/** What an event says of a message; its text stays in the agent's database. */
+/** The fields of a message that events carry; its text stays in the agent's database. */
 interface MessageEvent {
   agentId: string
   messageId: string
   conversationId: string
   createdAt: string
-  /** Where somebody wrote from outside; absent for what was said here. */
+  /** The channel that a message from outside came by; absent for messages of the service itself. */
   channel?: string | undefined
   contactId?: string | undefined
 }

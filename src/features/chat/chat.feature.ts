@@ -26,7 +26,7 @@ import { keptCharacters, truncateResult } from './turn/truncate-result.ts'
 export const maxMessageLength = messageLength
 
 export interface ChatFeature extends Feature {
-  questions: Pick<Questions, 'ask'>
+  questions: Pick<Questions, 'accept'>
   answering: Pick<Answering, 'answer'>
   answerOnce: ReturnType<typeof createAnswerOnce>
   /** Answers a question that is in no conversation. */

@@ -111,7 +111,7 @@ function askerOf({ isAdmin, gate }: FastifyRequest): Asker {
   return { isOutsider: !isAdmin, isConfined: !isAdmin, author: gate?.caller }
 }
 
-/** A gate is passed while the conversation is locked: nobody passes it for a question that must be refused. */
+/** A gate is passed while the conversation is locked, so that no request passes it for a question that must be refused. */
 async function acceptedBehindGate(drafting: Promise<Draft>, { gate }: FastifyRequest): Promise<Question> {
   await using draft = await drafting
   if (gate !== undefined) {

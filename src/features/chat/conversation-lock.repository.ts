@@ -99,7 +99,7 @@ const updateWithEnd = prepareQuery((database: Database, value: ValueOf<HeldValue
 
 /**
  * Renews a lock, or releases it with null, and records the new end of the conversation; false if the lease has passed to
- * somebody else.
+ * another request.
  */
 export async function updateHeld(
   database: Database,

@@ -59,11 +59,11 @@ export function createConversationLock({ clock, holder, leaseMs }: Dependencies)
       throw conversationLocked()
     },
 
-    /** False if the lease has gone to somebody else. */
+    /** False if the lease has gone to another request. */
     renew: (database: Database, lock: Lock, end?: ConversationEnd) =>
       updateHeld(database, lock, { holder, expiresAt: expiry() }, end),
 
-    /** False if the lease had gone to somebody else before. */
+    /** False if the lease had gone to another request before. */
     release: (database: Database, lock: Lock, end?: ConversationEnd) =>
       updateHeld(database, lock, { holder: null, expiresAt: null }, end),
   }

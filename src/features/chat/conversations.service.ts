@@ -71,8 +71,8 @@ export function createConversationsService({ lock, listMessages, clock, ids }: D
   }
 
   /**
-   * Deletes the messages of a conversation in portions, oldest first, so that nobody waits long; returns their number. Once
-   * somebody answers in it, it ends with CONVERSATION_LOCKED.
+   * Deletes the messages of a conversation in portions, oldest first, so that other requests wait briefly; returns their number.
+   * Once another request answers in it, it ends with CONVERSATION_LOCKED.
    */
   async function empty(database: Database, conversationId: string): Promise<number> {
     for (let deleted = 0; ; await yieldToOthers()) {
@@ -180,7 +180,7 @@ async function readMessages(database: Database, query: MessageListQuery) {
   ])
   const end = after === undefined ? ('newest' as const) : ('oldest' as const)
   const bounds = { ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) }
-  // One more than asked tells whether there are more in that direction.
+  // One more than the limit shows whether there are more in that direction.
   const window = { conversationId, ...bounds, end, limit: limit + 1 }
   const { messages, isCut } = await readBounded(database, window, { characters: pageCharacters })
   const isMore = messages.length > limit

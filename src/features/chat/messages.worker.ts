@@ -1,4 +1,4 @@
-/** What runs in a thread of the worker pool; the other side is `message-list.ts`. */
+/** The part that runs in a thread of the worker pool; the other side is `message-list.ts`. */
 import { openSearchDatabase } from '#storage/search/search-database.ts'
 import type { MessageListQuery } from './chat.schema.ts'
 import { listMessages } from './messages.repository.ts'

@@ -22,11 +22,11 @@ export function chatTool(
   inTurn: InTurn,
 ): OfferedTool {
   async function converse(
-    input: Parameters<Chat['questions']['ask']>[1],
+    input: Parameters<Chat['questions']['accept']>[1],
     { signal, progress, isAdmin }: Call,
   ) {
     signal.throwIfAborted()
-    const question = await questions.ask(id, input, { isOutsider: !isAdmin, isConfined: !isAdmin })
+    const question = await questions.accept(id, input, { isOutsider: !isAdmin, isConfined: !isAdmin })
     return answering.answer(question, signal, event => {
       const sign = signOf(event)
       if (sign !== undefined) progress(sign)

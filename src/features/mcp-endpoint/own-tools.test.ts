@@ -35,7 +35,7 @@ async function endpointWith(tools: () => readonly Tool[]) {
       },
     },
     agentDatabases,
-    questions: { ask: unused },
+    questions: { accept: unused },
     answering: { answer: unused },
     knowledgeTool: () => toolOf('search_knowledge', async () => 'from the documents'),
     toolsOf: async () => tools(),

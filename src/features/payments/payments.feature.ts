@@ -49,9 +49,9 @@ export function createPayments(
   const methods = createMethodsService({ agentSecrets, clock, ids })
   const notifications = createNotificationsService({ transact, ledger, clock, ids })
   const credentialsOf = async (agentId: string) => (await settings.profileOf(agentId)).credentials
-  const ask = createProviderClient(apiBase)
+  const callProvider = createProviderClient(apiBase)
   const requests = createRequestStore({ transact, ledger, clock, ids })
-  const provider = createProviderService({ requests, credentialsOf, apiKey, ask, clock })
+  const provider = createProviderService({ requests, credentialsOf, apiKey, callProvider, clock })
   const webhook = createWebhookService({ agentDatabases, transact, ledger, clock })
   const profileOf = (agentId: string) =>
     settings.profileOf(agentId).catch(error => {

@@ -5,7 +5,7 @@ import { checkData } from './nodes/check-data.ts'
 import type { NodeTypes } from './nodes/node-types.ts'
 import type { Definition, Edge, Node } from './workflows.schema.ts'
 
-const mostShown = 100
+const maxShown = 100
 
 export interface CheckedDefinition {
   graph: Graph
@@ -47,8 +47,8 @@ export function requireNone(problems: readonly Problem[]): void {
     [node === undefined ? '' : `node ${node}:`, field, issue].join(' ').trim(),
   )
   const [{ field, issue } = { field: '', issue: '' }] = problems
-  throw new AppError('VALIDATION_ERROR', `${sentences.slice(0, mostShown).join('; ')}.`, {
-    details: { field, issue, problems: problems.slice(0, mostShown) },
+  throw new AppError('VALIDATION_ERROR', `${sentences.slice(0, maxShown).join('; ')}.`, {
+    details: { field, issue, problems: problems.slice(0, maxShown) },
   })
 }
 

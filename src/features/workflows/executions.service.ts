@@ -134,8 +134,8 @@ function hashOf(request: unknown): string {
 }
 
 /** How the execution has ended; undefined if it takes longer than that (milliseconds). */
-async function waitForEnd({ db }: AgentHandle, id: string, patience: number, signal: AbortSignal) {
-  const until = performance.now() + patience
+async function waitForEnd({ db }: AgentHandle, id: string, timeoutMs: number, signal: AbortSignal) {
+  const until = performance.now() + timeoutMs
   for (let pause = 20; performance.now() < until; pause = Math.min(pause * 2, 1_000)) {
     const execution = await findExecution(db, id)
     if (execution === undefined) throw notFound('Execution')

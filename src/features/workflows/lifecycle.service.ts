@@ -58,9 +58,9 @@ interface Refused {
 
 export const executionJob = 'execution.run'
 export const maxDepth = 10
-const queuePatienceMs = 24 * 3_600_000
+const queueTimeoutMs = 24 * 3_600_000
 const maxQueued = 1_000
-const maxOutputTold = 64 * 1024
+const maxOutputReported = 64 * 1024
 
 /** The job of an execution, from its start to its end; one that is queued runs late, and then finds no place in time. */
 export function jobOf(id: string, runAt: number) {
@@ -99,7 +99,7 @@ export function createLifecycle({ pruneSoon, clock, ids }: Dependencies) {
     const execution = newExecution(ids.record(), request, place, new Date(now).toISOString())
     await insertExecution(transaction, execution)
     await insertResults(transaction, execution.id, request.results ?? [])
-    await outbox.add(jobOf(execution.id, place.status === 'queued' ? now + queuePatienceMs : now))
+    await outbox.add(jobOf(execution.id, place.status === 'queued' ? now + queueTimeoutMs : now))
     return toStarted(execution)
   }
 
@@ -199,7 +199,7 @@ function endOf({ id, workflow_id, depth, cause, output, error }: ExecutionRow, s
     status,
     depth,
     cause: JSON.parse(cause) as Cause,
-    ...(output !== null && output.length <= maxOutputTold && { output: JSON.parse(output) }),
+    ...(output !== null && output.length <= maxOutputReported && { output: JSON.parse(output) }),
     ...(error !== null && { error }),
   } satisfies ExecutionEnd
 }

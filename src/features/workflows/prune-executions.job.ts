@@ -21,7 +21,7 @@ interface Dependencies {
 /** Deletes finished executions that are too old or too many, in portions that keep nobody waiting. */
 export function createPruning({ kept, clock }: Dependencies) {
   /** The minute of the last end of each agent that this process has asked for, so that not every end has to. */
-  const asked = new Map<string, number>()
+  const requested = new Map<string, number>()
 
   const job: JobHandler<AgentHandle> = {
     lane: 'timers',
@@ -42,7 +42,7 @@ export function createPruning({ kept, clock }: Dependencies) {
       }
       if (portions > 0) await agent.shrink()
       if (portions === mostPortions) throw new JobYields()
-      asked.delete(agent.agentId)
+      requested.delete(agent.agentId)
       if (key !== pruneJob) return
       const oldest = await findOldestEnd(agent.db)
       // Its time comes even if nothing is executed until then.
@@ -60,11 +60,11 @@ export function createPruning({ kept, clock }: Dependencies) {
     async soon({ outbox, agentId }: { outbox: Pick<Outbox, 'add'>; agentId: string }) {
       const now = clock.now()
       const minute = Math.floor(now / graceMs)
-      if (asked.get(agentId) === minute) return
+      if (requested.get(agentId) === minute) return
       const job = { name: pruneJob, payload: null }
       await outbox.add({ ...job, key: `${pruneJob}@${minute}`, runAt: (minute + 2) * graceMs })
       await outbox.add({ ...job, key: pruneJob, runAt: now + kept.days * dayMs })
-      asked.set(agentId, minute)
+      requested.set(agentId, minute)
     },
   }
 }

@@ -8,7 +8,7 @@ import { listOffered } from './workflows.repository.ts'
 import type { WorkflowSummary } from './workflows.schema.ts'
 
 /** A model waits so long for a workflow, in milliseconds; then it is told that it still runs. */
-const patienceMs = 60_000
+const timeoutMs = 60_000
 const mostOffered = 1000
 
 /** The active workflows that are offered to models, as tools. */
@@ -21,7 +21,7 @@ export function createWorkflowTools(executions: ExecutionsService) {
       depth: (causeDepth.getStore() ?? -1) + 1,
       when_busy: 'refuse',
     })
-    const ended = await executions.ended(agent, execution_id, patienceMs, signal)
+    const ended = await executions.ended(agent, execution_id, timeoutMs, signal)
     if (ended === undefined) return { execution_id, status: 'running' }
     if (ended.status === 'complete') return JSON.parse(ended.output ?? 'null')
     throw new AppError('TOOL_FAILED', ended.error ?? `The execution ${execution_id} was ${ended.status}.`)

@@ -27,7 +27,7 @@ export function checkpointAnswer({ question, recorder, store, clock, log, onLock
     const state = recorder.state()
     const isNew = state !== stored
     if (!isNew && clock.now() - renewedAt < store.renewalMs) return
-    // What it was made from is known at its end.
+    // The answer's sources are known only at its end.
     const message = isNew ? recorder.message({ aborted: true, tainted: true }) : undefined
     if (!(await store.checkpoint(question, message))) onLockLost()
     stored = state

@@ -3,7 +3,7 @@ import type { ChatMessage } from '../chat.schema.ts'
 import type { ConversationsService } from '../conversations.service.ts'
 import { findMessage, findNext, isWholeAnswer, toPublic } from '../messages.repository.ts'
 import type { Answering } from './answering.ts'
-import type { AskedMessage, Questions } from './questions.ts'
+import type { QuestionInput, Questions } from './questions.ts'
 import type { Asker } from './turn-planner.ts'
 
 interface Dependencies {
@@ -15,27 +15,27 @@ interface Dependencies {
 
 /**
  * Answers messages whose ids their callers have chosen. Called again after an interruption it continues: what is stored is
- * neither asked nor answered twice. If others continued the conversation before there was an answer, the message moves
- * behind theirs. Throws as `ask` and `answer` do.
+ * neither accepted nor answered twice. If others continued the conversation before there was an answer, the message moves
+ * behind theirs. Throws as `accept` and `answer` do.
  */
 export function createAnswerOnce({ agentDatabases, conversations, questions, answering }: Dependencies) {
   return async (
     agentId: string,
-    message: AskedMessage & { id: string },
+    message: QuestionInput & { id: string },
     asker: Asker,
     client: AbortSignal,
   ): Promise<ChatMessage> => {
-    const { isAsked, next } = await agentDatabases.use(agentId, async ({ db }) => {
-      const asked = await findMessage(db, message.id)
-      const next = asked && (await findNext(db, asked))
+    const { isStored, next } = await agentDatabases.use(agentId, async ({ db }) => {
+      const stored = await findMessage(db, message.id)
+      const next = stored && (await findNext(db, stored))
       const isOvertaken = next?.role === 'user'
       if (isOvertaken) await conversations.removeMessage(db, message.id)
-      return { isAsked: asked !== undefined && !isOvertaken, next }
+      return { isStored: stored !== undefined && !isOvertaken, next }
     })
     if (next && isWholeAnswer(next)) return toPublic(next)
-    const question = await (isAsked
-      ? questions.askAgain(agentId, message.id, {}, asker)
-      : questions.ask(agentId, message, asker))
+    const question = await (isStored
+      ? questions.acceptAgain(agentId, message.id, {}, asker)
+      : questions.accept(agentId, message, asker))
     return (await answering.answer(question, client)).assistantMessage
   }
 }

@@ -8,7 +8,7 @@ interface Beginning {
   model: string
 }
 
-/** What a turn has said so far, as the message that it will be; told by the turn's events alone. */
+/** Builds the message of a turn from the turn's events alone. */
 export function createAnswerRecorder({ model, ...beginning }: Beginning) {
   let content = ''
   const toolCalls: ToolCall[] = []
@@ -22,7 +22,7 @@ export function createAnswerRecorder({ model, ...beginning }: Beginning) {
       if (event.type === 'tool_result') toolResults.push(resultOf(event))
     },
 
-    /** Changes with whatever is said; empty while nothing was. */
+    /** Changes with everything that is said; empty while nothing was. */
     state: () =>
       content === '' && toolCalls.length === 0
         ? ''

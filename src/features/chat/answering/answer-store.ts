@@ -15,7 +15,7 @@ interface Dependencies {
   transact: Transact<ChatEvents>
 }
 
-/** Stores answers under the conversation's lock: whoever has lost it writes nothing more. */
+/** Stores answers under the conversation's lock: a process that has lost it writes nothing more. */
 export function createAnswerStore({ lock, transact }: Dependencies) {
   /** An answer replaces all that followed its question. */
   async function write(
@@ -28,7 +28,7 @@ export function createAnswerStore({ lock, transact }: Dependencies) {
     await putApprovals(database, message)
   }
 
-  /** What the conversation's row has to say of an answer that ends it. */
+  /** The fields of the conversation's row after an answer that ends it. */
   function endOf(
     { userMessage: { sequence } }: Question,
     message: ChatMessage | undefined,

@@ -53,17 +53,17 @@ export function createAnswering(needs: Dependencies) {
       ending.abort(lockWasLost())
     }
     const checkpointer = checkpointAnswer({ question, recorder, store, clock, log, onLockLost })
-    const told = (event: TurnEvent) => {
+    const record = (event: TurnEvent) => {
       recorder.add(event)
       emit(event)
     }
-    const end = await question.turn(told, ending.signal).catch(turnThatNeverBegan)
+    const end = await question.turn(record, ending.signal).catch(turnThatNeverBegan)
     await checkpointer.stop()
     if (!hasLock) return { assistantMessage: undefined, error: lockWasLost() }
     return settle(needs, question, recorder, end, ending.signal)
   }
 
-  /** Never rejects, whatever goes wrong; the lock and the agent are released in any case. */
+  /** Never rejects; the lock and the agent are released in any case. */
   function run(question: Question, emit: (event: TurnEvent) => void, client: AbortSignal): Promise<Answered> {
     const ending = new AbortController()
     const unfollow = followSignals(ending, [client, question.agent.signal])
@@ -71,7 +71,7 @@ export function createAnswering(needs: Dependencies) {
     const answered = attempt(question, emit, ending)
       .catch(async cause => {
         logFailure(log, question, cause)
-        // What can't be stored must not keep the conversation locked; if this fails as well, the lease ends.
+        // An answer that can't be stored must not keep the conversation locked; if this fails as well, the lease ends.
         await store.finish(question, undefined).catch(() => false)
         return { assistantMessage: undefined, error: notStored(cause, ending.signal) }
       })
@@ -165,7 +165,7 @@ function turnThatNeverBegan(cause: unknown): TurnEnd {
   }
 }
 
-/** Nowhere to store it is left once another process has deleted the agent, which the signal tells of. */
+/** The signal's reason shows whether another process has deleted the agent, which leaves no place to store the answer. */
 function notStored(cause: unknown, { reason }: AbortSignal): AppError {
   const isAgentGone = reason instanceof AppError && reason.code === 'NOT_FOUND'
   return isAgentGone ? reason : unexpected('The answer could not be stored.', cause)

@@ -25,7 +25,7 @@ interface Wanted<Found extends Place> {
   agentId: string
   asker: Asker
   options: Omit<PlanOptions, keyof Asker>
-  /** Throws if the question can't be asked there. */
+  /** Throws if the conversation can't take the question. */
   find(transaction: Kysely<AgentTables>): Promise<Found>
   /** Stores what is new. The lock that it returns replaces the one that was held. */
   store(
@@ -73,9 +73,9 @@ export function createDrafts({ agentDatabases, planner, lock, transact }: Depend
         )
         // From here on, the question has the agent and the lock.
         undo.move()
-        const asked = { agent, userMessage: accepted.userMessage, isFirst }
+        const context = { agent, userMessage: accepted.userMessage, isFirst }
         const { model } = plan
-        return { agent, asker, model, ...accepted, turn: (emit, signal) => plan.run(asked, emit, signal) }
+        return { agent, asker, model, ...accepted, turn: (emit, signal) => plan.run(context, emit, signal) }
       },
 
       [Symbol.asyncDispose]: () => undo.disposeAsync(),

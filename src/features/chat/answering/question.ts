@@ -11,7 +11,7 @@ export interface Question {
   lock: Lock
   userMessage: StoredMessage
   asker: Asker
-  /** It was asked just now, so that nothing follows it in its conversation. */
+  /** It is a new message, so that nothing follows it in its conversation. */
   isNew?: boolean
   /** Id of the model that answers. */
   model: string

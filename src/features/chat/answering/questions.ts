@@ -21,7 +21,7 @@ import type { Asker, TurnPlanner } from './turn-planner.ts'
 
 const titleCharacters = 80
 
-export interface AskedMessage extends NewMessage {
+export interface QuestionInput extends NewMessage {
   /** One that no message has; a fresh one unless given. */
   id?: string
   /** The conversation to go on with, or to begin under this id, if `conversationId` names none. */
@@ -45,7 +45,7 @@ export function createQuestions(needs: Dependencies) {
   const draft = createDrafts(needs)
 
   /** A new message of a user, in its conversation or a new one. */
-  function draftNew(agentId: string, input: AskedMessage, asker: Asker): Promise<Draft> {
+  function draftNew(agentId: string, input: QuestionInput, asker: Asker): Promise<Draft> {
     const { content, standingConversationId } = input
     const { channel, contactId, author, isOutsider } = asker
     return draft({
@@ -96,9 +96,9 @@ export function createQuestions(needs: Dependencies) {
     draftNew,
     draftAgain,
     /** A new message, accepted at once. */
-    ask: (...question: Parameters<typeof draftNew>) => accepted(draftNew(...question)),
-    /** The same for a question that was asked before. */
-    askAgain: (...question: Parameters<typeof draftAgain>) => accepted(draftAgain(...question)),
+    accept: (...question: Parameters<typeof draftNew>) => accepted(draftNew(...question)),
+    /** The same for a question that is stored already. */
+    acceptAgain: (...question: Parameters<typeof draftAgain>) => accepted(draftAgain(...question)),
   }
 }
 
@@ -131,7 +131,7 @@ function titleOf(content: string): string {
 }
 
 /** The conversation that a message goes on with; undefined if it begins a new one. */
-async function currentConversation(transaction: Kysely<AgentTables>, input: AskedMessage, asker: Asker) {
+async function currentConversation(transaction: Kysely<AgentTables>, input: QuestionInput, asker: Asker) {
   const { conversationId, standingConversationId: standing } = input
   if (conversationId !== undefined && !(await isReached(transaction, conversationId, asker)))
     throw notFound('Conversation')

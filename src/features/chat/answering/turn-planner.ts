@@ -29,17 +29,21 @@ const historyMessages = 400
 /** How a question will be answered: decided before it is stored, so that a wrong model costs nothing. */
 export interface TurnPlan {
   model: string
-  run(asked: Asked, emit: (event: TurnEvent) => void, signal: AbortSignal): Promise<PlannedOutcome>
+  run(
+    context: QuestionContext,
+    emit: (event: TurnEvent) => void,
+    signal: AbortSignal,
+  ): Promise<PlannedOutcome>
 }
 
 export interface PlannedOutcome extends TurnOutcome {
-  /** Tools of the agent that the model was not told of, since all of them are too many for it. */
+  /** Tools of the agent that the model was not offered, since all of them are too many for it. */
   toolsLeftOut: number
   /** Pages that tools have read, in the order of their first reading. */
   pages: ReadPage[]
 }
 
-interface Asked {
+interface QuestionContext {
   agent: AgentHandle
   /** Without an id it is stored nowhere. */
   userMessage: Pick<StoredMessage, 'conversationId' | 'sequence' | 'content' | 'toolResults' | 'metadata'> &
@@ -48,9 +52,9 @@ interface Asked {
   isFirst: boolean
 }
 
-/** Who asks. */
+/** The caller whose question is answered. */
 export interface Asker {
-  /** May chat and no more, so that nobody vouches for what such a caller writes. */
+  /** May only chat, so that no administrator vouches for the texts of such a caller. */
   isOutsider: boolean
   /** Where they write from, if that is outside. */
   channel?: string
@@ -82,8 +86,8 @@ interface Dependencies {
   metrics: Metrics
 }
 
-/** What was said before a question: no more than fills the prompt, since the rest would be left out anyway. */
-async function readHistory({ agent: { db }, userMessage, isFirst }: Asked, contextWindow: number) {
+/** The messages before a question: no more than fill the prompt, since the rest would be left out anyway. */
+async function readHistory({ agent: { db }, userMessage, isFirst }: QuestionContext, contextWindow: number) {
   if (isFirst) return []
   const { conversationId, sequence } = userMessage
   const window = { conversationId, before: sequence, end: 'newest', limit: historyMessages } as const
@@ -94,7 +98,7 @@ async function readHistory({ agent: { db }, userMessage, isFirst }: Asked, conte
   return messages
 }
 
-/** What a tool answered stands in the prompt again; what an answer took from outsiders may be in its words. */
+/** Results of tools stand in the prompt again; an answer may repeat text of outsiders in its own words. */
 function isTainted({ toolResults, metadata }: Pick<StoredMessage, 'toolResults' | 'metadata'>): boolean {
   return toolResults !== null || metadata?.tainted === true
 }
@@ -104,7 +108,7 @@ export function createTurnPlanner(needs: Dependencies) {
 
   /** Without its passages a question can still be answered, so that a failing search is no failing turn. */
   async function passagesFor(
-    { agent, userMessage }: Asked,
+    { agent, userMessage }: QuestionContext,
     contextWindow: number,
     signal: AbortSignal,
   ): Promise<Passage[]> {
@@ -125,8 +129,8 @@ export function createTurnPlanner(needs: Dependencies) {
     const chosen = await needs.models.resolve({ settings, credentials, requested: options.model })
     return {
       model: chosen.id,
-      async run(asked, emit, signal) {
-        const { agent, userMessage: question } = asked
+      async run(context, emit, signal) {
+        const { agent, userMessage: question } = context
         const { contextWindow } = chosen
         const pages = createPageList(needs.clock)
         const { id: messageId, conversationId } = question
@@ -135,8 +139,8 @@ export function createTurnPlanner(needs: Dependencies) {
         // A question that is stored nowhere has no conversation that tools could use.
         const turn = messageId === undefined ? undefined : { conversationId, isOutsider, report }
         const [history, passages, offered] = await Promise.all([
-          readHistory(asked, contextWindow),
-          options.autoRag === false ? [] : passagesFor(asked, contextWindow, signal),
+          readHistory(context, contextWindow),
+          options.autoRag === false ? [] : passagesFor(context, contextWindow, signal),
           options.enableTools === false ? [] : needs.toolsOf(agent, turn),
         ])
         const { tools, leftOut } = await fitTools(offered, {

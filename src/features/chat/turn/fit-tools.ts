@@ -15,7 +15,7 @@ const atOnce = 100
 interface Room {
   /** For the definitions of all tools together. */
   characters: number
-  /** What is being talked about, the newest first. */
+  /** Texts of the conversation, the newest first. */
   topic: readonly string[]
 }
 

@@ -6,7 +6,7 @@ import { acceptableName } from '#models/tools/tool-name.ts'
 import { seenCharacters, textOf, truncateResult } from './truncate-result.ts'
 import type { ToolCall, ToolResult } from './turn.ts'
 
-/** A stored message as far as a model is told of it. */
+/** The fields of a stored message that a model sees. */
 export interface PastMessage {
   role: 'user' | 'assistant' | 'system' | 'tool'
   content: string
@@ -20,7 +20,7 @@ interface PromptParts {
   instructions: string | undefined
   history: readonly PastMessage[]
   question: string
-  /** What automatic retrieval found for the question. */
+  /** Passages that automatic retrieval found for the question. */
   passages: readonly Passage[]
 }
 
@@ -91,7 +91,7 @@ export function resultPart(id: string, result: ToolResult) {
   return {
     type: 'tool-result' as const,
     toolCallId: id,
-    // A model may ask for a name that there can't be; services refuse a prompt that repeats it.
+    // A model may call a tool by a name that is not allowed; services refuse a prompt that repeats it.
     toolName: acceptableName(result.name),
     output: { type, value: seen },
   }

@@ -31,16 +31,16 @@ export interface TurnInput {
   isTainted: boolean
   emit(event: TurnEvent): void
   signal: AbortSignal
-  /** How often the model is asked with tools; if none of its answers ends the turn, it is asked once more without them. */
+  /** How often the model is called with tools; if none of its answers ends the turn, it is called once more without them. */
   maxIterations: number
   newToolCallId(): string
-  /** Told to the tools that are called. */
+  /** Passed to the tools that are called. */
   cause?: Cause
 }
 
 /**
- * Runs one turn: asks the model, calls the tools it asks for, and asks again until it answers. Knows no transport and no
- * storage. Must not throw: whatever goes wrong is an outcome, with what was said until then.
+ * Runs one turn: calls the model, runs the tools that it calls, and repeats both until it answers. Knows no transport and no
+ * storage. Must not throw: every failure is an outcome, with the text until then.
  */
 export async function runTurn(input: TurnInput): Promise<TurnOutcome> {
   const turn = new Turn(input)
@@ -66,10 +66,10 @@ interface Answer {
 
 /** Characters that a model may stream in one turn, thoughts and arguments included: no honest answer comes near. */
 const maxCharacters = 1_000_000
-/** Tool calls that one answer of the model may ask for. */
+/** Tool calls that one answer of the model may hold. */
 const maxCallsAtOnce = 64
 
-/** What one turn has gathered so far. */
+/** The state of one turn. */
 class Turn {
   readonly #input: TurnInput
   readonly #guard = createRepeatGuard()
@@ -94,11 +94,11 @@ class Turn {
   async run(): Promise<void> {
     for (let iteration = 1; iteration <= this.#input.maxIterations; iteration += 1) {
       this.#input.emit({ type: 'thinking', iteration })
-      const answer = await this.#ask(this.#toolsEnded ? [] : this.#input.tools)
+      const answer = await this.#callModel(this.#toolsEnded ? [] : this.#input.tools)
       if (answer.calls.length === 0) return
       await this.#call(answer.calls)
     }
-    await this.#ask([])
+    await this.#callModel([])
   }
 
   outcome(end: TurnOutcome['end']): TurnOutcome {
@@ -113,7 +113,7 @@ class Turn {
     }
   }
 
-  async #ask(tools: readonly Tool[]): Promise<Answer> {
+  async #callModel(tools: readonly Tool[]): Promise<Answer> {
     const message = createAnswerMessage()
     const answer: Answer = { text: '', calls: [] }
     await this.#input.stream(this.#options(tools))(part => {
@@ -219,7 +219,7 @@ class Turn {
 
 type FinishPart = Extract<AnswerPart, { type: 'finish' }>
 
-/** What is not reported is not counted as nothing: an answer that broke off has cost tokens, too. */
+/** Usage that is not reported is not counted as nothing: an answer that broke off has cost tokens, too. */
 function addUsage(sum: Usage | undefined, { inputTokens, outputTokens }: FinishPart['usage']) {
   if (inputTokens.total === undefined && outputTokens.total === undefined) return sum
   return {

@@ -18,7 +18,7 @@ export interface ToolResult {
   toolCallId: string
   name: string
   result?: unknown
-  /** What went wrong, for the model and for people; there only if the call failed. */
+  /** The error, for the model and for people; there only if the call failed. */
   error?: string
   /** The call was not made: a person has to agree to it first. */
   approval?: 'required'
@@ -31,7 +31,7 @@ export interface TurnOutcome {
   content: string
   toolCalls: ToolCall[]
   toolResults: ToolResult[]
-  /** What the model service reported, which may be nothing. */
+  /** As the model service reported it; undefined if it reported none. */
   usage: Usage | undefined
   /** Whether the model was shown text that outsiders wrote, which may have steered what it said. */
   isTainted: boolean

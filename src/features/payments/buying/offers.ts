@@ -24,7 +24,7 @@ const offerSchema = Type.Object({
   resource: Type.Optional(Type.Unknown()),
 })
 
-/** What a seller asks for, in a coin that is known. */
+/** A seller's price, in a coin that is known. */
 export interface SellersOffer {
   version: 1 | 2
   /** As the seller wrote it, and as it is to be repeated. */

@@ -1,6 +1,6 @@
 import type { SellersOffer } from './offers.ts'
 
-/** Headers that carry payments: they must not go to anybody else than the seller. */
+/** Headers that carry payments: they must go to no server but the seller's. */
 export const paymentHeaders = ['payment-signature', 'x-payment']
 
 /** The address of a wallet, by its private key. */

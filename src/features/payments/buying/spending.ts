@@ -4,7 +4,7 @@ import type { ChangeContext } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { sumSpent } from '../ledger/ledger.repository.ts'
 import type { Ledger } from '../ledger/ledger.service.ts'
-import type { Told } from '../ledger/merge-transaction.ts'
+import type { PaymentReport } from '../ledger/merge-transaction.ts'
 import { add, compare, multiply } from '../money.ts'
 import type { PaymentEvents } from '../payments.events.ts'
 
@@ -18,14 +18,14 @@ interface Dependencies extends ChangeContext<PaymentEvents> {
   ledger: Ledger
 }
 
-type Bought = Pick<Told, 'amount' | 'currency' | 'from' | 'to' | 'reference' | 'note'>
+type Bought = Pick<PaymentReport, 'amount' | 'currency' | 'from' | 'to' | 'reference' | 'note'>
 
-/** What agents spend: it counts from before the payment is signed, until it is certain that it was not made. */
+/** An agent's spending: it counts from before the payment is signed, until it is certain that it was not made. */
 export function createSpending({ transact, ledger, clock, ids }: Dependencies) {
-  function tell(agent: AgentHandle, key: string, bought: Bought, state: Told['state']) {
+  function recordState(agent: AgentHandle, key: string, bought: Bought, state: PaymentReport['state']) {
     return transact(agent, (transaction, outbox) => {
-      const told = { ...bought, type: 'outbound', source: 'x402', keys: [key], state } as const
-      return ledger.record(transaction, outbox, agent.agentId, told)
+      const report = { ...bought, type: 'outbound', source: 'x402', keys: [key], state } as const
+      return ledger.record(transaction, outbox, agent.agentId, report)
     })
   }
 
@@ -41,14 +41,14 @@ export function createSpending({ transact, ledger, clock, ids }: Dependencies) {
         const today = timestamp(clock).slice(0, 10)
         const spent = await sumSpent(transaction, today)
         if (compare(add(spent, amount, 'USD'), daily) > 0) throw refused(`more than is left of today's limit`)
-        const told = { ...bought, type: 'outbound', source: 'x402', keys: [key], state: 'pending' } as const
-        await ledger.record(transaction, outbox, agent.agentId, told)
+        const report = { ...bought, type: 'outbound', source: 'x402', keys: [key], state: 'pending' } as const
+        await ledger.record(transaction, outbox, agent.agentId, report)
       })
       return {
-        /** `note` says what the seller has told. */
-        settled: (note: string) => tell(agent, key, { ...bought, note }, 'settled'),
+        /** `note` is the seller's message. */
+        settled: (note: string) => recordState(agent, key, { ...bought, note }, 'settled'),
         /** Nothing was sent that the seller could be paid by. */
-        release: () => tell(agent, key, bought, 'failed'),
+        release: () => recordState(agent, key, bought, 'failed'),
       }
     },
   }

@@ -51,7 +51,7 @@ async function buy(
 ): Promise<unknown> {
   const { url, method = 'GET', body } = given as { url: string; method?: string; body?: string }
   const headers = body === undefined ? {} : { 'content-type': 'application/json' }
-  // A redirect may turn any other method into GET, which then is not what was asked for.
+  // A redirect may turn any other method into GET, which then is another request.
   const redirects = method === 'GET' ? {} : { maxRedirects: 0 }
   const request = { ...answerLimits, ...redirects, method, headers, body: body ?? null, signal }
   const first = await outbound.fetch(url, request)

@@ -20,7 +20,7 @@ const cells = [
   'note',
 ] as const satisfies (keyof Transaction)[]
 
-/** Transactions as a CSV file, the oldest first. The byte order mark tells Excel that it is UTF-8. */
+/** Transactions as a CSV file, the oldest first. By the byte order mark, Excel reads it as UTF-8. */
 export async function* exportTransactions(
   database: Kysely<AgentTables>,
   query: ExportQuery,
@@ -33,7 +33,7 @@ export async function* exportTransactions(
   }
 }
 
-/** What a spreadsheet would take for a formula begins with an apostrophe. */
+/** A cell that a spreadsheet would take for a formula begins with an apostrophe. */
 function cell(value: string): string {
   const safe = /^'*[=+\-@\t\r]/.test(value) ? `'${value}` : value
   return /[",;\t\r\n]|^\s|\s$/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe

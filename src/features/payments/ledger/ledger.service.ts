@@ -23,7 +23,7 @@ import type {
   TransactionListQuery,
   TransactionSum,
 } from './ledger.schema.ts'
-import type { Told } from './merge-transaction.ts'
+import type { PaymentReport } from './merge-transaction.ts'
 import { isIncome, mergeTransaction, newTransaction } from './merge-transaction.ts'
 
 type Database = Kysely<AgentTables>
@@ -34,16 +34,21 @@ interface Dependencies extends ChangeContext<PaymentEvents> {
   onResolved(agentId: string, transactionId: string, outcome: Resolution['outcome']): Promise<void>
 }
 
-/** One transaction for each payment, whichever messages tell of it, how often, and in whatever order. */
+/** Keeps one transaction for each payment, however many messages report it, how often, and in which order. */
 export function createLedger({ transact, onResolved, clock, ids }: Dependencies) {
-  /** Writes down what a message tells, in the caller's transaction. */
-  async function record(transaction: Database, outbox: PaymentOutbox, agentId: string, told: Told) {
-    const known = await recognise(transaction, told)
+  /** Records a message's report, in the caller's transaction. */
+  async function record(
+    transaction: Database,
+    outbox: PaymentOutbox,
+    agentId: string,
+    report: PaymentReport,
+  ) {
+    const known = await recognise(transaction, report)
     const now = timestamp(clock)
     const next =
-      known === undefined ? newTransaction(ids.record(), told, now) : mergeTransaction(known, told, now)
+      known === undefined ? newTransaction(ids.record(), report, now) : mergeTransaction(known, report, now)
     await (known === undefined ? insertTransaction : updateTransaction)(transaction, next)
-    await addKeys(transaction, next.id, told.keys)
+    await addKeys(transaction, next.id, report.keys)
     if (isIncome(next) && (known === undefined || !isIncome(known)))
       await outbox.emit('payment.received', { agentId, transactionId: next.id })
     return next
@@ -78,9 +83,9 @@ export function createLedger({ transact, onResolved, clock, ids }: Dependencies)
       return await transact(agent, async (transaction, outbox) => {
         const pending = requirePending(await get(transaction, id))
         const { source, type, amount, currency } = pending
-        const told = { transactionId: id, source, type, amount, currency, state: outcome, note }
+        const report = { transactionId: id, source, type, amount, currency, state: outcome, note }
         return await record(transaction, outbox, agent.agentId, {
-          ...told,
+          ...report,
           keys: await keysOf(transaction, id),
         })
       })
@@ -99,7 +104,7 @@ async function get(database: Database, id: string): Promise<Transaction> {
 /** By what it is called elsewhere; else by the transaction that it was made for, unless that is another payment's. */
 async function recognise(
   database: Database,
-  { keys, transactionId }: Told,
+  { keys, transactionId }: PaymentReport,
 ): Promise<Transaction | undefined> {
   const known = keys.length === 0 ? undefined : await findByKeys(database, keys)
   if (known !== undefined || transactionId === undefined) return known

@@ -2,9 +2,9 @@ import { canonical, compare } from '../money.ts'
 import type { Transaction, TransactionSource, TransactionState, TransactionType } from './ledger.schema.ts'
 import { transactionStates } from './ledger.schema.ts'
 
-/** What a message tells of one payment. */
-export interface Told {
-  /** What the payment is called elsewhere; one of them is enough to recognise it. */
+/** The facts about one payment that a message reports. */
+export interface PaymentReport {
+  /** Identifiers of the payment elsewhere; one of them is enough to recognise it. */
   keys: readonly string[]
   /** The transaction that the payment was made for, if the message names one. */
   transactionId?: string | undefined
@@ -22,33 +22,33 @@ export interface Told {
 }
 
 /** @param now ISO 8601. */
-export function newTransaction(id: string, told: Told, now: string): Transaction {
-  const currency = told.currency.toUpperCase()
+export function newTransaction(id: string, report: PaymentReport, now: string): Transaction {
+  const currency = report.currency.toUpperCase()
   const blank = {
     id,
-    type: told.type,
-    amount: canonical(told.amount, currency),
+    type: report.type,
+    amount: canonical(report.amount, currency),
     currency,
-    from: told.from ?? null,
-    to: told.to ?? null,
-    reference: told.reference ?? null,
-    source: told.source,
-    state: told.state,
-    refunded: canonical(told.refunded ?? '0', currency),
-    note: told.note ?? null,
+    from: report.from ?? null,
+    to: report.to ?? null,
+    reference: report.reference ?? null,
+    source: report.source,
+    state: report.state,
+    refunded: canonical(report.refunded ?? '0', currency),
+    note: report.note ?? null,
     created_at: now,
     updated_at: now,
   }
   return { ...blank, state: stateOf(blank) }
 }
 
-/** What is known after another message. The order in which messages come makes no difference. */
-export function mergeTransaction(known: Transaction, told: Told, now: string): Transaction {
-  const next = newTransaction(known.id, told, now)
+/** Merges another report into a transaction. The order in which reports come makes no difference. */
+export function mergeTransaction(known: Transaction, report: PaymentReport, now: string): Transaction {
+  const next = newTransaction(known.id, report, now)
   const isCertain = rank(known.state) >= rank('settled')
   const merged = {
     ...known,
-    // What was asked for gives way to what was paid.
+    // The amount that was requested gives way to the amount that was paid.
     amount: isCertain ? known.amount : next.amount,
     currency: isCertain ? known.currency : next.currency,
     from: leastOf(known.from, next.from),
@@ -62,7 +62,7 @@ export function mergeTransaction(known: Transaction, told: Told, now: string): T
   return { ...merged, state: stateOf(merged) }
 }
 
-/** What has all gone back is refunded. */
+/** A payment that has gone back in full is refunded. */
 function stateOf({
   state,
   amount,

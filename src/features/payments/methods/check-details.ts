@@ -18,7 +18,7 @@ const rules: Record<Exclude<MethodType, 'bank' | 'other'>, Rules> = {
 const byIban: Rules = { required: ['iban'], optional: ['holder', 'bic'] }
 const byAccount: Rules = { required: ['account_number', 'bank_code'], optional: ['holder'] }
 
-/** Nobody is shown more of them than their end. */
+/** Every reader is shown only the end of these. */
 const numbers = ['iban', 'account_number']
 /** Nor are viewers of these. */
 const handles = ['address', 'email', 'phone', 'card_id', ...numbers]
@@ -99,12 +99,12 @@ function holdsCardNumber(value: string): boolean {
   })
 }
 
-/** Without what nobody is to read. */
+/** Without the fields that no reader may see. */
 export function shownDetails(details: Details): Details {
   return masked(details, numbers)
 }
 
-/** What those see who may only read. */
+/** The details for callers who may only read. */
 export function detailsForViewers(details: Details): Details {
   return masked(details, handles)
 }

@@ -51,7 +51,7 @@ export function createMethodsService({ agentSecrets, clock, ids }: Dependencies)
       const sealed = { details: textOf(details) }
       const secret_set = await agentSecrets.write(agent.agentId, sealed)
       try {
-        // What is sealed can't be read in the transaction that has to know that nothing was added meanwhile.
+        // Sealed details can't be read in the transaction that has to check that nothing was added meanwhile.
         for (let isStored = false; !isStored; ) {
           const before = await requireNew(agent, row, sealed)
           isStored = await inTransaction(agent.db, async transaction => {

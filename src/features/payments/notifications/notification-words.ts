@@ -1,6 +1,6 @@
-/** What banks, wallets and payment services write, by what it means. All of it is compared in lower case. */
+/** The words of banks, wallets and payment services, by their meaning. All of them are compared in lower case. */
 
-/** Whoever writes one of these does not tell of money that has come in. */
+/** A message with one of these does not report money that has come in. */
 export const noReceipt = new RegExp(
   [
     String.raw`\bsent to\b|you(?:'ve| have)? (?:sent|paid|transferred)\b|\b(?:debit|withdr[ae]w|purchase|spent|paid to|payment to)`,
@@ -60,7 +60,7 @@ const words = [
   'verwendungszweck|zahlungsreferenz|transaktionscode|motif|concepto|causale|omschrijving|kumbukumbu|tytuł|назначение',
 ]
 
-/** What the payment is called there: the first that is found. */
+/** The payment's reference there: the first that is found. */
 export const references = [
   /^([A-Z0-9]{8,12}) confirmed\b/i,
   new RegExp(String.raw`(?<!\p{L})(?:${words.join('|')})(?!\p{L})${named}`, 'iu'),

@@ -18,16 +18,16 @@ import {
 import type { NewNotification, Notification, NotificationListQuery } from './notifications.schema.ts'
 import { parseNotification } from './parse-notification.ts'
 
-/** How far apart a payment and its notification may be where only the amount tells that they belong together. */
+/** How far apart a payment and its notification may be where only the amount connects them. */
 const nearMs = 48 * 3_600_000
 
 interface Dependencies extends ChangeContext<PaymentEvents> {
   ledger: Ledger
 }
 
-/** What others write of payments, read and held against the ledger. */
+/** Reads the messages of others about payments and compares them with the ledger. */
 export function createNotificationsService({ transact, ledger, clock, ids }: Dependencies) {
-  /** The only transaction that a notification can tell of: by its reference, else by amount and time. */
+  /** The only transaction that a notification can report: by its reference, else by amount and time. */
   async function fittingTransaction(
     database: Kysely<AgentTables>,
     row: NotificationRow,
@@ -85,14 +85,14 @@ export function createNotificationsService({ transact, ledger, clock, ids }: Dep
 
     unmatch: (agent: AgentHandle, id: string) => change(agent, id, 'matched', async () => null),
 
-    /** Takes what a notification says for a payment that nothing else tells of. */
+    /** Records a notification as a payment that nothing else reports. */
     record: (agent: AgentHandle, id: string) =>
       change(agent, id, 'unmatched', async (transaction, { amount, currency, from, reference }, outbox) => {
         if (amount === null || currency === null)
           throw conflict('The message does not say for certain which amount of which currency came in.')
         const paid = { type: 'inbound', source: 'notification', state: 'settled', amount, currency } as const
-        const told = { ...paid, keys: [`notification:${id}`], from, reference }
-        return (await ledger.record(transaction, outbox, agent.agentId, told)).id
+        const report = { ...paid, keys: [`notification:${id}`], from, reference }
+        return (await ledger.record(transaction, outbox, agent.agentId, report)).id
       }),
   }
 }

@@ -18,7 +18,7 @@ const readLength = 4000
 /** Characters before an amount that say what it is. */
 const contextLength = 40
 
-/** What a message says of money that has come in; nothing rather than something wrong. */
+/** Reads the income that a message reports; returns nothing rather than something wrong. */
 export function parseNotification(message: string): Parsed {
   const text = plain(message.slice(0, readLength))
   const lower = text.toLowerCase()
@@ -44,7 +44,7 @@ function plain(message: string): string {
     .slice(0, readLength)
 }
 
-/** What stands before an amount, back to the number before it. */
+/** The text before an amount, back to the number before it. */
 function contextOf(lower: string, { start }: FoundAmount): string {
   return (
     lower

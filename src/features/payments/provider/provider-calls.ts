@@ -1,23 +1,23 @@
 import type Stripe from 'stripe'
 import type { TransactionState } from '../ledger/ledger.schema.ts'
-import type { Told } from '../ledger/merge-transaction.ts'
+import type { PaymentReport } from '../ledger/merge-transaction.ts'
 import { fromUnits, providerDecimals } from '../money.ts'
 import type { Card, Exchanges } from './provider.schema.ts'
 
-/** What every call needs beside its body. */
+/** The arguments of every call beside its body. */
 export interface CallContext {
   idempotencyKey: string
   agentId: string
-  /** In the ledger; the provider tells it back in its events. */
+  /** In the ledger; the provider repeats it in its events. */
   transactionId: string | null
-  /** What the provider calls the payment of that transaction. */
+  /** The provider's keys of the payment of that transaction. */
   paymentKeys: readonly string[]
 }
 
 export interface Performed<Answer> {
   answer: Answer
-  /** What the ledger learns from it. */
-  told?: Pick<Told, 'keys' | 'state'> & Partial<Told>
+  /** For the ledger. */
+  report?: Pick<PaymentReport, 'keys' | 'state'> & Partial<PaymentReport>
 }
 
 type Calls = {
@@ -74,7 +74,7 @@ export const providerCalls: Calls = {
       status: charge.status,
       transaction_id: context.transactionId ?? '',
     }
-    return { answer, told: { keys: keysOf(charge), state: states.get(charge.status) ?? 'pending' } }
+    return { answer, report: { keys: keysOf(charge), state: states.get(charge.status) ?? 'pending' } }
   },
 
   async refund(client, { charge_id, amount }, context) {
@@ -100,7 +100,7 @@ export const providerCalls: Calls = {
     if (typeof refund.charge !== 'object' || refund.charge === null) return { answer }
     const { currency, amount_refunded } = refund.charge
     const refunded = fromUnits(amount_refunded, providerDecimals(currency))
-    return { answer, told: { keys: keysOf(refund.charge), state: 'settled', refunded } }
+    return { answer, report: { keys: keysOf(refund.charge), state: 'settled', refunded } }
   },
 }
 
@@ -119,13 +119,13 @@ export async function listCards(client: Stripe): Promise<Card[]> {
   })
 }
 
-/** What the provider calls the payment of a charge: its intent, which a session shares, and the charge itself. */
+/** The provider's keys of the payment of a charge: its intent, which a session shares, and the charge itself. */
 export function keysOf({ id, payment_intent }: Pick<Stripe.Charge, 'id' | 'payment_intent'>): string[] {
   const intent = typeof payment_intent === 'string' ? payment_intent : payment_intent?.id
   return [...(intent === undefined ? [] : [intent]), id]
 }
 
-/** What a payment can be refunded by. */
+/** The key that a payment can be refunded by. */
 export function refundableKey(keys: readonly string[]): string | undefined {
   return keys.find(key => /^(?:ch|py|pi)_/.test(key))
 }

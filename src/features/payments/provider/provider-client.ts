@@ -10,21 +10,21 @@ const clientsKept = 100
 /** An answer that says that the same request is under way. */
 const underWay = 409
 
-/** Refused by whoever stands before what is asked, these say nothing about an earlier try: no right (any more), too much. */
+/** Refusals of a proxy in front of the provider, which say nothing about an earlier try: no right (any more), too much. */
 const ofThisTry = [401, 403, 429]
 
 /** One exchange with the provider, which may be repeated; `isRepeated` if it was, and may have been performed then. */
-export type Ask = <Answer>(
+export type CallProvider = <Answer>(
   apiKey: string,
   exchange: (client: Stripe) => Promise<Answer>,
   isRepeated?: boolean,
 ) => Promise<Answer>
 
 /**
- * Asks the provider. Rejects with PROVIDER_REFUSED if it has refused, which changed nothing there, and with
- * OUTCOME_UNKNOWN if that can't be told. The library is loaded when it is first used.
+ * Calls the provider. Rejects with PROVIDER_REFUSED if it has refused, which changed nothing there, and with
+ * OUTCOME_UNKNOWN if the outcome is open. The library is loaded when it is first used.
  */
-export function createProviderClient(base: URL): Ask {
+export function createProviderClient(base: URL): CallProvider {
   const clients = new LRUCache<string, Stripe>({ max: clientsKept })
 
   async function clientFor(apiKey: string): Promise<Stripe> {
@@ -57,7 +57,7 @@ export function createProviderClient(base: URL): Ask {
   }
 }
 
-/** What the library throws for a refusal; anything else leaves open what has happened. */
+/** The error of a refusal that the library throws; anything else leaves the outcome open. */
 function refusalFrom(error: unknown, apiKey: string, isRepeated: boolean): AppError | undefined {
   if (!(error instanceof Error) || !('type' in error)) return undefined
   const { type, message, code, decline_code, statusCode = 0 } = error as Partial<Stripe.errors.StripeError>

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { matches } from '#platform/schema-check.ts'
-import type { Told } from '../ledger/merge-transaction.ts'
+import type { PaymentReport } from '../ledger/merge-transaction.ts'
 import { fromUnits, providerDecimals } from '../money.ts'
 import { agentField, keysOf, transactionField } from './provider-calls.ts'
 
@@ -63,17 +63,17 @@ export function readEvent(body: Buffer): ProviderEvent | undefined {
   }
 }
 
-/** The payment that an event tells of; undefined if it tells of none, or of one that another agent asked for. */
-export function paymentIn({ type, object }: ProviderEvent, agentId: string): Told | undefined {
+/** The payment that an event reports; undefined if it reports none, or one that another agent requested. */
+export function paymentIn({ type, object }: ProviderEvent, agentId: string): PaymentReport | undefined {
   if (matches(madeSchema, object) && object.metadata[agentField] !== agentId) return undefined
   if (type === 'checkout.session.completed') return paidBySession(object)
   return type === 'charge.succeeded' || type === 'charge.refunded' ? paidByCharge(object) : undefined
 }
 
-function paidBySession(session: object): Told | undefined {
+function paidBySession(session: object): PaymentReport | undefined {
   if (!matches(sessionSchema, session) || session.payment_status !== 'paid') return undefined
   const { id, mode, payment_intent, amount_total, currency, customer_details } = session
-  // What is paid by subscription has no intent here: its charge tells of it.
+  // A subscription's payment has no intent here: its charge reports it.
   const key = payment_intent ?? (mode === 'payment' ? id : undefined)
   if (key === undefined || !amount_total || !currency) return undefined
   return {
@@ -84,7 +84,7 @@ function paidBySession(session: object): Told | undefined {
   }
 }
 
-function paidByCharge(charge: object): Told | undefined {
+function paidByCharge(charge: object): PaymentReport | undefined {
   if (!matches(chargeSchema, charge) || charge.captured === false) return undefined
   const { amount, amount_captured, amount_refunded, currency, billing_details } = charge
   const keys = keysOf({ id: charge.id, payment_intent: charge.payment_intent ?? null })
@@ -120,7 +120,7 @@ export interface Approval {
   max_amount?: number
 }
 
-/** Whether a purchase by card is approved; undefined if the event asks for no such thing. */
+/** Whether a purchase by card is approved; undefined if the event is no request for an approval. */
 export function approves(
   { type, object }: ProviderEvent,
   approval: Approval | undefined,

@@ -8,9 +8,9 @@ import type { RequestRow } from './provider.repository.ts'
 import { findRequest } from './provider.repository.ts'
 import type { Exchanges, Kind } from './provider.schema.ts'
 import { listCards, providerCalls } from './provider-calls.ts'
-import type { Ask } from './provider-client.ts'
+import type { CallProvider } from './provider-client.ts'
 import type { createRequestStore, Outcome } from './request-store.ts'
-import { askAgainJobName, dayMs } from './request-store.ts'
+import { dayMs, retryRequestJobName } from './request-store.ts'
 
 /** The provider remembers keys for a day: a later repetition could charge again. */
 const lastRepeatMs = dayMs - 3_600_000
@@ -20,13 +20,13 @@ interface Dependencies {
   credentialsOf(agentId: string): Promise<Credentials>
   /** The platform's own, for agents without one. */
   apiKey: string | undefined
-  ask: Ask
+  callProvider: CallProvider
   clock: Clock
 }
 
-/** What is asked of the provider is asked again, under the same key, until the outcome is known. */
+/** Sends requests to the provider, and repeats each under the same key until the outcome is known. */
 export function createProviderService(needs: Dependencies) {
-  const { requests, credentialsOf, ask, clock } = needs
+  const { requests, credentialsOf, callProvider, clock } = needs
 
   async function keyOf(agentId: string): Promise<string> {
     const key = (await credentialsOf(agentId)).provider_api_key ?? needs.apiKey
@@ -49,7 +49,7 @@ export function createProviderService(needs: Dependencies) {
     const context = { idempotencyKey: id, agentId, transactionId: transaction_id, paymentKeys }
     // The body was checked for this kind when the request was stored.
     const call = providerCalls[kind as Kind] as (typeof providerCalls)['charge']
-    const outcome: Outcome = await ask(
+    const outcome: Outcome = await callProvider(
       apiKey,
       client => call(client, JSON.parse(body), context),
       by !== 'caller',
@@ -58,7 +58,7 @@ export function createProviderService(needs: Dependencies) {
     return outcome
   }
 
-  const askAgain: JobHandler<AgentHandle> = {
+  const retryRequest: JobHandler<AgentHandle> = {
     lane: 'deliveries',
     maxAttempts: 8,
     async run({ agent, payload }) {
@@ -92,14 +92,14 @@ export function createProviderService(needs: Dependencies) {
 
     async cards(agentId: string) {
       const apiKey = await keyOf(agentId)
-      return await ask(apiKey, listCards).catch(error => {
+      return await callProvider(apiKey, listCards).catch(error => {
         // Reading has no outcome that could be open.
         if (isRefusal(error)) throw error
         throw new AppError('OUTBOUND_FAILED', 'The payment provider gave no usable answer. Try again.')
       })
     },
 
-    jobs: { [askAgainJobName]: askAgain },
+    jobs: { [retryRequestJobName]: retryRequest },
   }
 }
 

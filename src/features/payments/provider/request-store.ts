@@ -18,7 +18,7 @@ import { refundableKey } from './provider-calls.ts'
 const firstRepeatMs = 60_000
 export const dayMs = 24 * 3_600_000
 
-/** What came of a request; of a refusal, what its callers are told. */
+/** The outcome of a request; of a refusal, the error that its callers get. */
 export type Outcome =
   | Performed<unknown>
   | { refusal: { message: string; details: Record<string, unknown> | undefined } }
@@ -27,7 +27,7 @@ interface Dependencies extends ChangeContext<PaymentEvents> {
   ledger: Ledger
 }
 
-/** Requests to the provider: stored with a job before they are sent, so that none is forgotten whatever happens then. */
+/** Requests to the provider: stored with a job before they are sent, so that none is forgotten after a crash. */
 export function createRequestStore({ transact, ledger, clock, ids }: Dependencies) {
   /** The id of the pending transaction of a new payment, or of the one that is to be refunded. */
   async function transactionFor(
@@ -39,9 +39,9 @@ export function createRequestStore({ transact, ledger, clock, ids }: Dependencie
     if ('currency' in body) {
       const { currency, description: note } = body
       const amount = fromUnits(body.amount, providerDecimals(currency))
-      const asked = { type: 'inbound', source: 'provider', state: 'pending' } as const
-      const told = { ...asked, keys: [], amount, currency, note }
-      return (await ledger.record(transaction, outbox, agentId, told)).id
+      const requested = { type: 'inbound', source: 'provider', state: 'pending' } as const
+      const report = { ...requested, keys: [], amount, currency, note }
+      return (await ledger.record(transaction, outbox, agentId, report)).id
     }
     const { charge_id, transaction_id = '' } = body
     if (charge_id !== undefined) return (await findByKeys(transaction, [charge_id]))?.id ?? null
@@ -82,11 +82,11 @@ export function createRequestStore({ transact, ledger, clock, ids }: Dependencie
         const kept = 'refusal' in outcome ? outcome : { answer: outcome.answer }
         await answerRequest(transaction, id, JSON.stringify(kept))
         const known = transaction_id === null ? undefined : await findTransaction(transaction, transaction_id)
-        const told = toldBy(kind, outcome)
-        if (told !== undefined && known !== undefined) {
+        const report = reportOf(kind, outcome)
+        if (report !== undefined && known !== undefined) {
           const { type, source, amount, currency } = known
-          const asked = { transactionId: known.id, type, source, amount, currency }
-          await ledger.record(transaction, outbox, agent.agentId, { ...asked, ...told })
+          const requested = { transactionId: known.id, type, source, amount, currency }
+          await ledger.record(transaction, outbox, agent.agentId, { ...requested, ...report })
         }
         if (!isJob) await outbox.cancel(jobOf(id).key)
       })
@@ -95,13 +95,13 @@ export function createRequestStore({ transact, ledger, clock, ids }: Dependencie
 }
 
 /** A refund that is refused leaves its transaction as it was. */
-function toldBy(kind: string, outcome: Outcome): Performed<unknown>['told'] {
-  if (!('refusal' in outcome)) return outcome.told
+function reportOf(kind: string, outcome: Outcome): Performed<unknown>['report'] {
+  if (!('refusal' in outcome)) return outcome.report
   return kind === 'refund' ? undefined : { keys: [], state: 'failed' }
 }
 
-export const askAgainJobName = 'payments.ask-provider'
+export const retryRequestJobName = 'payments.ask-provider'
 
 function jobOf(requestId: string) {
-  return { name: askAgainJobName, payload: requestId, key: `provider:${requestId}` }
+  return { name: retryRequestJobName, payload: requestId, key: `provider:${requestId}` }
 }

@@ -5,7 +5,7 @@ import type { Transact } from '#platform/jobs/jobs.ts'
 import type { AgentDatabases, AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { Ledger, PaymentOutbox } from '../ledger/ledger.service.ts'
-import type { Told } from '../ledger/merge-transaction.ts'
+import type { PaymentReport } from '../ledger/merge-transaction.ts'
 import type { PaymentEvents } from '../payments.events.ts'
 import { answerRequest, findCheckout, findEvent, insertEvent } from './provider.repository.ts'
 import type { WebhookAnswer } from './provider.schema.ts'
@@ -24,8 +24,13 @@ interface Dependencies {
 
 /** Each event has its effect once, in one transaction with its id; repeated, it is answered as before. */
 export function createWebhookService({ agentDatabases, transact, ledger, clock }: Dependencies) {
-  async function pay(transaction: Kysely<AgentTables>, outbox: PaymentOutbox, agentId: string, told: Told) {
-    const { id } = await ledger.record(transaction, outbox, agentId, told)
+  async function pay(
+    transaction: Kysely<AgentTables>,
+    outbox: PaymentOutbox,
+    agentId: string,
+    report: PaymentReport,
+  ) {
+    const { id } = await ledger.record(transaction, outbox, agentId, report)
     const checkout = await findCheckout(transaction, id)
     if (checkout !== undefined) await answerRequest(transaction, checkout.id, completed(checkout.answer))
   }
@@ -35,11 +40,11 @@ export function createWebhookService({ agentDatabases, transact, ledger, clock }
       const before = await findEvent(transaction, event.id)
       if (before !== undefined) return JSON.parse(before)
       const approved = approves(event, approval)
-      const told = paymentIn(event, agent.agentId)
+      const report = paymentIn(event, agent.agentId)
       const answer = approved === undefined ? { received: true } : { approved }
       const row = { id: event.id, answer: JSON.stringify(answer), created_at: timestamp(clock) }
-      if (told !== undefined) await pay(transaction, outbox, agent.agentId, told)
-      if (told !== undefined || approved !== undefined)
+      if (report !== undefined) await pay(transaction, outbox, agent.agentId, report)
+      if (report !== undefined || approved !== undefined)
         await insertEvent(transaction, row, new Date(clock.now() - keptMs).toISOString())
       return answer
     })

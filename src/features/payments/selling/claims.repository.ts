@@ -4,7 +4,7 @@ import type { PlatformTables } from '#storage/tables.ts'
 /**
  * The states of a claim, and which may follow. A claim begins as `claimed`, and may be deleted in every state but `served`.
  *
- * - `claimed`: presented; the facilitator was not asked to settle it
+ * - `claimed`: presented; the facilitator has not received it
  * - `settling`: it may have been settled
  * - `stuck`: it may have been settled, and only a person can find out
  * - `settled`: paid for, not served yet

@@ -5,7 +5,7 @@ import type { PaymentNetwork } from './networks.ts'
 /** Milliseconds that one request may take. */
 const timeoutMs = 10_000
 
-/** What came of settling: whether a payment of which that is not known was made, only time or a person can tell. */
+/** The outcome of settling. If it is unknown whether a payment was made, only time or a person can find out. */
 export type Settlement =
   | { outcome: 'settled'; transaction: string; payer: string }
   | { outcome: 'refused'; reason: string }
@@ -29,13 +29,13 @@ export function createFacilitator(url: string) {
   }
 
   return {
-    /** @throws AppError OUTBOUND_FAILED if it can't be asked */
+    /** @throws AppError OUTBOUND_FAILED if it can't be reached */
     async supports({ name, id }: PaymentNetwork): Promise<boolean> {
       const { kinds } = await (await client()).getSupported().catch(unreachable)
       return kinds.some(({ scheme, network }) => scheme === 'exact' && (network === id || network === name))
     },
 
-    /** Why the payment is not good; undefined if it is. @throws AppError OUTBOUND_FAILED if it can't be asked */
+    /** Why the payment is not good; undefined if it is. @throws AppError OUTBOUND_FAILED if it can't be reached */
     async verify({ payment, requirements }: Presented): Promise<string | undefined> {
       const { verify } = await bound(client())
       try {

@@ -55,7 +55,7 @@ export function createGates(needs: Dependencies) {
       if (resource === undefined) return undefined
       const offer = await offerFor(request, agentId, resource)
       const { 'payment-signature': current, 'x-payment': former } = request.headers
-      // A HEAD request asks about the answer, and does not buy it.
+      // A HEAD request only checks the answer, and does not buy it.
       const header = request.method === 'HEAD' ? undefined : (current ?? former)
       if (header === undefined) throw unpaid(reply, offer, 'This has to be paid for.')
       const payment = readPayment(String(header))

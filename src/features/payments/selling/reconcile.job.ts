@@ -10,7 +10,7 @@ import { deleteClaim, findClaim, freed, isIn, moveClaim, takeClaim, updateHeld }
 import type { Settlements } from './settlements.ts'
 import { claimedOf, pauseMs } from './settlements.ts'
 
-/** How long the facilitator is asked about a payment after it has expired, in milliseconds. */
+/** How long the facilitator is queried about a payment after it has expired, in milliseconds. */
 const graceMs = 60_000
 
 interface Dependencies {

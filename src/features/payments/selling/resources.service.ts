@@ -23,7 +23,7 @@ interface Dependencies {
   ids: Ids
 }
 
-/** What an agent sells. */
+/** The resources that an agent sells. */
 export function createResourcesService({ facilitator, endpoints, clock, ids }: Dependencies) {
   async function termsOf({ price, currency, network: name }: NewResource): Promise<Omit<Terms, 'payTo'>> {
     const network = findNetwork(name)

@@ -12,7 +12,7 @@ import type { Receipt } from './resources.schema.ts'
 
 export const reconcileJobName = 'payments.reconcile'
 
-/** How often the facilitator is asked about an open payment, in milliseconds: longer than asking takes. */
+/** The pause between two queries to the facilitator about an open payment, in milliseconds: longer than a query takes. */
 export const pauseMs = 15_000
 
 /** The column `payment` of a claim. */
@@ -21,7 +21,7 @@ export interface Claimed {
   requirements: unknown
   /** It can't be settled after this: Unix seconds. */
   validBefore: string
-  /** What was sold for how much, and between whom. */
+  /** The sale: its price, and the two parties. */
   sale: { amount: string; currency: string; from: string; to: string; note: string }
   /** Absent until it is settled, and where a person has said so. */
   receipt?: Receipt
@@ -46,8 +46,8 @@ interface Dependencies {
 }
 
 /**
- * Has claimed payments settled. A claim is moved to `settling` before the facilitator is asked: from then on, its job and each
- * request that presents it ask until the outcome is known.
+ * Has claimed payments settled. A claim is moved to `settling` before it is sent to the facilitator: from then on, its job and
+ * each request that presents it query the facilitator until the outcome is known.
  */
 export function createSettlements({ platform, transact, ledger, facilitator, clock }: Dependencies) {
   /** Writes the state to the ledger; returns the id of the transaction. */
@@ -70,7 +70,7 @@ export function createSettlements({ platform, transact, ledger, facilitator, clo
     })
   }
 
-  /** To the claim's next state, before its ledger: whoever finds one that is settled may have to record it. */
+  /** To the claim's next state, before its ledger: a process that finds a settled one may have to record it. */
   async function complete(
     agent: AgentHandle,
     claim: Claim<'settling' | 'settled'>,
@@ -94,7 +94,7 @@ export function createSettlements({ platform, transact, ledger, facilitator, clo
     return await moveClaim(platform, claim, 'settling', { transaction_id })
   }
 
-  /** Deletes a claim of which nothing is settled: after its ledger, since nobody finds a pending transaction without it. */
+  /** Deletes a claim of which nothing is settled: after its ledger, since a pending transaction is found only by its claim. */
   async function forget(agent: AgentHandle, claim: Claim, by: SettledBy): Promise<void> {
     await record(agent, claim, 'failed', { by })
     await deleteClaim(platform, claim)

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { matches } from '#platform/schema-check.ts'
 import { findNetwork } from './networks.ts'
 
-/** What a payment has to be. */
+/** The terms that a payment must meet. */
 export interface Terms {
   /** As version 2 names it. */
   network: string
@@ -16,7 +16,7 @@ export interface Terms {
   extra: Record<string, unknown>
 }
 
-/** What is sold, as buyers are told. */
+/** The offer that buyers see. */
 export interface Offer {
   terms: Terms
   url: string
@@ -27,7 +27,7 @@ const maxTimeoutSeconds = 300
 const scheme = 'exact'
 const mimeType = 'application/json'
 
-/** What a payment must fulfil, in the form of each version. */
+/** The requirements for a payment, in the form of each version. */
 export function requirementsOf({ terms, url, description }: Offer, version: number) {
   const { network, amount, asset, payTo, extra } = terms
   if (version === 2) return { scheme, network, amount, asset, payTo, maxTimeoutSeconds, extra }
@@ -93,7 +93,7 @@ export function readPayment(header: string): Payment | undefined {
   }
 }
 
-/** Why a payment is not the one that is asked for; undefined if it is. Whether it is good, the facilitator says. */
+/** Why a payment does not match the offer; undefined if it does. The facilitator decides whether it is good. */
 export function mismatchOf(payment: Payment, { terms, url }: Offer): string | undefined {
   const { to, value } = payment.payload.authorization
   const wanted = { ...terms, scheme, value: terms.amount, to: terms.payTo }
@@ -123,12 +123,12 @@ function pathOf(url: string): string | undefined {
   return parsed ? parsed.pathname + parsed.search : undefined
 }
 
-/** Identity of a payer, whatever they pay. */
+/** Identity of a payer, for all payments. */
 export function payerOf({ payload: { authorization } }: Payment, { network }: Terms): string {
   return `x402:${network}:${authorization.from.toLowerCase()}`
 }
 
-/** What makes a payment the one that can happen once: no other with the same can be settled. */
+/** The key of a payment that can happen once: no other with the same can be settled. */
 export function claimKey({ payload: { authorization } }: Payment, { network, asset }: Terms): string {
   return [network, asset, authorization.from, authorization.nonce].join('|').toLowerCase()
 }

@@ -122,8 +122,8 @@ function afterFailure(error: unknown, { retries }: CommonData, run: NodeRun): Pa
   const failed = failure(isKnown ? error.code : 'INTERNAL_ERROR', message)
   const { max = 0, delay_seconds = 1, factor = 2 } = retries ?? {}
   if (begun.attempts > max || (isKnown && error.isPermanent)) return failed
-  const asked = isKnown ? Number(error.details?.retry_after ?? 0) : 0
-  const seconds = Math.max(asked, delay_seconds * factor ** (begun.attempts - 1))
+  const requestedSeconds = isKnown ? Number(error.details?.retry_after ?? 0) : 0
+  const seconds = Math.max(requestedSeconds, delay_seconds * factor ** (begun.attempts - 1))
   const pause = Math.min(seconds, 86_400) * 1000
   return {
     status: 'waiting',

@@ -9,7 +9,7 @@ const shortPauseMs = 5_000
 /** How often decisions are looked for while other nodes run. */
 const decisionsMs = 2_000
 /** Of timers. */
-const longestPauseMs = 2 ** 31 - 1
+const maxPauseMs = 2 ** 31 - 1
 const maxResults = 10_000
 const maxBytes = 64 * 1024 * 1024
 const tooMuch = `An execution has at most ${maxResults} results of nodes, with ${maxBytes} bytes.`
@@ -92,7 +92,7 @@ function createLookForDecisions({ results, readWaiting }: Segment, changed: (res
   let due = 0
   return async ({ waiting }: Plan): Promise<number> => {
     const isLate = performance.now() >= due
-    if (isLate && !waiting.some(place => awaitsDecision(resultAt(place, results)))) return longestPauseMs
+    if (isLate && !waiting.some(place => awaitsDecision(resultAt(place, results)))) return maxPauseMs
     if (!isLate) return due - performance.now()
     due = performance.now() + decisionsMs
     for (const row of await readWaiting()) {
@@ -156,7 +156,7 @@ function createEnds(signal: AbortSignal) {
     async within(pause: number): Promise<NodeResult[]> {
       if (ended.length + failures.length === 0) {
         const { promise, resolve } = Promise.withResolvers<void>()
-        const timer = setTimeout(resolve, Math.min(pause, longestPauseMs))
+        const timer = setTimeout(resolve, Math.min(pause, maxPauseMs))
         wake = resolve
         signal.addEventListener('abort', wake, { once: true })
         await promise

@@ -35,7 +35,7 @@ export const createChat = ({ questions, answering, answerAlone }: ChatParts) =>
           `has ${content.length} characters; a message has at most ${maxMessageLength}`,
         )
       const instructions = await templates.fill(system_prompt)
-      const asked = {
+      const request = {
         content,
         enableTools: tools,
         autoRag: tools,
@@ -44,9 +44,10 @@ export const createChat = ({ questions, answering, answerAlone }: ChatParts) =>
       }
       const asker = { isOutsider: holdsForeignText(message + system_prompt) }
       if (conversation_id === undefined)
-        return { output: outputOf(await answerAlone(agent, { ...asked, ...asker }, signal)) }
-      const ask = () => questions.ask(agent.agentId, { ...asked, conversationId: conversation_id }, asker)
-      const { assistantMessage } = await answering.answer(await onceUnlocked(ask, signal), signal)
+        return { output: outputOf(await answerAlone(agent, { ...request, ...asker }, signal)) }
+      const send = () =>
+        questions.accept(agent.agentId, { ...request, conversationId: conversation_id }, asker)
+      const { assistantMessage } = await answering.answer(await onceUnlocked(send, signal), signal)
       return { output: outputOf(assistantMessage) }
     },
   })
@@ -55,10 +56,10 @@ function holdsForeignText(text: string): boolean {
   return splitTemplates(text).paths.some(path => !ownRoots.includes(path.split('.')[0] ?? ''))
 }
 
-async function onceUnlocked<Result>(ask: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
+async function onceUnlocked<Result>(send: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
   for (;;) {
     try {
-      return await ask()
+      return await send()
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'CONVERSATION_LOCKED') throw error
       await delay(lockPauseMs, undefined, { signal })

@@ -180,9 +180,9 @@ function refusalOf(
   { headers }: OutboundResponse,
   now: number,
 ) {
-  const told = textOf(body).slice(0, shownCharacters)
+  const shown = textOf(body).slice(0, shownCharacters)
   const wait = retryAfter(headers.get('retry-after'), now)
-  return new AppError('TOOL_FAILED', `The server answered with status ${status}${told && `: ${told}`}`, {
+  return new AppError('TOOL_FAILED', `The server answered with status ${status}${shown && `: ${shown}`}`, {
     isPermanent: status < 500 && !passing.includes(status),
     ...(wait !== undefined && { details: { retry_after: wait / 1000 } }),
   })
