@@ -5,8 +5,8 @@ import type { Infrastructure } from '#infrastructure/infrastructure.ts'
 import { createSignedRequests } from '#platform/http/replicas/signed-requests.ts'
 import { temporaryFiles } from '#platform/temporary-file.ts'
 import { removeAbandonedFolders } from '#platform/temporary-folder.ts'
-import { registerActionRoutes } from './actions.routes.ts'
-import { createActionsService } from './actions.service.ts'
+import { registerActionRoutes } from './actions/actions.routes.ts'
+import { createActionsService } from './actions/actions.service.ts'
 import type { BrowserEvents } from './browser.events.ts'
 import { registerBrowserRoutes } from './browser.routes.ts'
 import type { BrowserService } from './browser.service.ts'
@@ -25,11 +25,11 @@ import { createRecordings } from './recordings/recordings.service.ts'
 import { registerReplay } from './recordings/replay.routes.ts'
 import type { RenderPage } from './rendering/render-page.ts'
 import { createPageRenderer } from './rendering/render-page.ts'
-import { isOpen } from './session-status.ts'
 import { createHeldSessions } from './sessions/held-sessions.ts'
 import { createHolderOf, passToHolder } from './sessions/pass-to-holder.ts'
 import { createPlaces } from './sessions/places.ts'
 import { agentOfSession } from './sessions/session-id.ts'
+import { isOpen } from './sessions/session-status.ts'
 import { registerTakeoverRoutes } from './takeovers/takeovers.routes.ts'
 import { createTakeovers } from './takeovers/takeovers.service.ts'
 import { createBrowserTools } from './tools/browser-tools.ts'
@@ -61,10 +61,10 @@ export function createBrowser(
   const kept = { saveProfile: profiles.save, finishRecording: recordings.finish }
   const held = createHeldSessions({ ...kept, leaseMs, clock, log })
   const life = { agentDatabases, instanceId, leaseMs, replicaUrl, clock, ids }
-  let origin = () => baseUrl ?? `http://${configuration.host}:${configuration.port}`
+  const listening = Promise.withResolvers<() => string>()
   const links = createLiveLinks({
     secret: secretBox.derive(['links to browser sessions']),
-    origin: () => origin(),
+    origin: async () => baseUrl ?? (await listening.promise)(),
     clock,
   })
   const actions = createActionsService(maxUploadBytes)
@@ -89,7 +89,7 @@ export function createBrowser(
     renderPage: createPageRenderer({ browsers, connect, clock }),
     tools: (agent, _taken, turn) => offerTools(agent, turn),
     routes(app) {
-      origin = () => baseUrl ?? (app.server.listening ? app.listeningOrigin : 'http://localhost')
+      listening.resolve(() => (app.server.listening ? app.listeningOrigin : 'http://localhost'))
       passToHolder(app, signedRequests, holderOf)
       registerBrowserRoutes(app, { browser, profiles, links, recordings })
       registerRecordingRoutes(app, recordings)

@@ -2,6 +2,11 @@ import { Type } from 'typebox'
 import { conflict } from '#platform/errors.ts'
 import type { App } from '#platform/http/app.ts'
 import { routesBelow } from '#platform/http/routes.ts'
+import type { BrowserService } from './browser.service.ts'
+import type { LiveLinks } from './live/live-links.ts'
+import type { ProfilesService } from './profiles/profiles.service.ts'
+import type { Recordings } from './recordings/recordings.service.ts'
+import { isOpen } from './sessions/session-status.ts'
 import {
   createdSessionSchema,
   linkSchema,
@@ -10,12 +15,7 @@ import {
   profileName,
   profileSchema,
   shownSessionSchema,
-} from './browser.schema.ts'
-import type { BrowserService } from './browser.service.ts'
-import type { LiveLinks } from './live/live-links.ts'
-import type { ProfilesService } from './profiles/profiles.service.ts'
-import type { Recordings } from './recordings/recordings.service.ts'
-import { isOpen } from './session-status.ts'
+} from './sessions/sessions.schema.ts'
 
 interface Services {
   browser: BrowserService

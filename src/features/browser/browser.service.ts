@@ -8,7 +8,18 @@ import type { Outbound } from '#platform/outbound/outbound.ts'
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentDatabases, AgentHandle } from '#storage/agent-databases.ts'
 import type { ActionInput, ActionResult } from './actions/actions.schema.ts'
-import type { ActionsService } from './actions.service.ts'
+import type { ActionsService } from './actions/actions.service.ts'
+import type { Browsers, UsedBrowser } from './chromium/browsers.ts'
+import type { ProfilesService } from './profiles/profiles.service.ts'
+import { deleteRecordings } from './recordings/recordings.repository.ts'
+import type { Recordings } from './recordings/recordings.service.ts'
+import { BrowserSession } from './sessions/browser-session.ts'
+import type { HeldSessions } from './sessions/held-sessions.ts'
+import { createKeptSessions } from './sessions/kept-sessions.ts'
+import { heldElsewhere } from './sessions/pass-to-holder.ts'
+import type { Places } from './sessions/places.ts'
+import { newSessionId } from './sessions/session-id.ts'
+import { isOpen } from './sessions/session-status.ts'
 import {
   deleteSession,
   endLostSessions,
@@ -16,18 +27,8 @@ import {
   insertSession,
   isProfileInUse,
   listSessions,
-} from './browser.repository.ts'
-import type { NewSession, SessionRecord } from './browser.schema.ts'
-import type { Browsers, UsedBrowser } from './chromium/browsers.ts'
-import type { ProfilesService } from './profiles/profiles.service.ts'
-import type { Recordings } from './recordings/recordings.service.ts'
-import { isOpen } from './session-status.ts'
-import { BrowserSession } from './sessions/browser-session.ts'
-import type { HeldSessions } from './sessions/held-sessions.ts'
-import { createKeptSessions } from './sessions/kept-sessions.ts'
-import { heldElsewhere } from './sessions/pass-to-holder.ts'
-import type { Places } from './sessions/places.ts'
-import { newSessionId } from './sessions/session-id.ts'
+} from './sessions/sessions.repository.ts'
+import type { NewSession, SessionRecord } from './sessions/sessions.schema.ts'
 import { usualUserAgent } from './sessions/user-agent.ts'
 
 interface Dependencies {
@@ -148,7 +149,8 @@ function createOpening(needs: Dependencies) {
         throw conflict(
           `Another session has the profile "${record.profile}": one at a time. End that one first.`,
         )
-      await insertSession(transaction, record, { instanceId, leaseUntil, replicaUrl })
+      const holder = { instanceId, leaseUntil, replicaUrl }
+      await deleteRecordings(transaction, await insertSession(transaction, record, holder))
     })
   }
 
@@ -158,11 +160,10 @@ function createOpening(needs: Dependencies) {
     const { agentId } = agent
     const proxy = await createForwardProxy({ connect, owner: agentId, reachedAs: used.reachedAs })
     try {
-      const { browser } = used
       return await BrowserSession.open({
         id,
         agentId,
-        browser,
+        browser: used.browser,
         proxy,
         viewport,
         userAgent,

@@ -3,12 +3,12 @@ import type { ConnectionAccess } from '#features/access/access.feature.ts'
 import type { Clock } from '#platform/clock.ts'
 import { AccessDenied, AppError } from '#platform/errors.ts'
 import type { LiveLinks, ValidGrant } from '../live/live-links.ts'
-import { isOpen } from '../session-status.ts'
 import type { BrowserSession } from '../sessions/browser-session.ts'
 import type { HeldSessions } from '../sessions/held-sessions.ts'
 import { listen } from '../sessions/session-events.ts'
-import { agentOfSession } from '../sessions/session-id.ts'
-import type { Person } from '../takeovers/takeover.ts'
+import { agentOfSession, parametersOf } from '../sessions/session-id.ts'
+import { isOpen } from '../sessions/session-status.ts'
+import type { Person } from '../sessions/takeover.ts'
 import type { Connection } from './connection.ts'
 import { closeCodes } from './connection.ts'
 
@@ -53,11 +53,6 @@ const unknown: Refused = {
   reason: 'There is no such session, or it has ended.',
 }
 const refused: Refused = { code: closeCodes.noAccess, reason: 'Access denied.' }
-
-/** The parameters of a channel; clients of steel-browser add theirs with a second `?`. */
-export function parametersOf({ url }: Pick<FastifyRequest, 'url'>): URLSearchParams {
-  return new URLSearchParams(url.split('?').slice(1).join('&'))
-}
 
 /** What a caller may do, as often as it is asked. */
 interface Rights {

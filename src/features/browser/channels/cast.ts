@@ -1,6 +1,6 @@
 import type { BrowserSession, Tab } from '../sessions/browser-session.ts'
 import { listen } from '../sessions/session-events.ts'
-import type { Takeover } from '../takeovers/takeover.ts'
+import type { Takeover } from '../sessions/takeover.ts'
 import type { Takeovers } from '../takeovers/takeovers.service.ts'
 import { timeOf } from '../takeovers/takeovers.service.ts'
 import type { Viewer } from './admission.ts'

@@ -24,7 +24,7 @@ interface Dependencies {
   /** Signs the tokens; the same in all processes of the service. */
   secret: string
   /** The address of the service, without a slash at its end. */
-  origin(): string
+  origin(): string | Promise<string>
   clock: Clock
 }
 
@@ -47,7 +47,7 @@ export function createLiveLinks({ secret, origin, clock }: Dependencies) {
         .setSubject(sessionId)
         .setExpirationTime(Math.ceil(expiresAt / 1000))
         .sign(key)
-      const url = `${origin()}/${pages[right]}/${encodeURIComponent(sessionId)}?token=${token}`
+      const url = `${await origin()}/${pages[right]}/${encodeURIComponent(sessionId)}?token=${token}`
       return { url, expires_at: new Date(expiresAt).toISOString() }
     },
 

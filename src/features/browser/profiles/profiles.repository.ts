@@ -4,7 +4,7 @@ import type { ListParameters, Page } from '#platform/http/lists/list-query.ts'
 import { listRows } from '#platform/http/lists/list-query.ts'
 import { browserTables } from '#storage/tables/browser.ts'
 import type { AgentTables } from '#storage/tables.ts'
-import type { Profile } from '../browser.schema.ts'
+import type { Profile } from '../sessions/sessions.schema.ts'
 
 type Database = Kysely<AgentTables>
 type ProfileRow = Selectable<AgentTables['browser_profiles']>

@@ -6,8 +6,8 @@ import type { ListParameters } from '#platform/http/lists/list-query.ts'
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentSecrets } from '#storage/encryption/agent-secrets.ts'
-import { endLostSessions, isProfileInUse } from '../browser.repository.ts'
 import type { StorageState } from '../sessions/browser-session.ts'
+import { endLostSessions, isProfileInUse } from '../sessions/sessions.repository.ts'
 import { deleteProfile, findProfile, listProfiles, saveProfile } from './profiles.repository.ts'
 
 interface Dependencies {

@@ -1,7 +1,7 @@
 import { maskJson, maskWithin } from '../secrets/mask.ts'
-import { isOpen } from '../session-status.ts'
 import type { BrowserSession } from '../sessions/browser-session.ts'
 import { listen } from '../sessions/session-events.ts'
+import { isOpen } from '../sessions/session-status.ts'
 import { TabRecorder } from './tab-recorder.ts'
 
 interface Watcher {

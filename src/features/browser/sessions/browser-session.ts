@@ -4,23 +4,29 @@ import type { Browser, BrowserContext, CDPSession, Dialog, Page } from 'playwrig
 import type { Clock } from '#platform/clock.ts'
 import { AppError } from '#platform/errors.ts'
 import type { ForwardProxy, Unreachable } from '#platform/outbound/forward-proxy.ts'
-import type { Viewport } from '../browser.schema.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { DevToolsConnection } from '../chromium/devtools/connection.ts'
 import { connectionOf } from '../chromium/start.ts'
-import { prepareReading, read } from '../in-page/read.ts'
+import { prepareReading } from '../in-page/read.ts'
 import { Secrets } from '../secrets/secrets.ts'
-import type { SessionStatus } from '../session-status.ts'
-import { isOpen } from '../session-status.ts'
-import type { Takeover } from '../takeovers/takeover.ts'
 import { shareClipboard } from './clipboard.ts'
 import { isOpenable } from './openable-address.ts'
+import type { Facts } from './page-facts.ts'
+import { readFacts } from './page-facts.ts'
 import type { SessionEvents } from './session-events.ts'
+import type { SessionStatus } from './session-status.ts'
+import { isOpen } from './session-status.ts'
+import type { Viewport } from './sessions.schema.ts'
+import type { Takeover } from './takeover.ts'
 import { alignBrands } from './user-agent.ts'
 
 /** What a context takes of `storageState`. */
 export type StorageState = NonNullable<
   Exclude<NonNullable<Parameters<Browser['newContext']>[0]>['storageState'], string>
 >
+
+/** What acts on a session. @throws AppError NOT_FOUND if there is none, CONFLICT if it has ended */
+export type OpenSession = (agent: AgentHandle, id: string) => Promise<BrowserSession>
 
 interface Options {
   id: string
@@ -36,14 +42,11 @@ interface Options {
 }
 
 /** One tab. Whoever needs its DevTools protocol uses this connection of it, and opens none. */
-export interface Tab {
+export interface Tab extends Facts {
   /** Its target id in the DevTools protocol. */
   pageId: string
   page: Page
   cdp: CDPSession
-  /** As the page has told when it was last loaded. */
-  title: string
-  favicon: string
   /** Whether its process died. */
   hasCrashed: boolean
 }
@@ -54,8 +57,7 @@ const maxTabs = 50
 const closeMs = 3000
 /** Milliseconds in which what was under way fails by itself once the session can't go on. */
 const failsWithinMs = 1000
-/** Characters of what a tab is shown by, and milliseconds in which a page that does not hang tells it. */
-const longestFacts = { title: 500, favicon: 4000 }
+/** Milliseconds in which a page that does not hang tells what it is shown by. */
 const factsMs = 2000
 /** Characters of a line of a console, or of what a dialog says. */
 const maxLine = 4096
@@ -341,7 +343,7 @@ export class BrowserSession {
 
   /** What a page tells again, which has loaded nothing, is no news. */
   #readFacts(page: Page, hasLoaded: boolean): void {
-    const told = (facts: Pick<Tab, 'title' | 'favicon'>) => {
+    const told = (facts: Facts) => {
       const tab = this.#tabs.get(page)
       const isSame = facts.title === tab?.title && facts.favicon === tab.favicon
       if (tab === undefined || (isSame && !hasLoaded)) return
@@ -388,11 +390,6 @@ export class BrowserSession {
 }
 
 const unexpected = 'The browser of this session ended unexpectedly.'
-
-/** What the page is shown by now. @throws TimeoutError of Playwright where it does not answer */
-export function readFacts(page: Page, timeout: number): Promise<Pick<Tab, 'title' | 'favicon'>> {
-  return read(page, 'facts', longestFacts, timeout)
-}
 
 /** What would go around the proxy in a browser that was started without our switches; runs in pages. */
 const removeUnproxied =

@@ -1,14 +1,23 @@
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { read } from '../in-page/read.ts'
-import { isOpen } from '../session-status.ts'
-import type { BrowserSession } from './browser-session.ts'
+import type { SessionStatus } from './session-status.ts'
+import { isOpen } from './session-status.ts'
+
+/** What a session is to the clipboard. */
+interface ClipboardUser {
+  context: BrowserContext
+  status: SessionStatus
+  /** What it has copied last by keys. */
+  copied: string
+  endWith(sentence: string): Promise<void>
+}
 
 /** Characters that a session can copy by keys, and milliseconds in which a page that does not hang tells what is selected. */
 const maxCopied = 100_000
 const answersWithinMs = 2000
 
 /** Sessions that may have written to the clipboard of a browser, which all of them share. */
-const writers = new WeakMap<Browser, Set<BrowserSession>>()
+const writers = new WeakMap<Browser, Set<ClipboardUser>>()
 
 export type ClipboardUse = 'copy' | 'paste'
 
@@ -19,17 +28,13 @@ export function clipboardUseOf(key: string): ClipboardUse | undefined {
 }
 
 /** To be called for each session that opens. */
-export function shareClipboard(browser: Browser, session: BrowserSession): void {
+export function shareClipboard(browser: Browser, session: ClipboardUser): void {
   const sessions = writers.get(browser) ?? new Set()
   writers.set(browser, sessions.add(session))
 }
 
 /** To be called before such a key is pressed. Ends the session where it could paste what another has copied. */
-export async function prepareClipboard(
-  session: BrowserSession,
-  page: Page,
-  use: ClipboardUse,
-): Promise<void> {
+export async function prepareClipboard(session: ClipboardUser, page: Page, use: ClipboardUse): Promise<void> {
   if (use === 'copy') {
     const selected = await read(page, 'selection', maxCopied, answersWithinMs).catch(() => '')
     session.copied = selected || session.copied
@@ -39,7 +44,7 @@ export async function prepareClipboard(
 }
 
 /** Puts back what the session itself has copied, where another may have written since. */
-async function giveBack(session: BrowserSession): Promise<void> {
+async function giveBack(session: ClipboardUser): Promise<void> {
   const browser = session.context.browser()
   const sessions = browser && writers.get(browser)
   if (!sessions || sessions.size === 1) return

@@ -2,10 +2,10 @@ import type { BrowserContext } from 'playwright-core'
 import type { Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/logging/log.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import { endSession, renewSession } from '../browser.repository.ts'
-import type { SessionStatus } from '../session-status.ts'
-import { isOpen } from '../session-status.ts'
 import type { BrowserSession } from './browser-session.ts'
+import type { SessionStatus } from './session-status.ts'
+import { isOpen } from './session-status.ts'
+import { endSession, renewSession } from './sessions.repository.ts'
 
 interface Dependencies {
   leaseMs: number

@@ -1,7 +1,7 @@
 import type { AgentHandle } from '#storage/agent-databases.ts'
-import type { NewSession } from '../browser.schema.ts'
 import type { BrowserSession } from './browser-session.ts'
 import type { HeldSessions } from './held-sessions.ts'
+import type { NewSession } from './sessions.schema.ts'
 
 /** Sessions that somebody else than a caller of the API keeps, such as a conversation: one for each. */
 export function createKeptSessions(

@@ -7,10 +7,9 @@ import type { App } from '#platform/http/app.ts'
 import { NoAnswer, passOn } from '#platform/http/replicas/pass-on.ts'
 import type { SignedRequests } from '#platform/http/replicas/signed-requests.ts'
 import type { AgentDatabases } from '#storage/agent-databases.ts'
-import { findHolder } from '../browser.repository.ts'
-import { parametersOf } from '../channels/admission.ts'
 import type { HeldSessions } from './held-sessions.ts'
-import { agentOfSession } from './session-id.ts'
+import { agentOfSession, parametersOf } from './session-id.ts'
+import { findHolder } from './sessions.repository.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,5 +1,5 @@
 import type { EventEmitter } from 'node:events'
-import type { TakeoverOutcome } from '../takeovers/takeover.ts'
+import type { TakeoverOutcome } from './takeover.ts'
 
 /** What happens in a session, as it is told to whoever listens: chat, channels, recordings. */
 export interface SessionEvents {

@@ -1,7 +1,7 @@
 import type { App } from '#platform/http/app.ts'
 import { successSchema } from '#platform/http/responses/answers.ts'
 import { routesBelow } from '#platform/http/routes.ts'
-import type { BrowserService } from '../browser.service.ts'
+import type { OpenSession } from '../sessions/browser-session.ts'
 import {
   endTakeoverSchema,
   newTakeoverSchema,
@@ -12,7 +12,7 @@ import type { Takeovers } from './takeovers.service.ts'
 
 interface Dependencies {
   takeovers: Takeovers
-  browser: Pick<BrowserService, 'open'>
+  browser: { open: OpenSession }
 }
 
 const drives = { limit: 'browser', atHolder: true } as const

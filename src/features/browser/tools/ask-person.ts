@@ -5,7 +5,7 @@ import type { ToolTurn } from '#models/tools/tool-turn.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { orAborted } from '../actions/within.ts'
 import type { BrowserSession } from '../sessions/browser-session.ts'
-import type { Ending } from '../takeovers/takeover.ts'
+import type { Ending } from '../sessions/takeover.ts'
 import type { Takeovers } from '../takeovers/takeovers.service.ts'
 
 interface Dependencies {

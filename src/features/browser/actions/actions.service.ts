@@ -1,9 +1,9 @@
 import { AppError, invalid } from '#platform/errors.ts'
-import type { ActionInput, ActionResult, Executed, ExecuteInput } from './actions/actions.schema.ts'
-import { requireAction, timeoutOf } from './actions/actions.schema.ts'
-import { Actor } from './actions/actor.ts'
-import { Overdue, orAborted, within } from './actions/within.ts'
-import type { BrowserSession } from './sessions/browser-session.ts'
+import type { BrowserSession } from '../sessions/browser-session.ts'
+import type { ActionInput, ActionResult, Executed, ExecuteInput } from './actions.schema.ts'
+import { requireAction, timeoutOf } from './actions.schema.ts'
+import { Actor } from './actor.ts'
+import { Overdue, orAborted, within } from './within.ts'
 
 /** Milliseconds beyond its time-out in which an action is answered, whatever its page does. */
 const answersWithinMs = 1700

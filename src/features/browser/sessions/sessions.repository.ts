@@ -4,10 +4,9 @@ import type { ListParameters, Page } from '#platform/http/lists/list-query.ts'
 import { listRows } from '#platform/http/lists/list-query.ts'
 import { browserTables } from '#storage/tables/browser.ts'
 import type { AgentTables } from '#storage/tables.ts'
-import type { SessionRecord } from './browser.schema.ts'
-import { deleteRecordings } from './recordings/recordings.repository.ts'
 import type { SessionStatus } from './session-status.ts'
 import { openStatuses } from './session-status.ts'
+import type { SessionRecord } from './sessions.schema.ts'
 
 type Database = Kysely<AgentTables>
 type SessionRow = Selectable<AgentTables['browser_sessions']>
@@ -67,12 +66,12 @@ export async function findHolder(
   return row && { instanceId: row.instance_id, replicaUrl: row.replica_url ?? undefined }
 }
 
-/** Each new one removes ended ones of which there are too many, so that no job has to look for these. */
+/** Each new one removes ended ones of which there are too many, so that no job has to look for these; returns the ids of those. */
 export async function insertSession(
   database: Database,
   { viewport, headless, ...session }: SessionRecord,
   { instanceId, leaseUntil, replicaUrl }: Holder,
-): Promise<void> {
+): Promise<string[]> {
   await database
     .insertInto('browser_sessions')
     .values({
@@ -87,10 +86,9 @@ export async function insertSession(
     .execute()
   const ended = database.selectFrom('browser_sessions').select('id').where('status', 'not in', openStatuses)
   const surplus = await ended.orderBy('created_at', 'desc').offset(keptSessions).limit(100).execute()
-  if (surplus.length === 0) return
   const ids = surplus.map(({ id }) => id)
-  await deleteRecordings(database, ids)
-  await database.deleteFrom('browser_sessions').where('id', 'in', ids).execute()
+  if (ids.length > 0) await database.deleteFrom('browser_sessions').where('id', 'in', ids).execute()
+  return ids
 }
 
 /** For one that could not be opened. */

@@ -3,13 +3,13 @@ import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
 import { clientSignal } from '#platform/http/closing.ts'
 import { routesBelow } from '#platform/http/routes.ts'
-import { executedSchema, executeSchema } from './actions/actions.schema.ts'
+import type { OpenSession } from '../sessions/browser-session.ts'
+import { executedSchema, executeSchema } from './actions.schema.ts'
 import type { ActionsService } from './actions.service.ts'
-import type { BrowserService } from './browser.service.ts'
 
 interface Dependencies {
   actions: ActionsService
-  browser: Pick<BrowserService, 'open'>
+  browser: { open: OpenSession }
   /** Of a body, which may hold files. */
   maxBytes: number
 }
