@@ -27,7 +27,7 @@ const tooMany =
   'You are writing faster than I can read: I take 20 messages a minute, and have not read what came after these.'
 const noAnswer = 'Sorry, I cannot answer this at the moment. Please write again later.'
 
-/** What is being sent is not broken off when the process stops: nobody would know whether it was taken. */
+/** Sending goes on when the process stops: after an abort it would be unknown whether the message was taken. */
 const untilSent = new AbortController().signal
 
 interface Dependencies extends ChangeContext, Pick<ChatFeature, 'answerOnce'> {
@@ -35,7 +35,7 @@ interface Dependencies extends ChangeContext, Pick<ChatFeature, 'answerOnce'> {
   channels: Pick<ChannelsService, 'say'>
 }
 
-/** What somebody is answered at once. */
+/** The messages of a sender that are answered together. */
 interface Round {
   /** Of the message that the updates become. */
   id: string
@@ -43,12 +43,12 @@ interface Round {
   updates: Awaited<ReturnType<typeof openUpdates>>
 }
 
-/** Answers what somebody has written on a messenger, all of it together. Interrupted anywhere, it goes on. */
+/** Answers the messages of a sender on a messenger, all of them together. Interrupted anywhere, it goes on. */
 export function createAnswerJob(needs: Dependencies): JobHandler<AgentHandle> {
   const { settings, answerOnce, channels, clock } = needs
   const rounds = createRounds(needs)
 
-  /** What is to be said; blank if that is nothing. */
+  /** The text of the answer; blank if there is none. */
   async function answerTo({ agentId }: AgentHandle, { id, thread, updates }: Round, signal: AbortSignal) {
     const asker = { isOutsider: true, channel: thread.channel, contactId: thread.contact_id }
     const texts = updates.map(({ text }) => text)
@@ -112,7 +112,7 @@ function createRounds({ transact, ids }: Dependencies) {
     end: (agent: AgentHandle, { thread, updates }: Round) =>
       transact(agent, async (transaction, outbox) => {
         await changeUpdates(transaction, updates, { text: null })
-        // Whoever stores an update writes this row, too, so that one of both sees what the other has done.
+        // The process that stores an update writes this row, too, so that one of both sees the other's change.
         await touchThread(transaction, thread.id)
         const [next] = await openUpdates(transaction, thread.id)
         const job = answerJob(thread.id, Date.parse(next?.received_at ?? '') + collectingMs)

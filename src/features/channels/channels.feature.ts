@@ -26,7 +26,7 @@ export function createChannels(infrastructure: Infrastructure, peers: Peers): Ch
   const channels = createChannelsService({ ...configuration, ...peers, connect })
   const incoming = createIncomingService({ ...infrastructure, ...peers })
 
-  /** What has waited for the agent's owner waits no longer. */
+  /** Messages that have waited for the agent's owner are answered now. */
   const answerNow = async ({ agentId }: { agentId: string }) =>
     await agentDatabases
       .use(agentId, agent => transact(agent, (_transaction, outbox) => outbox.runNow(answerJobName)))

@@ -27,7 +27,7 @@ export async function findThread(database: Database, id: string) {
   return { ...thread, channel: channel as Messenger }
 }
 
-/** Changes nothing, but conflicts with whoever changes the thread at the same time. */
+/** Changes nothing, but conflicts with transactions that change the thread at the same time. */
 export async function touchThread(database: Database, id: string): Promise<void> {
   await database.updateTable('channel_threads').set({ id }).where('id', '=', id).execute()
 }

@@ -32,7 +32,7 @@ interface TelegramMessage {
   text: string
 }
 
-/** Until a messenger counts as not answering who only asks for the status, in milliseconds. */
+/** Timeout of a messenger's answer to a query for the status, in milliseconds. */
 const statusTimeoutMs = 5_000
 
 /** Sends by the accounts of agents. @throws AppError CHANNEL_NOT_CONFIGURED, or CHANNEL_FAILED, which may be permanent */
@@ -91,7 +91,7 @@ function manageChannels(
 ) {
   const webhookOf = (agentId: string) => `${baseUrl}/api/agents/${agentId}/channels/telegram/webhook`
 
-  /** What Telegram says; null if it says nothing. */
+  /** Whether Telegram knows the webhook; null if it does not answer. */
   async function isConnected(agentId: string, caller: AbortSignal): Promise<boolean | null> {
     const signal = AbortSignal.any([caller, AbortSignal.timeout(statusTimeoutMs)])
     const webhook = send

@@ -1,7 +1,7 @@
 import { isDeeperThan, maxLevels } from '#platform/json-depth.ts'
 import type { NewContact } from './contacts.schema.ts'
 
-/** What the column of an address book is read as; `metadata` holds what an export wrote, `other` is kept under its header. */
+/** The meaning of an address book's column; `metadata` holds what an export wrote, `other` is kept under its header. */
 type Meaning = Exclude<keyof NewContact, 'name'> | 'name' | 'first' | 'middle' | 'last' | 'other'
 
 /** Headers in the words of address books, in lower case without blanks, `_` and `-`; of several, the first filled one counts. */
@@ -80,7 +80,7 @@ export function contactIn(columns: readonly Column[], cells: readonly string[]):
   kept.push(...of('other').map(entryOf))
   for (const { header, value } of of('metadata'))
     kept.push(...Object.entries(objectIn(value) ?? { [header]: value }))
-  // Whatever the headers are, also `__proto__`.
+  // For all headers, also `__proto__`.
   const metadata = Object.fromEntries(kept)
   const { name, first, middle, last, ...identifiers } = fields
   const joined = [first, middle, last].filter(part => part !== undefined).join(' ')

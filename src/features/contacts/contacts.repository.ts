@@ -23,7 +23,7 @@ const columns = Object.keys(contactSchema.properties) as (keyof Contact)[]
 
 const size = sql<number>`octet_length(name) + octet_length(tags) + octet_length(metadata) + coalesce(octet_length(notes), 0)`
 
-/** What contacts are listed by. */
+/** The columns that contacts are listed by. */
 const placeColumns = ['id', 'name', 'email', 'phone', 'external_id', 'created_at', 'updated_at'] as const
 
 const contactList = listOf(contactTables.columns.contacts, {

@@ -35,7 +35,7 @@ interface Dependencies extends ChangeContext<ContactEvents> {
   countryOf(agentId: string): Promise<string | undefined>
 }
 
-/** The people that an agent knows: each once, whatever their identifiers are written like. */
+/** The people that an agent knows: each once, in all spellings of their identifiers. */
 export function createContactsService({ transact, countryOf, clock, ids }: Dependencies) {
   async function tidy<Fields extends ContactChanges>(agentId: string, fields: Fields): Promise<Fields> {
     return await tidied(fields, await countryOf(agentId))
@@ -88,7 +88,7 @@ export function createContactsService({ transact, countryOf, clock, ids }: Depen
       )
     },
 
-    /** What is not named stays; null removes. */
+    /** Fields that are not named stay; null removes. */
     async update(agent: AgentHandle, id: string, given: ContactChanges): Promise<Contact> {
       const { tags, metadata, ...fields } = await tidy(agent.agentId, given)
       const lists = {
@@ -121,7 +121,7 @@ async function find(database: Database, id: string): Promise<Contact> {
   return required(await findContact(database, id), 'Contact')
 }
 
-/** The person whom the identifiers name; the first one that names anybody decides. */
+/** The person whom the identifiers name; the first one that names a person decides. */
 async function resolve(
   database: Database,
   { social_handle, ...identity }: ResolveQuery,

@@ -5,7 +5,7 @@ import type { Contact } from './contacts.schema.ts'
 import { plainFields } from './contacts.schema.ts'
 import { readInOrder } from './read-in-order.ts'
 
-/** All contacts as a CSV file that an import takes in again without loss. The byte order mark tells Excel that it is UTF-8. */
+/** All contacts as a CSV file that an import reads again without loss. By the byte order mark, Excel reads it as UTF-8. */
 export async function* exportCsv(database: Kysely<AgentTables>): AsyncGenerator<string> {
   yield `\ufeff${lineOf([...plainFields, 'tags', 'metadata'])}`
   for await (const contact of readInOrder(database)) yield lineOf(cellsOf(contact))

@@ -1,4 +1,4 @@
-/** What tells people apart. The keys are those that the unique indexes of the table are made of, see `contactKeys`. */
+/** The identifiers of people. The keys are those that the unique indexes of the table are made of, see `contactKeys`. */
 
 export const identifyingFields = [
   'email',

@@ -7,13 +7,13 @@ import { distinct, newContact } from './contacts.service.ts'
 import type { Identity } from './identity.ts'
 import { identifyingFields, keysOf } from './identity.ts'
 
-/** A row of a file, in which something names somebody. */
+/** A row of a file, in which a field names a person. */
 export interface Row {
   line: number
   fields: Partial<NewContact>
 }
 
-/** What the rows of a file that nothing identifies say, and how many rows say it. */
+/** The contents of the rows of a file that nothing identifies, and how many rows have each. */
 type Counts = Map<string, number>
 
 /** The same of all rows of a file so far, and of the contacts that were there before it. */
@@ -50,7 +50,7 @@ interface Options {
   now: string
 }
 
-/** What storing some rows comes to. */
+/** The changes that some rows need. */
 export interface Plan {
   added: Contact[]
   updated: Contact[]
@@ -62,7 +62,7 @@ export interface Plan {
 }
 
 /**
- * A row updates the contact that it identifies. One that identifies nobody is one of the contacts that say the same, as long as
+ * A row updates the contact that it identifies. One that identifies none is one of the contacts that say the same, as long as
  * the file has not named all of them, and so is not added again when the file comes again.
  */
 export async function planImport(
@@ -95,7 +95,7 @@ export async function planImport(
   return { ...plan, updated: [...updated.values()] }
 }
 
-/** An identifier serves as the name of somebody who has none; empty if there is neither. */
+/** An identifier serves as the name of a contact without one; empty if there is neither. */
 export function nameOf(fields: Partial<NewContact>): string {
   const [first] = keysOf(fields)
   return fields.name ?? (first === undefined ? '' : String(fields[first[0]]))
@@ -136,7 +136,7 @@ export function saidBy(contact: Contact): string {
   return createHash('sha256').update(content).digest('base64')
 }
 
-/** What the row says replaces what is known; tags and metadata are added. */
+/** The fields of the row replace those that are known; tags and metadata are added. */
 function withRow(contact: Contact, { tags, metadata, ...fields }: Partial<NewContact>): Contact {
   return {
     ...contact,

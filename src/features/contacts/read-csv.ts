@@ -62,7 +62,7 @@ export async function* readCsv({ descriptor, encoding }: CsvFile): AsyncGenerato
     skip_empty_lines: true,
   })
   parser.write(beginning)
-  // Whichever of the two ends first, also by a reader that has seen enough, ends the other: else its error would be nobody's.
+  // The first of the two to end, also by a reader that has seen enough, ends the other: else its error would be unhandled.
   pipeline(Readable.from(texts), parser, () => {})
   let line = 1
   try {
@@ -80,7 +80,7 @@ export async function* readCsv({ descriptor, encoding }: CsvFile): AsyncGenerato
   }
 }
 
-/** What has no mark of UTF-16 and is not UTF-8 is Windows-1252. */
+/** A text without a mark of UTF-16 that is not UTF-8 is Windows-1252. */
 function createDetection() {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let encoding: 'utf-8' | 'utf-16le' | 'windows-1252' | undefined

@@ -18,8 +18,8 @@ interface Namesakes {
 }
 
 /**
- * All contacts by name, and namesakes by a digest of what they say: so the same contacts come in the same order, whatever their
- * ids are. There may be too many namesakes to hold, or to sort at once.
+ * All contacts by name, and namesakes by a digest of their fields: so the same contacts come in the same order, for all values of
+ * their ids. There may be too many namesakes to hold, or to sort at once.
  */
 export async function* readInOrder(database: Database): AsyncGenerator<Contact, undefined> {
   let namesakes: Namesakes | undefined

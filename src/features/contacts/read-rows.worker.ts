@@ -93,7 +93,7 @@ function knownColumns(headers: readonly string[], field: string): Column[] {
   )
 }
 
-/** What is wrong with a row, those before it considered. */
+/** Returns the problem of a row, given those before it. */
 function createRowCheck() {
   const seen = new Set<string>()
   return (fields: Partial<NewContact>): { field: string; issue: string } | undefined => {

@@ -9,9 +9,9 @@ const maxShown = 100
 
 export interface CheckedDefinition {
   graph: Graph
-  /** What it cannot be saved with. */
+  /** The problems that it cannot be saved with. */
   problems: Problem[]
-  /** What it cannot run without, and may lack as a draft. */
+  /** Missing fields that it needs to run, and may lack as a draft. */
   missing: Problem[]
 }
 

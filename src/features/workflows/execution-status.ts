@@ -24,7 +24,7 @@ export function hasEnded(node: { status: StoredNodeStatus }): boolean {
   return node.status === 'complete' || node.status === 'errored'
 }
 
-/** What people see of a node that was cut off when its execution ended is that. */
+/** A node that was cut off when its execution ended is shown as terminated. */
 export function shownStatus(node: { status: StoredNodeStatus }, execution: { status: string }): NodeStatus {
   if (!hasEnded(node) && execution.status !== 'running') return 'terminated'
   return node.status === 'looping' ? 'running' : node.status

@@ -117,7 +117,7 @@ export function createExecutionsService(needs: Dependencies) {
 
 export type ExecutionsService = ReturnType<typeof createExecutionsService>
 
-/** What is stored as JSON is written as it is. */
+/** Columns that hold JSON are written as they are. */
 async function* writeExecution(database: AgentHandle['db'], row: ExecutionRow): AsyncGenerator<string> {
   const summary = JSON.stringify(toSummary(row)).slice(0, -1)
   yield `${summary},"input":${row.input},"output":${row.output},"node_results":[`

@@ -43,7 +43,7 @@ export interface ExecutionOptions {
   /** Outputs of nodes that are not to run. */
   pinned?: Record<string, unknown>
   stop_after?: string
-  /** Tells whether two requests with the same key are the same. */
+  /** Shows whether two requests with the same key are the same. */
   request?: string
 }
 

@@ -90,7 +90,7 @@ async function* readRows(database: Database, id: string, keys: readonly ResultKe
   }
 }
 
-/** What is known of the nodes of an execution, or of those that are in this state. */
+/** The results of the nodes of an execution, or of those that are in this state. */
 export async function readResults(database: Database, executionId: string, status?: StoredNodeStatus) {
   const keys = await readKeys(database, executionId, status)
   const results: NodeResult[] = []
@@ -213,7 +213,7 @@ function writeResult(row: NodeResult, execution: { status: string }, isShown: bo
 const deletedRows = 500
 const deletedBytes = 4 * 1024 * 1024
 
-/** Deletes some of the results of these executions, so few that nobody has to wait; false once there are none. */
+/** Deletes some of the results of these executions, so few that other queries wait briefly; false once there are none. */
 export async function deleteSomeResults(
   database: Database,
   executionIds: readonly string[],

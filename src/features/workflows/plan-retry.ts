@@ -32,7 +32,7 @@ export async function planRetry(
   return { workflow_id, input: JSON.parse(input), cause, depth, when_busy: 'refuse', results, ...chosen }
 }
 
-/** What need not be done again: all that has ended well before the node, or, without one, at all. Loops begin anew as a whole. */
+/** Results to reuse: all that ended well before the node, or, without one, at all. Loops begin again as a whole. */
 function reusable(results: readonly NodeResult[], { outgoing, loopOf }: Graph, from?: string): NodeResult[] {
   const outermost = (id: string): string => {
     const loop = loopOf.get(id)

@@ -6,7 +6,7 @@ import { deleteExecutions, findOldestEnd, listSuperfluous } from './executions.r
 import { deleteSomeResults } from './node-results.repository.ts'
 
 export const pruneJob = 'executions.prune'
-/** Time for whoever started an execution to read its end, even if it is not kept. */
+/** Time for the caller of an execution to read its end, even if it is not kept. */
 const graceMs = 60_000
 const dayMs = 86_400_000
 const portion = 20
@@ -18,9 +18,9 @@ interface Dependencies {
   clock: Clock
 }
 
-/** Deletes finished executions that are too old or too many, in portions that keep nobody waiting. */
+/** Deletes finished executions that are too old or too many, in portions that are short. */
 export function createPruning({ kept, clock }: Dependencies) {
-  /** The minute of the last end of each agent that this process has asked for, so that not every end has to. */
+  /** The minute of the last end of each agent that this process has added a job for, so that not every end has to. */
   const requested = new Map<string, number>()
 
   const job: JobHandler<AgentHandle> = {
@@ -55,7 +55,7 @@ export function createPruning({ kept, clock }: Dependencies) {
 
     /**
      * Has the job look soon, in the transaction in which an execution ends, and once what is left is old. One for each minute,
-     * so that no end, here or in another process, puts off what an earlier one has asked for.
+     * so that no end, here or in another process, puts off an earlier job.
      */
     async soon({ outbox, agentId }: { outbox: Pick<Outbox, 'add'>; agentId: string }) {
       const now = clock.now()

@@ -33,7 +33,7 @@ export async function resumeNode(
   const output = JSON.stringify({ approved, data, by })
   await decideNode(transaction, id, node, { output, due_at: at })
   const [parked] = await changeExecutions(transaction, { id, isParked: true }, { waiting_until: at })
-  // Whoever runs other nodes of it looks for decisions itself.
+  // A process that runs other nodes of it looks for decisions itself.
   if (parked === undefined) return
   const job = jobOf(id, Date.parse(at))
   await outbox.cancel(job.key)

@@ -7,7 +7,7 @@ import type { ExecutionsService } from './executions.service.ts'
 import { listOffered } from './workflows.repository.ts'
 import type { WorkflowSummary } from './workflows.schema.ts'
 
-/** A model waits so long for a workflow, in milliseconds; then it is told that it still runs. */
+/** A model waits so long for a workflow, in milliseconds; then it gets the status `running`. */
 const timeoutMs = 60_000
 const mostOffered = 1000
 

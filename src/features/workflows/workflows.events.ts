@@ -1,6 +1,6 @@
 import type { EndStatus } from './execution-status.ts'
 
-/** What started an execution. */
+/** The cause of an execution. */
 export interface Cause {
   kind: 'manual' | 'event' | 'schedule' | 'calendar' | 'webhook' | 'tool'
   /** Names it more closely, such as the id of a schedule or the name of an event. */

@@ -39,7 +39,7 @@ interface Dependencies extends ChangeContext<WorkflowEvents> {
   eventNames(): readonly string[]
 }
 
-/** What the trigger may name beside events. */
+/** Triggers other than events. */
 const otherTriggers = ['manual', 'webhook']
 const nothing: Version = { nodes: [], edges: [], secret_set: null }
 
@@ -146,7 +146,7 @@ export async function requireWorkflow(database: Database, id: string, number?: n
   return { workflow, version }
 }
 
-/** What starts a workflow, as its trigger says. */
+/** The trigger of a workflow. */
 export function triggerOf({ nodes }: Pick<Definition, 'nodes'>) {
   const data = nodes.find(({ type }) => type === 'trigger')?.data ?? {}
   const { event, filter = [] } = data as { event?: string; filter?: readonly unknown[] }

@@ -1,13 +1,13 @@
 import { maxMessageLength } from '#features/chat/chat.feature.ts'
 import { AppError } from '#platform/errors.ts'
 
-/** What somebody has written on a messenger. */
+/** A message that a person wrote on a messenger. */
 export interface IncomingMessage {
   /** The same when it is delivered again. */
   id: string
   address: string
   name: string
-  /** What a contact is known by. */
+  /** The fields that identify the contact. */
   identity: { messenger_handle?: string } | { messenger_number: string; phone: string }
   /** Among the messages of the same person. */
   position: number

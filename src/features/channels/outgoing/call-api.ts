@@ -20,7 +20,7 @@ export interface ApiCall {
 const timeoutMs = 30_000
 
 /**
- * Posts to the API of a messenger, whose address the operator has chosen. Whatever it throws holds neither the address nor
+ * Posts to the API of a messenger, whose address the operator has chosen. Its errors hold neither the address nor
  * the error underneath, which may quote it.
  */
 export async function callApi<Body extends object>({ url, headers, body, signal }: ApiCall) {

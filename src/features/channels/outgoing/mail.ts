@@ -32,7 +32,7 @@ export interface MailServer {
   connect?: Outbound['connect']
 }
 
-/** What nodemailer tells of a failure. */
+/** The fields of a failure in nodemailer. */
 interface SmtpFailure extends Error {
   code?: string
   /** Of the connection, before nodemailer gave it another. */
@@ -135,7 +135,7 @@ function onOneLine(field: string, value: string): string {
   return value
 }
 
-/** What a server answers to a login may repeat it; an AppError is a refusal of the guard. */
+/** A server's answer to a login may repeat the login; an AppError is a refusal of the guard. */
 function failureOf(
   failure: SmtpFailure | AppError,
   { host, auth }: ReturnType<typeof readSmtpUrl>,

@@ -12,7 +12,7 @@ export interface Graph {
   outgoing: ReadonlyMap<string, readonly Edge[]>
 }
 
-/** What is wrong with a definition. */
+/** A problem of a definition. */
 export interface Problem {
   /** Its id; absent where it is about the whole. */
   node?: string | undefined
@@ -67,7 +67,7 @@ function bodyOf(loop: string, outgoing: Graph['outgoing']): Set<string> {
   )
 }
 
-/** The ids themselves, and whatever they lead to. */
+/** The ids themselves, and all that they lead to. */
 export function reachable(ids: readonly string[], next: (id: string) => readonly string[]): Set<string> {
   const found = new Set(ids)
   for (const id of found) for (const following of next(id)) found.add(following)

@@ -5,7 +5,7 @@ import type { Edge, Node } from '../workflows.schema.ts'
 import type { Graph } from './graph.ts'
 import { outside } from './graph.ts'
 
-/** What is known of a node, or of one of its runs in a loop; the columns of its row. */
+/** The result of a node, or of one of its runs in a loop; the columns of its row. */
 export interface NodeResult {
   node_id: string
   path: string
@@ -46,7 +46,7 @@ export interface Plan {
   end: Outcome | undefined
 }
 
-/** What a loop has stored when its items begin; `items` may be long. */
+/** The output that a loop stores when its items begin; `items` may be long. */
 export interface LoopItems {
   items: unknown[]
   concurrency: number
@@ -80,7 +80,7 @@ export function awaitsDecision({ status, output }: NodeResult): boolean {
   return status === 'waiting' && JSON.parse(output ?? '{}').approval !== undefined
 }
 
-/** What is planned from: the definition, the results, and what earlier plans have found out. */
+/** The input of a plan: the definition, the results, and the findings of earlier plans. */
 interface Planner {
   graph: Graph
   results: Results
@@ -248,7 +248,7 @@ function outputOfLoop(outcomes: readonly Outcome[]): string {
   return `{"items":[${joined(items)}],"errors":${JSON.stringify(errors)}}`
 }
 
-/** What the nodes have given that no other follows: the output of the only one, or of each by its id. */
+/** The output of the nodes that no other follows: of the only one, or of each by its id. */
 function outputOf({ graph, results }: Planner, nodes: readonly Node[], loop: string, path: string): string {
   const last = nodes.flatMap(({ id }) => {
     const result = results.get(keyOf(id, path))

@@ -56,7 +56,7 @@ export async function runNode(run: NodeRun): Promise<NodeResult> {
     if ('items' in outcome) return ended(begunLoop(completion(JSON.stringify(outcome))))
     const output = JSON.stringify({ approval: outcome.forApproval })
     const due_at = new Date(outcome.waitUntil).toISOString()
-    // What only waits has not been tried.
+    // A node that only waits has not been tried.
     return ended({ status: 'waiting', output, due_at, attempts: begun.attempts - 1 })
   } catch (error) {
     signal.throwIfAborted()

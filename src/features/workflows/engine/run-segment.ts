@@ -104,7 +104,7 @@ function createLookForDecisions({ results, readWaiting }: Segment, changed: (res
 }
 
 /**
- * What is to be recorded: the end of a node before the beginning of those that follow, so that any part of it, from its
+ * The results to record: the end of a node before the beginning of those that follow, so that any part of it, from its
  * beginning, is a state that the execution may go on from.
  */
 function createJournal({ results, record }: Segment, changed: (result: NodeResult) => void) {
@@ -127,7 +127,7 @@ function createJournal({ results, record }: Segment, changed: (result: NodeResul
   }
 }
 
-/** What begins now: what is ready or due, and what another process left running. */
+/** The nodes that begin now: those that are ready or due, and those that another process left running. */
 function beginnings(next: Plan, results: Results, running: ReadonlySet<string>, now: number) {
   const interrupted = next.running.filter(place => !running.has(keyAt(place)))
   const due = next.waiting.filter(place => dueAt(place, results) <= now)

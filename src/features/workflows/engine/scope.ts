@@ -5,7 +5,7 @@ import type { Graph } from './graph.ts'
 import type { NodeResult, Place, Results } from './plan.ts'
 import { itemsOf, joined, keyOf } from './plan.ts'
 
-/** What the templates of a node can read. */
+/** The values that the templates of a node can read. */
 export interface Scope extends TemplateScope {
   /** Outputs, by the id of their node. */
   nodes: Record<string, unknown>

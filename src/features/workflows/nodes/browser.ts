@@ -18,7 +18,7 @@ export function createBrowserSessions(browser: Pick<BrowserService, 'act' | 'rel
       return { url, title }
     },
 
-    /** To be called when an execution has ended, whatever its nodes were. */
+    /** To be called when an execution has ended, with or without such nodes. */
     async release(agent: AgentHandle, executionId: string): Promise<void> {
       if (opened.delete(executionId)) await browser.release(agent, holderOf(executionId))
     },

@@ -20,7 +20,7 @@ const lockPauseMs = 500
 
 export type ChatParts = Pick<ChatFeature, 'questions' | 'answering' | 'answerAlone'>
 
-/** Asks the agent: in a conversation, or on its own, and then nothing of it is kept but the output. */
+/** Sends the agent a message: in a conversation, or on its own, and then only the output of it is kept. */
 export const createChat = ({ questions, answering, answerAlone }: ChatParts) =>
   defineNode(schema, {
     literal: ['message', 'system_prompt'],

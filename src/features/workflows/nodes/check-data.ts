@@ -6,9 +6,9 @@ import { isLiteral } from './node-type.ts'
 import type { NodeTypes } from './node-types.ts'
 
 interface Checked {
-  /** What the node cannot be saved with. */
+  /** The problems that the node cannot be saved with. */
   problems: Problem[]
-  /** What it cannot run without, and may lack as a draft. */
+  /** Missing fields that it needs to run, and may lack as a draft. */
   missing: Problem[]
 }
 
@@ -34,7 +34,7 @@ export function checkData({ id, type, data }: Node, types: NodeTypes): Checked {
   }
 }
 
-/** A field of a form that nobody has filled in is missing. */
+/** A field of a form that was not filled in is missing. */
 function withoutEmpty(data: Node['data']): Node['data'] {
   return Object.fromEntries(Object.entries(data).filter(([, value]) => value !== ''))
 }

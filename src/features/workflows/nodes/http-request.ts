@@ -116,7 +116,7 @@ function templatesIn(value: string): string {
     .join('')
 }
 
-/** What is put in changes neither the origin nor what is path and what is query. */
+/** Values of templates change neither the origin nor the boundary of path and query. */
 async function addressOf({ method = 'GET', url, query = {} }: Data, templates: Templates): Promise<string> {
   const address = splitAddress(url)
   if (address === undefined) throw invalid('url', 'is no full address')
@@ -159,7 +159,7 @@ function contentOf({ method = 'GET', body = null }: Data, given = '') {
   return { type: given, body: new URLSearchParams(fields).toString() }
 }
 
-/** What a server could repeat of a sealed header; templates in it stand for what the execution shows anyway. */
+/** The parts of a sealed header that a server could repeat; templates in it stand for what the execution shows anyway. */
 function secretParts(value: string): string[] {
   const { texts } = splitTemplates(value)
   return texts.filter(text => !/^\w+\s+$/.test(text))

@@ -9,9 +9,9 @@ import type { Scope } from '../engine/scope.ts'
 export interface NodeType<Data = never> {
   /** Of `data`, from `nodeData`. Templates may stand for values of any type; what is required may be missing in a draft. */
   schema: TObject
-  /** What else is missing in `data`, as it is written. */
+  /** Other fields that are missing in `data`, as it is written. */
   missing?(data: Data): DataProblem | undefined
-  /** What else is wrong with `data`, as it is written: drafts must not have it either. */
+  /** Other problems of `data`, as it is written: drafts must not have them either. */
   problem?(data: Data): DataProblem | undefined
   /**
    * The exits, where a node chooses between several. A pinned output leaves by the one that it names, else by the first.
