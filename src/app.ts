@@ -90,7 +90,7 @@ async function createFeatures(infrastructure: Infrastructure, routes: readonly D
   return { agents, all }
 }
 
-/** What follows `/api/agents/{id}/` in the paths of routes, up to the next slash. */
+/** The part of a route's path after `/api/agents/{id}/`, up to the next slash. */
 function endpointsOf(routes: readonly DeclaredRoute[]): ReadonlySet<string> {
   return new Set(routes.map(({ url }) => /^\/api\/agents\/:id\/([^/]+)/.exec(url)?.[1] ?? ''))
 }

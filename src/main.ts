@@ -3,10 +3,10 @@ import type { Service } from './app.ts'
 import { configurationOrExit, exitBecause, failed } from './exit.ts'
 import { holdLastLine } from './platform/last-line.ts'
 
-/** After this time a closing service is ended, whatever still runs: in milliseconds, less than the 10 s promised. */
+/** After this time a closing service is ended, with all that still runs: in milliseconds, less than the 10 s promised. */
 const closingLimitMs = 9500
 
-/** Those that have not ended, also where whoever started them no longer waits for that. */
+/** Those that have not ended, also where their callers no longer wait for that. */
 const threads = new Set<Worker>()
 process.on('worker', thread => {
   threads.add(thread)

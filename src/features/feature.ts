@@ -6,7 +6,7 @@ import type { EventHandler, SharedEventHandler } from '#platform/jobs/events.ts'
 import type { JobHandler } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 
-/** What a feature brings to the service; what it does not need is absent. */
+/** The parts that a feature adds to the service; those that it does not need are absent. */
 export interface Feature {
   /** Registers its routes, and hooks for these and for the routes of all later features. */
   routes?(app: App): void
@@ -19,8 +19,8 @@ export interface Feature {
   /** Handlers of what the process notifies at once, without storing it. Check them with `satisfies Subscriptions<…>`. */
   subscriptions?: Readonly<Record<string, Notified<never>>>
   /**
-   * The tools that it offers to models of this agent; names in `taken` are those of earlier features. Without a `turn`, nobody
-   * talks with the agent.
+   * The tools that it offers to models of this agent; names in `taken` are those of earlier features. Without a `turn`, no
+   * person talks with the agent.
    */
   tools?(
     agent: AgentHandle,

@@ -20,13 +20,13 @@ export function ownedBy<Result>(owner: Endable, work: () => Result): Result {
 
 /**
  * From now on an error that nothing catches ends its owner, and is logged. One without an owner is handed to `onUnknown`, since
- * then nobody knows what else is broken.
+ * then it is unknown what else is broken.
  */
 export function holdLastLine(log: () => Log | undefined, onUnknown: (error: Error) => void): void {
   process.on('uncaughtException', (thrown, origin) => {
     const error = thrown instanceof Error ? thrown : new Error(String(thrown))
     const owner = owners.getStore()
-    // What threw leaves its context behind, in which work without one of its own would go on.
+    // The code that threw leaves its context behind, in which work without one of its own would go on.
     for (const context of [owners, currentOwner, causeDepth]) context.enterWith(undefined as never)
     log()?.[owner === undefined ? 'fatal' : 'error'](
       { err: error, origin, owner: owner?.name },

@@ -22,7 +22,7 @@ export interface AgentDatabases {
   acquire(agentId: string): Promise<AgentHandle>
   /**
    * For callers who have yet to prove that they know the agent: undefined where there is none, after as much work as that
-   * proof takes, so that nobody learns which agents there are.
+   * proof takes, so that no caller learns which agents there are.
    */
   acquireUnproven(agentId: string): Promise<AgentHandle | undefined>
   /** Acquires, runs `work`, releases. */

@@ -17,7 +17,7 @@ import type { PublicAccessOf } from './web-pages.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who asks; undefined for callers without a user. */
+    /** The calling user; undefined for callers without one. */
     user: User | undefined
     /** The caller's permission on the agent `default` without a role on it. */
     publicAccess: PublicAccess

@@ -39,7 +39,7 @@ const agentList = listOf(
   },
 )
 
-/** The list as it is unless something else is asked for, in the order of an index. */
+/** The list without parameters, in the order of an index. */
 const plainList = listOf(agents, { sortable: ['created_at'], order: 'asc' })
 
 const summaryColumns = ['id', 'name', 'description', 'status', 'created_at', 'updated_at'] as const

@@ -1,6 +1,6 @@
 import type { JobAgent, JobContext, JobHandler } from './jobs.ts'
 
-/** What happened to an agent, for one of its subscriptions. */
+/** An event of an agent, for one of its subscriptions. */
 export interface AgentEvent {
   /** The same for all subscriptions. */
   id: string

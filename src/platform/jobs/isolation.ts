@@ -70,7 +70,7 @@ export class Isolation {
   async #run(): Promise<void> {
     const { calmMs } = this.#needs
     let turnMs = calmMs
-    // A process that is ended every few seconds, for whatever reason, must not make culprits of them.
+    // A process that is ended every few seconds, for any reason, must not make culprits of them.
     const rest = this.#startedAt + calmMs - performance.now()
     await delay(Math.max(0, rest), undefined, { signal: this.#stopping.signal }).catch(() => {})
     while (this.#waiting.size > 0) {

@@ -8,7 +8,7 @@ import type { OutboxTable, OutboxTables } from './tables.ts'
 export type OutboxDatabase = Kysely<OutboxTables>
 export type OutboxEntry = Selectable<OutboxTable>
 
-/** What jobs need of an agent's handle; handlers get the handle itself. */
+/** The part of an agent's handle that jobs need; handlers get the handle itself. */
 export interface JobAgent {
   agentId: string
   db: OutboxDatabase

@@ -110,7 +110,7 @@ export async function runEntriesNow(
   )
 }
 
-/** The entries of one agent's lane that this process is running right now; it knows that better than any lease can tell. */
+/** The entries of one agent's lane that this process is running right now; it knows that better than a lease shows. */
 export interface Running {
   ids: readonly string[]
   /** No other entry with one of these keys may begin before the running one has ended, even if that was cancelled. */
@@ -131,7 +131,7 @@ export interface Lease {
 }
 
 /**
- * Entries that two processes have died with, or one twice, are suspects. Of an entry that nobody runs, the difference counts
+ * Entries that two processes have died with, or one twice, are suspects. Of an entry that no process runs, the difference counts
  * the runs that ended so. In the words of their index, for the planner.
  */
 const isSuspect = sql<boolean>`attempts - failures >= 2`
@@ -231,7 +231,7 @@ function candidates(db: OutboxDatabase, lane: Lane, { ids, keys, names }: Runnin
   return {
     free,
     /**
-     * Those that were to run at once, and have not begun yet: they are due whatever the time is, since the clock may have
+     * Those that were to run at once, and have not begun yet: they are due at any time, since the clock may have
      * been set back meanwhile.
      */
     fresh: free.where(({ eb }) => eb('attempts', '=', eb.lit(0))).whereRef('run_at', '<=', 'created_at'),
@@ -341,7 +341,7 @@ export async function failEntry(db: OutboxDatabase, held: Held, now: number): Pr
   await endRun(db, held, runOf(db, held).set({ failed_at: toText(now), ...unleased }))
 }
 
-/** An entry that was asked for again while it ran begins anew instead. */
+/** An entry that was added again while it ran begins again instead. */
 async function endRun(db: OutboxDatabase, held: Held, ended: Update): Promise<void> {
   if (!(await isChanged(ended))) await beginAnew(db, held)
 }
@@ -358,7 +358,7 @@ function heldEntry(db: OutboxDatabase, { id, holder }: Held) {
   return db.updateTable('outbox').where('id', '=', id).where('lease_holder', '=', holder)
 }
 
-/** The entry, unless it was asked for again while it ran. */
+/** The entry, unless it was added again while it ran. */
 function runOf(db: OutboxDatabase, held: Held) {
   return heldEntry(db, held).where('again', '=', 0)
 }

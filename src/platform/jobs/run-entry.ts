@@ -100,7 +100,7 @@ function contextOf<Agent extends JobAgent>(run: EntryRun<Agent>): JobContext<Age
   }
 }
 
-/** An error that somebody has to put right first would come again each time. */
+/** An error that a person has to put right first would come again each time. */
 function isPermanent(error: Error): boolean {
   return error instanceof AppError && error.isPermanent
 }

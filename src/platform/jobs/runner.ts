@@ -306,7 +306,7 @@ class LaneRunner<Agent extends JobAgent> implements JobRunner {
       const broken = job.broken.promise
       await runEntry({ agent, entry, handler, holder, signal, broken, onCleared, disk, clock, log, random })
     } finally {
-      // What goes on of a broken job is to stop.
+      // The rest of a broken job must stop.
       job.broken.promise.catch(error => controller.abort(error))
       clearInterval(heartbeat)
       agent.signal.removeEventListener('abort', close)

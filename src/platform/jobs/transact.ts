@@ -23,7 +23,7 @@ interface Dependencies {
   handlers: ReadonlyMap<string, { lane: Lane; isShared?: boolean }>
 }
 
-/** What a transaction has left in the outbox. */
+/** The changes that a transaction has left in the outbox. */
 interface Traces {
   /** The earliest times at which something that was added, or is to run now, is due. */
   dueAt: Map<Lane, number>

@@ -1,4 +1,4 @@
-/** Tells which agents have work due, so that nobody ever has to look into all of them. */
+/** Reports which agents have work due, so that no process ever has to look into all of them. */
 export interface WakeUps {
   /**
    * To be called before a transaction that adds work commits: from now on the agent is sure to be looked at, some seconds

@@ -43,15 +43,15 @@ const failures: Record<string, string> = {
 }
 
 interface Circumstances {
-  /** What was waited for. */
+  /** The subject of the wait. */
   waited: string
   /** Milliseconds. */
   timeout: number
-  /** What stood in the way. */
+  /** The obstacle. */
   reason?: string
 }
 
-/** What a caller is told of an error that Playwright has thrown. */
+/** The error that a caller gets for one that Playwright has thrown. */
 export function actionError(error: unknown, circumstances: Circumstances): AppError {
   if (error instanceof AppError) return error
   const known = error instanceof Error ? error : new Error(String(error))

@@ -7,7 +7,7 @@ interface Happenings {
 }
 
 /** Of each kind in one result. */
-const mostTold = 20
+const maxReported = 20
 const longestMessage = 1000
 
 /** Collects what happens in the session, whether or not an action causes it, until it is taken. */
@@ -18,11 +18,11 @@ export function collectHappenings(session: BrowserSession) {
   session.answerDialog = async dialog => {
     const accepted = acceptsAll || dialog.type() === 'alert'
     const message = dialog.message().slice(0, longestMessage)
-    if (dialogs.length < mostTold) dialogs.push({ type: dialog.type(), message, accepted })
+    if (dialogs.length < maxReported) dialogs.push({ type: dialog.type(), message, accepted })
     await (accepted ? dialog.accept(dialog.defaultValue()) : dialog.dismiss())
   }
   session.events.on('address.refused', ({ url }) => {
-    if (refused.length < mostTold) refused.push(url.slice(0, 200))
+    if (refused.length < maxReported) refused.push(url.slice(0, 200))
   })
   return {
     acceptDialogs(accepts: boolean): void {

@@ -5,7 +5,7 @@ import { firstLine } from './action-error.ts'
 
 const engines = ['css', 'text', 'role', 'xpath', 'ref']
 
-/** What shows already without a page. */
+/** The problems that show without a page. */
 export function selectorProblem(selector: string): SchemaProblem | undefined {
   const [, engine, rest = selector] = /^\s*(?:([\w:-]+)=)?(.*)$/s.exec(selector) ?? []
   if (engine !== undefined && !engines.includes(engine))

@@ -56,7 +56,7 @@ export function virtualKeyOf({ key, code = '', keyCode }: Key): number {
   return virtualKeys[key] ?? letter?.charCodeAt(0) ?? 0
 }
 
-/** What pressing the key writes; undefined for keys that write nothing, and for shortcuts. */
+/** The text that the key writes; undefined for keys that write nothing, and for shortcuts. */
 export function textOf({ key, modifiers = 0, text }: Key): string | undefined {
   const hasControl = (modifiers & modifier.control) !== 0
   // Both together are AltGr, which writes characters.

@@ -3,7 +3,7 @@ import type { SessionEvents } from '../sessions/session-events.ts'
 import { listen } from '../sessions/session-events.ts'
 import type { ChannelOptions } from './admission.ts'
 
-/** What pages write to their consoles, from now on. */
+/** Messages that pages write to their consoles, from now on. */
 export function openLogs({ session, viewer, connection }: ChannelOptions): void {
   const write = (entry: SessionEvents['console'][0]) => {
     const isVisible = session.takeover?.isVisibleTo(viewer) ?? true
@@ -20,7 +20,7 @@ export function openPageIds({ session, connection }: ChannelOptions): void {
   if (session.activeTab !== undefined) write(session.activeTab)
 }
 
-/** What happens in the active tab, as changes of its page. */
+/** Events of the active tab, as changes of its page. */
 export function openRecording({ session, connection }: ChannelOptions, recordings: Recordings): void {
   const stop = recordings.watch(session, events => connection.sendWhole(events))
   const unlisten = listen(session.events, { ended: endOf(connection) })

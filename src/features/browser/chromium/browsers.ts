@@ -25,7 +25,7 @@ interface Dependencies {
   idleMs?: number
 }
 
-/** A browser that somebody uses; it is kept until all its users have released it, and for a while after that. */
+/** A browser in use; it is kept until all its users have released it, and for a while after that. */
 export interface UsedBrowser {
   browser: Browser
   /** How it reaches this machine, if it is on another one. */

@@ -1,4 +1,4 @@
-/** Families that pages ask for, and what stands in for them where the system has none of its own. */
+/** Families that pages name, and their substitutes where the system has none of its own. */
 const standIns = {
   'sans-serif': ['Open Sans', 'DejaVu Sans'],
   serif: ['DejaVu Serif'],

@@ -13,7 +13,7 @@ export function pageFile(name: string): URL {
   return new URL(`../pages/${name}`, import.meta.url)
 }
 
-/** Serves what a page consists of beside its document; each file is read when it is first asked for. */
+/** Serves the files of a page beside its document; each is read at its first request. */
 export function registerPageAssets(
   app: App,
   page: 'live' | 'replay',

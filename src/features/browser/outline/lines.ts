@@ -2,7 +2,7 @@ import type { SnapshotNode } from './snapshot.ts'
 
 /** One line of an outline: an element that says something or can be used, or a text of its own. */
 export interface Line {
-  /** Its text; of most lines nobody asks for it. */
+  /** Its text; for most lines it is never called. */
   write(): string
   /** Equal for equal texts. */
   key: string
@@ -20,7 +20,7 @@ const usable = new Set([
   ...'link button checkbox radio switch slider listbox option tab treeitem'.split(' '),
   ...'menuitem menuitemcheckbox menuitemradio iframe'.split(' '),
 ])
-/** What they say follows from their text, so that no model needs to point at them. */
+/** Their content follows from their text, so that no model needs to point at them. */
 const plain = new Set([
   'text',
   'paragraph',

@@ -1,8 +1,8 @@
-/** An element as Playwright's snapshot for models tells of it, with the boxes of elements. */
+/** An element of Playwright's snapshot for models, with the boxes of elements. */
 export interface SnapshotNode {
   role: string
   name?: string
-  /** What it says, or the value of a field. */
+  /** Its text, or the value of a field. */
   text?: string
   ref?: string
   url?: string

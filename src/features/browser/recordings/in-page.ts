@@ -1,6 +1,6 @@
 /** Runs in a world of its own within pages, and so may use nothing from here but its arguments. */
 
-/** What rrweb gives; only the parts that are used here. */
+/** An event of rrweb; only the parts that are used here. */
 interface PageEvent {
   type: number
 }
@@ -15,7 +15,7 @@ interface Record {
 }
 
 interface Options {
-  /** What the library itself is told. */
+  /** The options of the library itself. */
   library: object
   secretFields: string
   hiddenValue: string
@@ -50,7 +50,7 @@ export function startRecording(
   let batch: string[] = []
   let left = maxBurst
   let isBehind = false
-  /** What happens while the next page is awaited is sent at once: the end of this one comes without a warning. */
+  /** Events are sent at once while the next page is awaited: the end of this one comes without a warning. */
   let isLeaving = false
   /** Fields that once were for secrets; pages show what is in them by making them others. */
   const secrets = new WeakSet<PageElement>()

@@ -74,7 +74,7 @@ export async function listSuperfluous(
   return superfluous.map(({ session_id }) => session_id).filter(id => id !== sessionId)
 }
 
-/** Piece by piece, since megabytes at once would keep everybody waiting. */
+/** Piece by piece, since megabytes at once would keep other requests waiting. */
 export async function deleteRecordings(database: Database, sessionIds: readonly string[]): Promise<void> {
   if (sessionIds.length === 0) return
   await database.deleteFrom('browser_recordings').where('session_id', 'in', sessionIds).execute()

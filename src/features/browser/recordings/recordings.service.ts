@@ -22,7 +22,7 @@ const decompress = promisify(gunzip)
 /** Bytes of events that a piece may hold. */
 const maxPiece = 64 * 1024 * 1024
 
-/** What happens in sessions, as it is watched and kept. */
+/** Watches and keeps the events of sessions. */
 export function createRecordings({
   limits = usualLimits,
   ...needs

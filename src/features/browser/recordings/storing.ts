@@ -27,7 +27,7 @@ const pieceCharacters = 256 * 1024
 const pieceMs = 2000
 /** Characters that may wait while the database is slow. */
 const maxWaiting = 12_000_000
-/** Characters of all events together: what repeats itself takes few bytes, but whoever replays it needs room for all. */
+/** Characters of all events together: repetitions take few bytes, but a viewer that replays them needs room for all. */
 const maxCharacters = 400_000_000
 
 /** Keeps the events of one session, in pieces. */

@@ -1,4 +1,4 @@
-/** What these hold appears nowhere: passwords, one-time codes, and what pays with a card. */
+/** The contents of these appear nowhere: passwords, one-time codes, and the data of payment cards. */
 export const secretFields = [
   'input[type=password i]',
   'input[autocomplete$="-password" i]',

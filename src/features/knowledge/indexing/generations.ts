@@ -2,7 +2,7 @@
  * Which chunks of a document search may show. A document is an uploaded file or a page of a website. Each processing
  * writes a generation of new chunks beside the old ones, as a draft: first all of them are stored, then they are
  * indexed. A single update of the range below then shows the new ones and hides the old, which are removed afterwards.
- * So search never sees half a source, whatever crashes when, no transaction is long, and the next attempt continues
+ * So search never sees half a source, wherever a process crashes; no transaction is long, and the next attempt continues
  * where a crashed one stopped.
  *
  * Each run enters its name here when it begins, and each of its writes requires that name in the same statement or

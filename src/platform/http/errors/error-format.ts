@@ -76,7 +76,7 @@ export function formatError(error: AppError | AccessDenied, area: Area, requestI
 }
 
 function bodyOf(error: AppError, message: string, area: Area): unknown {
-  // Buyers read it, whatever is sold.
+  // Buyers of all resources read it.
   if (error.code === 'PAYMENT_REQUIRED') return { error: message, code: error.status, ...error.details }
   // A refused token has one shape on every path, so that clients can recognise it without knowing the area.
   if (area === 'generic' || error.code === 'UNAUTHORIZED')

@@ -42,7 +42,7 @@ export class Covers {
     }
   }
 
-  /** Takes back what nobody uses any more, in one statement, and forgets what has come. */
+  /** Takes back covers that are no longer used, in one statement, and forgets those that have come. */
   async sweep(unusedFor = keptFor): Promise<void> {
     const now = performance.now()
     const unused: string[] = []

@@ -29,11 +29,11 @@ interface LaterWakeUp extends WakeUp {
 
 /** The wake-ups of a lane of all processes, as jobs of pg-boss. */
 export interface WakeUpQueue {
-  /** A wake-up that is due now; does nothing while the agent has one that nobody has taken yet. */
+  /** A wake-up that is due now; does nothing while the agent has one that is not taken yet. */
   addDue(agentId: string): Promise<void>
   /** A wake-up that is due in `wait` milliseconds, by the clock of the server. */
   addLater(wakeUp: LaterWakeUp, wait: number): Promise<void>
-  /** False when somebody has taken it already. */
+  /** False when another process has taken it already. */
   move(id: string, wait: number): Promise<boolean>
   /** No other process takes it until `remove`, or until this process counts as dead. */
   take(): Promise<WakeUp | undefined>

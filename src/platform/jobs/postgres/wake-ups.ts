@@ -15,7 +15,7 @@ interface Dependencies {
   log: Log
 }
 
-/** Milliseconds. What other processes have stored for later is found by asking. */
+/** Milliseconds. Jobs that other processes have stored for later are found by polling. */
 const pollInterval = 3_000
 /** A wake-up that turns out to be early by less is left as it is. */
 const worthMoving = 60_000
@@ -53,7 +53,7 @@ interface Taken extends WakeUp {
  * present there is one for all processes. A wish for later than what is kept needs no wake-up of its own, since each look
  * finds out anew when to look again.
  *
- * The server is told pauses, never times, so that the clocks of processes and server may differ.
+ * The server gets pauses, never times, so that the clocks of processes and server may differ.
  */
 class SharedWakeUps implements WakeUps {
   readonly #queue: WakeUpQueue
@@ -105,7 +105,7 @@ class SharedWakeUps implements WakeUps {
     this.#taken.delete(agentId)
     const ahead = this.#ahead.get(agentId)
     const done = taken === undefined ? [] : [taken.id]
-    // What the look found is valid only if no other wake-up came meanwhile.
+    // The result of the look is valid only if no other wake-up came meanwhile.
     if (ahead !== undefined && taken?.isPulled === false) {
       if (dueAt === undefined) {
         this.#ahead.delete(agentId)
@@ -132,7 +132,7 @@ class SharedWakeUps implements WakeUps {
     await this.#queue.close()
   }
 
-  /** Somebody has something due. */
+  /** An agent has something due. */
   ring(): void {
     this.#onDue?.()
   }

@@ -128,7 +128,7 @@ class EmbeddedWakeUps implements WakeUps {
     else this.#underWay.set(agentId, count)
   }
 
-  /** Runs one statement after the other as they were asked for, which concurrent queries need not be. */
+  /** Runs one statement after the other in the order of the calls, which concurrent queries need not keep. */
   #inOrder<Result>(work: () => Promise<Result>): Promise<Result> {
     const result = this.#lastWrite.then(work)
     this.#lastWrite = result.catch(() => {})

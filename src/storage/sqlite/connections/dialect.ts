@@ -145,7 +145,7 @@ function createConnection(
     return prepared
   }
 
-  /** In turns, since rows may be large. Meanwhile Kysely lets nobody else use the connection, and so reset the statement. */
+  /** In turns, since rows may be large. Meanwhile Kysely lets no other query use the connection, and so reset the statement. */
   async function read<Row>(begin: () => Iterator<Row>, attempt: WhenFree): Promise<QueryResult<Row>> {
     const turn = takeTurns()
     const rows: Row[] = []

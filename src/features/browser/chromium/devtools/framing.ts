@@ -9,7 +9,7 @@ export const limits = {
   mainThread: mebibyte,
 }
 
-/** Bytes at either end of a message that tell whose it is. */
+/** Bytes at either end of a message that identify its session. */
 const edge = 256
 
 /** A message as it was read. */
