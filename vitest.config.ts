@@ -70,6 +70,8 @@ export default defineConfig({
           ...loads,
           name: 'replicas',
           include: ['test/replicas/**/*.test.ts', 'test/fuzz/**/*.test.ts'],
+          // What pages do is the same on either engine.
+          exclude: ['test/fuzz/pages.test.ts'],
           globalSetup: 'test/support/postgres/global-setup.ts',
         },
       },

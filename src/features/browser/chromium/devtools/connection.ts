@@ -29,8 +29,8 @@ export interface Watcher {
 const pictured = new Set(['Page.captureScreenshot', 'Page.printToPDF'])
 /** What a page writes as often as it likes. */
 const talk = new Set(['Runtime.consoleAPICalled', 'Runtime.exceptionThrown', 'Log.entryAdded'])
-/** Lines a second of one page. */
-const mostLines = 200
+/** Lines a second of one page, and their bytes, of which one alone may have more. */
+const most = { lines: 200, bytes: 4 * 1024 * 1024 }
 const second = 1000
 /** Bodies of requests that pages send are told of up to so many bytes. */
 const maxPostDataSize = 65_536
@@ -51,6 +51,13 @@ interface Attached {
   isHeard: boolean
 }
 
+/** By one page in a second, and how many of its lines were left out. */
+interface Said {
+  lines: number
+  bytes: number
+  leftOut: number
+}
+
 /** Between Playwright and one browser: bounds what pages have the browser send, and ends what cannot go on. */
 export class DevToolsConnection implements ConnectOverCDPTransport {
   onmessage?: (message: object) => void
@@ -64,7 +71,7 @@ export class DevToolsConnection implements ConnectOverCDPTransport {
   readonly #pictures = new Set<number>()
   readonly #attached = new Map<string, Attached>()
   readonly #watchers = new Map<string, Watcher>()
-  readonly #lines = new Map<string, number>()
+  readonly #said = new Map<string, Said>()
   #ownId = firstOwnId
   #answering: Promise<boolean> | undefined
   #answered = Promise.withResolvers<boolean>()
@@ -162,7 +169,7 @@ export class DevToolsConnection implements ConnectOverCDPTransport {
   async #messageOf(frame: Frame): Promise<Message | undefined> {
     const { whole, head, tail, length } = frame
     const address = addressOf(head, tail)
-    if (this.#isLeftOut(address)) return undefined
+    if (this.#isLeftOut(address, length)) return undefined
     if (address.id !== undefined) this.#pictures.delete(address.id)
     const parse = length > limits.mainThread ? this.#parseLarge : parseMessage
     const message = whole && (await parse(whole))
@@ -172,23 +179,27 @@ export class DevToolsConnection implements ConnectOverCDPTransport {
   }
 
   /** Counts lines of consoles. */
-  #isLeftOut({ method, sessionId = '' }: Address): boolean {
+  #isLeftOut({ method, sessionId = '' }: Address, length: number): boolean {
     if (!talk.has(method ?? '')) return false
     const attached = this.#attached.get(sessionId)
     if (attached === undefined) return false
     if (!attached.isHeard) return true
-    const lines = this.#lines.get(sessionId) ?? 0
-    this.#lines.set(sessionId, lines + 1)
-    if (lines === 0)
+    const said = this.#said.get(sessionId) ?? { lines: 0, bytes: 0, leftOut: 0 }
+    said.lines += 1
+    said.bytes += length
+    if (said.lines === 1) {
+      this.#said.set(sessionId, said)
       setTimeout(() => {
-        const leftOut = (this.#lines.get(sessionId) ?? 0) - mostLines
-        this.#lines.delete(sessionId)
-        if (leftOut <= 0) return
-        this.#watchers.get(attached.contextId ?? '')?.onLinesLeftOut(attached.pageId, leftOut)
+        this.#said.delete(sessionId)
+        if (said.leftOut === 0) return
+        this.#watchers.get(attached.contextId ?? '')?.onLinesLeftOut(attached.pageId, said.leftOut)
         // Such a page may keep its browser from anything else.
         void this.answers().then(isAlive => isAlive || this.close(noAnswer))
       }, second).unref()
-    return lines >= mostLines
+    }
+    const isLeftOut = said.lines > most.lines || (said.lines > 1 && said.bytes > most.bytes)
+    if (isLeftOut) said.leftOut += 1
+    return isLeftOut
   }
 
   #follow({ method, params }: Message): void {
