@@ -27,3 +27,16 @@ it('masks JSON as its values', async () => {
     list: [hiddenValue, `a\nfoo ${hiddenValue}`, hiddenValue, null, true],
   })
 })
+
+it('takes time in proportion to the text, whatever the values', () => {
+  const similar = Array.from({ length: 200 }, (_, n) => `${'a'.repeat(750 + n)}b`)
+  const began = performance.now()
+  expect(createMask(similar)(`${'a'.repeat(500_000)}b`)).toBe(`${'a'.repeat(499_051)}${hiddenValue}`)
+  expect(performance.now() - began).toBeLessThan(2000)
+})
+
+it('hides all of values that overlap', () => {
+  expect(createMask(['abcdef', 'defghi', 'cdef'])('-abcdefghi-abcdef-cdef')).toBe(
+    ['', '', '', ''].join(`-${hiddenValue}`),
+  )
+})

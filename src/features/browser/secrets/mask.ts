@@ -15,36 +15,103 @@ export interface Mask {
 }
 
 export function createMask(values: Iterable<string>): Mask {
-  const all = [...new Set([...values].flatMap(spellings))].toSorted((one, other) => other.length - one.length)
-  if (all.length === 0) return Object.assign((text: string) => text, { long: async (text: string) => text })
-  const patterns = all.map(value => {
-    const literal = RegExp.escape(value)
-    return value.length < distinctive ? `(?<![\\w])${literal}(?![\\w])` : literal
-  })
-  const pattern = new RegExp(patterns.join('|'), 'g')
-  const mask = (text: string) => text.replace(pattern, hiddenValue)
-  const overlap = (all[0]?.length ?? 0) + 1
+  const all = new Set([...values].flatMap(spellings))
+  if (all.size === 0) return Object.assign((text: string) => text, { long: async (text: string) => text })
+  const short = [...all].filter(value => value.length < distinctive)
+  const search = createSearch([...all].filter(value => value.length >= distinctive))
+  const longestFirst = short.toSorted((one, other) => other.length - one.length).map(RegExp.escape)
+  const words = new RegExp(`(?<!\\w)(?:${longestFirst.join('|')})(?!\\w)`, 'g')
 
-  async function long(text: string): Promise<string> {
-    const masked: string[] = []
-    for (let from = 0; from < text.length; await yieldToOthers()) {
-      // One character more at both ends, by which the edges of words are known.
-      const start = Math.max(0, from - 1)
-      const part = text.slice(start, from + portion + overlap)
-      let at = from - start
-      const end = at + portion
-      pattern.lastIndex = at
-      for (let found = pattern.exec(part); found && found.index < end; found = pattern.exec(part)) {
-        masked.push(part.slice(at, found.index), hiddenValue)
-        at = pattern.lastIndex
-      }
-      const next = Math.max(at, end)
-      masked.push(part.slice(at, next))
-      from = start + next
+  function* inPortions(text: string): Generator<undefined, string> {
+    const kept: string[] = []
+    let end = 0
+    for (const place of yield* search(text)) {
+      kept.push(text.slice(end, place.start))
+      end = place.end
     }
-    return masked.join('')
+    const rest = [...kept, text.slice(end)]
+    if (short.length > 0)
+      for (const [at, part] of rest.entries()) {
+        rest[at] = part.replace(words, hiddenValue)
+        if (at % 100 === 99) yield
+      }
+    return rest.join(hiddenValue)
+  }
+
+  function mask(text: string): string {
+    const portions = inPortions(text)
+    for (;;) {
+      const { done, value } = portions.next()
+      if (done) return value
+    }
+  }
+  async function long(text: string): Promise<string> {
+    const portions = inPortions(text)
+    for (;;) {
+      const { done, value } = portions.next()
+      if (done) return value
+      await yieldToOthers()
+    }
   }
   return Object.assign(mask, { long })
+}
+
+interface Found {
+  start: number
+  end: number
+}
+
+/**
+ * Finds all places of any of the values, by the algorithm of Aho and Corasick: in linear time, since pages choose both the values
+ * and the texts, while a regular expression compares almost all of each value at each place of some texts. Yields after portions.
+ */
+function createSearch(values: readonly string[]) {
+  const next = new Map<number, number>()
+  const states = [{ parent: 0, character: 0, depth: 0, fallback: 0, length: 0 }]
+  const keyOf = (state: number, character: number) => state * 65_536 + character
+
+  function step(from: number, character: number): number {
+    for (let state = from; ; state = states[state]?.fallback ?? 0) {
+      const to = next.get(keyOf(state, character))
+      if (to !== undefined) return to
+      if (state === 0) return 0
+    }
+  }
+
+  for (const value of values) {
+    let parent = 0
+    for (let depth = 1; depth <= value.length; depth += 1) {
+      const character = value.charCodeAt(depth - 1)
+      const known = next.get(keyOf(parent, character))
+      const length = depth === value.length ? depth : 0
+      const state = known ?? states.push({ parent, character, depth, fallback: 0, length }) - 1
+      next.set(keyOf(parent, character), state)
+      if (length > 0) Object.assign(states[state] ?? {}, { length })
+      parent = state
+    }
+  }
+  for (const state of states.slice(1).toSorted((one, other) => one.depth - other.depth)) {
+    if (state.depth > 1) state.fallback = step(states[state.parent]?.fallback ?? 0, state.character)
+    state.length ||= states[state.fallback]?.length ?? 0
+  }
+
+  return function* search(text: string): Generator<undefined, Found[]> {
+    const found: Found[] = []
+    let state = 0
+    for (let index = 0; index < text.length; index += 1) {
+      if (index % portion === portion - 1) yield
+      state = step(state, text.charCodeAt(index))
+      const length = states[state]?.length ?? 0
+      if (length === 0) continue
+      const place = { start: index + 1 - length, end: index + 1 }
+      for (let last = found.at(-1); last && last.end > place.start; last = found.at(-1)) {
+        place.start = Math.min(place.start, last.start)
+        found.pop()
+      }
+      found.push(place)
+    }
+    return found
+  }
 }
 
 function spellings(value: string): string[] {

@@ -4,7 +4,8 @@ import type { Mask } from './mask.ts'
 import { createMask } from './mask.ts'
 import { secretFields } from './secret-fields.ts'
 
-const most = { values: 200, characters: 1000, frames: 200 }
+/** `together` are characters of all values. */
+const most = { values: 200, characters: 1000, together: 20_000, frames: 200 }
 /** Characters that are too few to be taken for what was typed. */
 const tooFew = 3
 /** Milliseconds in which a page that does not hang answers. */
@@ -23,9 +24,11 @@ export class Secrets {
       if (!this.#values.delete(value)) this.#mask = undefined
       this.#values.add(value)
     }
+    let characters = this.#values.values().reduce((sum, { length }) => sum + length, 0)
     for (const oldest of this.#values) {
-      if (this.#values.size <= most.values) break
+      if (this.#values.size <= most.values && characters <= most.together) break
       this.#values.delete(oldest)
+      characters -= oldest.length
     }
   }
 
