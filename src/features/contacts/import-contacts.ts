@@ -1,5 +1,7 @@
+import { once } from 'node:events'
 import type { FileHandle } from 'node:fs/promises'
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
+import { MessageChannel } from 'node:worker_threads'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { invalid } from '#platform/errors.ts'
@@ -43,13 +45,22 @@ interface ImportOptions extends Pick<ReadTask, 'columns'> {
 export function createContactImport({ transact, countryOf, workers, clock, ids }: Dependencies) {
   const slots = createFairSlots(imports.atOnce, imports.ofAgent)
 
-  async function read(argument: ReadTask, signal: AbortSignal): Promise<ReadRows> {
-    const task = { file: worker, name: 'readRows', argument, signal, timeoutMs: readingTimeoutMs }
+  async function read(argument: Omit<ReadTask, 'lifeline'>, signal: AbortSignal): Promise<ReadRows> {
+    // The thread has the other end until it ends, also by force: before, no other file must get its descriptors.
+    const { port1: end, port2: lifeline } = new MessageChannel()
+    const ended = once(end, 'close')
     try {
-      return await workers.run<ReadRows>(task)
+      return await workers.run<ReadRows>({
+        ...{ file: worker, name: 'readRows', argument: { ...argument, lifeline }, transfer: [lifeline] },
+        ...{ signal, timeoutMs: readingTimeoutMs },
+      })
     } catch (error) {
       if (!(error instanceof WorkerTimeout || error instanceof WorkerCrashed)) throw error
       throw invalid('file', 'takes too much time or memory to read; split it up')
+    } finally {
+      // Of one that was sent this does nothing.
+      lifeline.close()
+      await ended
     }
   }
 
@@ -75,28 +86,24 @@ export function createContactImport({ transact, countryOf, workers, clock, ids }
     { columns, isDryRun, signal }: ImportOptions,
   ): Promise<ImportReport> {
     const country = await countryOf(agent.agentId)
-    const release = await slots.take(agent.agentId, signal)
-    const target = await openTemporaryFile()
-    try {
-      const { portions, skipped, errors } = await read({ file, target: target.fd, columns, country }, signal)
-      const report: ImportReport = { imported: 0, updated: 0, skipped, errors, errors_total: skipped }
-      const said = createSaid()
-      for await (const rows of rowsIn(target, portions)) {
-        signal.throwIfAborted()
-        const plan = await store(agent, rows, said, isDryRun)
-        said.add(plan.said)
-        report.imported += plan.added.length
-        report.updated += plan.updatedRows
-        report.skipped += plan.errors.length
-        if (report.errors.length < 2 * listedErrors) report.errors.push(...plan.errors)
-        await yieldToOthers()
-      }
-      const inOrder = report.errors.toSorted((one, other) => one.line - other.line)
-      return { ...report, errors: inOrder.slice(0, listedErrors), errors_total: report.skipped }
-    } finally {
-      await target.close()
-      release()
+    await using held = new AsyncDisposableStack()
+    held.defer(await slots.take(agent.agentId, signal))
+    const target = held.adopt(await openTemporaryFile(), opened => opened.close())
+    const { portions, skipped, errors } = await read({ file, target: target.fd, columns, country }, signal)
+    const report: ImportReport = { imported: 0, updated: 0, skipped, errors, errors_total: skipped }
+    const said = createSaid()
+    for await (const rows of rowsIn(target, portions)) {
+      signal.throwIfAborted()
+      const plan = await store(agent, rows, said, isDryRun)
+      said.add(plan.said)
+      report.imported += plan.added.length
+      report.updated += plan.updatedRows
+      report.skipped += plan.errors.length
+      if (report.errors.length < 2 * listedErrors) report.errors.push(...plan.errors)
+      await yieldToOthers()
     }
+    const inOrder = report.errors.toSorted((one, other) => one.line - other.line)
+    return { ...report, errors: inOrder.slice(0, listedErrors), errors_total: report.skipped }
   }
 }
 

@@ -1,5 +1,6 @@
 /** Reads files of contacts in a thread of the worker pool; the other side is `import-contacts.ts`. */
 import { writeSync } from 'node:fs'
+import type { MessagePort } from 'node:worker_threads'
 import { invalid } from '#platform/errors.ts'
 import { problemOf } from '#platform/schema-check.ts'
 import type { Column } from './columns.ts'
@@ -26,6 +27,8 @@ export interface ReadTask {
   columns: string | undefined
   /** The country whose national numbers the contacts have, ISO 3166 alpha-2. */
   country: string | undefined
+  /** Closes when the files are no longer used. */
+  lifeline: MessagePort
 }
 
 export interface ReadRows {
@@ -38,8 +41,16 @@ export interface ReadRows {
 }
 
 /** @throws VALIDATION_ERROR for a file that is not read, or whose columns are not known. */
-export async function readRows({ file, target, columns, country }: ReadTask): Promise<ReadRows> {
-  const read: ReadRows = { portions: [], skipped: 0, errors: [] }
+export async function readRows(task: ReadTask): Promise<ReadRows> {
+  try {
+    return await read(task)
+  } finally {
+    task.lifeline.close()
+  }
+}
+
+async function read({ file, target, columns, country }: ReadTask): Promise<ReadRows> {
+  const found: ReadRows = { portions: [], skipped: 0, errors: [] }
   const limit = Math.max(grownBytes.least, file.bytes * grownBytes.times)
   const check = createRowCheck()
   let written = 0
@@ -47,7 +58,7 @@ export async function readRows({ file, target, columns, country }: ReadTask): Pr
   let characters = 0
   const write = () => {
     const bytes = writeSync(target, `[${texts.join(',')}]`)
-    read.portions.push(bytes)
+    found.portions.push(bytes)
     written += bytes
     if (written > limit)
       throw invalid('file', 'has too many cells under long column names; shorten these, or split the file up')
@@ -58,8 +69,8 @@ export async function readRows({ file, target, columns, country }: ReadTask): Pr
     const fields = await tidied(row.fields, country)
     const problem = check(fields)
     if (problem !== undefined) {
-      read.skipped += 1
-      if (read.skipped <= listedErrors) read.errors.push({ line: row.line, ...problem })
+      found.skipped += 1
+      if (found.skipped <= listedErrors) found.errors.push({ line: row.line, ...problem })
       continue
     }
     const text = JSON.stringify({ line: row.line, fields })
@@ -68,7 +79,7 @@ export async function readRows({ file, target, columns, country }: ReadTask): Pr
     if (texts.length === portion.rows || characters > portion.characters) write()
   }
   if (texts.length > 0) write()
-  return read
+  return found
 }
 
 /** The first row that is not blank names the columns, unless `names` does. */
