@@ -14,6 +14,7 @@ import type { Site } from '#test/support/site-server.ts'
 import { startSite } from '#test/support/site-server.ts'
 import { startWebhookReceiver } from '#test/support/webhook-receiver.ts'
 import { workflowCalls } from '#test/support/workflows.ts'
+import { Takeover } from './takeovers/takeover.ts'
 
 const shape = specificationShape
 const login = `<title>Login</title><style>body { margin: 0 } * { position: absolute }</style>
@@ -208,6 +209,18 @@ describe(`${row('POST /api/agents/{id}/browser/{sessionId}/takeover')} a takeove
     person.send({ type: 'hide', hidden: false })
     await watcher.next(({ tabs }) => tabs?.[0]?.title === 'Login')
     await Promise.all([watcher.next(isFrame), late.next(isFrame)])
+  })
+
+  it('stays hidden where it was to be shown and then hidden again', async () => {
+    const times = { requestedAt: 0, expiresAt: 1 }
+    const takeover = new Takeover({ id: '', reason: '', requestedBy: '', notify: () => {}, ...times })
+    const read = Promise.withResolvers<void>()
+    await takeover.hide(true, () => read.promise)
+    const shown = takeover.hide(false, () => read.promise)
+    await takeover.hide(true, () => read.promise)
+    read.resolve()
+    await shown
+    expect(takeover.isHidden).toBe(true)
   })
 
   it('lets the person answer dialogs, and add time', async () => {

@@ -169,7 +169,8 @@ class Cast {
         if (tab !== undefined) takeover?.answer(tab.pageId, input.accept, input.text).catch(() => {})
         return tab !== undefined
       case 'hide':
-        if (takeover !== undefined) void hide(session, takeover, input.hidden)
+        // Text that was typed is known before anybody else sees the tabs again.
+        void takeover?.hide(input.hidden, () => session.readTyped())
         return true
       case 'extend':
         this.#takeovers.extend(session, input.seconds)
@@ -238,13 +239,6 @@ class Cast {
     this.#seat?.leave()
     this.#seat = undefined
   }
-}
-
-/** What was typed is known before anybody else sees the tabs again. */
-async function hide(session: BrowserSession, takeover: Takeover, isHidden: boolean): Promise<void> {
-  if (takeover.isHidden && !isHidden) await session.readTyped()
-  takeover.isHidden = isHidden
-  session.events.emit('takeover.changed')
 }
 
 function describeTakeover(takeover: Takeover, isDriver: boolean) {

@@ -59,6 +59,8 @@ export class Takeover {
   #connections = 0
   #leaving: NodeJS.Timeout | undefined
   #wasDriven = false
+  /** How often it was hidden, or shown again. */
+  #hidings = 0
 
   constructor({ id, reason, requestedBy, requestedAt, expiresAt, notify }: Options) {
     this.id = id
@@ -87,6 +89,16 @@ export class Takeover {
   /** Whether the person sees the picture. */
   isVisibleTo(person: Person): boolean {
     return !this.isHidden || this.isDrivenBy(person)
+  }
+
+  /** The last call counts. @param beforeShown awaited before others see the picture again */
+  async hide(isHidden: boolean, beforeShown: () => Promise<void>): Promise<void> {
+    this.#hidings += 1
+    const hiding = this.#hidings
+    if (this.isHidden && !isHidden) await beforeShown()
+    if (hiding !== this.#hidings) return
+    this.isHidden = isHidden
+    this.#notify('takeover.changed')
   }
 
   /** Takes the wheel if nobody has it; returns whether the person has it now. */
