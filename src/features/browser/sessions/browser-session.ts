@@ -18,6 +18,7 @@ import type { SessionStatus } from './session-status.ts'
 import { isOpen } from './session-status.ts'
 import type { Viewport } from './sessions.schema.ts'
 import type { Takeover } from './takeover.ts'
+import { TurnQueue } from './turn-queue.ts'
 import { alignBrands } from './user-agent.ts'
 
 /** What a context takes of `storageState`. */
@@ -90,7 +91,6 @@ export class BrowserSession {
   /** Why it could not go on; undefined for one that is open, or was closed. */
   failure: string | undefined
   readonly #connection: DevToolsConnection | undefined
-  readonly #failed = Promise.withResolvers<never>()
   #unwatch: (() => void) | undefined
   #closing: Promise<void> | undefined
   readonly #userAgent: string
@@ -100,7 +100,7 @@ export class BrowserSession {
   readonly #adoptions = new WeakMap<Page, Promise<Tab | undefined>>()
   #active: Tab | undefined
   #opening: Promise<Tab> | undefined
-  #turn: Promise<unknown> = Promise.resolve()
+  readonly #turns = new TurnQueue()
 
   private constructor(options: Options, context: BrowserContext) {
     const { id, agentId, proxy, clock, userAgent } = options
@@ -114,7 +114,6 @@ export class BrowserSession {
     this.#userAgent = userAgent
     this.lastActivity = clock.now()
     this.#connection = connectionOf(options.browser)
-    this.#failed.promise.catch(() => {})
     this.events.setMaxListeners(0)
     context.on('page', page => void this.#adopt(page))
     // The browser ended, or crashed: whoever closes a session says so before.
@@ -195,20 +194,13 @@ export class BrowserSession {
   /** Does one thing after the other, since a page can't be shared, and counts as use of the session. */
   inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     this.touch()
-    const turn = this.#turn.then(() => this.#untilFailed(work)).finally(() => this.touch())
-    this.#turn = turn.catch(() => {})
-    return turn
-  }
-
-  /** No work outlives the session, and none of it fails for another reason than the session. */
-  async #untilFailed<Result>(work: () => Promise<Result>): Promise<Result> {
-    try {
-      return await Promise.race([work(), this.#failed.promise])
-    } catch (error) {
+    // No work outlives the session, and none of it fails for another reason than the session.
+    const turn = this.#turns.run(work).catch(error => {
       throw this.failure === undefined
         ? error
         : new AppError('BROWSER_FAILED', this.failure, { cause: error })
-    }
+    })
+    return turn.finally(() => this.touch())
   }
 
   /** Postpones the end of the session that comes when nobody uses it. */
@@ -239,7 +231,8 @@ export class BrowserSession {
     if (!isOpen(this.status)) return
     this.status = status
     this.failure = failure && `${failure} Open a new session.`
-    if (failure !== undefined) setTimeout(this.#failed.reject, failsWithinMs, new Error(failure)).unref()
+    if (failure !== undefined)
+      setTimeout(() => this.#turns.interrupt(new Error(failure)), failsWithinMs).unref()
     this.#active = undefined
     this.#unwatch?.()
     this.events.emit('ended', { status })

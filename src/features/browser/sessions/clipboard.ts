@@ -1,12 +1,10 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { read } from '../in-page/read.ts'
-import type { SessionStatus } from './session-status.ts'
-import { isOpen } from './session-status.ts'
 
 /** What a session is to the clipboard. */
 interface ClipboardUser {
   context: BrowserContext
-  status: SessionStatus
+  events: { once(name: 'ended', listener: () => void): unknown }
   /** What it has copied last by keys. */
   copied: string
   endWith(sentence: string): Promise<void>
@@ -16,8 +14,13 @@ interface ClipboardUser {
 const maxCopied = 100_000
 const answersWithinMs = 2000
 
-/** Sessions that may have written to the clipboard of a browser, which all of them share. */
-const writers = new WeakMap<Browser, Set<ClipboardUser>>()
+/** The clipboard of a browser, which all of its sessions share. */
+interface Clipboard {
+  open: Set<ClipboardUser>
+  /** Whether one that has ended may have written to it. */
+  isLeftOver: boolean
+}
+const clipboards = new WeakMap<Browser, Clipboard>()
 
 export type ClipboardUse = 'copy' | 'paste'
 
@@ -29,8 +32,13 @@ export function clipboardUseOf(key: string): ClipboardUse | undefined {
 
 /** To be called for each session that opens. */
 export function shareClipboard(browser: Browser, session: ClipboardUser): void {
-  const sessions = writers.get(browser) ?? new Set()
-  writers.set(browser, sessions.add(session))
+  const clipboard = clipboards.get(browser) ?? { open: new Set(), isLeftOver: false }
+  clipboards.set(browser, clipboard)
+  clipboard.open.add(session)
+  session.events.once('ended', () => {
+    clipboard.open.delete(session)
+    clipboard.isLeftOver = true
+  })
 }
 
 /** To be called before such a key is pressed. Ends the session where it could paste what another has copied. */
@@ -46,15 +54,15 @@ export async function prepareClipboard(session: ClipboardUser, page: Page, use: 
 /** Puts back what the session itself has copied, where another may have written since. */
 async function giveBack(session: ClipboardUser): Promise<void> {
   const browser = session.context.browser()
-  const sessions = browser && writers.get(browser)
-  if (!sessions || sessions.size === 1) return
+  const clipboard = browser && clipboards.get(browser)
+  if (!clipboard || (clipboard.open.size === 1 && !clipboard.isLeftOver)) return
+  clipboard.isLeftOver = false
   const context = await browser.newContext()
   try {
     await write(await context.newPage(), session.copied)
   } finally {
     await context.close().catch(() => {})
   }
-  for (const other of sessions) if (!isOpen(other.status)) sessions.delete(other)
 }
 
 interface CopyEvent {

@@ -97,6 +97,7 @@ export class DevToolsConnection implements ConnectOverCDPTransport {
     if (this.#isClosed) return
     this.#isClosed = true
     this.failure = failure
+    this.#answered.resolve(false)
     this.#wire.close()
     this.onclose?.()
   }
@@ -110,6 +111,7 @@ export class DevToolsConnection implements ConnectOverCDPTransport {
   }
 
   async #ask(): Promise<boolean> {
+    if (this.#isClosed) return false
     const abort = new AbortController()
     const late = delay(answersWithinMs, false, { signal: abort.signal }).then(async () => {
       // This process may have been busy, and not have read what is there.
@@ -120,8 +122,7 @@ export class DevToolsConnection implements ConnectOverCDPTransport {
     this.#answered = Promise.withResolvers()
     this.#ownId += 1
     this.send({ id: this.#ownId, method: 'Browser.getVersion' })
-    const answer = Promise.race([this.#answered.promise, this.closed.then(() => false), late])
-    return await answer.finally(() => abort.abort())
+    return await Promise.race([this.#answered.promise, late]).finally(() => abort.abort())
   }
 
   /** Waits for what the browser does, as long as it answers; one that no longer does is ended. */
