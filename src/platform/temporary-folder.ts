@@ -4,6 +4,8 @@ import { basename, dirname, join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 
 const suffix = '.lock'
+/** SQLite's code for a lock that another process has. */
+const busy = 5
 /** By the folders that this process has made and not removed. */
 const locks = new Map<string, DatabaseSync>()
 
@@ -35,7 +37,7 @@ export async function removeAbandonedFolders(prefix: string): Promise<void> {
   for (const name of found) {
     const path = join(dirname(prefix), name.slice(0, -suffix.length))
     if (locks.has(path) || !(await isOwn(`${path}${suffix}`))) continue
-    const lock = await lockOf(path)
+    const lock = await lockOf(path).catch(() => undefined)
     if (lock === undefined) continue
     locks.set(path, lock)
     await removeTemporaryFolder(path)
@@ -58,8 +60,9 @@ async function lockOf(path: string): Promise<DatabaseSync | undefined> {
   try {
     lock.exec('pragma journal_mode = memory; begin exclusive')
     return lock
-  } catch {
+  } catch (error) {
     lock.close()
-    return undefined
+    if (error instanceof Error && 'errcode' in error && error.errcode === busy) return undefined
+    throw error
   }
 }

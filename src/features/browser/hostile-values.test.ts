@@ -64,6 +64,11 @@ describe.each(['/', '/hostile'])('a value of the page %s', path => {
       { expression: '({ toJSON: () => "x".repeat(2e6) })' },
       { code: 'VALIDATION_ERROR' },
     ],
+    [
+      'JSON of very many levels',
+      { expression: 'JSON.stringify = () => "[".repeat(4e5) + "]".repeat(4e5); ({})' },
+      { code: 'VALIDATION_ERROR' },
+    ],
   ])('that is %s stays within 1 MiB', async (_name, action, expected) => {
     const { body } = await stage.run({ action: 'evaluate', timeout: 20_000, ...action })
     // A page that lies about lengths gets less told, never more.

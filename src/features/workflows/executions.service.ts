@@ -123,6 +123,8 @@ async function* writeExecution(database: AgentHandle['db'], row: ExecutionRow): 
   yield `${summary},"input":${row.input},"output":${row.output},"node_results":[`
   let separator = ''
   for await (const results of writeResults(database, row)) {
+    // All of a portion may have been deleted meanwhile.
+    if (results.length === 0) continue
     yield separator + results.join(',')
     separator = ','
   }

@@ -1,6 +1,7 @@
 import { Script } from 'node:vm'
 import { Type } from 'typebox'
 import { AppError, invalid } from '#platform/errors.ts'
+import { isDeeperThan, maxLevels } from '#platform/json-depth.ts'
 import { defineAction, maxValue } from './action.ts'
 
 export const evaluate = defineAction({
@@ -35,7 +36,10 @@ export const evaluate = defineAction({
         `gives more than ${maxValue} bytes as JSON; let it give less, or a text, which is cut`,
       )
     if (kind === 't' || kind === 'c') return { value: text, ...(kind === 'c' && { truncated: true }) }
-    return { value: kind === 'j' ? JSON.parse(text) : null }
+    if (kind !== 'j') return { value: null }
+    if (isDeeperThan(maxLevels, text))
+      throw invalid('expression', `gives JSON of more than ${maxLevels} levels; let it give fewer, or a text`)
+    return { value: JSON.parse(text) }
   },
 })
 

@@ -154,7 +154,7 @@ function createEnds(signal: AbortSignal) {
 
     /** Those that have ended since, once there is one; none once the pause is over. */
     async within(pause: number): Promise<NodeResult[]> {
-      if (ended.length + failures.length === 0) {
+      if (ended.length + failures.length === 0 && !signal.aborted) {
         const { promise, resolve } = Promise.withResolvers<void>()
         const timer = setTimeout(resolve, Math.min(pause, maxPauseMs))
         wake = resolve
