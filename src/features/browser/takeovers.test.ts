@@ -14,7 +14,7 @@ import type { Site } from '#test/support/site-server.ts'
 import { startSite } from '#test/support/site-server.ts'
 import { startWebhookReceiver } from '#test/support/webhook-receiver.ts'
 import { workflowCalls } from '#test/support/workflows.ts'
-import { Takeover } from './takeovers/takeover.ts'
+import { Takeover } from './sessions/takeover.ts'
 
 const shape = specificationShape
 const login = `<title>Login</title><style>body { margin: 0 } * { position: absolute }</style>
