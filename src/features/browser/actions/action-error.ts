@@ -43,7 +43,7 @@ const failures: Record<string, string> = {
 }
 
 interface Circumstances {
-  /** The subject of the wait. */
+  /** The words after "waited for". */
   waited: string
   /** Milliseconds. */
   timeout: number

@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import type { SchemaProblem } from '#platform/schema-problem.ts'
 import type { Outline, OutlineOptions } from '../outline/outline.ts'
 
-/** What an action works with. */
+/** The surroundings of an action. */
 export interface Scene {
   page: Page
   cdp: CDPSession
@@ -28,9 +28,9 @@ type Result = Record<string, unknown>
 
 export interface BrowserAction<Fields extends TProperties = TProperties> {
   fields: Fields
-  /** What is wrong with fields that fit their schema. */
+  /** The problem of fields that fit their schema. */
   check?(given: Given<Fields>): SchemaProblem | undefined
-  /** What a time-out has waited for in vain, after "waited for". */
+  /** The words after "waited for" in the error of a time-out. */
   waitsFor(given: Given<Fields>): string
   /** Milliseconds where a request names none; 5000 unless given. */
   usualTimeout?: number

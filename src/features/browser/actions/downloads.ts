@@ -42,16 +42,16 @@ interface FrameTree {
 /** Files of a session. */
 const mostFiles = 100
 
-/** What the downloads of one session have come to. They are files of the browser, and go with the session. */
+/** The downloads of one session. They are files of the browser, and go with the session. */
 export class Downloads {
   readonly #files = new Map<string, Download>()
-  readonly #told = new Set<string>()
+  readonly #reported = new Set<string>()
   readonly #maxBytes: number
   /** Of the session, as its browser names it. */
   browserContextId: string | undefined
   readonly #folder: string
   #cancel: (guid: string) => void = () => {}
-  /** How many the session has told of, and how many the browser has. */
+  /** How many the session has announced, and how many the browser has. */
   #announced = 0
   #begun = 0
   /** Resolved and replaced at each change. */
@@ -85,13 +85,14 @@ export class Downloads {
   }
 
   /**
-   * Those that no result has told of, or that have changed since.
+   * Those that no result has reported, or that have changed since.
    * @param waitMs how long those under way may take.
    * @param isExpected whether there is to be one.
    */
   async news(waitMs: number, isExpected: boolean): Promise<Download[]> {
     const end = performance.now() + waitMs
-    const news = () => [...this.#files.values()].filter(({ id, state }) => !this.#told.has(`${id} ${state}`))
+    const news = () =>
+      [...this.#files.values()].filter(({ id, state }) => !this.#reported.has(`${id} ${state}`))
     const isUnderWay = () => {
       const isAnnounced = this.#begun < this.#announced || (isExpected && news().length === 0)
       return isAnnounced || news().some(({ state }) => state === 'in_progress')
@@ -103,7 +104,7 @@ export class Downloads {
       clearTimeout(timeout)
     }
     const found = news()
-    for (const { id, state } of found) this.#told.add(`${id} ${state}`)
+    for (const { id, state } of found) this.#reported.add(`${id} ${state}`)
     return found
   }
 
@@ -112,7 +113,7 @@ export class Downloads {
     const file = { id: randomUUID(), name, url: '', state: 'complete' as const, size: content.length }
     await writeFile(join(this.#folder, file.id), content)
     this.#files.set(file.id, file)
-    this.#told.add(`${file.id} ${file.state}`)
+    this.#reported.add(`${file.id} ${file.state}`)
     return file
   }
 
@@ -123,7 +124,7 @@ export class Downloads {
     if (file.state === 'in_progress')
       throw conflict('The file is still being downloaded. Try again in a moment.')
     if (file.state !== 'complete') throw notFound(`Download (${file.error})`)
-    // A browser that somebody has broken into could have made it a link to a file that only this service may read.
+    // A browser that an attacker has broken into could have made it a link to a file that only this service may read.
     const handle = await open(join(this.#folder, id), constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => {
       throw notFound('Download')
     })
@@ -155,7 +156,7 @@ export class Downloads {
         this.#change({ ...file, state: 'failed', error: 'The download broke off.' })
       else this.#files.set(guid, { ...file, size: receivedBytes })
     }
-    // The browser tells of the downloads of all sessions.
+    // The browser reports the downloads of all sessions.
     browser.on('Browser.downloadWillBegin', event => {
       const isOwn = isFrameOf(browser, session, event.frameId, browserContextId)
       begun.set(event.guid, isOwn)
@@ -165,7 +166,7 @@ export class Downloads {
       void begun.get(event.guid)?.then(own => own && progress(event))
       if (event.state !== 'inProgress') begun.delete(event.guid)
     })
-    // What Playwright has set, so that this connection hears of them, too.
+    // The same as Playwright has set, so that this connection gets the events, too.
     await browser.send('Browser.setDownloadBehavior', {
       behavior: 'allowAndName',
       downloadPath: this.#folder,

@@ -13,7 +13,7 @@ import { TabInput } from './tab-input.ts'
 const maxTabs = 30
 /** Characters of a selection. */
 const maxSelection = 100_000
-/** Milliseconds in which a page that does not hang tells its selection. */
+/** Milliseconds in which a page that does not hang reports its selection. */
 const selectionMs = 2000
 
 const tabInputs = new WeakMap<Tab, TabInput>()
@@ -25,7 +25,7 @@ function inputOf(session: BrowserSession, tab: Tab): TabInput {
   return input
 }
 
-/** What a person does in the pages of a session; a takeover's own messages are not among it. */
+/** A person's input to the pages of a session; a takeover's own messages are not among it. */
 export type PageInput = Exclude<
   Input,
   { type: 'hide' | 'extend' | 'handBack' | 'dialogAnswer' | 'getSelectedText' }
@@ -38,7 +38,7 @@ export function performInput(session: BrowserSession, tab: Tab | undefined, inpu
   if (tab === undefined) return false
   const isHidden = session.takeover?.isHidden === true
   if (isHidden) keepTyped(session.typed, input)
-  // What a person has typed is known before it is sent anywhere, such as in an address.
+  // Typed text is known before it is sent anywhere, such as in an address.
   if (maySubmit(input)) void session.secrets.read(tab.page)
   if (maySubmit(input) && isHidden) void session.typed.read(tab.page, true)
   switch (input.type) {
@@ -66,7 +66,7 @@ export function performInput(session: BrowserSession, tab: Tab | undefined, inpu
   }
 }
 
-/** What nobody else may see stays unknown to them, whichever field it is for. */
+/** Text that only the driver may see stays unknown to others, in any field. */
 function keepTyped(typed: Secrets, input: PageInput): void {
   if (input.type === 'insertText') typed.type(input.text)
   else if (input.type === 'keyEvent' && input.event === 'keyDown') {
@@ -112,7 +112,7 @@ function addressOf(text: string): string | undefined {
   return isOpenable(address) ? address : undefined
 }
 
-/** What is selected on the page, or in its field, by the keys before, too; nothing if it does not answer. */
+/** The text that is selected on the page, or in its field, by the keys before, too; nothing if it does not answer. */
 export async function selectedText(session: BrowserSession, tab: Tab): Promise<string> {
   const late = delay(selectionMs, undefined, { ref: false })
   await Promise.race([inputOf(session, tab).written, late])

@@ -1,6 +1,6 @@
 import type { Tab } from '../sessions/browser-session.ts'
 
-/** Somebody who is sent frames. */
+/** A client that gets frames. */
 export interface FrameReceiver {
   /** Sends a frame, and calls back when it has left this process. */
   send(frame: string, sent: () => void): void
@@ -49,7 +49,7 @@ export class Screencast {
   #commands: Promise<unknown> = Promise.resolve()
   #isRunning = false
 
-  /** @param describe the tab as receivers are told of it */
+  /** @param describe the tab, in the form that receivers get */
   constructor(tab: Tab, describe: () => object) {
     this.#tab = tab
     this.#describe = describe
@@ -76,7 +76,7 @@ export class Screencast {
     for (const receiving of this.#receivers) this.#offer(receiving)
   }
 
-  /** Has the browser make pictures if, and only if, somebody wants them by then. */
+  /** Has the browser make pictures if, and only if, a receiver wants them by then. */
   #run(): void {
     this.#commands = this.#commands.then(() => this.#startOrStop()).catch(() => {})
   }

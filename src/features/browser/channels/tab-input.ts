@@ -35,13 +35,13 @@ export class TabInput {
   #isMoving = false
   /** The bits of the modifiers that are held. */
   #held = 0
-  /** What the last key has written, which some clients send once more as a character. */
+  /** The text of the last key, which some clients send once more as a character. */
   #written: string | undefined
   /** Resolves when the page has taken the last key, or text; never rejects. */
   written: Promise<unknown> = Promise.resolve()
 
   readonly #prepareClipboard: (use: ClipboardUse) => Promise<void>
-  /** What all input waits for. */
+  /** All input waits for it. */
   #gate: Promise<void> | undefined
 
   /** @param prepareClipboard called before keys that copy or paste */

@@ -17,7 +17,7 @@ const disabledFeatures = [
 
 const enabledFeatures = ['CDPScreenshotNewSurface', 'SkipListAccountsWithoutGaiaCookies']
 
-/** What keeps every packet of a page within the guard: whatever knows no proxy is switched off. */
+/** Keeps every packet of a page within the guard: functions that know no proxy are switched off. */
 const guarded = [
   '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
   '--webrtc-ip-handling-policy=disable_non_proxied_udp',
@@ -25,12 +25,12 @@ const guarded = [
   '--no-pings',
   '--disable-domain-reliability',
   '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',
-  // Sessions have proxies of their own; whatever belongs to none comes to a port where nobody listens.
+  // Sessions have proxies of their own; connections of none come to a port on which no process listens.
   '--proxy-server=http://127.0.0.1:9',
   '--proxy-bypass-list=<-loopback>',
 ]
 
-/** What Playwright expects of a browser that it drives, without what concerns other systems. */
+/** The switches that Playwright expects of a browser that it drives, without those for other systems. */
 const automated = [
   '--allow-pre-commit-input',
   '--disable-back-forward-cache',

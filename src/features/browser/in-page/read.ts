@@ -64,7 +64,7 @@ export async function read<Name extends Reader>(
   return JSON.parse(text ?? 'null')
 }
 
-/** What of the frame, or within an element, lies nearest to the window, as if it were one element. */
+/** The parts of the frame, or within an element, that lie nearest to the window, as if they were one element. */
 export function nearestIn(scope: Frame | Locator, options: NearestOptions): Locator {
   return scope.locator(`${nearestName}=${encodeURIComponent(JSON.stringify(options))}`)
 }

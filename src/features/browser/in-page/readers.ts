@@ -58,7 +58,7 @@ export interface PageText {
 }
 
 export const readers = {
-  /** What a tab is shown by; an icon that is longer than shown is none. */
+  /** Title and icon of a tab; an icon that is longer than shown is none. */
   facts(_root: unknown, { title, favicon }: { title: number; favicon: number }) {
     const icon = document.querySelector('link[rel~="icon" i][href]')?.href ?? ''
     return {
@@ -88,7 +88,7 @@ export const readers = {
   /** Characters that can be seen. */
   textLength: () => document.body?.innerText?.trim().length ?? 0,
 
-  /** What an element says, is, or has now, cut to so many bytes of UTF-8. */
+  /** The text, attribute or value of an element, cut to so many bytes of UTF-8. */
   text(root: unknown, { attribute, bytes }: { attribute: string; bytes: number }): PageText {
     const element = root as PageElement
     const kinds = new Map<string, () => unknown>([
@@ -119,7 +119,7 @@ export const readers = {
     return values.slice(-most)
   },
 
-  /** What is selected, in a field or on the page. */
+  /** The selected text, in a field or on the page. */
   selection(_root: unknown, characters: number): string {
     const field = document.activeElement
     const isSecret = field?.type === 'password'

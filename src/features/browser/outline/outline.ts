@@ -14,7 +14,7 @@ export interface OutlineOptions {
   viewportHeight: number
   /** Replaces what must not be shown. */
   mask: (text: string) => string
-  /** Only lines with this text, in whatever case. */
+  /** Only lines with this text, in any case. */
   find?: string
   /** Only the element with this reference and what is in it. */
   ref?: string
@@ -33,7 +33,7 @@ export interface Outline {
 }
 
 /**
- * What a page says and offers, always with no more than so many characters: what lies nearest to the window first, in the
+ * The text and the controls of a page, always with no more than so many characters: those nearest to the window first, in the
  * order of the page, and with a count of what was left out.
  */
 export function outlineOf(nodes: readonly SnapshotNode[], options: OutlineOptions): Outline {

@@ -4,11 +4,11 @@ import type { SnapshotNode } from './snapshot.ts'
 
 /** As much of a page as is described at once: elements, and characters that count as much as one. */
 const most = { weight: 2000, characters: 100 }
-/** What each frame of a large page has of that, however small its part is. */
+/** The least share of a frame in that, however small its part of the page is. */
 const least = 100
 /** Frames of a page that is larger. */
 const maxFrames = 20
-/** Milliseconds in which a frame tells how large it is. */
+/** Milliseconds in which a frame reports its size. */
 const answersWithinMs = 5000
 
 export interface PageSnapshot {
