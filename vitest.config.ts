@@ -21,6 +21,46 @@ const shared = {
   isolate: false,
 }
 
+/** Where queries, locks or errors differ by engine. */
+const engineTests = [
+  'src/platform/jobs/{runner,transact}.test.ts',
+  'src/infrastructure/*.test.ts',
+  'src/storage/shared-counts.test.ts',
+  'src/storage/files/**/*.test.ts',
+  'src/storage/search/{full-text,vectors}.test.ts',
+  'src/storage/transfer/pages.test.ts',
+  'src/features/sql/*.test.ts',
+  'src/features/knowledge/{embedding,indexing,search}/*.test.ts',
+]
+
+/** The files of each feature that between them run every statement of its repositories. */
+const repositoryTests = [
+  'src/features/access/access.test.ts',
+  'src/features/agents/{agents,deletion-races}.test.ts',
+  'src/features/browser/{profiles,recordings}.test.ts',
+  'src/features/calendar/calendar.test.ts',
+  'src/features/channels/incoming.test.ts',
+  'src/features/chat/{approvals,conversation-lock,conversations,messages,regenerate}.test.ts',
+  'src/features/contacts/contacts.test.ts',
+  'src/features/mcp/mcp.test.ts',
+  'src/features/payments/{buying,ledger,provider,selling}.test.ts',
+  'src/features/schedules/schedules.test.ts',
+  'src/features/sources/{sources,crawl/crawl}.test.ts',
+  'src/features/sources/{fetching,jobs}/*.test.ts',
+  'src/features/tools/{concurrent-changes,tools}.test.ts',
+  'src/features/webhooks/{deliveries,webhooks}.test.ts',
+  'src/features/workflows/{executions,keeping,workflows}.test.ts',
+]
+
+/** The rules of features, which are one code for both engines: `npm run test:endurance` runs all of them on PostgreSQL, too. */
+const ruleTests = [
+  'src/features/*/*.test.ts',
+  'src/features/workflows/nodes/*.test.ts',
+  'src/features/sources/{fetching,ingestion,jobs}/*.test.ts',
+  'src/features/sources/crawl/crawl{,-*}.test.ts',
+]
+const onPostgres = [...engineTests, ...(isFullEndurance ? ruleTests : repositoryTests)]
+
 /** Loads of several processes: one file at a time where they are in full, so that each has the machine to itself. */
 const loads = { ...shared, testTimeout: 1_800_000, fileParallelism: !isFullEndurance }
 

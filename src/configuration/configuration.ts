@@ -56,11 +56,13 @@ export function readConfiguration(source: NodeJS.ProcessEnv = process.env): Conf
   return problems.length > 0 ? { problems } : { configuration: configurationFrom(checked) }
 }
 
+const validate = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true, ...ofOwnSchemas }).compile(
+  environmentSchema,
+)
+
 /** Changes the environment to numbers where these are expected, and adds the defaults. */
 function valueProblems(environment: Record<string, unknown>): string[] {
-  const ajv = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true, ...ofOwnSchemas })
   const given = { ...environment }
-  const validate = ajv.compile(environmentSchema)
   validate(environment)
   const wrong = new Set((validate.errors ?? []).map(error => error.instancePath.slice(1)))
   return Object.entries(variables as unknown as Record<string, Description>)

@@ -5,8 +5,10 @@ import { inject } from 'vitest'
 import { systemClock } from '#platform/clock.ts'
 import { createWakeUps } from '#platform/jobs/postgres/wake-ups.ts'
 import { createLog } from '#platform/logging/log.ts'
+import { createAgentDatabases } from '#storage/agent-databases.ts'
 import { openPlatformDatabase } from '#storage/platform-database.ts'
 import { createEngine } from '#storage/postgres/engine.ts'
+import { agentRows } from '../agent-rows.ts'
 
 type Engine = ReturnType<typeof createEngine>
 
@@ -15,7 +17,7 @@ const prefix = 'agentstead_test_'
 const templates = {
   /** With the newest platform schema. */
   platform: `${prefix}template_platform`,
-  /** And with the queue that a service makes when it starts on it for the first time. */
+  /** And with the queue and the schema of the agent `default`, which a service makes when it first needs them. */
   service: `${prefix}template_service`,
 }
 
@@ -28,9 +30,18 @@ export async function prepareDatabases(serverUrl: string): Promise<() => Promise
     await platform.destroy()
   })
   await queryDatabase(serverUrl, `create database ${templates.service} template ${templates.platform}`)
-  await prepare(withDatabase(serverUrl, templates.service), async ({ direct }) => {
-    const wakeUps = await createWakeUps({ database: direct, clock: systemClock, log: createLog('silent') })
+  await prepare(withDatabase(serverUrl, templates.service), async engine => {
+    const log = createLog('silent')
+    const wakeUps = await createWakeUps({ database: engine.direct, clock: systemClock, log })
     for (const each of Object.values(wakeUps)) await each.stop()
+    const platform = await openPlatformDatabase(engine)
+    const { addAgent, removeAgentRow } = agentRows(platform)
+    await addAgent('default')
+    const agentDatabases = createAgentDatabases({ engine, platform, log })
+    await agentDatabases.use('default', async () => {})
+    await agentDatabases.close()
+    await removeAgentRow('default')
+    await platform.destroy()
   })
   return () => removeAll(serverUrl)
 }
