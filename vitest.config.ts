@@ -21,6 +21,18 @@ const shared = {
   isolate: false,
 }
 
+/** Left out by `npm run test:fast`, which takes a minute: browsers, crawled sites, and the slowest files of the others. */
+const slowTests = [
+  'test/{docs,process,security,spec}/**',
+  'src/{models,sandbox,storage,infrastructure}/**',
+  'src/features/{browser,sources}/**',
+  'src/features/knowledge/embedding/**',
+  'src/features/{payments,workflows}/**/{buying,generated-graphs,hostile-graphs,keeping,provider,selling,waiting}.test.ts',
+  'src/features/{access/web-pages,agents/large-owner,chat/chat-stream,sql/limits,tools/import}.test.ts',
+  'src/documents/parsing/{parse-document,real-fixtures}.test.ts',
+  'src/platform/{http/openapi/openapi,jobs/waiting,jobs/poison,normalized-text,time/cron}.test.ts',
+]
+
 /** Where queries, locks or errors differ by engine. */
 const engineTests = [
   'src/platform/jobs/{runner,transact}.test.ts',
@@ -80,6 +92,7 @@ export default defineConfig({
             'test/replicas/**',
             'test/migrate-data/**',
             'src/**/postgres/**',
+            ...(process.env.FAST === undefined ? [] : slowTests),
           ],
         },
       },

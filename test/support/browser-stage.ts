@@ -1,12 +1,19 @@
 /** The service with its browser sessions, which no call of the API hands out, and the processes behind these. */
 import { readdirSync, readFileSync } from 'node:fs'
-import { onTestFinished, vi } from 'vitest'
+import { onTestFinished } from 'vitest'
 import { BrowserSession } from '#features/browser/sessions/browser-session.ts'
 import type { TestApp } from './build-app.ts'
 
 type Callable = Pick<TestApp, 'call'>
 
-const opening = vi.spyOn(BrowserSession, 'open')
+/** Of all test files of this process, which share the class. */
+const opening: Promise<BrowserSession>[] = []
+const { open } = BrowserSession
+BrowserSession.open = (...given) => {
+  const session = open.apply(BrowserSession, given)
+  opening.push(session)
+  return session
+}
 
 interface OpenedSession {
   id: string
@@ -35,8 +42,8 @@ export async function openLastingSession(
   const path = `/api/agents/${agentId}/browser`
   const answer = await app.call<{ id: string }>('POST', path, { body })
   const { id } = answer.body
-  const all = await Promise.all(opening.mock.results.map(({ value }) => value as Promise<BrowserSession>))
-  const session = all.find(one => one.id === id)
+  const all = await Promise.allSettled(opening)
+  const session = all.flatMap(one => (one.status === 'fulfilled' ? one.value : [])).find(one => one.id === id)
   if (session === undefined) throw new Error(`No session was opened: ${JSON.stringify(answer)}`)
   return { id, path: `${path}/${id}`, session }
 }
