@@ -35,7 +35,7 @@ const slowTests = [
 
 /** Where queries, locks or errors differ by engine. */
 const engineTests = [
-  'src/platform/jobs/{runner,transact}.test.ts',
+  'src/platform/jobs/{poison,runner,transact}.test.ts',
   'src/infrastructure/*.test.ts',
   'src/storage/shared-counts.test.ts',
   'src/storage/files/**/*.test.ts',
@@ -100,21 +100,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'postgres',
-          include: [
-            'src/**/postgres/**/*.test.ts',
-            'src/platform/jobs/{runner,transact,poison}.test.ts',
-            'src/infrastructure/*.test.ts',
-            'src/storage/shared-counts.test.ts',
-            'src/storage/files/**/*.test.ts',
-            'src/storage/search/{full-text,vectors}.test.ts',
-            'src/features/*/*.test.ts',
-            'src/features/workflows/nodes/*.test.ts',
-            'src/features/sources/{fetching,ingestion,jobs}/*.test.ts',
-            'src/features/knowledge/{embedding,indexing,search}/*.test.ts',
-            'src/features/sources/crawl/crawl{,-*}.test.ts',
-            'src/storage/transfer/pages.test.ts',
-            'test/migrate-data/**/*.test.ts',
-          ],
+          include: ['src/**/postgres/**/*.test.ts', ...onPostgres, 'test/migrate-data/**/*.test.ts'],
           globalSetup: 'test/support/postgres/global-setup.ts',
         },
       },
