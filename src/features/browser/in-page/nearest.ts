@@ -59,7 +59,7 @@ export function createNearest() {
   const holds = (element: PageElement, phrase: string) =>
     [element.textContent, element.outerHTML].some(text => text.toLowerCase().includes(phrase))
 
-  /** The elements nearest to the window, in the order of the document; large ones are replaced by their parts, frames left out. */
+  /** The elements nearest to the window, in the order of the document; large ones by their parts. Frames are left out. */
   function pick(root: PageElement, { weight, characters, phrase }: NearestOptions): PageElement[] {
     const picked = new Set<PageElement>()
     let left = weight
