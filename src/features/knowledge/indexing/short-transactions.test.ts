@@ -35,8 +35,12 @@ async function openNotes() {
   return { db, read, other: open() }
 }
 
-/** Time stands still, save for what the work takes. */
-beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
+/** Time stands still, save for what the work takes, and is later than any turn of the files before. */
+beforeEach(() => {
+  const now = performance.now()
+  vi.useFakeTimers({ toFake: ['performance'] })
+  take(now + 60_000)
+})
 afterEach(() => void vi.useRealTimers())
 const take = (milliseconds: number) => void vi.advanceTimersByTime(milliseconds)
 
