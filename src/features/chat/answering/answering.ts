@@ -154,7 +154,8 @@ function errorOf(end: TurnOutcome['end'], signal: AbortSignal): AppError | undef
 }
 
 function turnThatNeverBegan(cause: unknown): TurnEnd {
-  const error = unexpected('The answer could not be begun.', cause)
+  // An agent that is deleted meanwhile has no settings and tools to begin with.
+  const error = isNotFound(cause) ? cause : unexpected('The answer could not be begun.', cause)
   return {
     end: { kind: 'failed', error },
     usage: undefined,
@@ -167,8 +168,11 @@ function turnThatNeverBegan(cause: unknown): TurnEnd {
 
 /** The signal's reason shows whether another process has deleted the agent, which leaves no place to store the answer. */
 function notStored(cause: unknown, { reason }: AbortSignal): AppError {
-  const isAgentGone = reason instanceof AppError && reason.code === 'NOT_FOUND'
-  return isAgentGone ? reason : unexpected('The answer could not be stored.', cause)
+  return isNotFound(reason) ? reason : unexpected('The answer could not be stored.', cause)
+}
+
+function isNotFound(error: unknown): error is AppError {
+  return error instanceof AppError && error.code === 'NOT_FOUND'
 }
 
 function unexpected(message: string, cause: unknown): AppError {
