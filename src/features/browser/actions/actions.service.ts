@@ -78,7 +78,7 @@ export function createActionsService(maxBytes: number) {
     act: (session: BrowserSession, input: ActionInput, signal: AbortSignal): Promise<ActionResult> =>
       afterTakeovers(session, signal, async () => (await execute(session, input, signal)).result ?? {}),
 
-    /** What `Actor.changes` tells, once no person drives. */
+    /** The result of `Actor.changes`, once no person drives. */
     changes: (session: BrowserSession, characters: number, signal: AbortSignal): Promise<string> =>
       afterTakeovers(session, signal, () =>
         session.inTurn(async () => {

@@ -33,7 +33,7 @@ const hung =
 
 const nameless = { title: '', favicon: '' }
 
-/** Acts on the pages of one session, and remembers what its callers have been told. */
+/** Acts on the pages of one session, and remembers which changes its callers know. */
 export class Actor {
   readonly session: BrowserSession
   readonly #happenings: ReturnType<typeof collectHappenings>
@@ -176,7 +176,7 @@ export class Actor {
     if (page.url() === '') await page.waitForLoadState('domcontentloaded', { timeout }).catch(() => {})
     const facts = await readFacts(page, timeout).catch(() => nameless)
     if (page.isClosed()) return await this.#where(timeout)
-    // So that they are known before anything of the page is told.
+    // So that they are known before anything of the page is shown.
     await this.session.secrets.read(page)
     return { url: page.url().slice(0, 2000), title: facts.title }
   }
@@ -222,7 +222,7 @@ export class Actor {
       find,
       ref: this.#refs.has(ref ?? '') ? ref : undefined,
     })
-    // So that they are known before anything of the page is told.
+    // So that they are known before anything of the page is shown.
     await this.session.secrets.read(page)
     const viewportHeight = page.viewportSize()?.height ?? 720
     const mask = this.session.secrets.mask()

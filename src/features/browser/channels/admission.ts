@@ -21,7 +21,7 @@ interface Dependencies {
 
 /** Who watches a session, and may drive it. */
 export interface Viewer extends Person {
-  /** Whether they were asked to drive, by the link of a takeover. */
+  /** Whether they may drive by the link of a takeover. */
   isInvited: boolean
   /** Now: rights come and go. */
   mayDrive(): boolean
@@ -54,7 +54,7 @@ const unknown: Refused = {
 }
 const refused: Refused = { code: closeCodes.noAccess, reason: 'Access denied.' }
 
-/** What a caller may do, as often as it is asked. */
+/** The current rights of a caller, decided at each call. */
 interface Rights {
   viewer: Viewer
   /** Looks again; undefined while they may go on. */
@@ -132,7 +132,7 @@ export function createAdmission({ access, links, held, clock }: Dependencies) {
       if ('code' in rights) return rights
       const refusal = await rights.look()
       if (refusal !== undefined) return refusal
-      // Only now: it may have ended meanwhile, and that is told once.
+      // Only now: it may have ended meanwhile, and that is reported once.
       const session = held.find(agentId, sessionId)
       if (session === undefined) return unknown
       return { session, viewer: rights.viewer, guard: connection => guard(connection, session, rights) }

@@ -34,9 +34,9 @@ export function openCast(options: CastOptions, needs: Dependencies): void {
     'page.closed': ({ pageId }) => cast.tabClosed(pageId),
     'page.navigated': ({ pageId }) => cast.tabChanged(pageId),
     'page.activated': ({ pageId }) => cast.tabActivated(pageId),
-    'takeover.began': () => cast.tellStatus(),
-    'takeover.changed': () => cast.tellStatus(),
-    'takeover.ended': () => cast.tellStatus(),
+    'takeover.began': () => cast.sendStatus(),
+    'takeover.changed': () => cast.sendStatus(),
+    'takeover.ended': () => cast.sendStatus(),
     ended: () => cast.end(),
   })
   connection.onMessage(message => cast.take(message))
@@ -58,7 +58,7 @@ class Cast {
   #leaveScreencast: () => void = () => {}
   /** The takeover in which this client drives, and what ends that. */
   #seat: { takeover: Takeover; leave: () => void } | undefined
-  /** Whether the client was last told what the tabs show. */
+  /** Whether the client last got the content of the tabs. */
   #isShown = true
   /** Dialogs that the client knows of. */
   #dialogs: ReadonlySet<string> = new Set()
@@ -79,7 +79,7 @@ class Cast {
     if (takeover !== undefined && (this.#viewer.isInvited || takeover.isDrivenBy(this.#viewer)))
       this.#isDriving()
     this.listTabs()
-    this.tellStatus()
+    this.sendStatus()
     this.#watch(this.#pinned ?? this.#session.activeTab)
   }
 
@@ -106,14 +106,14 @@ class Cast {
   tabClosed(pageId: string): void {
     if (this.#pinned !== undefined && this.#pinned.pageId !== pageId) return
     this.#connection.send({ type: 'tabClosed', pageId })
-    this.#tellDialogs(this.#session.takeover)
+    this.#sendDialogs(this.#session.takeover)
     this.listTabs()
     if (this.#pinned === undefined) return
     this.#connection.send({ type: 'targetClosed', pageId })
     this.#connection.close(1000, 'The tab was closed.')
   }
 
-  tellStatus(): void {
+  sendStatus(): void {
     const { takeover, status } = this.#session
     const viewer = this.#viewer
     this.#connection.send({
@@ -122,14 +122,14 @@ class Cast {
       may_drive: viewer.mayDrive(),
       takeover: takeover === undefined ? null : describeTakeover(takeover, takeover.isDrivenBy(viewer)),
     })
-    this.#tellDialogs(takeover)
+    this.#sendDialogs(takeover)
     if (this.#isShown !== this.#maySee()) this.listTabs()
     if (takeover === undefined) this.#leaveSeat()
     this.#screencast()?.refresh()
   }
 
   end(): void {
-    this.tellStatus()
+    this.sendStatus()
     this.#connection.close(1000, 'The session has ended.')
   }
 
@@ -163,7 +163,7 @@ class Cast {
     const tab = this.#tabOf('pageId' in input ? input.pageId : undefined)
     switch (input.type) {
       case 'getSelectedText':
-        if (tab !== undefined) void this.#tellSelection(tab)
+        if (tab !== undefined) void this.#sendSelection(tab)
         return tab !== undefined
       case 'dialogAnswer':
         if (tab !== undefined) takeover?.answer(tab.pageId, input.accept, input.text).catch(() => {})
@@ -189,7 +189,7 @@ class Cast {
     return this.#session.tabs.find(tab => tab.pageId === pageId)
   }
 
-  async #tellSelection(tab: Tab): Promise<void> {
+  async #sendSelection(tab: Tab): Promise<void> {
     const { pageId } = tab
     this.#connection.send({
       type: 'selectedTextResponse',
@@ -198,8 +198,8 @@ class Cast {
     })
   }
 
-  /** A page that asks something shows nothing else until it has an answer. */
-  #tellDialogs(takeover: Takeover | undefined): void {
+  /** A page with an open dialog shows nothing else until it has an answer. */
+  #sendDialogs(takeover: Takeover | undefined): void {
     const waiting = takeover?.isDrivenBy(this.#viewer) ? takeover.dialogs : []
     const now = new Set(waiting.map(({ pageId }) => pageId))
     for (const dialog of waiting)

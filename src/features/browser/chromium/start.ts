@@ -163,6 +163,6 @@ function beNice({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) setPriority(pid, niceness)
   } catch {
-    // It has ended already, which is told elsewhere.
+    // It has ended already, which is reported elsewhere.
   }
 }

@@ -58,7 +58,7 @@ const maxTabs = 50
 const closeMs = 3000
 /** Milliseconds in which what was under way fails by itself once the session can't go on. */
 const failsWithinMs = 1000
-/** Milliseconds in which a page that does not hang tells what it is shown by. */
+/** Milliseconds in which a page that does not hang gives its title and icon. */
 const factsMs = 2000
 /** Characters of a line of a console, or of what a dialog says. */
 const maxLine = 4096
@@ -208,7 +208,7 @@ export class BrowserSession {
     this.lastActivity = this.#clock.now()
   }
 
-  /** A tab as watchers are told of it; a page may give itself an address of megabytes. */
+  /** A tab as watchers see it; a page may give itself an address of megabytes. */
   describe({ pageId, page, title, favicon }: Tab) {
     const url = this.#shown(page.url(), maxAddress)
     return { pageId, url, title: this.#shown(title), favicon: this.#shown(favicon) }
@@ -221,7 +221,7 @@ export class BrowserSession {
     await Promise.all(pages.flatMap(page => [this.secrets.read(page), this.typed.read(page, true)]))
   }
 
-  /** Why the guard gave no connection to the host of this address, when it was last asked; undefined if it gave one. */
+  /** Why the guard gave no connection to the host of this address, at the last attempt; undefined if it gave one. */
   unreachable(address: string): Unreachable | undefined {
     return this.#proxy.unreachable(URL.parse(address)?.host ?? '')
   }
@@ -238,7 +238,7 @@ export class BrowserSession {
     this.events.emit('ended', { status })
   }
 
-  /** Ends it since it can't go on, which callers are told by the sentence, and its pages with it. Never rejects. */
+  /** Ends it since it can't go on, for the reason in the sentence, which callers get, and its pages with it. Never rejects. */
   async endWith(sentence: string): Promise<void> {
     this.end('error', sentence)
     await this.close()
@@ -328,22 +328,22 @@ export class BrowserSession {
     page.on('close', () => this.#forget(page))
   }
 
-  /** What watchers are told of what a page says: without what is secret or was hidden, cut to so many characters. */
+  /** A page's words for watchers: without what is secret or was hidden, cut to so many characters. */
   #shown(text: string, characters = text.length): string {
     const masked = this.typed.mask()(this.secrets.mask()(text.slice(0, 2 * characters)))
     return masked.slice(0, characters).toWellFormed()
   }
 
-  /** What a page tells again, which has loaded nothing, is no news. */
+  /** Facts that a page repeats without loading anything are no news. */
   #readFacts(page: Page, hasLoaded: boolean): void {
-    const told = (facts: Facts) => {
+    const report = (facts: Facts) => {
       const tab = this.#tabs.get(page)
       const isSame = facts.title === tab?.title && facts.favicon === tab.favicon
       if (tab === undefined || (isSame && !hasLoaded)) return
       Object.assign(tab, facts)
       this.events.emit('page.navigated', { pageId: tab.pageId, url: page.url(), title: facts.title })
     }
-    readFacts(page, factsMs).then(told, () => {})
+    readFacts(page, factsMs).then(report, () => {})
   }
 
   #navigated(page: Page, url: string): void {

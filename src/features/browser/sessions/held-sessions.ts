@@ -29,8 +29,8 @@ export interface HeldSession {
 interface Entry extends HeldSession {
   renewedAt: number
   /** What others know of it: when it was last used, and its status. */
-  toldActivity: number
-  toldStatus: SessionStatus
+  savedActivity: number
+  savedStatus: SessionStatus
   savedAt: number
   /** The last saving of its profile, which may still be under way. */
   saving: Promise<void>
@@ -45,7 +45,7 @@ const saveEveryMs = 5 * 60_000
 const lookEveryMs = 1000
 /** Sessions whose failures are known after their end. */
 const keptFailures = 1000
-/** Milliseconds that a page may take to tell what is to be saved. */
+/** Milliseconds that a page may take to give its state to be saved. */
 const saveMs = 3000
 
 export type HeldSessions = ReturnType<typeof createHeldSessions>
@@ -76,7 +76,7 @@ export function createHeldSessions(needs: Dependencies) {
   }
 
   function end(entry: Entry): Promise<void> {
-    // Its end may be asked for once more while it begins.
+    // Its end may be requested once more while it begins.
     entry.ending ??= Promise.resolve(entry).then(finish)
     return entry.ending
   }
@@ -102,8 +102,8 @@ export function createHeldSessions(needs: Dependencies) {
       const { session, agent } = held
       const now = clock.now()
       const saving = Promise.resolve()
-      const told = { toldActivity: now, toldStatus: session.status }
-      const entry: Entry = { ...held, ...told, renewedAt: now, savedAt: now, saving }
+      const saved = { savedActivity: now, savedStatus: session.status }
+      const entry: Entry = { ...held, ...saved, renewedAt: now, savedAt: now, saving }
       entries.set(session.id, entry)
       session.events.on('ended', ({ status }) => {
         if (status === 'error') void end(entry)
@@ -160,8 +160,8 @@ function createFailures(log: Log) {
   }
 }
 
-function hasChanged({ session, toldActivity, toldStatus }: Entry): boolean {
-  return session.lastActivity !== toldActivity || session.status !== toldStatus
+function hasChanged({ session, savedActivity, savedStatus }: Entry): boolean {
+  return session.lastActivity !== savedActivity || session.status !== savedStatus
 }
 
 /** Waits for nothing: a database that is slow, or gone, must not keep other sessions open. */
@@ -195,8 +195,8 @@ async function saveNow(
 async function renew(entry: Entry, { clock, leaseMs }: Dependencies): Promise<void> {
   const { session, agent } = entry
   entry.renewedAt = clock.now()
-  entry.toldActivity = session.lastActivity
-  entry.toldStatus = session.status
+  entry.savedActivity = session.lastActivity
+  entry.savedStatus = session.status
   await renewSession(agent.db, session.id, {
     lease_until: new Date(clock.now() + leaseMs).toISOString(),
     last_activity: new Date(session.lastActivity).toISOString(),

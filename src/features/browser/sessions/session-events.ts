@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events'
 import type { TakeoverOutcome } from './takeover.ts'
 
-/** What happens in a session, as it is told to whoever listens: chat, channels, recordings. */
+/** Events of a session for its listeners: chat, channels, recordings. */
 export interface SessionEvents {
   /** A tab was opened, by whomever. `pageId` is the target id of the DevTools protocol, everywhere. */
   'page.opened': [{ pageId: string }]
@@ -18,7 +18,7 @@ export interface SessionEvents {
   console: [{ pageId: string; level: string; text: string; timestamp: number }]
   /** An address was not opened, since it is none that may be. */
   'address.refused': [{ pageId: string; url: string }]
-  /** The agent does something; what it types is not told. */
+  /** An action of the agent, without the text that it types. */
   'action.began': [{ action: string; selector?: string; url?: string }]
   'takeover.began': [{ takeoverId: string; reason: string }]
   /** Who drives, until when, or who may watch has changed. */

@@ -17,7 +17,7 @@ export interface Ending {
 export interface Person {
   /** The same for all connections of theirs. */
   key: string
-  /** As others are told who drives. */
+  /** The driver, as others see it. */
   name: string
 }
 
@@ -150,7 +150,7 @@ export class Takeover {
     await (accept ? waiting.dialog.accept(text) : waiting.dialog.dismiss()).finally(waiting.answered)
   }
 
-  /** Says how it ended; what a page still asks is answered as without a person. */
+  /** Says how it ended; dialogs of a page are answered as without a person. */
   finish(ending: Ending, answerDialog: (dialog: Dialog) => Promise<void>): void {
     clearTimeout(this.#leaving)
     for (const { dialog, answered } of this.#dialogs.values()) answerDialog(dialog).then(answered, answered)

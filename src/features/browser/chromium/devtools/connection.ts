@@ -32,7 +32,7 @@ const talk = new Set(['Runtime.consoleAPICalled', 'Runtime.exceptionThrown', 'Lo
 /** Lines a second of one page, and their bytes, of which one alone may have more. */
 const most = { lines: 200, bytes: 4 * 1024 * 1024 }
 const second = 1000
-/** Bodies of requests that pages send are told of up to so many bytes. */
+/** Bodies of requests that pages send are reported up to so many bytes. */
 const maxPostDataSize = 65_536
 /** Milliseconds in which a browser answers, also on a machine that is very busy. */
 const answersWithinMs = 4000
@@ -102,15 +102,15 @@ export class DevToolsConnection implements ConnectOverCDPTransport {
     this.onclose?.()
   }
 
-  /** Whether it still does what it is told, in time. */
+  /** Whether it still answers commands in time. */
   answers(): Promise<boolean> {
-    this.#answering ??= this.#ask().finally(() => {
+    this.#answering ??= this.#checkAnswer().finally(() => {
       this.#answering = undefined
     })
     return this.#answering
   }
 
-  async #ask(): Promise<boolean> {
+  async #checkAnswer(): Promise<boolean> {
     if (this.#isClosed) return false
     const abort = new AbortController()
     const late = delay(answersWithinMs, false, { signal: abort.signal }).then(async () => {
@@ -139,7 +139,7 @@ export class DevToolsConnection implements ConnectOverCDPTransport {
     return await work
   }
 
-  /** Tells of the pages of a context, by the protocol's id of it, until the function that is returned is called. */
+  /** Reports the pages of a context, by the protocol's id of it, until the function that is returned is called. */
   watch(contextId: string, watcher: Watcher): () => void {
     this.#watchers.set(contextId, watcher)
     return () => void this.#watchers.delete(contextId)
@@ -215,7 +215,7 @@ export class DevToolsConnection implements ConnectOverCDPTransport {
     })
   }
 
-  /** Tells whose it was; the answer that a command waits for says so. */
+  /** Reports whose it was; the answer that a command waits for says so. */
   #refuse({ id, sessionId, method }: Address, { length, whole }: Frame): Message | undefined {
     const { contextId } = this.#attached.get(sessionId ?? '') ?? {}
     const size = `${Math.ceil(length / 1024 / 1024)} MiB`
