@@ -12,13 +12,7 @@ import { startGateway } from '../support/gateway.ts'
 type Headers = Record<string, string>
 
 /** Where senders prove themselves, so that no role is needed; the tests of each show that nobody else is let in. */
-const provenRoutes = [
-  'POST /api/agents/:id/channels/telegram/webhook',
-  'GET /api/agents/:id/channels/whatsapp/webhook',
-  'POST /api/agents/:id/channels/whatsapp/webhook',
-  'POST /api/agents/:id/hooks/:token',
-  'GET /api/agents/:id/calendar/feed.ics',
-]
+const provenRoutes = ['POST /api/agents/:id/hooks/:token', 'GET /api/agents/:id/calendar/feed.ics']
 /** What is the owner's alone. */
 const ownersRoutes = [
   'DELETE /api/agents/:id',
@@ -38,7 +32,12 @@ const chatRoutes = [
 ]
 
 /** What a signature of its own decides: without one it is answered with 401, whoever asks. */
-const signedRoutes = ['POST /api/agents/:id/provider/webhook']
+const signedRoutes = [
+  'GET /api/agents/:id/channels/whatsapp/webhook',
+  'POST /api/agents/:id/provider/webhook',
+  'POST /api/agents/:id/channels/telegram/webhook',
+  'POST /api/agents/:id/channels/whatsapp/webhook',
+]
 
 let gateway: Gateway
 let app: TestApp
