@@ -2,11 +2,14 @@ import { syncBuiltinESMExports } from 'node:module'
 import timers from 'node:timers/promises'
 import { Kysely } from 'kysely'
 import { afterAll, afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
-import { TransactionConflict } from '#platform/transactions/transaction.ts'
 import { createSqliteDialect } from '#storage/sqlite/connections/dialect.ts'
 import { openDatabase } from '#storage/sqlite/connections/open.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
-import { inShortTransactions } from './short-transactions.ts'
+
+// Loaded apart from the one of other files, since it remembers when the next turn begins.
+vi.resetModules()
+const { inShortTransactions } = await import('./short-transactions.ts')
+const { TransactionConflict } = await import('#platform/transactions/transaction.ts')
 
 /** The pauses are made all the same. */
 const pause = vi.spyOn(timers, 'setTimeout')
@@ -35,12 +38,8 @@ async function openNotes() {
   return { db, read, other: open() }
 }
 
-/** Time stands still, save for what the work takes, and is later than any turn of the files before. */
-beforeEach(() => {
-  const now = performance.now()
-  vi.useFakeTimers({ toFake: ['performance'] })
-  take(now + 60_000)
-})
+/** Time stands still, save for what the work takes. */
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
 afterEach(() => void vi.useRealTimers())
 const take = (milliseconds: number) => void vi.advanceTimersByTime(milliseconds)
 
