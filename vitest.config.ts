@@ -42,23 +42,24 @@ const engineTests = [
   'src/storage/search/{full-text,vectors}.test.ts',
   'src/storage/transfer/pages.test.ts',
   'src/features/sql/*.test.ts',
-  'src/features/knowledge/{embedding,indexing,search}/*.test.ts',
+  'src/features/knowledge/{indexing,search}/*.test.ts',
+  'src/features/knowledge/embedding/embedded-anew.test.ts',
 ]
 
 /** The files of each feature that between them run every statement of its repositories. */
 const repositoryTests = [
   'src/features/access/access.test.ts',
   'src/features/agents/{agents,deletion-races}.test.ts',
-  'src/features/browser/{profiles,recordings}.test.ts',
+  'src/features/browser/profiles.test.ts',
   'src/features/calendar/calendar.test.ts',
   'src/features/channels/incoming.test.ts',
   'src/features/chat/{approvals,conversation-lock,conversations,messages,regenerate}.test.ts',
   'src/features/contacts/contacts.test.ts',
   'src/features/mcp/mcp.test.ts',
-  'src/features/payments/{buying,ledger,provider,selling}.test.ts',
+  'src/features/payments/{ledger,provider,selling}.test.ts',
   'src/features/schedules/schedules.test.ts',
   'src/features/sources/{sources,crawl/crawl}.test.ts',
-  'src/features/sources/{fetching,jobs}/*.test.ts',
+  'src/features/sources/{fetching/database-source,jobs/*}.test.ts',
   'src/features/tools/{concurrent-changes,tools}.test.ts',
   'src/features/webhooks/{deliveries,webhooks}.test.ts',
   'src/features/workflows/{executions,keeping,workflows}.test.ts',
@@ -67,6 +68,7 @@ const repositoryTests = [
 /** The rules of features, which are one code for both engines: `npm run test:endurance` runs all of them on PostgreSQL, too. */
 const ruleTests = [
   'src/features/*/*.test.ts',
+  'src/features/knowledge/embedding/*.test.ts',
   'src/features/workflows/nodes/*.test.ts',
   'src/features/sources/{fetching,ingestion,jobs}/*.test.ts',
   'src/features/sources/crawl/crawl{,-*}.test.ts',

@@ -13,7 +13,7 @@ import { requestFor } from '../support/fuzz/requests.ts'
 import { startSurroundings } from '../support/fuzz/surroundings.ts'
 import { seededRandom } from '../support/random.ts'
 
-const requests = isFullEndurance ? 100_000 : 2_500
+const requests = isFullEndurance ? 100_000 : 1_500
 /** Another one may be named, to try something else. */
 const seed = Number(process.env.FUZZ_SEED ?? 21)
 /** Of the operations, those that must have succeeded. */

@@ -183,6 +183,8 @@ describe(`actions ${row('POST /api/agents/{id}/browser/{sessionId}/execute')}`, 
     await stage.result({ action: 'click', selector: 'button' })
     const away = { action: 'navigate', url: `${stage.site.url}/` }
     expect(await stage.run(away)).toMatchObject({ status: 500, body: { error: { code: 'BROWSER_FAILED' } } })
+    // Once the page is itself again: the end of the refused navigation would end the next one, too.
+    await stage.result({ action: 'wait', selector: 'button' })
     expect(await stage.result({ ...away, dialog: 'accept' })).toMatchObject({ title: 'Start' })
   })
 

@@ -89,4 +89,6 @@ await agentDatabases.use('a', agent =>
 )
 await runner.start()
 await runner.idle()
+// Returns a job that was leased meanwhile: a start that never was does not count.
+await runner.stop(1_000)
 process.exit()
