@@ -2,14 +2,11 @@ import { syncBuiltinESMExports } from 'node:module'
 import timers from 'node:timers/promises'
 import { Kysely } from 'kysely'
 import { afterAll, afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { TransactionConflict } from '#platform/transactions/transaction.ts'
 import { createSqliteDialect } from '#storage/sqlite/connections/dialect.ts'
 import { openDatabase } from '#storage/sqlite/connections/open.ts'
 import { temporaryDirectory } from '#test/support/temporary-directory.ts'
-
-// Loaded apart from the one of other files, since it remembers when the next turn begins.
-vi.resetModules()
-const { inShortTransactions } = await import('./short-transactions.ts')
-const { TransactionConflict } = await import('#platform/transactions/transaction.ts')
+import { inShortTransactions } from './short-transactions.ts'
 
 /** The pauses are made all the same. */
 const pause = vi.spyOn(timers, 'setTimeout')
@@ -38,8 +35,12 @@ async function openNotes() {
   return { db, read, other: open() }
 }
 
-/** Time stands still, save for what the work takes. */
-beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
+/** Time stands still, save for what the work takes, and begins where the files before and after have it. */
+beforeEach(() => {
+  const now = performance.now()
+  vi.useFakeTimers({ toFake: ['performance'] })
+  take(now)
+})
 afterEach(() => void vi.useRealTimers())
 const take = (milliseconds: number) => void vi.advanceTimersByTime(milliseconds)
 
@@ -80,7 +81,7 @@ test('what is done between two calls counts as the turn of the others', async ()
       take(6)
     })
   // Of the tests before nothing is left to wait for.
-  take(10_000)
+  take(1_000)
   pause.mockClear()
   await write(0)
   take(7)
