@@ -28,7 +28,11 @@ const slowTests = [
   'src/features/{browser,sources}/**',
   'src/features/knowledge/embedding/**',
   'src/features/{payments,workflows}/**/{buying,generated-graphs,hostile-graphs,keeping,provider,selling,waiting}.test.ts',
-  'src/features/{access/web-pages,agents/large-owner,chat/chat-stream,sql/limits,tools/import}.test.ts',
+  'src/features/agents/{deletion-races,large-owner}.test.ts',
+  'src/features/{channels/incoming,channels/outgoing/mail,chat/chat-close,chat/chat-stream,sql/limits}.test.ts',
+  'src/features/{access/web-pages,tools/hanging-names,tools/import,workflows/running,workflows/nodes/*}.test.ts',
+  'src/features/{mcp,mcp-endpoint}/{calls,hostile-servers,reference-server}.test.ts',
+  'src/platform/{http/pipelining,workers/worker-pool}.test.ts',
   'src/documents/parsing/{parse-document,real-fixtures}.test.ts',
   'src/platform/{http/openapi/openapi,jobs/waiting,jobs/poison,normalized-text,time/cron}.test.ts',
 ]
