@@ -43,7 +43,10 @@ test('a job that kills its process is given up after four starts, and all others
   }
   const { facts, entries } = await read()
   const startingWith = (word: string) => facts.filter(fact => fact.startsWith(word))
-  expect(startingWith('poison').length).toBeLessThanOrEqual(4)
+  const starts = startingWith('poison').length
+  // Neither at its first death, which may be another's fault, nor later than promised.
+  expect(starts).toBeGreaterThanOrEqual(2)
+  expect(starts).toBeLessThanOrEqual(4)
   expect(startingWith('note')).toHaveLength(others)
   expect(startingWith('failed')).toEqual([expect.stringContaining('It ended the service')])
   expect(entries).toMatchObject([{ name: 'poison' }])
