@@ -19,8 +19,6 @@ interface Member<Item, Answer> {
   reject(reason: unknown): void
 }
 
-const never = new AbortController().signal
-
 /**
  * Runs together the requests of an owner while none of its turns has come: what all need before they begin, and the way to
  * another thread, cost as much for several as for one. Where a run of several fails, each runs anew and alone, so that only
@@ -35,7 +33,7 @@ export function createBatching<Item, Answer>({
   const waiting = new Map<string, Member<Item, Answer>[]>()
 
   async function takeTurn(owner: string): Promise<void> {
-    const release = await slots.take(owner, never)
+    const release = await slots.take(owner)
     await runTogether(owner, firstOf(owner))
     release()
   }

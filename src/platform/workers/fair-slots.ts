@@ -1,9 +1,11 @@
 export interface FairSlots {
   /** Waits for a slot. Resolves to the function that releases it; rejects with the signal's reason. */
-  take(owner: string, signal: AbortSignal): Promise<() => void>
+  take(owner: string, signal?: AbortSignal): Promise<() => void>
 }
 
 type Enter = () => void
+
+const never = new AbortController().signal
 
 /**
  * At most `count` holders, and at most `perOwner` with the same owner. Owners take turns; requests of one owner are served
@@ -45,7 +47,7 @@ export function createFairSlots(count: number, perOwner: number): FairSlots {
   }
 
   return {
-    async take(owner, signal) {
+    async take(owner, signal = never) {
       signal.throwIfAborted()
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       const giveUp = () => {

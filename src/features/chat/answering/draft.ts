@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Outbox, Transact } from '#platform/jobs/jobs.ts'
+import { createFairSlots } from '#platform/workers/fair-slots.ts'
 import type { AgentDatabases } from '#storage/agent-databases.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import type { ChatEvents } from '../chat.events.ts'
@@ -7,6 +8,9 @@ import type { Lock } from '../conversation-lock.repository.ts'
 import type { ConversationLock } from '../conversation-lock.ts'
 import type { Question } from './question.ts'
 import type { Asker, PlanOptions, TurnPlanner } from './turn-planner.ts'
+
+/** Questions that are stored at a time: of many that come at once, few are accepted early instead of all late. */
+const maxAccepting = 4
 
 /** A question that was checked and can be accepted. Disposed before that, it leaves nothing behind. */
 export interface Draft extends AsyncDisposable {
@@ -49,6 +53,7 @@ interface Dependencies {
 }
 
 export function createDrafts({ agentDatabases, planner, lock, transact }: Dependencies) {
+  const slots = createFairSlots(maxAccepting, maxAccepting)
   return async <Found extends Place>(wanted: Wanted<Found>): Promise<Draft> => {
     const { agentId, asker, options, find, store } = wanted
     await using checking = new AsyncDisposableStack()
@@ -68,9 +73,10 @@ export function createDrafts({ agentDatabases, planner, lock, transact }: Depend
       },
 
       async accept() {
+        const release = await slots.take(agentId)
         const { isFirst = false, ...accepted } = await transact(agent, async (transaction, outbox) =>
           store(transaction, outbox, held?.found ?? (await find(transaction)), held?.locked),
-        )
+        ).finally(release)
         // From here on, the question has the agent and the lock.
         undo.move()
         const context = { agent, userMessage: accepted.userMessage, isFirst }

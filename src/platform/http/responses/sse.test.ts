@@ -111,6 +111,30 @@ describe('events', () => {
     expect(received.match(/"n":\d+/g)).toEqual(Array.from({ length: 100 }, (_, n) => `"n":${n}`))
   })
 
+  it.each([
+    { size: 10, events: 100, writes: [1, 1] },
+    { size: 1000, events: 100, writes: [6, 8] },
+    { size: 40_000, events: 5, writes: [5, 5] },
+  ])(
+    'of one turn of the event loop leave in few writes: $events of $size characters',
+    async ({ size, events: count, writes: [fewest = 0, most = 0] }) => {
+      let write = vi.fn()
+      const bare = await server(async (events, reply) => {
+        write = vi.spyOn(reply.raw, 'write')
+        await new Promise(resolve => setImmediate(resolve))
+        for (let n = 0; n < count; n += 1) {
+          events.send({ filling: 'x'.repeat(size) })
+          await Promise.resolve()
+        }
+        events.end()
+      })
+      const answer = await bare.call({ url: '/api/events' })
+      expect(answer.body.match(/data: /g)).toHaveLength(count)
+      expect(write.mock.calls.length).toBeGreaterThanOrEqual(fewest)
+      expect(write.mock.calls.length).toBeLessThanOrEqual(most)
+    },
+  )
+
   it('end with one that can not be sent, with the connection cut and the failure logged', async () => {
     const bare = await server(events => {
       events.send({ n: 1 })

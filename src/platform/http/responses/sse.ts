@@ -6,6 +6,9 @@ import { limitWaiting } from './slow-readers.ts'
 /** How often a comment line keeps an idle stream open through proxies, in milliseconds. */
 const keepAliveMs = 15_000
 
+/** Characters after which a write takes no further event. */
+const pieceCharacters = 16 * 1024
+
 /** Where the events of one answer go to. */
 export interface EventStream {
   /** Sends a value as one server-sent event `event: message` with the value as JSON; one that can't be JSON ends the stream. */
@@ -21,7 +24,7 @@ export function openEventStream(reply: FastifyReply, timeout?: number): EventStr
   const { raw: response, request } = reply
   const queue = createEventQueue()
   // Too late for an error answer: all the client sees is that the connection ends.
-  const events = Readable.from(queue.written()).once('error', error => {
+  const events = queue.events.once('error', error => {
     request.log.error({ err: error, requestId: request.id }, 'a stream of events failed')
   })
   const keepAlive = setInterval(() => {
@@ -48,29 +51,60 @@ export function openEventStream(reply: FastifyReply, timeout?: number): EventStr
   }
 }
 
-/** Events in the order in which they came, each written down only when it is taken. */
+/**
+ * Events in the order in which they came. Those of one turn of the event loop go out in one write, in pieces that leave back
+ * pressure its say; each is written down only when it is taken.
+ */
 function createEventQueue() {
   let waiting: unknown[] = []
+  let taken = 0
   let isEnded = false
-  let change = Promise.withResolvers<void>()
+  let isWanted = false
+  let isScheduled = false
+  const events = new Readable({
+    read() {
+      isWanted = true
+      schedule()
+    },
+  })
+
+  function schedule(): void {
+    if (isScheduled || !isWanted) return
+    isScheduled = true
+    process.nextTick(() => {
+      isScheduled = false
+      try {
+        writeWaiting()
+      } catch (error) {
+        events.destroy(error instanceof Error ? error : new Error(String(error)))
+      }
+    })
+  }
+
+  function writeWaiting(): void {
+    while (isWanted && taken < waiting.length) isWanted = events.push(takePiece())
+    if (taken < waiting.length) return
+    waiting = []
+    taken = 0
+    if (isEnded) events.push(null)
+  }
+
+  function takePiece(): string {
+    let piece = ''
+    for (; taken < waiting.length && piece.length < pieceCharacters; taken += 1)
+      piece += `event: message\ndata: ${JSON.stringify(waiting[taken])}\n\n`
+    return piece
+  }
 
   return {
+    events,
     add(event: unknown): void {
       waiting.push(event)
-      change.resolve()
+      schedule()
     },
     end(): void {
       isEnded = true
-      change.resolve()
-    },
-    async *written() {
-      while (!isEnded || waiting.length > 0) {
-        await change.promise
-        const due = waiting
-        waiting = []
-        change = Promise.withResolvers()
-        for (const event of due) yield `event: message\ndata: ${JSON.stringify(event)}\n\n`
-      }
+      schedule()
     },
   }
 }
