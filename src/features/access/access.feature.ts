@@ -4,6 +4,7 @@ import type { Clock } from '#platform/clock.ts'
 import { registerAccess } from '#platform/http/access.ts'
 import type { SignalOf } from '#platform/http/closing.ts'
 import type { FindGate } from '#platform/http/gate.ts'
+import type { Log } from '#platform/logging/log.ts'
 import { isLoopback } from '#platform/network.ts'
 import { createAccessRepository } from './access.repository.ts'
 import { registerAccessRoutes } from './access.routes.ts'
@@ -48,7 +49,7 @@ export function createAccess(infrastructure: Infrastructure): AccessFeature {
     clock,
     ids,
   })
-  const identify = identifyFor(configuration, clock)
+  const identify = identifyFor(configuration, clock, log)
   const publicAccess = publicAccessFor(configuration)
   const connections = createConnectionAccess({ identify, publicAccess, access, watch })
   let gateOf: FindGate = async () => undefined
@@ -77,9 +78,9 @@ export function createAccess(infrastructure: Infrastructure): AccessFeature {
 
 type Configuration = Infrastructure['configuration']
 
-function identifyFor({ gateway, devUser, baseUrl }: Configuration, clock: Clock): Identify {
+function identifyFor({ gateway, devUser, baseUrl }: Configuration, clock: Clock, log: Log): Identify {
   if (gateway !== undefined) {
-    const identify = identifyByGateway(gateway.header, createGateway(gateway, clock))
+    const identify = identifyByGateway(gateway.header, createGateway(gateway, clock, log))
     return refuseOtherSites(identify, gateway.header, baseUrl)
   }
   return devUser === undefined ? identifyNobody : identifyAsDeveloper(devUser)

@@ -135,6 +135,26 @@ describe(`a token ${errorRow('shared', 401)}`, () => {
     expect(await verdictOn(app, await sign(rsa, claims))).toBe(refused)
   })
 
+  it.each<[reason: string, claim: string | undefined, claims: Record<string, unknown>]>([
+    ['audience', 'aud', { aud: 'another' }],
+    ['audience', 'aud', { aud: undefined }],
+    ['issuer', 'iss', { iss: 'https://other.test' }],
+    ['expired', 'exp', { exp: 1_000_000_000 }],
+    ['not_yet_valid', 'nbf', { nbf: 4_000_000_000 }],
+    ['malformed', 'exp', { exp: undefined }],
+    ['signature', undefined, {}],
+  ])('that is refused names the kind, %s, and the log the claim %s', async (reason, claim, claims) => {
+    const token = await sign(reason === 'signature' ? stranger : rsa, claims)
+    app.logged.length = 0
+    const { body } = await app.call('GET', '/api/agents', { headers: { [header]: token } })
+    expect(body).toEqual({
+      error: { code: 'UNAUTHORIZED', message: expect.any(String), details: { reason } },
+    })
+    const lines = app.logged.map(line => JSON.parse(line)).filter(line => line.reason !== undefined)
+    expect(lines.map(line => [line.reason, line.claim])).toEqual([[reason, claim]])
+    expect(app.logged.join()).not.toContain(token.split('.')[2])
+  })
+
   it.each([
     ['that nothing has', '/api/nothing', 404],
     ['that can’t be read', '/api/agents/%zz', 400],

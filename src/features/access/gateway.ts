@@ -4,6 +4,7 @@ import type { Clock } from '#platform/clock.ts'
 import { emailAddress, inOneCase } from '#platform/email-address.ts'
 import { AppError } from '#platform/errors.ts'
 import { unstorable } from '#platform/http/requests/storable-text.ts'
+import type { Log } from '#platform/logging/log.ts'
 import { createKeyFinder } from './gateway-keys.ts'
 
 /** A person named by the identity gateway, or by the development setting. */
@@ -36,9 +37,9 @@ const rememberedTokens = 5000
  * A verified token is remembered by its hash until it expires, or its key may have been withdrawn. Throws UNAUTHORIZED
  * for a token that is not to be trusted.
  */
-export function createGateway(settings: GatewaySettings, clock: Clock): VerifyToken {
+export function createGateway(settings: GatewaySettings, clock: Clock, log: Log): VerifyToken {
   const remembered = new LRUCache<string, Verified>({ max: rememberedTokens })
-  const verify = createVerifier(settings, clock)
+  const verify = createVerifier(settings, clock, log)
   async function verifyAndRemember(token: string, key: string) {
     const verified = await verify(token)
     remembered.set(key, verified)
@@ -51,7 +52,11 @@ export function createGateway(settings: GatewaySettings, clock: Clock): VerifyTo
   }
 }
 
-function createVerifier(settings: GatewaySettings, clock: Clock): (token: string) => Promise<Verified> {
+function createVerifier(
+  settings: GatewaySettings,
+  clock: Clock,
+  log: Log,
+): (token: string) => Promise<Verified> {
   const { audience, issuer } = settings
   let ready: ReturnType<typeof load> | undefined
 
@@ -77,7 +82,7 @@ function createVerifier(settings: GatewaySettings, clock: Clock): (token: string
       const { payload } = await jose.jwtVerify(token, keys.find, options)
       return { user: userOf(payload), expiresAt: Math.min((payload.exp ?? 0) * 1000, keysUntil) }
     } catch (error) {
-      throw translate(error)
+      throw refusalFor(error, log)
     }
   }
 }
@@ -90,22 +95,51 @@ function userOf(claims: Record<string, unknown>): User | undefined {
   return { email: inOneCase(email), name: typeof name === 'string' ? name : undefined }
 }
 
-/** Errors of jose about keys for which the token, not the gateway, is to blame. */
-const tokenFaults = ['ERR_JWKS_NO_MATCHING_KEY', 'ERR_JWKS_MULTIPLE_MATCHING_KEYS', 'ERR_JWK_INVALID']
+interface JoseError {
+  code: string
+  /** The claim that failed, where the token's signature is good. */
+  claim?: string
+  payload?: Record<string, unknown>
+}
 
-/** The token's fault, or a key set that can't be fetched or read. */
-function translate(error: unknown): AppError {
-  const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
-  const isTokenFault = /^ERR_(JWT|JWS|JOSE_ALG|JOSE_NOT_SUPPORTED)/.test(code) || tokenFaults.includes(code)
-  if (isTokenFault)
-    return new AppError('UNAUTHORIZED', 'The identity token is not valid or has expired. Sign in again.', {
-      cause: error,
-    })
-  return new AppError(
-    'IDENTITY_UNAVAILABLE',
-    'The keys of the identity gateway could not be fetched. Try again.',
-    {
-      cause: error,
-    },
-  )
+/** How a token that is not to be trusted fails, as `details.reason` of the answer has it. */
+const refusals = {
+  expired: 'The identity token has expired. Sign in again.',
+  not_yet_valid: 'The identity token is not valid yet: compare the clocks of the gateway and of this server.',
+  audience: 'The identity token is meant for another audience than this service (GATEWAY_AUDIENCE).',
+  issuer: 'The identity token comes from another issuer than this service accepts (GATEWAY_ISSUER).',
+  signature: 'The identity token is signed by no key that the gateway publishes. Sign in again.',
+  malformed: 'The identity token is no JWT that this service accepts. Sign in again.',
+}
+const reasonOfCode: Record<string, keyof typeof refusals> = {
+  ERR_JWT_EXPIRED: 'expired',
+  ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'signature',
+  ERR_JWKS_NO_MATCHING_KEY: 'signature',
+  ERR_JWKS_MULTIPLE_MATCHING_KEYS: 'signature',
+}
+const reasonOfClaim: Record<string, keyof typeof refusals> = {
+  nbf: 'not_yet_valid',
+  aud: 'audience',
+  iss: 'issuer',
+}
+/** Characters of a claim that are logged. */
+const loggedCharacters = 200
+
+/** The token's fault, which is logged, or a key set that can't be fetched or read. */
+function refusalFor(error: unknown, log: Log): AppError {
+  const { code, claim, payload } = isJoseError(error) ? error : { code: '' }
+  if (!/^ERR_(JWT|JWS|JOSE_ALG|JOSE_NOT_SUPPORTED|JWKS_NO_MATCHING|JWKS_MULTIPLE|JWK_INVALID)/.test(code))
+    return new AppError(
+      'IDENTITY_UNAVAILABLE',
+      'The keys of the identity gateway could not be fetched. Try again.',
+      { cause: error },
+    )
+  const reason = reasonOfCode[code] ?? reasonOfClaim[claim ?? ''] ?? 'malformed'
+  const given = claim && JSON.stringify(payload?.[claim])?.slice(0, loggedCharacters)
+  log[reason === 'expired' ? 'info' : 'warn']({ reason, code, claim, given }, 'refused an identity token')
+  return new AppError('UNAUTHORIZED', refusals[reason], { cause: error, details: { reason } })
+}
+
+function isJoseError(error: unknown): error is JoseError {
+  return typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string'
 }

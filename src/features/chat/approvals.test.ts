@@ -76,6 +76,27 @@ async function storedResult({ path, conversationId, id }: Waiting) {
   return messages.flatMap(({ toolResults }) => toolResults ?? []).find(({ toolCallId }) => toolCallId === id)
 }
 
+it.each([
+  [true, false],
+  ['always', true],
+])('a tool with requiresApproval %j waits before any text of outsiders: %j', async (rule, waits) => {
+  const path = await stage.makeChat()
+  await addTool(path, { ...transfer, requiresApproval: rule })
+  const { body } = await stage.app.call<{ data: { requiresApproval: unknown }[] }>(
+    'GET',
+    path.replace(/chat$/, 'tools'),
+  )
+  expect(body.data.map(tool => tool.requiresApproval)).toEqual([rule])
+  stage.model.next(
+    { stream: openaiToolCall('transfer', { amount: 7 }) },
+    { stream: openaiText('Done, or not.') },
+  )
+  const sent = await stage.send(path, { content: 'Do it.' })
+  const [result] = sent.body.assistantMessage.toolResults ?? []
+  expect(result?.approval).toBe(waits ? 'required' : undefined)
+  expect(await approvals(path, '?status=pending')).toHaveLength(waits ? 1 : 0)
+})
+
 describe('a call that waits for approval', () => {
   it('is listed until it is decided on', async () => {
     const call = await waiting()

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
+import { approvalRuleSchema } from '#models/tools/approval-rule.ts'
 import { credentialSchema } from './credentials.schema.ts'
 import { toolSchema } from './tools.schema.ts'
 
@@ -26,8 +27,8 @@ export const importBodySchema = Type.Object({
     }),
   ),
   requiresApproval: Type.Optional(
-    Type.Boolean({
-      description: 'Whether calls of tools that this import adds need approval. Default: false.',
+    Type.Union(approvalRuleSchema.anyOf, {
+      description: 'The same of the tools that this import adds. Default: false.',
     }),
   ),
 })

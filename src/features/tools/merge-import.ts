@@ -1,3 +1,4 @@
+import type { ApprovalRule } from '#models/tools/approval-rule.ts'
 import type { HttpConfiguration } from './calling/http-configuration.ts'
 import { isImported } from './calling/http-configuration.ts'
 import { originOf } from './configuration.ts'
@@ -7,7 +8,7 @@ import type { StoredTool } from './tools.repository.ts'
 interface Circumstances {
   cluster: string
   /** For tools that are new. */
-  requiresApproval: boolean
+  requiresApproval: ApprovalRule
   at: string
   newId(): string
 }

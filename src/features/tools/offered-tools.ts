@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { McpService } from '#features/mcp/mcp.service.ts'
+import { approvalRules } from '#models/tools/approval-rule.ts'
 import { fromForeignSchema } from '#models/tools/foreign-schema.ts'
 import type { Tool } from '#models/tools/tool.ts'
 import { conflict } from '#platform/errors.ts'
@@ -55,7 +56,7 @@ export function createOfferedTools({ calls, findMcpTool }: Dependencies) {
       name: stored.name,
       description,
       ...fromForeignSchema(parameters),
-      ...(stored.requiresApproval ? { requiresApproval: true } : {}),
+      requiresApproval: stored.requiresApproval,
       version: () => versionOf(stored),
       execute: (input, signal) => calls.call(agent, stored, input, signal),
     }
@@ -102,7 +103,8 @@ export type OfferedTools = ReturnType<typeof createOfferedTools>
 function changeOf(offered: StoredTool, now: StoredTool | undefined): string | undefined {
   if (now === undefined) return 'was deleted'
   if (!now.isEnabled) return 'was disabled'
-  const isStricter = now.requiresApproval && !offered.requiresApproval
+  const isStricter =
+    approvalRules.indexOf(now.requiresApproval) > approvalRules.indexOf(offered.requiresApproval)
   return isStricter || versionOf(now) !== versionOf(offered) ? 'was changed' : undefined
 }
 

@@ -1,6 +1,7 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import { sql } from 'kysely'
+import { approvalRules } from '#models/tools/approval-rule.ts'
 import { mapInBatches } from '#platform/event-loop/in-batches.ts'
 import { listLarge } from '#platform/http/lists/list-large.ts'
 import { listOf } from '#platform/http/lists/list-of.ts'
@@ -142,7 +143,7 @@ function toTool(row: ToolRow): StoredTool {
     type: row.type as ToolType,
     configuration: JSON.parse(row.configuration),
     isEnabled: row.is_enabled === 1,
-    requiresApproval: row.requires_approval === 1,
+    requiresApproval: approvalRules[row.requires_approval] ?? 'always',
     ...(row.cluster === '' ? {} : { cluster: row.cluster }),
     secretSet: row.secret_set,
     created_at: row.created_at,
@@ -158,7 +159,7 @@ function toRow(tool: StoredTool): ToolRow {
     type: tool.type,
     configuration: JSON.stringify(tool.configuration),
     is_enabled: tool.isEnabled ? 1 : 0,
-    requires_approval: tool.requiresApproval ? 1 : 0,
+    requires_approval: approvalRules.indexOf(tool.requiresApproval),
     cluster: tool.cluster ?? '',
     secret_set: tool.secretSet,
     created_at: tool.created_at,

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
+import { approvalRuleSchema } from '#models/tools/approval-rule.ts'
 import { filterBy, listMetaSchema, listParameters } from '#platform/http/lists/list-query.ts'
 
 /*
@@ -21,9 +22,6 @@ const configuration = Type.Record(Type.String(), Type.Unknown(), {
 })
 const cluster = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' })
 const isEnabled = Type.Boolean({ description: 'Whether the tool is offered to models.' })
-const requiresApproval = Type.Boolean({
-  description: 'Whether calls need approval while the conversation contains text from outsiders.',
-})
 
 export const toolSchema = Type.Object(
   {
@@ -33,7 +31,7 @@ export const toolSchema = Type.Object(
     type: Type.Enum([...toolTypes]),
     configuration,
     isEnabled,
-    requiresApproval,
+    requiresApproval: approvalRuleSchema,
     cluster: Type.Optional(cluster),
     created_at: time,
     updated_at: time,
@@ -49,7 +47,7 @@ export const newToolSchema = Type.Object({
   configuration,
   cluster: Type.Optional(cluster),
   isEnabled: Type.Optional(isEnabled),
-  requiresApproval: Type.Optional(requiresApproval),
+  requiresApproval: Type.Optional(approvalRuleSchema),
 })
 export type NewTool = Static<typeof newToolSchema>
 
@@ -60,7 +58,7 @@ export const toolChangesSchema = Type.Object(
     configuration: Type.Optional(configuration),
     cluster: Type.Optional(Type.Union([cluster, Type.Null()])),
     isEnabled: Type.Optional(isEnabled),
-    requiresApproval: Type.Optional(requiresApproval),
+    requiresApproval: Type.Optional(approvalRuleSchema),
   },
   { minProperties: 1, examples: [{ isEnabled: true }] },
 )

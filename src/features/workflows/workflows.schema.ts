@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
+import { approvalRuleSchema } from '#models/tools/approval-rule.ts'
 import { filterBy, listParameters } from '#platform/http/lists/list-query.ts'
 import { orNull } from '#platform/own-schemas.ts'
 import { executionStatuses, nodeStatuses } from './execution-status.ts'
@@ -78,7 +79,7 @@ const toolSchema = Type.Object(
     name: Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_-]{0,63}$', examples: ['place_order'] }),
     description: Type.String({ minLength: 1, maxLength: 2000, examples: ['Places an order.'] }),
     parameters: Type.Optional(json),
-    requires_approval: Type.Optional(Type.Boolean({ description: 'Default: true.' })),
+    requires_approval: Type.Optional(approvalRuleSchema),
   },
   { additionalProperties: false, description: 'Offers the active workflow to models as a tool.' },
 )

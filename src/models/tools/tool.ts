@@ -1,5 +1,6 @@
 import type { TObject } from 'typebox'
 import { problemOf } from '#platform/schema-check.ts'
+import type { ApprovalRule } from './approval-rule.ts'
 
 /** Something that a model may call, wherever it comes from. */
 export interface Tool {
@@ -12,11 +13,7 @@ export interface Tool {
   isBuiltIn?: boolean
   /** Whether its answer may differ from call to call, so that only an immediate repetition counts as one. */
   observesChange?: boolean
-  /**
-   * Whether a person has to approve a call that text written by outsiders may have induced the model to make, or every
-   * call.
-   */
-  requiresApproval?: boolean | 'always'
+  requiresApproval?: ApprovalRule
   /** The arguments without what must not be stored or shown; as they are if it is absent. */
   shown?(input: Record<string, unknown>): Promise<Record<string, unknown>>
   /** Different for every tool and every configuration of it: a person approves calls of exactly this one. */

@@ -13,6 +13,7 @@ export const toolTables = declareAgentTables({
       /** JSON object; its secrets are in the platform database. */
       configuration: text,
       is_enabled: integer,
+      /** 0: none; 1: while the conversation contains text from outsiders; 2: always. */
       requires_approval: integer,
       /** Empty for a tool without a cluster; names are unique within a cluster. */
       cluster: text,

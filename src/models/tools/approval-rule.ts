@@ -1,0 +1,13 @@
+import type { Static } from 'typebox'
+import { Type } from 'typebox'
+
+/** In order of strictness. */
+export const approvalRules = [false, true, 'always'] as const
+
+export const approvalRuleSchema = Type.Union([Type.Boolean(), Type.Literal('always')], {
+  description:
+    'true: calls need approval while the conversation contains text from outsiders; always: each call needs it.',
+})
+
+/** Which calls of a tool a person has to approve. */
+export type ApprovalRule = Static<typeof approvalRuleSchema>
