@@ -13,6 +13,8 @@ export interface CheckedDefinition {
   problems: Problem[]
   /** Missing fields that it needs to run, and may lack as a draft. */
   missing: Problem[]
+  /** Braces that are not templates. */
+  templates: Problem[]
 }
 
 export function checkDefinition({ nodes, edges }: Definition, types: NodeTypes): CheckedDefinition {
@@ -33,6 +35,7 @@ export function checkDefinition({ nodes, edges }: Definition, types: NodeTypes):
       ...problems,
     ],
     missing: [...found.flatMap(one => one.missing), ...exits.flatMap(one => (one?.isMissing ? one : []))],
+    templates: found.flatMap(one => one.templates),
   }
 }
 

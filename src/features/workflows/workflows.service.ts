@@ -58,14 +58,9 @@ export function createWorkflowsService(needs: Dependencies) {
     const { event } = triggerOf({ nodes })
     const isKnown = event === undefined || [...otherTriggers, ...needs.eventNames()].includes(event)
     const unknown = { field: 'data.event', issue: `nothing emits ${event}, so it never starts by itself` }
-    const { missing } = checkDefinition({ nodes, edges }, types)
-    return { ...workflow, nodes, edges, warnings: [...missing, ...(isKnown ? [] : [unknown])] }
-  }
-
-  /** @throws VALIDATION_ERROR that names all problems. */
-  function check(definition: Definition, status: WorkflowSummary['status']): void {
-    const { problems, missing } = checkDefinition(definition, types)
-    requireNone(status === 'active' ? [...problems, ...missing] : problems)
+    const { missing, templates } = checkDefinition({ nodes, edges }, types)
+    const warnings = [...missing, ...templates, ...(isKnown ? [] : [unknown])]
+    return { ...workflow, nodes, edges, warnings }
   }
 
   /** Stores the workflow, and what follows from it. */
@@ -92,7 +87,7 @@ export function createWorkflowsService(needs: Dependencies) {
       const workflow = { ...defaults, ...given, ...own }
       const { agentId } = agent
       const wanted = { nodes, edges }
-      check(wanted, workflow.status)
+      requireSavable(types, { wanted, before: nothing }, workflow.status)
       const version = await protectDefinition(needs, { agentId, wanted, before: nothing })
       await transact(agent, async (transaction, outbox) => {
         await put(transaction, outbox, { workflow, version })
@@ -106,7 +101,7 @@ export function createWorkflowsService(needs: Dependencies) {
       const { nodes = before.version.nodes, edges = before.version.edges, ...others } = changes
       const { agentId } = agent
       const wanted = { nodes, edges }
-      check(wanted, changes.status ?? before.workflow.status)
+      requireSavable(types, { wanted, before: before.version }, changes.status ?? before.workflow.status)
       const version = await protectDefinition(needs, { agentId, wanted, before: before.version })
       const isNew = version !== before.version
       const number = before.workflow.version + Number(isNew)
@@ -144,6 +139,19 @@ export async function requireWorkflow(database: Database, id: string, number?: n
   const version = workflow && (await findVersion(database, id, number ?? workflow.version))
   if (!(workflow && version)) throw notFound('Workflow')
   return { workflow, version }
+}
+
+interface Change {
+  wanted: Definition
+  before: Definition
+}
+
+/** @throws VALIDATION_ERROR that names all problems; braces that were stored `before` go on as they are. */
+function requireSavable(types: NodeTypes, { wanted, before }: Change, status: WorkflowSummary['status']) {
+  const { problems, missing, templates } = checkDefinition(wanted, types)
+  const kept = templates.length > 0 ? checkDefinition(before, types).templates : []
+  const others = templates.filter(one => !kept.some(former => isDeepStrictEqual(one, former)))
+  requireNone([...problems, ...others, ...(status === 'active' ? missing : [])])
 }
 
 /** The trigger of a workflow. */

@@ -182,10 +182,22 @@ describe('workflows', () => {
     ['literals', '{{`process.env`}}'],
   ])('read templates as paths and never evaluate them: %s', async (_, value) => {
     const calls = workflowCalls(app)
+    const isPath = value.includes('.') && /^\{\{[\w.]+\}\}$/.test(value)
+    const given = (text: string) => ({
+      type: 'switch',
+      value: text,
+      cases: [{ handle: 'empty', operator: 'not_exists' }],
+    })
+    const refused = {
+      name: 'W',
+      nodes: nodesOf({ start: { type: 'trigger' }, given: given(value) }),
+      edges: [],
+    }
+    if (!isPath) expect(await create(refused)).toMatchObject({ status: 400 })
     const id = await calls.create(
       {
         start: { type: 'trigger' },
-        given: { type: 'switch', value, cases: [{ handle: 'empty', operator: 'not_exists' }] },
+        given: given(isPath ? value : value.replaceAll('{{', '\\{{')),
         inserted: {
           type: 'if-else',
           conditions: [{ left: '{{text}}', operator: 'contains', right: 'execution.id' }],
@@ -194,7 +206,6 @@ describe('workflows', () => {
       ['start > given', 'start > inserted'],
     )
     const execution = await calls.run(id, { text: '{{execution.id}}' })
-    const isPath = value.includes('.') && /^\{\{[\w.]+\}\}$/.test(value)
     expect(execution.status).toBe('complete')
     expect(calls.outputs(execution).given).toEqual({ handle: isPath ? 'empty' : 'default' })
     // What was put in is not looked through again.

@@ -1,10 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createTemplates, splitTemplates } from './resolve-templates.ts'
+import { createTemplates, splitTemplates, templateProblem } from './resolve-templates.ts'
 
 const input = {
-  contact: { name: 'Ada', tags: ['a', 'b'], 'e-mail': 'ada@example.com', größe: 3, none: null },
+  contact: {
+    name: 'Ada',
+    tags: ['a', 'b'],
+    'e-mail': 'ada@example.com',
+    größe: 3,
+    none: null,
+    'first name': { latin: 'Ada' },
+    "it's": 1,
+  },
   total: 7.5,
   paid: false,
   nested: '{{total}}',
@@ -24,6 +32,12 @@ describe('a text that is one template becomes the value', () => {
     ['{{ contact.name }}', 'Ada'],
     ['{{contact.tags}}', ['a', 'b']],
     ['{{contact.tags.1}}', 'b'],
+    ['{{contact.tags[1]}}', 'b'],
+    ['{{ contact["tags"][0] }}', 'a'],
+    ["{{contact['first name'].latin}}", 'Ada'],
+    ['{{["contact"]["e-mail"]}}', 'ada@example.com'],
+    ['{{contact["it\'s"]}}', 1],
+    ['{{nodes["list"].rows[0].id}}', 1],
     ['{{contact.e-mail}}', 'ada@example.com'],
     ['{{contact.größe}}', 3],
     ['{{total}}', 7.5],
@@ -75,8 +89,10 @@ describe('anything else stays as it is', () => {
     '{{contact.name',
     'contact.name}}',
     '{contact.name}',
-    '{{contact[0]}}',
-    '{{contact["name"]}}',
+    '{{contact[-1]}}',
+    '{{contact[name]}}',
+    '{{contact["na"me"]}}',
+    '{{contact.[0]}}',
     '{{contact..name}}',
     '{{.contact}}',
     '{{contact.}}',
@@ -108,6 +124,62 @@ it('refuses to put in more than anything could use', async () => {
   const templates = createTemplates({ input: { text: 'x'.repeat(1_000_000) } })
   expect(await templates.fill('{{text}}'.repeat(4))).toHaveLength(4_000_000)
   await expect(templates.resolve(['{{text}}'])).rejects.toThrow('{{text}}: is too long')
+})
+
+describe('backslashes before braces', () => {
+  it.each([
+    ['\\{{paid}}', '{{paid}}'],
+    ['a \\{{ first name }} b', 'a {{ first name }} b'],
+    ['\\{{#if vip}}{{total}}\\{{/if}}', '{{#if vip}}7.5{{/if}}'],
+    ['C:\\\\{{total}}', 'C:\\7.5'],
+    ['\\\\\\{{total}}', '\\{{total}}'],
+    ['a\\b {{total}} \\', 'a\\b 7.5 \\'],
+  ])('%s is %s', async (text, value) => {
+    expect((await resolved(text)).value).toBe(value)
+    expect(templateProblem(text)).toBeUndefined()
+  })
+})
+
+describe('braces that are no template', () => {
+  it.each([
+    '{{}}',
+    '{{ first name }}',
+    '{{ name | upper }}',
+    '{{#each tags}}',
+    '{{/if}}',
+    '{{> header}}',
+    '{{{name}}}',
+    '{{ 1 + 1 }}',
+    '{{ "a" }}',
+    '{{contact..name}}',
+    '{{items[]}}',
+    '{{items[-1]}}',
+    '{{name()}}',
+    '{{$.name}}}}{{ 2',
+    '\\\\{{ x y }}',
+  ])('%s', text => {
+    const shown = text.replace(/^\\+|^\{\{\$.*\}\}/, '').slice(0, 20)
+    expect(templateProblem(`{{ok}} ${text} and more }}`)).toContain(`has ${shown.trim()}`)
+  })
+})
+
+describe('a text of JSON', () => {
+  const hostile = 'a"b\\c\n\u0001\u2028\ud800","admin":true,"x":"'
+  const values = { input: { t: hostile, list: [1, 'a"b'], n: 5, none: null, o: { 'k"': hostile } } }
+  it.each([
+    ['{"text":"{{t}}"}', { text: hostile.toWellFormed().replace('\ufffd', '\ud800') }],
+    ['{"text":"<{{ t }}> {{n}}","n":{{n}}}', { text: `<${hostile}> 5`, n: 5 }],
+    ['{"all":{{list}},"none":{{none}},"gone":"{{gone}}"}', { all: [1, 'a"b'], none: null, gone: '' }],
+    ['{"{{t}}":1}', { [hostile]: 1 }],
+    ['["\\"{{t}}\\\\", {{t}}, "{{list}}"]', [`"${hostile}\\`, hostile, '[1,"a\\"b"]']],
+    ['{"b":"\\{{t}}","c":"\\\\{{n}}"}', { b: '{{t}}', c: '\\5' }],
+    ['{"a":"{{list[1]}}","b":"{{o.gone["x"]}}{{list[\\"0\\"]}}"}', { a: 'a"b', b: '1' }],
+    [' {{o}} ', { 'k"': hostile }],
+  ])('%s', async (text, value) => {
+    const filled = await createTemplates(values).fillJson(text)
+    expect(filled).not.toContain('\u2028')
+    expect(JSON.parse(filled)).toEqual(value)
+  })
 })
 
 it('splits a text into paths and what is around them', () => {

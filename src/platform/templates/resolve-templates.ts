@@ -1,6 +1,8 @@
 import { invalid } from '../errors.ts'
 import { turn } from '../event-loop/turns.ts'
 
+type Write = (value: unknown) => string
+
 /** The values that templates read: named roots; paths without a named root are read from `input`. */
 export interface TemplateScope {
   readonly input: unknown
@@ -19,15 +21,21 @@ export interface Templates {
    * @param write gives what is put in as text; by default as it is, or as JSON if it is an object.
    * @param keep gives the text around it; by default as it is.
    */
-  fill(text: string, write?: (value: unknown) => string, keep?: (text: string) => string): Promise<string>
+  fill(text: string, write?: Write, keep?: (text: string) => string): Promise<string>
+  /** Resolves a text of JSON: values are escaped within its strings, and JSON elsewhere. The text around stays as it is. */
+  fillJson(text: string): Promise<string>
   /** A line for each path that led to nothing so far. */
   warnings(): string[]
 }
 
-/** Has one group, so that `split` gives texts and paths in turn. */
-const template = /\{\{\s*([\p{L}\p{M}\p{N}_$-]+(?:\.[\p{L}\p{M}\p{N}_$-]+)*)\s*\}\}/u
-const everyTemplate = new RegExp(template.source, 'gu')
-const wholeTemplate = new RegExp(`^${template.source}$`, 'u')
+const name = String.raw`[\p{L}\p{M}\p{N}_$-]+`
+/** A number, or a key in quotes, which are escaped where the text around is JSON. */
+const bracket = String.raw`\[(?:\d{1,9}|"[^"\\{}]{1,200}"|\\"[^"\\{}]{1,200}\\"|'[^'\\{}]{1,200}')\]`
+const path = String.raw`(?:${name}|${bracket})(?:\.${name}|${bracket})*`
+/** Groups: the braces, and the path if they enclose one. */
+const everyTemplate = new RegExp(String.raw`(\{{2,})(?:\s*(${path})\s*\}\})?`, 'gu')
+const wholeTemplate = new RegExp(String.raw`^\{\{\s*(${path})\s*\}\}$`, 'u')
+const everyName = new RegExp(String.raw`(${name})|\\?(["'])(.+?)\\?\2\]`, 'gu')
 
 /** Characters that may be put in all together: one value may stand in many places. */
 const maxInserted = 4_000_000
@@ -46,17 +54,30 @@ export function createTemplates(scope: TemplateScope): Templates {
     return value
   }
 
-  async function fill(text: string, write = textOf, keep = (same: string) => same): Promise<string> {
+  async function fill(text: string, write: Write = textOf, keep = same): Promise<string> {
+    return await fillPieces(piecesOf(text), () => write, keep)
+  }
+
+  async function fillPieces(pieces: Iterable<Piece>, writerAfter: (text: string) => Write, keep = same) {
     let filled = ''
-    let end = 0
-    for (const { 0: found, 1: path = '', index } of text.matchAll(everyTemplate)) {
+    for (const { text, path } of pieces) {
+      const write = writerAfter(text)
+      filled += keep(text)
+      if (path === undefined) continue
       await turn()
       const value = read(path)
       await turn()
-      filled += keep(text.slice(end, index)) + write(value)
-      end = index + found.length
+      filled += write(value)
     }
-    return filled + keep(text.slice(end))
+    return filled
+  }
+
+  async function fillJson(text: string): Promise<string> {
+    let isInString = false
+    return await fillPieces(piecesOf(text, true), before => {
+      for (const _quote of before.matchAll(everyQuote)) isInString = !isInString
+      return isInString ? jsonString : jsonOf
+    })
   }
 
   async function resolve(value: unknown): Promise<unknown> {
@@ -68,7 +89,7 @@ export function createTemplates(scope: TemplateScope): Templates {
     return await mapEntries(value, resolve)
   }
 
-  return { resolve, fill, warnings: () => [...missing].map(path => `{{${path}}} is empty`) }
+  return { resolve, fill, fillJson, warnings: () => [...missing].map(path => `{{${path}}} is empty`) }
 }
 
 /** The same list or object with other entries; anything else as it is. */
@@ -87,13 +108,81 @@ export async function mapEntries(
   return Object.fromEntries(mapped)
 }
 
+const same = (text: string) => text
+
+/** Of a text of JSON, without those that are escaped. */
+const everyQuote = /(?<=(?:^|[^\\])(?:\\\\)*)"/g
+
+const jsonOf = (value: unknown) => escapeLines(JSON.stringify(value))
+const jsonString: Write = value => jsonOf(textOf(value)).slice(1, -1)
+
+/** Line ends to some readers, though not to JSON. */
+function escapeLines(json: string): string {
+  return json.replace(/[\u2028\u2029]/g, one => `\\u${one.charCodeAt(0).toString(16)}`)
+}
+
+interface Piece {
+  /** As it is to be kept, before the template. */
+  text: string
+  /** Of the template, which the last piece lacks. */
+  path?: string
+}
+
+/**
+ * A backslash before braces makes them plain text, and two stand for one before a template; but in JSON, where pairs of
+ * backslashes are JSON's own.
+ */
+function* piecesOf(text: string, isJson = false): Generator<Piece> {
+  let kept = ''
+  let end = 0
+  for (const { 0: found, 1: braces = '', 2: path, index } of text.matchAll(everyTemplate)) {
+    const slashes = backslashesBefore(text, index)
+    const isEscaped = slashes % 2 === 1
+    const isPlain = isEscaped || path === undefined
+    const halved = isJson || (isPlain && !isEscaped) ? slashes - Number(isEscaped) : slashes >> 1
+    kept += text.slice(end, index - slashes) + '\\'.repeat(halved) + (isPlain ? found : braces.slice(2))
+    end = index + found.length
+    if (isPlain) continue
+    yield { text: kept, path }
+    kept = ''
+  }
+  yield { text: kept + text.slice(end) }
+}
+
+function backslashesBefore(text: string, index: number): number {
+  let start = index
+  while (text[start - 1] === '\\') start -= 1
+  return index - start
+}
+
+/** Why braces in a text are not a template, and what to write instead; undefined if they all are, or are escaped. */
+export function templateProblem(text: string): string | undefined {
+  for (const { 1: braces = '', 2: path, index } of text.matchAll(everyTemplate)) {
+    if (backslashesBefore(text, index) % 2 === 1 || (path !== undefined && braces.length === 2)) continue
+    const close = text.indexOf('}}', index)
+    const shown = text.slice(
+      index,
+      Math.min(index + maxShown, close < 0 ? text.length : close + braces.length),
+    )
+    return `has ${shown}, which is no path: write {{order.id}}, {{items[0]}} or {{order["first name"]}}, or \\{{ for the braces themselves`
+  }
+  return undefined
+}
+
+const maxShown = 60
+
 /** The paths of the templates in a text, and the texts around them, of which there is one more. */
 export function splitTemplates(text: string): { texts: string[]; paths: string[] } {
-  const pieces = text.split(everyTemplate)
+  const pieces = [...piecesOf(text)]
   return {
-    texts: pieces.filter((_, index) => index % 2 === 0),
-    paths: pieces.filter((_, index) => index % 2 === 1),
+    texts: pieces.map(piece => piece.text),
+    paths: pieces.flatMap(piece => piece.path ?? []),
   }
+}
+
+/** The names that a path leads through. */
+export function namesOf(path: string): string[] {
+  return [...path.matchAll(everyName)].map(([, name, , key]) => name ?? key ?? '')
 }
 
 /** Empty for null; JSON for an object. */
@@ -114,7 +203,7 @@ function lengthOf(value: unknown): number {
 
 /** Only what JSON has: neither what objects inherit nor the length of a list. */
 function valueAt(path: string, scope: TemplateScope): unknown {
-  const names = path.split('.')
+  const names = namesOf(path)
   const { input } = scope
   let value: unknown = isOwn(scope, names[0] ?? '') ? scope : input
   for (const name of names) {

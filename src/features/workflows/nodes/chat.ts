@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { ChatFeature } from '#features/chat/chat.feature.ts'
 import { maxMessageLength } from '#features/chat/chat.feature.ts'
 import { AppError, invalid } from '#platform/errors.ts'
-import { splitTemplates } from '#platform/templates/resolve-templates.ts'
+import { namesOf, splitTemplates } from '#platform/templates/resolve-templates.ts'
 import { defineNode, nodeData } from './node-type.ts'
 
 const schema = nodeData({
@@ -53,7 +53,7 @@ export const createChat = ({ questions, answering, answerAlone }: ChatParts) =>
   })
 
 function holdsForeignText(text: string): boolean {
-  return splitTemplates(text).paths.some(path => !ownRoots.includes(path.split('.')[0] ?? ''))
+  return splitTemplates(text).paths.some(path => !ownRoots.includes(namesOf(path)[0] ?? ''))
 }
 
 async function onceUnlocked<Result>(send: () => Promise<Result>, signal: AbortSignal): Promise<Result> {

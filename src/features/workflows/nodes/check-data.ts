@@ -1,4 +1,5 @@
 import { problemsOf } from '#platform/schema-check.ts'
+import { templateProblem } from '#platform/templates/resolve-templates.ts'
 import type { Problem } from '../engine/graph.ts'
 import type { Node } from '../workflows.schema.ts'
 import type { DataProblem } from './node-type.ts'
@@ -10,13 +11,15 @@ interface Checked {
   problems: Problem[]
   /** Missing fields that it needs to run, and may lack as a draft. */
   missing: Problem[]
+  /** Braces in its texts that are not templates: they stay as they are in what was stored before. */
+  templates: Problem[]
 }
 
 export function checkData({ id, type, data }: Node, types: NodeTypes): Checked {
   const known = types.get(type)
   if (known === undefined) {
     const issue = `must be one of ${[...types.keys()].join(', ')}`
-    return { problems: [{ node: id, field: 'type', issue }], missing: [] }
+    return { problems: [{ node: id, field: 'type', issue }], missing: [], templates: [] }
   }
   const given = withoutEmpty(data)
   const found = problemsOf(known.schema, given)
@@ -31,6 +34,7 @@ export function checkData({ id, type, data }: Node, types: NodeTypes): Checked {
   return {
     problems: [...wrong, ...other('problem')].map(named),
     missing: [...missing, ...other('missing')].map(named),
+    templates: templateProblems(data, known.verbatim).map(named),
   }
 }
 
@@ -42,4 +46,24 @@ function withoutEmpty(data: Node['data']): Node['data'] {
 /** A template stands for a value of any type, which is checked when it is known. */
 function isTemplate(value: unknown): boolean {
   return typeof value === 'string' && value.includes('{{')
+}
+
+function templateProblems(data: Node['data'], verbatim: readonly string[] = []): DataProblem[] {
+  return Object.entries(data).flatMap(([key, value]) =>
+    verbatim.includes(key) ? [] : textProblems(value, key),
+  )
+}
+
+function textProblems(value: unknown, field: string): DataProblem[] {
+  if (typeof value === 'string') {
+    const issue = templateProblem(value)
+    return issue === undefined ? [] : [{ field, issue }]
+  }
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, entry]) => [
+    ...(name.includes('{{')
+      ? [{ field, issue: `has the name ${name}, in which templates are not read` }]
+      : []),
+    ...textProblems(entry, `${field}.${name}`),
+  ])
 }

@@ -15,6 +15,7 @@ const pauseMs = 1_000
 export const createCode = (sandbox: Sandbox) =>
   defineNode(schema, {
     literal: ['code'],
+    verbatim: ['code'],
     async run({ agent, data: { code }, scope, execution, signal, now }) {
       const { input, loop } = scope
       const others = JSON.stringify({ input, loop, execution: { id: execution.id } })

@@ -54,12 +54,12 @@ function addressesOf(value: unknown): string {
   return Array.isArray(value) ? value.map(textOf).join(', ') : textOf(value)
 }
 
-/** But not within quotes. */
+/** But not within quotes or templates. */
 function splitAtCommas(text: string): string[] {
   const parts: string[] = []
   let part = ''
   let isQuoted = false
-  for (const piece of text.split(/(\\.|[",])/)) {
+  for (const piece of text.split(/(\\.|\{\{[^{}]*\}\}|[",])/)) {
     if (piece === '"') isQuoted = !isQuoted
     if (piece !== ',' || isQuoted) part += piece
     else {

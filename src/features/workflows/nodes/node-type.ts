@@ -27,6 +27,8 @@ export interface NodeType<Data = never> {
   protect?(data: Data, before: Protected<Data> | undefined, at: string): Protected<Record<string, unknown>>
   /** Keys of `data` whose templates `run` resolves, if anything does. */
   literal?: readonly string[]
+  /** Keys of `data` in which braces have no meaning. */
+  verbatim?: readonly string[]
   /** Seconds; 30 unless given. */
   timeoutSeconds?: number
   /**
