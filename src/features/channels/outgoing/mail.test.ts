@@ -176,13 +176,28 @@ describe('a line break', () => {
     'x\r',
   ]
 
-  it.each(['to', 'cc', 'bcc', 'reply_to', 'subject'])('in %s is refused before a connection', async field => {
+  it.each(['to', 'cc', 'bcc', 'reply_to'])('in %s is refused before a connection', async field => {
     await using server = await startMailServer()
     for (const value of injected) {
       const failure = { code: 'VALIDATION_ERROR', isPermanent: true, details: { field } }
       expect(await failureOf({ url: server.url, from }, { [field]: value })).toMatchObject(failure)
     }
     expect(server.connections()).toBe(0)
+  })
+
+  it.each([
+    ['Failed: one\ntwo', 'Failed: one two'],
+    ['Order 5\r\n', 'Order 5'],
+    ['\n\n  a\r\n\tb \u2028 c\u0085d\ve\n', 'a b c d e'],
+    ['x@example.com\nBcc: eve@example.com', 'x@example.com Bcc: eve@example.com'],
+    [`${'long '.repeat(60)}\nend`, `${'long '.repeat(60)}end`],
+    ['two  blanks stay', 'two  blanks stay'],
+  ])('in the subject %j becomes a blank', async (subject, expected) => {
+    await using server = await startMailServer()
+    await sendMail({ url: server.url, from }, { ...mail, subject }, delivery)
+    expect(server.mails[0]?.to).toEqual(['ann@example.com'])
+    const { headers } = readMail(server.mails[0]?.raw ?? '')
+    expect([headers.subject, headers.bcc]).toEqual([expected, undefined])
   })
 
   it('in the sender is refused before a connection', async () => {
@@ -210,6 +225,45 @@ it.each([
   const failure = { code: 'VALIDATION_ERROR', details: { field: 'to' } }
   expect(await failureOf({ url: server.url, from }, { to })).toMatchObject(failure)
   expect(server.connections()).toBe(0)
+})
+
+describe('addresses beyond ASCII', () => {
+  const places: [field: string, change: Partial<Mail>, sender?: string][] = [
+    ['to', { to: 'jürgen@example.com' }],
+    ['to', { to: ['ann@example.com', 'Ann <δοκιμή@example.com>'] }],
+    ['cc', { cc: '用户@example.com' }],
+    ['bcc', { bcc: 'josé@bücher.example' }],
+    ['reply_to', { reply_to: 'søren@example.com' }],
+    ['mail_from', {}, 'Zoë <zoë@example.com>'],
+  ]
+
+  it.each(places)('in %s are given to no server without SMTPUTF8: %j', async (_, change, sender = from) => {
+    await using server = await startMailServer({ hideSMTPUTF8: true })
+    expect(await failureOf({ url: server.url, from: sender }, change)).toMatchObject({
+      code: 'CHANNEL_FAILED',
+      isPermanent: true,
+      message: expect.stringMatching(/not sent\. 127\.0\.0\.1 takes no addresses beyond ASCII .*SMTPUTF8.*@/),
+    })
+    expect(server.mails).toEqual([])
+  })
+
+  it.each(places)('in %s are given to one with it: %j', async (_, change, sender = from) => {
+    await using server = await startMailServer({ hideSMTPUTF8: false })
+    await sendMail({ url: server.url, from: sender }, { ...mail, ...change }, delivery)
+    expect(server.mails).toHaveLength(1)
+  })
+
+  it('only in the domain or the name are sent in ASCII', async () => {
+    await using server = await startMailServer({ hideSMTPUTF8: true })
+    const sender = 'Zoë <zoe@bücher.example>'
+    await sendMail({ url: server.url, from: sender }, { ...mail, to: 'Jürgen <j@köln.example>' }, delivery)
+    const raw = server.mails[0]?.raw ?? ''
+    expect(raw).toMatch(/^\p{ASCII}*$/u)
+    expect(readMail(raw).headers).toMatchObject({
+      from: 'Zoë <zoe@xn--bcher-kva.example>',
+      to: 'Jürgen <j@xn--kln-sna.example>',
+    })
+  })
 })
 
 describe("an agent's own mail server", () => {

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
+import { domainToASCII } from 'node:url'
 import type { SMTPTransportOptions } from 'nodemailer/lib/smtp-transport'
 import { AppError, invalid } from '#platform/errors.ts'
+import { orAborted } from '#platform/or-aborted.ts'
 import { createSecretFilter } from '#platform/outbound/hide-secrets.ts'
 import type { Outbound } from '#platform/outbound/outbound.ts'
 import { toOutboundError } from '#platform/outbound/outbound-failure.ts'
@@ -51,7 +53,10 @@ const maxSingleLength = 1_000
 const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 }
 const timeoutMs = 120_000
 
-/** Sends a mail over a connection of its own. Recipients that the server rejects, though it accepts others, are no error. */
+/**
+ * Sends a mail over a connection of its own. Recipients that the server rejects, though it accepts others, are no error.
+ * Line breaks in the subject become blanks: it is one header, and errors that are sent in it have several lines.
+ */
 export async function sendMail(server: MailServer, mail: Mail, { key, signal }: Delivery) {
   const { createTransport } = await import('nodemailer')
   const message = await messageOf(server.from, mail, key)
@@ -73,6 +78,12 @@ export async function sendMail(server: MailServer, mail: Mail, { key, signal }: 
   }
   const limited = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
   try {
+    const beyondAscii = addressesOf(message).find(needsUtf8)
+    if (beyondAscii !== undefined && !(await offersUtf8(options, limited)))
+      throw notSent(
+        `${host} takes no addresses beyond ASCII (it does not offer SMTPUTF8), such as ${beyondAscii}.`,
+        true,
+      )
     const { messageId, accepted, rejected } = await createTransport(options).sendMail({
       ...message,
       signal: limited,
@@ -117,10 +128,43 @@ async function messageOf(from: string, mail: Mail, key: string) {
     cc,
     bcc,
     replyTo: read('reply_to', mail.reply_to),
-    subject: onOneLine('subject', mail.subject),
+    subject: mail.subject.replace(/\s*[\p{Cc}\u2028\u2029]+\s*/gu, ' ').trim(),
     text: mail.body,
     html: mail.html,
-    messageId: `<${createHash('sha256').update(key).digest('hex')}@${sender.address.split('@')[1]}>`,
+    messageId: `<${createHash('sha256').update(key).digest('hex')}@${asciiDomainOf(sender.address)}>`,
+  }
+}
+
+type Message = Awaited<ReturnType<typeof messageOf>>
+
+function addressesOf({ from, to, cc, bcc, replyTo }: Message): string[] {
+  return [from, ...to, ...cc, ...bcc, ...replyTo].map(({ address }) => address)
+}
+
+/** A domain alone is sent in its ASCII form. */
+function needsUtf8(address: string): boolean {
+  return /[^\p{ASCII}]/u.test(address.split('@')[0] ?? '') || asciiDomainOf(address) === ''
+}
+
+function asciiDomainOf(address: string): string {
+  return domainToASCII(address.split('@')[1] ?? '')
+}
+
+/** The library does not say what the server offers, and would send such addresses all the same. */
+async function offersUtf8(options: SMTPTransportOptions, signal: AbortSignal): Promise<boolean> {
+  const { default: SMTPConnection } = await import('nodemailer/lib/smtp-connection')
+  const socket = await new Promise<object>((resolve, reject) =>
+    options.getSocket?.(options, (error, given) => (error ? reject(error) : resolve(given || {}))),
+  )
+  const connection = new SMTPConnection({ ...options, ...socket })
+  try {
+    const connected = new Promise((resolve, reject) => {
+      connection.once('error', reject).connect(error => (error ? reject(error) : resolve(undefined)))
+    })
+    await orAborted(connected, signal)
+    return /[ -]SMTPUTF8\b/i.test(connection.lastServerResponse || '')
+  } finally {
+    connection.close()
   }
 }
 
