@@ -89,9 +89,12 @@ export function createSchedulesService(needs: Dependencies) {
         const callback = { callback_type, callback_id, callback_data: callbackData(before), ...changes }
         await checkCallback(needs, agent, callback as Callback)
       }
-      return await transact(agent, async (transaction, outbox) =>
-        save(transaction, outbox, await requireSchedule(transaction, id), changes),
-      )
+      return await transact(agent, async (transaction, outbox) => {
+        const before = await requireSchedule(transaction, id)
+        // Who sends back what was read sets no time, also where the type takes none.
+        const { next_run, ...others } = changes
+        return await save(transaction, outbox, before, next_run === before.next_run ? others : changes)
+      })
     },
 
     remove: (agent: AgentHandle, id: string): Promise<void> =>
@@ -143,6 +146,6 @@ async function checkCallback(
     await requireWorkflow(agent, callback_id)
   } else if (callback_type === 'webhook') {
     if (url === undefined) throw invalid('callback_data.url', 'must be the address to send to')
-    await outbound.requirePermitted(url)
+    await outbound.requirePermitted(url, 'callback_data.url')
   } else if (content === undefined) throw invalid('callback_data.content', 'must be the message to the agent')
 }

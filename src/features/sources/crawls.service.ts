@@ -42,7 +42,7 @@ export function createCrawlsService({
       const config = configOf(crawl, bounds, now)
       const name = storableName(crawl.name)
       if (name === '') throw invalid('name', 'must not be empty')
-      await outbound.requirePermitted(config.url)
+      await outbound.requirePermitted(config.url, 'url')
       await requireEmbedding(agent.agentId)
       const status = 'crawling' as const
       const times = { created_at: now, updated_at: now }

@@ -82,7 +82,7 @@ export function createFetchedSourcesService(needs: Dependencies) {
       requireHeaders(headers)
       const config = { url, headers: maskedHeaders(headers), ...chunkingOf(given) }
       const source = newSource('api', given.name, config)
-      await outbound.requirePermitted(url)
+      await outbound.requirePermitted(url, 'url')
       await needs.requireEmbedding(agent.agentId)
       await store(agent, source, sealedPart(url, headers))
       return source

@@ -45,7 +45,7 @@ export function createWebhooksService({
 }: Dependencies) {
   async function check({ url, events = [] }: WebhookChanges): Promise<void> {
     requireKnown(events, [...eventNames(), anyEvent])
-    if (url !== undefined) await outbound.requirePermitted(url)
+    if (url !== undefined) await outbound.requirePermitted(url, 'url')
   }
 
   /** Stores a webhook with a new secret; `rowIn` gives the rest of its row. */

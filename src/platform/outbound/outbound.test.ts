@@ -199,24 +199,38 @@ describe('an address that is given for later', () => {
   it.each(['http://public.test/a?b', 'https://mixed.test', 'http://127.0.0.1:7/', 'http://8.8.8.8/'])(
     'may be %s',
     async url => {
-      await outboundWith({ resolve: resolver(names) }).requirePermitted(url)
+      await outboundWith({ resolve: resolver(names) }).requirePermitted(url, 'url')
     },
   )
 
   it('may be a name that nobody knows yet', async () => {
-    await outboundWith({ resolve: resolver(names) }).requirePermitted('http://unknown.test/')
+    await outboundWith({ resolve: resolver(names) }).requirePermitted('http://unknown.test/', 'url')
   })
 
   it.each([
     'http://private.test/',
     'http://127.0.0.2/',
     'http://[::1]:80/',
-    'ftp://public.test/',
     'http://a:b@public.test/',
+    'http://127.0.0.1:22/\\@public.test',
   ])('is refused before anything is asked of it: %s', async url => {
-    const checked = outboundWith({ resolve: resolver(names) }).requirePermitted(url)
+    const checked = outboundWith({ resolve: resolver(names) }).requirePermitted(url, 'url')
     await expect(checked).rejects.toMatchObject({ code: 'OUTBOUND_REFUSED' })
   })
+})
+
+it.each([
+  'ftp://public.test/',
+  'public.test',
+  '//public.test/',
+  'mailto:a@public.test',
+  'http://',
+  'a b',
+  '',
+])('is no address of the web, by its field: %j', async url => {
+  const checked = outboundWith({ resolve: resolver({}) }).requirePermitted(url, 'callback_data.url')
+  const details = { field: 'callback_data.url' }
+  await expect(checked).rejects.toMatchObject({ code: 'VALIDATION_ERROR', details })
 })
 
 describe('the address', () => {

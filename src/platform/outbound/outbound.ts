@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { invalid } from '../errors.ts'
 import type { AddressPolicy } from './address-policy.ts'
 import { createAddressPolicy } from './address-policy.ts'
 import type { Cookies } from './cookies.ts'
@@ -69,9 +70,10 @@ export interface Outbound {
   /**
    * Warns callers of a later address that it will be refused, and connects to nothing: what is permitted now is checked
    * again when it is fetched. A name that can't be looked up, or not soon, is not refused: that may pass.
-   * @throws AppError OUTBOUND_REFUSED
+   * @param field where the caller wrote the address.
+   * @throws AppError VALIDATION_ERROR for a text that is no http or https address, OUTBOUND_REFUSED
    */
-  requirePermitted(url: string): Promise<void>
+  requirePermitted(url: string, field: string): Promise<void>
   /** Ends every connection; exchanges that are under way fail. */
   close(): Promise<void>
 }
@@ -154,8 +156,8 @@ export function createOutbound(options: OutboundOptions): Outbound {
       }
     },
 
-    async requirePermitted(address) {
-      const { hostname, host } = accepted(parseTarget(address))
+    async requirePermitted(address, field) {
+      const { hostname, host } = addressOf(address, field)
       // An IPv6 address stands in brackets there, and nowhere else.
       const name = hostname.replace(/^\[(.*)\]$/, '$1')
       const waiting = new AbortController()
@@ -170,6 +172,13 @@ export function createOutbound(options: OutboundOptions): Outbound {
     connect: connectBy(loadAgent, policy),
     close: async () => await (await agent)?.close(),
   }
+}
+
+function addressOf(text: string, field: string): URL {
+  const target = parseTarget(text)
+  const isOfWeb = /^https?:$/.test(URL.parse(text)?.protocol ?? '')
+  if (!target.ok && !isOfWeb) throw invalid(field, target.reason)
+  return accepted(target)
 }
 
 function connectBy(loadAgent: () => Promise<GuardedAgent>, policy: AddressPolicy): Outbound['connect'] {

@@ -220,7 +220,7 @@ describe.skipIf(fixtures === '')('addresses that lead inside', { timeout: 60_000
     const outbound = createOutbound({ allow: [], userAgent: 'test', resolve })
     expect(byName).not.toEqual([])
     for (const { url } of byName)
-      await expect(outbound.requirePermitted(url), url).rejects.toThrow('OUTBOUND_ALLOW')
+      await expect(outbound.requirePermitted(url, 'url'), url).rejects.toThrow('OUTBOUND_ALLOW')
   })
 
   test('are followed neither from a link nor from a redirect', async () => {

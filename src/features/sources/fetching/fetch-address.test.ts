@@ -20,7 +20,7 @@ it('a name that leads elsewhere once it was accepted is refused when it is fetch
   await using site = await startSite(() => 'Tides')
   const address = `${url}:${new URL(site.url).port}/`
   const outbound = outboundTo('93.184.216.34')
-  await outbound.requirePermitted(address)
+  await outbound.requirePermitted(address, 'url')
   const wanted = { url: address, headers: {}, secretHeaders: [], known: undefined }
   const answer = await fetchAddress(wanted, {
     outbound,
