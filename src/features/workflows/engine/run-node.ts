@@ -36,14 +36,16 @@ interface NodeRun extends BegunNode {
 export async function runNode(run: NodeRun): Promise<NodeResult> {
   await turn()
   const { place, result: begun, types, clock, signal } = run
-  const startedAt = clock.now()
+  // Pauses between attempts are no time of the node; waiting is all that a node does that has waited.
+  const hasWaited = begun.due_at !== null && begun.output !== null
+  const since = hasWaited ? Date.parse(begun.started_at) : clock.now() - begun.duration_ms
   const data = place.node.data as CommonData
   const templates = createTemplates(run.scope)
   const ended = (changes: Partial<NodeResult>, given: readonly string[] = []): NodeResult => ({
     ...begun,
     ...changes,
     warnings: warningsOf([...templates.warnings(), ...given]),
-    duration_ms: begun.duration_ms + Math.max(0, clock.now() - startedAt),
+    duration_ms: Math.max(0, clock.now() - since),
   })
   const type = types.get(place.node.type)
   if (type === undefined) return ended(failure('VALIDATION_ERROR', 'There is no such type of node any more.'))

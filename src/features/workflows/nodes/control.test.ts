@@ -90,6 +90,19 @@ it('a node that has waited was tried once', async () => {
     })
 })
 
+it('the duration of a wait is how long it waited', async () => {
+  const { duration_ms } = await agent.runNode({ type: 'wait', seconds: 0.3 })
+  expect(duration_ms).toBeGreaterThanOrEqual(300)
+  const id = await agent.begin({ type: 'wait', approval: 'Go?' })
+  await agent.waiting(id, 'node')
+  await new Promise(resolve => setTimeout(resolve, 50))
+  const path = `${agent.path}/workflows/executions/${id}/nodes/node/resume`
+  await stage.app.call('POST', path, { body: { approved: true } })
+  expect(
+    (await agent.reached(id, 'complete')).node_results.find(({ node_id }) => node_id === 'node')?.duration_ms,
+  ).toBeGreaterThanOrEqual(50)
+})
+
 it('an optional field that came to nothing is left out', async () => {
   const node = { type: 'http-request', url: stage.server.url, method: '{{method}}' }
   const { status, warnings } = await agent.runNode(node)
