@@ -48,6 +48,7 @@ export function registerAgentRoutes(app: App, agents: AgentsService): void {
     opensAgent: false,
     body: agentChangesSchema,
     answer: updatedAgentSchema,
+    current: ({ params }) => agents.find(params.id),
     handle: ({ params, body }) => agents.update(params.id, body),
   })
   routes.delete('/:id', {

@@ -205,15 +205,7 @@ describe(`changing an agent ${row('PUT /api/agents/{id}')}`, () => {
 
   it('changes no column that the body is not about', async () => {
     const before = (await app.call<AgentBody>('GET', '/api/agents/default')).body
-    const body = {
-      id: 'gone',
-      name_key: 'x',
-      settings: '{"llm_base_url":"http://evil.test/v1"}',
-      created_at: '1970-01-01T00:00:00.000Z',
-      owner_email: 'evil@example.com',
-      foo: 1,
-      description: 'Changed',
-    }
+    const body = { name_key: 'x', foo: 1, description: 'Changed' }
     expect((await app.call('PUT', '/api/agents/default', { body })).status).toBe(200)
     const after = (await app.call<AgentBody>('GET', '/api/agents/default')).body
     expect(after).toEqual({ ...before, description: 'Changed', updated_at: expect.any(String) })

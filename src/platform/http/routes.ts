@@ -3,6 +3,7 @@ import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify
 import type { Static, TSchema, TUnknown } from 'typebox'
 import { Type } from 'typebox'
 import type { App, Area } from './app.ts'
+import { createFixedFields } from './fixed-fields.ts'
 import type { Page } from './lists/list-query.ts'
 import { listMetaSchema, listParameters } from './lists/list-query.ts'
 import { successSchema } from './responses/answers.ts'
@@ -35,6 +36,8 @@ interface Route<Path extends string, Query extends TSchema, Body extends TSchema
   body?: Body
   /** In bytes. */
   bodyLimit?: number
+  /** Of an update: reads the resource, where the route for reading it needs more than this one has. */
+  current?(request: FastifyRequest & Given<Path, Query, Body>): unknown
   handle(request: FastifyRequest & Given<Path, Query, Body>, reply: FastifyReply): Result | Promise<Result>
 }
 
@@ -47,14 +50,17 @@ const listQuery = Type.Object(listParameters)
  * `{ success: true }`, and `list` `{ [rows]: …, meta }`.
  */
 export function routesBelow<Base extends string>(app: App, base: Base, tag: string, area: Area = 'generic') {
+  const guardFor = createFixedFields()
+
   function declare<Path extends string, Query extends TSchema, Body extends TSchema, Result>(
     [method, path, status]: [method: Method, path: Path, status: number],
     route: Route<`${Base}${Path}`, Query, Body, Result>,
     answer: TSchema,
     answerOf: (result: Result) => unknown = result => result,
   ): void {
-    const { name, summary, description, parameters, query, headers, body, bodyLimit, handle, ...config } =
-      route
+    const { name, summary, description, parameters, query, headers, body, ...rest } = route
+    const { bodyLimit, current, handle, ...config } = rest
+    const guard = guardFor(method, path, { body, answer, handle, current })
     const access = method === 'GET' ? 'viewer' : 'admin'
     const params = parametersOf(base + path, parameters)
     const words = { summary, description, tags: [tag] }
@@ -63,10 +69,12 @@ export function routesBelow<Base extends string>(app: App, base: Base, tag: stri
       url: base + path,
       config: { area, access, limit: 'general', operationId: name, ...config },
       ...(bodyLimit === undefined ? {} : { bodyLimit }),
+      ...(guard === undefined ? {} : { preValidation: guard.preValidation }),
       schema: given({ ...words, params, querystring: query, headers, body, response: { [status]: answer } }),
       async handler(request, reply) {
         // The schemas above have made it so.
         const read = request as FastifyRequest & Given<`${Base}${Path}`, Query, Body>
+        await guard?.require(request, reply)
         const result = await handle(read, reply)
         return reply.code(status).send(answerOf(result))
       },

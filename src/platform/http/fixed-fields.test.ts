@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makeAgent } from '#test/support/agents.ts'
+import type { TestApp } from '#test/support/build-app.ts'
+import { buildApp } from '#test/support/build-app.ts'
+
+let app: TestApp
+let agent: string
+
+beforeAll(async () => {
+  app = await buildApp({ environment: { DEV_USER: 'dev@example.com', OUTBOUND_ALLOW: '127.0.0.1' } })
+  agent = `/api/agents/${await makeAgent(app)}`
+})
+afterAll(() => app.close())
+
+const code = { code: 'return 1' }
+const start = { id: 'start', type: 'trigger' }
+const callback = { callback_type: 'chat', callback_data: { content: 'Hello' } }
+
+/** By the path of the update: the body that makes a resource, a change of it, and fields that no update changes. */
+const resources: Record<string, [made: object, change: object, ...fixed: string[]]> = {
+  '': [{}, { description: 'B' }, 'created_at', 'owner_email', 'stats', 'settings'],
+  '/contacts': [{ name: 'Ann' }, { name: 'Anna' }, 'created_at', 'updated_at'],
+  '/calendar': [
+    { title: 'Call', start_time: '2031-01-31T09:00:00Z' },
+    { title: 'Meeting' },
+    'created_at',
+    'updated_at',
+  ],
+  '/schedules': [
+    { name: 'S', type: 'cron', cron_expression: '0 9 1 1 *', ...callback },
+    { name: 'T' },
+    'type',
+    'next_runs',
+    'last_run',
+    'executions',
+    'created_at',
+  ],
+  '/workflows': [
+    { name: 'W', nodes: [start], edges: [] },
+    { name: 'V' },
+    'version',
+    'warnings',
+    'created_at',
+    'updated_at',
+  ],
+  '/webhooks': [
+    { url: 'http://127.0.0.1:9/', events: ['*'] },
+    { enabled: false },
+    'secret',
+    'failing_since',
+    'disabled_reason',
+    'created_at',
+  ],
+  '/tools': [
+    { name: 'tool', type: 'javascript', configuration: code },
+    { description: 'B' },
+    'type',
+    'created_at',
+    'updated_at',
+  ],
+}
+
+/** Those that take no other fields at all. */
+const closed = ['/settings', '/tools/cluster/{clusterName}/credentials']
+
+interface Resource extends Record<string, unknown> {
+  id: string
+}
+
+let count = 0
+
+async function made(below: string): Promise<{ path: string; read: Resource }> {
+  const [given] = resources[below] ?? [{}]
+  count += 1
+  const body = 'name' in given ? { ...given, name: `${given.name}${count}` } : given
+  let path = agent
+  if (below !== '') {
+    const { status, body: answer } = await app.call<Resource & { data?: Resource }>('POST', agent + below, {
+      body,
+    })
+    expect([status, answer]).toEqual([201, expect.anything()])
+    path = `${agent}${below}/${(answer.data ?? answer).id}`
+  }
+  return { path, read: await readAt(path) }
+}
+
+async function readAt(path: string): Promise<Resource> {
+  const { body } = await app.call<Resource & { data?: Resource }>('GET', path)
+  return body.data ?? body
+}
+
+it('every update of the API is in this table', async () => {
+  const { body } = await app.call<{ paths: Record<string, object> }>('GET', '/openapi.json')
+  const updates = Object.entries(body.paths)
+    .filter(([, methods]) => 'put' in methods)
+    .map(([path]) => path.replace('/api/agents/{id}', ''))
+  expect(updates.map(path => (closed.includes(path) ? path : path.replace(/\/\{\w+\}$/, ''))).sort()).toEqual(
+    [...Object.keys(resources), ...closed].sort(),
+  )
+})
+
+describe.each(Object.entries(resources))('an update of %s', (below, [, change, ...fixed]) => {
+  it('takes back what was read, also a while ago', async () => {
+    const { path, read } = await made(below)
+    for (const body of [
+      read,
+      { ...read, ...change },
+      read,
+      { ...read, ...change, updated_at: '2020-01-01T00:00:00Z' },
+    ])
+      expect(await app.call('PUT', path, { body })).toMatchObject({ status: 200 })
+    expect(await readAt(path)).toMatchObject(change)
+  })
+
+  it.each(['id', ...fixed])('refuses another %s, and changes nothing', async field => {
+    const { path, read } = await made(below)
+    const other = { ...change, [field]: 'another' }
+    const wrong = {
+      error: {
+        code: 'VALIDATION_ERROR',
+        details: { field, issue: expect.stringContaining("can't be changed") },
+      },
+    }
+    expect(await app.call('PUT', path, { body: other })).toMatchObject({ status: 400, body: wrong })
+    expect(await readAt(path)).toEqual(read)
+    if (['id', 'type', 'created_at'].includes(field))
+      expect(await app.call('PUT', path, { body: { ...read, ...other } })).toMatchObject({
+        status: 400,
+        body: wrong,
+      })
+  })
+})

@@ -1,0 +1,104 @@
+/**
+ * Updates take back what was read: fields of a resource that an update does not change must have the value that they have.
+ * Leaving others out in silence would answer 200 to a change that was not made.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import type { FastifyReply, FastifyRequest, preValidationHookHandler } from 'fastify'
+import type { TSchema } from 'typebox'
+import { invalid } from '../errors.ts'
+import { matches, problemOf } from '../schema-check.ts'
+
+type Handle = (request: never, reply: FastifyReply) => unknown
+type Fields = Record<string, unknown>
+
+interface DeclaredRoute {
+  body?: TSchema | undefined
+  answer: TSchema
+  handle: Handle
+  /** Of an update: reads the resource, instead of the route that reads it. */
+  current?: Handle | undefined
+}
+
+interface Guard {
+  preValidation: preValidationHookHandler
+  /** @throws AppError VALIDATION_ERROR naming the field that would have to change. */
+  require(request: FastifyRequest, reply: FastifyReply): Promise<void>
+}
+
+const fixedIssue = "can't be changed: leave it out, or send the value that it has"
+
+/** Remembers the routes of resources; for an update, returns what guards the fields that it does not change. */
+export function createFixedFields() {
+  const declared = new Map<string, DeclaredRoute>()
+  return (method: string, path: string, route: DeclaredRoute): Guard | undefined => {
+    declared.set(`${method} ${path}`, route)
+    const { body, current } = route
+    // A closed body is refused with all fields that it does not know.
+    if (method !== 'PUT' || body === undefined || 'additionalProperties' in body) return undefined
+    const creation = `POST ${path.replace(/\/:\w+$/, '')}`
+    return guardOf(body, () => ({
+      made: declared.get(creation),
+      read: { ...declared.get(`GET ${path}`), ...(current && { handle: current }) },
+    }))
+  }
+}
+
+function guardOf(
+  body: TSchema,
+  routes: () => { made: DeclaredRoute | undefined; read: Partial<DeclaredRoute> },
+): Guard {
+  const sent = new WeakMap<FastifyRequest, Fields>()
+  const changeable = propertiesOf(body)
+  return {
+    preValidation(request, _reply, done) {
+      const { made, read } = routes()
+      const known = {
+        ...propertiesOf(read.answer),
+        ...propertiesOf(made?.answer),
+        ...propertiesOf(made?.body),
+      }
+      const given = Object(request.body) as Fields
+      const isFixed = (name: string) =>
+        name in changeable
+          ? 'id' in given && !matches(changeable[name] as TSchema, given[name])
+          : Object.hasOwn(known, name)
+      const fixed = Object.keys(given).filter(isFixed)
+      if (fixed.length > 0) sent.set(request, Object.fromEntries(fixed.map(name => [name, given[name]])))
+      // Validation knows none of them.
+      for (const name of fixed) delete given[name]
+      done()
+    },
+    async require(request, reply) {
+      const fields = sent.get(request)
+      const { made, read } = routes()
+      if (fields === undefined || read.handle === undefined) return
+      const resource = resourceIn(JSON.parse(JSON.stringify(await read.handle(request as never, reply))))
+      // One that is sent back whole may have been read a while ago: what the service itself changes may differ.
+      const isWhole = fields.id !== undefined && fields.id === resource.id
+      const constant = { id: true, created_at: true, ...propertiesOf(made?.body), ...changeable }
+      for (const [field, value] of Object.entries(fields)) {
+        if (isWhole && !(field in constant)) continue
+        requireSame(field, value, resource, changeable[field] as TSchema | undefined)
+      }
+    },
+  }
+}
+
+/** @param schema what the update takes for the field, if it takes it. */
+function requireSame(field: string, value: unknown, resource: Fields, schema: TSchema | undefined): void {
+  if (isDeepStrictEqual(value ?? null, resource[field] ?? null)) return
+  throw invalid(field, (schema && problemOf(schema, value)?.issue) ?? fixedIssue)
+}
+
+/** Answers of some areas hold the resource as `data`. */
+function resourceIn(answer: Fields): Fields {
+  return 'success' in answer && 'data' in answer ? (answer.data as Fields) : answer
+}
+
+function propertiesOf(schema: TSchema | undefined): Fields {
+  const { properties = {} } = (schema ?? {}) as { properties?: Fields }
+  return Object.assign(
+    Object.create(null),
+    resourceIn(properties) === properties ? properties : propertiesOf(properties.data as TSchema),
+  )
+}
