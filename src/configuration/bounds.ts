@@ -4,6 +4,7 @@ import { group, whole } from './variables.ts'
 export const bounds = group({
   variables: {
     CHAT_MAX_ITERATIONS: whole(8, 1, 100),
+    CONVERSATIONS_MAX: whole(50, 1, 10_000),
     CRAWL_MAX_PAGES: whole(50, 1, 100_000),
     CRAWL_MAX_DEPTH: whole(5, 0, 100),
     MAX_UPLOAD_BYTES: whole(26_214_400, 1, 2_147_483_647),
@@ -12,6 +13,7 @@ export const bounds = group({
   },
   read: environment => ({
     chatMaxIterations: environment.CHAT_MAX_ITERATIONS,
+    maxConversations: environment.CONVERSATIONS_MAX,
     crawlBounds: { maxPages: environment.CRAWL_MAX_PAGES, maxDepth: environment.CRAWL_MAX_DEPTH },
     maxUploadBytes: environment.MAX_UPLOAD_BYTES,
     executionsKept: { days: environment.EXECUTIONS_KEEP_DAYS, count: environment.EXECUTIONS_KEEP_COUNT },

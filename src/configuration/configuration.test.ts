@@ -43,6 +43,7 @@ describe('without any variable', () => {
         embeddingModel: undefined,
       },
       chatMaxIterations: 8,
+      maxConversations: 50,
       crawlBounds: { maxPages: 50, maxDepth: 5 },
       maxUploadBytes: 26_214_400,
       channels: {

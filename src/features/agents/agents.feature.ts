@@ -24,12 +24,14 @@ export async function createAgents(
   infrastructure: Infrastructure,
   { access, disabled, callerSignal }: Pick<AccessFeature, 'access' | 'disabled' | 'callerSignal'>,
 ): Promise<AgentsFeature> {
-  const { platform, agentDatabases, secretBox, models, events, clock, ids, log } = infrastructure
+  const { platform, agentDatabases, secretBox, models, events, configuration, clock, ids, log } =
+    infrastructure
   const settings = createSettingsService({
     repository: createSettingsRepository(platform),
     secretBox,
     modelInForce: models.inForce,
     requireEmbedding: models.embedding,
+    maxConversations: configuration.maxConversations,
     emitChanged: (agentId, names) => events.emit('settings.changed', { agentId, names }),
     clock,
   })

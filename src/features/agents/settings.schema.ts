@@ -129,6 +129,13 @@ export const settingsChangesSchema = Type.Object(
     channel_senders: nullable(
       Type.Enum(['contacts', 'everyone'], { description: 'Senders whose messages the agent answers.' }),
     ),
+    conversations_max: nullable(
+      Type.Integer({
+        minimum: 1,
+        maximum: 10_000,
+        description: 'Conversations that the agent keeps, at most CONVERSATIONS_MAX.',
+      }),
+    ),
     ...credentialProperties,
   },
   { additionalProperties: false, minProperties: 1, examples: [{ llm_temperature: 0.5 }] },
@@ -164,6 +171,7 @@ export const settingsSchema = Type.Object(
     phone_country: Type.Optional(Type.String()),
     mail_from: Type.Optional(Type.String()),
     channel_senders: Type.Optional(Type.String()),
+    conversations_max: Type.Optional(Type.Integer()),
   },
   { title: 'AgentSettings' },
 )

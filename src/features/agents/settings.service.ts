@@ -21,6 +21,8 @@ interface Dependencies {
   }
   /** Throws the reason if documents of an agent with these settings and credentials can't be embedded. */
   requireEmbedding(agent: { settings: StoredSettings; credentials: Credentials }): Promise<unknown>
+  /** Conversations that an agent may keep. */
+  maxConversations: number
   /** Called after a change, with the names of what was changed. */
   emitChanged(agentId: string, names: readonly string[]): Promise<void>
   clock: Clock
@@ -29,7 +31,8 @@ interface Dependencies {
 export type Credentials = Partial<Record<CredentialName, string>>
 
 export function createSettingsService(needs: Dependencies) {
-  const { repository, secretBox, modelInForce, requireEmbedding, emitChanged, clock } = needs
+  const { repository, secretBox, modelInForce, requireEmbedding, maxConversations, emitChanged, clock } =
+    needs
 
   async function inForce(agentId: string, stored: StoredSettings) {
     const names = await credentialsOf(agentId)
@@ -81,6 +84,7 @@ export function createSettingsService(needs: Dependencies) {
     /** Changes the given keys and leaves the others; null takes a key back. */
     async update(agentId: string, changes: SettingsChanges) {
       checkAddress(changes.llm_base_url)
+      checkConversations(changes.conversations_max, maxConversations)
       if (choosesEmbedding(changes)) await requireEmbedding(await withChanges(agentId, changes))
       const settings = await repository.change(agentId, timestamp(clock), stored => ({
         settings: applyChanges(stored, changes),
@@ -93,6 +97,12 @@ export function createSettingsService(needs: Dependencies) {
 
     profileOf,
   }
+}
+
+function checkConversations(wanted: number | null | undefined, most: number): void {
+  if ((wanted ?? 0) <= most) return
+  const issue = `must be at most ${most}, the value of CONVERSATIONS_MAX`
+  throw invalid('conversations_max', issue)
 }
 
 export function temperatureOf(stored: StoredSettings): number {

@@ -225,5 +225,7 @@ it.skipIf(process.getuid?.() !== 0)(
 it(`${limitRow('rate-limit-browser')} counts calls for browsers`, async () => {
   const limited = await testApp({ environment: { RATE_LIMIT_BROWSER: '1' } })
   expect((await limited.call('GET', path)).headers).toMatchObject({ 'x-ratelimit-limit': '1' })
-  expect((await limited.call('GET', path)).status).toBe(429)
+  const refused = await limited.call('GET', path)
+  expect(refused.status).toBe(429)
+  expect(JSON.stringify(refused.body)).toMatch(/`actions` counts once; RATE_LIMIT_BROWSER/)
 })

@@ -9,8 +9,17 @@ interface MessageEvent {
   contactId?: string | undefined
 }
 
+interface ConversationEvicted {
+  agentId: string
+  conversationId: string
+  evictedAt: string
+  /** Absent unless the conversation was on a channel. */
+  channel?: string | undefined
+}
+
 /** The events of this feature on the event bus. */
 export interface ChatEvents {
   'message.received': MessageEvent
   'message.sent': MessageEvent
+  'conversation.evicted': ConversationEvicted
 }

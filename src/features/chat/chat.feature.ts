@@ -17,6 +17,7 @@ import type { ChatEvents } from './chat.events.ts'
 import { registerCatalogueRoutes, registerChatRoutes } from './chat.routes.ts'
 import { messageLength } from './chat.schema.ts'
 import { createConversationLock } from './conversation-lock.ts'
+import { createConversationStarts } from './conversation-starts.ts'
 import { registerConversationRoutes, registerMessageRoutes } from './conversations.routes.ts'
 import { createConversationsService } from './conversations.service.ts'
 import { createMessageList } from './message-list.ts'
@@ -50,10 +51,13 @@ export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFe
   const { settings, knowledge, callerSignal, toolsOf } = peers
   const lock = createConversationLock({ clock, holder: instanceId, leaseMs: configuration.leaseMs })
   const listMessages = createMessageList(infrastructure.searchWorkers)
-  const conversations = createConversationsService({ lock, listMessages, clock, ids })
+  const conversations = createConversationsService({ lock, listMessages })
+  const { maxConversations } = configuration
+  const settingsOf = async (agentId: string) => (await settings.profileOf(agentId)).settings
+  const starts = createConversationStarts({ ...infrastructure, lock, maxConversations, settingsOf })
   const maxIterations = configuration.chatMaxIterations
   const planner = createTurnPlanner({ ...infrastructure, settings, knowledge, toolsOf, maxIterations })
-  const questions = createQuestions({ ...infrastructure, planner, conversations, lock })
+  const questions = createQuestions({ ...infrastructure, planner, starts, lock })
   const store = createAnswerStore({ lock, transact })
   const answering = createAnswering({ store, clock, ids, log })
   const answerOnce = createAnswerOnce({ ...infrastructure, conversations, questions, answering })
@@ -70,10 +74,10 @@ export function createChat(infrastructure: Infrastructure, peers: Peers): ChatFe
       registerChatRoutes(app, { questions, answering, callerSignal })
       registerCatalogueRoutes(app, { modelsOf, toolsOf })
       registerApprovalRoutes(app, approvals)
-      registerConversationRoutes(app, conversations)
+      registerConversationRoutes(app, conversations, starts)
       registerMessageRoutes(app, conversations)
     },
-    events: ['message.received', 'message.sent'] satisfies (keyof ChatEvents)[],
+    events: ['message.received', 'message.sent', 'conversation.evicted'] satisfies (keyof ChatEvents)[],
     drain: answering.close,
   }
 }

@@ -50,7 +50,10 @@ export function registerChatRoutes(app: App, { questions, answering, callerSigna
   ) {
     const caller = callerSignal(request, reply)
     const question = await acceptedBehindGate(drafting, request)
-    if (!stream) return reply.send(await answering.answer(question, caller))
+    if (!stream) {
+      const { evictedConversationId } = question
+      return reply.send({ ...(await answering.answer(question, caller)), evictedConversationId })
+    }
     const events = openEventStream(reply)
     const send = (event: StreamEvent) => {
       if (event.type === 'error') request.gate?.after(false)

@@ -124,7 +124,15 @@ export type NewMessage = Static<typeof newMessageSchema>
 export const regenerateSchema = Type.Object(turnOptions)
 export type TurnOptions = Static<typeof regenerateSchema>
 
-export const answerSchema = Type.Object({ userMessage: messageSchema, assistantMessage: messageSchema })
+export const evictedConversationId = Type.String({
+  description: 'The conversation that was deleted to make room for the one that this began.',
+})
+
+export const answerSchema = Type.Object({
+  userMessage: messageSchema,
+  assistantMessage: messageSchema,
+  evictedConversationId: Type.Optional(evictedConversationId),
+})
 
 export const messageListQuery = Type.Object({
   ...listParameters,
@@ -156,6 +164,11 @@ export const conversationSchema = Type.Object(
   { title: 'Conversation' },
 )
 export type Conversation = Static<typeof conversationSchema>
+
+export const createdConversationSchema = Type.Object({
+  ...conversationSchema.properties,
+  evictedConversationId: Type.Optional(evictedConversationId),
+})
 
 export const conversationListQuery = Type.Object({
   ...listParameters,

@@ -132,40 +132,44 @@ export async function insertConversation(
 }
 
 const deleteSurplus = prepareQuery((database: Database, value: ValueOf<'now' | 'most' | 'onChannel'>) =>
-  database.deleteFrom('conversations').where('id', 'in', ({ selectFrom }) =>
-    selectFrom('conversations as unlocked')
-      .select('unlocked.id')
-      .where(isOnChannel, '=', value<number>('onChannel'))
-      .where(({ eb, or }) =>
-        or([eb('unlocked.lock_holder', 'is', null), eb('unlocked.lock_expires_at', '<=', value('now'))]),
-      )
-      .orderBy(({ fn }) => fn.coalesce('unlocked.last_message_at', 'unlocked.created_at'))
-      .limit(
-        selectFrom('conversations as held')
-          .where(isOnChannel, '=', value<number>('onChannel'))
-          .select(({ eb, fn }) =>
-            eb
-              .case()
-              .when(fn.countAll<number>(), '>', value<number>('most'))
-              .then(eb(fn.countAll<number>(), '-', value<number>('most')))
-              .else(0)
-              .end()
-              .as('surplus'),
-          ),
-      ),
-  ),
+  database
+    .deleteFrom('conversations')
+    .where('id', 'in', ({ selectFrom }) =>
+      selectFrom('conversations as unlocked')
+        .select('unlocked.id')
+        .where(isOnChannel, '=', value<number>('onChannel'))
+        .where(({ eb, or }) =>
+          or([eb('unlocked.lock_holder', 'is', null), eb('unlocked.lock_expires_at', '<=', value('now'))]),
+        )
+        .orderBy(({ fn }) => fn.coalesce('unlocked.last_message_at', 'unlocked.created_at'))
+        .limit(
+          selectFrom('conversations as held')
+            .where(isOnChannel, '=', value<number>('onChannel'))
+            .select(({ eb, fn }) =>
+              eb
+                .case()
+                .when(fn.countAll<number>(), '>', value<number>('most'))
+                .then(eb(fn.countAll<number>(), '-', value<number>('most')))
+                .else(0)
+                .end()
+                .as('surplus'),
+            ),
+        ),
+    )
+    .returning('id'),
 )
 
 /**
  * Deletes the conversations of the same kind with the oldest activity that are not locked, until no more than `most` are
- * left or all that are left are locked.
+ * left or all that are left are locked. Returns their ids.
  */
 export async function evictConversations(
   database: Database,
   most: number,
   { channel, createdAt: now }: Pick<Conversation, 'channel' | 'createdAt'>,
-): Promise<void> {
-  await deleteSurplus(database, { most, now, onChannel: Number(channel !== undefined) })
+): Promise<string[]> {
+  const evicted = await deleteSurplus(database, { most, now, onChannel: Number(channel !== undefined) })
+  return evicted.map(({ id }) => id)
 }
 
 export async function conversationIds(database: Database): Promise<string[]> {

@@ -4,14 +4,20 @@ import { routesBelow } from '#platform/http/routes.ts'
 import {
   conversationListQuery,
   conversationSchema,
+  createdConversationSchema,
   deletedSchema,
   messageListQuery,
   messageListSchema,
   newConversationSchema,
 } from './chat.schema.ts'
+import type { ConversationStarts } from './conversation-starts.ts'
 import type { ConversationsService } from './conversations.service.ts'
 
-export function registerConversationRoutes(app: App, conversations: ConversationsService): void {
+export function registerConversationRoutes(
+  app: App,
+  conversations: ConversationsService,
+  starts: ConversationStarts,
+): void {
   const routes = routesBelow(app, '/api/agents/:id/chat/conversations', 'Chat', 'chat')
 
   routes.list('', {
@@ -28,8 +34,8 @@ export function registerConversationRoutes(app: App, conversations: Conversation
     summary: 'Create a conversation',
     access: 'chatter',
     body: newConversationSchema,
-    answer: conversationSchema,
-    handle: ({ agent, body }) => conversations.create(agent.db, body.title),
+    answer: createdConversationSchema,
+    handle: ({ agent, body }) => starts.create(agent, body.title),
   })
   routes.delete('/:conversationId', {
     name: 'deleteConversation',

@@ -1,24 +1,17 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
-import type { Clock } from '#platform/clock.ts'
-import { timestamp } from '#platform/clock.ts'
-import { AppError, conflict, notFound } from '#platform/errors.ts'
-import type { Ids } from '#platform/ids.ts'
+import { AppError, notFound } from '#platform/errors.ts'
 import { inTransaction } from '#platform/transactions/transaction.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentTables } from '#storage/tables.ts'
 import { readBounded } from './bounded-window.ts'
-import type { Conversation, ConversationListQuery, MessageListQuery } from './chat.schema.ts'
-import type { Lock } from './conversation-lock.repository.ts'
+import type { ConversationListQuery, MessageListQuery } from './chat.schema.ts'
 import type { ConversationLock } from './conversation-lock.ts'
-import type { BegunBy } from './conversations.repository.ts'
 import {
   conversationIds,
   countDown,
   deleteConversation,
-  evictConversations,
   hasConversation,
-  insertConversation,
   listConversations,
   refreshActivity,
 } from './conversations.repository.ts'
@@ -36,9 +29,6 @@ import {
 
 type Database = Kysely<AgentTables>
 
-/** Conversations that an agent holds, beside those on channels; one more evicts the one with the oldest activity. */
-export const conversationsHeld = 50
-const heldOnChannels = 1000
 const defaultWindow = 50
 /** Characters of messages, tool results included, that one page holds; the last message may exceed it. */
 const pageCharacters = 1_000_000
@@ -46,30 +36,10 @@ const pageCharacters = 1_000_000
 interface Dependencies {
   lock: ConversationLock
   listMessages: ListMessages
-  clock: Clock
-  ids: Ids
-}
-
-interface Beginning {
-  id?: string | undefined
-  title: string
-  channel: string | undefined
-  /** Identity of the caller. */
-  author: string | undefined
-  /** Time of the message. */
-  at: string
 }
 
 /** Conversations and their messages; answering is in answering/. */
-export function createConversationsService({ lock, listMessages, clock, ids }: Dependencies) {
-  /** Stores a conversation; if all places are taken, the one with the oldest activity makes room. */
-  async function store(database: Database, conversation: Conversation, begun: BegunBy = {}) {
-    const most = conversation.channel === undefined ? conversationsHeld : heldOnChannels
-    await evictConversations(database, most - 1, conversation)
-    if (!(await insertConversation(database, conversation, { most, ...begun })))
-      throw conflict(`All ${most} conversations are being processed. Try again when one has finished.`)
-  }
-
+export function createConversationsService({ lock, listMessages }: Dependencies) {
   /**
    * Deletes the messages of a conversation in portions, oldest first, so that other requests wait briefly; returns their number.
    * Once another request answers in it, it ends with CONVERSATION_LOCKED.
@@ -99,25 +69,6 @@ export function createConversationsService({ lock, listMessages, clock, ids }: D
 
   return {
     list: (database: Database, query: ConversationListQuery) => listConversations(database, query),
-
-    async create(database: Database, title: string): Promise<Conversation> {
-      const conversation = { id: ids.record(), title, messageCount: 0, createdAt: timestamp(clock) }
-      await inTransaction(database, transaction => store(transaction, conversation))
-      return conversation
-    },
-
-    /**
-     * Within the caller's transaction: a new conversation for a message that is stored next. It is locked, and already
-     * counts the message. `id` is one that no conversation has, or undefined for a fresh one.
-     */
-    async begin(transaction: Database, begun: Beginning): Promise<Lock> {
-      const { id = ids.record(), title, channel, author, at: messageAt } = begun
-      const held = lock.first()
-      const times = { createdAt: messageAt, lastMessageAt: messageAt }
-      const conversation = { id, title, ...(channel && { channel }), messageCount: 1, ...times }
-      await store(transaction, conversation, { lock: held, author })
-      return { conversationId: conversation.id, token: held.token }
-    },
 
     /** Deletes the conversation with its messages; returns the number of messages. */
     async remove(database: Database, conversationId: string): Promise<number> {

@@ -6,6 +6,7 @@ import { heldStream } from '#test/support/chat-model.ts'
 import type { ChatStage } from '#test/support/chat-stage.ts'
 import { setChatStage } from '#test/support/chat-stage.ts'
 import { manualClock } from '#test/support/manual-clock.ts'
+import { openaiText } from '#test/support/model-server.ts'
 import type { Conversation } from './chat.schema.ts'
 
 interface ConversationList {
@@ -173,6 +174,36 @@ describe(`deleting a conversation ${row('DELETE /api/agents/{id}/chat/conversati
     })
     await unlock()
     expect((await app.call('DELETE', `${path}/conversations/${id}`)).body).toMatchObject({ deleted: 2 })
+  })
+})
+
+describe('a conversation that makes room', () => {
+  it('is named by the answer and by the event; the setting of the agent counts', async () => {
+    const path = await stage.makeChat()
+    const settings = path.replace(/chat$/, 'settings')
+    expect((await app.call('PUT', settings, { body: { conversations_max: 2 } })).status).toBe(200)
+    const [first, second] = [await create(path, 'first'), await create(path, 'second')]
+    const third = await app.call<{ id: string }>('POST', `${path}/conversations`, {
+      body: { title: 'third' },
+    })
+    expect(third).toMatchObject({ status: 201, body: { evictedConversationId: first } })
+    stage.model.next({ stream: openaiText('Hello') }, { stream: openaiText('Hello') })
+    const sent = await stage.send(path, { content: 'Hi' })
+    expect(sent.body).toMatchObject({ evictedConversationId: second })
+    const streamed = await app.call('POST', path, { body: { content: 'Hi', stream: true } })
+    expect(String(streamed.body)).toContain(`"evictedConversationId":"${third.body.id}"`)
+    expect(
+      (await stage.send(path, { content: 'Hi', conversationId: sent.body.userMessage.conversationId })).body,
+    ).not.toHaveProperty('evictedConversationId')
+  })
+
+  it.each([51, 10_001, 0, 1.5])('is none of a number that can’t be: conversations_max %d', async wanted => {
+    const settings = (await stage.makeChat()).replace(/chat$/, 'settings')
+    const body = { conversations_max: wanted }
+    expect(await app.call('PUT', settings, { body })).toMatchObject({
+      status: 400,
+      body: { error: { details: { field: 'conversations_max' } } },
+    })
   })
 })
 

@@ -2,7 +2,7 @@
 import type { Static, TProperties } from 'typebox'
 import { Type } from 'typebox'
 import { orNull } from '#platform/own-schemas.ts'
-import { toolCallSchema, toolResultSchema } from './chat.schema.ts'
+import { evictedConversationId, toolCallSchema, toolResultSchema } from './chat.schema.ts'
 
 function event<Name extends string, Properties extends TProperties>(
   type: Name,
@@ -53,6 +53,7 @@ export const streamEventSchema = Type.Union(
       userMessageId: Type.String(),
       conversationId: Type.String(),
       model: Type.String(),
+      evictedConversationId: Type.Optional(evictedConversationId),
     }),
     ...turnEvents,
     event('message_complete', 'MessageCompleteEvent', {

@@ -54,6 +54,28 @@ describe('events', () => {
     expect(await agent.list(started)).toHaveLength(1)
   })
 
+  it('tell of each conversation that made room for a new one', async () => {
+    const agent = await setAgent()
+    const settings = (conversations_max: number) =>
+      stage.app.call('PUT', `${agent.path}/settings`, { body: { conversations_max } })
+    const begin = async () => {
+      const body = { title: 'x' }
+      return (await stage.app.call<{ id: string }>('POST', `${agent.chat}/conversations`, { body })).body.id
+    }
+    const id = await agent.create({ start: { type: 'trigger', event: 'conversation.evicted' } }, [], {
+      concurrency: 10,
+    })
+    await settings(2)
+    const evicted = [await begin(), await begin()]
+    await settings(1)
+    await begin()
+    await eventually(async () => expect(await agent.list(id, 'complete')).toHaveLength(2))
+    const inputs = await Promise.all(
+      (await agent.list(id)).map(async execution => (await agent.get(execution.id)).body.input),
+    )
+    expect(inputs.map(input => Object(input).conversationId).toSorted()).toEqual(evicted.toSorted())
+  })
+
   it('that executions cause start at most ten in a row', async () => {
     const agent = await setAgent()
     const onAnswers = { type: 'trigger', event: 'message.sent' }

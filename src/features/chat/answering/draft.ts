@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import type { StoredSettings } from '#features/agents/settings.schema.ts'
 import type { Outbox, Transact } from '#platform/jobs/jobs.ts'
 import { createFairSlots } from '#platform/workers/fair-slots.ts'
 import type { AgentDatabases } from '#storage/agent-databases.ts'
@@ -25,6 +26,10 @@ interface Place {
   conversationId: string | undefined
 }
 
+interface Stored extends Pick<Question, 'lock' | 'userMessage' | 'isNew' | 'evictedConversationId'> {
+  isFirst?: boolean
+}
+
 interface Wanted<Found extends Place> {
   agentId: string
   asker: Asker
@@ -36,8 +41,8 @@ interface Wanted<Found extends Place> {
     transaction: Kysely<AgentTables>,
     outbox: Outbox<ChatEvents>,
     found: Found,
-    held: Lock | undefined,
-  ): Promise<Pick<Question, 'lock' | 'userMessage' | 'isNew'> & { isFirst?: boolean }>
+    { held, settings }: { held: Lock | undefined; settings: StoredSettings },
+  ): Promise<Stored>
 }
 
 interface Held<Found> {
@@ -75,7 +80,10 @@ export function createDrafts({ agentDatabases, planner, lock, transact }: Depend
       async accept() {
         const release = await slots.take(agentId)
         const { isFirst = false, ...accepted } = await transact(agent, async (transaction, outbox) =>
-          store(transaction, outbox, held?.found ?? (await find(transaction)), held?.locked),
+          store(transaction, outbox, held?.found ?? (await find(transaction)), {
+            held: held?.locked,
+            settings: plan.settings,
+          }),
         ).finally(release)
         // From here on, the question has the agent and the lock.
         undo.move()

@@ -13,6 +13,8 @@ export interface Question {
   asker: Asker
   /** It is a new message, so that nothing follows it in its conversation. */
   isNew?: boolean
+  /** The conversation that made room for the new one that the question began. */
+  evictedConversationId?: string | undefined
   /** Id of the model that answers. */
   model: string
   /** Runs the turn; see `runTurn`. */

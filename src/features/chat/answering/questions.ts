@@ -9,8 +9,8 @@ import type { AgentTables } from '#storage/tables.ts'
 import type { ChatEvents } from '../chat.events.ts'
 import type { NewMessage, TurnOptions } from '../chat.schema.ts'
 import type { ConversationLock } from '../conversation-lock.ts'
+import type { ConversationStarts } from '../conversation-starts.ts'
 import { hasConversation } from '../conversations.repository.ts'
-import type { ConversationsService } from '../conversations.service.ts'
 import type { StoredMessage } from '../messages.repository.ts'
 import { findMessage, insertMessage, readWindow } from '../messages.repository.ts'
 import { cutEnd } from '../turn/truncate-result.ts'
@@ -32,7 +32,7 @@ export interface QuestionInput extends NewMessage {
 interface Dependencies {
   agentDatabases: AgentDatabases
   planner: TurnPlanner
-  conversations: ConversationsService
+  starts: ConversationStarts
   lock: ConversationLock
   transact: Transact<ChatEvents>
   clock: Clock
@@ -41,7 +41,7 @@ interface Dependencies {
 
 /** Checks questions and stores them in their conversations, locked, so that they can be answered. */
 export function createQuestions(needs: Dependencies) {
-  const { conversations, lock, clock, ids } = needs
+  const { starts, lock, clock, ids } = needs
   const draft = createDrafts(needs)
 
   /** A new message of a user, in its conversation or a new one. */
@@ -51,21 +51,21 @@ export function createQuestions(needs: Dependencies) {
     return draft({
       ...{ agentId, asker, options: input },
       find: async transaction => ({ conversationId: await currentConversation(transaction, input, asker) }),
-      async store(transaction, outbox, { conversationId: current }, held) {
+      async store(transaction, outbox, { conversationId: current }, { held, settings }) {
         const createdAt = timestamp(clock)
         const begun = { id: standingConversationId, title: titleOf(content), channel, author, at: createdAt }
-        const locked =
+        const started =
           current === undefined
-            ? await conversations.begin(transaction, begun)
-            : await lock.acquire(transaction, current, createdAt, held)
-        const { conversationId } = locked
+            ? await starts.begin(transaction, outbox, { ...begun, agentId, settings })
+            : { lock: await lock.acquire(transaction, current, createdAt, held) }
+        const { conversationId } = started.lock
         const said = userMessage(input.id ?? ids.record(), conversationId, content, createdAt)
         const message = isOutsider ? { ...said, metadata: { tainted: true } } : said
         const sequence = await insertMessage(transaction, message)
         const received = { agentId, messageId: message.id, createdAt, conversationId, channel, contactId }
         await outbox.emit('message.received', received)
         const isFirst = current === undefined
-        return { lock: locked, userMessage: { ...message, sequence }, isNew: true, isFirst }
+        return { ...started, userMessage: { ...message, sequence }, isNew: true, isFirst }
       },
     })
   }
@@ -85,7 +85,7 @@ export function createQuestions(needs: Dependencies) {
           throw notFound('Message')
         return await questionOf(transaction, message)
       },
-      store: async (transaction, _outbox, question, held) => ({
+      store: async (transaction, _outbox, question, { held }) => ({
         lock: await lock.acquire(transaction, question.conversationId, undefined, held),
         userMessage: question,
       }),

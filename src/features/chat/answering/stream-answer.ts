@@ -10,9 +10,12 @@ export async function streamAnswer(
   client: AbortSignal,
   emit: (event: StreamEvent) => void,
 ): Promise<void> {
-  const { userMessage, model } = question
+  const { userMessage, model, evictedConversationId } = question
   const { id: userMessageId, conversationId } = userMessage
-  emit({ type: 'message_start', userMessageId, conversationId, model })
+  emit({
+    ...{ type: 'message_start', userMessageId, conversationId, model },
+    ...(evictedConversationId !== undefined && { evictedConversationId }),
+  })
   const { assistantMessage, error } = await answering.run(question, emit, client)
   if (error !== undefined) emit({ type: 'error', message: error.message, code: error.code })
   else if (assistantMessage !== undefined) emit(completion(assistantMessage))

@@ -1,3 +1,4 @@
+import type { StoredSettings } from '#features/agents/settings.schema.ts'
 import type { SettingsService } from '#features/agents/settings.service.ts'
 import { temperatureOf } from '#features/agents/settings.service.ts'
 import type { ToolsOf } from '#features/collect-tools.ts'
@@ -29,6 +30,8 @@ const historyMessages = 400
 /** How a question will be answered: decided before it is stored, so that a wrong model costs nothing. */
 export interface TurnPlan {
   model: string
+  /** Of the agent, when the question was asked. */
+  settings: StoredSettings
   run(
     context: QuestionContext,
     emit: (event: TurnEvent) => void,
@@ -129,6 +132,7 @@ export function createTurnPlanner(needs: Dependencies) {
     const chosen = await needs.models.resolve({ settings, credentials, requested: options.model })
     return {
       model: chosen.id,
+      settings,
       async run(context, emit, signal) {
         const { agent, userMessage: question } = context
         const { contextWindow } = chosen

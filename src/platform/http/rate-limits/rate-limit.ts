@@ -31,6 +31,7 @@ interface RateLimitOptions {
 }
 
 interface Limiter {
+  name: string
   memory: RateLimiterMemory
   /** Reports a request that was let through to other processes. */
   report(client: string, expiresAt: number): void
@@ -55,7 +56,7 @@ export function registerRateLimits(app: App, options: RateLimitOptions): void {
   const exchange = registerExchange(app, memories, options)
   for (const [name, memory] of memories)
     limiters.set(name, {
-      memory,
+      ...{ name, memory },
       report: (client, expiresAt) => exchange?.note(keyOf(name, client), expiresAt),
     })
   app.addHook('onRequest', async (request, reply) => {
@@ -137,11 +138,17 @@ async function take({ memory, report }: Limiter, request: FastifyRequest, clock:
   }
 }
 
-function tooMany({ memory: { points } }: Limiter, reply: FastifyReply, wait: number): AppError {
+/** What a client can do about some limits. */
+const advice: Record<string, string> = {
+  browser:
+    ' One call with a list of `actions` counts once; RATE_LIMIT_BROWSER on the server sets the number.',
+}
+
+function tooMany({ name, memory: { points } }: Limiter, reply: FastifyReply, wait: number): AppError {
   reply.header('Retry-After', wait)
   return new AppError(
     'RATE_LIMITED',
-    `Too many requests: ${points} a minute are allowed. Try again in ${wait} s.`,
+    `Too many requests: ${points} a minute are allowed. Try again in ${wait} s.${advice[name] ?? ''}`,
   )
 }
 

@@ -1,0 +1,104 @@
+import type { Kysely } from 'kysely'
+import type { StoredSettings } from '#features/agents/settings.schema.ts'
+import type { Clock } from '#platform/clock.ts'
+import { timestamp } from '#platform/clock.ts'
+import { conflict } from '#platform/errors.ts'
+import type { Ids } from '#platform/ids.ts'
+import type { Outbox, Transact } from '#platform/jobs/jobs.ts'
+import type { AgentHandle } from '#storage/agent-databases.ts'
+import type { AgentTables } from '#storage/tables.ts'
+import type { ChatEvents } from './chat.events.ts'
+import type { Conversation } from './chat.schema.ts'
+import type { Lock } from './conversation-lock.repository.ts'
+import type { ConversationLock } from './conversation-lock.ts'
+import type { BegunBy } from './conversations.repository.ts'
+import { evictConversations, insertConversation } from './conversations.repository.ts'
+
+const heldOnChannels = 1000
+
+interface Dependencies {
+  lock: Pick<ConversationLock, 'first'>
+  transact: Transact<ChatEvents>
+  /** Conversations that an agent holds beside those on channels; one more evicts the one with the oldest activity. */
+  maxConversations: number
+  settingsOf(agentId: string): Promise<StoredSettings>
+  clock: Clock
+  ids: Ids
+}
+
+interface Owner {
+  agentId: string
+  /** Of the agent. */
+  settings: StoredSettings
+}
+
+interface Beginning extends Owner {
+  id?: string | undefined
+  title: string
+  channel: string | undefined
+  /** Identity of the caller. */
+  author: string | undefined
+  /** Time of the message. */
+  at: string
+}
+
+/** Present where another conversation made room. */
+interface Evicted {
+  evictedConversationId?: string
+}
+
+/** New conversations, and those that make room for them. */
+export function createConversationStarts(needs: Dependencies) {
+  const { lock, transact, maxConversations, settingsOf, clock, ids } = needs
+
+  /** Stores a conversation; if all places are taken, the one with the oldest activity makes room. */
+  async function store(
+    transaction: Kysely<AgentTables>,
+    outbox: Outbox<ChatEvents>,
+    conversation: Conversation,
+    { agentId, settings, ...begun }: Owner & BegunBy,
+  ): Promise<Evicted> {
+    const { channel } = conversation
+    const own = Math.min(settings.conversations_max ?? maxConversations, maxConversations)
+    const most = channel === undefined ? own : heldOnChannels
+    const evicted = await evictConversations(transaction, most - 1, conversation)
+    const evictedAt = timestamp(clock)
+    for (const conversationId of evicted)
+      await outbox.emit('conversation.evicted', { agentId, conversationId, evictedAt, channel })
+    if (!(await insertConversation(transaction, conversation, { most, ...begun })))
+      throw conflict(`All ${most} conversations are being processed. Try again when one has finished.`)
+    const [evictedConversationId] = evicted
+    return evictedConversationId === undefined ? {} : { evictedConversationId }
+  }
+
+  return {
+    async create(agent: AgentHandle, title: string): Promise<Conversation & Evicted> {
+      const { agentId } = agent
+      const settings = await settingsOf(agentId)
+      const conversation = { id: ids.record(), title, messageCount: 0, createdAt: timestamp(clock) }
+      const stored = await transact(agent, (transaction, outbox) =>
+        store(transaction, outbox, conversation, { agentId, settings }),
+      )
+      return { ...conversation, ...stored }
+    },
+
+    /**
+     * Within the caller's transaction: a new conversation for a message that is stored next. It is locked, and already
+     * counts the message. `id` is one that no conversation has, or undefined for a fresh one.
+     */
+    async begin(
+      transaction: Kysely<AgentTables>,
+      outbox: Outbox<ChatEvents>,
+      begun: Beginning,
+    ): Promise<{ lock: Lock } & Evicted> {
+      const { id = ids.record(), title, channel, author, at: messageAt, agentId, settings } = begun
+      const held = lock.first()
+      const times = { createdAt: messageAt, lastMessageAt: messageAt }
+      const conversation = { id, title, ...(channel && { channel }), messageCount: 1, ...times }
+      const stored = await store(transaction, outbox, conversation, { lock: held, author, agentId, settings })
+      return { lock: { conversationId: id, token: held.token }, ...stored }
+    },
+  }
+}
+
+export type ConversationStarts = ReturnType<typeof createConversationStarts>
