@@ -15,7 +15,10 @@ const recurrences = ['none', 'daily', 'weekly', 'monthly'] as const satisfies Re
 const statuses = ['pending', 'completed', 'failed', 'cancelled'] as const
 
 const time = Type.String({ format: 'date-time' })
-const writtenTime = { maxLength: 40, description: 'ISO 8601; without an offset, in `timezone`.' }
+const writtenTime = {
+  maxLength: 100,
+  description: 'ISO 8601; without an offset or a zone in brackets, in `timezone`.',
+}
 
 const writable = {
   description: Type.String({ maxLength: 20_000 }),
@@ -27,7 +30,7 @@ const writable = {
     maxItems: 7,
     description: 'Weekdays of a `weekly` task, 0 = Sunday. Default: the weekday of `start_time`.',
   }),
-  recurrence_end: orNull(Type.String({ maxLength: 40, description: 'Latest start, as a time or a day.' })),
+  recurrence_end: orNull(Type.String({ maxLength: 100, description: 'Latest start, as a time or a day.' })),
   exceptions: Type.Array(Type.String({ format: 'date' }), {
     maxItems: 1_000,
     description: 'Dates in `timezone` without an occurrence.',

@@ -51,6 +51,8 @@ async function calendarOf() {
   }
 }
 
+const daily = { recurrence: 'daily', timezone: 'Europe/Berlin' }
+
 describe('a task', () => {
   it(`is created, read, changed and deleted: ${errorRow('calendar', 404)}, ${row('POST /api/agents/{id}/calendar')}, ${row('GET /api/agents/{id}/calendar/{taskId}')}, ${row('PUT /api/agents/{id}/calendar/{taskId}')}, ${row('DELETE /api/agents/{id}/calendar/{taskId}')}`, async () => {
     const calendar = await calendarOf()
@@ -106,6 +108,12 @@ describe('a task', () => {
     [{ recurrence: 'daily', recurrence_days: [1] }, 'recurrence_days'],
     [{ recurrence: 'daily', recurrence_end: '2026-12-31' }, 'recurrence_end'],
     [{ recurrence: 'daily', exceptions: ['tomorrow'] }, 'exceptions'],
+    [{ start_time: '2027-06-07T09:00:00+01:00[Europe/Berlin]' }, 'start_time'],
+    [{ start_time: '1969-06-07T09:00:00Z' }, 'years 1970 to 9998'],
+    [{ start_time: '9999-06-07T09:00:00Z' }, 'years 1970 to 9998'],
+    // A series has one time of the day, which its first day shows.
+    [{ ...daily, start_time: '2027-03-28T02:30:00' }, 'clocks skip it'],
+    [{ ...daily, start_time: '2027-10-31T02:30:00+01:00' }, 'write 2027-10-31T00:30:00.000Z'],
     [{ title: '' }, 'title'],
     [{ start_time: undefined }, 'start_time'],
   ])(`that is wrong is refused with the field: %j: ${errorRow('calendar', 400)}`, async (fields, field) => {
@@ -115,6 +123,34 @@ describe('a task', () => {
     })
     expect(status).toBe(400)
     expect(JSON.stringify(body)).toContain(field)
+  })
+
+  it('begins at the instant that is written, or in its zone without an offset', async () => {
+    const calendar = await calendarOf()
+    const timezone = 'Asia/Kolkata'
+    const written = [
+      ...[
+        '2027-06-07T09:30:00',
+        '2027-06-07 09:30',
+        '20270607T0930',
+        '2027-06-06T24:00-04',
+        '2027-06-07 06:00:00 +0200',
+      ],
+      ...[
+        '2027-06-07T06:00:00+02:00:00[Europe/Berlin]',
+        '2027-06-07T00:00:00[America/New_York][u-ca=gregory]',
+      ],
+    ]
+    for (const start_time of written) {
+      const { body } = await calendar.post({ start_time, end_time: start_time, timezone })
+      expect([body.start_time, body.end_time], start_time).toEqual(Array(2).fill('2027-06-07T04:00:00.000Z'))
+    }
+    const id = await calendar.create({ start_time: written[0], timezone, recurrence: 'daily' })
+    const given = { occurrence: '2027-06-09T06:00+02[Europe/Berlin]', status: 'cancelled' }
+    expect(await calendar.put(id, given)).toMatchObject({ status: 200 })
+    expect(await calendar.list('start=2027-06-09T03:59Z&end=2027-06-09 06:01:00 02')).toMatchObject(
+      [given].map(({ status }) => ({ status })),
+    )
   })
 
   it('names a workflow of its agent', async () => {

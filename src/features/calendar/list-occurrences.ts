@@ -1,6 +1,6 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import { invalid } from '#platform/errors.ts'
-import { endOfDay, readInstant, startOfDay } from '#platform/http/lists/list-dates.ts'
+import { readBound } from '#platform/http/lists/list-dates.ts'
 import { listValues } from '#platform/http/lists/list-values.ts'
 import { dayMs, occurrences } from '#platform/time/recurrence.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
@@ -33,8 +33,8 @@ export async function listOccurrences({ db }: AgentHandle, query: TaskListQuery)
 
 function readRange({ start, end }: TaskListQuery): { from: string; to: string } {
   const [from, to] = [
-    start === undefined ? undefined : Date.parse(readInstant('start', start, startOfDay)),
-    end === undefined ? undefined : Date.parse(readInstant('end', end, endOfDay)),
+    start === undefined ? undefined : Date.parse(readBound('start', start, 'from')),
+    end === undefined ? undefined : Date.parse(readBound('end', end, 'to')),
   ]
   const begin = from ?? Number(to) - usualDays * dayMs
   const until = to ?? begin + usualDays * dayMs

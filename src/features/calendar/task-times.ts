@@ -2,7 +2,9 @@
 import { invalid } from '#platform/errors.ts'
 import { findDue } from '#platform/time/due.ts'
 import { dayMs, occurrences, weekdayOf } from '#platform/time/recurrence.ts'
-import { instantOf, isTimeZone, offsetAt, readTime } from '#platform/time/zones.ts'
+import type { Reading } from '#platform/time/written-time.ts'
+import { readTime } from '#platform/time/written-time.ts'
+import { instantOf, isTimeZone, offsetAt } from '#platform/time/zones.ts'
 import type { TaskRow } from './calendar.repository.ts'
 import { toSeries } from './calendar.repository.ts'
 import type { TaskChanges } from './calendar.schema.ts'
@@ -32,20 +34,24 @@ export function withChanges(before: TaskRow, changes: TaskChanges, now: number):
 }
 
 function readTimes(before: TaskRow, changes: TaskChanges, timezone: string, recurs: boolean) {
-  const read = (field: 'start_time' | 'end_time' | 'recurrence_end', timeOfDate?: string) => {
+  const read = (field: 'start_time' | 'end_time' | 'recurrence_end', reading: Reading = {}) => {
     const text = changes[field]
     if (text === undefined || text === null) return text === null ? null : before[field]
-    const isDate = timeOfDate !== undefined && /^\d{4}-\d\d-\d\d$/.test(text)
-    const time = readTime(isDate ? `${text}T${timeOfDate}` : text, timezone)
-    if (time === undefined) throw invalid(field, 'must be an ISO 8601 time, such as 2027-01-31T09:00:00Z')
+    const time = readTime(field, text, { ...reading, timeZone: timezone })
+    if (time < 0 || time >= Date.UTC(9999, 0)) throw invalid(field, 'must be within the years 1970 to 9998')
     return textOf(time)
   }
-  const given = read('start_time') ?? ''
-  // A wall time that occurs twice is the first, as it is each time that the task recurs.
-  const wall = Date.parse(given) + offsetAt(Date.parse(given), timezone)
-  const start_time = recurs ? textOf(instantOf(wall, timezone)) : given
+  // A series has one time of the day, which a day may skip but not its first one.
+  const start_time = read('start_time', { refuseGaps: recurs }) ?? ''
+  const wall = Date.parse(start_time) + offsetAt(Date.parse(start_time), timezone)
+  const first = textOf(instantOf(wall, timezone))
+  if (recurs && first !== start_time)
+    throw invalid(
+      'start_time',
+      `is the second of two equal times of its day; a series is at the first: write ${first}`,
+    )
   const end_time = read('end_time')
-  const recurrence_end = read('recurrence_end', '23:59:59.999')
+  const recurrence_end = read('recurrence_end', { bound: 'to' })
   if (end_time !== null && end_time < start_time) throw invalid('end_time', 'must not be before start_time')
   if (recurrence_end !== null && recurrence_end < start_time)
     throw invalid('recurrence_end', 'must not be before start_time')
@@ -72,8 +78,8 @@ function endOf({ recurrence, recurrence_end, start_time, end_time }: TaskRow): s
 
 /** The time at which an occurrence begins, which has to be one of the task. @throws AppError VALIDATION_ERROR */
 export function startOf(row: TaskRow, text: string): string {
-  const time = readTime(text, row.timezone)
-  if (time === undefined || occurrencesBetween(row, { from: time, to: time }).length === 0)
+  const time = readTime('occurrence', text, { timeZone: row.timezone })
+  if (occurrencesBetween(row, { from: time, to: time }).length === 0)
     throw invalid('occurrence', 'must be the time at which an occurrence of the task begins')
   return textOf(time)
 }

@@ -2,7 +2,8 @@
 import { invalid } from '#platform/errors.ts'
 import { cronRuns, parseCron } from '#platform/time/cron.ts'
 import { findDue } from '#platform/time/due.ts'
-import { isTimeZone, readTime } from '#platform/time/zones.ts'
+import { readTime } from '#platform/time/written-time.ts'
+import { isTimeZone } from '#platform/time/zones.ts'
 import type { ScheduleRow } from './schedules.repository.ts'
 import type { ScheduleChanges } from './schedules.schema.ts'
 
@@ -33,17 +34,13 @@ function withTimes(before: ScheduleRow, changes: ScheduleChanges): ScheduleRow {
   if (other !== undefined) throw invalid(other, `is not for the type ${type}; set ${own}`)
   if (!isTimeZone(timezone)) throw invalid('timezone', 'must be a name such as Europe/Berlin')
   if (cron_expression !== null) parseCron(cron_expression)
-  const next_run = changes.next_run === undefined ? before.next_run : readNextRun(changes.next_run, timezone)
+  const { next_run: text } = changes
+  const next_run =
+    text === undefined ? before.next_run : textOf(readTime('next_run', text, { timeZone: timezone }))
   const after = { ...before, timezone, cron_expression, delay_seconds, next_run }
   if (after[own] === null && before.status !== 'completed')
     throw invalid(own, `is needed by the type ${type}`)
   return after
-}
-
-function readNextRun(text: string, timezone: string): string {
-  const time = readTime(text, timezone)
-  if (time === undefined) throw invalid('next_run', 'must be an ISO 8601 time, such as 2027-01-31T09:00:00Z')
-  return textOf(time)
 }
 
 /** When it runs first, as it is created, changed or resumed `now`. */

@@ -44,8 +44,8 @@ const changeable = {
   ),
   next_run: Type.Optional(
     Type.String({
-      maxLength: 40,
-      description: 'For the type `once`: ISO 8601; without an offset, in `timezone`.',
+      maxLength: 100,
+      description: 'For the type `once`: ISO 8601; without an offset or a zone in brackets, in `timezone`.',
     }),
   ),
   delay_seconds: Type.Optional(

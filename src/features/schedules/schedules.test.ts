@@ -62,6 +62,19 @@ describe('a schedule', () => {
     expect(await stage.app.call('GET', `${agent.path}/${id}`)).toMatchObject({ status: 404 })
   })
 
+  it.each([
+    ...['2031-02-03T16:00:00+09', '2031-02-03 16:00:00+0900', '2031-02-03t07:00z', '20310203T080000,0+01'],
+    ...[
+      '2031-02-03T02:00',
+      '2031-02-03T02:00:00.000[America/New_York]',
+      '2031-02-03T16:00+09:00:00[Asia/Tokyo]',
+    ],
+  ])('of the time %s runs at that instant', async next_run => {
+    someAgent ??= await stage.agent()
+    const { body } = await someAgent.post({ type: 'once', next_run, timezone: 'America/New_York' })
+    expect(body.next_run).toBe('2031-02-03T07:00:00.000Z')
+  })
+
   it(`is listed with what it is about: ${row('GET /api/agents/{id}/schedules')}`, async () => {
     const agent = await stage.agent()
     const cron = { type: 'cron', cron_expression: '0 0 * * *' }
@@ -99,6 +112,9 @@ describe('a schedule', () => {
     [{ type: 'once' }, 'next_run'],
     [{ type: 'once', next_run: '2020-01-01T00:00:00Z' }, 'in the future'],
     [{ type: 'once', next_run: 'tomorrow' }, 'ISO 8601'],
+    [{ type: 'once', next_run: '2090-06-01T00:00:60Z' }, 'leap second'],
+    [{ type: 'once', next_run: '2090-06-01T09:00:00+01:00[Europe/Berlin]' }, 'does not have then'],
+    [{ type: 'once', next_run: '2090-W22-4' }, 'its month and day'],
     [{ type: 'delayed' }, 'delay_seconds'],
     [{ type: 'delayed', delay_seconds: 0 }, 'delay_seconds'],
     [{ type: 'yearly' }, 'type'],

@@ -17,7 +17,40 @@ describe('times of a cron expression', () => {
     ['0 0 29 2 *', 'UTC', '2026-01-01T00:00:00Z', ['2028-02-29T00:00:00.000Z']],
     // Either matches: the 13th, or a Friday.
     ['0 0 13 * 5', 'UTC', '2026-01-09T00:00:00Z', ['2026-01-13T00:00:00.000Z', '2026-01-16T00:00:00.000Z']],
-    ['0 0 */20 * 5', 'UTC', '2026-01-18T00:00:00Z', ['2026-01-21T00:00:00.000Z', '2026-01-23T00:00:00.000Z']],
+    [
+      '0 0 13,*/2 * 5',
+      'UTC',
+      '2026-01-09T00:00:00Z',
+      ['2026-01-11T00:00:00.000Z', '2026-01-13T00:00:00.000Z'],
+    ],
+    // Both match, since one of them begins with a star: the 1st or 21st, and a Friday.
+    ['0 0 */20 * 5', 'UTC', '2026-01-18T00:00:00Z', ['2026-05-01T00:00:00.000Z', '2026-08-21T00:00:00.000Z']],
+    [
+      '0 0 */3 * 1-5/2',
+      'UTC',
+      '2026-06-01T00:00:00Z',
+      ['2026-06-10T00:00:00.000Z', '2026-06-19T00:00:00.000Z'],
+    ],
+    [
+      '0 0 */10,13 * 5',
+      'UTC',
+      '2026-01-09T00:00:00Z',
+      ['2026-02-13T00:00:00.000Z', '2026-03-13T00:00:00.000Z'],
+    ],
+    [
+      '0 0 8-14 * */7',
+      'UTC',
+      '2026-01-01T00:00:00Z',
+      ['2026-01-11T00:00:00.000Z', '2026-02-08T00:00:00.000Z'],
+    ],
+    ['0 0 13 * */5', 'UTC', '2026-01-01T00:00:00Z', ['2026-02-13T00:00:00.000Z', '2026-03-13T00:00:00.000Z']],
+    ['0 0 29 2 */7', 'UTC', '2061-01-01T00:00:00Z', ['2088-02-29T00:00:00.000Z', '2128-02-29T00:00:00.000Z']],
+    [
+      '0 0 */2 2 */2',
+      'UTC',
+      '2026-02-20T00:00:00Z',
+      ['2026-02-21T00:00:00.000Z', '2027-02-07T00:00:00.000Z'],
+    ],
     // 28 April is a Monday.
     ['0 0 1-7/3 4-5 1-2', 'UTC', '2025-04-28T00:00:00Z', ['2025-04-29T00:00:00.000Z']],
   ])('%s in %s after %s', (expression, zone, from, expected) => {
@@ -80,6 +113,8 @@ const expressions = [
   '1-59/29 0-3/2 * * *',
   '0 3 * * 0',
   '*/20 0,1 1,15 * 6',
+  '*/20 0,1 */2 * */3',
+  '30 1 1-7 * */7',
 ]
 
 /** Values of a field, from its text alone. */
@@ -107,7 +142,7 @@ function matcher(expression: string): (wall: number) => boolean {
     const date = new Date(wall)
     const isDay = days.has(date.getUTCDate())
     const isWeekday = weekdays.has(date.getUTCDay())
-    const isDate = day !== '*' && weekday !== '*' ? isDay || isWeekday : isDay && isWeekday
+    const isDate = day.startsWith('*') || weekday.startsWith('*') ? isDay && isWeekday : isDay || isWeekday
     const isTime = minutes.has(date.getUTCMinutes()) && hours.has(date.getUTCHours())
     return isTime && isDate && months.has(date.getUTCMonth() + 1)
   }

@@ -36,7 +36,9 @@ export function parseCron(expression: string): CronExpression {
       `needs five fields (minute, hour, day of month, month, day of week) and not ${parts.length}; @daily and the like are not known`,
     )
   for (const [index, field] of fields.entries()) checkField(parts[index] ?? '', field)
-  const wall = new Cron(parts.join(' '), { paused: true, mode: '5-part', timezone: 'UTC' })
+  // As in cron, a day has to fit both fields if one of them begins with `*`, with or without a step.
+  const domAndDow = [parts[2], parts[4]].some(part => part?.startsWith('*'))
+  const wall = new Cron(parts.join(' '), { paused: true, mode: '5-part', timezone: 'UTC', domAndDow })
   if (wall.nextRun(new Date(0)) === null) throw refused('names a date that never comes')
   return { wall, isInterval: parts.slice(0, 2).some(part => part.startsWith('*')) }
 }

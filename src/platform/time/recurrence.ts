@@ -45,6 +45,15 @@ export function* occurrences(series: Series, from = Number.NEGATIVE_INFINITY): G
   }
 }
 
+/** The wall times, by its rule, that take place at this instant: more than one where a gap is as long as a day. */
+export function wallTimesAt({ start_time, timezone }: Series, instant: number): number[] {
+  const wallStart = Date.parse(start_time) + offsetAt(Date.parse(start_time), timezone)
+  const timeOfDay = wallStart - Math.floor(wallStart / dayMs) * dayMs
+  const day = Math.floor((instant + offsetAt(instant, timezone)) / dayMs)
+  const candidates = [day - 1, day].map(one => one * dayMs + timeOfDay)
+  return candidates.filter(wall => instantOf(wall, timezone) === instant)
+}
+
 /** Days since the epoch on which it takes place, from `begin` on. */
 function* daysFrom({ recurrence, recurrence_days }: Series, firstDay: number, begin: number) {
   if (recurrence !== 'monthly') {

@@ -2,7 +2,18 @@
  * Time zones. Instants are milliseconds since the epoch. So are wall times, which are what a clock on the wall shows: the
  * instant at which a clock in UTC shows the same.
  */
-import { Temporal } from 'temporal-polyfill'
+import { createRequire } from 'node:module'
+import type { Temporal } from 'temporal-polyfill'
+
+const load = createRequire(import.meta.url)
+
+let loaded: typeof Temporal | undefined
+
+/** Loaded at its first use: many processes need no zone but UTC, and the library takes time and memory. */
+function library(): typeof Temporal {
+  loaded ??= load('temporal-polyfill').Temporal as typeof Temporal
+  return loaded
+}
 
 /** Whether it names a time zone of the IANA database; offsets such as `+02:00` are none. */
 export function isTimeZone(name: string): boolean {
@@ -17,6 +28,7 @@ export function isTimeZone(name: string): boolean {
 
 /** How far wall time is ahead of UTC, in milliseconds. */
 export function offsetAt(instant: number, timeZone: string): number {
+  if (timeZone === 'UTC') return 0
   return zonedTime(instant, timeZone).offsetNanoseconds / 1e6
 }
 
@@ -27,22 +39,11 @@ export function nextTransition(instant: number, timeZone: string): number | unde
 
 /** A wall time in a gap is moved forward by the gap, and one that occurs twice is the first, as RFC 5545 has it. */
 export function instantOf(wallTime: number, timeZone: string): number {
+  if (timeZone === 'UTC') return wallTime
   const wall = zonedTime(wallTime, 'UTC').toPlainDateTime()
   return wall.toZonedDateTime(timeZone, { disambiguation: 'compatible' }).epochMilliseconds
 }
 
-/** Reads ISO 8601, which is wall time in the zone unless it has an offset; undefined if it is no time, or beyond our years. */
-export function readTime(text: string, timeZone: string): number | undefined {
-  try {
-    const hasOffset = /T.*(?:Z|[+-]\d\d:?\d\d)$/i.test(text)
-    const wall = () => Temporal.PlainDateTime.from(text).toZonedDateTime(timeZone).epochMilliseconds
-    const instant = hasOffset ? Temporal.Instant.from(text).epochMilliseconds : wall()
-    return instant >= 0 && instant < Date.UTC(9999, 0) ? instant : undefined
-  } catch {
-    return undefined
-  }
-}
-
 function zonedTime(instant: number, timeZone: string): Temporal.ZonedDateTime {
-  return Temporal.Instant.fromEpochMilliseconds(instant).toZonedDateTimeISO(timeZone)
+  return library().Instant.fromEpochMilliseconds(instant).toZonedDateTimeISO(timeZone)
 }

@@ -103,6 +103,46 @@ describe.each([
   })
 })
 
+/** An occurrence that clocks skip, where the day of its rule is another one than its own, too. */
+describe.each([
+  ['Europe/Berlin', 'daily', [], '2027-03-20T02:15:00', '2027-03-28T01:15:00Z', '20270328T021500'],
+  ['America/New_York', 'weekly', [0], '2027-03-01T02:45:00', '2027-03-14T07:45:00Z', '20270314T024500'],
+  ['America/St_Johns', 'monthly', [], '2027-02-14T02:00:00', '2027-03-14T05:30:00Z', '20270314T020000'],
+  ['Australia/Lord_Howe', 'daily', [], '2027-10-01T02:10:00', '2027-10-02T15:40:00Z', '20271003T021000'],
+  ['Antarctica/Troll', 'daily', [], '2027-03-20T01:30:00', '2027-03-28T01:30:00Z', '20270328T013000'],
+  ['Asia/Beirut', 'daily', [], '2027-03-20T00:30:00', '2027-03-27T22:30:00Z', '20270328T003000'],
+  ['America/Nuuk', 'daily', [], '2027-03-20T23:30:00', '2027-03-28T01:30:00Z', '20270327T233000'],
+] as const)(
+  'in %s, %s, a cancelled occurrence',
+  (timezone, recurrence, days, start_time, occurrence, expected) => {
+    it('leaves the feed as its rule generates it', async () => {
+      const path = `/api/agents/${await makeAgent(app)}/calendar`
+      const recurrence_days = days.length === 0 ? {} : { recurrence_days: days }
+      const task = { title: 'T', start_time, timezone, recurrence, ...recurrence_days }
+      const { body } = await app.call<{ id: string }>('POST', path, { body: task })
+      const settled = { occurrence, status: 'cancelled' }
+      expect(await app.call('PUT', `${path}/${body.id}`, { body: settled })).toMatchObject({ status: 200 })
+      const { url } = (await app.call<{ url: string }>('POST', `${path}/feed`)).body
+      const feed = await app.call<string>('GET', url.slice(url.indexOf('/api')))
+      expect(feed.body.match(/^EXDATE.*(?=\r)/gm)).toEqual([`EXDATE;TZID=${timezone}:${expected}`])
+      expect(feed.body).toMatch(new RegExp(`^DTSTART.*${expected.slice(8)}\r`, 'm'))
+    })
+  },
+)
+
+it('a series whose first occurrence is skipped by clocks begins in the form of its rule', async () => {
+  const path = `/api/agents/${await makeAgent(app)}/calendar`
+  const rule = { recurrence: 'weekly', recurrence_days: [0], timezone: 'Europe/London' }
+  const times = { start_time: '2027-03-27T01:30:00', end_time: '2027-03-27T02:00:00' }
+  expect(await app.call('POST', path, { body: { title: 'T', ...times, ...rule } })).toMatchObject({
+    status: 201,
+  })
+  const { url } = (await app.call<{ url: string }>('POST', `${path}/feed`)).body
+  const feed = await app.call<string>('GET', url.slice(url.indexOf('/api')))
+  expect(feed.body).toContain('DTSTART;TZID=Europe/London:20270328T013000\r\n')
+  expect(feed.body).toContain('DTEND;TZID=Europe/London:20270328T030000\r\n')
+})
+
 describe('lines', () => {
   it('are folded at 75 octets, between characters, and read as they were', () => {
     const text = `${'ä😀x'.repeat(60)}; a, b\\c\nnext\r\nlast`

@@ -1,5 +1,5 @@
 import type { Series } from '#platform/time/recurrence.ts'
-import { occurrences } from '#platform/time/recurrence.ts'
+import { occurrences, wallTimesAt } from '#platform/time/recurrence.ts'
 import { offsetAt } from '#platform/time/zones.ts'
 import type { TaskRow } from '../calendar.repository.ts'
 import { toSeries } from '../calendar.repository.ts'
@@ -17,23 +17,23 @@ interface EventRule {
 
 /** The lines of a task: an event, or two where no single rule gives its months. */
 export function* taskLines(row: TaskRow, cancelled: readonly string[]): Generator<string> {
-  const series = toSeries(row)
   const zone = isZoned(row) ? row.timezone : 'UTC'
+  const series = { ...toSeries(row), timezone: zone }
   for (const { rule, suffix, holds } of rulesOf(series)) {
-    const start = firstStart({ ...series, exceptions: [] }, zone, holds)
-    if (start === undefined) continue
+    const [start, wall] = firstStart({ ...series, exceptions: [] }, holds) ?? []
+    if (start === undefined || wall === undefined) continue
     yield 'BEGIN:VEVENT'
     yield `UID:${row.id}${suffix}@agentstead`
     yield `DTSTAMP:${dateTime(Date.parse(row.updated_at))}Z`
-    yield `DTSTART${at(start, zone)}`
+    yield `DTSTART${at(wall, zone)}`
     if (row.end_time !== null) {
-      const duration = Date.parse(row.end_time) - Date.parse(row.start_time)
-      yield `DTEND${at(start + duration, zone)}`
+      const end = start + Date.parse(row.end_time) - Date.parse(row.start_time)
+      yield `DTEND${at(end + offsetAt(end, zone), zone)}`
     }
     if (rule !== undefined) {
       const { recurrence_end: end } = series
       yield `RRULE:${rule}${end === null ? '' : `;UNTIL=${dateTime(Date.parse(end))}Z`}`
-      yield* exceptionLines(series, start, zone, cancelled)
+      yield* exceptionLines(series, wall, cancelled)
     }
     yield `SUMMARY:${escapeText(row.title)}`
     if (row.description !== '') yield `DESCRIPTION:${escapeText(row.description)}`
@@ -68,21 +68,23 @@ function rulesOf({ recurrence, recurrence_days, start_time, timezone }: Series):
   ]
 }
 
-function firstStart(series: Series, zone: string, holds: EventRule['holds']): number | undefined {
+function firstStart(series: Series, holds: EventRule['holds']): [instant: number, wall: number] | undefined {
   // A year has all months.
-  return occurrences(series)
-    .take(12)
-    .find(time => holds(new Date(time + offsetAt(time, zone))))
+  for (const time of occurrences(series).take(12)) {
+    const wall = wallTimesAt(series, time).find(one => holds(new Date(one)))
+    if (wall !== undefined) return [time, wall]
+  }
 }
 
-function* exceptionLines({ exceptions }: Series, start: number, zone: string, cancelled: readonly string[]) {
-  const timeOfDay = dateTime(start + offsetAt(start, zone)).slice(8)
-  const dates = exceptions.map(date => date.replaceAll('-', '') + timeOfDay)
-  const times = cancelled.map(time => dateTime(Date.parse(time) + offsetAt(Date.parse(time), zone)))
+/** In the form that the rule generates, also where a gap moves the occurrence: programs compare the two. */
+function* exceptionLines(series: Series, wall: number, cancelled: readonly string[]) {
+  const timeOfDay = dateTime(wall).slice(8)
+  const dates = series.exceptions.map(date => date.replaceAll('-', '') + timeOfDay)
+  const times = cancelled.flatMap(time => wallTimesAt(series, Date.parse(time)).map(dateTime))
   for (const time of [...dates, ...times])
-    yield zone === 'UTC' ? `EXDATE:${time}Z` : `EXDATE;TZID=${zone}:${time}`
+    yield series.timezone === 'UTC' ? `EXDATE:${time}Z` : `EXDATE;TZID=${series.timezone}:${time}`
 }
 
-function at(time: number, zone: string): string {
-  return zone === 'UTC' ? `:${dateTime(time)}Z` : `;TZID=${zone}:${dateTime(time + offsetAt(time, zone))}`
+function at(wall: number, zone: string): string {
+  return zone === 'UTC' ? `:${dateTime(wall)}Z` : `;TZID=${zone}:${dateTime(wall)}`
 }

@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { AppError } from '#platform/errors.ts'
 import { turn } from '#platform/event-loop/turns.ts'
 import { textOf } from '#platform/templates/resolve-templates.ts'
+import { sortableTime } from '#platform/time/written-time.ts'
 import { includesText } from './includes-text.ts'
 
 export const operators = [
@@ -103,8 +104,12 @@ function equalTo(value: unknown): (other: unknown) => Promise<boolean> {
       )
     }
   }
-  const [text, number] = [textOf(value), numberOf(value)]
-  return async other => typeof other !== 'object' && (textOf(other) === text || numberOf(other) === number)
+  const [text, number, time] = [textOf(value), numberOf(value), sortableTime(value)]
+  return async other =>
+    typeof other !== 'object' &&
+    (textOf(other) === text ||
+      numberOf(other) === number ||
+      (time !== undefined && sortableTime(other) === time))
 }
 
 /** Whether two JSON values are the same, in whichever order their keys are. */
@@ -126,6 +131,8 @@ function isObject(value: unknown): value is Record<string, unknown> {
 function compare(left: unknown, right: unknown): number {
   const difference = numberOf(left) - numberOf(right)
   if (!Number.isNaN(difference) || typeof left !== 'string' || typeof right !== 'string') return difference
+  const [one, other] = [sortableTime(left), sortableTime(right)]
+  if (one !== undefined && other !== undefined) return one < other ? -1 : Number(one > other)
   return left < right ? -1 : Number(left > right)
 }
 

@@ -26,6 +26,7 @@ describe('data that no node could have', () => {
     ['wait', 'seconds', { seconds: 366 * 86_400 + 1 }],
     ['wait', 'until', { until: 'tomorrow' }],
     ['wait', 'until', { until: '2026-12-24T09:00:00' }],
+    ['wait', 'until', { until: '2026-12-24T09:00:00+02:00[Europe/Berlin]' }],
     ['code', 'timeout_seconds', { code: 'return 1', timeout_seconds: 3601 }],
     ['code', 'timeout_seconds', { code: 'return 1', timeout_seconds: '{{seconds}}' }],
     ['code', 'retries.max', { code: 'return 1', retries: { max: 11 } }],
@@ -61,11 +62,18 @@ describe('values of another type than the node takes', () => {
     [{ type: 'loop', items: '{{text}}' }, 'items: is not a list'],
     [{ type: 'loop', items: '{{many}}' }, 'a loop takes at most 1000'],
     [{ type: 'wait', seconds: '{{text}}' }, 'seconds: must be a number'],
-    [{ type: 'wait', until: '{{text}}' }, 'until: is no time'],
+    [{ type: 'wait', until: '{{text}}' }, 'until: must be an ISO 8601 date or time'],
+    [{ type: 'wait', until: '{{local}}' }, 'until: needs its offset'],
     [{ type: 'wait', until: '{{far}}' }, 'until: is more than 366 days away'],
     [{ type: 'if-else', conditions: '{{text}}' }, 'conditions: must be a list'],
   ])('end the node: %j', async (node, message) => {
-    const input = { text: 'none', many: Array.from({ length: 1001 }, () => 1), far: '2999-01-01T00:00:00Z' }
+    const far = '2999-01-01T00:00:00Z'
+    const input = {
+      text: 'none',
+      many: Array.from({ length: 1001 }, () => 1),
+      far,
+      local: '2026-01-01T09:00',
+    }
     const { status, error } = await agent.runNode({ ...node, retries: { max: 2 } }, input)
     expect([status, error]).toEqual(['errored', expect.stringContaining(message)])
   })
@@ -82,8 +90,8 @@ it('a node that takes longer than it may is ended, and tried again', async () =>
 })
 
 it('a node that has waited was tried once', async () => {
-  const until = '2026-01-01T09:00:00+01:00'
-  for (const time of [{ seconds: 0.05 }, { seconds: 0 }, { until }])
+  const written = ['2026-01-01T09:00:00+01:00', '20260101T090000,5+01', '2026-01-01 09:00[Europe/Berlin]']
+  for (const time of [{ seconds: 0.05 }, { seconds: 0 }, ...written.map(until => ({ until }))])
     expect(await agent.runNode({ type: 'wait', ...time })).toMatchObject({
       output: { resumed_at: expect.any(String), by: 'time', data: null },
       attempts: 1,

@@ -1,6 +1,8 @@
 import { Type } from 'typebox'
 import { invalid } from '#platform/errors.ts'
+import { parseTime, readTime } from '#platform/time/written-time.ts'
 import { exactlyOne } from './exactly-one.ts'
+import type { DataProblem } from './node-type.ts'
 import { defineNode, nodeData } from './node-type.ts'
 
 const maxSeconds = 366 * 86_400
@@ -16,8 +18,7 @@ const schema = nodeData({
 /** Waits for a time, or for a person to approve. */
 export const wait = defineNode(schema, {
   handles: ({ approval }) => (approval ? ['approved', 'rejected', 'timeout'] : undefined),
-  problem: ({ until = '' }) =>
-    until === '' || until.includes('{{') || isTime(until) ? undefined : { field: 'until', issue: noTime },
+  problem: ({ until = '' }) => (until === '' || until.includes('{{') ? undefined : problemOf(until)),
   missing: data => exactlyOne(data, ['seconds', 'until', 'approval']),
   async run({ data, now, resumed }) {
     const end = resumed === undefined ? endOf(data, now) : now
@@ -29,15 +30,13 @@ export const wait = defineNode(schema, {
   },
 })
 
-const noTime = 'is no time: write it with its offset, as in 2026-12-24T09:00:00+01:00'
-
-function isTime(text: string): boolean {
-  return /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text))
+function problemOf(until: string): DataProblem | undefined {
+  const parsed = parseTime(until)
+  return 'issue' in parsed ? { field: 'until', issue: parsed.issue } : undefined
 }
 
 function endOf({ seconds, until, timeout_seconds = maxSeconds }: WaitData, now: number): number {
-  const end = until === undefined ? now + (seconds ?? timeout_seconds) * 1000 : Date.parse(until)
-  if (until !== undefined && !isTime(until)) throw invalid('until', noTime)
+  const end = until === undefined ? now + (seconds ?? timeout_seconds) * 1000 : readTime('until', until, {})
   if (end > now + maxSeconds * 1000) throw invalid('until', 'is more than 366 days away')
   return end
 }

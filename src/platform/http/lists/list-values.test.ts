@@ -57,7 +57,7 @@ it.each<[parameters: ListParameters, message: string]>([
   [{ sort: ['name', 'name'] }, 'must name each field once'],
   [{ order: ['up'] }, 'must be asc or desc, not up'],
   [{ from: 'yesterday' }, 'from: must be an ISO 8601 date or time'],
-  [{ to: '2026-02-30' }, 'to: must be an ISO 8601 date or time'],
+  [{ to: '2026-02-30' }, 'to: names a day that does not exist'],
 ])('refuses %j', (parameters, message) => {
   expect(() => listValues(fruits, parameters)).toThrow(message)
 })
