@@ -32,6 +32,7 @@ const expected: Record<ErrorCode, [status: number, fault: AppError['fault']]> = 
   MODEL_ERROR: [500, 'operational'],
   TOOL_FAILED: [500, 'operational'],
   OUTBOUND_FAILED: [500, 'operational'],
+  WORKFLOW_FAILED: [500, 'operational'],
   BROWSER_FAILED: [500, 'operational'],
   BROWSER_UNAVAILABLE: [500, 'operational'],
   CHANNEL_FAILED: [500, 'operational'],

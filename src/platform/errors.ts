@@ -35,6 +35,7 @@ const catalogue = {
   BROWSER_UNAVAILABLE: { status: 500, fault: 'operational' },
   CHANNEL_FAILED: { status: 500, fault: 'operational' },
   TOOL_FAILED: { status: 500, fault: 'operational' },
+  WORKFLOW_FAILED: { status: 500, fault: 'operational' },
   OUTBOUND_FAILED: { status: 500, fault: 'operational' },
   IDENTITY_UNAVAILABLE: { status: 500, fault: 'operational' },
   SHUTTING_DOWN: { status: 500, fault: 'operational' },

@@ -1,13 +1,17 @@
 import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
+import { clientSignal } from '#platform/http/closing.ts'
 import { idempotencyKeyOf } from '#platform/http/requests/idempotency-key.ts'
 import { successSchema } from '#platform/http/responses/answers.ts'
 import { limitWaiting } from '#platform/http/responses/slow-readers.ts'
 import { routesBelow } from '#platform/http/routes.ts'
 import type { ExecutionsService } from './executions.service.ts'
+import type { Started } from './workflows.schema.ts'
 import {
   decisionSchema,
+  executedSchema,
   executeSchema,
   executionListQuery,
   executionSchema,
@@ -16,6 +20,13 @@ import {
   retrySchema,
   startedSchema,
 } from './workflows.schema.ts'
+
+/** JSON that is written in portions. */
+function streamed(reply: FastifyReply, parts: AsyncGenerator<string>): Readable {
+  limitWaiting(reply.raw)
+  void reply.type('application/json; charset=utf-8')
+  return Readable.from(parts)
+}
 
 export function registerExecutionRoutes(app: App, executions: ExecutionsService): void {
   const routes = routesBelow(app, '/api/agents/:id/workflows', 'Workflows')
@@ -32,20 +43,26 @@ export function registerExecutionRoutes(app: App, executions: ExecutionsService)
     name: 'getExecution',
     summary: 'Get an execution with the results of its nodes',
     answer: Type.Unsafe<Readable>(executionSchema),
-    async handle({ agent, params }, reply) {
-      const parts = await executions.read(agent, params.executionId)
-      limitWaiting(reply.raw)
-      void reply.type('application/json; charset=utf-8')
-      return Readable.from(parts)
-    },
+    handle: async ({ agent, params }, reply) =>
+      streamed(reply, await executions.read(agent, params.executionId)),
   })
   routes.post('/execute', {
     name: 'executeWorkflow',
     summary: 'Start a workflow',
+    description: 'With `wait`, answers the execution: as it ended, or as it runs when the time is over.',
     headers: idempotencyHeader,
     body: executeSchema,
-    answer: startedSchema,
-    handle: request => executions.execute(request.agent, request.body, idempotencyKeyOf(request)),
+    answer: Type.Unsafe<Started | Readable>(executedSchema),
+    async handle(request, reply) {
+      const { agent, body } = request
+      const { wait, ...given } = body
+      const key = idempotencyKeyOf(request)
+      if (wait === undefined) return await executions.execute(agent, given, key)
+      using _place = executions.reserveWait(agent.agentId)
+      const { execution_id } = await executions.execute(agent, given, key)
+      await executions.ended(agent, execution_id, wait * 1000, clientSignal(reply))
+      return streamed(reply, await executions.read(agent, execution_id, { execution_id }))
+    },
   })
   routes.post('/executions/:executionId/retry', {
     name: 'retryExecution',

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '#platform/clock.ts'
 import { timestamp } from '#platform/clock.ts'
 import { conflict, notFound } from '#platform/errors.ts'
@@ -7,6 +6,7 @@ import type { Page } from '#platform/http/lists/list-query.ts'
 import type { Transact } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import { checkDefinition, requireNode, requireNone } from './definition.ts'
+import type { ExecutionEnds } from './execution-ends.ts'
 import type { ExecutionRow } from './executions.repository.ts'
 import { findByKey, findExecution, listExecutions, toStarted, toSummary } from './executions.repository.ts'
 import type { Lifecycle, StartRequest } from './lifecycle.service.ts'
@@ -26,6 +26,7 @@ interface Dependencies {
   types: NodeTypes
   /** Of an agent. */
   statusOf(agentId: string): Promise<string>
+  ends: Pick<ExecutionEnds, 'wait' | 'reserve'>
   clock: Clock
 }
 
@@ -39,7 +40,7 @@ const refusals = {
 
 /** Executions: what people and programs do with them while they run, and afterwards. */
 export function createExecutionsService(needs: Dependencies) {
-  const { transact, lifecycle, types, clock } = needs
+  const { transact, lifecycle, types, ends, clock } = needs
 
   async function require({ db }: Pick<AgentHandle, 'db'>, id: string): Promise<ExecutionRow> {
     const execution = await findExecution(db, id)
@@ -88,9 +89,9 @@ export function createExecutionsService(needs: Dependencies) {
     list: (agent: AgentHandle, query: ExecutionListQuery): Promise<Page<ExecutionSummary>> =>
       listExecutions(agent.db, query),
 
-    /** An `Execution` as JSON, in portions: it may be long. */
-    async read({ db }: AgentHandle, id: string): Promise<AsyncGenerator<string>> {
-      return writeExecution(db, await require({ db }, id))
+    /** An `Execution` as JSON, in portions: it may be long. @param others fields before its own */
+    async read({ db }: AgentHandle, id: string, others: object = {}): Promise<AsyncGenerator<string>> {
+      return writeExecution(db, await require({ db }, id), others)
     },
 
     async terminate(agent: AgentHandle, id: string): Promise<ExecutionSummary> {
@@ -111,15 +112,20 @@ export function createExecutionsService(needs: Dependencies) {
       )
     },
 
-    ended: waitForEnd,
+    ended: ends.wait,
+    reserveWait: ends.reserve,
   }
 }
 
 export type ExecutionsService = ReturnType<typeof createExecutionsService>
 
 /** Columns that hold JSON are written as they are. */
-async function* writeExecution(database: AgentHandle['db'], row: ExecutionRow): AsyncGenerator<string> {
-  const summary = JSON.stringify(toSummary(row)).slice(0, -1)
+async function* writeExecution(
+  database: AgentHandle['db'],
+  row: ExecutionRow,
+  others: object,
+): AsyncGenerator<string> {
+  const summary = JSON.stringify({ ...others, ...toSummary(row) }).slice(0, -1)
   yield `${summary},"input":${row.input},"output":${row.output},"node_results":[`
   let separator = ''
   for await (const results of writeResults(database, row)) {
@@ -133,16 +139,4 @@ async function* writeExecution(database: AgentHandle['db'], row: ExecutionRow): 
 
 function hashOf(request: unknown): string {
   return createHash('sha256').update(JSON.stringify(request)).digest('base64')
-}
-
-/** How the execution has ended; undefined if it takes longer than that (milliseconds). */
-async function waitForEnd({ db }: AgentHandle, id: string, timeoutMs: number, signal: AbortSignal) {
-  const until = performance.now() + timeoutMs
-  for (let pause = 20; performance.now() < until; pause = Math.min(pause * 2, 1_000)) {
-    const execution = await findExecution(db, id)
-    if (execution === undefined) throw notFound('Execution')
-    if (execution.completed_at !== null) return execution
-    await delay(pause, undefined, { signal })
-  }
-  return undefined
 }

@@ -1,10 +1,22 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { notFound } from '#platform/errors.ts'
+import { AppError, notFound } from '#platform/errors.ts'
+import { createTemplates } from '#platform/templates/resolve-templates.ts'
 import type { AgentDatabases, AgentHandle } from '#storage/agent-databases.ts'
+import { readGraph } from './engine/graph.ts'
+import { resultsOf } from './engine/plan.ts'
+import { scopeOf } from './engine/scope.ts'
+import { rootsOf } from './execution-roots.ts'
+import type { ExecutionRow } from './executions.repository.ts'
 import type { ExecutionsService } from './executions.service.ts'
-import { findHooked, setHook } from './workflows.repository.ts'
-import type { Started } from './workflows.schema.ts'
+import type { HookAnswer } from './hook-response.ts'
+import { hookOutput, resolveHookResponse } from './hook-response.ts'
+import type { HookRequest } from './lifecycle.service.ts'
+import { readResults } from './node-results.repository.ts'
+import { findHooked, findVersion, findWorkflow, setHook } from './workflows.repository.ts'
 import { requireWorkflow, triggerOf } from './workflows.service.ts'
+
+/** Milliseconds that a caller waits for the end of an execution. */
+const waitMs = 60_000
 
 interface Dependencies {
   executions: ExecutionsService
@@ -26,31 +38,64 @@ export function createHooksService({ executions, agentDatabases, baseUrl }: Depe
       if (!(await setHook(db, id, null))) throw notFound('Address of the workflow')
     },
 
-    /** Starts the workflow of the address. @throws NOT_FOUND for any other, and while nothing may start it. */
-    async call(agentId: string, token: string, body: unknown): Promise<Started> {
+    /**
+     * Starts the workflow of the address, and waits for its end where its trigger says so.
+     * @param client ends waiting, not the execution.
+     * @throws NOT_FOUND for any other address, and while nothing may start it; WORKFLOW_FAILED
+     */
+    async call(agentId: string, token: string, { input, trigger }: Call, client: AbortSignal) {
       using agent = await agentDatabases.acquireUnproven(agentId)
       const id = agent && (await findHooked(agent.db, hashOf(token)))
       const found = agent && id !== undefined ? await requireWorkflow(agent.db, id) : undefined
-      if (
-        agent === undefined ||
-        found?.workflow.status !== 'active' ||
-        triggerOf(found.version).event !== 'webhook'
-      )
+      const { event, respond } = triggerOf(found?.version ?? { nodes: [] })
+      if (agent === undefined || found?.workflow.status !== 'active' || event !== 'webhook')
         throw notFound('Address')
-      const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
-      const input = isObject ? (body as Record<string, unknown>) : { body }
-      const cause = { kind: 'webhook' } as const
-      return await executions.start(agent, {
+      const isAwaited = respond === 'at_end'
+      using _place = isAwaited ? executions.reserveWait(agentId) : undefined
+      const started = await executions.start(agent, {
         workflow_id: found.workflow.id,
         input,
-        cause,
+        cause: { kind: 'webhook' },
         when_busy: 'queue',
+        options: { trigger },
       })
+      if (!isAwaited) return { ...started, isAccepted: false }
+      const ended = await executions.ended(agent, started.execution_id, waitMs, client)
+      return ended === undefined ? { ...started, isAccepted: true } : await answerOf(agent, ended)
     },
   }
 }
 
+interface Call {
+  input: Record<string, unknown>
+  trigger: HookRequest
+}
+
+/** @throws WORKFLOW_FAILED, whose reason is for those who may read the execution. */
+async function answerOf(agent: AgentHandle, execution: ExecutionRow): Promise<HookAnswer> {
+  const { id, workflow_id, version, status, output } = execution
+  const failed = (issue: string) =>
+    new AppError('WORKFLOW_FAILED', `The workflow ${issue}. See its execution ${id}.`)
+  if (status === 'terminated') throw failed('was terminated')
+  if (status !== 'complete') throw failed('ended in an error')
+  const definition = await findVersion(agent.db, workflow_id, version)
+  const trigger = definition?.nodes.find(({ type }) => type === 'trigger')
+  const { response } = triggerOf(definition ?? { nodes: [] })
+  if (response === undefined || definition === undefined || trigger === undefined)
+    return hookOutput(output ?? 'null')
+  const { graph } = readGraph(definition)
+  const results = resultsOf(await readResults(agent.db, id))
+  const roots = rootsOf(agent, execution, await findWorkflow(agent.db, workflow_id))
+  const now = execution.completed_at
+  const templates = createTemplates(scopeOf({ node: trigger, path: '' }, graph, results, { ...roots, now }))
+  return await resolveHookResponse(response, templates).catch(error => {
+    if (!(error instanceof AppError)) throw error
+    throw failed(`has an answer that can't be sent (${error.message})`)
+  })
+}
+
 export type HooksService = ReturnType<typeof createHooksService>
+export type HookResult = Awaited<ReturnType<HooksService['call']>>
 
 function hashOf(token: string): string {
   return createHash('sha256').update(token).digest('hex')

@@ -39,10 +39,20 @@ export interface StartRequest {
   results?: readonly NodeResult[]
 }
 
+/** A request to the secret address of a workflow; the body is the input. */
+export interface HookRequest {
+  method: string
+  query: Record<string, unknown>
+  /** Without those that prove who calls. */
+  headers: Record<string, unknown>
+}
+
 export interface ExecutionOptions {
   /** Outputs of nodes that are not to run. */
   pinned?: Record<string, unknown>
   stop_after?: string
+  /** The request that started it, as far as templates can read it. */
+  trigger?: HookRequest
   /** Shows whether two requests with the same key are the same. */
   request?: string
 }
@@ -77,6 +87,8 @@ export interface Ending {
 type EndChanges = { status: EndStatus } & Partial<Pick<ExecutionRow, 'output' | 'error'>>
 
 interface Dependencies {
+  /** Called for each execution that ends, in the same transaction. */
+  noteEnd(transaction: object, id: string): void
   /** Has what need not be kept pruned soon. */
   pruneSoon(ending: Ending): Promise<void>
   clock: Clock
@@ -84,7 +96,7 @@ interface Dependencies {
 }
 
 /** Begins and ends executions, within transactions of the caller. */
-export function createLifecycle({ pruneSoon, clock, ids }: Dependencies) {
+export function createLifecycle({ noteEnd, pruneSoon, clock, ids }: Dependencies) {
   /** For the caller, who has checked that the agent is active. */
   async function start(
     transaction: Database,
@@ -124,6 +136,7 @@ export function createLifecycle({ pruneSoon, clock, ids }: Dependencies) {
     const times = { completed_at: timestamp(clock), waiting_until: null }
     const ended = await changeExecutions(transaction, guard, { ...changes, ...times })
     for (const execution of ended) {
+      noteEnd(transaction, execution.id)
       const payload = endOf(execution, changes.status)
       const { end_job } = JSON.parse(execution.options) as StoredOptions
       if (end_job !== undefined) await outbox.add({ name: end_job, payload })

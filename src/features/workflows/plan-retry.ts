@@ -6,7 +6,7 @@ import { reachable } from './engine/graph.ts'
 import type { NodeResult } from './engine/plan.ts'
 import { isOpen } from './execution-status.ts'
 import type { ExecutionRow } from './executions.repository.ts'
-import type { StartRequest } from './lifecycle.service.ts'
+import type { ExecutionOptions, StartRequest } from './lifecycle.service.ts'
 import { readResults } from './node-results.repository.ts'
 import type { NodeTypes } from './nodes/node-types.ts'
 import type { Definition, Retry } from './workflows.schema.ts'
@@ -16,7 +16,7 @@ import { requireWorkflow } from './workflows.service.ts'
 export async function planRetry(
   agent: AgentHandle,
   types: NodeTypes,
-  { id, status, workflow_id, version: formerVersion, input, depth }: ExecutionRow,
+  { id, status, workflow_id, version: formerVersion, input, depth, options }: ExecutionRow,
   { from_node, version }: Retry,
 ): Promise<StartRequest> {
   if (isOpen(status)) throw conflict('The execution has not ended yet.')
@@ -29,7 +29,18 @@ export async function planRetry(
   const results = reusable(await readResults(agent.db, id), graph, from_node)
   requireUnchanged(results, former.version, graph)
   const cause = { kind: 'manual', ref: id } as const
-  return { workflow_id, input: JSON.parse(input), cause, depth, when_busy: 'refuse', results, ...chosen }
+  const { trigger } = JSON.parse(options) as ExecutionOptions
+  const kept = trigger === undefined ? {} : { options: { trigger } }
+  return {
+    workflow_id,
+    input: JSON.parse(input),
+    cause,
+    depth,
+    when_busy: 'refuse',
+    results,
+    ...chosen,
+    ...kept,
+  }
 }
 
 /** Results to reuse: all that ended well before the node, or, without one, at all. Loops begin again as a whole. */

@@ -12,6 +12,7 @@ import { runNode } from './engine/run-node.ts'
 import type { Pause } from './engine/run-segment.ts'
 import { completion, Overtaken, runSegment } from './engine/run-segment.ts'
 import { scopeOf } from './engine/scope.ts'
+import { rootsOf } from './execution-roots.ts'
 import type { ExecutionRow, Guard } from './executions.repository.ts'
 import { changeExecutions, claimExecution } from './executions.repository.ts'
 import type { ExecutionOptions, Lifecycle } from './lifecycle.service.ts'
@@ -118,13 +119,7 @@ async function runClaimed(
   if (definition === undefined) throw new Overtaken()
   const secrets = await readSecrets(agentSecrets, agent.agentId, definition.secret_set)
   const { graph } = readGraph(stop_after === undefined ? definition : upTo(definition, stop_after))
-  const roots = {
-    input: JSON.parse(execution.input),
-    execution: { id },
-    workflow: { id: workflowId, name: workflow?.name },
-    trigger: JSON.parse(execution.cause),
-    agent: { id: agent.agentId },
-  }
+  const roots = rootsOf(agent, execution, workflow)
   const results = resultsOf(await readResults(agent.db, id))
   return await runSegment({
     graph,

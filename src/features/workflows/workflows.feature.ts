@@ -3,9 +3,10 @@ import type { BrowserService } from '#features/browser/browser.service.ts'
 import type { ChannelsService } from '#features/channels/channels.service.ts'
 import type { Feature } from '#features/feature.ts'
 import type { Infrastructure } from '#infrastructure/infrastructure.ts'
-import type { Transact } from '#platform/jobs/jobs.ts'
+import { createExecutionEnds } from './execution-ends.ts'
 import { registerExecutionRoutes } from './executions.routes.ts'
 import { createExecutionsService } from './executions.service.ts'
+import { registerHookRoutes } from './hooks.routes.ts'
 import { createHooksService } from './hooks.service.ts'
 import type { Lifecycle } from './lifecycle.service.ts'
 import { createLifecycle, executionJob } from './lifecycle.service.ts'
@@ -16,7 +17,6 @@ import { createPruning, pruneJob } from './prune-executions.job.ts'
 import { createRunExecution } from './run-execution.job.ts'
 import { createStartOnEvent } from './start-on-event.ts'
 import { createWorkflowTools } from './workflow-tools.ts'
-import type { WorkflowEvents } from './workflows.events.ts'
 import { workflowEvents } from './workflows.events.ts'
 import { subscriberKind } from './workflows.repository.ts'
 import { registerWorkflowRoutes } from './workflows.routes.ts'
@@ -42,16 +42,17 @@ export function createWorkflows(
   { agents, eventNames, ...peers }: Peers,
 ): WorkflowsFeature {
   const { agentDatabases, agentSecrets, configuration, isExclusive, clock, ids } = infrastructure
-  const transact: Transact<WorkflowEvents> = infrastructure.transact
+  const ends = createExecutionEnds({ transact: infrastructure.transact, isExclusive })
+  const { transact } = ends
   const { baseUrl = `http://${configuration.host}:${configuration.port}` } = configuration
   const statusOf = async (agentId: string) => (await agents.find(agentId)).status
   const sessions = createBrowserSessions(peers.browser)
   const types = createNodeTypes({ ...infrastructure, ...peers, sessions })
   const pruning = createPruning({ kept: configuration.executionsKept, clock })
-  const lifecycle = createLifecycle({ pruneSoon: pruning.soon, clock, ids })
+  const lifecycle = createLifecycle({ noteEnd: ends.note, pruneSoon: pruning.soon, clock, ids })
   const definitions = { transact, lifecycle, types, agentSecrets, eventNames, clock, ids }
   const workflows = createWorkflowsService(definitions)
-  const executions = createExecutionsService({ transact, lifecycle, types, statusOf, clock })
+  const executions = createExecutionsService({ transact, lifecycle, types, statusOf, ends, clock })
   const hooks = createHooksService({ executions, agentDatabases, baseUrl })
   return {
     workflows,
@@ -59,8 +60,10 @@ export function createWorkflows(
     tools: createWorkflowTools(executions),
     routes(app) {
       registerWorkflowRoutes(app, workflows, hooks)
+      registerHookRoutes(app, hooks, configuration.gateway?.header)
       registerExecutionRoutes(app, executions)
     },
+    drain: async () => ends.close(),
     events: workflowEvents,
     eventHandlers: { [subscriberKind]: createStartOnEvent(executions) },
     jobs: {

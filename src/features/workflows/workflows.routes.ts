@@ -1,11 +1,9 @@
-import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
 import { routesBelow } from '#platform/http/routes.ts'
 import type { HooksService } from './hooks.service.ts'
 import {
   hookSchema,
   newWorkflowSchema,
-  startedSchema,
   workflowChangesSchema,
   workflowListQuery,
   workflowSchema,
@@ -67,14 +65,5 @@ function registerHooks(app: App, hooks: HooksService): void {
     name: 'deleteWorkflowHook',
     summary: 'Delete the secret address of a workflow',
     handle: ({ agent, params }) => hooks.remove(agent, params.workflowId),
-  })
-  routes.post('/hooks/:token', {
-    name: 'callWorkflowHook',
-    summary: 'Start a workflow by its secret address',
-    description: 'The body is the input of the workflow.',
-    access: 'anyone',
-    body: Type.Unknown({ additionalProperties: true }),
-    answer: startedSchema,
-    handle: ({ params, body }) => hooks.call(params.id, params.token, body),
   })
 }

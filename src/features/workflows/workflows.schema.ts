@@ -168,6 +168,9 @@ export const executeSchema = Type.Object({
     Type.Record(Type.String(), Type.Unknown(), { description: 'Fixed outputs of nodes, which do not run.' }),
   ),
   stop_after: Type.Optional(Type.String({ description: 'Id of the last node that runs.' })),
+  wait: Type.Optional(
+    Type.Number({ minimum: 0, maximum: 60, description: 'Seconds to wait for the end of the execution.' }),
+  ),
 })
 export type Execute = Static<typeof executeSchema>
 export const idempotencyHeader = Type.Object({
@@ -235,6 +238,12 @@ export const executionSchema = Type.Object(
   { title: 'WorkflowExecution' },
 )
 export type Execution = Static<typeof executionSchema>
+
+/** The fields of an execution are there if the request waited for it. */
+export const executedSchema = Type.Object({
+  ...Type.Partial(executionSchema).properties,
+  ...startedSchema.properties,
+})
 
 export const executionListQuery = Type.Object({
   ...listParameters,

@@ -7,6 +7,7 @@ import type { ChangeContext, Outbox } from '#platform/jobs/jobs.ts'
 import type { AgentHandle } from '#storage/agent-databases.ts'
 import type { AgentSecrets } from '#storage/encryption/agent-secrets.ts'
 import { checkDefinition, requireNone } from './definition.ts'
+import type { HookResponse } from './hook-response.ts'
 import type { Lifecycle } from './lifecycle.service.ts'
 import type { NodeTypes } from './nodes/node-types.ts'
 import { protectDefinition } from './protect-definition.ts'
@@ -154,11 +155,18 @@ function requireSavable(types: NodeTypes, { wanted, before }: Change, status: Wo
   requireNone([...problems, ...others, ...(status === 'active' ? missing : [])])
 }
 
+interface TriggerData {
+  event?: string
+  filter?: readonly unknown[]
+  respond?: 'at_once' | 'at_end'
+  response?: HookResponse
+}
+
 /** The trigger of a workflow. */
 export function triggerOf({ nodes }: Pick<Definition, 'nodes'>) {
   const data = nodes.find(({ type }) => type === 'trigger')?.data ?? {}
-  const { event, filter = [] } = data as { event?: string; filter?: readonly unknown[] }
-  return { event, filter }
+  const { event, filter = [], respond, response } = data as TriggerData
+  return { event, filter, respond, response }
 }
 
 function changedMeanwhile(): AppError {

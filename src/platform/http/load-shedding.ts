@@ -13,7 +13,8 @@ const readingMs = 500
 const limits = { overloaded: 40, recovered: 20 }
 /** Only as many readings in a row change anything. */
 const readingsToChange = 2
-const retryAfterSeconds = 5
+/** After which a caller may try again; also that of other refusals for too much work. */
+export const retryAfterSeconds = 5
 
 declare module 'fastify' {
   interface FastifyReply {
@@ -49,7 +50,6 @@ export function shedLoad(app: App, { startLag = measureLag, log }: LoadSheddingO
 
   app.decorateReply('admitTurn', function admitTurn() {
     if (watch?.isOverloaded()) {
-      this.header('Retry-After', retryAfterSeconds)
       throw new AppError('OVERLOADED', `Too many answers are under way. Try again in ${retryAfterSeconds} s.`)
     }
     begin()

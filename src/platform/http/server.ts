@@ -6,8 +6,6 @@ import type { Clock } from '../clock.ts'
 import { diskProblemIn } from '../disk.ts'
 import { AppError, invalid } from '../errors.ts'
 import type { LagMeasurement } from '../event-loop/measure-lag.ts'
-import { isDeeperThan, maxLevels } from '../json-depth.ts'
-import { hasMoreValuesThan, maxValues } from '../json-values.ts'
 import type { Log } from '../logging/log.ts'
 import type { Metrics } from '../metrics.ts'
 import { behindFailure, isOfApi, isOfChat } from './access.ts'
@@ -15,12 +13,13 @@ import type { App, Area } from './app.ts'
 import { whenClosed } from './closing.ts'
 import { answerClientError } from './errors/client-error.ts'
 import { asKnownError, formatError } from './errors/error-format.ts'
-import { shedLoad } from './load-shedding.ts'
+import { retryAfterSeconds, shedLoad } from './load-shedding.ts'
 import { beginPipelinedInTurn } from './pipelining.ts'
 import type { RateLimits } from './rate-limits/rate-limit.ts'
 import { registerRateLimits } from './rate-limits/rate-limit.ts'
 import type { SharedCounts } from './rate-limits/shared-counts.ts'
-import { refuseUnstorableAddresses, requireStorableJson } from './requests/storable-text.ts'
+import { jsonReader } from './requests/json-body.ts'
+import { refuseUnstorableAddresses } from './requests/storable-text.ts'
 import { limitUploads } from './requests/upload-limit.ts'
 import { createSerializerCompiler, createValidatorCompiler } from './requests/validation.ts'
 import { registerHeaders } from './responses/headers.ts'
@@ -101,39 +100,15 @@ function requestId(request: { headers: Record<string, string | string[] | undefi
 
 /** JSON is the only body read by default; an empty one is no body, with any content type. */
 function acceptJsonOnly(app: App): void {
-  const parseJson = app.getDefaultJsonParser('error', 'error')
   app.removeAllContentTypeParsers()
+  const readJson = jsonReader(app)
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    const text = String(body)
-    if (text === '') {
-      done(null, undefined)
-      return
+    try {
+      done(null, readJson(request, String(body)))
+    } catch (error) {
+      done(error as Error)
     }
-    if (hasMoreValuesThan(text, maxValues))
-      throw invalid('body', `must not hold more than ${maxValues} values`)
-    let outcome: [error: Error | null, value?: unknown] = [null]
-    void parseJson(request, text, (error, value) => {
-      outcome = [error, value]
-    })
-    if (outcome[0] !== null && isJson(text))
-      throw invalid('body', 'must not hold a field named __proto__, or a prototype in a constructor')
-    if (outcome[0] === null) {
-      requireStorableJson(text, outcome[1])
-      if (isDeeperThan(maxLevels, text))
-        throw invalid('body', `must not be nested more than ${maxLevels} levels deep`)
-    }
-    done(...outcome)
   })
-}
-
-/** Of a body that was refused: Fastify has one error for bad JSON and for JSON that could change the prototype of all objects. */
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text.replace(/^\uFEFF/, ''))
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** Node would take the first of two, where a proxy in front may have judged by the second (RFC 9112, section 3.2). */
@@ -165,6 +140,7 @@ function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply
     const path = originalUrl.split('?')[0]
     request.log[levelOf(error)]({ err: error, requestId: request.id, method, path }, error.message)
   }
+  if (error instanceof AppError && error.code === 'OVERLOADED') reply.header('Retry-After', retryAfterSeconds)
   const area = request.routeOptions.config.area ?? unroutable.get(request.raw)?.area ?? 'generic'
   const answer = formatError(error, area, request.id)
   // Fastify would close the connection under a client that still sends its body, which then never sees this answer.

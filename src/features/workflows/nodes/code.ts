@@ -17,8 +17,8 @@ export const createCode = (sandbox: Sandbox) =>
     literal: ['code'],
     verbatim: ['code'],
     async run({ agent, data: { code }, scope, execution, signal, now }) {
-      const { input, loop } = scope
-      const others = JSON.stringify({ input, loop, execution: { id: execution.id } })
+      const { input, loop, trigger } = scope
+      const others = JSON.stringify({ input, loop, trigger, execution: { id: execution.id } })
       const argumentJson = `${others.slice(0, -1)},"nodes":${outputsJson(scope)}}`
       const run = await sandbox.run({ code, argumentJson, owner: agent.agentId, signal, maxWaitMs })
       if (run.outcome === 'returned') return { output: run.value }

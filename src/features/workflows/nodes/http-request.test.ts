@@ -56,6 +56,17 @@ describe('a request', () => {
     expect(warnings).toEqual(['{{order.note}} is empty'])
   })
 
+  it('is answered with headers that are texts, but several cookies are a list', async () => {
+    const cookies = ['a=1; Path=/', 'b=2; Expires=Wed, 21 Oct 2037 07:28:00 GMT']
+    stage.replyWith(({ path }) => ({
+      headers: { 'set-cookie': path === '/two' ? cookies : 'a=1', link: ['<x>', '<y>'], vary: 'Accept' },
+      json: {},
+    }))
+    const headersOf = async (path: string) => Object((await agent.runNode(request(path))).output).headers
+    expect(await headersOf('/two')).toMatchObject({ 'set-cookie': cookies, link: '<x>, <y>', vary: 'Accept' })
+    expect(await headersOf('/one')).toMatchObject({ 'set-cookie': 'a=1' })
+  })
+
   it('has a text, a form or no body, and no key where it only reads', async () => {
     await agent.runNode(request('/', { method: 'PUT', body: 'Total: {{order.total}}' }), { order })
     expect(last()).toMatchObject({ body: 'Total: 7.5', headers: { 'content-type': /^text\/plain/ } })

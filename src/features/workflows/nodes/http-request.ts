@@ -169,10 +169,18 @@ function outputOf(answer: OutboundResponse, secrets: readonly string[]) {
   const hide = createSecretFilter(secrets)
   return {
     status: answer.status,
-    headers: Object.fromEntries([...answer.headers].map(([name, value]) => [name, hide(value)])),
+    headers: Object.fromEntries(
+      [...answer.headers.keys()].map(name => [name, headerOf(answer.headers, name, hide)]),
+    ),
     body: readContent(answer, secrets),
     url: hide(answer.url),
   }
+}
+
+/** Cookies are the only headers that can't be joined by commas: several are a list. */
+function headerOf(headers: Headers, name: string, hide: (text: string) => string): string | string[] {
+  const cookies = name === 'set-cookie' ? headers.getSetCookie() : []
+  return cookies.length > 1 ? cookies.map(hide) : hide(headers.get(name) ?? '')
 }
 
 function refusalOf(

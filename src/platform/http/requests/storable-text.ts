@@ -49,8 +49,8 @@ interface Level {
   count: number
 }
 
-/** Not recursive, since a body may be nested more deeply than the stack is; and it may hold half a million values. */
-function requireStorable(whole: unknown, nameOfWhole: string): void {
+/** Throws VALIDATION_ERROR for the first text or name in it that can't be stored. Not recursive, since a body may be nested more deeply than the stack is; and it may hold half a million values. */
+export function requireStorable(whole: unknown, nameOfWhole: string): void {
   const levels: Level[] = [{ names: undefined, values: [whole], count: 0 }]
   const fieldAt = (place: readonly Level[]) => clip(pathTo(place)) || nameOfWhole
   for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {

@@ -1,0 +1,88 @@
+import type { Static } from 'typebox'
+import { Type } from 'typebox'
+import { invalid } from '#platform/errors.ts'
+import { headerValueProblem, isHeaderName, requireHeaderValue } from '#platform/outbound/header-rules.ts'
+import type { Templates } from '#platform/templates/resolve-templates.ts'
+import { splitTemplates } from '#platform/templates/resolve-templates.ts'
+
+/** The answer of a hook, as a workflow's author writes it: its texts may hold templates. */
+export const hookResponseSchema = Type.Object(
+  {
+    status: Type.Optional(Type.Unknown()),
+    headers: Type.Optional(Type.Record(Type.String({ maxLength: 200 }), Type.String({ maxLength: 8_000 }))),
+    body: Type.Optional(Type.Unknown()),
+  },
+  { additionalProperties: false },
+)
+export type HookResponse = Static<typeof hookResponseSchema>
+
+export interface HookAnswer {
+  status: number
+  headers: Record<string, string>
+  body: Buffer | undefined
+}
+
+const plainHeaders = ['content-type', 'location', 'cache-control']
+/** They command proxies and browsers, or are our own. */
+const commandingHeaders =
+  /^x-(?:accel|sendfile|lighttpd|litespeed|reproxy|forwarded|real|original|rewrite|http|frame|content|xss|webkit|ua|dns|download|permitted|sourcemap|request-id|ratelimit)/
+/** Statuses of answers without a body. */
+const bodiless: readonly number[] = [204, 205, 304]
+
+/** The problem of an answer that is saved; undefined if it can be sent, as far as its templates allow. */
+export function hookResponseProblem({ status, headers = {} }: HookResponse) {
+  const isTemplate = typeof status === 'string' && splitTemplates(status).texts.join('').trim() === ''
+  if (status !== undefined && !isTemplate && !isStatus(status))
+    return { field: 'status', issue: 'must be a whole number from 200 to 599' }
+  const problems = Object.entries(headers).map(([name, value]) => {
+    const field = `headers.${name}`
+    if (!isAllowed(name))
+      return {
+        field,
+        issue: `must not be set: only ${plainHeaders.join(', ')} and harmless x- headers may be`,
+      }
+    const issue = headerValueProblem(splitTemplates(value).texts.join(''))
+    return issue === undefined ? undefined : { field, issue }
+  })
+  return problems.find(problem => problem !== undefined)
+}
+
+/** @throws AppError VALIDATION_ERROR for values of templates that can't be sent */
+export async function resolveHookResponse(
+  { status = 200, headers = {}, body = null }: HookResponse,
+  templates: Templates,
+): Promise<HookAnswer> {
+  const resolved = Number(await templates.resolve(status))
+  if (!isStatus(resolved)) throw invalid('response.status', 'must be a whole number from 200 to 599')
+  const filled: Record<string, string> = {}
+  for (const [name, value] of Object.entries(headers))
+    filled[name.toLowerCase()] = requireHeaderValue(`response.headers.${name}`, await templates.fill(value))
+  const isText = typeof body === 'string'
+  const type = filled['content-type'] ?? (isText ? 'text/plain; charset=utf-8' : jsonType)
+  if (body === null || bodiless.includes(resolved))
+    return { status: resolved, headers: filled, body: undefined }
+  const fillText = (text: string) => (isJsonType(type) ? templates.fillJson(text) : templates.fill(text))
+  const text = isText ? await fillText(body) : JSON.stringify(await templates.resolve(body))
+  return { status: resolved, headers: { ...filled, 'content-type': type }, body: Buffer.from(text) }
+}
+
+const jsonType = 'application/json; charset=utf-8'
+
+/** @param json of the output. */
+export function hookOutput(json: string): HookAnswer {
+  return { status: 200, headers: { 'content-type': jsonType }, body: Buffer.from(json) }
+}
+
+function isJsonType(type: string): boolean {
+  return /^[^;]*[/+]json\s*(?:;|$)/i.test(type)
+}
+
+function isStatus(status: unknown): boolean {
+  return Number.isInteger(status) && Number(status) >= 200 && Number(status) <= 599
+}
+
+function isAllowed(name: string): boolean {
+  const lower = name.toLowerCase()
+  if (!isHeaderName(name)) return false
+  return plainHeaders.includes(lower) || (lower.startsWith('x-') && !commandingHeaders.test(lower))
+}

@@ -1,0 +1,38 @@
+import type { FastifyRequest } from 'fastify'
+import { invalid } from '../../errors.ts'
+import { isDeeperThan, maxLevels } from '../../json-depth.ts'
+import { hasMoreValuesThan, maxValues } from '../../json-values.ts'
+import type { App } from '../app.ts'
+import { requireStorableJson } from './storable-text.ts'
+
+/** Gives a function that reads a JSON body, undefined for an empty one; it throws what the request is answered with. */
+export function jsonReader(app: App): (request: FastifyRequest, text: string) => unknown {
+  const parseJson = app.getDefaultJsonParser('error', 'error')
+  return (request, text) => {
+    if (text === '') return undefined
+    if (hasMoreValuesThan(text, maxValues))
+      throw invalid('body', `must not hold more than ${maxValues} values`)
+    let outcome: [error: Error | null, value?: unknown] = [null]
+    void parseJson(request, text, (error, value) => {
+      outcome = [error, value]
+    })
+    const [error, value] = outcome
+    if (error !== null && isJson(text))
+      throw invalid('body', 'must not hold a field named __proto__, or a prototype in a constructor')
+    if (error !== null) throw error
+    requireStorableJson(text, value)
+    if (isDeeperThan(maxLevels, text))
+      throw invalid('body', `must not be nested more than ${maxLevels} levels deep`)
+    return value
+  }
+}
+
+/** Of a body that was refused: Fastify has one error for bad JSON and for JSON that could change the prototype of all objects. */
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text.replace(/^\uFEFF/, ''))
+    return true
+  } catch {
+    return false
+  }
+}
